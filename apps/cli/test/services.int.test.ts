@@ -1,0 +1,98 @@
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, inject, test } from 'vitest';
+
+const main = join(import.meta.dirname, '../src/main.ts');
+let dir: string;
+
+beforeEach(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'earshot-services-'));
+});
+afterEach(async () => {
+  await services('down');
+  await rm(dir, { recursive: true, force: true });
+});
+
+interface Outcome {
+  code: number;
+  stdout: string;
+  stderr: string;
+}
+
+const services = (...args: string[]): Promise<Outcome> => servicesWith(inject('natsServer'), args);
+
+function servicesWith(natsServer: string, args: string[]): Promise<Outcome> {
+  const env = { ...process.env, EARSHOT_NATS_SERVER: natsServer };
+  return new Promise((resolve) => {
+    execFile(
+      process.execPath,
+      [main, 'services', ...args, '--dir', dir],
+      { env },
+      (error, stdout, stderr) => {
+        resolve({ code: error === null ? 0 : Number(error.code), stdout, stderr });
+      },
+    );
+  });
+}
+
+async function status(): Promise<{
+  running: boolean;
+  servers: { name: string; pid: number; running: boolean }[];
+}> {
+  return JSON.parse((await services('status', '--json')).stdout);
+}
+
+test('services stay up after the command, keep their addresses and end with down', async () => {
+  const first = await services('up');
+  expect(first.stdout).toMatch(
+    /^EARSHOT_DATABASE_URL=postgres:\/\/earshot@127\.0\.0\.1:\d+\/earshot\nEARSHOT_NATS_URL=nats:\/\/127\.0\.0\.1:\d+\n$/,
+  );
+  expect(await status()).toMatchObject({
+    running: true,
+    servers: [
+      { name: 'postgres', running: true },
+      { name: 'nats n1', running: true },
+    ],
+  });
+
+  const again = await services('up');
+  expect(again).toMatchObject({ code: 0, stdout: first.stdout, stderr: 'The services already run.\n' });
+  expect(await services('up', '--cluster')).toMatchObject({ code: 1, stdout: '' });
+
+  expect(await services('down')).toMatchObject({ code: 0, stderr: 'Stopped postgres, nats n1.\n' });
+  expect(await status()).toEqual({ running: false, servers: [] });
+  expect((await services('up')).stdout).toBe(first.stdout);
+});
+
+test('up starts a server again that died, and status tells which one is down', async () => {
+  const { stdout } = await services('up', '--cluster');
+  expect(stdout.match(/nats:/g)).toHaveLength(3);
+  const node = (await status()).servers.find(({ name }) => name === 'nats n2');
+  process.kill(node?.pid ?? 0, 'SIGKILL');
+  await expect.poll(async () => (await services('status')).stdout).toContain('nats n2   is down');
+  expect((await services('up', '--cluster')).stdout).toBe(stdout);
+  expect(await status()).toMatchObject({ running: true });
+});
+
+test('down stops what it started and leaves a stranger alone that has the pid of a dead server', async () => {
+  await services('up');
+  const [postgres] = (await status()).servers;
+  process.kill(postgres?.pid ?? 0, 'SIGKILL');
+  const stranger = spawn('sleep', ['60']);
+  const stateFile = join(dir, 'state.json');
+  const state = await readFile(stateFile, 'utf8');
+  await writeFile(stateFile, state.replace(`"pid": ${postgres?.pid}`, `"pid": ${stranger.pid}`));
+  expect(await services('down')).toMatchObject({ code: 0, stderr: 'Stopped nats n1.\n' });
+  expect(stranger.kill('SIGKILL')).toBe(true);
+  const [, signal] = await once(stranger, 'exit');
+  expect(signal).toBe('SIGKILL');
+});
+
+test('a nats-server that was named and does not exist fails with what to do', async () => {
+  const outcome = await servicesWith('/nowhere/nats-server', ['up']);
+  expect(outcome.code).toBe(1);
+  expect(outcome.stderr).toContain('/nowhere/nats-server is not a nats-server of version 2.14.5 or newer');
+});

@@ -1,0 +1,10 @@
+/** What a plan allows. Premium rules are those on `x`; regular rules (`firehose`) need a paid plan. */
+export interface Plan {
+  readonly paid: boolean;
+  readonly premiumRulesMax: number;
+}
+
+export const planNames = ['free', 'paid'] as const;
+export type PlanName = (typeof planNames)[number];
+
+export type Plans = Readonly<Record<PlanName, Plan>>;

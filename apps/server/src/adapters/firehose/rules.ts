@@ -1,0 +1,79 @@
+import { z } from 'zod';
+import {
+  type AddOutcome,
+  type NewUpstreamRule,
+  type UpstreamRules,
+  UpstreamUnavailable,
+} from '../../slots/upstream-rules.ts';
+import type { UpstreamAnswer, UpstreamClient } from '../upstream/client.ts';
+
+const path = '/v1/rules';
+const credentialRetryMs = 60_000;
+
+const ruleSchema = z.looseObject({ id: z.string(), value: z.string(), tag: z.string().nullish() });
+const listSchema = z.looseObject({ data: z.array(ruleSchema) });
+const addedSchema = z.looseObject({ data: z.looseObject({ id: z.string() }) });
+const errorSchema = z.looseObject({
+  message: z.string().nullish(),
+  error: z.looseObject({ message: z.string().nullish() }).nullish(),
+  errors: z.record(z.string(), z.array(z.string())).nullish(),
+});
+
+/** A tap's rules: one rule per call. Duplicates are not refused, so a lost answer is cleared up by listing. */
+export function createFirehoseRules(client: UpstreamClient): UpstreamRules {
+  return {
+    batchMax: 20,
+    async list(signal) {
+      const answer = await client.call('GET', path, { signal });
+      if (answer.status !== 200) throw unavailable(answer);
+      return listSchema
+        .parse(answer.body)
+        .data.map(({ id, value, tag }) => ({ id, value, tag: tag ?? null }));
+    },
+    async add(rules, signal) {
+      const outcomes: AddOutcome[] = [];
+      for (const rule of rules) outcomes.push(await addOne(client, rule, signal));
+      return outcomes;
+    },
+    async remove(ids, signal) {
+      for (const id of ids) {
+        const answer = await client.call('DELETE', `${path}/${encodeURIComponent(id)}`, { signal });
+        if (answer.status !== 204 && answer.status !== 200 && answer.status !== 404)
+          throw unavailable(answer);
+      }
+    },
+  };
+}
+
+async function addOne(
+  client: UpstreamClient,
+  rule: NewUpstreamRule,
+  signal: AbortSignal,
+): Promise<AddOutcome> {
+  const answer = await client.call('POST', path, { body: rule, signal });
+  if (answer.status === 422 || answer.status === 400) return { kind: 'refused', words: wordsOf(answer.body) };
+  const added = addedSchema.safeParse(answer.body);
+  if ((answer.status !== 201 && answer.status !== 200) || !added.success) throw unavailable(answer);
+  return { kind: 'added', id: added.data.data.id };
+}
+
+/** The shape of error bodies is not documented: the known places, in the order of firehose.md §8. */
+function wordsOf(body: unknown): string {
+  const parsed = errorSchema.safeParse(body);
+  if (!parsed.success) return 'no reason given';
+  const { error, message, errors } = parsed.data;
+  const words =
+    error?.message ??
+    message ??
+    Object.values(errors ?? {})
+      .flat()
+      .join(' ');
+  return (words || 'no reason given').slice(0, 1_000);
+}
+
+function unavailable({ status, retryAfterMs }: UpstreamAnswer): UpstreamUnavailable {
+  const credential = status === 401 || status === 402 || status === 403;
+  return new UpstreamUnavailable(`Firehose answered ${status} to a rule call`, {
+    retryAfterMs: retryAfterMs ?? (credential ? credentialRetryMs : null),
+  });
+}

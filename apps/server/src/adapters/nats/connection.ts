@@ -1,0 +1,28 @@
+import { jetstream, jetstreamManager } from '@nats-io/jetstream';
+import { connect, type NatsConnection } from '@nats-io/transport-node';
+
+export interface Nats extends AsyncDisposable {
+  readonly connection: NatsConnection;
+  readonly jetstream: ReturnType<typeof jetstream>;
+  readonly manager: Awaited<ReturnType<typeof jetstreamManager>>;
+}
+
+/** Connects, and goes on reconnecting for ever: an engine that is away for a while is no reason to stop. */
+export async function connectNats(url: string, name: string): Promise<Nats> {
+  const connection = await connect({
+    servers: url.split(','),
+    name,
+    maxReconnectAttempts: -1,
+    reconnectTimeWait: 250,
+    waitOnFirstConnect: true,
+    ignoreClusterUpdates: true,
+  });
+  return {
+    connection,
+    jetstream: jetstream(connection, { timeout: 5_000 }),
+    manager: await jetstreamManager(connection, { timeout: 5_000 }),
+    async [Symbol.asyncDispose]() {
+      if (!connection.isClosed()) await connection.drain();
+    },
+  };
+}

@@ -1,0 +1,47 @@
+import { createHash } from 'node:crypto';
+import { headers } from '@nats-io/transport-node';
+import type { EventLog } from '../../ingest/event-log.ts';
+import type { StreamEvent } from '../../ingest/stream-event.ts';
+import type { Nats } from './connection.ts';
+import { eventsStream, subjectOf } from './events-stream.ts';
+
+const consumedHeader = 'Earshot-Consumed';
+const retryForMs = 60_000;
+const retryDelayMs = 250;
+
+export function createEventLog({ jetstream, manager }: Nats): EventLog {
+  return {
+    async append(event, consumed) {
+      const payload = JSON.stringify(event);
+      const carried = headers();
+      if (consumed !== null) carried.set(consumedHeader, consumed);
+      const options = { msgID: messageId(event), headers: carried };
+      const subject = subjectOf(event.sourceId);
+      const deadline = performance.now() + retryForMs;
+      for (;;) {
+        try {
+          await jetstream.publish(subject, payload, options);
+          return;
+        } catch (error) {
+          // The client tries once; an election takes seconds (reliability.md L2). The message id makes it safe.
+          if (performance.now() > deadline) throw error;
+          await new Promise((resolve) => setTimeout(resolve, retryDelayMs));
+        }
+      }
+    },
+    async consumedBy(sourceId) {
+      const last = await manager.streams.getMessage(eventsStream, { last_by_subj: subjectOf(sourceId) });
+      return last?.header.get(consumedHeader) || null;
+    },
+  };
+}
+
+/**
+ * The rules belong to the id: a post that is delivered again with another rule, newly registered, is news. The
+ * database's keys decide what is stored twice; this only saves work.
+ */
+function messageId(event: StreamEvent): string {
+  const rules = event.rules.map((rule) => rule.upstreamRuleId).toSorted();
+  const digest = createHash('sha256').update(rules.join(',')).digest('base64url').slice(0, 8);
+  return `${event.sourceId}:${event.upstreamEventId}:${digest}`;
+}

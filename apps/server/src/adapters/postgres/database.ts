@@ -1,0 +1,83 @@
+import pg from 'pg';
+import { Failure } from '../../runtime/failure.ts';
+
+/** Runs SQL: on the pool, or inside a transaction. */
+export interface Sql {
+  many<Row>(text: string, values?: readonly unknown[]): Promise<Row[]>;
+  one<Row>(text: string, values?: readonly unknown[]): Promise<Row | null>;
+  /** Number of rows the statement changed. */
+  run(text: string, values?: readonly unknown[]): Promise<number>;
+}
+
+export interface Database extends Sql, AsyncDisposable {
+  transaction<Result>(work: (sql: Sql) => Promise<Result>): Promise<Result>;
+}
+
+export interface DatabaseOptions {
+  readonly url: string;
+  readonly connectionsMax: number;
+  readonly onIdleError: (error: Error) => void;
+}
+
+/** int8 as a number: positions stay far below 2^53, and a string would sort wrongly. */
+pg.types.setTypeParser(pg.types.builtins.INT8, Number);
+
+export function openDatabase({ url, connectionsMax, onIdleError }: DatabaseOptions): Database {
+  const pool = new pg.Pool({
+    connectionString: url,
+    max: connectionsMax,
+    application_name: 'earshot',
+    connectionTimeoutMillis: 10_000,
+    statement_timeout: 30_000,
+    idle_in_transaction_session_timeout: 10_000,
+    keepAlive: true,
+  });
+  pool.on('error', onIdleError);
+  return {
+    ...sqlOver(pool),
+    async transaction(work) {
+      const client = await pool.connect().catch(rethrow);
+      try {
+        await client.query('begin');
+        const result = await work(sqlOver(client));
+        await client.query('commit');
+        client.release();
+        return result;
+      } catch (error) {
+        // A connection whose rollback fails is broken: destroyed instead of going back to the pool.
+        await client.query('rollback').then(
+          () => client.release(),
+          () => client.release(true),
+        );
+        return rethrow(error);
+      }
+    },
+    async [Symbol.asyncDispose]() {
+      await pool.end();
+    },
+  };
+}
+
+function sqlOver(client: pg.Pool | pg.PoolClient): Sql {
+  const query = (text: string, values: readonly unknown[] = []) =>
+    client.query(text, [...values]).catch(rethrow);
+  return {
+    many: async (text, values) => (await query(text, values)).rows,
+    one: async (text, values) => (await query(text, values)).rows[0] ?? null,
+    run: async (text, values) => (await query(text, values)).rowCount ?? 0,
+  };
+}
+
+/** SQLSTATE classes and socket errors that say "not now": connection, shutdown, too many connections. */
+const passing = /^(08|57P|53)|^(ECONN|ETIMEDOUT|EPIPE|ENOTFOUND)/;
+
+function rethrow(error: unknown): never {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+  const cut =
+    error instanceof Error && /terminated|timeout exceeded when trying to connect/i.test(error.message);
+  if (!passing.test(code) && !cut) throw error;
+  throw new Failure('unavailable', 'The service cannot reach its database: try again shortly.', {
+    retryAfterSeconds: 5,
+    cause: error,
+  });
+}

@@ -1,0 +1,39 @@
+import type { Partitions } from '../../matching/partition-worker.ts';
+import type { DeletedRules } from '../../matching/purge-worker.ts';
+import type { Database } from './database.ts';
+
+/** Late replays reach a week back; two weeks ahead nobody has to be in a hurry. */
+const daysBack = 7;
+const daysAhead = 14;
+const purgeBatch = 5_000;
+
+export function createMaintenance(database: Database): Partitions & DeletedRules {
+  return {
+    async ensureAhead() {
+      await database.run(
+        `select ensure_partitions(
+           (now() at time zone 'UTC')::date - $1::integer, (now() at time zone 'UTC')::date + $2::integer)`,
+        [daysBack, daysAhead],
+      );
+    },
+    async purgeSome() {
+      const purged = await database.run(
+        `delete from matches using (
+           select matches.rule_id, matches.event_key, matches.event_day
+           from rules join matches on matches.rule_id = rules.id
+           where rules.state = 'deleted' limit $1
+         ) as doomed
+         where matches.rule_id = doomed.rule_id and matches.event_key = doomed.event_key
+           and matches.event_day = doomed.event_day`,
+        [purgeBatch],
+      );
+      // The tombstone outlives every batch that was matched before the deletion.
+      if (purged === 0) {
+        await database.run(
+          `delete from rules where state = 'deleted' and deleted_at < now() - interval '1 hour'`,
+        );
+      }
+      return purged;
+    },
+  };
+}

@@ -1,0 +1,126 @@
+import type { StreamEvent } from '../../ingest/stream-event.ts';
+import type { Holder, NewMatch } from '../../matching/match-events.ts';
+import type { MatchStore } from '../../matching/match-store.ts';
+import type { Database, Sql } from './database.ts';
+
+interface HolderRow {
+  slot_id: string;
+  source_id: string;
+  upstream_rule_id: string | null;
+  rule_id: string;
+  account_id: string;
+  rule_version: number;
+}
+
+const holderColumns = `slots.id as slot_id, slots.source_id, slots.upstream_rule_id,
+  slot_holders.rule_id, slot_holders.account_id, slot_holders.rule_version`;
+
+export function createMatchStore(database: Database): MatchStore {
+  return {
+    async holdersOf({ slotIds, upstreamRules }) {
+      const rows = await database.many<HolderRow>(
+        `select ${holderColumns} from slots join slot_holders on slot_holders.slot_id = slots.id
+         where slots.id = any($1)
+         union all
+         select ${holderColumns}
+         from unnest($2::text[], $3::text[]) as asked (source_id, upstream_rule_id)
+         join slots on slots.source_id = asked.source_id and slots.upstream_rule_id = asked.upstream_rule_id
+         join slot_holders on slot_holders.slot_id = slots.id`,
+        [slotIds, upstreamRules.map((one) => one.sourceId), upstreamRules.map((one) => one.upstreamRuleId)],
+      );
+      return rows.map(toHolder);
+    },
+    async sourcesRegistering(sourceIds) {
+      if (sourceIds.length === 0) return new Set();
+      const rows = await database.many<{ source_id: string }>(
+        `select distinct source_id from slots where source_id = any($1) and state = 'wanted'`,
+        [sourceIds],
+      );
+      return new Set(rows.map((row) => row.source_id));
+    },
+    async days() {
+      const row = await database.one<{ first: string; last: string }>(
+        `select to_char(min(day), 'YYYY-MM-DD') as first, to_char(max(day), 'YYYY-MM-DD') as last from (
+           select to_date(right(inhrelid::regclass::text, 8), 'YYYYMMDD') as day
+           from pg_inherits where inhparent = 'matches'::regclass
+         ) as days`,
+      );
+      return row ?? { first: '', last: '' };
+    },
+    async write(posts, matches) {
+      if (matches.length === 0) return {};
+      return await database.transaction(async (sql) => {
+        await insertPosts(sql, posts);
+        return await insertMatches(sql, matches);
+      });
+    },
+  };
+}
+
+function toHolder(row: HolderRow): Holder {
+  return {
+    slotId: row.slot_id,
+    sourceId: row.source_id,
+    upstreamRuleId: row.upstream_rule_id,
+    ruleId: row.rule_id,
+    accountId: row.account_id,
+    ruleVersion: row.rule_version,
+  };
+}
+
+/** In the order of the key, so that two writers with the same events wait for each other instead of locking up. */
+async function insertPosts(sql: Sql, posts: readonly StreamEvent[]): Promise<void> {
+  await sql.run(
+    `insert into posts (platform, event_key, event_day, platform_post_id, payload)
+     select * from unnest($1::text[], $2::text[], $3::date[], $4::text[], $5::text[])
+       as new (platform, event_key, event_day, platform_post_id, payload)
+     order by event_key
+     on conflict do nothing`,
+    [
+      posts.map((post) => post.platform),
+      posts.map((post) => post.key),
+      posts.map((post) => post.day),
+      posts.map((post) => post.platformPostId),
+      posts.map((post) => JSON.stringify(post.payload)),
+    ],
+  );
+}
+
+/**
+ * From the update of `match_log` to the commit its row is locked: the next writer gets its positions only after
+ * ours are visible. So a reader that has seen a position has seen all before it (I3).
+ */
+async function insertMatches(sql: Sql, matches: readonly NewMatch[]): Promise<Record<string, number>> {
+  const log = await sql.one<{ last_position: number }>(
+    'update match_log set last_position = last_position + $1 returning last_position',
+    [matches.length],
+  );
+  const first = (log?.last_position ?? 0) - matches.length + 1;
+  const rows = await sql.many<{ platform: string; count: number }>(
+    `with new as (
+       insert into matches (position, account_id, rule_id, rule_version, platform, event_key, event_day)
+       select $1::bigint + ordinality - 1, account_id, rule_id, rule_version, platform, event_key, event_day
+       from unnest($2::text[], $3::text[], $4::integer[], $5::text[], $6::text[], $7::date[])
+         with ordinality as given (account_id, rule_id, rule_version, platform, event_key, event_day, ordinality)
+       on conflict do nothing
+       returning account_id, rule_id, platform, created_at
+     ), counted as (
+       insert into usage (account_id, rule_id, platform, day, matches, last_match_at)
+       select account_id, rule_id, platform, (min(created_at) at time zone 'UTC')::date, count(*), max(created_at)
+       from new group by account_id, rule_id, platform
+       on conflict (rule_id, platform, day) do update
+         set matches = usage.matches + excluded.matches, last_match_at = excluded.last_match_at
+     )
+     select platform, count(*) from new group by platform`,
+    [
+      first,
+      matches.map((match) => match.accountId),
+      matches.map((match) => match.ruleId),
+      matches.map((match) => match.ruleVersion),
+      matches.map((match) => match.platform),
+      matches.map((match) => match.eventKey),
+      matches.map((match) => match.eventDay),
+    ],
+  );
+  return Object.fromEntries(rows.map((row) => [row.platform, row.count]));
+}

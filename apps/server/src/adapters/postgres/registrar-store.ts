@@ -1,0 +1,116 @@
+import type { Lease } from '../../runtime/lease.ts';
+import type { Problem, Slot, SlotState } from '../../slots/slot.ts';
+import type { Registered, RegistrarStore } from '../../slots/slot-store.ts';
+import type { Database, Sql } from './database.ts';
+import { assertLease } from './lease-store.ts';
+
+interface SlotRow {
+  id: string;
+  value: string;
+  state: SlotState;
+  upstream_rule_id: string | null;
+  foreign_rule: boolean;
+}
+
+const columns = 'id, value, state, upstream_rule_id, foreign_rule';
+
+function toSlot(row: SlotRow): Slot {
+  return {
+    id: row.id,
+    value: row.value,
+    state: row.state,
+    upstreamRuleId: row.upstream_rule_id,
+    foreignRule: row.foreign_rule,
+  };
+}
+
+export function createRegistrarStore(database: Database): RegistrarStore {
+  /** Every change begins with the proof that the lease still is ours. */
+  const fenced = <Result>(lease: Lease, work: (sql: Sql) => Promise<Result>) =>
+    database.transaction(async (sql) => {
+      await assertLease(sql, lease);
+      return await work(sql);
+    });
+  return {
+    async slotsOf(sourceId) {
+      const rows = await database.many<SlotRow>(`select ${columns} from slots where source_id = $1`, [
+        sourceId,
+      ]);
+      return rows.map(toSlot);
+    },
+    async wanted(sourceId, limit) {
+      const rows = await database.many<SlotRow>(
+        `select ${columns} from slots where source_id = $1 and state = 'wanted' order by created_at limit $2`,
+        [sourceId, limit],
+      );
+      return rows.map(toSlot);
+    },
+    beginDeleting: (lease, sourceId, limit) => fenced(lease, (sql) => beginDeleting(sql, sourceId, limit)),
+    recordRegistered: (lease, registered) => fenced(lease, (sql) => recordRegistered(sql, registered)),
+    recordProblem: (lease, slotIds, problem) => fenced(lease, (sql) => recordProblem(sql, slotIds, problem)),
+    recordGone: (lease, slotIds) => fenced(lease, (sql) => recordGone(sql, slotIds)),
+    recordVanished: (lease, slotIds) => fenced(lease, (sql) => recordVanished(sql, slotIds)),
+  };
+}
+
+/** Row locks first: whoever takes a slot locks its row before it adds itself as a holder. */
+async function beginDeleting(sql: Sql, sourceId: string, limit: number): Promise<Slot[]> {
+  const rows = await sql.many<SlotRow>(
+    `update slots set state = 'deleting'
+     where id in (
+       select id from slots where source_id = $1 and state = 'releasing'
+       order by created_at limit $2 for update
+     ) returning ${columns}`,
+    [sourceId, limit],
+  );
+  return rows.map(toSlot);
+}
+
+async function recordRegistered(sql: Sql, registered: readonly Registered[]): Promise<void> {
+  if (registered.length === 0) return;
+  await sql.run(
+    `update slots set
+       upstream_rule_id = new.upstream_rule_id,
+       foreign_rule = new.foreign_rule,
+       problem = null, problem_kind = null,
+       registered_at = case when slots.state = 'wanted' then now() else slots.registered_at end,
+       state = case when slots.state = 'wanted' then 'registered' else slots.state end
+     from unnest($1::text[], $2::text[], $3::boolean[]) as new (id, upstream_rule_id, foreign_rule)
+     where slots.id = new.id`,
+    [
+      registered.map((one) => one.slotId),
+      registered.map((one) => one.upstreamRuleId),
+      registered.map((one) => one.foreignRule),
+    ],
+  );
+}
+
+/** `unavailable` is no verdict: the slot stays wanted and says what it waits for. */
+async function recordProblem(sql: Sql, slotIds: readonly string[], problem: Problem): Promise<void> {
+  await sql.run(
+    `update slots set problem = $2, problem_kind = $3,
+       state = case when $3 = 'unavailable' or state <> 'wanted' then state else 'failed' end
+     where id = any($1)`,
+    [slotIds, problem.words, problem.kind],
+  );
+}
+
+async function recordGone(sql: Sql, slotIds: readonly string[]): Promise<void> {
+  if (slotIds.length === 0) return;
+  await sql.run('select 1 from slots where id = any($1) order by platform, id for update', [slotIds]);
+  await sql.run(
+    `delete from slots where id = any($1) and state in ('deleting', 'releasing')
+       and not exists (select 1 from slot_holders where slot_id = slots.id)`,
+    [slotIds],
+  );
+  await sql.run(
+    `update slots set state = 'wanted' where id = any($1) and state in ('deleting', 'releasing')`,
+    [slotIds],
+  );
+}
+
+/** The old id stays until there is a new one: late events still find their rules by it. */
+async function recordVanished(sql: Sql, slotIds: readonly string[]): Promise<void> {
+  if (slotIds.length === 0) return;
+  await sql.run(`update slots set state = 'wanted' where id = any($1) and state = 'registered'`, [slotIds]);
+}

@@ -1,0 +1,80 @@
+import type { Platform, Rule } from '@earshot/contract';
+
+export interface RuleRow {
+  id: string;
+  name: string;
+  intent: string;
+  state: Rule['state'];
+  version: number;
+  created_at: Date;
+  updated_at: Date;
+  platforms: PlatformRow[];
+}
+
+interface PlatformRow {
+  platform: Platform;
+  translated_value: string;
+  upstream_rule_id: string | null;
+  slot_state: string | null;
+  live: boolean | null;
+  registered_at: string | null;
+  match_count: number;
+  last_match_at: string | null;
+}
+
+/** A page of an account's rules with what is known of them per platform. */
+export const rulePage = `
+  select rules.id, rules.name, rules.intent, rules.state, rules.version, rules.created_at, rules.updated_at,
+    (select json_agg(json_build_object(
+        'platform', v.platform, 'translated_value', v.translated_value,
+        'upstream_rule_id', slots.upstream_rule_id, 'slot_state', slots.state, 'live', sources.live,
+        'registered_at', slots.registered_at,
+        'match_count', coalesce(counted.matches, 0), 'last_match_at', counted.last_match_at
+      ) order by v.platform desc)
+     from rule_versions v
+     left join slots on slots.id = v.slot_id
+     left join sources on sources.id = slots.source_id
+     left join lateral (
+       select sum(matches)::bigint as matches, max(last_match_at) as last_match_at
+       from usage where usage.rule_id = v.rule_id and usage.platform = v.platform
+     ) counted on true
+     where v.rule_id = rules.id and v.version = rules.version) as platforms
+  from rules
+  where rules.account_id = $1 and rules.state not in ('creating', 'deleted')
+    and ($2::text is null or rules.id < $2)
+  order by rules.id desc
+  limit $3`;
+
+export function toRule(row: RuleRow): Rule {
+  const platforms: Rule['platforms'] = {};
+  for (const one of row.platforms) {
+    platforms[one.platform] = {
+      platform_rule_id: one.upstream_rule_id ?? '',
+      translated_value: one.translated_value,
+      status: statusOf(one),
+      rule_type: one.platform === 'x' ? 'premium' : 'regular',
+      active_since: toTime(one.registered_at),
+      last_match_at: toTime(one.last_match_at),
+      match_count: one.match_count,
+    };
+  }
+  return {
+    id: row.id,
+    name: row.name,
+    intent: row.intent,
+    created_at: row.created_at.toISOString(),
+    updated_at: row.updated_at.toISOString(),
+    version: row.version,
+    state: row.state,
+    platforms,
+  };
+}
+
+function statusOf({ slot_state, live }: PlatformRow): 'active' | 'pending' | 'failed' {
+  if (slot_state === 'failed') return 'failed';
+  return slot_state === 'registered' && live ? 'active' : 'pending';
+}
+
+function toTime(text: string | null): string | null {
+  return text === null ? null : new Date(text).toISOString();
+}

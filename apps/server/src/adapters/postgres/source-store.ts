@@ -1,0 +1,107 @@
+import type { Platform } from '@earshot/contract';
+import type { CoverageStore } from '../../coverage/read-coverage.ts';
+import type { SourceStore } from '../../ingest/source-store.ts';
+import type { Database } from './database.ts';
+
+export interface ConfiguredSource {
+  readonly id: string;
+  readonly platform: Platform;
+  readonly capacity: number;
+}
+
+export interface SourceRegistry {
+  /** Writes down which sources this node is configured with, so that every node can place slots on them. */
+  announce(sources: readonly ConfiguredSource[]): Promise<void>;
+}
+
+/** A ledger entry whose process died stays open; its source is not live once nobody has proven it for this long. */
+const provenWithinSeconds = 10;
+/** How far back an answer about a whole platform speaks. */
+const lookBackHours = 24;
+
+export function createSourceStore(database: Database): SourceStore & CoverageStore & SourceRegistry {
+  return {
+    async announce(sources) {
+      for (const { id, platform, capacity } of sources) {
+        await database.run(
+          `insert into sources (id, platform, capacity) values ($1, $2, $3)
+           on conflict (id) do update set capacity = excluded.capacity, enabled = true, updated_at = now()`,
+          [id, platform, capacity],
+        );
+      }
+    },
+    openCoverage: (sourceId) =>
+      database.transaction(async (sql) => {
+        await sql.run('update sources set live = true, updated_at = now() where id = $1', [sourceId]);
+        const row = await sql.one<{ id: number }>(
+          'insert into coverage (source_id, from_at, proven_until) values ($1, now(), now()) returning id',
+          [sourceId],
+        );
+        return row?.id ?? 0;
+      }),
+    async proveCoverage(coverageId) {
+      await database.run('update coverage set proven_until = now() where id = $1 and ended_because is null', [
+        coverageId,
+      ]);
+    },
+    closeCoverage: (sourceId, coverageId, because) =>
+      database.transaction(async (sql) => {
+        await sql.run('update sources set live = false, updated_at = now() where id = $1', [sourceId]);
+        await sql.run('update coverage set proven_until = now(), ended_because = $2 where id = $1', [
+          coverageId,
+          because,
+        ]);
+      }),
+    async uncoveredSince(sourceId) {
+      const row = await database.one<{ since: Date | null }>(
+        `select coalesce(
+           (select max(proven_until) from coverage where source_id = $1),
+           (select min(created_at) from slots where source_id = $1)) as since`,
+        [sourceId],
+      );
+      return row?.since ?? null;
+    },
+    intervals: (asked) => intervals(database, asked),
+  };
+}
+
+const intervals = async (
+  database: Database,
+  { accountId, ruleId, platform }: Parameters<CoverageStore['intervals']>[0],
+) => {
+  const rows = await database.many<{
+    platform: Platform;
+    from_at: Date;
+    live: Array<{ from: string; to: string; ended_because: string | null }> | null;
+    is_live: boolean | null;
+  }>(
+    `with asked as (
+       select slots.source_id, sources.platform, slots.registered_at as from_at
+       from slot_holders join slots on slots.id = slot_holders.slot_id join sources on sources.id = slots.source_id
+       where slot_holders.rule_id = $2 and slot_holders.account_id = $1
+       union all
+       select sources.id, sources.platform, greatest(now() - $4 * interval '1 hour',
+         (select min(created_at) from slots where source_id = sources.id))
+       from sources where $2::text is null and sources.enabled
+         and exists (select 1 from slots where source_id = sources.id)
+     )
+     select asked.platform, asked.from_at,
+       (select json_agg(json_build_object('from', from_at, 'to', proven_until, 'ended_because', ended_because)
+          order by from_at)
+        from coverage where coverage.source_id = asked.source_id and proven_until >= asked.from_at) as live,
+       (select bool_or(ended_because is null and proven_until > now() - $5 * interval '1 second')
+        from coverage where coverage.source_id = asked.source_id) as is_live
+     from asked where asked.from_at is not null and ($3::text is null or asked.platform = $3)`,
+    [accountId, ruleId, platform, lookBackHours, provenWithinSeconds],
+  );
+  return rows.map((row) => ({
+    platform: row.platform,
+    from: row.from_at,
+    isLive: row.is_live ?? false,
+    live: (row.live ?? []).map((one) => ({
+      from: new Date(one.from),
+      to: new Date(one.to),
+      endedBecause: one.ended_because,
+    })),
+  }));
+};

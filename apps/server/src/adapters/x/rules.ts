@@ -1,0 +1,122 @@
+import { z } from 'zod';
+import {
+  type AddOutcome,
+  type NewUpstreamRule,
+  type UpstreamRule,
+  type UpstreamRules,
+  UpstreamUnavailable,
+} from '../../slots/upstream-rules.ts';
+import type { UpstreamAnswer, UpstreamClient } from '../upstream/client.ts';
+import { problemIn, problemType } from './problem.ts';
+
+const path = '/2/tweets/search/stream/rules';
+const credentialRetryMs = 60_000;
+
+const ruleSchema = z.looseObject({ id: z.string(), value: z.string(), tag: z.string().nullish() });
+const listSchema = z.looseObject({
+  data: z.array(ruleSchema).nullish(),
+  meta: z.looseObject({ next_token: z.string().nullish() }).nullish(),
+});
+const ruleErrorSchema = z.looseObject({
+  value: z.string().nullish(),
+  type: z.string().nullish(),
+  title: z.string().nullish(),
+  detail: z.string().nullish(),
+  details: z.array(z.string()).nullish(),
+});
+const addSchema = z.looseObject({
+  data: z.array(ruleSchema).nullish(),
+  errors: z.array(ruleErrorSchema).nullish(),
+});
+
+type RuleError = z.output<typeof ruleErrorSchema>;
+
+/** X's rule set. Answers are read from their bodies: a refusal comes inside a 200, a duplicate inside a 201. */
+export function createXRules(client: UpstreamClient): UpstreamRules {
+  return {
+    batchMax: 100,
+    list: (signal) => list(client, signal),
+    add: (rules, signal) => add(client, rules, signal),
+    async remove(ids, signal) {
+      const answer = await client.call('POST', path, { body: { delete: { ids } }, signal });
+      if (answer.status !== 200) throw unavailable(answer);
+    },
+  };
+}
+
+async function list(client: UpstreamClient, signal: AbortSignal): Promise<UpstreamRule[]> {
+  const rules: UpstreamRule[] = [];
+  let token: string | null = null;
+  do {
+    const query: string = token === null ? '' : `&pagination_token=${encodeURIComponent(token)}`;
+    const answer = await client.call('GET', `${path}?max_results=1000${query}`, { signal });
+    if (answer.status !== 200) throw unavailable(answer);
+    const page = listSchema.parse(answer.body);
+    for (const { id, value, tag } of page.data ?? []) rules.push({ id, value, tag: tag ?? null });
+    token = page.meta?.next_token ?? null;
+  } while (token !== null);
+  return rules;
+}
+
+async function add(
+  client: UpstreamClient,
+  rules: readonly NewUpstreamRule[],
+  signal: AbortSignal,
+): Promise<AddOutcome[]> {
+  const answer = await client.call('POST', path, { body: { add: rules }, signal });
+  if (problemIn(answer.body, 'rule-cap')) {
+    return rules.map(() => ({ kind: 'full', words: 'RulesCapExceeded' }));
+  }
+  const wellFormed = answer.status === 200 || answer.status === 201 || answer.status === 400;
+  if (!wellFormed) throw unavailable(answer);
+  const outcomes = rules.map((rule) => outcomeOf(rule, answer));
+  const unclear = outcomes.filter((outcome) => outcome === null).length;
+  // Whether X creates the valid rules of a batch with an invalid one is not documented: ask one by one.
+  if (unclear > 0 && rules.length > 1) return await addOneByOne(client, rules, outcomes, signal);
+  return outcomes.map((outcome) => outcome ?? { kind: 'refused', words: wordsOf(firstError(answer)) });
+}
+
+async function addOneByOne(
+  client: UpstreamClient,
+  rules: readonly NewUpstreamRule[],
+  outcomes: ReadonlyArray<AddOutcome | null>,
+  signal: AbortSignal,
+): Promise<AddOutcome[]> {
+  const all: AddOutcome[] = [];
+  for (const [index, rule] of rules.entries()) {
+    const known = outcomes[index];
+    if (known) all.push(known);
+    else all.push(...(await add(client, [rule], signal)));
+  }
+  return all;
+}
+
+function outcomeOf(rule: NewUpstreamRule, answer: UpstreamAnswer): AddOutcome | null {
+  const body = addSchema.safeParse(answer.body);
+  if (!body.success) return null;
+  const added = body.data.data?.find(({ value }) => value === rule.value);
+  if (added) return { kind: 'added', id: added.id };
+  const error = body.data.errors?.find(({ value }) => value === rule.value);
+  if (!error) return null;
+  return problemType(error.type) === 'duplicate-rules'
+    ? { kind: 'duplicate' }
+    : { kind: 'refused', words: wordsOf(error) };
+}
+
+function firstError(answer: UpstreamAnswer): RuleError {
+  const body = addSchema.safeParse(answer.body);
+  const problem = ruleErrorSchema.safeParse(answer.body);
+  return (body.success ? body.data.errors?.[0] : undefined) ?? (problem.success ? problem.data : {});
+}
+
+function wordsOf(error: RuleError): string {
+  const words = error.details?.join(' ') || error.detail || error.title || 'no reason given';
+  return words.slice(0, 1_000);
+}
+
+function unavailable({ status, retryAfterMs }: UpstreamAnswer): UpstreamUnavailable {
+  const credential = status === 401 || status === 402 || status === 403;
+  return new UpstreamUnavailable(`X answered ${status} to a rule call`, {
+    retryAfterMs: retryAfterMs ?? (credential ? credentialRetryMs : null),
+  });
+}

@@ -1,0 +1,35 @@
+import { startMetricsServer } from '../http/metrics-server.ts';
+import { workersOf } from '../roles.ts';
+import { supervise } from '../runtime/supervisor.ts';
+import { createApi } from './api.ts';
+import { connectShared, type NodeOptions } from './shared.ts';
+import { createRoles } from './workers.ts';
+
+export interface Node extends AsyncDisposable {
+  /** Null on a node without the api role. */
+  readonly address: string | null;
+  readonly metricsPort: number;
+  /** Refuse new requests; what is under way goes on until the node is disposed of. */
+  drain(): void;
+}
+
+/** Starts engines' clients, then workers, then the API; stops them in the reverse order. */
+export async function startNode(options: NodeOptions): Promise<Node> {
+  const { config } = options;
+  await using stack = new AsyncDisposableStack();
+  const shared = await connectShared(options, stack);
+  const metricsServer = stack.use(
+    await startMetricsServer({ host: config.host, port: config.metricsPort, metrics: shared.metrics }),
+  );
+  const workers = await workersOf(createRoles(shared, stack), config.roles);
+  stack.use(supervise(workers, shared));
+  const api = config.roles.includes('api') ? stack.use(createApi(shared)) : null;
+  const address = (await api?.listen(config.host, config.port)) ?? null;
+  const running = stack.move();
+  return {
+    address,
+    metricsPort: metricsServer.port,
+    drain: () => api?.drain(),
+    [Symbol.asyncDispose]: () => running.disposeAsync(),
+  };
+}

@@ -1,0 +1,54 @@
+import type { Platform } from '@earshot/contract';
+import { createFirehoseRules } from '../adapters/firehose/rules.ts';
+import { createFirehoseStream } from '../adapters/firehose/stream.ts';
+import { createSourceStore } from '../adapters/postgres/source-store.ts';
+import { createUpstreamClient } from '../adapters/upstream/client.ts';
+import { createXRules } from '../adapters/x/rules.ts';
+import { createXStream } from '../adapters/x/stream.ts';
+import type { Config } from '../config.ts';
+import type { UpstreamStream } from '../ingest/upstream-stream.ts';
+import type { UpstreamRules } from '../slots/upstream-rules.ts';
+import type { Shared } from './shared.ts';
+
+export interface Source {
+  readonly id: string;
+  readonly platform: Platform;
+  readonly capacity: number;
+  readonly rules: UpstreamRules;
+  readonly stream: UpstreamStream;
+}
+
+/** The configured credentials, each with its clients, made known to all nodes. */
+export async function openSources(shared: Shared, stack: AsyncDisposableStack): Promise<Source[]> {
+  const sources = [...xSources(shared.config, stack), ...firehoseSources(shared.config, stack)];
+  await createSourceStore(shared.database).announce(sources);
+  return sources;
+}
+
+function xSources(config: Config, stack: AsyncDisposableStack): Source[] {
+  return config.xTokens.map(({ name, token }) => {
+    const client = stack.use(createUpstreamClient({ baseUrl: config.xBaseUrl, token, name: 'X' }));
+    return {
+      id: `x:${name}`,
+      platform: 'x',
+      capacity: config.xRuleCapacity,
+      rules: createXRules(client),
+      stream: createXStream(client),
+    };
+  });
+}
+
+function firehoseSources(config: Config, stack: AsyncDisposableStack): Source[] {
+  return config.firehoseTokens.map(({ name, token }) => {
+    const client = stack.use(
+      createUpstreamClient({ baseUrl: config.firehoseBaseUrl, token, name: 'Firehose' }),
+    );
+    return {
+      id: `firehose:${name}`,
+      platform: 'firehose',
+      capacity: config.firehoseRuleCapacity,
+      rules: createFirehoseRules(client),
+      stream: createFirehoseStream(client),
+    };
+  });
+}

@@ -1,0 +1,71 @@
+import { createEventLog } from '../adapters/nats/event-log.ts';
+import { createEventSource } from '../adapters/nats/event-source.ts';
+import { createLeaseStore } from '../adapters/postgres/lease-store.ts';
+import { createMaintenance } from '../adapters/postgres/maintenance.ts';
+import { createMatchStore } from '../adapters/postgres/match-store.ts';
+import { createRegistrarStore } from '../adapters/postgres/registrar-store.ts';
+import { createRuleStore } from '../adapters/postgres/rule-store.ts';
+import { createSourceStore } from '../adapters/postgres/source-store.ts';
+import { createIngestWorker } from '../ingest/ingest-worker.ts';
+import { createMatchWorker } from '../matching/match-worker.ts';
+import { createPartitionWorker } from '../matching/partition-worker.ts';
+import { createPurgeWorker } from '../matching/purge-worker.ts';
+import type { Roles } from '../roles.ts';
+import { createUndoAbandonedWorker } from '../rules/undo-abandoned-worker.ts';
+import type { Worker } from '../runtime/worker.ts';
+import { createRegistrarWorker } from '../slots/registrar-worker.ts';
+import type { Shared } from './shared.ts';
+import { openSources, type Source } from './sources.ts';
+
+/** Which workers each role runs. */
+export function createRoles(shared: Shared, stack: AsyncDisposableStack): Roles {
+  return {
+    api: async () => [createUndoAbandonedWorker({ ...shared, store: createRuleStore(shared.database) })],
+    ingest: async () => (await openSources(shared, stack)).flatMap((source) => sourceWorkers(shared, source)),
+    match: async () => matchWorkers(shared),
+  };
+}
+
+/** Each source has one registrar and one listener in the whole installation: the lease sees to it. */
+function sourceWorkers(shared: Shared, source: Source): Worker[] {
+  const common = {
+    ...shared,
+    installation: shared.installation.id,
+    sourceId: source.id,
+    platform: source.platform,
+    leases: createLeaseStore(shared.database),
+    leaseTtlMs: shared.config.leaseTtlMs,
+  };
+  return [
+    createRegistrarWorker({
+      ...common,
+      upstream: source.rules,
+      store: createRegistrarStore(shared.database),
+    }),
+    createIngestWorker({
+      ...common,
+      upstream: source.stream,
+      eventLog: createEventLog(shared.nats),
+      store: createSourceStore(shared.database),
+      random: Math.random,
+    }),
+  ];
+}
+
+function matchWorkers(shared: Shared): Worker[] {
+  const maintenance = createMaintenance(shared.database);
+  const matching = Array.from({ length: shared.config.matchWorkers }, (_, index) =>
+    createMatchWorker({
+      ...shared,
+      name: `match:${index + 1}`,
+      installation: shared.installation.id,
+      source: createEventSource(shared.nats),
+      store: createMatchStore(shared.database),
+    }),
+  );
+  return [
+    ...matching,
+    createPartitionWorker(maintenance),
+    createPurgeWorker({ ...shared, store: maintenance }),
+  ];
+}

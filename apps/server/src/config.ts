@@ -1,0 +1,182 @@
+import { z } from 'zod';
+import { checkpoints } from './runtime/checkpoint.ts';
+
+/**
+ * Every setting, once: its variable, what it accepts, its default and its documentation.
+ * docs/configuration.md is generated from this table (`pnpm docs`).
+ */
+interface Setting {
+  readonly variable: `EARSHOT_${string}`;
+  readonly schema: z.ZodType;
+  readonly about: string;
+}
+
+const roleNames = ['api', 'ingest', 'match'] as const;
+export type RoleName = (typeof roleNames)[number];
+
+const list = z.string().transform((text) =>
+  text
+    .split(',')
+    .map((one) => one.trim())
+    .filter(Boolean),
+);
+const roles = list.pipe(z.array(z.enum(roleNames)).min(1));
+const credential = z.templateLiteral([z.string().regex(/^[a-z0-9-]{1,40}$/), '=', z.string().min(1)]);
+const credentials = list.pipe(
+  z.array(credential).transform((pairs) =>
+    pairs.map((pair) => ({
+      name: pair.slice(0, pair.indexOf('=')),
+      token: pair.slice(pair.indexOf('=') + 1),
+    })),
+  ),
+);
+const port = z.coerce.number().int().min(0).max(65_535);
+const count = z.coerce.number().int().min(1);
+
+export const settings = {
+  databaseUrl: {
+    variable: 'EARSHOT_DATABASE_URL',
+    schema: z.url({ protocol: /^postgres(ql)?$/ }),
+    about: 'PostgreSQL 15 or newer, as `postgres://user:password@host:port/database`.',
+  },
+  natsUrl: {
+    variable: 'EARSHOT_NATS_URL',
+    schema: z.string().regex(/^(nats|tls):\/\/[^,]+(,(nats|tls):\/\/[^,]+)*$/),
+    about: 'nats-server 2.14.5 or newer with JetStream; several addresses separated by commas.',
+  },
+  roles: {
+    variable: 'EARSHOT_ROLES',
+    schema: roles.default([...roleNames]),
+    about: 'What this node does: any of `api`, `ingest`, `match`, separated by commas. Default: all.',
+  },
+  host: {
+    variable: 'EARSHOT_HOST',
+    schema: z.string().min(1).default('127.0.0.1'),
+    about: 'Address to listen on.',
+  },
+  port: {
+    variable: 'EARSHOT_PORT',
+    schema: port.default(8080),
+    about: 'Port of the API; 0 takes a free one.',
+  },
+  metricsPort: {
+    variable: 'EARSHOT_METRICS_PORT',
+    schema: port.default(9464),
+    about: 'Port of `/metrics` (Prometheus); 0 takes a free one.',
+  },
+  xTokens: {
+    variable: 'EARSHOT_X_TOKENS',
+    schema: credentials.default([]),
+    about:
+      'Bearer tokens of X apps as `name=token`, separated by commas; each is one stream with its own rules.',
+  },
+  firehoseTokens: {
+    variable: 'EARSHOT_FIREHOSE_TOKENS',
+    schema: credentials.default([]),
+    about: 'Tokens of Firehose taps as `name=token`, separated by commas.',
+  },
+  xBaseUrl: {
+    variable: 'EARSHOT_X_BASE_URL',
+    schema: z.url().default('https://api.x.com'),
+    about: 'Where X is; the sandbox takes its place in development.',
+  },
+  firehoseBaseUrl: {
+    variable: 'EARSHOT_FIREHOSE_BASE_URL',
+    schema: z.url().default('https://api.firehose.com'),
+    about: 'Where Firehose is; the sandbox takes its place in development.',
+  },
+  xRuleCapacity: {
+    variable: 'EARSHOT_X_RULE_CAPACITY',
+    schema: count.default(1_000),
+    about: 'Rules that one X app takes (1,000 with pay-per-use).',
+  },
+  firehoseRuleCapacity: {
+    variable: 'EARSHOT_FIREHOSE_RULE_CAPACITY',
+    schema: count.default(100_000),
+    about: 'Rules that one Firehose tap takes. Firehose documents no number.',
+  },
+  premiumRulesMax: {
+    variable: 'EARSHOT_PREMIUM_RULES_MAX',
+    schema: count.default(1_000),
+    about: 'Rules on `x` that one account on a paid plan may have.',
+  },
+  supportContact: {
+    variable: 'EARSHOT_SUPPORT_CONTACT',
+    schema: z.string().min(1).default('the operator of this installation'),
+    about: 'Whom callers ask for higher limits; part of error messages.',
+  },
+  eventsReplicas: {
+    variable: 'EARSHOT_EVENTS_REPLICAS',
+    schema: z.coerce
+      .number()
+      .pipe(z.union([z.literal(1), z.literal(3)]))
+      .default(1),
+    about: 'Copies of the event log: 1 on a single NATS node, 3 on a cluster.',
+  },
+  eventsBytesMax: {
+    variable: 'EARSHOT_EVENTS_BYTES_MAX',
+    schema: count.default(8 * 1024 ** 3),
+    about: 'Size of the event log on disk. A full log refuses new events; keep it below 60 % of the disk.',
+  },
+  matchWorkers: {
+    variable: 'EARSHOT_MATCH_WORKERS',
+    schema: z.coerce.number().int().min(1).max(64).default(2),
+    about: 'Match workers of this node.',
+  },
+  leaseTtlMs: {
+    variable: 'EARSHOT_LEASE_TTL_MS',
+    schema: z.coerce.number().int().min(500).max(60_000).default(10_000),
+    about: 'After this time without a sign of life another node takes over a source.',
+  },
+  drainDelayMs: {
+    variable: 'EARSHOT_DRAIN_DELAY_MS',
+    schema: z.coerce.number().int().min(0).max(60_000).default(0),
+    about:
+      'Time between "not ready" and the end of listening at a shutdown, for load balancers (5000 is usual).',
+  },
+  logLevel: {
+    variable: 'EARSHOT_LOG_LEVEL',
+    schema: z.enum(['debug', 'info', 'warn', 'error', 'silent']).default('info'),
+    about: 'How much is logged.',
+  },
+  crashAt: {
+    variable: 'EARSHOT_CRASH_AT',
+    schema: z.enum(checkpoints).optional(),
+    about: 'For tests only: the process kills itself at this point.',
+  },
+} as const satisfies Record<string, Setting>;
+
+export type Config = {
+  readonly [Name in keyof typeof settings]: z.output<(typeof settings)[Name]['schema']>;
+};
+
+export class BadConfig extends Error {
+  constructor(problems: readonly string[]) {
+    super(`The configuration is not valid:\n${problems.map((problem) => `  ${problem}`).join('\n')}`);
+    this.name = 'BadConfig';
+  }
+}
+
+/** Reads and freezes the configuration. An unknown EARSHOT_ variable is a typing mistake and refused. */
+export function readConfig(environment: Readonly<Record<string, string | undefined>>): Config {
+  const known = new Set<string>(Object.values(settings).map(({ variable }) => variable));
+  const problems = Object.keys(environment)
+    .filter((name) => name.startsWith('EARSHOT_') && !known.has(name))
+    .map((name) => `${name} is not a setting: see docs/configuration.md`);
+  const values: Record<string, unknown> = {};
+  for (const [name, { variable, schema }] of Object.entries<Setting>(settings)) {
+    const given = environment[variable];
+    const parsed = schema.safeParse(given === '' ? undefined : given);
+    if (parsed.success) values[name] = parsed.data;
+    else
+      problems.push(
+        `${variable} ${given === undefined ? 'is missing' : 'has a bad value'}: ${settingHelp(name)}`,
+      );
+  }
+  if (problems.length > 0) throw new BadConfig(problems);
+  return Object.freeze(values) as Config;
+}
+
+function settingHelp(name: string): string {
+  return Object.entries<Setting>(settings).find(([one]) => one === name)?.[1].about ?? '';
+}

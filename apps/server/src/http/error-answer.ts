@@ -1,0 +1,57 @@
+import { type ErrorCode, type ErrorEnvelope, errorCodes } from '@earshot/contract';
+import { Failure } from '../runtime/failure.ts';
+
+export interface ErrorAnswer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: ErrorEnvelope;
+  /** A bug of ours: to be logged in full. */
+  readonly isOurFault: boolean;
+}
+
+export const bodyBytesMax = 256 * 1024;
+
+/** What the framework refuses before an operation sees it, by the framework's own code. */
+const frameworkMessages: Readonly<Record<string, string>> = {
+  FST_ERR_CTP_BODY_TOO_LARGE: `The body is larger than ${bodyBytesMax / 1024} KiB: send less.`,
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: 'Send the body as JSON with "Content-Type: application/json".',
+  FST_ERR_CTP_EMPTY_JSON_BODY: 'The body is empty: send a JSON object.',
+  FST_ERR_CTP_INVALID_JSON_BODY: 'The body is not valid JSON.',
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: 'The body is not as long as "Content-Length" says.',
+  FST_ERR_BAD_URL: 'The path is not valid.',
+};
+
+export function errorAnswer(error: unknown, requestId: string): ErrorAnswer {
+  const failure = toFailure(error);
+  const { status } = errorCodes[failure.code];
+  const headers: Record<string, string> = {};
+  if (failure.retryAfterSeconds !== null) headers['retry-after'] = String(failure.retryAfterSeconds);
+  return {
+    status,
+    headers,
+    body: {
+      code: failure.code,
+      message: failure.message,
+      details: { request_id: requestId, ...failure.details },
+    },
+    isOurFault: failure.code === 'internal',
+  };
+}
+
+function toFailure(error: unknown): Failure {
+  if (error instanceof Failure) return error;
+  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+  const message =
+    frameworkMessages[code] ?? (isBadJson(error) ? frameworkMessages['FST_ERR_CTP_INVALID_JSON_BODY'] : null);
+  if (message) return new Failure('invalid_argument', message, { cause: error, details: { violations: [] } });
+  return new Failure('internal', 'Something went wrong on our side.', { cause: error });
+}
+
+/** The parser's own SyntaxError, which the framework passes on with a 400. */
+function isBadJson(error: unknown): boolean {
+  return error instanceof SyntaxError && 'statusCode' in error && error.statusCode === 400;
+}
+
+export function failureText(code: ErrorCode, message: string, requestId: string): string {
+  return JSON.stringify(errorAnswer(new Failure(code, message), requestId).body);
+}

@@ -1,0 +1,219 @@
+import type { JsonSchema, OpenApiDocument, OpenApiOperation } from '@earshot/contract';
+import { type FieldRow, fieldRows, objectName } from './reference-page-fields.ts';
+import { referencePageStyle } from './reference-page-style.ts';
+
+/** HTML that is already escaped, so that it cannot be mixed up with text that is not. */
+interface Html {
+  readonly html: string;
+}
+
+interface Endpoint {
+  readonly method: 'GET' | 'POST';
+  readonly path: string;
+  readonly operation: OpenApiOperation;
+}
+
+/** The interface reference as one page without scripts or outside assets. */
+export function renderReferencePage(document: OpenApiDocument): string {
+  const endpoints = endpointsOf(document);
+  const { title, version, description } = document.info;
+  const page = markup`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>${title} API reference</title>
+<style>${{ html: referencePageStyle }}</style>
+</head>
+<body>
+<nav aria-label="Contents">
+<p class="brand">${title}</p>
+<ul>
+<li><a href="#start">Getting started</a></li>
+${endpoints.map(({ operation }) => markup`<li><a href="#${operation.operationId}">${operation.summary}</a></li>\n`)}
+<li><a href="#errors">Errors</a></li>
+</ul>
+</nav>
+<main>
+<header id="start">
+<h1>${title} API reference</h1>
+<p>${inline(description)}</p>
+<p>Version ${version}. The same description for programs: <a href="/openapi.json">/openapi.json</a>.</p>
+${gettingStarted(document)}
+</header>
+${endpoints.map((endpoint) => operationSection(endpoint, document))}
+${errorsSection(document)}
+</main>
+</body>
+</html>
+`;
+  return page.html;
+}
+
+function endpointsOf(document: OpenApiDocument): Endpoint[] {
+  return Object.entries(document.paths).flatMap(([path, { get, post }]) => [
+    ...(get === undefined ? [] : [{ method: 'GET' as const, path, operation: get }]),
+    ...(post === undefined ? [] : [{ method: 'POST' as const, path, operation: post }]),
+  ]);
+}
+
+function gettingStarted(document: OpenApiDocument): Html {
+  return markup`<p>Send your API key with every request as <code>Authorization: Bearer &lt;API_KEY&gt;</code>. Bodies are JSON, ids are opaque. A request with an unknown field is refused. The examples use two variables:</p>
+<pre>export EARSHOT_URL=${shellWord(baseUrl(document) ?? 'https://earshot.example')}
+export EARSHOT_KEY=esk_…</pre>`;
+}
+
+function baseUrl(document: OpenApiDocument): string | undefined {
+  return document.servers.map(({ url }) => url).find((url) => url !== '/');
+}
+
+function operationSection(endpoint: Endpoint, document: OpenApiDocument): Html {
+  const { method, path, operation } = endpoint;
+  const success = operation.responses['200'];
+  const answer =
+    success !== undefined && 'content' in success ? success.content['application/json'] : undefined;
+  const answerRows = answer === undefined ? [] : rowsOf(answer.schema, document);
+  return markup`<section id="${operation.operationId}">
+<h2>${operation.summary}</h2>
+<p class="route"><span class="method ${method.toLowerCase()}">${method}</span> <code>${path}</code> <span class="scope">${access(operation)}</span></p>
+<p>${inline(operation.description ?? '')}</p>
+${fieldsTable('Request', requestRows(operation, document), 'required')}
+<h3>Example</h3>
+<pre>${curl(endpoint)}</pre>
+${answer?.example === undefined ? [] : markup`<pre class="answer">${pretty(answer.example)}</pre>`}
+${fieldsTable('Answer', answerRows, 'optional')}
+${objectTables(answerRows, document)}
+${operationErrors(operation, document)}
+</section>
+`;
+}
+
+/** The named objects that the rows hold, and those inside them. */
+function objectTables(rows: readonly FieldRow[], document: OpenApiDocument): Html[] {
+  return rows.flatMap(({ object }) => {
+    if (object === undefined) return [];
+    const own = rowsOf(document.components.schemas[object] ?? {}, document);
+    const table = markup`<div id="object-${object}">${fieldsTable(object, own, 'optional')}</div>`;
+    return [table, ...objectTables(own, document)];
+  });
+}
+
+function access(operation: OpenApiOperation): string {
+  const scope = operation['x-required-scope'];
+  if (scope === undefined) return 'no key needed';
+  return scope === null ? 'any valid key' : `scope ${scope}`;
+}
+
+function requestRows(operation: OpenApiOperation, document: OpenApiDocument): FieldRow[] {
+  const body = operation.requestBody?.content['application/json'].schema;
+  if (body !== undefined) return rowsOf(body, document);
+  const parameters = operation.parameters ?? [];
+  const properties = Object.fromEntries(
+    parameters.map(({ name, schema, description = '' }) => [name, { ...schema, description }]),
+  );
+  const required = parameters.filter((parameter) => parameter.required).map(({ name }) => name);
+  return rowsOf({ type: 'object', properties, required }, document);
+}
+
+function rowsOf(schema: JsonSchema, document: OpenApiDocument): FieldRow[] {
+  const name = objectName(schema);
+  return fieldRows(name === undefined ? schema : (document.components.schemas[name] ?? {}));
+}
+
+/** In a request it matters which fields must be sent, in an answer which may be absent. */
+function fieldsTable(title: string, rows: readonly FieldRow[], marked: 'required' | 'optional'): Html {
+  if (rows.length === 0) return markup``;
+  const presence = ({ required }: FieldRow) => (required === (marked === 'required') ? marked : '');
+  return markup`<h3>${title}</h3>
+<div class="scroll"><table>
+<thead><tr><th scope="col">Field</th><th scope="col">Type</th><th scope="col">Meaning</th></tr></thead>
+<tbody>
+${rows.map(
+  (row) => markup`<tr><td><code>${row.path}</code> <span class="presence">${presence(row)}</span></td>
+<td>${row.object === undefined ? row.type : markup`<a href="#object-${row.object}">${row.type}</a>`}</td>
+<td>${inline(row.description)}</td></tr>
+`,
+)}</tbody></table></div>`;
+}
+
+function curl({ method, path, operation }: Endpoint): string {
+  const needsKey = operation.security === undefined;
+  const parameters = (operation.parameters ?? []).filter(({ example }) => example !== undefined);
+  const body = operation.requestBody?.content['application/json'].example;
+  return [
+    `curl -sS ${parameters.length > 0 && method === 'GET' ? '-G ' : ''}"$EARSHOT_URL${path}"`,
+    ...(needsKey ? ['-H "Authorization: Bearer $EARSHOT_KEY"'] : []),
+    ...parameters.map(({ name, example }) => `--data-urlencode ${shellWord(`${name}=${String(example)}`)}`),
+    ...(body === undefined ? [] : [`-H 'Content-Type: application/json'`, `-d ${shellWord(pretty(body))}`]),
+  ].join(' \\\n  ');
+}
+
+function shellWord(text: string): string {
+  return /^[\w./:=-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;
+}
+
+function operationErrors(operation: OpenApiOperation, document: OpenApiDocument): Html {
+  if (operation['x-errors'].length === 0) return markup``;
+  return markup`<h3>Errors</h3>
+<p>${operation['x-errors'].map((code) => markup`<a class="error" href="#error-${code}">${document['x-error-codes'][code].status} ${code}</a> `)}</p>`;
+}
+
+function errorsSection(document: OpenApiDocument): Html {
+  const content = document.components.responses['Error']?.content['application/json'];
+  const rows = content === undefined ? [] : rowsOf(content.schema, document);
+  return markup`<section id="errors">
+<h2>Errors</h2>
+<p>Every answer that is not a success has this form. Programs decide on <code>code</code>; <code>message</code> is for people;
+<code>details.request_id</code> is also in the <code>x-request-id</code> header.</p>
+<pre class="answer">${pretty(content?.example)}</pre>
+${fieldsTable('Error', rows, 'optional')}
+${objectTables(rows, document)}
+<h3>Codes</h3>
+<div class="scroll"><table>
+<thead><tr><th scope="col">Code</th><th scope="col">HTTP</th><th scope="col">When</th><th scope="col">What to do</th><th scope="col">Retry</th></tr></thead>
+<tbody>
+${Object.entries(document['x-error-codes']).map(
+  ([code, { status, when, whatToDo, retryable }]) =>
+    markup`<tr id="error-${code}"><td><code>${code}</code></td><td>${String(status)}</td><td>${inline(when)}</td><td>${inline(whatToDo)}</td><td>${retryable ? 'yes' : 'no'}</td></tr>
+`,
+)}</tbody></table></div>
+</section>`;
+}
+
+function pretty(value: unknown): string {
+  return JSON.stringify(value, null, 2);
+}
+
+/** Text in which backticks mark code. */
+function inline(text: string): Html {
+  const parts = text.split(/`([^`]+)`/);
+  return {
+    html: parts
+      .map((part, index) => (index % 2 === 1 ? `<code>${escape(part)}</code>` : escape(part)))
+      .join(''),
+  };
+}
+
+/** A template whose values are escaped unless they are HTML already. */
+function markup(
+  literals: TemplateStringsArray,
+  ...values: (string | number | Html | readonly Html[])[]
+): Html {
+  const pieces = literals.map((literal, index) => literal + toHtml(values[index] ?? ''));
+  return { html: pieces.join('') };
+}
+
+function toHtml(value: string | number | Html | readonly Html[]): string {
+  if (typeof value === 'string' || typeof value === 'number') return escape(String(value));
+  return 'html' in value ? value.html : value.map(({ html }) => html).join('');
+}
+
+function escape(text: string): string {
+  return text
+    .replaceAll('&', '&amp;')
+    .replaceAll('<', '&lt;')
+    .replaceAll('>', '&gt;')
+    .replaceAll('"', '&quot;')
+    .replaceAll("'", '&#39;');
+}

@@ -1,0 +1,168 @@
+import type { Socket } from 'node:net';
+import { type Operation, operations, violationsOf } from '@earshot/contract';
+import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import type { Authenticate } from '../accounts/authenticate.ts';
+import type { Principal } from '../accounts/principal.ts';
+import type { Events } from '../observability/events.ts';
+import type { Logger } from '../observability/logger.ts';
+import { Failure } from '../runtime/failure.ts';
+import { addDiscovery } from './discovery.ts';
+import { bodyBytesMax, errorAnswer, failureText } from './error-answer.ts';
+import { requestIdOf } from './request-id.ts';
+import type { AnyRoute } from './route.ts';
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** For logs and metrics: the operation that a route serves. */
+    operation?: string;
+  }
+}
+
+export interface HttpServerOptions {
+  readonly routes: readonly AnyRoute[];
+  readonly authenticate: Authenticate;
+  readonly isReady: () => Promise<string[]>;
+  readonly events: Events;
+  readonly log: Logger;
+}
+
+export interface HttpServer extends AsyncDisposable {
+  listen(host: string, port: number): Promise<string>;
+  /** From now on every request is refused with `unavailable`; those under way go on. */
+  drain(): void;
+}
+
+export function createHttpServer(options: HttpServerOptions): HttpServer {
+  let draining = false;
+  const app = Fastify({
+    bodyLimit: bodyBytesMax,
+    exposeHeadRoutes: false,
+    return503OnClosing: false,
+    forceCloseConnections: 'idle',
+    requestTimeout: 60_000,
+    keepAliveTimeout: 65_000,
+    genReqId: (request) => requestIdOf(request.headers['x-request-id']),
+    frameworkErrors: (error, request, reply) => {
+      void sendError(options, error, request, reply);
+    },
+    clientErrorHandler: refuseBrokenHttp,
+  });
+  app.removeContentTypeParser('text/plain');
+  app.addHook('onRequest', async (request, reply) => {
+    reply.header('x-request-id', request.id);
+    reply.header('cache-control', 'no-store');
+    if (draining && request.url !== '/healthz') {
+      throw new Failure('unavailable', 'This node is shutting down: try again.', { retryAfterSeconds: 1 });
+    }
+  });
+  app.addHook('onResponse', async (request, reply) => logAnswer(options, request, reply));
+  app.setErrorHandler((error, request, reply) => sendError(options, error, request, reply));
+  app.setNotFoundHandler((request, reply) => sendError(options, noSuchPath(request), request, reply));
+  addDiscovery(app, { isReady: () => (draining ? Promise.resolve(['draining']) : options.isReady()) });
+  for (const route of options.routes) addRoute(app, options, route);
+  return {
+    listen: (host, port) => app.listen({ host, port }),
+    drain() {
+      draining = true;
+    },
+    async [Symbol.asyncDispose]() {
+      await app.close();
+    },
+  };
+}
+
+/** Authenticate, authorise, parse, act, answer: in this order for every operation. */
+function addRoute(app: FastifyInstance, { authenticate }: HttpServerOptions, route: AnyRoute): void {
+  const operation: Operation = operations[route.id];
+  const principals = new WeakMap<FastifyRequest, Principal>();
+  app.route({
+    method: operation.method,
+    url: operation.path,
+    config: { operation: operation.id },
+    // Before the body is read: who has no key does not make us parse anything.
+    onRequest: async (request) => {
+      const principal = await authenticate(request.headers.authorization);
+      assertScope(principal, operation);
+      principals.set(request, principal);
+    },
+    handler: async (request, reply) => {
+      const principal = principals.get(request);
+      if (!principal) throw new Error('a request reached its handler without a principal');
+      const parsed = operation.request.safeParse(operation.method === 'GET' ? request.query : request.body);
+      if (!parsed.success) {
+        const violations = violationsOf(parsed.error);
+        const [first] = violations;
+        const message = first?.field ? `${first.field}: ${first.message}` : (first?.message ?? 'Not valid.');
+        throw new Failure('invalid_argument', message, { details: { violations } });
+      }
+      const gone = new AbortController();
+      reply.raw.once('close', () => gone.abort());
+      // The schema of this very operation has just parsed it; the union of all routes cannot say that.
+      const answer = await route.handle(principal, parsed.data as never, gone.signal);
+      return reply.header('content-type', 'application/json; charset=utf-8').send(answer);
+    },
+  });
+}
+
+function assertScope(principal: Principal, { scope }: Operation): void {
+  if (scope === null || principal.scopes.includes(scope)) return;
+  throw new Failure('permission_denied', `The key lacks the scope "${scope}": use a key that has it.`, {
+    details: { required_scope: scope },
+  });
+}
+
+function noSuchPath(request: FastifyRequest): Failure {
+  const path = request.url.split('?')[0] ?? '';
+  const known: Operation | undefined = Object.values<Operation>(operations).find((one) => one.path === path);
+  return known
+    ? new Failure('unimplemented', `${path} takes ${known.method}.`)
+    : new Failure('not_found', 'There is no such path: see /docs for those that exist.');
+}
+
+function sendError(
+  { log }: HttpServerOptions,
+  error: unknown,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): FastifyReply {
+  const answer = errorAnswer(error, request.id);
+  if (answer.isOurFault) log.error({ err: error, requestId: request.id }, 'request failed by our fault');
+  else if (error instanceof Error && error.cause) {
+    log.warn({ err: error.cause, requestId: request.id, code: answer.body.code }, 'request refused');
+  }
+  return reply
+    .code(answer.status)
+    .headers({ 'x-request-id': request.id, ...answer.headers })
+    .header('content-type', 'application/json; charset=utf-8')
+    .send(JSON.stringify(answer.body));
+}
+
+function logAnswer({ events }: HttpServerOptions, request: FastifyRequest, reply: FastifyReply): void {
+  events.requestAnswered({
+    operation: request.routeOptions.config.operation ?? 'other',
+    status: reply.statusCode,
+    ms: reply.elapsedTime,
+    fields: { requestId: request.id },
+  });
+}
+
+/** Bytes that are no HTTP still get the error shape. */
+function refuseBrokenHttp(error: Error & { code?: string }, socket: Socket): void {
+  if (error.code === 'ECONNRESET' || !socket.writable) {
+    socket.destroy();
+    return;
+  }
+  const requestId = requestIdOf(undefined);
+  const body = failureText('invalid_argument', 'This is not a valid HTTP request.', requestId);
+  socket.end(
+    [
+      'HTTP/1.1 400 Bad Request',
+      'content-type: application/json; charset=utf-8',
+      `x-request-id: ${requestId}`,
+      `content-length: ${Buffer.byteLength(body)}`,
+      'connection: close',
+      '',
+      body,
+    ].join('\r\n'),
+  );
+}

@@ -1,0 +1,130 @@
+import type { Platform } from '@earshot/contract';
+import type { Events } from '../observability/events.ts';
+import type { DropReason } from '../observability/metrics.ts';
+import type { Bells } from '../runtime/bell.ts';
+import { type Consecutive, createConsecutive } from './consecutive.ts';
+import type { EventLog } from './event-log.ts';
+import { readFirehoseUpdate } from './firehose-event.ts';
+import { fitForLog } from './fit-for-log.ts';
+import type { SourceStore } from './source-store.ts';
+import type { StreamEvent } from './stream-event.ts';
+import { StreamEnded, type StreamFrame, type UpstreamStream } from './upstream-stream.ts';
+import { type Reading, readXRecord } from './x-event.ts';
+
+/** Events between the socket and the log's acknowledgement. When it is full, the socket waits. */
+const inFlightMax = 256;
+const proveEveryMs = 2_000;
+
+export interface ListenOptions {
+  readonly sourceId: string;
+  readonly platform: Platform;
+  readonly upstream: UpstreamStream;
+  readonly eventLog: EventLog;
+  readonly store: SourceStore;
+  readonly bells: Bells;
+  readonly events: Events;
+}
+
+/** One connection, from opening to its end. Whatever ends it, what was read is in the log before this returns. */
+export async function listen(options: ListenOptions, signal: AbortSignal): Promise<void> {
+  const { sourceId, upstream, eventLog, store } = options;
+  const after = await eventLog.consumedBy(sourceId);
+  const since = await store.uncoveredSince(sourceId);
+  const consumed = createConsecutive(after);
+  const logFailed = new AbortController();
+  const appender = createAppender(options, consumed, logFailed);
+  const coverage = createCoverage(options, after ?? since?.toISOString() ?? 'now');
+  let because = 'dropped';
+  try {
+    for await (const frame of upstream.open({ after, since }, AbortSignal.any([signal, logFailed.signal]))) {
+      if (frame.kind === 'opened') {
+        await coverage.open();
+        continue;
+      }
+      const event = frame.kind === 'item' ? readItem(options, frame) : drop(options, frame.kind);
+      if (event) await appender.append(event);
+    }
+  } catch (error) {
+    if (error instanceof StreamEnded) because = error.ending.kind;
+    throw logFailed.signal.aborted && !signal.aborted
+      ? new StreamEnded({ kind: 'log_unavailable' }, 'the event log did not take events', error)
+      : error;
+  } finally {
+    await appender.drained();
+    await coverage.close(signal.aborted ? 'stopped' : because);
+  }
+}
+
+function readItem(options: ListenOptions, item: Extract<StreamFrame, { kind: 'item' }>): StreamEvent | null {
+  const { platform, sourceId } = options;
+  const reading: Reading =
+    platform === 'x'
+      ? readXRecord(sourceId, item.text)
+      : readFirehoseUpdate(sourceId, item.upstreamId ?? '', item.text);
+  switch (reading.kind) {
+    case 'event':
+      return fitForLog(reading.event, item.text.length) ?? drop(options, 'too_large');
+    case 'control':
+      // The server normally closes after a control message, but dead open sockets were seen (x.md §4.4).
+      throw new StreamEnded({ kind: 'dropped' }, `the upstream says ${reading.title}`);
+    case 'dropped':
+      return drop(options, reading.reason);
+  }
+}
+
+function drop({ platform, events }: ListenOptions, reason: DropReason): null {
+  events.itemDropped({ platform, reason });
+  return null;
+}
+
+/** A window of appends: hands the next event over as soon as there is room, in the order of arrival. */
+function createAppender(
+  { eventLog, events }: ListenOptions,
+  consumed: Consecutive,
+  logFailed: AbortController,
+) {
+  const inFlight = new Set<Promise<void>>();
+  return {
+    async append(event: StreamEvent): Promise<void> {
+      if (inFlight.size >= inFlightMax) await Promise.race(inFlight);
+      if (logFailed.signal.aborted) return;
+      const entry = consumed.begin(event.upstreamEventId);
+      const appending: Promise<void> = eventLog
+        .append(event, consumed.position())
+        .then(
+          () => {
+            entry.done();
+            events.eventLogged(event.platform);
+          },
+          () => logFailed.abort(),
+        )
+        .finally(() => inFlight.delete(appending));
+      inFlight.add(appending);
+    },
+    async drained(): Promise<void> {
+      await Promise.all(inFlight);
+    },
+  };
+}
+
+/** The interval on the ledger: opened when the upstream accepts, proven while it lasts, closed at its end. */
+function createCoverage({ store, sourceId, platform, bells, events }: ListenOptions, from: string) {
+  let id: number | null = null;
+  let timer: NodeJS.Timeout | undefined;
+  return {
+    async open(): Promise<void> {
+      id = await store.openCoverage(sourceId);
+      const coverageId = id;
+      timer = setInterval(() => {
+        // A missed proof only makes the ledger more careful than the truth.
+        store.proveCoverage(coverageId).catch(() => undefined);
+      }, proveEveryMs);
+      events.streamOpened({ platform, sourceId, from });
+      bells.ring('slot_outcomes');
+    },
+    async close(because: string): Promise<void> {
+      clearInterval(timer);
+      if (id !== null) await store.closeCoverage(sourceId, id, because);
+    },
+  };
+}

@@ -1,0 +1,13 @@
+/** What an ingest worker writes about its source: is it listening, and when was it. */
+export interface SourceStore {
+  /** Opens an interval of coverage; the source is live. */
+  openCoverage(sourceId: string): Promise<number>;
+  /** Everything up to now is covered. */
+  proveCoverage(coverageId: number): Promise<void>;
+  closeCoverage(sourceId: string, coverageId: number, because: string): Promise<void>;
+  /**
+   * Since when a source may have missed something: the end of its last coverage, or the registration of its
+   * first rule when it never listened. Null when there was nothing to miss.
+   */
+  uncoveredSince(sourceId: string): Promise<Date | null>;
+}

@@ -1,0 +1,46 @@
+import { startNode } from './compose/node.ts';
+import { BadConfig, type Config, readConfig } from './config.ts';
+import { createLogger } from './observability/logger.ts';
+
+/** When a shutdown hangs, the process ends all the same; everything it left is finished by its successor. */
+const shutdownWithinMs = 30_000;
+
+async function main(): Promise<void> {
+  const config = readConfig(process.env);
+  const log = createLogger({ level: config.logLevel, node: String(process.pid) });
+  const node = await startNode({
+    config,
+    log,
+    checkpoint: (label) => {
+      if (label === config.crashAt) process.kill(process.pid, 'SIGKILL');
+    },
+  });
+  log.info({ address: node.address, metricsPort: node.metricsPort, roles: config.roles }, 'earshot is up');
+  const signal = await nextSignal();
+  log.info({ signal }, 'shutting down');
+  setTimeout(() => process.exit(1), shutdownWithinMs).unref();
+  node.drain();
+  await drainDelay(config);
+  await node[Symbol.asyncDispose]();
+  log.info('earshot is down');
+}
+
+function nextSignal(): Promise<NodeJS.Signals> {
+  return new Promise((resolve) => {
+    process.once('SIGTERM', resolve);
+    process.once('SIGINT', resolve);
+  });
+}
+
+async function drainDelay({ drainDelayMs }: Config): Promise<void> {
+  if (drainDelayMs > 0) await new Promise((resolve) => setTimeout(resolve, drainDelayMs));
+}
+
+await main().catch((error: unknown) => {
+  process.stderr.write(
+    `${error instanceof BadConfig ? error.message : String(error instanceof Error ? error.stack : error)}\n`,
+  );
+  process.exitCode = 1;
+  // A half-started node may hold sockets open.
+  setTimeout(() => process.exit(1), 1_000).unref();
+});

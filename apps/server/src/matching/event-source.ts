@@ -1,0 +1,16 @@
+import type { StreamEvent } from '../ingest/stream-event.ts';
+
+/** Events from the log, each to be acknowledged once its matches are committed. */
+export interface EventSource {
+  /** Yields what is there, up to `max`, as soon as there is something; ends with the signal. */
+  batches(max: number, signal: AbortSignal): AsyncIterable<LoggedEvent[]>;
+}
+
+export interface LoggedEvent {
+  readonly event: StreamEvent;
+  /** How often the log has delivered it, this time included. */
+  readonly deliveries: number;
+  ack(): void;
+  /** Have it delivered again after a while. */
+  again(delayMs: number): void;
+}

@@ -1,0 +1,79 @@
+import type { Platform } from '@earshot/contract';
+import type { StreamEvent } from '../ingest/stream-event.ts';
+import { slotOfTag } from '../slots/slot.ts';
+
+/** A rule that holds a slot. */
+export interface Holder {
+  readonly slotId: string;
+  readonly sourceId: string;
+  readonly upstreamRuleId: string | null;
+  readonly ruleId: string;
+  readonly accountId: string;
+  readonly ruleVersion: number;
+}
+
+export interface NewMatch {
+  readonly accountId: string;
+  readonly ruleId: string;
+  readonly ruleVersion: number;
+  readonly platform: Platform;
+  readonly eventKey: string;
+  readonly eventDay: string;
+}
+
+export interface Matched {
+  readonly posts: readonly StreamEvent[];
+  readonly matches: readonly NewMatch[];
+  /** Events that name an upstream rule of which we know nothing. */
+  readonly unknown: ReadonlySet<StreamEvent>;
+}
+
+/** Which slots the events ask for: by the tag, which we set, and by the upstream's rule id. */
+export function slotReferences(installation: string, events: readonly StreamEvent[]) {
+  const slotIds = new Set<string>();
+  const upstreamRules = new Map<string, { sourceId: string; upstreamRuleId: string }>();
+  for (const { sourceId, rules } of events) {
+    for (const { upstreamRuleId, tag } of rules) {
+      const slotId = slotOfTag(installation, tag);
+      if (slotId === null) upstreamRules.set(`${sourceId} ${upstreamRuleId}`, { sourceId, upstreamRuleId });
+      else slotIds.add(slotId);
+    }
+  }
+  return { slotIds: [...slotIds], upstreamRules: [...upstreamRules.values()] };
+}
+
+/** Who gets what: the upstream's verdict, spread over the rules that hold its slots. Pure. */
+export function matchEvents(
+  installation: string,
+  events: readonly StreamEvent[],
+  holders: readonly Holder[],
+): Matched {
+  const bySlot = Map.groupBy(holders, (holder) => holder.slotId);
+  const byUpstreamRule = Map.groupBy(holders, (holder) => `${holder.sourceId} ${holder.upstreamRuleId}`);
+  const posts: StreamEvent[] = [];
+  const unknown = new Set<StreamEvent>();
+  const matches = new Map<string, NewMatch>();
+  for (const event of events) {
+    let matched = false;
+    for (const { upstreamRuleId, tag } of event.rules) {
+      const slotId = slotOfTag(installation, tag);
+      const found =
+        slotId === null ? byUpstreamRule.get(`${event.sourceId} ${upstreamRuleId}`) : bySlot.get(slotId);
+      if (!found && slotId === null) unknown.add(event);
+      for (const { ruleId, accountId, ruleVersion } of found ?? []) {
+        matched = true;
+        const { platform, key: eventKey, day: eventDay } = event;
+        matches.set(`${ruleId} ${eventKey}`, {
+          accountId,
+          ruleId,
+          ruleVersion,
+          platform,
+          eventKey,
+          eventDay,
+        });
+      }
+    }
+    if (matched) posts.push(event);
+  }
+  return { posts, matches: [...matches.values()], unknown };
+}

@@ -1,0 +1,57 @@
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+
+/** Why an upstream item did not become an event or a match: a closed list, every series present at zero. */
+export const dropReasons = [
+  'not_json',
+  'unknown_shape',
+  'too_large',
+  'time_out_of_range',
+  'unknown_rule',
+] as const;
+export type DropReason = (typeof dropReasons)[number];
+
+export type Metrics = ReturnType<typeof createMetrics>;
+
+/** One registry per process, handed down from the composition root. Ids never become labels. */
+export function createMetrics() {
+  const registry = new Registry();
+  collectDefaultMetrics({ register: registry });
+  const make = makers(registry);
+  const metrics = {
+    registry,
+    requests: make.counter('http_requests_total', 'HTTP requests.', ['operation', 'status']),
+    requestSeconds: make.histogram('http_request_seconds', 'Time to answer a request.', ['operation']),
+    workerFailures: make.counter('worker_failures_total', 'Failures of supervised workers.', ['worker']),
+    eventsLogged: make.counter('events_logged_total', 'Events acknowledged by the event log.', ['platform']),
+    itemsDropped: make.counter('items_dropped_total', 'Upstream items dropped.', ['platform', 'reason']),
+    streamLive: make.gauge('stream_live', '1 while the stream of a source is open.', ['source']),
+    streamEndings: make.counter('stream_endings_total', 'How upstream streams ended.', ['platform', 'kind']),
+    ruleCallFailures: make.counter('rule_call_failures_total', 'Failed upstream rule calls.', ['platform']),
+    matchesStored: make.counter('matches_stored_total', 'Matches stored for the first time.', ['platform']),
+    matchBatchSeconds: make.histogram(
+      'match_batch_seconds',
+      'From taking a batch of events to its commit.',
+      [],
+    ),
+  };
+  for (const platform of ['x', 'firehose']) {
+    for (const reason of dropReasons) metrics.itemsDropped.inc({ platform, reason }, 0);
+    metrics.eventsLogged.inc({ platform }, 0);
+    metrics.matchesStored.inc({ platform }, 0);
+    metrics.ruleCallFailures.inc({ platform }, 0);
+  }
+  return metrics;
+}
+
+function makers(registry: Registry) {
+  const registers = [registry];
+  const buckets = [0.005, 0.02, 0.1, 0.5, 2, 10, 30];
+  return {
+    counter: <Label extends string>(name: string, help: string, labelNames: readonly Label[]) =>
+      new Counter({ name: `earshot_${name}`, help, labelNames, registers }),
+    gauge: <Label extends string>(name: string, help: string, labelNames: readonly Label[]) =>
+      new Gauge({ name: `earshot_${name}`, help, labelNames, registers }),
+    histogram: <Label extends string>(name: string, help: string, labelNames: readonly Label[]) =>
+      new Histogram({ name: `earshot_${name}`, help, labelNames, buckets, registers }),
+  };
+}

@@ -1,0 +1,93 @@
+import type { AnswerOf, Match, RequestOf } from '@earshot/contract';
+import type { Principal } from '../accounts/principal.ts';
+import type { ReadCoverage } from '../coverage/read-coverage.ts';
+import { noSuchRule } from '../rules/no-such-rule.ts';
+import type { RuleStore } from '../rules/rule-store.ts';
+import type { Bells } from '../runtime/bell.ts';
+import type { CursorScope, Cursors } from './cursor.ts';
+import { matchIdOf } from './match-id.ts';
+import type { MatchQuery, MatchReader, StoredMatch } from './match-reader.ts';
+
+/** Behind every wake-up that may be lost stands a look at this interval. */
+const lookAgainMs = 1_000;
+
+export interface ListMatchesOptions {
+  readonly reader: MatchReader;
+  readonly rules: Pick<RuleStore, 'exists'>;
+  readonly coverage: ReadCoverage;
+  readonly cursors: Cursors;
+  readonly bells: Bells;
+}
+
+type Request = RequestOf<'ListMatches'>;
+
+/** One page of the match log in either direction; with `wait_seconds` it waits for the first one to come. */
+export function createListMatches(options: ListMatchesOptions) {
+  const { rules, cursors, coverage } = options;
+  return async (
+    principal: Principal,
+    request: Request,
+    signal: AbortSignal,
+  ): Promise<AnswerOf<'ListMatches'>> => {
+    const { accountId } = principal;
+    const ruleId = request.rule_id ?? null;
+    const platform = request.platform ?? null;
+    if (ruleId !== null && !(await rules.exists(accountId, ruleId))) throw noSuchRule();
+    const scope = scopeOf(accountId, request);
+    const from = request.cursor === undefined ? null : Number(cursors.open(scope, request.cursor));
+    const query: MatchQuery = {
+      accountId,
+      ruleId,
+      platform,
+      since: request.since === undefined ? null : new Date(request.since),
+      until: request.until === undefined ? null : new Date(request.until),
+      order: request.order,
+      from,
+      limit: request.limit,
+    };
+    const matches = await readOrWait(options, query, { waitMs: (request.wait_seconds ?? 0) * 1_000, signal });
+    const last = matches.at(-1)?.position ?? from ?? 0;
+    const more = request.order === 'oldest' || matches.length === request.limit;
+    return {
+      matches: matches.map(toMatch),
+      next_cursor: more ? cursors.seal(scope, String(last)) : null,
+      coverage: ruleId === null && platform === null ? null : await coverage({ accountId, ruleId, platform }),
+    };
+  };
+}
+
+function scopeOf(accountId: string, request: Request): CursorScope {
+  const { rule_id, platform, since, until, order } = request;
+  return {
+    accountId,
+    filter: ['matches', rule_id ?? null, platform ?? null, since ?? null, until ?? null, order],
+  };
+}
+
+async function readOrWait(
+  { reader, bells }: ListMatchesOptions,
+  query: MatchQuery,
+  { waitMs, signal }: { waitMs: number; signal: AbortSignal },
+): Promise<StoredMatch[]> {
+  if (waitMs === 0) return await reader.read(query);
+  using bell = bells.listen('matches');
+  const deadline = performance.now() + waitMs;
+  for (;;) {
+    const matches = await reader.read(query);
+    const leftMs = deadline - performance.now();
+    if (matches.length > 0 || leftMs <= 0 || signal.aborted) return matches;
+    await bell.wait(Math.min(lookAgainMs, leftMs), signal);
+  }
+}
+
+function toMatch(match: StoredMatch): Match {
+  return {
+    id: matchIdOf(match.position),
+    rule_id: match.ruleId,
+    rule_version: match.ruleVersion,
+    created_at: match.createdAt.toISOString(),
+    platform: match.platform,
+    platform_post_id: match.platformPostId,
+    payload: match.payload,
+  };
+}

@@ -1,0 +1,11 @@
+const digits = '0123456789abcdefghijklmnopqrstuvwxyz';
+const length = 12;
+
+/** A match's public id is its position in the match log, so ids sort in the order of the log. */
+export function matchIdOf(position: number): string {
+  let text = '';
+  for (let rest = position, place = 0; place < length; place++, rest = Math.floor(rest / digits.length)) {
+    text = digits.charAt(rest % digits.length) + text;
+  }
+  return `mat_${text}`;
+}

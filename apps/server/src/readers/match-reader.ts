@@ -1,0 +1,28 @@
+import type { MatchPayload, Platform } from '@earshot/contract';
+
+/** Reads the match log of one account. */
+export interface MatchReader {
+  read(query: MatchQuery): Promise<StoredMatch[]>;
+}
+
+export interface MatchQuery {
+  readonly accountId: string;
+  readonly ruleId: string | null;
+  readonly platform: Platform | null;
+  readonly since: Date | null;
+  readonly until: Date | null;
+  readonly order: 'newest' | 'oldest';
+  /** Exclusive: continue behind this position, in the direction of `order`. */
+  readonly from: number | null;
+  readonly limit: number;
+}
+
+export interface StoredMatch {
+  readonly position: number;
+  readonly ruleId: string;
+  readonly ruleVersion: number;
+  readonly createdAt: Date;
+  readonly platform: Platform;
+  readonly platformPostId: string;
+  readonly payload: MatchPayload;
+}

@@ -1,0 +1,51 @@
+import type { Platform, Rule } from '@earshot/contract';
+import type { ProblemKind, SlotState } from '../slots/slot.ts';
+
+/** Rules with their slots. Every call names the account; a foreign rule is like one that does not exist. */
+export interface RuleStore {
+  /** Writes the rule as `creating` and takes its slots, before any upstream is called. */
+  begin(rule: NewRule): Promise<BeginOutcome>;
+  slotStates(ruleId: string): Promise<HeldSlot[]>;
+  /** False when the creation was given up meanwhile by somebody else. */
+  activate(ruleId: string): Promise<boolean>;
+  /** Removes a rule that never became active, with its holds; returns the ids of the slots it held. */
+  abandon(ruleId: string): Promise<string[]>;
+  /** How many of these slots are still on their way out. */
+  stillReleasing(slotIds: readonly string[]): Promise<number>;
+  /** The time of the deletion, or null when there is no such rule. */
+  delete(accountId: string, ruleId: string): Promise<Date | null>;
+  exists(accountId: string, ruleId: string): Promise<boolean>;
+  /** Newest first, below the given id. */
+  page(accountId: string, page: { before: string | null; limit: number }): Promise<Rule[]>;
+}
+
+export interface NewRule {
+  readonly id: string;
+  readonly accountId: string;
+  readonly name: string;
+  readonly intent: string;
+  readonly premiumRulesMax: number;
+  readonly values: readonly NewRuleValue[];
+}
+
+export interface NewRuleValue {
+  readonly platform: Platform;
+  readonly value: string;
+  readonly translatedValue: string;
+}
+
+export type BeginOutcome =
+  | { readonly kind: 'begun' }
+  | { readonly kind: 'premium_limit'; readonly used: number }
+  | { readonly kind: 'no_source'; readonly platform: Platform }
+  | { readonly kind: 'sources_full'; readonly platform: Platform; readonly capacity: number };
+
+export interface HeldSlot {
+  readonly platform: Platform;
+  readonly state: SlotState;
+  readonly upstreamRuleId: string | null;
+  readonly translatedValue: string;
+  readonly live: boolean;
+  readonly problem: string | null;
+  readonly problemKind: ProblemKind | null;
+}

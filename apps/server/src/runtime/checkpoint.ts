@@ -1,0 +1,24 @@
+/**
+ * The labelled moments between two effects at which a crash leaves work half done. Tests kill the process at
+ * each of them and then look whether everything converges; in production a checkpoint does nothing.
+ */
+export const checkpoints = [
+  'create.begin',
+  'create.written',
+  'create.announced',
+  'create.registered',
+  'create.activated',
+  'create.abandoned',
+  'register.picked',
+  'register.added_upstream',
+  'register.recorded',
+  'delete.begin',
+  'delete.written',
+  'delete.announced',
+  'release.marked',
+  'release.removed_upstream',
+  'release.recorded',
+] as const;
+
+export type CheckpointLabel = (typeof checkpoints)[number];
+export type Checkpoint = (label: CheckpointLabel) => void;

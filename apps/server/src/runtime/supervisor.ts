@@ -1,0 +1,56 @@
+import type { Logger } from '../observability/logger.ts';
+import type { Metrics } from '../observability/metrics.ts';
+import { backoffDelayMs } from './backoff.ts';
+import { pause } from './pause.ts';
+import type { Worker } from './worker.ts';
+
+const restart = { firstMs: 200, factor: 2, maxMs: 15_000 };
+const healthyAfterMs = 30_000;
+
+export interface Supervisor extends AsyncDisposable {
+  /** Names of workers that failed and have not been well for a while since. */
+  failing(): string[];
+}
+
+/** Keeps every worker running: one that fails is restarted with back-off while the others go on. */
+export function supervise(
+  workers: readonly Worker[],
+  { log, metrics }: { log: Logger; metrics: Metrics },
+): Supervisor {
+  const stop = new AbortController();
+  const failing = new Set<string>();
+  const running = workers.map((worker) => keepRunning(worker, stop.signal, failing, { log, metrics }));
+  return {
+    failing: () => [...failing],
+    async [Symbol.asyncDispose]() {
+      stop.abort();
+      await Promise.all(running);
+    },
+  };
+}
+
+async function keepRunning(
+  worker: Worker,
+  signal: AbortSignal,
+  failing: Set<string>,
+  { log, metrics }: { log: Logger; metrics: Metrics },
+): Promise<void> {
+  let attempt = 0;
+  while (!signal.aborted) {
+    const startedAt = performance.now();
+    const wellAgain = setTimeout(() => failing.delete(worker.name), healthyAfterMs);
+    try {
+      await worker.run(signal);
+      if (signal.aborted) return;
+      throw new Error('the worker returned although nobody asked it to stop');
+    } catch (error) {
+      failing.add(worker.name);
+      metrics.workerFailures.inc({ worker: worker.name.split(':')[0] ?? worker.name });
+      log.error({ worker: worker.name, err: error }, 'worker failed');
+    } finally {
+      clearTimeout(wellAgain);
+    }
+    attempt = performance.now() - startedAt > healthyAfterMs ? 1 : attempt + 1;
+    await pause(backoffDelayMs(restart, attempt, Math.random), signal);
+  }
+}

@@ -1,0 +1,68 @@
+import type { Slot } from './slot.ts';
+import { slotOfTag } from './slot.ts';
+import type { UpstreamRule } from './upstream-rules.ts';
+
+/** What has to happen so that the upstream's rules and our slots agree. */
+export interface Reconciliation {
+  /** Our slot has a rule upstream that we had not recorded. */
+  readonly adopt: ReadonlyArray<{ slotId: string; upstreamRuleId: string }>;
+  /** Recorded as registered, but the upstream does not have it any more. */
+  readonly vanished: readonly string[];
+  /** Upstream rules to remove: ours by their tag, and no slot wants them. */
+  readonly remove: readonly string[];
+  /** Slots on their way out of which nothing is left once `remove` is done. */
+  readonly gone: readonly string[];
+  /** Rules that bear no tag of ours: never touched, only counted. */
+  readonly foreign: number;
+}
+
+/**
+ * Compares the upstream's list with the slots of its source. Pure. The slots must be read after the list was
+ * taken: only the caller changes the upstream, so a slot that is newer than the list is simply not in it.
+ */
+export function reconcile(
+  installation: string,
+  upstream: readonly UpstreamRule[],
+  slots: readonly Slot[],
+): Reconciliation {
+  const slotById = new Map(slots.map((slot) => [slot.id, slot]));
+  const upstreamIds = new Set(upstream.map((rule) => rule.id));
+  /** The one upstream rule that stands for a slot: after a lost answer several may bear its tag. */
+  const ruleOfSlot = new Map<string, string>();
+  for (const slot of slots) {
+    if (slot.upstreamRuleId !== null && upstreamIds.has(slot.upstreamRuleId)) {
+      ruleOfSlot.set(slot.id, slot.upstreamRuleId);
+    }
+  }
+  const remove: string[] = [];
+  let foreign = 0;
+  for (const rule of upstream) {
+    const slotId = slotOfTag(installation, rule.tag);
+    const slot = slotId === null ? undefined : slotById.get(slotId);
+    if (slotId === null) {
+      foreign++;
+    } else if (!slot || slot.state === 'failed' || slot.state === 'deleting') {
+      remove.push(rule.id);
+    } else if (!ruleOfSlot.has(slotId)) {
+      ruleOfSlot.set(slotId, rule.id);
+    } else if (ruleOfSlot.get(slotId) !== rule.id) {
+      remove.push(rule.id);
+    }
+  }
+  const adopt = slots.flatMap((slot) => {
+    const upstreamRuleId = ruleOfSlot.get(slot.id);
+    return upstreamRuleId !== undefined && upstreamRuleId !== slot.upstreamRuleId && slot.state !== 'deleting'
+      ? [{ slotId: slot.id, upstreamRuleId }]
+      : [];
+  });
+  const idsWhere = (test: (slot: Slot) => boolean) => slots.filter(test).map((slot) => slot.id);
+  return {
+    adopt,
+    vanished: idsWhere((slot) => slot.state === 'registered' && !ruleOfSlot.has(slot.id)),
+    remove,
+    gone: idsWhere(
+      (slot) => slot.state === 'deleting' || (slot.state === 'releasing' && !ruleOfSlot.has(slot.id)),
+    ),
+    foreign,
+  };
+}

@@ -1,0 +1,42 @@
+/** The rule set of one source, as its registrar needs it. */
+export interface UpstreamRules {
+  /** How many rules one `add` or `remove` call takes. */
+  readonly batchMax: number;
+  list(signal: AbortSignal): Promise<UpstreamRule[]>;
+  /** One outcome per rule, in the same order. */
+  add(rules: readonly NewUpstreamRule[], signal: AbortSignal): Promise<AddOutcome[]>;
+  /** Rules that do not exist count as removed. */
+  remove(ids: readonly string[], signal: AbortSignal): Promise<void>;
+}
+
+export interface UpstreamRule {
+  readonly id: string;
+  readonly value: string;
+  readonly tag: string | null;
+}
+
+export interface NewUpstreamRule {
+  readonly value: string;
+  readonly tag: string;
+}
+
+export type AddOutcome =
+  | { readonly kind: 'added'; readonly id: string }
+  /** The upstream already has this value, perhaps under a foreign tag. */
+  | { readonly kind: 'duplicate' }
+  | { readonly kind: 'refused'; readonly words: string }
+  | { readonly kind: 'full'; readonly words: string };
+
+/**
+ * The upstream did not do, or did not say whether it did, what was asked. The change may have been made: list
+ * before asking again.
+ */
+export class UpstreamUnavailable extends Error {
+  readonly retryAfterMs: number | null;
+
+  constructor(message: string, options: { retryAfterMs?: number | null; cause?: unknown } = {}) {
+    super(message, { cause: options.cause });
+    this.name = 'UpstreamUnavailable';
+    this.retryAfterMs = options.retryAfterMs ?? null;
+  }
+}

@@ -1,0 +1,138 @@
+import { z } from 'zod';
+import { violationSchema } from './answer-fields.ts';
+import { platformSchema } from './platforms.ts';
+import { scopes } from './scopes.ts';
+
+export interface ErrorDescription {
+  readonly status: number;
+  readonly title: string;
+  readonly when: string;
+  /** Whether the same request may simply be sent again: nothing was done, and it can succeed later. */
+  readonly retryable: boolean;
+  readonly whatToDo: string;
+}
+
+/** The public errors. Codes and statuses follow Connect; every code has a page in docs/errors. */
+export const errorCodes = {
+  invalid_argument: {
+    status: 400,
+    title: 'The request is not valid',
+    when: 'Malformed body, unknown field, or a bad value.',
+    retryable: false,
+    whatToDo: 'Correct the fields named in `details.violations` and send the request again.',
+  },
+  failed_precondition: {
+    status: 400,
+    title: 'The state does not allow this request',
+    when: 'The request is right, but not in the present state of what it names.',
+    retryable: false,
+    whatToDo: 'Bring the resource into the state that the message names, then try again.',
+  },
+  out_of_range: {
+    status: 400,
+    title: 'The cursor is older than what is kept',
+    when: 'The cursor points to a time before the retention period.',
+    retryable: false,
+    whatToDo: 'Continue from `details.oldest_cursor` and treat what lies between as missed.',
+  },
+  unauthenticated: {
+    status: 401,
+    title: 'No valid API key',
+    when: 'The key is missing, malformed, unknown, expired or revoked.',
+    retryable: false,
+    whatToDo: 'Send a valid key as `Authorization: Bearer <API_KEY>`.',
+  },
+  permission_denied: {
+    status: 403,
+    title: 'The key or the plan does not allow this',
+    when: 'The key lacks the scope, or the plan of the account lacks the platform.',
+    retryable: false,
+    whatToDo: 'Use a key with `details.required_scope`, or change the plan named in `details.plan`.',
+  },
+  not_found: {
+    status: 404,
+    title: 'There is no such thing',
+    when: 'Unknown id, an id of another account, or an unknown path.',
+    retryable: false,
+    whatToDo: 'Check the id and the path; list the rules to see the ids that exist.',
+  },
+  already_exists: {
+    status: 409,
+    title: 'The name is taken',
+    when: 'A name that must be unique in the account is in use.',
+    retryable: false,
+    whatToDo: 'Choose another name, or use what already bears it.',
+  },
+  aborted: {
+    status: 409,
+    title: 'Another request was in the way',
+    when: 'A conflict with something that runs at the same time.',
+    retryable: true,
+    whatToDo: 'Wait a moment and send the same request again.',
+  },
+  resource_exhausted: {
+    status: 429,
+    title: 'A limit is reached',
+    when: 'A rate limit, a limit of the plan, or the capacity of the installation.',
+    retryable: true,
+    whatToDo:
+      'With a `retry-after` header, wait that long. Without one, free what `details.limit` counts or ask for more.',
+  },
+  internal: {
+    status: 500,
+    title: 'A fault of the service',
+    when: 'A bug. The message says no more than that.',
+    retryable: false,
+    whatToDo:
+      'Look whether the request took effect before you repeat it; report `details.request_id` if it stays.',
+  },
+  unimplemented: {
+    status: 501,
+    title: 'The path does not know this method',
+    when: 'The path exists, but not with this HTTP method.',
+    retryable: false,
+    whatToDo: 'Use the method that the reference names for the path.',
+  },
+  unavailable: {
+    status: 503,
+    title: 'Not able to serve right now',
+    when: 'Overload, a shutdown in progress, or an upstream platform that does not answer.',
+    retryable: true,
+    whatToDo: 'Wait as long as the `retry-after` header says, then try again.',
+  },
+  deadline_exceeded: {
+    status: 504,
+    title: 'The upstream did not confirm in time',
+    when: 'An upstream platform did not confirm the rule in time. Nothing was created.',
+    retryable: true,
+    whatToDo: 'Send the same request again.',
+  },
+} as const satisfies Record<string, ErrorDescription>;
+
+export type ErrorCode = keyof typeof errorCodes;
+
+/** One table is the source: the cast only keeps the literal keys that Object.keys forgets. */
+const errorCodeList = Object.keys(errorCodes) as ErrorCode[];
+
+const errorDetailsSchema = z.strictObject({
+  request_id: z.string().meta({ description: 'The `x-request-id` of the answer.' }),
+  violations: z.array(violationSchema).optional(),
+  oldest_cursor: z.string().optional().meta({ description: 'Where to continue after `out_of_range`.' }),
+  required_scope: z.enum(scopes).optional().meta({ description: 'The scope that the key lacks.' }),
+  plan: z.string().optional().meta({ description: 'The plan of the account.' }),
+  platform: platformSchema.optional().meta({ description: 'The platform that the error is about.' }),
+  limit: z.number().optional().meta({ description: 'How much is allowed.' }),
+  used: z.number().optional().meta({ description: 'How much of it is in use.' }),
+  contact: z.string().optional().meta({ description: 'Whom to ask for a higher limit.' }),
+});
+
+export const errorSchema = z
+  .strictObject({
+    code: z.enum(errorCodeList).meta({ description: 'For programs.' }),
+    message: z.string().meta({ description: 'For people; says what to do.' }),
+    details: errorDetailsSchema.meta({ description: 'For programs; what is in it depends on the code.' }),
+  })
+  .meta({ description: 'Every answer that is not a success.' });
+
+export type ErrorEnvelope = z.output<typeof errorSchema>;
+export type ErrorDetails = z.output<typeof errorDetailsSchema>;

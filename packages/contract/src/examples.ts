@@ -1,0 +1,144 @@
+/** One request and one answer per operation, for the OpenAPI document and the reference page. */
+const createRule = {
+  request: {
+    name: 'Rust release chatter',
+    intent: 'Hear about new Rust releases and the problems people meet with them.',
+    platforms: ['x', 'firehose'],
+    overrides: {
+      x: '"rust 2027" (release OR broke) -is:retweet',
+      firehose: '"rust 2027" AND (release OR broke)',
+    },
+  },
+  answer: {
+    rule_id: 'rule_01kb2m9x4c7q5t8w3y6z1v0n2p',
+    platforms: {
+      x: {
+        platform_rule_id: '1989471234567890123',
+        translated_value: '"rust 2027" (release OR broke) -is:retweet',
+        status: 'active',
+        warnings: [],
+      },
+      firehose: {
+        platform_rule_id: '48213',
+        translated_value: '"rust 2027" AND (release OR broke)',
+        status: 'active',
+        warnings: [],
+      },
+    },
+  },
+} as const;
+
+const listRules = {
+  request: { limit: '100' },
+  answer: {
+    rules: [
+      {
+        id: 'rule_01kb2m9x4c7q5t8w3y6z1v0n2p',
+        name: 'Rust release chatter',
+        intent: 'Hear about new Rust releases and the problems people meet with them.',
+        created_at: '2026-11-14T22:46:00.000Z',
+        updated_at: '2026-11-14T22:46:00.000Z',
+        version: 1,
+        state: 'active',
+        platforms: {
+          x: {
+            platform_rule_id: '1989471234567890123',
+            translated_value: '"rust 2027" (release OR broke) -is:retweet',
+            status: 'active',
+            rule_type: 'premium',
+            active_since: '2026-11-14T22:46:00.412Z',
+            last_match_at: '2026-11-14T22:51:09.120Z',
+            match_count: 3,
+          },
+        },
+      },
+    ],
+    next_cursor: null,
+  },
+} as const;
+
+const deleteRule = {
+  request: { rule_id: 'rule_01kb2m9x4c7q5t8w3y6z1v0n2p' },
+  answer: { rule_id: 'rule_01kb2m9x4c7q5t8w3y6z1v0n2p', deleted_at: '2026-11-15T08:00:00.000Z' },
+} as const;
+
+const listMatches = {
+  request: { rule_id: 'rule_01kb2m9x4c7q5t8w3y6z1v0n2p', order: 'oldest', limit: 50, wait_seconds: 20 },
+  answer: {
+    matches: [
+      {
+        id: 'mat_01kb2mj3s6d9f2g5h8k1m4n7q0',
+        rule_id: 'rule_01kb2m9x4c7q5t8w3y6z1v0n2p',
+        rule_version: 1,
+        created_at: '2026-11-14T22:51:09.120Z',
+        platform: 'x',
+        platform_post_id: '1989472511223344556',
+        payload: {
+          url: 'https://x.com/ferris/status/1989472511223344556',
+          title: null,
+          text: 'Rust 2027 release day! Nothing broke.',
+          author: { id: '2244994945', name: 'Ferris', handle: 'ferris' },
+          published_at: '2026-11-14T22:51:08.000Z',
+          language: 'en',
+          raw: { data: { id: '1989472511223344556', text: 'Rust 2027 release day! Nothing broke.' } },
+        },
+      },
+    ],
+    next_cursor: 'c1.MTk4OTQ3MjUx.5b1f0c7e',
+    coverage: {
+      complete_through: '2026-11-14T22:51:10.000Z',
+      gaps: [
+        {
+          platform: 'x',
+          from: '2026-11-14T22:48:00.000Z',
+          to: '2026-11-14T22:48:04.250Z',
+          reason: 'disconnected',
+          repaired: true,
+        },
+      ],
+    },
+  },
+} as const;
+
+const platformSyntax = {
+  request: { platforms: ['x'] },
+  answer: {
+    platforms: {
+      x: {
+        rule_type: 'premium',
+        summary: 'Terms and operators; a space means AND.',
+        grammar_version: '1',
+        limits: { value_length_max: 1024 },
+        precedence: ['-', 'AND (space)', 'OR'],
+        operators: [
+          {
+            name: 'is:retweet',
+            form: 'is:retweet',
+            meaning: 'Matches retweets.',
+            standalone: false,
+            negatable: true,
+            examples: ['cats -is:retweet'],
+            tier: null,
+          },
+        ],
+        pitfalls: ['AND binds tighter than OR: use parentheses when you mix them.'],
+        examples: [
+          {
+            intent: 'Original posts about cats',
+            value: 'cats -is:retweet',
+            explanation: 'The word cats, without retweets.',
+          },
+        ],
+        markdown: '# Rules on x\n\nTerms and operators; a space means AND.\n',
+      },
+    },
+  },
+} as const;
+
+const error = {
+  code: 'not_found',
+  message: 'There is no such rule: list your rules to see the ids that exist.',
+  details: { request_id: 'req_01kb2mp8r4t7v1x5z9b3c6d0fg' },
+} as const;
+
+export const examples = { createRule, listRules, deleteRule, listMatches, platformSyntax, error };

@@ -1,0 +1,19 @@
+export type { Violation, Warning } from './answer-fields.ts';
+export { formatKey, isWellFormedKey, keyChecksum } from './api-key.ts';
+export {
+  type ErrorCode,
+  type ErrorDetails,
+  type ErrorEnvelope,
+  errorCodes,
+  errorSchema,
+} from './errors.ts';
+export type { JsonSchema } from './json-schemas.ts';
+export type { Coverage, Match, MatchPayload } from './matches.ts';
+export { openApiDocument } from './openapi.ts';
+export type { OpenApiDocument, OpenApiOperation } from './openapi-types.ts';
+export { type AnswerOf, type Operation, type OperationId, operations, type RequestOf } from './operations.ts';
+export { type Platform, platforms } from './platforms.ts';
+export type { Rule } from './rules.ts';
+export { type Scope, scopes } from './scopes.ts';
+export type { SyntaxGuide } from './syntax.ts';
+export { violationsOf } from './violations.ts';

@@ -1,0 +1,63 @@
+import type { ErrorCode, ErrorDescription } from './errors.ts';
+import type { JsonSchema } from './json-schemas.ts';
+import type { Scope } from './scopes.ts';
+
+/** The part of OpenAPI 3.1 that our document uses. Fields that begin with `x-` are extensions of ours. */
+export interface OpenApiDocument {
+  readonly openapi: '3.1.0';
+  readonly info: { readonly title: string; readonly version: string; readonly description: string };
+  readonly servers: readonly { readonly url: string }[];
+  readonly security: readonly Readonly<Record<string, readonly string[]>>[];
+  readonly paths: Readonly<
+    Record<string, { readonly get?: OpenApiOperation; readonly post?: OpenApiOperation }>
+  >;
+  readonly components: {
+    readonly securitySchemes: Readonly<Record<string, OpenApiSecurityScheme>>;
+    readonly headers: Readonly<Record<string, { readonly description: string; readonly schema: JsonSchema }>>;
+    readonly responses: Readonly<Record<string, OpenApiResponse>>;
+    readonly schemas: Readonly<Record<string, JsonSchema>>;
+  };
+  readonly 'x-error-codes': Readonly<Record<ErrorCode, ErrorDescription>>;
+}
+
+interface OpenApiSecurityScheme {
+  readonly type: 'http';
+  readonly scheme: 'bearer';
+  readonly description: string;
+}
+
+export interface OpenApiOperation {
+  readonly operationId: string;
+  readonly summary: string;
+  readonly description?: string;
+  readonly security?: readonly [];
+  readonly parameters?: readonly OpenApiParameter[];
+  readonly requestBody?: { readonly required: true; readonly content: OpenApiContent };
+  readonly responses: Readonly<Record<string, OpenApiResponse | OpenApiReference>>;
+  /** Null when any valid key will do; absent when no key is needed. */
+  readonly 'x-required-scope'?: Scope | null;
+  readonly 'x-errors': readonly ErrorCode[];
+}
+
+export interface OpenApiParameter {
+  readonly name: string;
+  readonly in: 'query';
+  readonly required: boolean;
+  readonly description?: string;
+  readonly schema: JsonSchema;
+  readonly example?: unknown;
+}
+
+export interface OpenApiResponse {
+  readonly description: string;
+  readonly headers: Readonly<Record<string, OpenApiReference>>;
+  readonly content: OpenApiContent;
+}
+
+interface OpenApiContent {
+  readonly 'application/json': { readonly schema: JsonSchema; readonly example?: unknown };
+}
+
+interface OpenApiReference {
+  readonly $ref: string;
+}

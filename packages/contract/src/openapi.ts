@@ -1,0 +1,204 @@
+import { violationSchema, warningSchema } from './answer-fields.ts';
+import { type ErrorCode, errorCodes, errorSchema } from './errors.ts';
+import { examples } from './examples.ts';
+import { type JsonSchema, jsonSchemas } from './json-schemas.ts';
+import { coverageSchema, matchSchema } from './matches.ts';
+import type {
+  OpenApiDocument,
+  OpenApiOperation,
+  OpenApiParameter,
+  OpenApiResponse,
+} from './openapi-types.ts';
+import { type Operation, operations } from './operations.ts';
+import { ruleSchema } from './rules.ts';
+import { syntaxGuideSchema } from './syntax.ts';
+
+const VERSION_LABEL = '1';
+
+/** The OpenAPI 3.1 description of the interface, made from the operations table and the error registry. */
+export function openApiDocument(options: { readonly baseUrl?: string } = {}): OpenApiDocument {
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Earshot',
+      version: VERSION_LABEL,
+      description:
+        'Live event monitoring for agents and programs. A rule is registered on the platforms it names; what they deliver is kept as matches. Answers may gain fields: ignore those you do not know. Times are in UTC with milliseconds.',
+    },
+    servers: [{ url: options.baseUrl ?? '/' }],
+    security: [{ apiKey: [] }],
+    paths: { ...operationPaths(), ...openPaths() },
+    components: components(),
+    'x-error-codes': errorCodes,
+  };
+}
+
+function components(): OpenApiDocument['components'] {
+  const rows: readonly Operation[] = Object.values(operations);
+  const posts = rows.filter((operation) => operation.method === 'POST');
+  return {
+    securitySchemes: {
+      apiKey: {
+        type: 'http',
+        scheme: 'bearer',
+        description: 'An API key, sent as `Authorization: Bearer <API_KEY>`.',
+      },
+    },
+    headers: {
+      RequestId: {
+        description: "Names the request in our logs: the caller's own id, if it sent a sane one.",
+        schema: { type: 'string' },
+      },
+      RetryAfter: {
+        description: 'Seconds to wait before the next try; sent with 429 and 503.',
+        schema: { type: 'integer', minimum: 0 },
+      },
+    },
+    responses: { Error: defaultErrorResponse() },
+    schemas: {
+      ...jsonSchemas(Object.fromEntries(posts.map(({ id, request }) => [`${id}Request`, request])), 'input'),
+      ...jsonSchemas(
+        {
+          ...Object.fromEntries(rows.map(({ id, answer }) => [`${id}Answer`, answer])),
+          Rule: ruleSchema,
+          Match: matchSchema,
+          Coverage: coverageSchema,
+          SyntaxGuide: syntaxGuideSchema,
+          Warning: warningSchema,
+          Violation: violationSchema,
+          Error: errorSchema,
+        },
+        'output',
+      ),
+    },
+  };
+}
+
+function operationPaths(): OpenApiDocument['paths'] {
+  return Object.fromEntries(
+    Object.values(operations).map((operation) => [
+      operation.path,
+      { [operation.method.toLowerCase()]: describeOperation(operation) },
+    ]),
+  );
+}
+
+function describeOperation(operation: Operation): OpenApiOperation {
+  const { id, summary, description, scope, example } = operation;
+  return {
+    operationId: id,
+    summary,
+    description,
+    'x-required-scope': scope,
+    'x-errors': operation.errors,
+    ...(operation.method === 'GET'
+      ? { parameters: queryParameters(operation) }
+      : {
+          requestBody: {
+            required: true,
+            content: json({ $ref: schemaRef(`${id}Request`) }, example.request),
+          },
+        }),
+    responses: {
+      200: answer('The answer.', { $ref: schemaRef(`${id}Answer`) }, example.answer),
+      ...errorResponses(operation.errors),
+      default: { $ref: '#/components/responses/Error' },
+    },
+  };
+}
+
+/** A query value is text on the wire and described by what it means, so this takes the parsed side. */
+function queryParameters({ id, request, example }: Operation): OpenApiParameter[] {
+  const schema = jsonSchemas({ [id]: request }, 'output')[id];
+  const values = new Map(Object.entries(request.parse(example.request)));
+  return Object.entries(schema?.properties ?? {}).flatMap(([name, property]) => {
+    if (typeof property === 'boolean') return [];
+    const { description, ...rest } = property;
+    return [
+      {
+        name,
+        in: 'query',
+        required: schema?.required?.includes(name) ?? false,
+        ...(description === undefined ? {} : { description }),
+        schema: rest,
+        ...(values.has(name) ? { example: values.get(name) } : {}),
+      },
+    ];
+  });
+}
+
+function errorResponses(codes: readonly ErrorCode[]): Record<string, OpenApiResponse> {
+  const byStatus = Map.groupBy(codes, (code) => errorCodes[code].status);
+  return Object.fromEntries(
+    [...byStatus].map(([status, sharing]) => {
+      const description = sharing.map((code) => `\`${code}\`: ${errorCodes[code].when}`).join(' ');
+      const retryAfter: OpenApiResponse['headers'] =
+        status === 429 || status === 503
+          ? { 'retry-after': { $ref: '#/components/headers/RetryAfter' } }
+          : {};
+      const response = answer(description, { $ref: schemaRef('Error') });
+      return [status, { ...response, headers: { ...response.headers, ...retryAfter } }];
+    }),
+  );
+}
+
+function defaultErrorResponse(): OpenApiResponse {
+  const response = answer('Any error.', { $ref: schemaRef('Error') }, examples.error);
+  return {
+    ...response,
+    headers: { ...response.headers, 'retry-after': { $ref: '#/components/headers/RetryAfter' } },
+  };
+}
+
+/** What needs no key: for load balancers, orchestrators and generators of clients. */
+function openPaths(): OpenApiDocument['paths'] {
+  const status: JsonSchema = {
+    type: 'object',
+    required: ['status'],
+    properties: { status: { type: 'string' } },
+  };
+  return {
+    '/healthz': open('Healthz', 'Liveness', answer('The process is alive.', status)),
+    '/readyz': open('Readyz', 'Readiness', answer('The process can serve requests.', status), [
+      'unavailable',
+    ]),
+    '/openapi.json': open('OpenApi', 'OpenAPI document', answer('The document.', { type: 'object' })),
+  };
+}
+
+function open(
+  operationId: string,
+  summary: string,
+  success: OpenApiResponse,
+  errors: readonly ErrorCode[] = [],
+): { get: OpenApiOperation } {
+  return {
+    get: {
+      operationId,
+      summary,
+      security: [],
+      'x-errors': errors,
+      responses: {
+        200: success,
+        ...errorResponses(errors),
+        default: { $ref: '#/components/responses/Error' },
+      },
+    },
+  };
+}
+
+function answer(description: string, schema: JsonSchema, example?: unknown): OpenApiResponse {
+  return {
+    description,
+    headers: { 'x-request-id': { $ref: '#/components/headers/RequestId' } },
+    content: json(schema, example),
+  };
+}
+
+function json(schema: JsonSchema, example?: unknown): OpenApiResponse['content'] {
+  return { 'application/json': { schema, ...(example === undefined ? {} : { example }) } };
+}
+
+function schemaRef(name: string): string {
+  return `#/components/schemas/${name}`;
+}

@@ -1,0 +1,110 @@
+import type { z } from 'zod';
+import type { ErrorCode } from './errors.ts';
+import { examples } from './examples.ts';
+import { listMatchesAnswer, listMatchesRequest } from './matches.ts';
+import {
+  createRuleAnswer,
+  createRuleRequest,
+  deleteRuleAnswer,
+  deleteRuleRequest,
+  listRulesAnswer,
+  listRulesRequest,
+} from './rules.ts';
+import type { Scope } from './scopes.ts';
+import { platformSyntaxAnswer, platformSyntaxRequest } from './syntax.ts';
+
+export interface Operation {
+  readonly id: string;
+  /** The request of a GET is its query string, that of a POST its JSON body. */
+  readonly method: 'GET' | 'POST';
+  readonly path: `/${string}`;
+  /** The scope that the key needs; null when any valid key will do. */
+  readonly scope: Scope | null;
+  readonly summary: string;
+  readonly description: string;
+  readonly request: z.ZodObject;
+  readonly answer: z.ZodObject;
+  readonly errors: readonly ErrorCode[];
+  readonly example: { readonly request: object; readonly answer: object };
+}
+
+const commonErrors = [
+  'invalid_argument',
+  'unauthenticated',
+  'resource_exhausted',
+  'internal',
+  'unavailable',
+] as const satisfies ErrorCode[];
+
+/** The operations of the interface: routes, OpenAPI document and reference page all come from this table. */
+export const operations = {
+  CreateRule: {
+    id: 'CreateRule',
+    method: 'POST',
+    path: '/api.CreateRule',
+    scope: 'rules:write',
+    summary: 'Create a rule',
+    description: 'Creates the rule on all listed platforms, or fails and leaves nothing behind.',
+    request: createRuleRequest,
+    answer: createRuleAnswer,
+    errors: [...commonErrors, 'permission_denied', 'aborted', 'deadline_exceeded'],
+    example: examples.createRule,
+  },
+  ListRules: {
+    id: 'ListRules',
+    method: 'GET',
+    path: '/api.ListRules',
+    scope: 'rules:read',
+    summary: 'List rules',
+    description: 'Lists the rules of the account, newest first. Without parameters the answer is complete.',
+    request: listRulesRequest,
+    answer: listRulesAnswer,
+    errors: [...commonErrors, 'permission_denied'],
+    example: examples.listRules,
+  },
+  DeleteRule: {
+    id: 'DeleteRule',
+    method: 'POST',
+    path: '/api.DeleteRule',
+    scope: 'rules:write',
+    summary: 'Delete a rule',
+    description:
+      'Deletes the rule. Its matches stop being listed at once, and it leaves the platforms within seconds.',
+    request: deleteRuleRequest,
+    answer: deleteRuleAnswer,
+    errors: [...commonErrors, 'permission_denied', 'not_found', 'aborted'],
+    example: examples.deleteRule,
+  },
+  ListMatches: {
+    id: 'ListMatches',
+    method: 'POST',
+    path: '/matches',
+    scope: 'matches:read',
+    summary: 'List matches',
+    description:
+      'Lists stored matches. To follow them, ask with `order: "oldest"`, keep `next_cursor`, and ask again with it.',
+    request: listMatchesRequest,
+    answer: listMatchesAnswer,
+    errors: [...commonErrors, 'permission_denied', 'not_found', 'out_of_range'],
+    example: examples.listMatches,
+  },
+  PlatformSyntax: {
+    id: 'PlatformSyntax',
+    method: 'POST',
+    path: '/platforms/syntax',
+    scope: null,
+    summary: 'Get platform syntax',
+    description: 'Explains how to write rules for each platform. Any valid key may ask.',
+    request: platformSyntaxRequest,
+    answer: platformSyntaxAnswer,
+    errors: commonErrors,
+    example: examples.platformSyntax,
+  },
+} as const satisfies Record<string, Operation>;
+
+export type OperationId = keyof typeof operations;
+
+/** A request as a handler sees it: parsed, with its defaults. */
+export type RequestOf<Id extends OperationId> = z.output<(typeof operations)[Id]['request']>;
+
+export type AnswerOf<Id extends OperationId> = z.output<(typeof operations)[Id]['answer']>;

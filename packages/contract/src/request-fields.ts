@@ -1,0 +1,166 @@
+import { z } from 'zod';
+import { platformSchema, platforms } from './platforms.ts';
+import { suggest } from './suggest.ts';
+import { quote, VIOLATIONS_MAX, type ViolationCode } from './violations.ts';
+
+/**
+ * The building blocks of request schemas. They raise `custom` issues whose `params.code` is a
+ * violation code, because zod's own issues do not tell a missing field from a wrong one and
+ * do not know the fields that an unknown one may have been meant for.
+ */
+export type RequestIssue = {
+  readonly code: 'custom';
+  readonly path: (string | number)[];
+  readonly message: string;
+  readonly params: { readonly code: ViolationCode };
+  readonly input: unknown;
+};
+
+export function requestIssue(
+  code: ViolationCode,
+  message: string,
+  path: (string | number)[] = [],
+): RequestIssue {
+  return { code: 'custom', path, message, params: { code }, input: undefined };
+}
+
+/** Checks on a whole object also run when single fields are wrong: the caller learns everything at once. */
+export const alsoWhenFieldsFail = { when: () => true };
+
+/** A strict object that tells missing fields from wrong ones, and what an unknown one was probably meant to be. */
+export function requestObject<Shape extends z.core.$ZodShape>(shape: Shape) {
+  const known = Object.keys(shape);
+  return z.strictObject(shape).superRefine((_, context) => {
+    const issues = eachUnknownKey(context.issues, (key) => unknownField(key, known));
+    context.issues = issues.map((issue) => (isMissingField(issue) ? missingField(issue) : issue));
+  }, alsoWhenFieldsFail);
+}
+
+/** Reports the unknown keys of a strict object one by one, and first: a misspelt name explains what follows. */
+export function eachUnknownKey(
+  issues: readonly z.core.$ZodRawIssue[],
+  report: (key: string) => RequestIssue,
+): z.core.$ZodRawIssue[] {
+  const keys = issues.filter(namesUnknownKeys).flatMap((issue) => issue['keys']);
+  const reports = keys
+    .filter((key) => typeof key === 'string')
+    .slice(0, VIOLATIONS_MAX)
+    .map(report);
+  return [...reports, ...issues.filter((issue) => !namesUnknownKeys(issue))];
+}
+
+function namesUnknownKeys(issue: z.core.$ZodRawIssue): boolean {
+  return issue.code === 'unrecognized_keys' && !issue.path?.length;
+}
+
+function isMissingField(issue: z.core.$ZodRawIssue): boolean {
+  return issue.path?.length === 1 && issue.input === undefined && issue.code !== 'custom';
+}
+
+function missingField(issue: z.core.$ZodRawIssue): RequestIssue {
+  const field = String(issue.path?.[0]);
+  return requestIssue('required', `${quote(field)} is required.`, [field]);
+}
+
+function unknownField(key: string, known: readonly string[]): RequestIssue {
+  const meant = suggest(key, known);
+  const hint =
+    meant === undefined
+      ? `The known fields are ${known.map(quote).join(', ')}.`
+      : `Did you mean ${quote(meant)}?`;
+  return requestIssue('unknown_field', `${quote(key)} is not a field of this request. ${hint}`, [key]);
+}
+
+/** Text with 1 to `max` code points that is not blank and that PostgreSQL can store as it was sent. */
+export function text(options: { readonly max: number; readonly description: string }) {
+  const { max, description } = options;
+  return z
+    .string()
+    .superRefine((value, context) => {
+      const problem = textProblem(value, max);
+      if (problem !== undefined) context.addIssue(problem);
+    })
+    .meta({ description, minLength: 1, maxLength: max, pattern: '\\S' });
+}
+
+function textProblem(value: string, max: number): RequestIssue | undefined {
+  if (value.trim() === '')
+    return requestIssue('too_short', `Must not be empty or blank; up to ${max} characters.`);
+  const length = codePoints(value);
+  if (length > max) return requestIssue('too_long', `Must have at most ${max} characters; it has ${length}.`);
+  if (value.includes('\0') || !value.isWellFormed()) {
+    return requestIssue('invalid_value', 'Must be valid Unicode text without NUL characters.');
+  }
+  return undefined;
+}
+
+function codePoints(value: string): number {
+  let count = 0;
+  for (const _ of value) count += 1;
+  return count;
+}
+
+/** A whole number. Not `z.int()`: its issue ends the parse, and the caller would learn one thing at a time. */
+export function integer(min: number, max: number) {
+  return z
+    .number()
+    .superRefine((value, context) => {
+      if (!isIntegerWithin(value, min, max)) context.addIssue(notAnInteger(min, max));
+    })
+    .meta({ type: 'integer', minimum: min, maximum: max });
+}
+
+/** A whole number that arrives as text, in the query string. */
+export function queryInteger(min: number, max: number) {
+  return z
+    .string()
+    .superRefine((value, context) => {
+      const isDecimal = /^[0-9]{1,9}$/.test(value);
+      if (!isDecimal || !isIntegerWithin(Number(value), min, max)) context.addIssue(notAnInteger(min, max));
+    })
+    .transform(Number)
+    .pipe(integer(min, max));
+}
+
+function isIntegerWithin(value: number, min: number, max: number): boolean {
+  return Number.isInteger(value) && value >= min && value <= max;
+}
+
+function notAnInteger(min: number, max: number): RequestIssue {
+  return requestIssue('invalid_value', `Must be a whole number from ${min} to ${max}.`);
+}
+
+const rfc3339 = z.iso.datetime({ offset: true });
+
+/** A point in time from 1970 on, which every engine behind us can represent. */
+export const requestTime = z
+  .string()
+  .superRefine((value, context) => {
+    if (rfc3339.safeParse(value).success && Date.parse(value) >= 0) return;
+    const example = quote('2026-11-14T22:46:00.000Z');
+    context.addIssue(
+      requestIssue('invalid_value', `Must be an RFC 3339 time in 1970 or later, such as ${example}.`),
+    );
+  })
+  .meta({ format: 'date-time' });
+
+/** Beyond this length zod gives up before it looks at the entries: a hostile list costs nothing. */
+const LIST_LENGTH_MAX = 100;
+
+/** More entries than platforms need no check of their own: one of them is then unknown or listed twice. */
+export const distinctPlatforms = z
+  .array(platformSchema)
+  .max(LIST_LENGTH_MAX)
+  .superRefine(
+    (listed, context) => {
+      if (listed.length === 0)
+        context.addIssue(requestIssue('too_short', 'Must name at least one platform.'));
+      for (const platform of platforms) {
+        const second = listed.indexOf(platform, listed.indexOf(platform) + 1);
+        if (second > 0)
+          context.addIssue(requestIssue('duplicate', `${quote(platform)} is listed twice.`, [second]));
+      }
+    },
+    { when: ({ value }) => Array.isArray(value) },
+  )
+  .meta({ minItems: 1, maxItems: platforms.length, uniqueItems: true });

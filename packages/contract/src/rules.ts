@@ -1,0 +1,123 @@
+import { z } from 'zod';
+import { ruleId, ruleTypeSchema, timestamp, warningSchema } from './answer-fields.ts';
+import { type Platform, perPlatform, platformSchema, platforms } from './platforms.ts';
+import {
+  alsoWhenFieldsFail,
+  distinctPlatforms,
+  eachUnknownKey,
+  queryInteger,
+  type RequestIssue,
+  requestIssue,
+  requestObject,
+  text,
+} from './request-fields.ts';
+import { suggest } from './suggest.ts';
+import { quote } from './violations.ts';
+
+/** The platforms' own limits come from their validators; this one only bounds the work. */
+const OVERRIDE_LENGTH_MAX = 4_096;
+
+const override = text({ max: OVERRIDE_LENGTH_MAX, description: "The rule in the platform's own syntax." });
+
+const overrides = z
+  .strictObject({ x: override.optional(), firehose: override.optional() })
+  .superRefine((_, context) => {
+    context.issues = eachUnknownKey(context.issues, unknownOverride);
+  }, alsoWhenFieldsFail)
+  .meta({ description: 'Exactly one entry for each listed platform.' });
+
+function unknownOverride(key: string): RequestIssue {
+  const meant = suggest(key, platforms);
+  const hint = `Did you mean ${meant === undefined ? platforms.map(quote).join(' or ') : quote(meant)}?`;
+  return requestIssue('extra_override', `${quote(key)} is not a platform. ${hint}`, [key]);
+}
+
+export const createRuleRequest = requestObject({
+  name: text({ max: 200, description: 'Name of the rule, for people.' }),
+  intent: text({ max: 2_000, description: 'What the rule is for; context for agents.' }),
+  platforms: distinctPlatforms.meta({ description: 'Platforms to create the rule on.' }),
+  overrides,
+}).superRefine((request, context) => {
+  for (const issue of overrideMismatches(request)) context.addIssue(issue);
+}, alsoWhenFieldsFail);
+
+/** Takes anything: it also runs on a request whose fields are missing or wrong. */
+function overrideMismatches(request: unknown): RequestIssue[] {
+  const parts = z
+    .looseObject({ platforms: z.array(platformSchema), overrides: z.looseObject({}) })
+    .safeParse(request);
+  if (!parts.success) return [];
+  const { platforms: listed, overrides } = parts.data;
+  return platforms.flatMap((platform) => {
+    const given = Object.hasOwn(overrides, platform);
+    if (given === listed.includes(platform)) return [];
+    return [given ? extraOverride(platform) : missingOverride(platform)];
+  });
+}
+
+function extraOverride(platform: Platform): RequestIssue {
+  const message = `${quote(platform)} is not in "platforms": list it there or remove this entry.`;
+  return requestIssue('extra_override', message, ['overrides', platform]);
+}
+
+function missingOverride(platform: Platform): RequestIssue {
+  const message = `${quote(platform)} is in "platforms" and needs a rule here.`;
+  return requestIssue('missing_override', message, ['overrides', platform]);
+}
+
+const ruleStatus = z.enum(['active', 'pending', 'failed']).meta({
+  description:
+    '`active`: the platform is watched for it. `pending`: it will be shortly. `failed`: the platform refuses it.',
+});
+
+const registration = {
+  platform_rule_id: z.string().meta({ description: "The rule's id on the platform." }),
+  translated_value: z.string().meta({ description: 'The value registered on the platform.' }),
+  status: ruleStatus,
+};
+
+export const createRuleAnswer = z.strictObject({
+  rule_id: ruleId,
+  platforms: perPlatform(z.strictObject({ ...registration, warnings: z.array(warningSchema) })),
+});
+
+export const listRulesRequest = requestObject({
+  limit: queryInteger(1, 1_000)
+    .optional()
+    .meta({ description: 'Rules per page. Without it, all rules are listed.' }),
+  cursor: text({ max: 1_024, description: '`next_cursor` of the page before.' }).optional(),
+});
+
+const rulePlatformSchema = z.strictObject({
+  ...registration,
+  rule_type: ruleTypeSchema,
+  active_since: timestamp.nullable(),
+  last_match_at: timestamp.nullable(),
+  match_count: z.int().min(0),
+});
+
+export const ruleSchema = z
+  .strictObject({
+    id: ruleId,
+    name: z.string(),
+    intent: z.string(),
+    created_at: timestamp,
+    updated_at: timestamp,
+    version: z.int().min(1).meta({ description: 'Grows with each change of the rule.' }),
+    state: z.enum(['active', 'paused', 'failed']),
+    platforms: perPlatform(rulePlatformSchema),
+  })
+  .meta({ description: 'A rule of the account.' });
+
+export const listRulesAnswer = z.strictObject({
+  rules: z.array(ruleSchema).meta({ description: 'Newest first.' }),
+  next_cursor: z.string().nullable().meta({ description: 'Continues the list; null when it is complete.' }),
+});
+
+export const deleteRuleRequest = requestObject({
+  rule_id: text({ max: 100, description: 'Id of the rule to delete.' }),
+});
+
+export const deleteRuleAnswer = z.strictObject({ rule_id: ruleId, deleted_at: timestamp });
+
+export type Rule = z.output<typeof ruleSchema>;

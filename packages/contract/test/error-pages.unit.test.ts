@@ -1,0 +1,54 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { type ErrorCode, errorCodes, errorSchema } from '../src/errors.ts';
+import { openApiDocument } from '../src/openapi.ts';
+
+const folder = new URL('../../../docs/errors/', import.meta.url);
+const codes = Object.keys(errorCodes) as ErrorCode[];
+
+function read(name: string): string {
+  return readFileSync(new URL(name, folder), 'utf8');
+}
+
+test('there is a page for every code and none besides', () => {
+  const pages = readdirSync(folder).filter((name) => name !== 'README.md');
+  expect(pages.toSorted()).toEqual(codes.map((code) => `${code}.md`).toSorted());
+});
+
+test('the OpenAPI document and the registry know the same codes with the same statuses', () => {
+  const document = openApiDocument();
+  expect(document['x-error-codes']).toEqual(errorCodes);
+  const envelope = document.components.schemas['Error']?.properties?.['code'];
+  expect(envelope).toMatchObject({ enum: codes });
+});
+
+test('the index lists every code once, with status, title and whether to retry', () => {
+  const rows = read('README.md')
+    .split('\n')
+    .filter((line) => line.startsWith('| ['));
+  const expected = codes.map((code) => {
+    const { status, title, retryable } = errorCodes[code];
+    return `| [\`${code}\`](${code}.md) | ${status} | ${title} | ${retryable ? 'yes' : 'no'} |`;
+  });
+  expect(rows).toEqual(expected);
+});
+
+test.each(codes)('the page of %s agrees with the registry', (code) => {
+  const { status, title, retryable } = errorCodes[code];
+  const lines = read(`${code}.md`).split('\n');
+  expect(lines[0]).toBe(`# \`${code}\``);
+  expect(lines[2]).toBe(`${title}.`);
+  expect(lines[4]).toBe(`* HTTP status: ${status}`);
+  expect(lines[5]).toMatch(retryable ? /^\* Retry: yes\b/ : /^\* Retry: no\b/);
+  expect(lines.filter((line) => line.startsWith('## '))).toEqual([
+    '## What it means',
+    '## Why it happens',
+    '## Example',
+    '## What to do',
+  ]);
+});
+
+test.each(codes)('the example on the page of %s is an error that the contract allows', (code) => {
+  const [, example] = /```json\n(.*?)```/s.exec(read(`${code}.md`)) ?? [];
+  expect(errorSchema.parse(JSON.parse(example ?? 'null')).code).toBe(code);
+});

@@ -1,0 +1,163 @@
+import { expect, test } from 'vitest';
+import { errorCodes } from '../src/errors.ts';
+import { openApiDocument } from '../src/openapi.ts';
+import type { OpenApiOperation } from '../src/openapi-types.ts';
+import { type Operation, operations } from '../src/operations.ts';
+import { scopes } from '../src/scopes.ts';
+import { mismatch } from './json-schema-mismatch.ts';
+
+const document = openApiDocument();
+const { schemas } = document.components;
+const described = Object.values(document.paths)
+  .flatMap((path) => [path.get, path.post])
+  .filter((operation) => operation !== undefined);
+const rows: readonly Operation[] = Object.values(operations);
+
+function describedAs(row: Operation): OpenApiOperation {
+  const found = described.find((operation) => operation.operationId === row.id);
+  if (found === undefined) throw new Error(`${row.id} is not in the document`);
+  return found;
+}
+
+/** Every object inside a JSON value, the value itself included. */
+function* objectsIn(value: unknown): Generator<object> {
+  if (typeof value !== 'object' || value === null) return;
+  yield value;
+  for (const child of Object.values(value)) yield* objectsIn(child);
+}
+
+function resolves(reference: string): boolean {
+  let target: unknown = document;
+  for (const step of reference.replace(/^#\//, '').split('/')) {
+    target = new Map(Object.entries(target ?? {})).get(step);
+  }
+  return reference.startsWith('#/') && target !== undefined;
+}
+
+test('the document is plain JSON with the version label 1', () => {
+  expect(JSON.parse(JSON.stringify(document))).toEqual(document);
+  expect(document.openapi).toBe('3.1.0');
+  expect(document.info.version).toBe('1');
+});
+
+test('the base URL is the one that was given', () => {
+  expect(openApiDocument({ baseUrl: 'https://earshot.example' }).servers).toEqual([
+    { url: 'https://earshot.example' },
+  ]);
+});
+
+test('every reference in the document resolves', () => {
+  const references = [...objectsIn(document)].flatMap((object) =>
+    '$ref' in object ? [String(object.$ref)] : [],
+  );
+  expect(references.length).toBeGreaterThan(20);
+  expect(references.filter((reference) => !resolves(reference))).toEqual([]);
+});
+
+test('no schema carries an identity of its own, which would change what references mean', () => {
+  for (const object of objectsIn(schemas)) {
+    expect(object).not.toHaveProperty('$id');
+    expect(object).not.toHaveProperty('$schema');
+  }
+});
+
+test('every operation of the table is described under its method and path, and nothing else but the open ones', () => {
+  for (const { id, method, path } of rows) {
+    const paths = document.paths[path];
+    expect((method === 'GET' ? paths?.get : paths?.post)?.operationId).toBe(id);
+  }
+  expect(Object.keys(document.paths)).toEqual([
+    ...rows.map(({ path }) => path),
+    '/healthz',
+    '/readyz',
+    '/openapi.json',
+  ]);
+});
+
+test('operation ids are unique', () => {
+  const ids = described.map(({ operationId }) => operationId);
+  expect(new Set(ids).size).toBe(ids.length);
+});
+
+test.each(rows)('the examples of $id fit the schemas in the document', (row) => {
+  const operation = describedAs(row);
+  const ok = operation.responses['200'];
+  const contents = [operation.requestBody?.content, ok && 'content' in ok ? ok.content : undefined];
+  const bodies = contents.flatMap((content) => (content === undefined ? [] : [content['application/json']]));
+  expect(bodies).toHaveLength(row.method === 'GET' ? 1 : 2);
+  for (const { schema, example } of bodies) {
+    expect(example).toBeDefined();
+    expect(mismatch(schema, example, schemas)).toBeUndefined();
+  }
+});
+
+test('the example of the error response fits its schema', () => {
+  const content = document.components.responses['Error']?.content['application/json'];
+  expect(content?.example).toBeDefined();
+  expect(content && mismatch(content.schema, content.example, schemas)).toBeUndefined();
+});
+
+test('the query parameters of a GET carry their bounds and a fitting example', () => {
+  const [limit, cursor] = describedAs(operations.ListRules).parameters ?? [];
+  expect(limit).toMatchObject({
+    name: 'limit',
+    required: false,
+    schema: { type: 'integer', minimum: 1, maximum: 1_000 },
+  });
+  expect(limit && mismatch(limit.schema, limit.example, schemas)).toBeUndefined();
+  expect(cursor).toMatchObject({ name: 'cursor', required: false, schema: { type: 'string' } });
+});
+
+test('requests are closed and answers are open to later fields', () => {
+  expect(schemas['CreateRuleRequest']?.additionalProperties).toBe(false);
+  expect(
+    mismatch(
+      schemas['CreateRuleRequest'] ?? false,
+      { ...operations.CreateRule.example.request, a: 1 },
+      schemas,
+    ),
+  ).toBe('$.a is not allowed');
+  for (const object of objectsIn(schemas['ListMatchesAnswer'])) {
+    expect(object).not.toHaveProperty('additionalProperties', false);
+  }
+});
+
+test('objects that callers keep have names of their own', () => {
+  expect(JSON.stringify(schemas['ListRulesAnswer'])).toContain('"#/components/schemas/Rule"');
+  expect(JSON.stringify(schemas['ListMatchesAnswer'])).toContain('"#/components/schemas/Match"');
+  expect(JSON.stringify(schemas['CreateRuleAnswer'])).toContain('"#/components/schemas/Warning"');
+});
+
+test('fields with a default need not be sent', () => {
+  expect(schemas['ListMatchesRequest']?.required).toBeUndefined();
+});
+
+test.each(described)(
+  '$operationId describes its errors by registered status, and any other by default',
+  (operation) => {
+    const expected = new Set(operation['x-errors'].map((code) => String(errorCodes[code].status)));
+    const statuses = Object.keys(operation.responses).filter(
+      (status) => status !== '200' && status !== 'default',
+    );
+    expect(new Set(statuses)).toEqual(expected);
+    expect(operation.responses['default']).toEqual({ $ref: '#/components/responses/Error' });
+  },
+);
+
+test('every response names the request id header, and 429 and 503 say when to come back', () => {
+  const responses = described.flatMap(({ responses }) => Object.entries(responses));
+  for (const [status, response] of [...responses, ...Object.entries(document.components.responses)]) {
+    if ('$ref' in response) continue;
+    expect(response.headers).toHaveProperty('x-request-id');
+    expect('retry-after' in response.headers).toBe(['429', '503', 'Error'].includes(status));
+  }
+});
+
+test('only the open paths need no key, and every scope has an operation that asks for it', () => {
+  const open = described
+    .filter(({ security }) => security?.length === 0)
+    .map(({ operationId }) => operationId);
+  expect(open).toEqual(['Healthz', 'Readyz', 'OpenApi']);
+  expect(document.security).toEqual([{ apiKey: [] }]);
+  expect(new Set(rows.flatMap(({ scope }) => scope ?? []))).toEqual(new Set(scopes));
+});

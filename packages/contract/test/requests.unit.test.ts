@@ -1,0 +1,182 @@
+import * as fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { type OperationId, operations } from '../src/operations.ts';
+import { violationsOf } from '../src/violations.ts';
+
+const operationIds = Object.keys(operations) as OperationId[];
+
+function violations(id: OperationId, request: unknown) {
+  const result = operations[id].request.safeParse(request);
+  return result.success ? [] : violationsOf(result.error).map(({ field, code }) => `${field}: ${code}`);
+}
+
+function rule(changes: Record<string, unknown> = {}) {
+  return { ...operations.CreateRule.example.request, ...changes };
+}
+
+describe.each(operationIds)('%s', (id) => {
+  const { request, answer, example } = operations[id];
+
+  test('accepts its own examples', () => {
+    expect(request.safeParse(example.request).error).toBeUndefined();
+    expect(answer.safeParse(example.answer).error).toBeUndefined();
+  });
+
+  test('refuses any field that it does not know, whatever else is wrong', () => {
+    const known = Object.keys(request.shape);
+    const unknownKeys = fc.string({ maxLength: 80 }).filter((key) => !known.includes(key));
+    const damage = fc.dictionary(fc.constantFrom(...known), fc.jsonValue({ maxDepth: 2 }));
+    fc.assert(
+      fc.property(unknownKeys, damage, (key, damaged) => {
+        const { error } = request.safeParse({ ...example.request, ...damaged, [key]: 1 });
+        const codes = error === undefined ? [] : violationsOf(error).map((violation) => violation.code);
+        expect(codes).toContain('unknown_field');
+      }),
+    );
+  });
+
+  test('describes any JSON value that it refuses in at most 20 bounded violations', () => {
+    fc.assert(
+      fc.property(fc.jsonValue(), (value) => {
+        const { error } = request.safeParse(value);
+        const found = error === undefined ? [] : violationsOf(error);
+        expect(error === undefined).toBe(found.length === 0);
+        expect(found.length).toBeLessThanOrEqual(20);
+        for (const { message } of found) expect(message.length).toBeLessThanOrEqual(300);
+      }),
+    );
+  });
+
+  test('refuses an answer with a field that the contract does not know', () => {
+    expect(answer.safeParse({ ...example.answer, leaked: 1 }).success).toBe(false);
+  });
+});
+
+describe('CreateRule', () => {
+  test('needs all four fields', () => {
+    expect(violations('CreateRule', {})).toEqual([
+      'name: required',
+      'intent: required',
+      'platforms: required',
+      'overrides: required',
+    ]);
+  });
+
+  test('counts characters as people do, not UTF-16 units', () => {
+    expect(violations('CreateRule', rule({ name: '🦀'.repeat(200), intent: '🦀'.repeat(2_000) }))).toEqual(
+      [],
+    );
+    expect(violations('CreateRule', rule({ name: 'a'.repeat(201) }))).toEqual(['name: too_long']);
+    expect(violations('CreateRule', rule({ intent: 'a'.repeat(2_001) }))).toEqual(['intent: too_long']);
+  });
+
+  test.each(['', ' ', '\n\t\u3000'])('refuses the blank text %j', (blank) => {
+    const request = rule({ name: blank, intent: blank, overrides: { x: blank, firehose: 'a' } });
+    expect(violations('CreateRule', request)).toEqual([
+      'name: too_short',
+      'intent: too_short',
+      'overrides.x: too_short',
+    ]);
+  });
+
+  test.each(['a\0b', 'a\ud800'])('refuses %j, which PostgreSQL could not store unchanged', (value) => {
+    expect(violations('CreateRule', rule({ name: value }))).toEqual(['name: invalid_value']);
+  });
+
+  test('keeps the texts exactly as they were sent', () => {
+    expect(operations.CreateRule.request.parse(rule({ name: '  a ' })).name).toBe('  a ');
+  });
+
+  test('wants each platform once, and at least one', () => {
+    const overrides = { x: 'a' };
+    expect(violations('CreateRule', rule({ platforms: ['x', 'x'], overrides }))).toEqual([
+      'platforms[1]: duplicate',
+    ]);
+    expect(violations('CreateRule', rule({ platforms: [], overrides: {} }))).toEqual([
+      'platforms: too_short',
+    ]);
+    expect(violations('CreateRule', rule({ platforms: ['x', 'mastodon'], overrides }))).toEqual([
+      'platforms[1]: invalid_value',
+    ]);
+  });
+
+  test('wants one override for each listed platform and no other', () => {
+    expect(violations('CreateRule', rule({ platforms: ['x'] }))).toEqual([
+      'overrides.firehose: extra_override',
+    ]);
+    expect(violations('CreateRule', rule({ overrides: { x: 'a' } }))).toEqual([
+      'overrides.firehose: missing_override',
+    ]);
+    expect(violations('CreateRule', rule({ overrides: { x: 'a', firehose: 'b', fire: 'c' } }))).toEqual([
+      'overrides.fire: extra_override',
+    ]);
+  });
+
+  test('bounds the length of an override', () => {
+    expect(violations('CreateRule', rule({ platforms: ['x'], overrides: { x: 'a'.repeat(4_096) } }))).toEqual(
+      [],
+    );
+    expect(violations('CreateRule', rule({ platforms: ['x'], overrides: { x: 'a'.repeat(4_097) } }))).toEqual(
+      ['overrides.x: too_long'],
+    );
+  });
+});
+
+describe('ListRules', () => {
+  test('reads the limit from the text of the query string', () => {
+    expect(operations.ListRules.request.parse({ limit: '1000' })).toEqual({ limit: 1_000 });
+    expect(operations.ListRules.request.parse({})).toEqual({});
+  });
+
+  test.each(['0', '1001', '', ' 5', '1e2', '0x10', '-1', '1.5'])('refuses the limit %j', (limit) => {
+    expect(violations('ListRules', { limit })).toEqual(['limit: invalid_value']);
+  });
+
+  test('refuses a parameter that is given twice', () => {
+    expect(violations('ListRules', { limit: ['1', '2'] })).toEqual(['limit: wrong_type']);
+  });
+});
+
+describe('ListMatches', () => {
+  test('lists the newest 50 by default', () => {
+    expect(operations.ListMatches.request.parse({})).toEqual({ limit: 50, order: 'newest' });
+  });
+
+  test('takes limits from 1 to 100', () => {
+    for (const limit of [1, 100]) expect(violations('ListMatches', { limit })).toEqual([]);
+    for (const limit of [0, 101, 1.5])
+      expect(violations('ListMatches', { limit })).toEqual(['limit: invalid_value']);
+    expect(violations('ListMatches', { limit: '50' })).toEqual(['limit: wrong_type']);
+  });
+
+  test('waits only where the oldest come first', () => {
+    expect(violations('ListMatches', { order: 'oldest', wait_seconds: 30 })).toEqual([]);
+    expect(violations('ListMatches', { order: 'oldest', wait_seconds: 31 })).toEqual([
+      'wait_seconds: invalid_value',
+    ]);
+    expect(violations('ListMatches', { wait_seconds: 0 })).toEqual(['wait_seconds: invalid_value']);
+  });
+
+  test('takes RFC 3339 times with any offset', () => {
+    const since = '2026-11-14T22:46:00+01:00';
+    expect(violations('ListMatches', { since, until: '2026-11-14T22:00:00Z' })).toEqual([]);
+    expect(violations('ListMatches', { since, until: '2026-11-14T21:46:00Z' })).toEqual([
+      'until: invalid_value',
+    ]);
+  });
+
+  test.each(['2026-11-14', '2026-02-30T00:00:00Z', '2026-11-14T22:46:00', '0000-01-01T00:00:00Z', 'now'])(
+    'refuses the time %j',
+    (since) => expect(violations('ListMatches', { since })).toEqual(['since: invalid_value']),
+  );
+});
+
+describe('PlatformSyntax', () => {
+  test('explains both platforms by default', () => {
+    expect(operations.PlatformSyntax.request.parse({})).toEqual({ platforms: ['x', 'firehose'] });
+  });
+
+  test('wants at least one platform when it is asked for some', () => {
+    expect(violations('PlatformSyntax', { platforms: [] })).toEqual(['platforms: too_short']);
+  });
+});

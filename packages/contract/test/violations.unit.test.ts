@@ -1,0 +1,70 @@
+import { expect, test } from 'vitest';
+import { operations } from '../src/operations.ts';
+import { suggest } from '../src/suggest.ts';
+import { violationsOf } from '../src/violations.ts';
+
+function messageFor(field: string, request: object): string | undefined {
+  const { error } = operations.ListMatches.request.safeParse(request);
+  return error && violationsOf(error).find((violation) => violation.field === field)?.message;
+}
+
+test('a misspelt field is answered with the field that was meant', () => {
+  expect(messageFor('ruleId', { ruleId: 'a' })).toBe(
+    '"ruleId" is not a field of this request. Did you mean "rule_id"?',
+  );
+});
+
+test('a field that resembles nothing is answered with the fields that exist', () => {
+  expect(messageFor('banana', { banana: 1 })).toContain('The known fields are "rule_id", "platform", ');
+});
+
+test('a field name of any length and content is quoted and bounded', () => {
+  const { error } = operations.ListMatches.request.safeParse({ [`"\n${'x'.repeat(100_000)}`]: 1 });
+  const [violation] = error === undefined ? [] : violationsOf(error);
+  expect(violation?.field).toMatch(/^\["\\"\\nx{57}…"\]$/);
+  expect(violation?.message).toMatch(/^"\\"\\nx{57}…" is not a field/);
+});
+
+test('a message stays short when every character of a field name has to be escaped', () => {
+  const { error } = operations.ListMatches.request.safeParse({ ['\u0001'.repeat(80)]: 1 });
+  const [violation] = error === undefined ? [] : violationsOf(error);
+  expect(violation?.message).toHaveLength(300);
+});
+
+test('a list of wrong values yields 20 violations', () => {
+  const { error } = operations.PlatformSyntax.request.safeParse({ platforms: Array(100).fill('y') });
+  expect(error && violationsOf(error)).toHaveLength(20);
+});
+
+test('a flood of unknown fields yields 20 violations', () => {
+  const flood = Object.fromEntries(Array.from({ length: 5_000 }, (_, index) => [`field_${index}`, 1]));
+  const { error } = operations.ListMatches.request.safeParse(flood);
+  expect(error && violationsOf(error)).toHaveLength(20);
+});
+
+test('a list with far too many entries is refused as a whole, beside an unknown field', () => {
+  const { error } = operations.PlatformSyntax.request.safeParse({
+    platforms: Array(5_000).fill('y'),
+    limit: 1,
+  });
+  expect(error && violationsOf(error).map(({ field, code }) => [field, code])).toEqual([
+    ['platforms', 'too_long'],
+    ['', 'unknown_field'],
+  ]);
+});
+
+test('an unknown value is answered with the values that exist', () => {
+  expect(messageFor('platform', { platform: 'mastodon' })).toBe('Must be "x" or "firehose".');
+});
+
+test.each([
+  ['nmae', 'name'],
+  ['platform', 'platforms'],
+  ['Intent', 'intent'],
+  ['OVERRIDES', 'overrides'],
+  ['over-rides', 'overrides'],
+  ['budget', undefined],
+  ['n'.repeat(10_000), undefined],
+])('%.20s is taken for %s', (word, meant) => {
+  expect(suggest(word, ['name', 'intent', 'platforms', 'overrides'])).toBe(meant);
+});

@@ -1,0 +1,138 @@
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Lifetime, ServerProcess } from './process.ts';
+import { isRunning, spawnServer, waitUntilReady } from './process.ts';
+
+export interface NatsPorts {
+  client: number;
+  monitor: number;
+  cluster: number;
+}
+
+export interface NatsNode {
+  readonly name: string;
+  readonly url: string;
+  readonly monitorUrl: string;
+  /** Of the current process: another one after `restart`. */
+  readonly pid: number;
+  readonly storeDir: string;
+  /** Part of the command line of the process: see `isRunning`. */
+  readonly configFile: string;
+  /** Sends the signal and, unless it only halts or continues the process, waits for the exit. */
+  kill(signal: NodeJS.Signals): Promise<void>;
+  /** Stops the process if it still runs and starts it again on the same store and ports; waits until it is ready. */
+  restart(): Promise<void>;
+}
+
+interface NodeOptions {
+  server: string;
+  dir: string;
+  name: string;
+  ports: NatsPorts;
+  /** Cluster ports of all nodes; empty for a single node. */
+  routes: readonly number[];
+  lifetime: Lifetime;
+}
+
+const readyTimeoutMs = 60_000;
+
+/** Returns as soon as the process runs; `ready` waits for JetStream, which in a cluster needs the other nodes. */
+export async function startNode(
+  options: NodeOptions,
+): Promise<{ node: NatsNode; ready: () => Promise<void> }> {
+  const { name, ports, dir } = options;
+  const files = { config: join(dir, 'nats.conf'), log: join(dir, 'nats.log'), pid: join(dir, 'nats.pid') };
+  const storeDir = join(dir, 'store');
+  const monitorUrl = `http://127.0.0.1:${ports.monitor}`;
+  await mkdir(storeDir, { recursive: true });
+  await refuseSecondServer(files.pid, files.config);
+  await writeFile(files.config, configuration({ ...options, storeDir, pidFile: files.pid }));
+
+  const { server: command, lifetime } = options;
+  const spawn = () => spawnServer({ command, args: ['-c', files.config], logFile: files.log, lifetime });
+  const isReady = () => isJetStreamReady(monitorUrl, options.routes.length > 0);
+  const ready = (): Promise<void> =>
+    waitUntilReady({
+      server,
+      name: `nats-server ${name}`,
+      logFile: files.log,
+      timeoutMs: readyTimeoutMs,
+      isReady,
+    });
+  let server: ServerProcess = await spawn();
+  const node: NatsNode = {
+    name,
+    url: `nats://127.0.0.1:${ports.client}`,
+    monitorUrl,
+    get pid() {
+      return server.pid;
+    },
+    storeDir,
+    configFile: files.config,
+    async kill(signal) {
+      if (signal === 'SIGSTOP' || signal === 'SIGCONT') process.kill(server.pid, signal);
+      else await server.stop(signal);
+    },
+    async restart() {
+      await server.stop('SIGTERM');
+      server = await spawn();
+      await ready();
+    },
+  };
+  return { node, ready };
+}
+
+/** nats-server does not lock its store: two of them on one folder would destroy it. */
+async function refuseSecondServer(pidFile: string, configFile: string): Promise<void> {
+  const pid = Number.parseInt(await readFile(pidFile, 'utf8').catch(() => ''), 10);
+  if (!Number.isNaN(pid) && (await isRunning(pid, configFile))) {
+    throw new Error(`nats-server already runs with ${configFile} as process ${pid}: stop it first`);
+  }
+}
+
+function configuration(options: NodeOptions & { storeDir: string; pidFile: string }): string {
+  const { name, ports, routes } = options;
+  const cluster = `
+cluster {
+  name: earshot
+  listen: "127.0.0.1:${ports.cluster}"
+  routes: [${routes.map((port) => `"nats://127.0.0.1:${port}"`).join(', ')}]
+}
+`;
+  // JSON strings are valid here, and quote what a path may contain.
+  return `server_name: ${name}
+listen: "127.0.0.1:${ports.client}"
+http: "127.0.0.1:${ports.monitor}"
+pid_file: ${JSON.stringify(options.pidFile)}
+max_payload: 1MB
+jetstream {
+  store_dir: ${JSON.stringify(options.storeDir)}
+  # An acknowledgement means that the message is on disk.
+  sync_interval: always
+  max_file_store: 20GB
+  max_memory_store: 256MB
+}
+${routes.length === 0 ? '' : cluster}`;
+}
+
+async function isJetStreamReady(monitorUrl: string, isClustered: boolean): Promise<boolean> {
+  try {
+    const health = await fetch(`${monitorUrl}/healthz?js-server-only=true`);
+    await health.body?.cancel();
+    if (!health.ok || !isClustered) return health.ok;
+    const answer: unknown = await (await fetch(`${monitorUrl}/jsz`)).json();
+    return metaLeader(answer) !== undefined;
+  } catch {
+    return false;
+  }
+}
+
+function metaLeader(answer: unknown): string | undefined {
+  const meta = field(answer, 'meta_cluster');
+  const leader = field(meta, 'leader');
+  return typeof leader === 'string' && leader !== '' ? leader : undefined;
+}
+
+function field(value: unknown, key: string): unknown {
+  return typeof value === 'object' && value !== null ? Reflect.get(value, key) : undefined;
+}

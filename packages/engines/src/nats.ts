@@ -1,0 +1,79 @@
+import { join, resolve } from 'node:path';
+import { freePorts } from './free-port.ts';
+import type { NatsNode, NatsPorts } from './nats-node.ts';
+import { startNode } from './nats-node.ts';
+import type { Lifetime } from './process.ts';
+
+export type { NatsNode, NatsPorts } from './nats-node.ts';
+
+export interface Nats extends AsyncDisposable {
+  /** Every node's address, with commas between them. */
+  readonly url: string;
+  readonly nodes: readonly NatsNode[];
+  /** To be given to a later start, so that the addresses stay. */
+  readonly ports: readonly NatsPorts[];
+  stop(): Promise<void>;
+}
+
+interface NatsOptions {
+  /** The program: see `findNatsServer`. */
+  server: string;
+  /** Holds stores, configuration and logs, one folder per node; existing stores are used again. */
+  dir: string;
+  nodes: 1 | 3;
+  ports?: readonly NatsPorts[] | undefined;
+  lifetime?: Lifetime;
+  log?: (progress: string) => void;
+}
+
+const attempts = 3;
+
+/** Private nats-servers on loopback with production's durable settings. Returns when JetStream takes requests. */
+export async function startNats(options: NatsOptions): Promise<Nats> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await startOnce(options, options.ports ?? (await choosePorts(options.nodes)));
+    } catch (error) {
+      // Another program may have taken a free port first.
+      if (options.ports !== undefined || attempt === attempts) throw error;
+    }
+  }
+}
+
+async function choosePorts(nodes: number): Promise<NatsPorts[]> {
+  const free = await freePorts(nodes * 3);
+  return Array.from({ length: nodes }, (_, index) => {
+    const [client = 0, monitor = 0, cluster = 0] = free.slice(index * 3);
+    return { client, monitor, cluster };
+  });
+}
+
+async function startOnce(options: NatsOptions, ports: readonly NatsPorts[]): Promise<Nats> {
+  if (ports.length !== options.nodes) throw new Error(`${options.nodes} nodes need as many sets of ports`);
+  if (options.nodes > 1) options.log?.(`Starting ${options.nodes} nats-servers and waiting for their leader`);
+  const started: Awaited<ReturnType<typeof startNode>>[] = [];
+  const stop = async (): Promise<void> => {
+    await Promise.all(started.map(({ node }) => node.kill('SIGTERM')));
+  };
+  try {
+    for (const [index, nodePorts] of ports.entries()) {
+      const name = `n${index + 1}`;
+      started.push(
+        await startNode({
+          server: options.server,
+          dir: join(resolve(options.dir), name),
+          name,
+          ports: nodePorts,
+          routes: options.nodes === 1 ? [] : ports.map(({ cluster }) => cluster),
+          lifetime: options.lifetime ?? 'parent',
+        }),
+      );
+    }
+    await Promise.all(started.map(({ ready }) => ready()));
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  const nodes = started.map(({ node }) => node);
+  return { url: nodes.map(({ url }) => url).join(','), nodes, ports, stop, [Symbol.asyncDispose]: stop };
+}

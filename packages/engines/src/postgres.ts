@@ -1,0 +1,117 @@
+import { readFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { freePorts } from './free-port.ts';
+import type { Cluster } from './postgres-cluster.ts';
+import { openCluster } from './postgres-cluster.ts';
+import type { Lifetime, ServerProcess } from './process.ts';
+import { spawnServer, waitUntilReady } from './process.ts';
+
+export interface Postgres extends AsyncDisposable {
+  readonly url: string;
+  readonly port: number;
+  readonly pid: number;
+  /** Part of the command line of the process: see `isRunning`. */
+  readonly dataDir: string;
+  /** SIGKILL, as a crash. */
+  kill(): Promise<void>;
+  /** Fast shutdown: open transactions are rolled back. */
+  stop(): Promise<void>;
+}
+
+interface PostgresOptions {
+  /** Holds the cluster and its log; an existing one is used again. */
+  dir: string;
+  port?: number | undefined;
+  lifetime?: Lifetime;
+  log?: (progress: string) => void;
+}
+
+const readyTimeoutMs = 60_000;
+const attempts = 5;
+
+/** A private PostgreSQL on loopback with production's durable settings, user and database `earshot`, no password. */
+export async function startPostgres(options: PostgresOptions): Promise<Postgres> {
+  const dir = resolve(options.dir);
+  const cluster = await openCluster(dir, options.log ?? (() => {}));
+  const { server, port } = await startWithRetries(cluster, {
+    logFile: join(dir, 'postgres.log'),
+    port: options.port,
+    lifetime: options.lifetime ?? 'parent',
+  });
+  const stop = () => server.stop('SIGINT');
+  return {
+    url: `postgres://earshot@127.0.0.1:${port}/earshot`,
+    port,
+    pid: server.pid,
+    dataDir: cluster.dataDir,
+    kill: () => server.stop('SIGKILL'),
+    stop,
+    [Symbol.asyncDispose]: stop,
+  };
+}
+
+interface StartOptions {
+  logFile: string;
+  port: number | undefined;
+  lifetime: Lifetime;
+}
+
+/**
+ * A start may fail for reasons that pass: a backend of a crashed server still holds its shared memory, or another
+ * program took the free port first.
+ */
+async function startWithRetries(cluster: Cluster, options: StartOptions) {
+  for (let attempt = 1; ; attempt++) {
+    const port = options.port ?? (await freePorts(1))[0] ?? 0;
+    try {
+      return { port, server: await startOnce(cluster, { ...options, port }) };
+    } catch (error) {
+      if (attempt === attempts) throw error;
+      await sleep(200 * attempt);
+    }
+  }
+}
+
+async function startOnce(cluster: Cluster, options: StartOptions & { port: number }): Promise<ServerProcess> {
+  const server = await spawnServer({
+    command: join(cluster.binaries, 'postgres'),
+    args: [
+      '-D',
+      cluster.dataDir,
+      ...Object.entries(settings(options.port)).flatMap(([k, v]) => ['-c', `${k}=${v}`]),
+    ],
+    logFile: options.logFile,
+    lifetime: options.lifetime,
+    runAs: cluster.runAs,
+  });
+  const isReady = async () => {
+    const pidFile = await readFile(join(cluster.dataDir, 'postmaster.pid'), 'utf8').catch(() => '');
+    const lines = pidFile.split('\n');
+    // The eighth line is the server's state, which pg_ctl waits for as well.
+    return lines[0] === String(server.pid) && lines[7]?.trim() === 'ready';
+  };
+  try {
+    const { logFile } = options;
+    await waitUntilReady({ server, name: 'PostgreSQL', logFile, timeoutMs: readyTimeoutMs, isReady });
+  } catch (error) {
+    await server.stop('SIGKILL');
+    throw error;
+  }
+  return server;
+}
+
+function settings(port: number) {
+  return {
+    listen_addresses: '127.0.0.1',
+    port,
+    // No unix socket: its path has a limit of 107 bytes and nobody needs it.
+    unix_socket_directories: '',
+    max_connections: 200,
+    fsync: 'on',
+    full_page_writes: 'on',
+    synchronous_commit: 'on',
+    timezone: 'UTC',
+    log_timezone: 'UTC',
+  };
+}

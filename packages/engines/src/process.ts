@@ -1,0 +1,146 @@
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { open, readFile } from 'node:fs/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
+
+/** `parent`: ends when the process that started it ends, even by SIGKILL. `detached`: stays until it is stopped. */
+export type Lifetime = 'parent' | 'detached';
+
+/** The identity that a server drops to. Absent: our own. */
+export interface RunAs {
+  uid: number;
+  gid: number;
+}
+
+export interface ServerProcess {
+  readonly pid: number;
+  readonly exited: Promise<void>;
+  hasExited(): boolean;
+  /** Sends the signal and waits for the exit; SIGKILL follows after `timeoutMs`. */
+  stop(signal: NodeJS.Signals, timeoutMs?: number): Promise<void>;
+}
+
+interface SpawnOptions {
+  command: string;
+  args: readonly string[];
+  logFile: string;
+  lifetime: Lifetime;
+  runAs?: RunAs | undefined;
+}
+
+const pollMs = 25;
+const stopTimeoutMs = 30_000;
+
+export async function spawnServer(options: SpawnOptions): Promise<ServerProcess> {
+  const log = await open(options.logFile, 'a');
+  try {
+    // A process group of its own: Ctrl+C in a terminal reaches the parent, which stops its servers in order.
+    const child = spawn(options.command, options.args, {
+      detached: true,
+      stdio: ['ignore', log.fd, log.fd],
+      cwd: '/',
+      ...options.runAs,
+    });
+    await once(child, 'spawn');
+    const pid = child.pid;
+    if (pid === undefined) throw new Error(`${options.command} has no pid`);
+    let isOver = false;
+    const exited = new Promise<void>((resolve) => {
+      child.once('exit', () => {
+        isOver = true;
+        resolve();
+      });
+    });
+    if (options.lifetime === 'parent') watchParent(pid, exited);
+    else child.unref();
+    return {
+      pid,
+      exited,
+      hasExited: () => isOver,
+      async stop(signal, timeoutMs = stopTimeoutMs) {
+        if (isOver) return;
+        child.kill(signal);
+        const lastResort = setTimeout(() => child.kill('SIGKILL'), timeoutMs);
+        await exited;
+        clearTimeout(lastResort);
+      },
+    };
+  } finally {
+    await log.close();
+  }
+}
+
+/**
+ * A shell that holds the read end of a pipe of ours. The kernel closes the pipe when we end, whatever the way;
+ * then the shell stops the server. SIGINT is PostgreSQL's fast shutdown, and nats-server takes it as well.
+ */
+function watchParent(pid: number, exited: Promise<void>): void {
+  const watchdog = spawn('/bin/sh', ['-c', `read -r _; kill -INT ${pid}`], {
+    detached: true,
+    stdio: ['pipe', 'ignore', 'ignore'],
+    cwd: '/',
+  });
+  watchdog.once('error', () => {});
+  watchdog.unref();
+  // The server is gone and its pid may be given to another program: the shell must not see the pipe close.
+  void exited.then(() => watchdog.kill('SIGKILL'));
+}
+
+interface ReadyOptions {
+  server: ServerProcess;
+  /** What is waited for, in words. */
+  name: string;
+  logFile: string;
+  timeoutMs: number;
+  isReady(): Promise<boolean>;
+}
+
+/** Throws with the end of the log when the server exits first or the time is over. */
+export async function waitUntilReady(options: ReadyOptions): Promise<void> {
+  const deadline = performance.now() + options.timeoutMs;
+  while (!(await options.isReady())) {
+    const reason = options.server.hasExited()
+      ? 'exited before it was ready'
+      : performance.now() > deadline && `was not ready after ${options.timeoutMs / 1000} s`;
+    if (reason !== false) {
+      throw new Error(`${options.name} ${reason}. Its log ends with:\n${await lastLines(options.logFile)}`);
+    }
+    await sleep(pollMs);
+  }
+}
+
+async function lastLines(file: string): Promise<string> {
+  const text = await readFile(file, 'utf8').catch(() => '(no log)');
+  return text.trimEnd().split('\n').slice(-12).join('\n');
+}
+
+/** Whether the pid lives and has this text in its command line: a pid alone may belong to another program by now. */
+export async function isRunning(pid: number, inCommandLine: string): Promise<boolean> {
+  const commandLine = await readCommandLine(pid);
+  return commandLine?.includes(inCommandLine) ?? false;
+}
+
+async function readCommandLine(pid: number): Promise<string | undefined> {
+  try {
+    return await readFile(`/proc/${pid}/cmdline`, 'utf8');
+  } catch {
+    // No /proc (macOS) or no such process: ps tells which, with a failure.
+    const ps = promisify(execFile)('ps', ['-ww', '-o', 'args=', '-p', String(pid)]);
+    return ps.then(
+      ({ stdout }) => stdout,
+      () => undefined,
+    );
+  }
+}
+
+/** Stops a server that an earlier process of ours started. Does nothing when the pid is no longer that server. */
+export async function stopPid(pid: number, inCommandLine: string): Promise<void> {
+  if (!(await isRunning(pid, inCommandLine))) return;
+  process.kill(pid, 'SIGINT');
+  const deadline = performance.now() + stopTimeoutMs;
+  while (await isRunning(pid, inCommandLine)) {
+    if (performance.now() > deadline) process.kill(pid, 'SIGKILL');
+    await sleep(pollMs);
+  }
+}

@@ -1,0 +1,33 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import type { RunAs } from './process.ts';
+
+const run = promisify(execFile);
+
+/** PostgreSQL refuses to run as root. Undefined when we are not root and can start it as ourselves. */
+export async function unprivilegedUser(): Promise<RunAs | undefined> {
+  if (process.getuid?.() !== 0) return undefined;
+  for (const name of ['postgres', 'nobody']) {
+    const [uid, gid] = await Promise.all([idOf('-u', name), idOf('-g', name)]);
+    if (uid !== undefined && gid !== undefined) return { uid, gid };
+  }
+  throw new Error(
+    'PostgreSQL refuses to run as root, and this machine has no user "postgres" or "nobody" to run it as. ' +
+      'Start as another user, or create one: useradd --system postgres',
+  );
+}
+
+async function idOf(flag: '-u' | '-g', name: string): Promise<number | undefined> {
+  return run('id', [flag, name]).then(
+    ({ stdout }) => Number(stdout),
+    () => undefined,
+  );
+}
+
+/** Whether that user may enter the folder: one private folder above it (a home of mode 700) is enough to say no. */
+export async function canEnter(dir: string, user: RunAs): Promise<boolean> {
+  return run('/bin/sh', ['-c', 'cd -- "$1"', 'sh', dir], { cwd: '/', ...user }).then(
+    () => true,
+    () => false,
+  );
+}

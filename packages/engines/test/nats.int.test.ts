@@ -1,0 +1,69 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, inject, test } from 'vitest';
+import type { Nats } from '../src/nats.ts';
+import { startNats } from '../src/nats.ts';
+import { jetStreamRequest } from './jetstream-request.ts';
+
+let dir: string;
+beforeEach(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'earshot-engines-'));
+});
+afterEach(() => rm(dir, { recursive: true, force: true }));
+
+const start = (nodes: 1 | 3): Promise<Nats> => startNats({ server: inject('natsServer'), dir, nodes });
+
+async function createStream(url: string, replicas: number): Promise<void> {
+  const stream = { name: 'S', subjects: ['s'], storage: 'file', retention: 'limits', num_replicas: replicas };
+  const answer = await jetStreamRequest(url, '$JS.API.STREAM.CREATE.S', stream);
+  expect(answer).toMatchObject({ config: { name: 'S', num_replicas: replicas } });
+}
+
+const messagesIn = async (url: string): Promise<unknown> =>
+  jetStreamRequest(url, '$JS.API.STREAM.INFO.S', {});
+
+test('an acknowledged message is there after SIGKILL and a restart', async () => {
+  await using nats = await start(1);
+  const [node] = nats.nodes;
+  if (node === undefined) throw new Error('no node');
+  await createStream(nats.url, 1);
+  expect(await jetStreamRequest(nats.url, 's', 'hello')).toEqual({ stream: 'S', seq: 1 });
+  const { pid } = node;
+  await node.kill('SIGKILL');
+  await expect(messagesIn(nats.url)).rejects.toThrow('ECONNREFUSED');
+  await node.restart();
+  expect(node.pid).not.toBe(pid);
+  expect(await messagesIn(nats.url)).toMatchObject({ state: { messages: 1 } });
+});
+
+test('a second start on a used folder finds the messages, and is refused while the first one runs', async () => {
+  {
+    await using nats = await start(1);
+    await createStream(nats.url, 1);
+    await jetStreamRequest(nats.url, 's', 'hello');
+    await expect(start(1)).rejects.toThrow(`as process ${nats.nodes[0]?.pid}`);
+  }
+  await using again = await start(1);
+  expect(await messagesIn(again.url)).toMatchObject({ state: { messages: 1 } });
+});
+
+test('every message is synced before its acknowledgement', async () => {
+  await using nats = await start(1);
+  const answer = await fetch(`${nats.nodes[0]?.monitorUrl}/jsz`);
+  expect(await answer.json()).toMatchObject({ config: { sync_always: true, max_storage: 20 * 1024 ** 3 } });
+});
+
+test('three nodes keep a replicated message when the node that took it is killed', async () => {
+  await using nats = await start(3);
+  const [first, second] = nats.nodes;
+  if (first === undefined || second === undefined) throw new Error('no nodes');
+  await createStream(first.url, 3);
+  expect(await jetStreamRequest(first.url, 's', 'hello')).toEqual({ stream: 'S', seq: 1 });
+  await first.kill('SIGKILL');
+  await expect
+    .poll(() => messagesIn(second.url).catch(String), { timeout: 60_000 })
+    .toMatchObject({ state: { messages: 1 } });
+  await first.restart();
+  expect(await messagesIn(first.url)).toMatchObject({ state: { messages: 1 } });
+});

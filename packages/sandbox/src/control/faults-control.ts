@@ -1,0 +1,91 @@
+import { FAULT_KINDS, type Fault, type Faults, isFaultKind, isInScope, textParam } from '../faults.ts';
+import type { Organization } from '../firehose/organization.ts';
+import { dropRule } from '../firehose/tap.ts';
+import { type Handler, sendJson } from '../http/exchange.ts';
+import { isJsonObject, type JsonObject } from '../http/json.ts';
+import type { Route } from '../http/router.ts';
+import type { XApps } from '../x/access.ts';
+import { badRequest, readOneOrMany } from './answers.ts';
+
+export type FaultsControlDeps = { faults: Faults; apps: XApps; organization: Organization };
+
+export function faultsControlRoutes(deps: FaultsControlDeps): Route[] {
+  return [
+    ['POST', '/sandbox/faults', armFaults(deps)],
+    ['GET', '/sandbox/faults', listFaults(deps)],
+    ['DELETE', '/sandbox/faults', clearFaults(deps)],
+  ];
+}
+
+function armFaults(deps: FaultsControlDeps): Handler {
+  return async (exchange) => {
+    const orders = (await readOneOrMany(exchange, 'faults')).map(readOrder);
+    const armed = orders.map((order) => {
+      const fault = deps.faults.arm(order);
+      if (FAULT_KINDS[fault.kind] === 'now') fireNow(fault, deps);
+      return fault;
+    });
+    sendJson(exchange.response, 201, { faults: armed.map(toWire) });
+  };
+}
+
+function listFaults({ faults }: FaultsControlDeps): Handler {
+  return ({ response }) => sendJson(response, 200, { faults: faults.list().map(toWire) });
+}
+
+function clearFaults({ faults }: FaultsControlDeps): Handler {
+  return ({ response }) => {
+    faults.clear();
+    sendJson(response, 200, { faults: [] });
+  };
+}
+
+function readOrder(order: unknown): Parameters<Faults['arm']>[0] {
+  if (!isJsonObject(order)) throw badRequest('A fault is an object.');
+  const { kind, platform, token, count = 1, ...params } = order;
+  if (!isFaultKind(kind)) throw badRequest(`kind is one of ${Object.keys(FAULT_KINDS).join(', ')}.`);
+  if (platform !== undefined && platform !== 'x' && platform !== 'firehose') {
+    throw badRequest('platform is x or firehose.');
+  }
+  if (token !== undefined && typeof token !== 'string') throw badRequest('token is a text.');
+  if (count !== null && (typeof count !== 'number' || count < 1)) {
+    throw badRequest('count is at least 1, or null for no end.');
+  }
+  const remaining = FAULT_KINDS[kind] === 'now' ? 0 : count;
+  return { kind, platform, token, remaining, params };
+}
+
+function toWire({ id, kind, platform, token, remaining, fired, params }: Fault): JsonObject {
+  return { id, kind, platform, token, remaining, fired, ...params };
+}
+
+/** Acts on everything in scope and counts each stream or rule it hit. */
+function fireNow(fault: Fault, { apps, organization }: FaultsControlDeps): void {
+  const appsHit = [...apps.values()].filter(({ token }) => isInScope(fault, { platform: 'x', token }));
+  const tapsHit = [...organization.taps.values()].filter(({ token }) =>
+    isInScope(fault, { platform: 'firehose', token }),
+  );
+  if (fault.kind === 'rules_vanish') {
+    const part = textParam(fault.params, 'contains', '');
+    for (const app of appsHit) fault.fired += app.rules.remove(({ value }) => value.includes(part), false);
+    for (const tap of tapsHit) {
+      const gone = [...tap.rules.values()].filter(({ value }) => value.includes(part));
+      for (const { id } of gone) dropRule(tap, id);
+      fault.fired += gone.length;
+    }
+    return;
+  }
+  const isCut = fault.kind === 'stream_cut';
+  for (const { slots } of appsHit) {
+    for (const connection of slots.open()) {
+      if (isCut) slots.killConnection(connection, 'OperationalDisconnect');
+      else connection.stall();
+      fault.fired += 1;
+    }
+  }
+  for (const connection of tapsHit.flatMap((tap) => [...tap.connections])) {
+    if (isCut) connection.cut();
+    else connection.stall();
+    fault.fired += 1;
+  }
+}

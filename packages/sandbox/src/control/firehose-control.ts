@@ -1,0 +1,65 @@
+import type { Clock } from '../clock.ts';
+import { MATCH_USD, type Organization } from '../firehose/organization.ts';
+import { buildPage } from '../firehose/page.ts';
+import { publishPage } from '../firehose/publish.ts';
+import { type Handler, sendJson } from '../http/exchange.ts';
+import type { Route } from '../http/router.ts';
+import type { Random } from '../random.ts';
+import { badRequest, buildAll, findByToken, readBody, readOneOrMany } from './answers.ts';
+
+export type FirehoseControlDeps = { organization: Organization; clock: Clock; random: Random };
+
+export function firehoseControlRoutes(deps: FirehoseControlDeps): Route[] {
+  return [
+    ['POST', '/sandbox/firehose/pages', injectPages(deps)],
+    ['GET', '/sandbox/firehose/state', readState(deps)],
+    ['POST', '/sandbox/firehose/balance', changeBalance(deps)],
+  ];
+}
+
+function injectPages({ organization, clock, random }: FirehoseControlDeps): Handler {
+  return async (exchange) => {
+    const inputs = await readOneOrMany(exchange, 'pages');
+    const pages = buildAll(inputs, (input) => buildPage(input, clock.nowMs()));
+    sendJson(exchange.response, 200, {
+      pages: pages.map((page) => ({
+        url: page.url,
+        events: publishPage(page, organization, random).map(({ token, eventId, queryIds }) => ({
+          tap: token,
+          event_id: eventId,
+          query_ids: queryIds,
+        })),
+      })),
+    });
+  };
+}
+
+function readState({ organization }: FirehoseControlDeps): Handler {
+  return (exchange) => {
+    const tap = findByToken(exchange, organization.taps.values());
+    const connections = [...tap.connections];
+    sendJson(exchange.response, 200, {
+      token: tap.token,
+      tap_id: tap.id,
+      status: tap.status,
+      rules: Array.from(tap.rules.values(), ({ matcher: _matcher, ...rule }) => rule),
+      connections: { open: connections.length, stalled: connections.filter((one) => one.isStalled()).length },
+      balance_usd: Math.round(organization.balanceUsd * 1_000) / 1_000,
+      events_in_buffer: tap.log.size(),
+      metering: {
+        events_delivered: tap.eventsDelivered,
+        matches_charged: tap.charged.size,
+        bill_usd: Math.round(tap.charged.size * MATCH_USD * 1_000) / 1_000,
+      },
+    });
+  };
+}
+
+function changeBalance({ organization }: FirehoseControlDeps): Handler {
+  return async (exchange) => {
+    const usd = (await readBody(exchange))['usd'];
+    if (typeof usd !== 'number') throw badRequest('usd is a number.');
+    organization.balanceUsd = usd;
+    sendJson(exchange.response, 200, { usd });
+  };
+}

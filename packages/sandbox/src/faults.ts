@@ -1,0 +1,106 @@
+import type { JsonObject } from './http/json.ts';
+import type { Random } from './random.ts';
+
+/**
+ * Faults that the control surface arms. Those of kind `now` act once, when they are armed, on everything in
+ * their scope; the others wait and fire when a request or record in their scope passes, `count` times.
+ */
+export const FAULT_KINDS = {
+  rule_refused: 'waits',
+  rules_status: 'waits',
+  rules_delay: 'waits',
+  rules_lost_answer: 'waits',
+  stream_status: 'waits',
+  duplicate_delivery: 'waits',
+  split_chunks: 'waits',
+  stream_cut: 'now',
+  stream_stall: 'now',
+  rules_vanish: 'now',
+} as const;
+
+export type FaultKind = keyof typeof FAULT_KINDS;
+export type Platform = 'x' | 'firehose';
+
+export type Fault = {
+  id: string;
+  kind: FaultKind;
+  /** Undefined means both. */
+  platform: Platform | undefined;
+  /** Undefined means every app and tap. */
+  token: string | undefined;
+  /** How often it may still fire; null is without end. */
+  remaining: number | null;
+  fired: number;
+  params: JsonObject;
+};
+
+export type FaultScope = { platform: Platform; token: string };
+
+export type Faults = {
+  arm: (fault: Pick<Fault, 'kind' | 'platform' | 'token' | 'remaining' | 'params'>) => Fault;
+  list: () => readonly Fault[];
+  clear: () => void;
+  /** The first armed fault that fits, counted as fired; undefined when nothing is armed. */
+  take: (kind: FaultKind, scope: FaultScope, fits?: (params: JsonObject) => boolean) => Fault | undefined;
+};
+
+export function isFaultKind(value: unknown): value is FaultKind {
+  return typeof value === 'string' && Object.hasOwn(FAULT_KINDS, value);
+}
+
+export function createFaults(): Faults {
+  const faults: Fault[] = [];
+  let lastId = 0;
+  return {
+    arm(wanted) {
+      lastId += 1;
+      const fault: Fault = { id: String(lastId), ...wanted, fired: 0 };
+      faults.push(fault);
+      return fault;
+    },
+    list: () => faults,
+    clear: () => {
+      faults.length = 0;
+    },
+    take(kind, scope, fits = () => true) {
+      const fault = faults.find(
+        (candidate) =>
+          candidate.kind === kind &&
+          candidate.remaining !== 0 &&
+          isInScope(candidate, scope) &&
+          fits(candidate.params),
+      );
+      if (fault === undefined) return undefined;
+      fault.fired += 1;
+      if (fault.remaining !== null) fault.remaining -= 1;
+      return fault;
+    },
+  };
+}
+
+export function isInScope(fault: Pick<Fault, 'platform' | 'token'>, scope: FaultScope): boolean {
+  const platformFits = fault.platform === undefined || fault.platform === scope.platform;
+  return platformFits && (fault.token === undefined || fault.token === scope.token);
+}
+
+export function numberParam(params: JsonObject, name: string, otherwise: number): number {
+  const value = params[name];
+  return typeof value === 'number' ? value : otherwise;
+}
+
+export function textParam(params: JsonObject, name: string, otherwise: string): string {
+  const value = params[name];
+  return typeof value === 'string' ? value : otherwise;
+}
+
+/** Cuts at random bytes, so also inside a UTF-8 sequence and inside a line end. */
+export function splitAtRandom(bytes: Buffer, random: Random): Buffer[] {
+  const pieces: Buffer[] = [];
+  let start = 0;
+  while (start < bytes.length) {
+    const end = Math.min(bytes.length, start + random.integer(1, Math.max(1, Math.ceil(bytes.length / 4))));
+    pieces.push(bytes.subarray(start, end));
+    start = end;
+  }
+  return pieces;
+}

@@ -1,0 +1,69 @@
+import type { Clock } from '../clock.ts';
+import type { Organization } from '../firehose/organization.ts';
+import { buildPage } from '../firehose/page.ts';
+import { publishPage } from '../firehose/publish.ts';
+import type { FeedRates } from '../options.ts';
+import type { Random } from '../random.ts';
+import type { NextSnowflake } from '../snowflake.ts';
+import type { XApps } from '../x/access.ts';
+import { buildPost } from '../x/post.ts';
+import { publishPosts } from '../x/publish.ts';
+import { createPageWriter } from './pages.ts';
+import { createPostWriter } from './posts.ts';
+
+/** A made-up live stream of both services, at rates that can be changed while it runs. */
+export type Feed = {
+  rates: () => FeedRates;
+  setRates: (rates: FeedRates) => void;
+  stop: () => void;
+};
+
+type FeedDeps = {
+  apps: XApps;
+  organization: Organization;
+  clock: Clock;
+  random: Random;
+  nextId: NextSnowflake;
+};
+
+/** Real time, not service time: people watch the feed. */
+const TICK_MS = 100;
+
+export function startFeed({ apps, organization, clock, random, nextId }: FeedDeps, initial: FeedRates): Feed {
+  let rates = initial;
+  const writePost = createPostWriter(random, () => nextId(clock.nowMs()));
+  const writePage = createPageWriter(random);
+
+  const sendPosts = (count: number) => {
+    const posts = Array.from({ length: count }, () => buildPost(writePost(), { nowMs: clock.nowMs, nextId }));
+    const built = posts.filter((post) => typeof post !== 'string');
+    publishPosts(built, apps, clock.nowMs());
+  };
+  const sendPages = (count: number) => {
+    for (let sent = 0; sent < count; sent += 1) {
+      const page = buildPage(writePage(clock.nowMs()), clock.nowMs());
+      if (typeof page !== 'string') publishPage(page, organization, random);
+    }
+  };
+
+  const timer = setInterval(() => {
+    sendPosts(arrivals(rates.postsPerSecond, random));
+    sendPages(arrivals(rates.pagesPerSecond, random));
+  }, TICK_MS);
+  timer.unref();
+
+  return {
+    rates: () => rates,
+    setRates: (wanted) => {
+      rates = wanted;
+    },
+    stop: () => clearInterval(timer),
+  };
+}
+
+/** How many arrive in one tick: random around the mean, so that the stream does not tick like a clock. */
+function arrivals(perSecond: number, random: Random): number {
+  const mean = (perSecond * TICK_MS) / 1_000;
+  const whole = Math.floor(mean);
+  return whole + (random.chance(mean - whole) ? 1 : 0);
+}

@@ -1,0 +1,107 @@
+import type { JsonObject } from '../http/json.ts';
+import type { Random } from '../random.ts';
+import { userIdOf } from '../x/entities.ts';
+import { PEOPLE, type Person } from './people.ts';
+import { TOPICS, type Topic } from './topics.ts';
+import { createFiller } from './words.ts';
+
+/** A Post that later ones can answer, repeat or quote. */
+type Original = { id: string; text: string; person: Person };
+
+const ORIGINALS_KEPT = 40;
+const RETWEET_LENGTH = 140;
+
+/** Writes Posts as the control surface takes them: originals, and every third one about an earlier one. */
+export function createPostWriter(random: Random, nextId: () => string): () => JsonObject {
+  const originals: Original[] = [];
+
+  const writeOriginal = (): JsonObject => {
+    const topic = random.pick(TOPICS);
+    const person = pickAuthor(random, topic);
+    const text = writeText(random, topic, person.lang);
+    const id = nextId();
+    originals.push({ id, text, person });
+    if (originals.length > ORIGINALS_KEPT) originals.shift();
+    const post = { id, text, author: toUser(person), lang: person.lang };
+    return random.chance(0.15) ? { ...post, ...photo(id) } : post;
+  };
+
+  return () => {
+    const earlier = originals[random.integer(0, ORIGINALS_KEPT - 1)];
+    return earlier === undefined || random.chance(0.6)
+      ? writeOriginal()
+      : writeReaction(random, earlier, nextId());
+  };
+}
+
+function pickAuthor(random: Random, topic: Topic): Person {
+  const [first, ...others] = PEOPLE.filter(({ lang }) => topic.posts[lang] !== undefined);
+  if (first === undefined) throw new Error(`nobody writes about ${topic.name}`);
+  return random.pick([first, ...others]);
+}
+
+function writeText(random: Random, topic: Topic, lang: string): string {
+  const templates = topic.posts[lang] ?? topic.posts['en'];
+  const sentence = createFiller(random)(random.pick(templates ?? [topic.name]));
+  const tag = random.chance(0.45) ? ` #${random.pick(topic.hashtags)}` : '';
+  const link = random.chance(0.3)
+    ? ` https://t.example/${random.integer(36 ** 5, 36 ** 6).toString(36)}`
+    : '';
+  return `${sentence}${tag}${link}`;
+}
+
+const REPLIES: { [lang: string]: readonly [string, ...string[]] } = {
+  en: [
+    'Same here, since this morning.',
+    'Source?',
+    'This is huge.',
+    'Called it last week 😅',
+    'Thanks for the update!',
+  ],
+  de: ['Hier genauso.', 'Gibt es dafür eine Quelle?', 'Stark, danke!'],
+  es: ['Aquí igual.', '¿Hay confirmación?', 'Qué locura.'],
+  fr: ['Pareil ici.', 'Une source ?'],
+  pt: ['Aqui também.', 'Sensacional!'],
+  ja: ['すごい！', '情報ありがとうございます。'],
+};
+
+function writeReaction(random: Random, earlier: Original, id: string): JsonObject {
+  const kind = random.pick(['retweeted', 'retweeted', 'replied_to', 'quoted']);
+  const { lang } = earlier.person;
+  const speakers = PEOPLE.filter((person) => person.lang === lang && person !== earlier.person);
+  const author = random.pick([speakers[0] ?? earlier.person, ...speakers.slice(1)]);
+  const comment = random.pick(REPLIES[lang] ?? ['👀']);
+  const name = `@${earlier.person.username}`;
+  const texts: { [kind: string]: string } = {
+    retweeted: truncate(`RT ${name}: ${earlier.text}`),
+    replied_to: `${name} ${comment}`,
+    quoted: `${comment} https://x.example/${earlier.person.username}/status/${earlier.id}`,
+  };
+  const original = { id: earlier.id, text: earlier.text, author_id: userIdOf(earlier.person.username), lang };
+  return {
+    id,
+    text: texts[kind],
+    author: toUser(author),
+    lang,
+    referenced_tweets: [{ type: kind, id: earlier.id }],
+    ...(kind === 'replied_to' && { in_reply_to_user_id: original.author_id, conversation_id: earlier.id }),
+    includes: { tweets: [original], users: [toUser(earlier.person)] },
+  };
+}
+
+function truncate(text: string): string {
+  const characters = Array.from(text);
+  return characters.length > RETWEET_LENGTH ? `${characters.slice(0, RETWEET_LENGTH - 1).join('')}…` : text;
+}
+
+function photo(id: string): JsonObject {
+  const mediaKey = `3_${id}`;
+  return {
+    attachments: { media_keys: [mediaKey] },
+    includes: { media: [{ media_key: mediaKey, type: 'photo', url: `https://img.example/${id}.jpg` }] },
+  };
+}
+
+function toUser({ username, name, description, verified }: Person): JsonObject {
+  return { id: userIdOf(username), username, name, description, verified };
+}

@@ -1,0 +1,43 @@
+import type { Random } from '../random.ts';
+
+type Words = readonly [string, ...string[]];
+
+const SLOTS: { [slot: string]: Words } = {
+  brand: ['Halcyon', 'Brightwell', 'Orrery Labs', 'Tindra', 'Mosswood', 'Kestrel & Co'],
+  product: ['Halo 4', 'Fieldbook Air', 'Pebble Cam', 'Tindra Fold', 'Lumen Ring', 'Mosswood Speaker'],
+  service: ['Cloudharbor', 'Paylark', 'Mailfinch', 'Streamlet', 'Dockside CI', 'Ridgenet'],
+  rocket: ['Petrel 9', 'Gannet Heavy', 'Skua 2', 'Albatross', 'Kittiwake'],
+  maker: ['Siltronix', 'Quartzline', 'Nanoforge', 'Veldt Micro', 'Ferrowave'],
+  club: ['Harrowgate United', 'Real Marena', 'SC Nordhafen', 'Olympique Valcourt', 'Port Ellis City'],
+  rival: ['Westbridge Rovers', 'Atlético Sorrel', 'Eintracht Almstadt', 'Stade Merel', 'Kings Hollow'],
+  city: ['Northfield', 'Port Ellis', 'Almstadt', 'Marena', 'Valcourt', 'Cape Durnford', 'Lindenau'],
+  cashtag: ['$SLTX', '$QRTZ', '$HLCN', '$VLDT', '$FRWV'],
+  month: ['March', 'May', 'June', 'September', 'October', 'November'],
+};
+
+const NUMBERS: { [slot: string]: readonly [min: number, max: number] } = {
+  minutes: [3, 89],
+  hour: [2, 12],
+  clock: [10, 59],
+  percent: [3, 45],
+  price: [149, 1_899],
+  goals: [2, 5],
+  fewer: [0, 1],
+};
+
+/** Replaces `{slots}`; the same slot gets the same word within one fill. */
+export function createFiller(random: Random): (template: string) => string {
+  const chosen = new Map<string, string>();
+  const choose = (slot: string) => {
+    const words = SLOTS[slot];
+    const range = NUMBERS[slot];
+    if (words !== undefined) return random.pick(words);
+    return range === undefined ? slot : String(random.integer(...range));
+  };
+  return (template) =>
+    template.replaceAll(/\{([a-z]+)\}/g, (_whole, slot: string) => {
+      const word = chosen.get(slot) ?? choose(slot);
+      chosen.set(slot, word);
+      return word;
+    });
+}

@@ -1,0 +1,90 @@
+import type { ServerResponse } from 'node:http';
+import type { Clock } from '../clock.ts';
+import type { Faults } from '../faults.ts';
+import type { Random } from '../random.ts';
+import { createStreamPipe } from '../stream-pipe.ts';
+import { toEventId } from './event-log.ts';
+import { MATCH_USD, type Organization } from './organization.ts';
+import type { FirehoseConnection, Tap } from './tap.ts';
+
+export type FirehoseConnectionOptions = {
+  response: ServerResponse;
+  tap: Tap;
+  organization: Organization;
+  fromOffset: number;
+  /** Events after which the stream ends. */
+  limit: number;
+  timeoutMs: number;
+  clock: Clock;
+  random: Random;
+  faults: Faults;
+};
+
+/** A client that reads slowly gets the events later: unlike X, the log waits for it. */
+const BACKLOG_BYTES_MAX = 1024 * 1024;
+
+export function openFirehoseConnection(options: FirehoseConnectionOptions): FirehoseConnection {
+  const { response, tap, organization, clock, faults } = options;
+  const scope = { platform: 'firehose', token: tap.token } as const;
+  let nextOffset = options.fromOffset;
+  let left = options.limit;
+
+  const send = (event: string, data: string, id?: string) => {
+    const frame = `${id === undefined ? '' : `id: ${id}\n`}event: ${event}\ndata: ${data}\n\n`;
+    pipe.write(frame, { split: id !== undefined && faults.take('split_chunks', scope) !== undefined });
+  };
+  const end = () => {
+    // A stalled stream never says goodbye, and a stream says it once.
+    if (pipe.isStalled() || !tap.connections.delete(connection)) return;
+    send('end', '{}');
+    pipe.end();
+  };
+  const stopTimer = clock.after(options.timeoutMs, end);
+  const pipe = createStreamPipe({
+    response,
+    random: options.random,
+    onClose: () => {
+      stopTimer();
+      tap.connections.delete(connection);
+    },
+  });
+
+  const deliverNext = (): boolean => {
+    const event = tap.log.firstFrom(nextOffset);
+    if (event === undefined || left === 0) return false;
+    nextOffset = event.offset + 1;
+    left -= 1;
+    charge(event.chargeKey);
+    const copies = faults.take('duplicate_delivery', scope) === undefined ? 1 : 2;
+    for (let copy = 0; copy < copies; copy += 1) send('update', event.data, toEventId(event.offset));
+    return true;
+  };
+
+  /** A page is charged when it is delivered for the first time, also on a replay (firehose.md §10). */
+  const charge = (chargeKey: string) => {
+    tap.eventsDelivered += 1;
+    if (tap.charged.has(chargeKey)) return;
+    tap.charged.add(chargeKey);
+    organization.balanceUsd -= MATCH_USD;
+  };
+
+  const connection: FirehoseConnection = {
+    pump() {
+      let isBehind = true;
+      while (isBehind && canSend()) isBehind = deliverNext();
+      if (left === 0) end();
+    },
+    stall: pipe.stall,
+    isStalled: pipe.isStalled,
+    cut: pipe.destroy,
+  };
+  const canSend = () =>
+    tap.connections.has(connection) &&
+    !pipe.isStalled() &&
+    tap.status === 'active' &&
+    pipe.backlogBytes() < BACKLOG_BYTES_MAX;
+
+  pipe.onDrain(connection.pump);
+  send('connected', '{}');
+  return connection;
+}

@@ -1,0 +1,80 @@
+/** One matched page in the replay buffer of a tap. */
+export type LoggedEvent = {
+  offset: number;
+  matchedAtMs: number;
+  queryIds: string[];
+  /** The `data:` line, ready to send. */
+  data: string;
+  chargeKey: string;
+};
+
+/**
+ * The replay buffer of a tap: events in the order of their offsets, kept for the retention period. Offsets
+ * only grow, and may jump.
+ */
+export type EventLog = {
+  append: (event: Omit<LoggedEvent, 'offset'>, step: number) => LoggedEvent;
+  /** The first retained event at this offset or after it. */
+  firstFrom: (offset: number) => LoggedEvent | undefined;
+  /** Where an event that matched at this moment or later would be. */
+  offsetAt: (matchedAtMs: number) => number;
+  nextOffset: () => number;
+  size: () => number;
+};
+
+/** Bounds the memory of a sandbox that runs for days under a busy feed. */
+const EVENTS_MAX = 200_000;
+
+type EventLogOptions = { firstOffset: number; retentionMs: number; nowMs: () => number };
+
+export function createEventLog({ firstOffset, retentionMs, nowMs }: EventLogOptions): EventLog {
+  const events: LoggedEvent[] = [];
+  let nextOffset = firstOffset;
+
+  const dropExpired = () => {
+    const oldestMs = nowMs() - retentionMs;
+    const alive = lowerBound(events, (event) => event.matchedAtMs >= oldestMs);
+    events.splice(0, Math.max(alive, events.length - EVENTS_MAX));
+  };
+
+  return {
+    append(event, step) {
+      // A splice per event would be slow on a full log; readers drop the rest.
+      if (events.length > EVENTS_MAX * 1.1) dropExpired();
+      const logged = { offset: nextOffset, ...event };
+      nextOffset += step;
+      events.push(logged);
+      return logged;
+    },
+    firstFrom(offset) {
+      const oldest = events[0];
+      if (oldest !== undefined && oldest.matchedAtMs < nowMs() - retentionMs) dropExpired();
+      return events[lowerBound(events, (event) => event.offset >= offset)];
+    },
+    offsetAt: (matchedAtMs) =>
+      events[lowerBound(events, (event) => event.matchedAtMs >= matchedAtMs)]?.offset ?? nextOffset,
+    nextOffset: () => nextOffset,
+    size: () => {
+      dropExpired();
+      return events.length;
+    },
+  };
+}
+
+/** A tap has one partition, as far as anyone has seen. */
+export function toEventId(offset: number): string {
+  return `0-${offset}`;
+}
+
+/** Index of the first item for which the test holds; the test must stay true from there on. */
+function lowerBound<T>(items: readonly T[], test: (item: T) => boolean): number {
+  let low = 0;
+  let high = items.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    const item = items[middle];
+    if (item !== undefined && test(item)) high = middle;
+    else low = middle + 1;
+  }
+  return low;
+}

@@ -1,0 +1,15 @@
+import type { Tap } from './tap.ts';
+
+/** The owner of the taps and of the credit they use up (firehose.md §10). */
+export type Organization = {
+  managementKey: string;
+  balanceUsd: number;
+  /** By id. */
+  taps: Map<string, Tap>;
+};
+
+export const MATCH_USD = 0.005;
+
+export function findTapByToken({ taps }: Organization, token: string | undefined): Tap | undefined {
+  return taps.values().find((tap) => tap.token === token);
+}

@@ -1,0 +1,23 @@
+import { Refusal } from '../http/exchange.ts';
+
+/** Bodies in the style of the rest of the API; their exact form is not documented (firehose.md §8). */
+export function unauthorized(): Refusal {
+  return new Refusal(401, { message: 'Unauthenticated.' });
+}
+
+export function outOfCredit(): Refusal {
+  return new Refusal(402, { message: 'The organization is out of credit.' });
+}
+
+export function notFound(what: string): Refusal {
+  return new Refusal(404, { message: `${what} not found.` });
+}
+
+export function invalid(field: string, message: string): Refusal {
+  return new Refusal(422, { message, errors: { [field]: [message] } });
+}
+
+export function tooManyRequests(retryAfterMs: number): Refusal {
+  const seconds = Math.max(1, Math.ceil(retryAfterMs / 1_000));
+  return new Refusal(429, { message: 'Too many requests.' }, { 'retry-after': String(seconds) });
+}

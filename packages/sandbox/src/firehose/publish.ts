@@ -1,0 +1,54 @@
+import type { Random } from '../random.ts';
+import { toEventId } from './event-log.ts';
+import type { Organization } from './organization.ts';
+import type { FirehosePage } from './page.ts';
+import type { FirehoseRule, Tap } from './tap.ts';
+
+export type PublishedEvent = { token: string; eventId: string; queryIds: string[] };
+
+const WEEK_MS = 7 * 24 * 3_600_000;
+/** Other taps share the partition, so offsets jump now and then (firehose.md §6.2). */
+const JUMP_PROBABILITY = 0.1;
+
+/** Appends one event per active tap with a matching rule and wakes the open streams. */
+export function publishPage(
+  page: FirehosePage,
+  organization: Organization,
+  random: Random,
+): PublishedEvent[] {
+  const events: PublishedEvent[] = [];
+  for (const tap of organization.taps.values()) {
+    const rules = tap.status === 'active' ? matchingRules(tap, page) : [];
+    if (rules.length === 0) continue;
+    const queryIds = rules.map(({ id }) => id);
+    const { matchedAtMs } = page.document;
+    const event = tap.log.append(
+      { matchedAtMs, queryIds, data: toUpdate(tap, queryIds, page), chargeKey: page.chargeKey },
+      random.chance(JUMP_PROBABILITY) ? random.integer(2, 9) : 1,
+    );
+    events.push({ token: tap.token, eventId: toEventId(event.offset), queryIds });
+    for (const connection of tap.connections) connection.pump();
+  }
+  return events;
+}
+
+function matchingRules(tap: Tap, page: FirehosePage): FirehoseRule[] {
+  const hits = new Set(tap.index.matching(page.document));
+  return [...tap.rules.values()].filter((rule) => hits.has(rule.id) && flagsAllow(rule, page));
+}
+
+/** The flags of firehose.md §9; an unknown publishing time does not pass the quality check. */
+function flagsAllow({ nsfw, quality }: FirehoseRule, { isNsfw, document, url }: FirehosePage): boolean {
+  if (isNsfw && !nsfw) return false;
+  if (!quality) return true;
+  const { publishedAtMs, matchedAtMs } = document;
+  const isFresh = publishedAtMs !== undefined && publishedAtMs >= matchedAtMs - WEEK_MS;
+  const { pathname, search } = new URL(url);
+  return isFresh && search === '' && !/\/(page\/[0-9]+|tag\/|category\/)/.test(pathname);
+}
+
+/** The envelope of the current service (firehose.md §7.1); the beta put one `query_id` per event. */
+function toUpdate(tap: Tap, queryIds: string[], page: FirehosePage): string {
+  const matchedAt = new Date(page.document.matchedAtMs).toISOString().replace('Z', '000Z');
+  return JSON.stringify({ tap_id: tap.id, query_ids: queryIds, matched_at: matchedAt, document: page.wire });
+}

@@ -1,0 +1,131 @@
+import { randomUUID } from 'node:crypto';
+import type { Faults } from '../faults.ts';
+import { type Exchange, type Handler, sendEmpty, sendJson } from '../http/exchange.ts';
+import { type JsonObject, readJsonObject } from '../http/json.ts';
+import { compileFirehoseRule } from '../match/firehose-matcher.ts';
+import { holdRuleAnswer, refuseRule, refuseRuleCall } from '../rule-faults.ts';
+import { authenticateTap, countCall } from './access.ts';
+import type { Organization } from './organization.ts';
+import { invalid, notFound } from './problems.ts';
+import { dropRule, type FirehoseRule, putRule, type Tap } from './tap.ts';
+
+export type FirehoseRulesDeps = { organization: Organization; faults: Faults };
+
+/** GET /v1/rules (firehose.md §4). */
+export function listRules(deps: FirehoseRulesDeps): Handler {
+  return (exchange) => {
+    const tap = admit(exchange, deps);
+    const data = Array.from(tap.rules.values(), toWire);
+    sendJson(exchange.response, 200, { data, meta: { count: data.length } });
+  };
+}
+
+export function readRule(deps: FirehoseRulesDeps): Handler {
+  return (exchange) => {
+    const tap = admit(exchange, deps);
+    sendJson(exchange.response, 200, { data: toWire(findRule(exchange, tap)) });
+  };
+}
+
+export function addRule(deps: FirehoseRulesDeps): Handler {
+  return async (exchange) => {
+    const tap = admit(exchange, deps);
+    const body = await readJsonObject(exchange.request);
+    const rule = buildRule(body, undefined, (value) => refuse(deps, tap, value));
+    if (tap.rules.size >= tap.ruleCap) throw invalid('value', `A tap has at most ${tap.ruleCap} rules.`);
+    putRule(tap, rule);
+    if (await answers(deps, tap, exchange)) sendJson(exchange.response, 201, { data: toWire(rule) });
+  };
+}
+
+/** PUT /v1/rules/:id: fields that are left out stay, and so does the id. */
+export function changeRule(deps: FirehoseRulesDeps): Handler {
+  return async (exchange) => {
+    const tap = admit(exchange, deps);
+    const old = findRule(exchange, tap);
+    const body = await readJsonObject(exchange.request);
+    const rule = buildRule(body, old, (value) => refuse(deps, tap, value));
+    putRule(tap, rule);
+    if (await answers(deps, tap, exchange)) sendJson(exchange.response, 200, { data: toWire(rule) });
+  };
+}
+
+export function removeRule(deps: FirehoseRulesDeps): Handler {
+  return async (exchange) => {
+    const tap = admit(exchange, deps);
+    dropRule(tap, findRule(exchange, tap).id);
+    if (await answers(deps, tap, exchange)) sendEmpty(exchange.response, 204);
+  };
+}
+
+/** POST /v1/validate and POST /v1/validate/public; the bodies are our assumption (firehose.md §5). */
+export function validateRule(organization: Organization, isPublic: boolean): Handler {
+  return async (exchange) => {
+    if (!isPublic) authenticateTap(exchange, organization);
+    const value = (await readJsonObject(exchange.request))?.['value'];
+    if (typeof value !== 'string') throw invalid('value', 'The value field is required.');
+    const compiled = compileFirehoseRule(value);
+    const diagnostics = compiled.ok
+      ? []
+      : compiled.details.map((message) => ({ severity: 'error', message }));
+    sendJson(exchange.response, 200, {
+      data: { valid: compiled.ok, diagnostics, ...(compiled.ok && { compiled: value }) },
+    });
+  };
+}
+
+function admit(exchange: Exchange, { organization, faults }: FirehoseRulesDeps): Tap {
+  const tap = authenticateTap(exchange, organization);
+  countCall(tap, 'rules');
+  refuseRuleCall(faults, { platform: 'firehose', token: tap.token }, exchange);
+  return tap;
+}
+
+function answers({ faults }: FirehoseRulesDeps, { token }: Tap, exchange: Exchange): Promise<boolean> {
+  return holdRuleAnswer(faults, { platform: 'firehose', token }, exchange);
+}
+
+function refuse({ faults }: FirehoseRulesDeps, { token }: Tap, value: string): string | undefined {
+  return refuseRule(faults, { platform: 'firehose', token }, value);
+}
+
+function findRule({ params }: Exchange, { rules }: Tap): FirehoseRule {
+  const rule = rules.get(params['id'] ?? '');
+  if (rule === undefined) throw notFound('Rule');
+  return rule;
+}
+
+const TAG_LENGTH_MAX = 255;
+
+function buildRule(
+  body: JsonObject | undefined,
+  old: FirehoseRule | undefined,
+  refuse: (value: string) => string | undefined,
+): FirehoseRule {
+  const value = body?.['value'] ?? old?.value;
+  if (typeof value !== 'string') throw invalid('value', 'The value field is required.');
+  const tag = body?.['tag'] ?? old?.tag;
+  if (tag !== undefined && (typeof tag !== 'string' || tag.length > TAG_LENGTH_MAX)) {
+    throw invalid('tag', `The tag is a text of at most ${TAG_LENGTH_MAX} characters.`);
+  }
+  const nsfw = body?.['nsfw'] ?? old?.nsfw ?? false;
+  const quality = body?.['quality'] ?? old?.quality ?? true;
+  if (typeof nsfw !== 'boolean') throw invalid('nsfw', 'The nsfw field is true or false.');
+  if (typeof quality !== 'boolean') throw invalid('quality', 'The quality field is true or false.');
+  const refusal = refuse(value);
+  if (refusal !== undefined) throw invalid('value', refusal);
+  const compiled = compileFirehoseRule(value);
+  if (!compiled.ok) throw invalid('value', compiled.details.join('; '));
+  return { id: old?.id ?? randomUUID(), value, tag, nsfw, quality, matcher: compiled.matcher };
+}
+
+/** Flags with their default value are left out, as the samples of the documentation do. */
+function toWire({ id, value, tag, nsfw, quality }: FirehoseRule): object {
+  return {
+    id,
+    value,
+    ...(tag !== undefined && { tag }),
+    ...(nsfw && { nsfw }),
+    ...(!quality && { quality }),
+  };
+}

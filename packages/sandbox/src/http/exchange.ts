@@ -1,0 +1,58 @@
+import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
+
+export type Exchange = {
+  request: IncomingMessage;
+  response: ServerResponse;
+  method: string;
+  path: string;
+  query: URLSearchParams;
+  /** Values of the `:name` segments of the route. */
+  params: { [name: string]: string };
+  bearer: string | undefined;
+};
+
+export type Handler = (exchange: Exchange) => void | Promise<void>;
+
+/** Thrown by a handler that turns a request down; the server writes it out as the answer. */
+export class Refusal extends Error {
+  readonly status: number;
+  readonly body: object;
+  readonly headers: OutgoingHttpHeaders;
+
+  constructor(status: number, body: object, headers: OutgoingHttpHeaders = {}) {
+    super(`refused with ${status}`);
+    this.name = 'Refusal';
+    this.status = status;
+    this.body = body;
+    this.headers = headers;
+  }
+}
+
+export function openExchange(request: IncomingMessage, response: ServerResponse): Exchange {
+  const url = new URL(request.url ?? '/', 'http://sandbox.local');
+  const bearer = /^Bearer\s+(\S+)\s*$/i.exec(request.headers.authorization ?? '')?.[1];
+  const { pathname: path, searchParams: query } = url;
+  return { request, response, method: request.method ?? 'GET', path, query, params: {}, bearer };
+}
+
+export function sendJson(
+  response: ServerResponse,
+  status: number,
+  body: object,
+  headers: OutgoingHttpHeaders = {},
+): void {
+  if (response.destroyed || response.headersSent) return;
+  const bytes = Buffer.from(JSON.stringify(body));
+  response.writeHead(status, {
+    ...headers,
+    'content-type': 'application/json; charset=utf-8',
+    'content-length': bytes.length,
+  });
+  response.end(bytes);
+}
+
+export function sendEmpty(response: ServerResponse, status: number): void {
+  if (response.destroyed || response.headersSent) return;
+  response.writeHead(status);
+  response.end();
+}

@@ -1,0 +1,25 @@
+import type { Exchange, Handler } from './exchange.ts';
+
+/** `[method, path, handler]`; a segment `:name` takes any value. The first route that fits wins. */
+export type Route = readonly [method: string, path: string, handler: Handler];
+
+export function findRoute(routes: readonly Route[], exchange: Exchange): Handler | undefined {
+  const segments = exchange.path.split('/');
+  for (const [method, path, handler] of routes) {
+    if (method !== exchange.method) continue;
+    const params = matchPath(path.split('/'), segments);
+    if (params !== undefined) return (asked) => handler({ ...asked, params });
+  }
+  return undefined;
+}
+
+function matchPath(pattern: string[], segments: string[]): { [name: string]: string } | undefined {
+  if (pattern.length !== segments.length) return undefined;
+  const params: { [name: string]: string } = {};
+  for (const [index, expected] of pattern.entries()) {
+    const actual = segments[index] ?? '';
+    if (expected.startsWith(':')) params[expected.slice(1)] = actual;
+    else if (expected !== actual) return undefined;
+  }
+  return params;
+}

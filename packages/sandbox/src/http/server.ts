@@ -1,0 +1,59 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { type Exchange, openExchange, Refusal, sendJson } from './exchange.ts';
+import { findRoute, type Route } from './router.ts';
+
+export type RunningServer = { url: string; close(): Promise<void> };
+
+/** Loopback only: the sandbox has no real secrets and no real access control. */
+export async function startServer(port: number, routes: readonly Route[]): Promise<RunningServer> {
+  const server = createServer((request, response) => {
+    request.socket.setNoDelay(true);
+    void answer(openExchange(request, response), routes);
+  });
+  await listen(server, port);
+  const address = server.address();
+  if (!isAddressInfo(address)) throw new Error('the sandbox server has no TCP address');
+  return {
+    url: `http://127.0.0.1:${address.port}`,
+    close: async () => {
+      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+      server.closeAllConnections();
+      await closed;
+    },
+  };
+}
+
+async function answer(exchange: Exchange, routes: readonly Route[]): Promise<void> {
+  try {
+    const handler = findRoute(routes, exchange);
+    if (handler === undefined) throw new Refusal(404, notFound(exchange));
+    await handler(exchange);
+  } catch (error) {
+    if (error instanceof Refusal) {
+      sendJson(exchange.response, error.status, error.body, error.headers);
+      return;
+    }
+    // Our own bug: the caller learns of it, the sandbox goes on.
+    sendJson(exchange.response, 500, { message: `sandbox failure: ${String(error)}` });
+  }
+}
+
+function notFound({ method, path }: Exchange): object {
+  const message = `The sandbox has no ${method} ${path}.`;
+  return { title: 'Not Found', type: 'about:blank', status: 404, detail: message, message };
+}
+
+function isAddressInfo(address: string | AddressInfo | null): address is AddressInfo {
+  return typeof address === 'object' && address !== null;
+}
+
+async function listen(server: Server, port: number): Promise<void> {
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, '127.0.0.1', () => {
+      server.off('error', reject);
+      resolve();
+    });
+  });
+}

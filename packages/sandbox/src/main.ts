@@ -1,0 +1,60 @@
+import { parseArgs } from 'node:util';
+import type { SandboxOptions } from './options.ts';
+import { startSandbox } from './sandbox.ts';
+
+const USAGE = `Usage: node packages/sandbox/src/main.ts [options]
+  --port <n>            port on 127.0.0.1; 0 takes a free one (default 0)
+  --speed <n>           how many times faster periods pass (default 1)
+  --x-token <token>     an X app; repeat for several
+  --tap-token <token>   a Firehose tap; repeat for several
+  --management-key <k>  the Firehose management key
+  --rule-delay-ms <n>   real time until a rule change reaches an open X stream
+  --feed <posts,pages>  made-up posts and pages per second, for example 5,1
+  --seed <n>            seed of the feed (default 1)
+  --no-rate-limits      switch the rate limits of both services off`;
+
+const { values } = parseArgs({
+  options: {
+    port: { type: 'string' },
+    speed: { type: 'string' },
+    'x-token': { type: 'string', multiple: true },
+    'tap-token': { type: 'string', multiple: true },
+    'management-key': { type: 'string' },
+    'rule-delay-ms': { type: 'string' },
+    feed: { type: 'string' },
+    seed: { type: 'string' },
+    'no-rate-limits': { type: 'boolean' },
+    help: { type: 'boolean' },
+  },
+});
+
+if (values.help) {
+  console.log(USAGE);
+} else {
+  const sandbox = await startSandbox(readOptions());
+  console.log(JSON.stringify({ url: sandbox.url }));
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => void sandbox.close());
+}
+
+function readOptions(): SandboxOptions {
+  const xTokens = values['x-token'];
+  const tapTokens = values['tap-token'];
+  const [postsPerSecond = 0, pagesPerSecond = 0] = values.feed?.split(',').map(toNumber) ?? [];
+  return {
+    port: toNumber(values.port ?? '0'),
+    speed: toNumber(values.speed ?? '1'),
+    seed: toNumber(values.seed ?? '1'),
+    feed: { postsPerSecond, pagesPerSecond },
+    rateLimits: values['no-rate-limits'] !== true,
+    ...(xTokens !== undefined && { xApps: xTokens.map((token) => ({ token })) }),
+    ...(tapTokens !== undefined && { taps: tapTokens.map((token) => ({ token })) }),
+    ...(values['management-key'] !== undefined && { managementKey: values['management-key'] }),
+    ...(values['rule-delay-ms'] !== undefined && { ruleDelayMs: toNumber(values['rule-delay-ms']) }),
+  };
+}
+
+function toNumber(text: string): number {
+  const number = Number(text);
+  if (text.trim() === '' || !(number >= 0)) throw new RangeError(`not a number: ${text}`);
+  return number;
+}

@@ -1,0 +1,40 @@
+export type FixedWindowVerdict = { allowed: boolean; limit: number; remaining: number; resetAtMs: number };
+export type FixedWindow = { take(): FixedWindowVerdict };
+
+type WindowOptions = { limit: number; windowMs: number; nowMs: () => number };
+
+/** X counts calls per window and starts a new window when the old one is over (x.md §5.5). */
+export function createFixedWindow({ limit, windowMs, nowMs }: WindowOptions): FixedWindow {
+  let resetAtMs = 0;
+  let used = 0;
+  return {
+    take() {
+      const now = nowMs();
+      if (now >= resetAtMs) {
+        resetAtMs = now + windowMs;
+        used = 0;
+      }
+      used += 1;
+      return { allowed: used <= limit, limit, remaining: Math.max(0, limit - used), resetAtMs };
+    },
+  };
+}
+
+export type SlidingWindow = { take(): { allowed: true } | { allowed: false; retryAfterMs: number } };
+
+/** Firehose counts the calls of the last minute (firehose.md §14). A refused call does not count. */
+export function createSlidingWindow({ limit, windowMs, nowMs }: WindowOptions): SlidingWindow {
+  const taken: number[] = [];
+  return {
+    take() {
+      const now = nowMs();
+      while (taken[0] !== undefined && taken[0] <= now - windowMs) taken.shift();
+      const oldest = taken[0];
+      if (oldest !== undefined && taken.length >= limit) {
+        return { allowed: false, retryAfterMs: oldest + windowMs - now };
+      }
+      taken.push(now);
+      return { allowed: true };
+    },
+  };
+}

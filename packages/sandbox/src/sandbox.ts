@@ -1,0 +1,70 @@
+import { createClock } from './clock.ts';
+import { faultsControlRoutes } from './control/faults-control.ts';
+import { feedControlRoutes } from './control/feed-control.ts';
+import { firehoseControlRoutes } from './control/firehose-control.ts';
+import { xControlRoutes } from './control/x-control.ts';
+import { createFaults } from './faults.ts';
+import { startFeed } from './feed/feed.ts';
+import type { Organization } from './firehose/organization.ts';
+import { firehoseRoutes } from './firehose/routes.ts';
+import { createTap } from './firehose/tap.ts';
+import { startServer } from './http/server.ts';
+import {
+  DEFAULT_MANAGEMENT_KEY,
+  DEFAULT_TAP_TOKEN,
+  DEFAULT_X_TOKEN,
+  type SandboxOptions,
+} from './options.ts';
+import { createRandom } from './random.ts';
+import { createSnowflakes } from './snowflake.ts';
+import { createXApp } from './x/app.ts';
+import { xRoutes } from './x/routes.ts';
+
+export type Sandbox = AsyncDisposable & {
+  url: string;
+  close: () => Promise<void>;
+};
+
+const SLOW_READER_BYTES = 8 * 1024 * 1024;
+
+/** X under `/2/…`, Firehose under `/v1/…` and the control surface under `/sandbox/…`, on one loopback port. */
+export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
+  const speed = options.speed ?? 1;
+  if (!(speed > 0)) throw new RangeError('speed must be above 0');
+  const clock = createClock(speed);
+  const random = createRandom(options.seed ?? 1);
+  const nextId = createSnowflakes();
+  const faults = createFaults();
+  const rateLimits = options.rateLimits ?? true;
+  const ruleDelayMs = options.ruleDelayMs ?? clock.realMs(2_000);
+
+  const xApps = options.xApps ?? [{ token: DEFAULT_X_TOKEN }];
+  const apps = new Map(
+    xApps.map((app) => [app.token, createXApp(app, { clock, nextId, ruleDelayMs, rateLimits })]),
+  );
+  const taps = (options.taps ?? [{ token: DEFAULT_TAP_TOKEN }]).map((tap) =>
+    createTap(tap, { clock, rateLimits }),
+  );
+  const organization: Organization = {
+    managementKey: options.managementKey ?? DEFAULT_MANAGEMENT_KEY,
+    balanceUsd: options.balanceUsd ?? 10_000,
+    taps: new Map(taps.map((tap) => [tap.id, tap])),
+  };
+
+  const backlogBytesMax = options.slowReaderBytes ?? SLOW_READER_BYTES;
+  const deps = { apps, organization, clock, random, faults, nextId, rateLimits, backlogBytesMax };
+  const feed = startFeed(deps, options.feed ?? { postsPerSecond: 0, pagesPerSecond: 0 });
+  const server = await startServer(options.port ?? 0, [
+    ...xRoutes(deps),
+    ...firehoseRoutes(deps),
+    ...xControlRoutes(deps),
+    ...firehoseControlRoutes(deps),
+    ...faultsControlRoutes(deps),
+    ...feedControlRoutes(feed),
+  ]);
+  const close = async () => {
+    feed.stop();
+    await server.close();
+  };
+  return { url: server.url, close, [Symbol.asyncDispose]: close };
+}

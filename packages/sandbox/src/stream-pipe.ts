@@ -1,0 +1,88 @@
+import type { ServerResponse } from 'node:http';
+import { splitAtRandom } from './faults.ts';
+import type { Random } from './random.ts';
+
+/**
+ * The write side of one open stream. Once closed it stays silent; `onClose` runs exactly once, whichever side
+ * ended the connection. A stalled pipe keeps its socket but drops everything it is given.
+ */
+export type StreamPipe = {
+  write: (text: string, options?: { split?: boolean; onFlushed?: () => void }) => void;
+  /** Holds writes back until `uncork`, so that a batch leaves in few packets. */
+  cork: () => void;
+  uncork: () => void;
+  stall: () => void;
+  isStalled: () => boolean;
+  isClosed: () => boolean;
+  /** Bytes accepted but not yet taken by the kernel. */
+  backlogBytes: () => number;
+  onDrain: (action: () => void) => void;
+  /** Regular end: what was written is delivered first. */
+  end: () => void;
+  /** Breaks the connection off. */
+  destroy: () => void;
+};
+
+type PipeOptions = { response: ServerResponse; random: Random; onClose: () => void };
+
+export function createStreamPipe({ response, random, onClose }: PipeOptions): StreamPipe {
+  let stalled = false;
+  let closed = false;
+  let ending = false;
+  const pieces: Array<{ bytes: Buffer; onFlushed: (() => void) | undefined }> = [];
+
+  response.once('close', () => {
+    closed = true;
+    pieces.length = 0;
+    onClose();
+  });
+  response.on('error', () => response.destroy());
+
+  const writeBytes = (bytes: string | Buffer, onFlushed: (() => void) | undefined) => {
+    response.write(bytes, (error) => {
+      if (!error) onFlushed?.();
+    });
+  };
+
+  // One piece per turn of the event loop; otherwise the kernel would join them again.
+  const writePieces = () => {
+    if (closed || stalled) return;
+    const piece = pieces.shift();
+    if (piece !== undefined) {
+      writeBytes(piece.bytes, piece.onFlushed);
+      setImmediate(writePieces);
+    } else if (ending) response.end();
+  };
+
+  const writeInPieces = (text: string, split: boolean, onFlushed: (() => void) | undefined) => {
+    const isIdle = pieces.length === 0;
+    const bytes = Buffer.from(text);
+    const parts = split ? splitAtRandom(bytes, random) : [bytes];
+    for (const [index, part] of parts.entries()) {
+      pieces.push({ bytes: part, onFlushed: index === parts.length - 1 ? onFlushed : undefined });
+    }
+    if (isIdle) setImmediate(writePieces);
+  };
+
+  return {
+    write(text, { split = false, onFlushed } = {}) {
+      if (closed || stalled) return;
+      if (split || pieces.length > 0) writeInPieces(text, split, onFlushed);
+      else writeBytes(text, onFlushed);
+    },
+    cork: () => response.cork(),
+    uncork: () => response.uncork(),
+    stall: () => {
+      stalled = true;
+    },
+    isStalled: () => stalled,
+    isClosed: () => closed,
+    backlogBytes: () => response.writableLength,
+    onDrain: (action) => void response.on('drain', action),
+    end: () => {
+      ending = true;
+      if (!closed && !stalled && pieces.length === 0) response.end();
+    },
+    destroy: () => response.destroy(),
+  };
+}

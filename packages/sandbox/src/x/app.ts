@@ -1,0 +1,116 @@
+import { randomUUID } from 'node:crypto';
+import type { Clock } from '../clock.ts';
+import { compileXRule } from '../match/x-matcher.ts';
+import { createFixedWindow, type FixedWindow } from '../rate-limit.ts';
+import type { NextSnowflake } from '../snowflake.ts';
+import { createDelayedRules, type DelayedRules } from './delayed-rules.ts';
+import { createJournal, type Journal } from './journal.ts';
+import { createMeter, type Meter } from './metering.ts';
+import { createProblems, type XProblems } from './problems.ts';
+import { type BatchPolicy, createRuleSet, type RuleSet } from './rule-set.ts';
+import { createSlots, type Slots } from './slots.ts';
+
+export const X_PLANS = ['payg', 'enterprise', 'free', 'out_of_credit', 'spend_cap'] as const;
+export type XPlan = (typeof X_PLANS)[number];
+
+export type XAppOptions = {
+  token: string;
+  plan?: XPlan;
+  /** Default 1,000, or 25,000 for `enterprise`. */
+  ruleCap?: number;
+  /** What a batch with an invalid rule does to the valid ones; X does not document it. Default `partial`. */
+  batchPolicy?: BatchPolicy;
+  /** What a connection beyond the slots does. Default `refuse`, as seen in the field. */
+  secondConnection?: 'refuse' | 'replace';
+  /** Service time for which a slot stays taken after the client went away. Default 0. */
+  slotHoldMs?: number;
+  /** Host in the `type` of problems. Default `api.twitter.com`, as on the wire. */
+  problemHost?: string;
+  /** Whether a DuplicateRule error names the rule that is there already. Default true. */
+  duplicateIds?: boolean;
+};
+
+export type XLimit = 'stream' | 'list' | 'change' | 'counts' | 'connections' | 'killAll';
+
+/** All state of one App: its bearer token is its identity. */
+export type XApp = {
+  token: string;
+  clientAppId: string;
+  plan: XPlan;
+  ruleCap: number;
+  batchPolicy: BatchPolicy;
+  duplicateIds: boolean;
+  problems: XProblems;
+  rules: RuleSet;
+  live: DelayedRules;
+  slots: Slots;
+  meter: Meter;
+  journal: Journal;
+  limits: { [limit in XLimit]: FixedWindow };
+};
+
+const WINDOW_MS = 15 * 60_000;
+const CALLS_PER_WINDOW: { [limit in XLimit]: number } = {
+  stream: 50,
+  list: 450,
+  change: 100,
+  counts: 450,
+  connections: 450,
+  killAll: 25,
+};
+
+export type XAppDeps = {
+  clock: Clock;
+  nextId: NextSnowflake;
+  ruleDelayMs: number;
+  rateLimits: boolean;
+};
+
+export function createXApp(options: XAppOptions, { clock, nextId, ruleDelayMs, rateLimits }: XAppDeps): XApp {
+  const plan = options.plan ?? 'payg';
+  const batchPolicy = options.batchPolicy ?? 'partial';
+  const isEnterprise = plan === 'enterprise';
+  const ruleCap = options.ruleCap ?? (isEnterprise ? 25_000 : 1_000);
+  const slots = createSlots({
+    count: isEnterprise ? 2 : 1,
+    replace: options.secondConnection === 'replace',
+    holdMs: options.slotHoldMs ?? 0,
+    clock,
+  });
+  const live = createDelayedRules({ delayMs: ruleDelayMs, isStreaming: () => slots.open().length > 0 });
+  const window = (limit: XLimit) =>
+    createFixedWindow({
+      limit: rateLimits ? CALLS_PER_WINDOW[limit] : Number.MAX_SAFE_INTEGER,
+      windowMs: clock.realMs(WINDOW_MS),
+      nowMs: clock.nowMs,
+    });
+  return {
+    token: options.token,
+    clientAppId: String(Number.parseInt(randomUUID().slice(0, 7), 16) + 10_000_000),
+    plan,
+    ruleCap,
+    batchPolicy,
+    duplicateIds: options.duplicateIds ?? true,
+    problems: createProblems(options.problemHost ?? 'api.twitter.com'),
+    rules: createRuleSet({
+      compile: compileXRule,
+      nextId: () => nextId(clock.nowMs()),
+      cap: ruleCap,
+      lengthMax: isEnterprise ? 2_048 : 1_024,
+      batchPolicy,
+      onChange: live.change,
+    }),
+    live,
+    slots,
+    meter: createMeter(),
+    journal: createJournal(),
+    limits: {
+      stream: window('stream'),
+      list: window('list'),
+      change: window('change'),
+      counts: window('counts'),
+      connections: window('connections'),
+      killAll: window('killAll'),
+    },
+  };
+}

@@ -1,0 +1,81 @@
+import type { ServerResponse } from 'node:http';
+import type { Clock } from '../clock.ts';
+import type { Faults } from '../faults.ts';
+import type { Random } from '../random.ts';
+import { createStreamPipe } from '../stream-pipe.ts';
+import { type Projection, project } from './projection.ts';
+import type { XConnection } from './slots.ts';
+
+export type XConnectionOptions = {
+  response: ServerResponse;
+  projection: Projection;
+  token: string;
+  backlogBytesMax: number;
+  clock: Clock;
+  random: Random;
+  faults: Faults;
+  /** Gets the Posts whose bytes may have died in a buffer when the connection ended. */
+  onClose: (unconfirmedPostIds: string[]) => void;
+};
+
+const KEEP_ALIVE_MS = 20_000;
+
+export function openXConnection(options: XConnectionOptions): XConnection {
+  const { response, projection, token, clock, random, faults } = options;
+  const flights = createFlights(clock.nowMs);
+  const stopKeepAlive = clock.every(KEEP_ALIVE_MS, () => pipe.write('\r\n'));
+  const pipe = createStreamPipe({
+    response,
+    random,
+    onClose: () => {
+      stopKeepAlive();
+      options.onClose(flights.unconfirmed());
+    },
+  });
+
+  return {
+    projection,
+    deliver(post, rules) {
+      if (pipe.isClosed() || pipe.isStalled()) return false;
+      const record = `${JSON.stringify(project(post, rules, projection))}\r\n`;
+      const scope = { platform: 'x', token } as const;
+      const copies = faults.take('duplicate_delivery', scope) === undefined ? 1 : 2;
+      for (let copy = 0; copy < copies; copy += 1) {
+        const split = faults.take('split_chunks', scope) !== undefined;
+        pipe.write(record, { split, onFlushed: flights.start(post.id) });
+      }
+      return true;
+    },
+    isSlow: () => pipe.backlogBytes() > options.backlogBytesMax,
+    cork: pipe.cork,
+    uncork: pipe.uncork,
+    stall: pipe.stall,
+    isStalled: pipe.isStalled,
+    cut: pipe.destroy,
+  };
+}
+
+/** Real time for which bytes that left this process may still sit unread in a socket buffer. */
+const CONFIRMED_AFTER_MS = 2_000;
+
+/** Which Posts were written lately: X never learns whether the client read them. */
+function createFlights(nowMs: () => number) {
+  let flights: Array<{ postId: string; flushedAtMs: number | undefined }> = [];
+  let nextSweepAtMs = 0;
+  const isOpen = ({ flushedAtMs }: { flushedAtMs: number | undefined }) =>
+    flushedAtMs === undefined || flushedAtMs > nowMs() - CONFIRMED_AFTER_MS;
+  return {
+    start(postId: string): () => void {
+      if (nowMs() >= nextSweepAtMs) {
+        flights = flights.filter(isOpen);
+        nextSweepAtMs = nowMs() + CONFIRMED_AFTER_MS;
+      }
+      const flight: (typeof flights)[number] = { postId, flushedAtMs: undefined };
+      flights.push(flight);
+      return () => {
+        flight.flushedAtMs = nowMs();
+      };
+    },
+    unconfirmed: () => [...new Set(flights.filter(isOpen).map(({ postId }) => postId))],
+  };
+}

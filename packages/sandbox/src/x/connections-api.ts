@@ -1,0 +1,90 @@
+import { type Exchange, type Handler, sendJson } from '../http/exchange.ts';
+import { isStringArray, readJsonObject } from '../http/json.ts';
+import { authenticate, countCall, type XApps } from './access.ts';
+import type { XApp } from './app.ts';
+import type { ConnectionRecord } from './slots.ts';
+
+const ENDPOINT = 'filtered_stream';
+
+/** GET /2/connections (x.md §5.3). */
+export function listConnections(apps: XApps): Handler {
+  return (exchange) => {
+    const app = authenticate(exchange, apps);
+    const headers = countCall(app, 'connections');
+    const records = select(app, exchange.query);
+    const data = records.map((record) => toWire(record, exchange.query));
+    const meta = { result_count: data.length };
+    sendJson(exchange.response, 200, data.length > 0 ? { data, meta } : { meta }, headers);
+  };
+}
+
+/** DELETE /2/connections with `{"uuids": […]}`. */
+export function killConnections(apps: XApps): Handler {
+  return async (exchange) => {
+    const app = authenticate(exchange, apps);
+    const headers = countCall(app, 'connections');
+    const uuids = (await readJsonObject(exchange.request))?.['uuids'];
+    if (!isStringArray(uuids) || uuids.length === 0 || uuids.length > 100) {
+      throw app.problems.invalidRequest('$.uuids: must be a list of 1 to 100 ids.');
+    }
+    sendJson(exchange.response, 200, kill(app, uuids), headers);
+  };
+}
+
+/** DELETE /2/connections/all and DELETE /2/connections/{endpoint_id}. */
+export function killEndpointConnections(apps: XApps): Handler {
+  return (exchange) => {
+    const app = authenticate(exchange, apps);
+    const endpoint = exchange.params['endpoint'];
+    const headers = countCall(app, endpoint === 'all' ? 'killAll' : 'connections');
+    const isOurs = endpoint === 'all' || endpoint === ENDPOINT;
+    const uuids = isOurs
+      ? app.slots
+          .history()
+          .filter(isOpen)
+          .map(({ id }) => id)
+      : [];
+    sendJson(exchange.response, 200, kill(app, uuids), headers);
+  };
+}
+
+function kill(app: XApp, uuids: string[]): object {
+  const results = uuids.map((uuid) =>
+    app.slots.kill(uuid, 'ForceDisconnect')
+      ? { uuid, success: true }
+      : { uuid, success: false, error_message: 'There is no such open connection.' },
+  );
+  const killed = results.filter(({ success }) => success).length;
+  return { data: { successful_kills: killed, failed_kills: uuids.length - killed, results } };
+}
+
+function select(app: XApp, query: Exchange['query']): ConnectionRecord[] {
+  const status = query.get('status') ?? 'active';
+  const endpoints = query.get('endpoints')?.split(',') ?? [ENDPOINT];
+  if (!endpoints.includes(ENDPOINT)) return [];
+  const limit = Number(query.get('max_results') ?? 10);
+  return app.slots
+    .history()
+    .filter((record) => status === 'all' || isOpen(record) === (status === 'active'))
+    .toReversed()
+    .slice(0, limit);
+}
+
+function isOpen({ disconnectedAt }: ConnectionRecord): boolean {
+  return disconnectedAt === undefined;
+}
+
+function toWire(record: ConnectionRecord, query: Exchange['query']): object {
+  const all = {
+    id: record.id,
+    endpoint_name: ENDPOINT,
+    connected_at: record.connectedAt,
+    disconnected_at: record.disconnectedAt,
+    disconnect_reason: record.disconnectReason,
+    client_ip: record.clientIp,
+  };
+  const wanted = query.get('connection.fields')?.split(',') ?? Object.keys(all);
+  return Object.fromEntries(
+    Object.entries(all).filter(([field]) => field === 'id' || wanted.includes(field)),
+  );
+}

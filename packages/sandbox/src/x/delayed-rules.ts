@@ -1,0 +1,50 @@
+import { createRuleIndex } from '../match/rule-index.ts';
+import type { XDocument } from '../match/x-document.ts';
+import type { XRule } from './rule-set.ts';
+
+/**
+ * The rules as the matcher sees them. A change reaches an open stream after a delay, so a deleted rule goes on
+ * matching for a while (x.md §3.6); a new connection starts with the newest set.
+ */
+export type DelayedRules = {
+  change: (change: RuleChange) => void;
+  catchUp: () => void;
+  /** In the order of ids, as `matching_rules` shows them. */
+  matching: (document: XDocument) => XRule[];
+};
+
+export type RuleChange = { added: XRule[]; removed: XRule[] };
+
+type DelayedRulesOptions = { delayMs: number; isStreaming: () => boolean };
+
+export function createDelayedRules({ delayMs, isStreaming }: DelayedRulesOptions): DelayedRules {
+  const index = createRuleIndex<XRule, XDocument>();
+  const waiting: RuleChange[] = [];
+
+  const applyNext = () => {
+    const change = waiting.shift();
+    for (const rule of change?.added ?? []) index.add(rule, rule.matcher);
+    for (const rule of change?.removed ?? []) index.remove(rule);
+  };
+  const catchUp = () => {
+    while (waiting.length > 0) applyNext();
+  };
+
+  return {
+    change(change) {
+      waiting.push(change);
+      if (!isStreaming() || delayMs === 0) return catchUp();
+      const timer = setTimeout(() => {
+        // Already applied when a new connection caught up in between.
+        if (waiting.includes(change)) applyNext();
+      }, delayMs);
+      timer.unref();
+    },
+    catchUp,
+    matching: (document) => index.matching(document).toSorted((one, other) => compareIds(one.id, other.id)),
+  };
+}
+
+function compareIds(one: string, other: string): number {
+  return one.length - other.length || (one < other ? -1 : 1);
+}

@@ -1,0 +1,44 @@
+import type { JsonObject } from '../http/json.ts';
+
+const HASHTAG = /(?<![\p{L}\p{M}\p{N}_&])#([\p{L}\p{M}\p{N}_]*[\p{L}\p{M}][\p{L}\p{M}\p{N}_]*)/gu;
+const CASHTAG = /(?<![\p{L}\p{M}\p{N}_$])\$([A-Za-z]{1,6}(?:[._][A-Za-z]{1,2})?)(?![\p{L}\p{N}_])/gu;
+const MENTION = /(?<![\p{L}\p{M}\p{N}_@.])@([A-Za-z0-9_]{1,15})(?![A-Za-z0-9_])/gu;
+const URL_TEXT = /https?:\/\/[^\s]*[^\s.,;:!?)'"]/gu;
+
+/** The entities X would find in the text; offsets are code points (x.md §4.3). */
+export function findEntities(text: string): JsonObject {
+  const hashtags = find(text, HASHTAG, (tag) => ({ tag }));
+  const cashtags = find(text, CASHTAG, (tag) => ({ tag }));
+  const mentions = find(text, MENTION, (username) => ({ username, id: userIdOf(username) }));
+  const urls = find(text, URL_TEXT, (_value, url) => ({
+    url,
+    expanded_url: url,
+    display_url: url.replace(/^https?:\/\//, ''),
+  }));
+  const kinds = { hashtags, cashtags, mentions, urls };
+  return Object.fromEntries(Object.entries(kinds).filter(([, found]) => found.length > 0));
+}
+
+/** The same name always gets the same id, so that `from:` works with both. */
+export function userIdOf(username: string): string {
+  let hash = 0x811c9dc5;
+  for (const char of username.toLowerCase()) {
+    hash = Math.imul(hash ^ (char.codePointAt(0) ?? 0), 0x01000193) >>> 0;
+  }
+  return String(1_000_000_000 + hash);
+}
+
+function find(
+  text: string,
+  pattern: RegExp,
+  describe: (value: string, whole: string) => JsonObject,
+): JsonObject[] {
+  return Array.from(text.matchAll(pattern), (found) => {
+    const start = codePoints(text.slice(0, found.index));
+    return { start, end: start + codePoints(found[0]), ...describe(found[1] ?? '', found[0]) };
+  });
+}
+
+function codePoints(text: string): number {
+  return Array.from(text).length;
+}

@@ -1,0 +1,59 @@
+/**
+ * What happened to every Post that matched a rule of an App, so that a test can compute what its client must
+ * have seen. X has no replay: a Post that falls into a gap is gone.
+ */
+export type JournalEntry = {
+  seq: number;
+  id: string;
+  text: string;
+  author: string;
+  createdAt: string;
+  ruleIds: string[];
+  delivered: boolean;
+};
+
+export type Journal = {
+  record: (entry: Omit<JournalEntry, 'seq'>) => void;
+  /** Written to a connection that broke off before the bytes were surely read. */
+  addUnconfirmed: (ids: readonly string[]) => void;
+  after: (seq: number, limit: number) => JournalEntry[];
+  counts: () => { matched: number; delivered: number };
+  undelivered: () => string[];
+  unconfirmed: () => string[];
+};
+
+/** A day of a busy feed; the oldest entries go first. */
+const ENTRIES_MAX = 500_000;
+
+export function createJournal(): Journal {
+  const entries: JournalEntry[] = [];
+  const undelivered = new Set<string>();
+  const unconfirmed = new Set<string>();
+  let lastSeq = 0;
+  let delivered = 0;
+  return {
+    record(entry) {
+      lastSeq += 1;
+      entries.push({ seq: lastSeq, ...entry });
+      if (entry.delivered) delivered += 1;
+      else undelivered.add(entry.id);
+      if (entries.length > ENTRIES_MAX * 1.1) {
+        for (const { id } of entries.splice(0, entries.length - ENTRIES_MAX)) {
+          undelivered.delete(id);
+          unconfirmed.delete(id);
+        }
+      }
+    },
+    addUnconfirmed(ids) {
+      for (const id of ids) unconfirmed.add(id);
+    },
+    after(seq, limit) {
+      const firstSeq = entries[0]?.seq ?? 1;
+      const start = Math.max(0, seq + 1 - firstSeq);
+      return entries.slice(start, start + limit);
+    },
+    counts: () => ({ matched: lastSeq, delivered }),
+    undelivered: () => [...undelivered],
+    unconfirmed: () => [...unconfirmed],
+  };
+}

@@ -1,0 +1,43 @@
+import type { JsonObject } from '../http/json.ts';
+
+const POST_USD = 0.005;
+const USER_USD = 0.01;
+const DAYS_KEPT = 3;
+
+/** Each unique Post costs once per UTC day, however often it is delivered (x.md §8.1). */
+export type Meter = {
+  /** `resources` are the ids of the expanded users and Posts that were delivered along. */
+  count: (atMs: number, postId: string, resources: { users: string[]; posts: string[] }) => void;
+  report: () => JsonObject[];
+};
+
+type Day = { posts: Set<string>; users: Set<string>; referenced: Set<string> };
+
+export function createMeter(): Meter {
+  const days = new Map<string, Day>();
+  return {
+    count(atMs, postId, resources) {
+      const date = new Date(atMs).toISOString().slice(0, 10);
+      const day = days.get(date) ?? { posts: new Set(), users: new Set(), referenced: new Set() };
+      days.set(date, day);
+      day.posts.add(postId);
+      for (const id of resources.users) day.users.add(id);
+      for (const id of resources.posts) day.referenced.add(id);
+      const [oldest] = days.keys();
+      if (days.size > DAYS_KEPT && oldest !== undefined) days.delete(oldest);
+    },
+    report: () =>
+      Array.from(days, ([date, { posts, users, referenced }]) => ({
+        date,
+        posts: posts.size,
+        bill_usd: round(posts.size * POST_USD),
+        bill_with_expansions_usd: round(
+          new Set([...posts, ...referenced]).size * POST_USD + users.size * USER_USD,
+        ),
+      })),
+  };
+}
+
+function round(usd: number): number {
+  return Math.round(usd * 1_000) / 1_000;
+}

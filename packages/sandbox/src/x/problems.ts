@@ -1,0 +1,71 @@
+import type { OutgoingHttpHeaders } from 'node:http';
+import { Refusal } from '../http/exchange.ts';
+
+/** Error bodies of x.md, appendix A. `host` is the host in `type` URIs: the wire still shows the old one. */
+export type XProblems = ReturnType<typeof createProblems>;
+
+export function createProblems(host: string) {
+  const type = (name: string) => `https://${host}/2/problems/${name}`;
+  const streamConnection = (status: number, issue: string, detail: string, headers?: OutgoingHttpHeaders) =>
+    new Refusal(
+      status,
+      {
+        title: 'ConnectionException',
+        detail,
+        connection_issue: issue,
+        type: type('streaming-connection'),
+      },
+      headers,
+    );
+  return {
+    type,
+    notEnrolled: (clientId: string) =>
+      new Refusal(403, {
+        client_id: clientId,
+        detail: 'The plan of this App has no access to this endpoint.',
+        registration_url: `https://${host}/sandbox`,
+        title: 'Client Forbidden',
+        required_enrollment: 'Appropriate Level of API Access',
+        reason: 'client-not-enrolled',
+        type: type('client-forbidden'),
+      }),
+    creditsDepleted: () =>
+      new Refusal(402, {
+        title: 'CreditsDepleted',
+        account_id: '1',
+        detail: 'The account has no credit left.',
+        type: type('credits'),
+      }),
+    spendCapReached: () =>
+      new Refusal(403, { title: 'SpendCapReached', detail: 'The spending limit of this cycle is reached.' }),
+    noRules: (headers: OutgoingHttpHeaders) =>
+      streamConnection(409, 'RuleConfigurationIssue', 'Add at least one rule before you connect.', headers),
+    tooManyConnections: (headers: OutgoingHttpHeaders) =>
+      streamConnection(429, 'TooManyConnections', 'All connection slots of this App are in use.', headers),
+    connectionIssue: (status: number, issue: string) =>
+      streamConnection(status, issue, 'The sandbox was told to refuse this connection.'),
+    invalidRequest: (message: string, parameters: object = {}) =>
+      new Refusal(400, {
+        errors: [{ parameters, message }],
+        title: 'Invalid Request',
+        detail: 'One or more parameters of the request are not valid.',
+        type: type('invalid-request'),
+      }),
+    ruleCapExceeded: (cap: number) =>
+      new Refusal(422, {
+        title: 'RulesCapExceeded',
+        detail: `The App may have at most ${cap} rules. Nothing was created.`,
+        type: type('rule-cap'),
+      }),
+  };
+}
+
+export function unauthorized(): Refusal {
+  const detail = 'The bearer token is absent or unknown.';
+  return new Refusal(401, { title: 'Unauthorized', type: 'about:blank', status: 401, detail });
+}
+
+export function tooManyRequests(headers: OutgoingHttpHeaders): Refusal {
+  const detail = 'The rate limit of this endpoint is used up.';
+  return new Refusal(429, { title: 'Too Many Requests', type: 'about:blank', status: 429, detail }, headers);
+}

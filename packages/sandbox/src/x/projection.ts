@@ -1,0 +1,124 @@
+import { isJsonObject, type JsonObject } from '../http/json.ts';
+import type { XPost } from './post.ts';
+import type { XRule } from './rule-set.ts';
+import type { XIncludes } from './to-document.ts';
+
+/** The fields a connection asked for (x.md §4.1). */
+export type Projection = {
+  tweetFields: ReadonlySet<string>;
+  expansions: ReadonlySet<string>;
+  userFields: ReadonlySet<string>;
+  mediaFields: ReadonlySet<string>;
+  placeFields: ReadonlySet<string>;
+};
+
+const words = (list: string) => new Set(list.split(' '));
+
+const ALLOWED: { [parameter: string]: ReadonlySet<string> } = {
+  'tweet.fields': words(
+    'article attachments author_id card_uri community_id context_annotations conversation_id created_at ' +
+      'display_text_range edit_controls edit_history_tweet_ids entities geo id in_reply_to_user_id lang ' +
+      'matched_media_notes media_metadata non_public_metrics note_request_suggestions note_tweet organic_metrics ' +
+      'paid_partnership possibly_sensitive promoted_metrics public_metrics referenced_tweets reply_settings scopes ' +
+      'source suggested_source_links suggested_source_links_with_counts text withheld',
+  ),
+  expansions: words(
+    'article.cover_media article.media_entities attachments.media_keys attachments.media_source_tweet ' +
+      'attachments.poll_ids author_id edit_history_tweet_ids entities.mentions.username ' +
+      'entities.note.mentions.username geo.place_id in_reply_to_user_id referenced_tweets.id ' +
+      'referenced_tweets.id.attachments.media_keys referenced_tweets.id.author_id',
+  ),
+  'user.fields': words(
+    'affiliation confirmed_email connection_status created_at description entities id is_identity_verified ' +
+      'location most_recent_tweet_id name parody pinned_tweet_id profile_banner_url profile_image_url protected ' +
+      'public_metrics receives_your_dm subscription subscription_type url username verified ' +
+      'verified_followers_count verified_type withheld',
+  ),
+  'media.fields': words(
+    'alt_text duration_ms height media_key non_public_metrics organic_metrics preview_image_url ' +
+      'promoted_metrics public_metrics type url variants width',
+  ),
+  'place.fields': words('contained_within country country_code full_name geo id name place_type'),
+  'poll.fields': words('duration_minutes end_datetime id options voting_status'),
+};
+
+export type BadParameter = { parameter: string; value: string };
+
+/** Reads the query of a stream request; a parameter or value that X does not know is handed back. */
+export function readProjection(query: URLSearchParams): Projection | BadParameter {
+  for (const [parameter, value] of query) {
+    const allowed = ALLOWED[parameter];
+    if (allowed === undefined) return { parameter, value };
+    const unknown = value.split(',').find((field) => !allowed.has(field));
+    if (unknown !== undefined) return { parameter, value: unknown };
+  }
+  const fields = (parameter: string) => new Set(query.get(parameter)?.split(','));
+  return {
+    tweetFields: fields('tweet.fields'),
+    expansions: fields('expansions'),
+    userFields: fields('user.fields'),
+    mediaFields: fields('media.fields'),
+    placeFields: fields('place.fields'),
+  };
+}
+
+const TWEET_DEFAULTS = ['id', 'text', 'edit_history_tweet_ids'];
+const EXPANSION_FIELDS: { [expansion: string]: string } = {
+  author_id: 'author_id',
+  in_reply_to_user_id: 'in_reply_to_user_id',
+  'referenced_tweets.id': 'referenced_tweets',
+  'attachments.media_keys': 'attachments',
+  'geo.place_id': 'geo',
+};
+
+export function project(post: XPost, rules: readonly XRule[], wanted: Projection): JsonObject {
+  // An expansion also shows the field that it expands.
+  const expanded = [...wanted.expansions].flatMap((expansion) => EXPANSION_FIELDS[expansion] ?? []);
+  const tweetFields = new Set([...TWEET_DEFAULTS, ...wanted.tweetFields, ...expanded]);
+  const includes = projectIncludes(post, wanted, tweetFields);
+  return {
+    data: pick(post.data, tweetFields),
+    ...(Object.keys(includes).length > 0 && { includes }),
+    matching_rules: rules.map(({ id, tag }) => (tag === undefined ? { id } : { id, tag })),
+  };
+}
+
+function projectIncludes(post: XPost, wanted: Projection, tweetFields: ReadonlySet<string>): JsonObject {
+  const { expansions } = wanted;
+  const { includes } = post;
+  const tweets = expansions.has('referenced_tweets.id') ? includes.tweets : [];
+  const media = expansions.has('attachments.media_keys') ? includes.media : [];
+  const places = expansions.has('geo.place_id') ? includes.places : [];
+  const lists: { [name: string]: JsonObject[] } = {
+    users: usersWanted(post, expansions, includes).map((user) =>
+      pick(user, new Set(['id', 'name', 'username', ...wanted.userFields])),
+    ),
+    tweets: tweets.map((tweet) => pick(tweet, tweetFields)),
+    media: media.map((one) => pick(one, new Set(['media_key', 'type', ...wanted.mediaFields]))),
+    places: places.map((place) => pick(place, new Set(['id', 'full_name', ...wanted.placeFields]))),
+  };
+  return Object.fromEntries(Object.entries(lists).filter(([, list]) => list.length > 0));
+}
+
+function usersWanted(post: XPost, expansions: ReadonlySet<string>, includes: XIncludes): JsonObject[] {
+  const ids = new Set<unknown>();
+  if (expansions.has('author_id')) ids.add(post.data['author_id']);
+  if (expansions.has('in_reply_to_user_id')) ids.add(post.data['in_reply_to_user_id']);
+  if (expansions.has('referenced_tweets.id.author_id')) {
+    for (const tweet of includes.tweets) ids.add(tweet['author_id']);
+  }
+  const byName = expansions.has('entities.mentions.username') ? post.document.mentions : new Set();
+  return includes.users.filter(
+    (user) => ids.has(user['id']) || byName.has(String(user['username']).toLowerCase()),
+  );
+}
+
+function pick(source: JsonObject, fields: ReadonlySet<string>): JsonObject {
+  const picked: JsonObject = {};
+  for (const field of fields) {
+    const value = source[field];
+    const isEmpty = isJsonObject(value) && Object.keys(value).length === 0;
+    if (value !== undefined && value !== null && !isEmpty) picked[field] = value;
+  }
+  return picked;
+}

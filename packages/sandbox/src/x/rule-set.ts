@@ -1,0 +1,84 @@
+import type { Compile, Matcher } from '../match/matcher.ts';
+import type { XDocument } from '../match/x-document.ts';
+
+export type XRule = { id: string; value: string; tag: string | undefined; matcher: Matcher<XDocument> };
+export type RuleInput = { value: string; tag: string | undefined };
+
+export type RuleVerdict =
+  | { kind: 'created'; rule: XRule }
+  | { kind: 'duplicate'; value: string; id: string }
+  | { kind: 'invalid'; value: string; details: string[] };
+
+export type BatchPolicy = 'partial' | 'all_or_nothing';
+
+export type AddOptions = {
+  dryRun: boolean;
+  /** Words of a refusal from outside (an armed fault); undefined lets the rule pass. */
+  refuse: (value: string) => string | undefined;
+};
+
+export type RuleSetOptions = {
+  compile: Compile<XDocument>;
+  nextId: () => string;
+  cap: number;
+  lengthMax: number;
+  batchPolicy: BatchPolicy;
+  onChange: (change: { added: XRule[]; removed: XRule[] }) => void;
+};
+
+/** The rules of one App: unique by exact value, never edited, in the order of their ids (x.md §3). */
+export type RuleSet = {
+  list: () => XRule[];
+  add: (inputs: readonly RuleInput[], options: AddOptions) => RuleVerdict[] | 'cap_exceeded';
+  /** Returns how many were there. */
+  remove: (isWanted: (rule: XRule) => boolean, dryRun: boolean) => number;
+};
+
+export function createRuleSet(options: RuleSetOptions): RuleSet {
+  const rules = new Map<string, XRule>();
+
+  const judge = (
+    { value, tag }: RuleInput,
+    known: Map<string, string>,
+    refuse: AddOptions['refuse'],
+  ): RuleVerdict => {
+    const duplicateOf = known.get(value);
+    if (duplicateOf !== undefined) return { kind: 'duplicate', value, id: duplicateOf };
+    const refusal = refuse(value);
+    if (refusal !== undefined) return { kind: 'invalid', value, details: [refusal] };
+    if (value.length > options.lengthMax) {
+      const detail = `Rule is too long: ${value.length} of at most ${options.lengthMax} characters`;
+      return { kind: 'invalid', value, details: [detail] };
+    }
+    const compiled = options.compile(value);
+    if (!compiled.ok) return { kind: 'invalid', value, details: compiled.details };
+    const rule: XRule = { id: options.nextId(), value, tag, matcher: compiled.matcher };
+    known.set(value, rule.id);
+    return { kind: 'created', rule };
+  };
+
+  return {
+    list: () => [...rules.values()],
+    add(inputs, { dryRun, refuse }) {
+      const known = new Map([...rules.values()].map((rule) => [rule.value, rule.id]));
+      const verdicts = inputs.map((input) => judge(input, known, refuse));
+      const spoilt =
+        options.batchPolicy === 'all_or_nothing' && verdicts.some(({ kind }) => kind === 'invalid');
+      const created = spoilt ? [] : verdicts.flatMap((one) => (one.kind === 'created' ? [one.rule] : []));
+      if (rules.size + created.length > options.cap) return 'cap_exceeded';
+      if (!dryRun && created.length > 0) {
+        for (const rule of created) rules.set(rule.id, rule);
+        options.onChange({ added: created, removed: [] });
+      }
+      return verdicts;
+    },
+    remove(isWanted, dryRun) {
+      const removed = [...rules.values()].filter(isWanted);
+      if (!dryRun && removed.length > 0) {
+        for (const rule of removed) rules.delete(rule.id);
+        options.onChange({ added: [], removed });
+      }
+      return removed.length;
+    },
+  };
+}

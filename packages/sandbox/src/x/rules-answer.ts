@@ -1,0 +1,50 @@
+import type { XApp } from './app.ts';
+import type { RuleVerdict } from './rule-set.ts';
+
+/**
+ * The answer to an add. The status says little: 201 as soon as a rule was created or was there already, 200
+ * when everything was invalid, so clients have to read `errors` and `summary` (x.md §3.3 and §13).
+ */
+export function summarizeAdd(
+  app: XApp,
+  verdicts: RuleVerdict[] | 'cap_exceeded',
+  sent: string,
+): { status: number; body: object } {
+  if (verdicts === 'cap_exceeded') throw app.problems.ruleCapExceeded(app.ruleCap);
+  const valid = verdicts.flatMap((verdict) => (verdict.kind === 'created' ? [verdict.rule] : []));
+  const errors = verdicts.flatMap((verdict) => toError(app, verdict));
+  const isSpoilt = app.batchPolicy === 'all_or_nothing' && verdicts.some(({ kind }) => kind === 'invalid');
+  const created = isSpoilt ? [] : valid;
+  const data = created.map(({ id, value, tag }) => ({ value, ...(tag !== undefined && { tag }), id }));
+  const summary = {
+    created: created.length,
+    not_created: verdicts.length - created.length,
+    valid: valid.length,
+    invalid: verdicts.length - valid.length,
+  };
+  const hasDuplicate = verdicts.some(({ kind }) => kind === 'duplicate');
+  return {
+    status: created.length > 0 || (hasDuplicate && !isSpoilt) ? 201 : 200,
+    body: {
+      ...(data.length > 0 && { data }),
+      meta: { sent, summary },
+      ...(errors.length > 0 && { errors }),
+    },
+  };
+}
+
+function toError({ problems, duplicateIds }: XApp, verdict: RuleVerdict): object[] {
+  switch (verdict.kind) {
+    case 'created':
+      return [];
+    case 'duplicate': {
+      const { value, id } = verdict;
+      const type = problems.type('duplicate-rules');
+      return [{ value, ...(duplicateIds && { id }), title: 'DuplicateRule', type }];
+    }
+    case 'invalid': {
+      const { value, details } = verdict;
+      return [{ value, details, title: 'UnprocessableEntity', type: problems.type('invalid-rules') }];
+    }
+  }
+}

@@ -1,0 +1,158 @@
+import type { Faults } from '../faults.ts';
+import { type Exchange, type Handler, sendJson } from '../http/exchange.ts';
+import { isJsonObject, isStringArray, type JsonObject, readJsonObject } from '../http/json.ts';
+import { holdRuleAnswer, refuseRule, refuseRuleCall } from '../rule-faults.ts';
+import { authenticate, countCall, type XApps } from './access.ts';
+import type { XApp } from './app.ts';
+import type { RuleInput, XRule } from './rule-set.ts';
+import { summarizeAdd } from './rules-answer.ts';
+
+export type XRulesDeps = { apps: XApps; faults: Faults; nowMs: () => number };
+
+/** GET /2/tweets/search/stream/rules (x.md §3.2). */
+export function listRules({ apps, faults, nowMs }: XRulesDeps): Handler {
+  return (exchange) => {
+    const app = authenticate(exchange, apps);
+    const headers = countCall(app, 'list');
+    refuseRuleCall(faults, { platform: 'x', token: app.token }, exchange);
+    const { rules, nextToken } = selectPage(app, exchange.query);
+    const meta = {
+      sent: sent(nowMs),
+      result_count: rules.length,
+      ...(nextToken && { next_token: nextToken }),
+    };
+    const data = rules.map(toWire);
+    sendJson(exchange.response, 200, data.length > 0 ? { data, meta } : { meta }, headers);
+  };
+}
+
+/** POST /2/tweets/search/stream/rules: add or delete (x.md §3.3 and §3.4). */
+export function changeRules({ apps, faults, nowMs }: XRulesDeps): Handler {
+  return async (exchange) => {
+    const app = authenticate(exchange, apps);
+    const headers = countCall(app, 'change');
+    const scope = { platform: 'x', token: app.token } as const;
+    refuseRuleCall(faults, scope, exchange);
+    const body = await readJsonObject(exchange.request);
+    const dryRun = exchange.query.get('dry_run') === 'true';
+    const order = readOrder(app, body, exchange.query);
+    const refuse = (value: string) => refuseRule(faults, scope, value);
+    const answer = order.add
+      ? summarizeAdd(app, app.rules.add(order.add, { dryRun, refuse }), sent(nowMs))
+      : { status: 200, body: removeRules(app, order.remove, dryRun, sent(nowMs)) };
+    if (!dryRun && !(await holdRuleAnswer(faults, scope, exchange))) return;
+    sendJson(exchange.response, answer.status, answer.body, headers);
+  };
+}
+
+/** GET /2/tweets/search/stream/rules/counts (x.md §3.5): caps are strings, `rule_count` is a number. */
+export function countRules({ apps }: XRulesDeps): Handler {
+  return (exchange) => {
+    const app = authenticate(exchange, apps);
+    const headers = countCall(app, 'counts');
+    const ruleCount = app.rules.list().length;
+    const own = { client_app_id: app.clientAppId, rule_count: ruleCount };
+    const all: JsonObject = {
+      cap_per_client_app: String(app.ruleCap),
+      cap_per_project: String(app.ruleCap),
+      project_rules_count: String(ruleCount),
+      client_app_rules_count: own,
+      all_project_client_apps: [own],
+    };
+    const wanted = exchange.query.get('rules_count.fields')?.split(',') ?? Object.keys(all);
+    const data = Object.fromEntries(wanted.flatMap((field) => (field in all ? [[field, all[field]]] : [])));
+    sendJson(exchange.response, 200, { data }, headers);
+  };
+}
+
+type Removal = { keys: string[]; by: 'id' | 'value' } | 'all';
+type Order = { add: RuleInput[]; remove?: never } | { add?: never; remove: Removal };
+
+/** The body is closed: exactly one of add, delete and delete_all (x.md §3.3). */
+function readOrder(app: XApp, body: JsonObject | undefined, query: Exchange['query']): Order {
+  const { invalidRequest } = app.problems;
+  if (body === undefined) throw invalidRequest('The body is not a JSON object.');
+  const unknown = Object.keys(body).find((key) => key !== 'add' && key !== 'delete');
+  if (unknown !== undefined) throw invalidRequest(`$.${unknown}: is not defined in the schema.`);
+  const deleteAll = query.get('delete_all') === 'true';
+  const { add, delete: remove } = body;
+  if ([add !== undefined, remove !== undefined, deleteAll].filter(Boolean).length !== 1) {
+    throw invalidRequest('Exactly one of add, delete and delete_all=true is needed.');
+  }
+  if (deleteAll) return { remove: 'all' };
+  if (add === undefined) return { remove: readRemoval(app, remove) };
+  if (!Array.isArray(add) || add.length === 0) throw invalidRequest('$.add: must be a list of rules.');
+  return { add: add.map((item) => readRule(app, item)) };
+}
+
+function readRule({ problems }: XApp, item: unknown): RuleInput {
+  const isClosed = isJsonObject(item) && Object.keys(item).every((key) => key === 'value' || key === 'tag');
+  if (!isClosed || typeof item['value'] !== 'string') {
+    throw problems.invalidRequest('$.add[]: a rule has a value and may have a tag.');
+  }
+  const { value, tag } = item;
+  if (tag !== undefined && typeof tag !== 'string')
+    throw problems.invalidRequest('$.add[].tag: must be a string.');
+  return { value, tag };
+}
+
+function readRemoval({ problems }: XApp, remove: unknown): Removal {
+  const { ids, values, ...rest } = isJsonObject(remove) ? remove : {};
+  const isClosed = Object.keys(rest).length === 0;
+  if (isClosed && values === undefined && isStringArray(ids) && ids.length > 0) {
+    const malformed = ids.filter((id) => !/^[0-9]{1,19}$/.test(id));
+    if (malformed.length > 0) throw problems.invalidRequest('An id is not numeric.', { ids: malformed });
+    return { keys: ids, by: 'id' };
+  }
+  if (isClosed && ids === undefined && isStringArray(values) && values.length > 0) {
+    return { keys: values, by: 'value' };
+  }
+  throw problems.invalidRequest('$.delete: needs either ids or values.');
+}
+
+function removeRules(app: XApp, removal: Removal, dryRun: boolean, sentAt: string): object {
+  const keys = removal === 'all' ? undefined : new Set(removal.keys);
+  const isWanted = (rule: XRule) => removal === 'all' || (keys?.has(rule[removal.by]) ?? false);
+  const deleted = app.rules.remove(isWanted, dryRun);
+  const notDeleted = (keys?.size ?? deleted) - deleted;
+  const meta = { sent: sentAt, summary: { deleted, not_deleted: notDeleted } };
+  if (notDeleted === 0) return { meta };
+  const miss = app.problems.invalidRequest(`${notDeleted} of the given rules do not exist.`);
+  return { meta, errors: [miss.body] };
+}
+
+function selectPage(app: XApp, query: Exchange['query']): { rules: XRule[]; nextToken: string | undefined } {
+  const size = Number(query.get('max_results') ?? 1_000);
+  if (!Number.isInteger(size) || size < 1 || size > 1_000) {
+    throw app.problems.invalidRequest('max_results is 1 to 1000.', {
+      max_results: [query.get('max_results')],
+    });
+  }
+  const token = query.get('pagination_token');
+  if (token !== null && !/^[0-9A-V]{16}$/.test(token)) {
+    throw app.problems.invalidRequest('The pagination token is not valid.', { pagination_token: [token] });
+  }
+  const ids = query.get('ids')?.split(',');
+  const after = token === null ? 0n : fromToken(token);
+  const rest = app.rules.list().filter(({ id }) => BigInt(id) > after && (ids?.includes(id) ?? true));
+  const rules = rest.slice(0, size);
+  const last = rules.at(-1);
+  return { rules, nextToken: last && rest.length > size ? toToken(last.id) : undefined };
+}
+
+/** 16 characters of base32hex that hold the id of the last rule on the page. */
+function toToken(id: string): string {
+  return BigInt(id).toString(32).toUpperCase().padStart(16, '0');
+}
+
+function fromToken(token: string): bigint {
+  return Array.from(token).reduce((sum, digit) => sum * 32n + BigInt(Number.parseInt(digit, 32)), 0n);
+}
+
+function toWire({ id, value, tag }: XRule): object {
+  return { id, value, ...(tag !== undefined && { tag }) };
+}
+
+function sent(nowMs: () => number): string {
+  return new Date(nowMs()).toISOString();
+}

@@ -1,0 +1,53 @@
+import type { Clock } from '../clock.ts';
+import type { Faults } from '../faults.ts';
+import type { Handler } from '../http/exchange.ts';
+import type { Random } from '../random.ts';
+import { refuseStream } from '../rule-faults.ts';
+import { authenticate, countCall, type XApps } from './access.ts';
+import { openXConnection } from './connection.ts';
+import { readProjection } from './projection.ts';
+
+export type XStreamDeps = {
+  apps: XApps;
+  clock: Clock;
+  random: Random;
+  faults: Faults;
+  backlogBytesMax: number;
+};
+
+/** GET /2/tweets/search/stream (x.md §4 and §5.1). */
+export function openStream({ apps, clock, random, faults, backlogBytesMax }: XStreamDeps): Handler {
+  return (exchange) => {
+    const app = authenticate(exchange, apps);
+    const headers = countCall(app, 'stream');
+    refuseStream(faults, { platform: 'x', token: app.token });
+    const projection = readProjection(exchange.query);
+    if ('parameter' in projection) {
+      const { parameter, value } = projection;
+      throw app.problems.invalidRequest(`The parameter ${parameter} is not valid here.`, {
+        [parameter]: [value],
+      });
+    }
+    if (app.rules.list().length === 0) throw app.problems.noRules(headers);
+    if (!app.slots.makeRoom()) throw app.problems.tooManyConnections(headers);
+
+    const { response, request } = exchange;
+    app.live.catchUp();
+    const connection = openXConnection({
+      response,
+      projection,
+      token: app.token,
+      backlogBytesMax,
+      clock,
+      random,
+      faults,
+      onClose: (unconfirmed) => {
+        app.journal.addUnconfirmed(unconfirmed);
+        app.slots.release(connection);
+      },
+    });
+    app.slots.take(connection, request.socket.remoteAddress ?? '');
+    response.writeHead(200, { ...headers, 'content-type': 'application/json; charset=utf-8' });
+    response.flushHeaders();
+  };
+}

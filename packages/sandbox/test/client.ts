@@ -1,0 +1,130 @@
+/* The answers of a foreign service have no types. */
+import { DEFAULT_TAP_TOKEN, DEFAULT_X_TOKEN, type Sandbox } from '../src/index.ts';
+
+export type Json = { [key: string]: any };
+export type Answer = { status: number; headers: Headers; body: Json };
+
+export const X_STREAM = '/2/tweets/search/stream';
+export const X_RULES = '/2/tweets/search/stream/rules';
+
+/** Calls a sandbox the way a customer's program would: HTTP and nothing else. */
+export function createClient(sandbox: Sandbox) {
+  const call = async (method: string, path: string, token?: string, body?: object): Promise<Answer> => {
+    const response = await fetch(sandbox.url + path, {
+      method,
+      headers: token === undefined ? {} : { authorization: `Bearer ${token}` },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    });
+    const text = await response.text();
+    return { status: response.status, headers: response.headers, body: text === '' ? {} : JSON.parse(text) };
+  };
+  const open = (path: string, token: string, headers: { [name: string]: string } = {}) =>
+    openLines(sandbox.url + path, { authorization: `Bearer ${token}`, ...headers });
+
+  return {
+    call,
+    x: (method: string, path: string, body?: object) => call(method, path, DEFAULT_X_TOKEN, body),
+    tap: (method: string, path: string, body?: object) => call(method, path, DEFAULT_TAP_TOKEN, body),
+    control: (method: string, path: string, body?: object) => call(method, `/sandbox${path}`, undefined, body),
+    openX: (query = '', token = DEFAULT_X_TOKEN) => open(`${X_STREAM}${query}`, token),
+    openTap: (query = '', headers = {}, token = DEFAULT_TAP_TOKEN) => open(`/v1/stream${query}`, token, headers),
+    addXRules: async (...values: string[]) => {
+      const answer = await call('POST', X_RULES, DEFAULT_X_TOKEN, { add: values.map((value) => ({ value })) });
+      return answer.body['data'].map((rule: Json) => rule['id']) as string[];
+    },
+    addTapRule: async (value: string, more: object = {}) => {
+      const answer = await call('POST', '/v1/rules', DEFAULT_TAP_TOKEN, { value, ...more });
+      return answer.body['data'].id as string;
+    },
+    post: async (...texts: string[]) => {
+      const answer = await call('POST', '/sandbox/x/posts', undefined, { posts: texts.map((text) => ({ text })) });
+      return answer.body['posts'] as Json[];
+    },
+    page: async (...titles: string[]) => {
+      const pages = titles.map((title, index) => ({ url: `https://news.example/${index}-${Math.random()}`, title }));
+      const answer = await call('POST', '/sandbox/firehose/pages', undefined, { pages });
+      return answer.body['pages'].map((page: Json) => page['events'][0]?.event_id) as string[];
+    },
+    arm: async (fault: object) => (await call('POST', '/sandbox/faults', undefined, fault)).body['faults'][0],
+    fired: async () => {
+      const { body } = await call('GET', '/sandbox/faults');
+      return body['faults'].map((fault: Json) => fault['fired']) as number[];
+    },
+  };
+}
+
+export type LineStream = Awaited<ReturnType<typeof openLines>>;
+
+/** An open stream, read chunk by chunk. */
+async function openLines(url: string, headers: { [name: string]: string }) {
+  const abort = new AbortController();
+  const response = await fetch(url, { headers, signal: abort.signal });
+  const reader = response.body?.getReader();
+  const decoder = new TextDecoder();
+  const chunks: Uint8Array[] = [];
+  let buffered = '';
+  let ended = false;
+
+  const readMore = async () => {
+    const part = await reader?.read().catch(() => undefined);
+    if (part?.value === undefined) ended = true;
+    else {
+      chunks.push(part.value);
+      buffered += decoder.decode(part.value, { stream: true });
+    }
+  };
+  /** The text up to the separator; undefined when the stream is over. */
+  const until = async (separator: string): Promise<string | undefined> => {
+    while (!buffered.includes(separator) && !ended) await readMore();
+    const at = buffered.indexOf(separator);
+    if (at < 0) return undefined;
+    const piece = buffered.slice(0, at);
+    buffered = buffered.slice(at + separator.length);
+    return piece;
+  };
+
+  return {
+    status: response.status,
+    headers: response.headers,
+    chunks,
+    close: () => abort.abort(),
+    body: async (): Promise<Json> => {
+      while (!ended) await readMore();
+      return JSON.parse(buffered);
+    },
+    /** The next record of an X stream, without the keep-alives; undefined at the end. */
+    record: async (): Promise<Json | undefined> => {
+      for (;;) {
+        const line = await until('\r\n');
+        if (line !== '') return line === undefined ? undefined : JSON.parse(line);
+      }
+    },
+    line: () => until('\r\n'),
+    /** The next frame of a Firehose stream. */
+    frame: async (): Promise<{ event: string; id: string | undefined; data: Json } | undefined> => {
+      const frame = await until('\n\n');
+      if (frame === undefined) return undefined;
+      const field = (name: string) =>
+        frame
+          .split('\n')
+          .find((line) => line.startsWith(`${name}: `))
+          ?.slice(name.length + 2);
+      return { event: field('event') ?? '', id: field('id'), data: JSON.parse(field('data') ?? '{}') };
+    },
+    /** Resolves when the server is done with this stream. */
+    ended: async () => {
+      while (!ended) await readMore();
+    },
+  };
+}
+
+/** Asks again until the answer satisfies; for effects that no event announces. */
+export async function eventually<T>(ask: () => Promise<T>, satisfies: (answer: T) => boolean): Promise<T> {
+  const deadlineMs = Date.now() + 10_000;
+  for (;;) {
+    const answer = await ask();
+    if (satisfies(answer)) return answer;
+    if (Date.now() > deadlineMs) throw new Error(`still ${JSON.stringify(answer)}`);
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+}

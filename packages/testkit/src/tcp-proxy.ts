@@ -1,0 +1,117 @@
+import { once } from 'node:events';
+import type { Socket } from 'node:net';
+import { connect, createServer } from 'node:net';
+import { pipeline } from 'node:stream/promises';
+
+export interface TcpProxy extends AsyncDisposable {
+  readonly port: number;
+  /** `host:port`, to be put in place of the target's. */
+  readonly address: string;
+  /** Resets every open connection; later ones pass. */
+  cut(): void;
+  /** Holds back all bytes in both directions, with the connections left open, as a dead network does. */
+  pause(): void;
+  resume(): void;
+  /** Resets each new connection while on. */
+  refuse(isRefusing: boolean): void;
+  /** How often each fault met traffic. A fault test asserts on these that its fault happened. */
+  readonly fired: { readonly cut: number; readonly held: number; readonly refused: number };
+}
+
+interface TcpProxyOptions {
+  target: { host?: string; port: number };
+}
+
+/** A loopback proxy in front of one server, with the faults of a network. */
+export async function startTcpProxy({ target }: TcpProxyOptions): Promise<TcpProxy> {
+  const fired = { cut: 0, held: 0, refused: 0 };
+  const sockets = new Set<Socket>();
+  const gate = createGate(() => fired.held++);
+  let isRefusing = false;
+
+  const server = createServer({ allowHalfOpen: true }, (client) => {
+    if (isRefusing) {
+      fired.refused++;
+      client.resetAndDestroy();
+      return;
+    }
+    const upstream = connect({ host: target.host ?? '127.0.0.1', port: target.port, allowHalfOpen: true });
+    for (const [socket, other] of [
+      [client, upstream],
+      [upstream, client],
+    ] as const) {
+      sockets.add(socket);
+      socket.once('close', () => sockets.delete(socket));
+      forward(socket, other, gate).catch(() => {
+        client.destroy();
+        upstream.destroy();
+      });
+    }
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('a TCP server has no port');
+  const resetAll = (): void => sockets.forEach((socket) => socket.resetAndDestroy());
+
+  return {
+    port: address.port,
+    address: `127.0.0.1:${address.port}`,
+    cut() {
+      // Each connection has two sockets here.
+      fired.cut += sockets.size / 2;
+      resetAll();
+    },
+    pause: gate.close,
+    resume: gate.open,
+    refuse(value) {
+      isRefusing = value;
+    },
+    fired,
+    async [Symbol.asyncDispose]() {
+      gate.open();
+      resetAll();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}
+
+async function forward(from: Socket, to: Socket, gate: Gate): Promise<void> {
+  await pipeline(
+    from,
+    async function* (chunks: AsyncIterable<Buffer>) {
+      for await (const chunk of chunks) {
+        await gate.pass();
+        yield chunk;
+      }
+      // The end of the stream is held back like its bytes.
+      await gate.pass();
+    },
+    to,
+  );
+}
+
+interface Gate {
+  pass: () => Promise<void>;
+  open: () => void;
+  close: () => void;
+}
+
+function createGate(onHeld: () => void): Gate {
+  let closed: PromiseWithResolvers<void> | undefined;
+  return {
+    async pass() {
+      if (closed === undefined) return;
+      onHeld();
+      await closed.promise;
+    },
+    open() {
+      closed?.resolve();
+      closed = undefined;
+    },
+    close() {
+      closed ??= Promise.withResolvers();
+    },
+  };
+}

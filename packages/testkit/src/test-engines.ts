@@ -1,0 +1,30 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Nats } from '@earshot/engines';
+import { startNats } from '@earshot/engines';
+import { inject } from 'vitest';
+
+/** The PostgreSQL that the run shares. Test files take databases of their own from it: see `createTemplate`. */
+export function testPostgresUrl(): string {
+  return inject('postgresUrl');
+}
+
+/** nats-servers of the caller's own, empty; disposing stops them and deletes their stores. */
+export async function startTestNats({ nodes }: { nodes: 1 | 3 } = { nodes: 1 }): Promise<Nats> {
+  const dir = await mkdtemp(join(tmpdir(), 'earshot-nats-'));
+  const remove = () => rm(dir, { recursive: true, force: true });
+  try {
+    const nats = await startNats({ server: inject('natsServer'), dir, nodes });
+    return {
+      ...nats,
+      async [Symbol.asyncDispose]() {
+        await nats.stop();
+        await remove();
+      },
+    };
+  } catch (error) {
+    await remove();
+    throw error;
+  }
+}

@@ -1,0 +1,36 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { findNatsServer, startPostgres } from '@earshot/engines';
+import type { TestProject } from 'vitest/node';
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    postgresUrl: string;
+    natsServer: string;
+  }
+}
+
+/** Runs once before the tests of a project: one PostgreSQL for all of them, and the nats-server program. */
+export async function setup(project: TestProject): Promise<() => Promise<void>> {
+  const dir = await mkdtemp(join(tmpdir(), 'earshot-test-'));
+  const remove = () => rm(dir, { recursive: true, force: true });
+  try {
+    const [natsServer, postgres] = await Promise.all([
+      findNatsServer({
+        cacheDir: join(project.vitest.config.root, '.earshot/cache'),
+        configured: process.env['EARSHOT_NATS_SERVER'],
+      }),
+      startPostgres({ dir }),
+    ]);
+    project.provide('natsServer', natsServer);
+    project.provide('postgresUrl', postgres.url);
+    return async () => {
+      await postgres.stop();
+      await remove();
+    };
+  } catch (error) {
+    await remove();
+    throw error;
+  }
+}
