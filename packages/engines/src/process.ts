@@ -27,6 +27,8 @@ interface SpawnOptions {
   logFile: string;
   lifetime: Lifetime;
   runAs?: RunAs | undefined;
+  /** Absent: our own environment. */
+  env?: NodeJS.ProcessEnv | undefined;
 }
 
 const pollMs = 25;
@@ -40,6 +42,7 @@ export async function spawnServer(options: SpawnOptions): Promise<ServerProcess>
       detached: true,
       stdio: ['ignore', log.fd, log.fd],
       cwd: '/',
+      env: options.env,
       ...options.runAs,
     });
     await once(child, 'spawn');
@@ -61,6 +64,8 @@ export async function spawnServer(options: SpawnOptions): Promise<ServerProcess>
       async stop(signal, timeoutMs = stopTimeoutMs) {
         if (isOver) return;
         child.kill(signal);
+        // A halted process takes no other signal.
+        child.kill('SIGCONT');
         const lastResort = setTimeout(() => child.kill('SIGKILL'), timeoutMs);
         await exited;
         clearTimeout(lastResort);
@@ -76,7 +81,7 @@ export async function spawnServer(options: SpawnOptions): Promise<ServerProcess>
  * then the shell stops the server. SIGINT is PostgreSQL's fast shutdown, and nats-server takes it as well.
  */
 function watchParent(pid: number, exited: Promise<void>): void {
-  const watchdog = spawn('/bin/sh', ['-c', `read -r _; kill -INT ${pid}`], {
+  const watchdog = spawn('/bin/sh', ['-c', `read -r _; kill -INT ${pid}; kill -CONT ${pid}`], {
     detached: true,
     stdio: ['pipe', 'ignore', 'ignore'],
     cwd: '/',

@@ -48,6 +48,14 @@ test('a second start on a used folder finds the messages, and is refused while t
   expect(await messagesIn(again.url)).toMatchObject({ state: { messages: 1 } });
 });
 
+test('a halted node can be stopped', async () => {
+  const nats = await start(1);
+  await nats.nodes[0]?.kill('SIGSTOP');
+  const begin = performance.now();
+  await nats.stop();
+  expect(performance.now() - begin).toBeLessThan(20_000);
+});
+
 test('every message is synced before its acknowledgement', async () => {
   await using nats = await start(1);
   const answer = await fetch(`${nats.nodes[0]?.monitorUrl}/jsz`);

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Postgres } from '../src/postgres.ts';
@@ -66,6 +66,21 @@ test('a crash-left pid file that now names another process of that user does not
   postgres = await startPostgres({ dir });
   expect(await query('SELECT 1')).toBe('1');
 });
+
+test.skipIf(process.getuid?.() !== 0)(
+  'as root, a folder that the unprivileged user cannot enter still gives a server, with its data elsewhere',
+  async () => {
+    const home = await mkdtemp(join(tmpdir(), 'earshot-private-home-'));
+    await using hidden = await startPostgres({ dir: join(home, 'checkout/postgres') });
+    expect(hidden.dataDir.startsWith(home)).toBe(false);
+    await hidden.stop();
+    await using again = await startPostgres({ dir: join(home, 'checkout/postgres') });
+    expect(again.dataDir).toBe(hidden.dataDir);
+    await again.stop();
+    await rm(dirname(hidden.dataDir), { recursive: true });
+    await rm(home, { recursive: true });
+  },
+);
 
 /** Another PostgreSQL, for a living process of the same user. */
 async function startOther(): Promise<AsyncDisposable & { pid: number }> {

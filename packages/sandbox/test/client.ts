@@ -1,10 +1,29 @@
-/* The answers of a foreign service have no types. */
 import { DEFAULT_TAP_TOKEN, DEFAULT_X_TOKEN, type Sandbox } from '../src/index.ts';
 
-export type Json = { [key: string]: any };
-export type Answer = { status: number; headers: Headers; body: Json };
+export type Answer = { status: number; headers: Headers; body: unknown };
 
-export const X_STREAM = '/2/tweets/search/stream';
+/** What stands at a path of a JSON value; undefined when there is nothing. */
+export function at(value: unknown, ...path: Array<string | number>): unknown {
+  return path.reduce<unknown>(
+    (found, key) => (typeof found === 'object' && found !== null ? Reflect.get(found, key) : undefined),
+    value,
+  );
+}
+
+export function textAt(value: unknown, ...path: Array<string | number>): string {
+  const found = at(value, ...path);
+  if (typeof found !== 'string')
+    throw new TypeError(`no text at ${path.join('.')} of ${JSON.stringify(value)}`);
+  return found;
+}
+
+export function listAt(value: unknown, ...path: Array<string | number>): unknown[] {
+  const found = at(value, ...path);
+  if (!Array.isArray(found)) throw new TypeError(`no list at ${path.join('.')} of ${JSON.stringify(value)}`);
+  return found;
+}
+
+const X_STREAM = '/2/tweets/search/stream';
 export const X_RULES = '/2/tweets/search/stream/rules';
 
 /** Calls a sandbox the way a customer's program would: HTTP and nothing else. */
@@ -25,30 +44,40 @@ export function createClient(sandbox: Sandbox) {
     call,
     x: (method: string, path: string, body?: object) => call(method, path, DEFAULT_X_TOKEN, body),
     tap: (method: string, path: string, body?: object) => call(method, path, DEFAULT_TAP_TOKEN, body),
-    control: (method: string, path: string, body?: object) => call(method, `/sandbox${path}`, undefined, body),
+    control: (method: string, path: string, body?: object) =>
+      call(method, `/sandbox${path}`, undefined, body),
     openX: (query = '', token = DEFAULT_X_TOKEN) => open(`${X_STREAM}${query}`, token),
-    openTap: (query = '', headers = {}, token = DEFAULT_TAP_TOKEN) => open(`/v1/stream${query}`, token, headers),
+    openTap: (query = '', headers = {}, token = DEFAULT_TAP_TOKEN) =>
+      open(`/v1/stream${query}`, token, headers),
     addXRules: async (...values: string[]) => {
-      const answer = await call('POST', X_RULES, DEFAULT_X_TOKEN, { add: values.map((value) => ({ value })) });
-      return answer.body['data'].map((rule: Json) => rule['id']) as string[];
+      const answer = await call('POST', X_RULES, DEFAULT_X_TOKEN, {
+        add: values.map((value) => ({ value })),
+      });
+      return listAt(answer.body, 'data').map((rule) => textAt(rule, 'id'));
     },
     addTapRule: async (value: string, more: object = {}) => {
       const answer = await call('POST', '/v1/rules', DEFAULT_TAP_TOKEN, { value, ...more });
-      return answer.body['data'].id as string;
+      return textAt(answer.body, 'data', 'id');
     },
     post: async (...texts: string[]) => {
-      const answer = await call('POST', '/sandbox/x/posts', undefined, { posts: texts.map((text) => ({ text })) });
-      return answer.body['posts'] as Json[];
+      const answer = await call('POST', '/sandbox/x/posts', undefined, {
+        posts: texts.map((text) => ({ text })),
+      });
+      return listAt(answer.body, 'posts');
     },
     page: async (...titles: string[]) => {
-      const pages = titles.map((title, index) => ({ url: `https://news.example/${index}-${Math.random()}`, title }));
+      const pages = titles.map((title, index) => ({
+        url: `https://news.example/${index}-${Math.random()}`,
+        title,
+      }));
       const answer = await call('POST', '/sandbox/firehose/pages', undefined, { pages });
-      return answer.body['pages'].map((page: Json) => page['events'][0]?.event_id) as string[];
+      return listAt(answer.body, 'pages').map((page) => at(page, 'events', 0, 'event_id'));
     },
-    arm: async (fault: object) => (await call('POST', '/sandbox/faults', undefined, fault)).body['faults'][0],
+    arm: async (fault: object) =>
+      at((await call('POST', '/sandbox/faults', undefined, fault)).body, 'faults', 0),
     fired: async () => {
       const { body } = await call('GET', '/sandbox/faults');
-      return body['faults'].map((fault: Json) => fault['fired']) as number[];
+      return listAt(body, 'faults').map((fault) => at(fault, 'fired'));
     },
   };
 }
@@ -64,6 +93,7 @@ async function openLines(url: string, headers: { [name: string]: string }) {
   const chunks: Uint8Array[] = [];
   let buffered = '';
   let ended = false;
+  const isOpen = () => !ended;
 
   const readMore = async () => {
     const part = await reader?.read().catch(() => undefined);
@@ -75,7 +105,7 @@ async function openLines(url: string, headers: { [name: string]: string }) {
   };
   /** The text up to the separator; undefined when the stream is over. */
   const until = async (separator: string): Promise<string | undefined> => {
-    while (!buffered.includes(separator) && !ended) await readMore();
+    while (!buffered.includes(separator) && isOpen()) await readMore();
     const at = buffered.indexOf(separator);
     if (at < 0) return undefined;
     const piece = buffered.slice(0, at);
@@ -88,12 +118,12 @@ async function openLines(url: string, headers: { [name: string]: string }) {
     headers: response.headers,
     chunks,
     close: () => abort.abort(),
-    body: async (): Promise<Json> => {
-      while (!ended) await readMore();
+    body: async (): Promise<unknown> => {
+      while (isOpen()) await readMore();
       return JSON.parse(buffered);
     },
     /** The next record of an X stream, without the keep-alives; undefined at the end. */
-    record: async (): Promise<Json | undefined> => {
+    record: async (): Promise<unknown> => {
       for (;;) {
         const line = await until('\r\n');
         if (line !== '') return line === undefined ? undefined : JSON.parse(line);
@@ -101,7 +131,7 @@ async function openLines(url: string, headers: { [name: string]: string }) {
     },
     line: () => until('\r\n'),
     /** The next frame of a Firehose stream. */
-    frame: async (): Promise<{ event: string; id: string | undefined; data: Json } | undefined> => {
+    frame: async (): Promise<{ event: string; id: string | undefined; data: unknown } | undefined> => {
       const frame = await until('\n\n');
       if (frame === undefined) return undefined;
       const field = (name: string) =>
@@ -113,7 +143,7 @@ async function openLines(url: string, headers: { [name: string]: string }) {
     },
     /** Resolves when the server is done with this stream. */
     ended: async () => {
-      while (!ended) await readMore();
+      while (isOpen()) await readMore();
     },
   };
 }

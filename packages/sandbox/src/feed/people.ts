@@ -1,36 +1,56 @@
-/** Everyone here is invented. `verified` also stands for newsrooms. */
-export type Person = { username: string; name: string; lang: string; description: string; verified: boolean };
-
-const person = (line: string): Person => {
-  const [username = '', name = '', lang = '', description = '', mark] = line.split('|');
-  return { username, name, lang, description, verified: mark === 'v' };
+/** Everyone here is invented. */
+export type Person = {
+  username: string;
+  name: string;
+  lang: string;
+  /** Names of topics; `news` stands for all of them. */
+  topics: string;
+  verified: boolean;
+  description: string;
 };
 
-const LINES: readonly [string, ...string[]] = [
-  'mira_okafor|Mira Okafor|en|Space reporter. Coffee, telemetry, more coffee.|v',
-  'launchpad_lena|Lena at the Pad|en|I photograph things that leave the planet.',
-  'tomasz_builds|Tomasz W.|en|Backend engineer. Opinions compiled locally.',
-  'northfieldwire|Northfield Wire|en|Business and technology news from the north coast.|v',
-  'gridwatch_amy|Amy at Gridwatch|en|Keeping an eye on status pages so you can sleep.',
-  'priya_on_chips|Priya Raman|en|Semiconductors, supply chains, the odd recipe.|v',
-  'redkite_fan|Red Kite Till I Die|en|Harrowgate United season ticket, row Q.',
-  'deskofjonah|Jonah Mbeki|en|Markets desk. Numbers first, adjectives later.|v',
-  'quietcoder|quiet coder|en|mostly lurking',
-  'halcyon_updates|Halcyon Updates|en|Unofficial news about everything Halcyon.',
-  'sofia_marlow|Sofia Marlow|en|Product designer. Tries every gadget once.',
-  'coachbrennan|Coach Brennan|en|Youth football coach. Press high, be kind.',
-  'kieler_notizen|Kieler Notizen|de|Nachrichten von der Küste, ohne Werbung.|v',
-  'jonas_funkt|Jonas Reuter|de|Technik, Züge, Raketen. In dieser Reihenfolge.',
-  'halbleiter_ina|Ina Vogt|de|Schreibt über Chips und wer sie baut.|v',
-  'kurvenblick|Kurvenblick|de|Fußball aus dem Stehblock.',
-  'lucia_en_orbita|Lucía Ferrer|es|Divulgadora espacial. Miro hacia arriba.|v',
-  'golazo_diario|Golazo Diario|es|Todo el fútbol, sin humo.|v',
-  'mateo_redes|Mateo Silvestre|es|Redes, servidores y mate.',
-  'camille_tech|Camille Auriol|fr|Journaliste tech. Les puces, les vraies.|v',
-  'tribune_nord|Tribune Nord|fr|Le foot amateur et les autres.',
-  'rafa_em_orbita|Rafael Tavares|pt|Foguetes e boas perguntas.',
-  'hoshi_no_mado|星の窓|ja|ロケットと星空の記録です。',
-  'handotai_memo|半導体メモ|ja|半導体の話題を毎日すこしずつ。',
+type Row = readonly [username: string, name: string, lang: string, topics: string, description: string];
+
+const NEWSROOMS: readonly Row[] = [
+  ['northfieldwire', 'Northfield Wire', 'en', 'news', 'Business and technology news from the north coast.'],
+  ['deskofjonah', 'Jonah Mbeki', 'en', 'chips launches', 'Markets desk. Numbers first, adjectives later.'],
+  ['mira_okafor', 'Mira Okafor', 'en', 'rockets', 'Space reporter. Coffee, telemetry, more coffee.'],
+  ['priya_on_chips', 'Priya Raman', 'en', 'chips', 'Semiconductors, supply chains, the odd recipe.'],
+  ['kieler_notizen', 'Kieler Notizen', 'de', 'news', 'Nachrichten von der Küste, ohne Werbung.'],
+  ['halbleiter_ina', 'Ina Vogt', 'de', 'chips launches', 'Schreibt über Chips und wer sie baut.'],
+  ['lucia_en_orbita', 'Lucía Ferrer', 'es', 'rockets', 'Divulgadora espacial. Miro hacia arriba.'],
+  ['golazo_diario', 'Golazo Diario', 'es', 'football', 'Todo el fútbol, sin humo.'],
+  ['camille_tech', 'Camille Auriol', 'fr', 'chips launches', 'Journaliste tech. Les puces, les vraies.'],
 ];
 
-export const PEOPLE: readonly Person[] = LINES.map(person);
+const EVERYONE_ELSE: readonly Row[] = [
+  ['launchpad_lena', 'Lena at the Pad', 'en', 'rockets', 'I photograph things that leave the planet.'],
+  ['orbit_dad', 'Orbit Dad', 'en', 'rockets', 'Two kids, one telescope, zero sleep.'],
+  ['tomasz_builds', 'Tomasz W.', 'en', 'outages launches', 'Backend engineer. Opinions compiled locally.'],
+  ['gridwatch_amy', 'Amy at Gridwatch', 'en', 'outages', 'Watching status pages so you can sleep.'],
+  ['quietcoder', 'quiet coder', 'en', 'outages chips', 'mostly lurking'],
+  ['shopkeep_ana', 'Ana’s Corner Shop', 'en', 'outages', 'Tea, stamps, and complaints about card readers.'],
+  ['wafer_nerd', 'wafer nerd', 'en', 'chips', 'Lithography is just very careful photography.'],
+  ['halcyon_updates', 'Halcyon Updates', 'en', 'launches', 'Unofficial news about everything Halcyon.'],
+  ['sofia_marlow', 'Sofia Marlow', 'en', 'launches', 'Product designer. Tries every gadget once.'],
+  ['redkite_fan', 'Red Kite Till I Die', 'en', 'football', 'Harrowgate United season ticket, row Q.'],
+  ['coachbrennan', 'Coach Brennan', 'en', 'football', 'Youth football coach. Press high, be kind.'],
+  ['ellis_end', 'The Ellis End', 'en', 'football', 'Port Ellis City fanzine. Mostly sarcasm.'],
+  ['jonas_funkt', 'Jonas Reuter', 'de', 'rockets outages', 'Technik, Züge, Raketen. In dieser Reihenfolge.'],
+  ['kurvenblick', 'Kurvenblick', 'de', 'football', 'Fußball aus dem Stehblock.'],
+  ['mateo_redes', 'Mateo Silvestre', 'es', 'outages launches', 'Redes, servidores y mate.'],
+  ['tribune_nord', 'Tribune Nord', 'fr', 'football', 'Le foot amateur et les autres.'],
+  ['rafa_em_orbita', 'Rafael Tavares', 'pt', 'rockets outages', 'Foguetes e boas perguntas.'],
+  ['bia_no_ar', 'Bia Nogueira', 'pt', 'rockets outages', 'Jornalista de plantão, café no fogo.'],
+  ['hoshi_no_mado', '星の窓', 'ja', 'rockets', 'ロケットと星空の記録です。'],
+  ['handotai_memo', '半導体メモ', 'ja', 'chips', '半導体の話題を毎日すこしずつ。'],
+];
+
+export const PEOPLE: readonly Person[] = [
+  ...NEWSROOMS.map((row) => toPerson(row, true)),
+  ...EVERYONE_ELSE.map((row) => toPerson(row, false)),
+];
+
+function toPerson([username, name, lang, topics, description]: Row, verified: boolean): Person {
+  return { username, name, lang, topics, verified, description };
+}

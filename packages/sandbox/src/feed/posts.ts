@@ -35,7 +35,10 @@ export function createPostWriter(random: Random, nextId: () => string): () => Js
 }
 
 function pickAuthor(random: Random, topic: Topic): Person {
-  const [first, ...others] = PEOPLE.filter(({ lang }) => topic.posts[lang] !== undefined);
+  const [first, ...others] = PEOPLE.filter(
+    ({ lang, topics }) =>
+      topic.posts[lang] !== undefined && (topics === 'news' || topics.includes(topic.name)),
+  );
   if (first === undefined) throw new Error(`nobody writes about ${topic.name}`);
   return random.pick([first, ...others]);
 }

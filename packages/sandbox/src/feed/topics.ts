@@ -21,7 +21,7 @@ const launches: Topic = {
       'Hands on with the new {product} by {brand}: light, fast, and the hinge finally feels right.',
       'The product launch of the {product} starts at {hour} pm. {brand} promises "one more thing" 👀',
       '{brand} cut the price of the {product} to {price} dollars the same day the rival launched. Coincidence?',
-      'Pre-orders for the {product} sold out in {minutes} minutes. {cashtag} up in late trading.',
+      'Pre-orders for the {product} sold out in {minutes} minutes. {brand} {cashtag} up in late trading.',
     ],
     de: [
       '{brand} hat das {product} vorgestellt. Ab {price} Euro, Auslieferung im Herbst.',

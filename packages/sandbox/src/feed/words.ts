@@ -11,8 +11,21 @@ const SLOTS: { [slot: string]: Words } = {
   club: ['Harrowgate United', 'Real Marena', 'SC Nordhafen', 'Olympique Valcourt', 'Port Ellis City'],
   rival: ['Westbridge Rovers', 'Atlético Sorrel', 'Eintracht Almstadt', 'Stade Merel', 'Kings Hollow'],
   city: ['Northfield', 'Port Ellis', 'Almstadt', 'Marena', 'Valcourt', 'Cape Durnford', 'Lindenau'],
-  cashtag: ['$SLTX', '$QRTZ', '$HLCN', '$VLDT', '$FRWV'],
   month: ['March', 'May', 'June', 'September', 'October', 'November'],
+};
+
+const CASHTAGS: { [company: string]: string } = {
+  Halcyon: '$HLCN',
+  Brightwell: '$BRWL',
+  'Orrery Labs': '$ORRY',
+  Tindra: '$TNDR',
+  Mosswood: '$MSWD',
+  'Kestrel & Co': '$KSTL',
+  Siltronix: '$SLTX',
+  Quartzline: '$QRTZ',
+  Nanoforge: '$NANF',
+  'Veldt Micro': '$VLDT',
+  Ferrowave: '$FRWV',
 };
 
 const NUMBERS: { [slot: string]: readonly [min: number, max: number] } = {
@@ -28,16 +41,18 @@ const NUMBERS: { [slot: string]: readonly [min: number, max: number] } = {
 /** Replaces `{slots}`; the same slot gets the same word within one fill. */
 export function createFiller(random: Random): (template: string) => string {
   const chosen = new Map<string, string>();
-  const choose = (slot: string) => {
+  const wordFor = (slot: string): string => {
+    const word = chosen.get(slot) ?? choose(slot);
+    chosen.set(slot, word);
+    return word;
+  };
+  const choose = (slot: string): string => {
+    // The cashtag belongs to the company the sentence is about, also when it comes before the name.
+    if (slot === 'cashtag') return CASHTAGS[chosen.get('brand') ?? wordFor('maker')] ?? '';
     const words = SLOTS[slot];
     const range = NUMBERS[slot];
     if (words !== undefined) return random.pick(words);
     return range === undefined ? slot : String(random.integer(...range));
   };
-  return (template) =>
-    template.replaceAll(/\{([a-z]+)\}/g, (_whole, slot: string) => {
-      const word = chosen.get(slot) ?? choose(slot);
-      chosen.set(slot, word);
-      return word;
-    });
+  return (template) => template.replaceAll(/\{([a-z]+)\}/g, (_whole, slot: string) => wordFor(slot));
 }

@@ -44,6 +44,8 @@ export function changeTap(organization: Organization): Handler {
     }
     if (name !== undefined) tap.name = readName(name);
     if (status !== undefined) tap.status = status;
+    // A replay that the pause held up goes on.
+    for (const connection of tap.connections) connection.pump();
     sendJson(exchange.response, 200, { data: toWire(tap) });
   };
 }

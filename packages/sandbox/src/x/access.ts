@@ -1,4 +1,3 @@
-import type { OutgoingHttpHeaders } from 'node:http';
 import type { Exchange } from '../http/exchange.ts';
 import type { XApp, XLimit } from './app.ts';
 import { tooManyRequests, unauthorized } from './problems.ts';
@@ -22,14 +21,11 @@ export function authenticate({ bearer }: Exchange, apps: XApps): XApp {
   }
 }
 
-/** Counts the call; the headers belong on the answer, also on a refusal (x.md §5.5). */
-export function countCall(app: XApp, limit: XLimit): OutgoingHttpHeaders {
+/** Counts the call and puts the rate headers on its answer, whatever the answer will be (x.md §5.5). */
+export function countCall({ response }: Exchange, app: XApp, limit: XLimit): void {
   const verdict = app.limits[limit].take();
-  const headers = {
-    'x-rate-limit-limit': String(verdict.limit),
-    'x-rate-limit-remaining': String(verdict.remaining),
-    'x-rate-limit-reset': String(Math.ceil(verdict.resetAtMs / 1_000)),
-  };
-  if (!verdict.allowed) throw tooManyRequests(headers);
-  return headers;
+  response.setHeader('x-rate-limit-limit', String(verdict.limit));
+  response.setHeader('x-rate-limit-remaining', String(verdict.remaining));
+  response.setHeader('x-rate-limit-reset', String(Math.ceil(verdict.resetAtMs / 1_000)));
+  if (!verdict.allowed) throw tooManyRequests();
 }

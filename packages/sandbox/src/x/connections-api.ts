@@ -10,11 +10,11 @@ const ENDPOINT = 'filtered_stream';
 export function listConnections(apps: XApps): Handler {
   return (exchange) => {
     const app = authenticate(exchange, apps);
-    const headers = countCall(app, 'connections');
+    countCall(exchange, app, 'connections');
     const records = select(app, exchange.query);
     const data = records.map((record) => toWire(record, exchange.query));
     const meta = { result_count: data.length };
-    sendJson(exchange.response, 200, data.length > 0 ? { data, meta } : { meta }, headers);
+    sendJson(exchange.response, 200, data.length > 0 ? { data, meta } : { meta });
   };
 }
 
@@ -22,12 +22,12 @@ export function listConnections(apps: XApps): Handler {
 export function killConnections(apps: XApps): Handler {
   return async (exchange) => {
     const app = authenticate(exchange, apps);
-    const headers = countCall(app, 'connections');
+    countCall(exchange, app, 'connections');
     const uuids = (await readJsonObject(exchange.request))?.['uuids'];
     if (!isStringArray(uuids) || uuids.length === 0 || uuids.length > 100) {
       throw app.problems.invalidRequest('$.uuids: must be a list of 1 to 100 ids.');
     }
-    sendJson(exchange.response, 200, kill(app, uuids), headers);
+    sendJson(exchange.response, 200, kill(app, uuids));
   };
 }
 
@@ -36,7 +36,7 @@ export function killEndpointConnections(apps: XApps): Handler {
   return (exchange) => {
     const app = authenticate(exchange, apps);
     const endpoint = exchange.params['endpoint'];
-    const headers = countCall(app, endpoint === 'all' ? 'killAll' : 'connections');
+    countCall(exchange, app, endpoint === 'all' ? 'killAll' : 'connections');
     const isOurs = endpoint === 'all' || endpoint === ENDPOINT;
     const uuids = isOurs
       ? app.slots
@@ -44,7 +44,7 @@ export function killEndpointConnections(apps: XApps): Handler {
           .filter(isOpen)
           .map(({ id }) => id)
       : [];
-    sendJson(exchange.response, 200, kill(app, uuids), headers);
+    sendJson(exchange.response, 200, kill(app, uuids));
   };
 }
 

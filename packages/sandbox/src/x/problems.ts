@@ -1,4 +1,3 @@
-import type { OutgoingHttpHeaders } from 'node:http';
 import { Refusal } from '../http/exchange.ts';
 
 /** Error bodies of x.md, appendix A. `host` is the host in `type` URIs: the wire still shows the old one. */
@@ -6,17 +5,13 @@ export type XProblems = ReturnType<typeof createProblems>;
 
 export function createProblems(host: string) {
   const type = (name: string) => `https://${host}/2/problems/${name}`;
-  const streamConnection = (status: number, issue: string, detail: string, headers?: OutgoingHttpHeaders) =>
-    new Refusal(
-      status,
-      {
-        title: 'ConnectionException',
-        detail,
-        connection_issue: issue,
-        type: type('streaming-connection'),
-      },
-      headers,
-    );
+  const streamConnection = (status: number, issue: string, detail: string) =>
+    new Refusal(status, {
+      title: 'ConnectionException',
+      detail,
+      connection_issue: issue,
+      type: type('streaming-connection'),
+    });
   return {
     type,
     notEnrolled: (clientId: string) =>
@@ -38,12 +33,10 @@ export function createProblems(host: string) {
       }),
     spendCapReached: () =>
       new Refusal(403, { title: 'SpendCapReached', detail: 'The spending limit of this cycle is reached.' }),
-    noRules: (headers: OutgoingHttpHeaders) =>
-      streamConnection(409, 'RuleConfigurationIssue', 'Add at least one rule before you connect.', headers),
-    tooManyConnections: (headers: OutgoingHttpHeaders) =>
-      streamConnection(429, 'TooManyConnections', 'All connection slots of this App are in use.', headers),
-    connectionIssue: (status: number, issue: string) =>
-      streamConnection(status, issue, 'The sandbox was told to refuse this connection.'),
+    noRules: () =>
+      streamConnection(409, 'RuleConfigurationIssue', 'Add at least one rule before you connect.'),
+    tooManyConnections: () =>
+      streamConnection(429, 'TooManyConnections', 'All connection slots of this App are in use.'),
     invalidRequest: (message: string, parameters: object = {}) =>
       new Refusal(400, {
         errors: [{ parameters, message }],
@@ -65,7 +58,7 @@ export function unauthorized(): Refusal {
   return new Refusal(401, { title: 'Unauthorized', type: 'about:blank', status: 401, detail });
 }
 
-export function tooManyRequests(headers: OutgoingHttpHeaders): Refusal {
+export function tooManyRequests(): Refusal {
   const detail = 'The rate limit of this endpoint is used up.';
-  return new Refusal(429, { title: 'Too Many Requests', type: 'about:blank', status: 429, detail }, headers);
+  return new Refusal(429, { title: 'Too Many Requests', type: 'about:blank', status: 429, detail });
 }

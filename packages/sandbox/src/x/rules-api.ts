@@ -13,7 +13,7 @@ export type XRulesDeps = { apps: XApps; faults: Faults; nowMs: () => number };
 export function listRules({ apps, faults, nowMs }: XRulesDeps): Handler {
   return (exchange) => {
     const app = authenticate(exchange, apps);
-    const headers = countCall(app, 'list');
+    countCall(exchange, app, 'list');
     refuseRuleCall(faults, { platform: 'x', token: app.token }, exchange);
     const { rules, nextToken } = selectPage(app, exchange.query);
     const meta = {
@@ -22,7 +22,7 @@ export function listRules({ apps, faults, nowMs }: XRulesDeps): Handler {
       ...(nextToken && { next_token: nextToken }),
     };
     const data = rules.map(toWire);
-    sendJson(exchange.response, 200, data.length > 0 ? { data, meta } : { meta }, headers);
+    sendJson(exchange.response, 200, data.length > 0 ? { data, meta } : { meta });
   };
 }
 
@@ -30,7 +30,7 @@ export function listRules({ apps, faults, nowMs }: XRulesDeps): Handler {
 export function changeRules({ apps, faults, nowMs }: XRulesDeps): Handler {
   return async (exchange) => {
     const app = authenticate(exchange, apps);
-    const headers = countCall(app, 'change');
+    countCall(exchange, app, 'change');
     const scope = { platform: 'x', token: app.token } as const;
     refuseRuleCall(faults, scope, exchange);
     const body = await readJsonObject(exchange.request);
@@ -41,7 +41,7 @@ export function changeRules({ apps, faults, nowMs }: XRulesDeps): Handler {
       ? summarizeAdd(app, app.rules.add(order.add, { dryRun, refuse }), sent(nowMs))
       : { status: 200, body: removeRules(app, order.remove, dryRun, sent(nowMs)) };
     if (!dryRun && !(await holdRuleAnswer(faults, scope, exchange))) return;
-    sendJson(exchange.response, answer.status, answer.body, headers);
+    sendJson(exchange.response, answer.status, answer.body);
   };
 }
 
@@ -49,7 +49,7 @@ export function changeRules({ apps, faults, nowMs }: XRulesDeps): Handler {
 export function countRules({ apps }: XRulesDeps): Handler {
   return (exchange) => {
     const app = authenticate(exchange, apps);
-    const headers = countCall(app, 'counts');
+    countCall(exchange, app, 'counts');
     const ruleCount = app.rules.list().length;
     const own = { client_app_id: app.clientAppId, rule_count: ruleCount };
     const all: JsonObject = {
@@ -61,7 +61,7 @@ export function countRules({ apps }: XRulesDeps): Handler {
     };
     const wanted = exchange.query.get('rules_count.fields')?.split(',') ?? Object.keys(all);
     const data = Object.fromEntries(wanted.flatMap((field) => (field in all ? [[field, all[field]]] : [])));
-    sendJson(exchange.response, 200, { data }, headers);
+    sendJson(exchange.response, 200, { data });
   };
 }
 

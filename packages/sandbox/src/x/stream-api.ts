@@ -19,7 +19,7 @@ export type XStreamDeps = {
 export function openStream({ apps, clock, random, faults, backlogBytesMax }: XStreamDeps): Handler {
   return (exchange) => {
     const app = authenticate(exchange, apps);
-    const headers = countCall(app, 'stream');
+    countCall(exchange, app, 'stream');
     refuseStream(faults, { platform: 'x', token: app.token });
     const projection = readProjection(exchange.query);
     if ('parameter' in projection) {
@@ -28,8 +28,8 @@ export function openStream({ apps, clock, random, faults, backlogBytesMax }: XSt
         [parameter]: [value],
       });
     }
-    if (app.rules.list().length === 0) throw app.problems.noRules(headers);
-    if (!app.slots.makeRoom()) throw app.problems.tooManyConnections(headers);
+    if (app.rules.list().length === 0) throw app.problems.noRules();
+    if (!app.slots.makeRoom()) throw app.problems.tooManyConnections();
 
     const { response, request } = exchange;
     app.live.catchUp();
@@ -47,7 +47,7 @@ export function openStream({ apps, clock, random, faults, backlogBytesMax }: XSt
       },
     });
     app.slots.take(connection, request.socket.remoteAddress ?? '');
-    response.writeHead(200, { ...headers, 'content-type': 'application/json; charset=utf-8' });
+    response.writeHead(200, { 'content-type': 'application/json; charset=utf-8' });
     response.flushHeaders();
   };
 }

@@ -1,0 +1,271 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import {
+  type ErrorCode,
+  type ErrorEnvelope,
+  errorCodes,
+  errorSchema,
+  formatKey,
+  type Operation,
+  operations,
+  scopes,
+} from '@earshot/contract';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type Account, type ServerUnderTest, startWorld, type World } from './src/world.ts';
+
+/** Requests that fail before anybody reads what they say: by key, scope, path, method, size or broken HTTP. */
+let world: World;
+let server: ServerUnderTest;
+let account: Account;
+
+beforeAll(async () => {
+  world = await startWorld();
+  server = await world.startServer();
+  account = await world.newAccount();
+});
+afterAll(() => world?.[Symbol.asyncDispose]());
+
+interface Raw {
+  readonly status: number;
+  readonly headers: Record<string, string>;
+  readonly text: string;
+}
+
+const all: readonly Operation[] = Object.values(operations);
+
+async function send(method: string, path: string, init: Omit<RequestInit, 'method'> = {}): Promise<Raw> {
+  const response = await fetch(new URL(path, server.url), { method, ...init });
+  const { date: _date, ...headers } = Object.fromEntries(response.headers);
+  return { status: response.status, headers, text: await response.text() };
+}
+
+const sendTo = ({ method, path }: Operation, headers: Record<string, string>, body = '{}') =>
+  send(method, path, {
+    headers: { 'content-type': 'application/json', ...headers },
+    ...(method === 'POST' && { body }),
+  });
+
+function expectError({ status, headers, text }: Raw, code: ErrorCode): ErrorEnvelope {
+  const error = errorSchema.parse(JSON.parse(text));
+  expect(error.code).toBe(code);
+  expect(status).toBe(errorCodes[code].status);
+  expect(headers['content-type']).toBe('application/json; charset=utf-8');
+  expect(error.details.request_id).toBe(headers['x-request-id']);
+  expect(text).not.toMatch(/node_modules|\.[jt]s:\d|\bat \w+ \(|\b(acc|key|slot)_/);
+  return error;
+}
+
+describe.each(all)('the key of $method $path', (operation) => {
+  test('every cause of unauthenticated gives one and the same answer, byte for byte', async () => {
+    const { accountId, key } = account;
+    const lastDigit = key.endsWith('0') ? '1' : '0';
+    const expired = await world.admin.createKey({ accountId, expiresAt: new Date(Date.now() - 1_000) });
+    const revoked = await world.admin.createKey({ accountId });
+    expect(await world.admin.revokeKey(revoked?.keyId ?? '')).toBe(true);
+    const causes: Record<string, string | undefined> = {
+      missing: undefined,
+      empty: '',
+      malformed: 'Bearer not-a-key',
+      checksum: `Bearer ${key.slice(0, -1)}${lastDigit}`,
+      unknown: `Bearer ${formatKey('0'.repeat(32))}`,
+      expired: `Bearer ${expired?.key}`,
+      revoked: `Bearer ${revoked?.key}`,
+    };
+    const answers = await Promise.all(
+      Object.values(causes).map((authorization) =>
+        sendTo(operation, { 'x-request-id': 'same', ...(authorization !== undefined && { authorization }) }),
+      ),
+    );
+    for (const answer of answers) {
+      expectError(answer, 'unauthenticated');
+      expect(answer).toEqual(answers[0]);
+    }
+  });
+
+  test('a key is read from the Authorization header in the form "Bearer <API_KEY>" and from nowhere else', async () => {
+    const { key } = account;
+    const basic = Buffer.from(`${key}:`).toString('base64');
+    const authorizations = [
+      key,
+      `bearer ${key}`,
+      `BEARER ${key}`,
+      `Bearer  ${key}`,
+      `Bearer\t${key}`,
+      `Bearer "${key}"`,
+      `Bearer ${key} ${key}`,
+      `Bearer ${key},`,
+      `Token ${key}`,
+      `Basic ${basic}`,
+    ].map((authorization) => ({ authorization }));
+    const otherHeaders = ['x-api-key', 'api-key', 'proxy-authorization', 'x-authorization', 'cookie'].map(
+      (name) => ({ [name]: name === 'cookie' ? `authorization=${key}` : `Bearer ${key}` }),
+    );
+    for (const headers of [...authorizations, ...otherHeaders]) {
+      expectError(await sendTo(operation, headers), 'unauthenticated');
+    }
+    for (const name of ['api_key', 'key', 'access_token', 'authorization', 'token']) {
+      const inQuery = await sendTo({ ...operation, path: `${operation.path}?${name}=${key}` }, {});
+      expectError(inQuery, 'unauthenticated');
+    }
+    const inBody = await sendTo(operation, {}, JSON.stringify({ api_key: key }));
+    expectError(inBody, 'unauthenticated');
+  });
+
+  test('who has no key is refused before the body is read', async () => {
+    expectError(await sendTo(operation, {}, '{ not json'), 'unauthenticated');
+    expectError(await sendTo(operation, { 'content-type': 'text/plain' }, 'x'), 'unauthenticated');
+  });
+});
+
+describe.each(all.filter(({ scope }) => scope !== null))('the scope of $method $path', (operation) => {
+  test('a key with all other scopes is refused, and told which one it lacks', async () => {
+    const others = scopes.filter((scope) => scope !== operation.scope);
+    const headers = await keyWith(others);
+    for (const body of ['{}', '{ not json']) {
+      const { details } = expectError(await sendTo(operation, headers, body), 'permission_denied');
+      expect(details.required_scope).toBe(operation.scope);
+    }
+  });
+
+  test('a key with this scope alone is enough', async () => {
+    const only = scopes.filter((scope) => scope === operation.scope);
+    expect((await sendTo(operation, await keyWith(only))).status).not.toBe(403);
+  });
+});
+
+test('platform syntax is for every valid key, also without any scope', async () => {
+  expect((await sendTo(operations.PlatformSyntax, await keyWith([]))).status).toBe(200);
+});
+
+async function keyWith(granted: (typeof scopes)[number][]) {
+  const created = await world.admin.createKey({ accountId: account.accountId, scopes: granted });
+  return { authorization: `Bearer ${created?.key}` };
+}
+
+describe('a path that does not exist', () => {
+  test.each([
+    '/',
+    '/nope',
+    '/api.createRule',
+    '/api.CreateRule/',
+    '/api.ListRules/x',
+    '/MATCHES',
+    '/v1/matches',
+  ])('%s is not_found, with a key and without', async (path) => {
+    const headers = { authorization: `Bearer ${account.key}` };
+    for (const method of ['GET', 'POST', 'DELETE']) {
+      expectError(await send(method, path), 'not_found');
+      expectError(await send(method, path, { headers }), 'not_found');
+    }
+  });
+
+  test.each(['/%zz', '/%', '/matches%c0%80', '/%2e%2e/etc/passwd'])(
+    '%s has the error shape as well',
+    async (path) => {
+      const raw = await sendBytes(`GET ${path} HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n`);
+      expectError(raw, raw.status === 400 ? 'invalid_argument' : 'not_found');
+    },
+  );
+});
+
+describe('a method that a path does not have', () => {
+  const taken: ReadonlyArray<readonly [string, string]> = [
+    ...all.map(({ method, path }) => [path, method] as const),
+    ...['/healthz', '/readyz', '/openapi.json', '/docs'].map((path) => [path, 'GET'] as const),
+  ];
+  test.each(taken)('%s, which takes %s, is unimplemented for all others', async (path, method) => {
+    for (const other of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'PROPFIND']) {
+      if (other === method) continue;
+      const { message } = expectError(await send(other, `${path}?a=1`), 'unimplemented');
+      expect(message).toContain(method);
+    }
+    const head = await send('HEAD', path);
+    expect([head.status, head.text]).toEqual([501, '']);
+  });
+});
+
+describe('the size of a body', () => {
+  const padded = (bytes: number) => `{}${' '.repeat(bytes - 2)}`;
+  const limit = 256 * 1024;
+  const post = (body: RequestInit['body'], init: object = {}) =>
+    send('POST', '/platforms/syntax', {
+      headers: { authorization: `Bearer ${account.key}`, 'content-type': 'application/json' },
+      body,
+      ...init,
+    });
+  /** Without a length in advance: the body goes out in chunks. */
+  const chunked = (text: string) => post(new Blob([text]).stream(), { duplex: 'half' });
+
+  test('256 KiB are accepted, with a length in advance or in chunks', async () => {
+    expect((await post(padded(limit))).status).toBe(200);
+    expect((await chunked(padded(limit))).status).toBe(200);
+  });
+
+  test('one byte more is refused, with a length in advance or in chunks', async () => {
+    expect(expectError(await post(padded(limit + 1)), 'invalid_argument').message).toContain('256 KiB');
+    expect(expectError(await chunked(padded(limit + 1)), 'invalid_argument').message).toContain('256 KiB');
+  });
+
+  test('a length that is announced and far too large is refused without waiting for the bytes', async () => {
+    const head = `POST /platforms/syntax HTTP/1.1\r\nhost: a\r\nauthorization: Bearer ${account.key}\r\n`;
+    const raw = await sendBytes(
+      `${head}content-type: application/json\r\ncontent-length: 99999999999\r\n\r\n{`,
+    );
+    expectError(raw, 'invalid_argument');
+  });
+});
+
+describe('bytes that are not quite HTTP', () => {
+  const post = 'POST /matches HTTP/1.1\r\nhost: a\r\n';
+  test.each([
+    ['no HTTP at all', 'how are you?\r\n\r\n'],
+    ['TLS', '\u0016\u0003\u0001\u0002\u0000\u0001\u0000\u0001\u00fc'],
+    ['an unknown method', 'BREW /matches HTTP/1.1\r\nhost: a\r\n\r\n'],
+    ['a version that does not exist', 'GET /matches HTTP/9.9\r\nhost: a\r\n\r\n'],
+    ['no host', 'GET /api.ListRules HTTP/1.1\r\n\r\n'],
+    ['a NUL in a header', 'GET /api.ListRules HTTP/1.1\r\nhost: a\r\nx: a\u0000b\r\n\r\n'],
+    ['headers without end', `GET /api.ListRules HTTP/1.1\r\nhost: a\r\nx: ${'a'.repeat(40_000)}`],
+    ['a length that is no number', `${post}content-length: ten\r\n\r\n{}`],
+    ['two lengths', `${post}content-length: 2\r\ncontent-length: 3\r\n\r\n{}`],
+    ['a length and chunks', `${post}content-length: 2\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n`],
+  ])('%s is invalid_argument', async (_, bytes) => {
+    expectError(await sendBytes(bytes), 'invalid_argument');
+  });
+
+  test.each(['200-ok', '100-continue'])('Expect: %s does not change the answer', async (expectation) => {
+    const raw = await sendBytes(
+      `GET /api.ListRules HTTP/1.1\r\nhost: a\r\nexpect: ${expectation}\r\nconnection: close\r\n\r\n`,
+    );
+    expectError(raw, 'unauthenticated');
+  });
+
+  test('a chunk that is broken ends with the error shape', async () => {
+    const head = `${post}authorization: Bearer ${account.key}\r\ncontent-type: application/json\r\n`;
+    const raw = await sendBytes(`${head}transfer-encoding: chunked\r\n\r\nzz\r\n{}\r\n`);
+    expectError(raw, 'invalid_argument');
+  });
+
+  test('the server still serves afterwards', async () => {
+    expect((await send('GET', '/healthz')).status).toBe(200);
+  });
+});
+
+/** The bytes as they are, and the one answer up to the end of the connection. */
+async function sendBytes(bytes: string): Promise<Raw> {
+  const { hostname, port } = new URL(server.url);
+  const socket = connect({ host: hostname, port: Number(port) });
+  socket.on('error', () => undefined);
+  socket.write(Buffer.from(bytes, 'latin1'));
+  let answer = '';
+  socket.setEncoding('utf8').on('data', (text: string) => {
+    answer += text;
+    // Some answers leave the connection open.
+    if (/\r\n\r\n.+$/s.test(answer.replace(/^HTTP\/1\.1 100 .*?\r\n\r\n/s, ''))) socket.end();
+  });
+  socket.setTimeout(10_000, () => socket.destroy());
+  await once(socket, 'close');
+  const [head = '', text = ''] = answer.replace(/^HTTP\/1\.1 100 .*?\r\n\r\n/s, '').split('\r\n\r\n');
+  const [statusLine = '', ...lines] = head.split('\r\n');
+  const headers = lines.map((line) => line.split(/: (.*)/s).slice(0, 2));
+  return { status: Number(statusLine.split(' ')[1]), headers: Object.fromEntries(headers), text };
+}

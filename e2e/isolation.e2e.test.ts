@@ -1,0 +1,126 @@
+import { eventually } from '@earshot/testkit';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Api } from './src/api.ts';
+import { type Account, type ServerUnderTest, startWorld, type World } from './src/world.ts';
+
+/** Bob must not learn that something of Alice's exists, nor see or change it. */
+let world: World;
+let server: ServerUnderTest;
+let alice: Account;
+let asAlice: Api;
+let asBob: Api;
+/** Rules on the same value, so on the same upstream rule; and one of Alice's own that matches the same posts. */
+let alicesRule: string;
+let alicesOtherRule: { rule_id: string; platform_rule_id: string | undefined };
+let bobsRule: string;
+
+beforeAll(async () => {
+  world = await startWorld();
+  server = await world.startServer();
+  alice = await world.newAccount('alice');
+  asAlice = server.api(alice);
+  asBob = server.api(await world.newAccount('bob'));
+  alicesRule = (await asAlice.createRule({ x: 'meteor', firehose: 'title:meteor' })).rule_id;
+  const other = await asAlice.createRule({ x: 'meteor lang:en' });
+  alicesOtherRule = { rule_id: other.rule_id, platform_rule_id: other.platforms.x?.platform_rule_id };
+  bobsRule = (await asBob.createRule({ x: 'meteor', firehose: 'title:meteor' })).rule_id;
+  await world.sandbox.posts(['a meteor falls', 'another meteor']);
+  await world.sandbox.pages([{ url: 'https://news.example/m', title: 'Meteor', text: 'it fell' }]);
+  await eventually(async () => expect(await asAlice.allMatches()).toHaveLength(5), { timeoutMs: 10_000 });
+  await eventually(async () => expect(await asBob.allMatches()).toHaveLength(3), { timeoutMs: 10_000 });
+});
+afterAll(() => world?.[Symbol.asyncDispose]());
+
+/** The same length and form as a real one. */
+const unknownLike = (id: string) => `rule_${'0'.repeat(id.length - 'rule_'.length)}`;
+
+/** Everything that the caller can see of an answer, apart from the date. */
+async function seen(api: Api, method: string, path: string, body?: object) {
+  const { status, headers, text } = await api.call(method, path, body, { 'x-request-id': 'the-same' });
+  return { status, headers: [...headers].filter(([name]) => name !== 'date'), text };
+}
+
+describe("an id of another account answers like one that does not exist, byte for byte", () => {
+  const requests: ReadonlyArray<readonly [string, object]> = [
+    ['/api.DeleteRule', {}],
+    ['/matches', {}],
+    ['/matches', { platform: 'x' }],
+    ['/matches', { order: 'oldest', limit: 1, wait_seconds: 1 }],
+    ['/matches', { since: '2026-01-01T00:00:00Z' }],
+    ['/matches', { cursor: 'AAAA' }],
+  ];
+
+  test.each(requests)('%s with rule_id and %j', async (path, rest) => {
+    const foreign = await seen(asBob, 'POST', path, { ...rest, rule_id: alicesRule });
+    const unknown = await seen(asBob, 'POST', path, { ...rest, rule_id: unknownLike(alicesRule) });
+    expect(unknown.status).toBe(404);
+    expect(foreign).toEqual(unknown);
+    expect((await asAlice.listRules()).rules).toHaveLength(2);
+  });
+
+  test('a rule that the caller has deleted itself', async () => {
+    const { rule_id } = await asBob.createRule({ x: 'short-lived' });
+    await asBob.deleteRule(rule_id);
+    for (const path of ['/api.DeleteRule', '/matches']) {
+      const deleted = await seen(asBob, 'POST', path, { rule_id });
+      expect(deleted).toEqual(await seen(asBob, 'POST', path, { rule_id: unknownLike(rule_id) }));
+    }
+  });
+});
+
+describe("a cursor of another account answers like one that was never made", () => {
+  const damaged = (cursor: string) => (cursor.startsWith('A') ? 'B' : 'A') + cursor.slice(1);
+
+  test.each([
+    { order: 'newest', limit: 1 },
+    { order: 'oldest', limit: 1 },
+    { order: 'oldest', limit: 1, platform: 'x' },
+  ])('/matches with %j', async (request) => {
+    const cursor = (await asAlice.matches(request)).next_cursor ?? '';
+    const ask = (api: Api, used: string) => seen(api, 'POST', '/matches', { ...request, cursor: used });
+    expect((await ask(asAlice, cursor)).status).toBe(200);
+    const foreign = await ask(asBob, cursor);
+    expect(foreign.status).toBe(400);
+    expect(foreign).toEqual(await ask(asBob, damaged(cursor)));
+  });
+
+  test('/api.ListRules', async () => {
+    const page = await asAlice.call('GET', '/api.ListRules?limit=1');
+    const cursor = String(Object(page.json).next_cursor);
+    const ask = (api: Api, used: string) => seen(api, 'GET', `/api.ListRules?limit=1&cursor=${used}`);
+    expect((await ask(asAlice, cursor)).status).toBe(200);
+    const foreign = await ask(asBob, cursor);
+    expect(foreign.status).toBe(400);
+    expect(foreign).toEqual(await ask(asBob, damaged(cursor)));
+  });
+});
+
+describe('lists', () => {
+  test('contain only what is of the account', async () => {
+    expect((await asBob.listRules()).rules.map(({ id }) => id)).toEqual([bobsRule]);
+    const rulesOfMatches = (await asBob.allMatches()).map(({ rule_id }) => rule_id);
+    expect(new Set(rulesOfMatches)).toEqual(new Set([bobsRule]));
+  });
+
+  test('say nothing of rules of others that matched the same item', async () => {
+    const everything = JSON.stringify([
+      await asBob.allMatches(),
+      await asBob.matches({ rule_id: bobsRule }),
+      await asBob.matches({ platform: 'x' }),
+      await asBob.listRules(),
+    ]);
+    const { rule_id, platform_rule_id } = alicesOtherRule;
+    for (const secret of [alice.accountId, alicesRule, rule_id, platform_rule_id, 'earshot:', 'slot_']) {
+      expect(secret).toBeTypeOf('string');
+      expect(everything).not.toContain(secret);
+    }
+  });
+
+  test("count only the account's own matches and survive the other's delete", async () => {
+    const [rule] = (await asBob.listRules()).rules;
+    expect([rule?.platforms.x?.match_count, rule?.platforms.firehose?.match_count]).toEqual([2, 1]);
+    await asAlice.deleteRule(alicesRule);
+    expect((await asBob.listRules()).rules).toEqual([rule]);
+    expect(await asBob.allMatches()).toHaveLength(3);
+  });
+});

@@ -1,0 +1,117 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { eventually } from '@earshot/testkit';
+import { describe, expect, test } from 'vitest';
+import { startForgetfulProxy } from './src/forgetful-proxy.ts';
+import { seededRandom } from './src/random.ts';
+import { type Account, type ServerUnderTest, startWorld, type World, xToken } from './src/world.ts';
+
+const kills = 20;
+const eventsWanted = 5_000;
+const perTick = 10;
+/** The dead process's leases run out soon, so that more of the test is spent listening. */
+const quickTakeover = { EARSHOT_LEASE_TTL_MS: '800' };
+
+/** What was sent, by what the sandbox said about it. */
+interface Sent {
+  readonly posts: string[];
+  readonly pages: string[];
+  pagesWhileDown: number;
+}
+
+/** Sends posts and pages at a steady pace until told to stop and enough are out. */
+async function send(world: World, sent: Sent, state: { stop: boolean; isDown: boolean }): Promise<void> {
+  while (!state.stop || sent.posts.length + sent.pages.length < eventsWanted) {
+    const tick = sent.pages.length;
+    const isDown = state.isDown;
+    const posts = await world.sandbox.posts(Array.from({ length: perTick }, (_, i) => `pulse ${tick + i}`));
+    sent.posts.push(...posts.map(({ id }) => id));
+    const urls = Array.from({ length: perTick }, (_, i) => `https://news.example/${tick + i}`);
+    await world.sandbox.pages(urls.map((url) => ({ url, title: 'News', text: `pulse of ${url}` })));
+    sent.pages.push(...urls);
+    if (isDown && state.isDown) sent.pagesWhileDown += urls.length;
+    await sleep(100);
+  }
+}
+
+async function listedIds(server: ServerUnderTest, account: Account, platform: string): Promise<string[]> {
+  const matches = await server.api(account).allMatches({ platform });
+  return matches.map((match) => match.platform_post_id);
+}
+
+const without = (all: readonly string[], some: Iterable<string>) => {
+  const leftOut = new Set(some);
+  return all.filter((one) => !leftOut.has(one));
+};
+
+describe('SIGKILL of the whole server while events flow', () => {
+  test('at 20 random moments: afterwards every match is listed exactly once', async () => {
+    const seed = Date.now() % 1_000_000;
+    console.info(`seed ${seed}`);
+    const random = seededRandom(seed);
+    await using world = await startWorld({ sandboxArgs: ['--no-rate-limits'] });
+    const account = await world.newAccount();
+    let server = await world.startServer(quickTakeover);
+    await server.api(account).createRule({ x: 'pulse', firehose: 'pulse' });
+
+    const sent: Sent = { posts: [], pages: [], pagesWhileDown: 0 };
+    const state = { stop: false, isDown: false };
+    const sending = send(world, sent, state);
+    for (let kill = 0; kill < kills; kill++) {
+      await sleep(random() * 3_000);
+      state.isDown = true;
+      await server.kill();
+      if (random() < 0.3) await sleep(300);
+      server = await world.startServer(quickTakeover);
+      state.isDown = false;
+    }
+    await sleep(3_000);
+    state.stop = true;
+    await sending;
+    expect(sent.posts.length + sent.pages.length).toBeGreaterThanOrEqual(eventsWanted);
+    // The fault fired where it hurts: pages came while nobody listened.
+    expect(sent.pagesWhileDown).toBeGreaterThan(0);
+
+    await eventually(
+      async () => expect(without(sent.pages, await listedIds(server, account, 'firehose'))).toEqual([]),
+      { timeoutMs: 60_000 },
+    );
+    expect((await listedIds(server, account, 'firehose')).toSorted()).toEqual(sent.pages.toSorted());
+
+    // X cannot be asked again: only what it sent while nobody listened may be missing.
+    const { undelivered, unconfirmed } = await world.sandbox.xState(xToken);
+    const delivered = without(sent.posts, [...undelivered, ...unconfirmed]);
+    expect(delivered.length).toBeGreaterThan(0);
+    await eventually(
+      async () => expect(without(delivered, await listedIds(server, account, 'x'))).toEqual([]),
+      { timeoutMs: 60_000 },
+    );
+    const listedPosts = await listedIds(server, account, 'x');
+    expect(new Set(listedPosts).size).toBe(listedPosts.length);
+    expect(without(listedPosts, sent.posts)).toEqual([]);
+    console.info(
+      `${sent.pages.length} pages, all listed once (${sent.pagesWhileDown} sent while down); ${sent.posts.length} posts, ` +
+        `${listedPosts.length} listed once, ${delivered.length} surely delivered, ${undelivered.length} undelivered, ${unconfirmed.length} unconfirmed`,
+    );
+  });
+
+  test('control: a client that forgets where to resume misses the pages that came meanwhile', async () => {
+    await using world = await startWorld({ sandboxArgs: ['--no-rate-limits'] });
+    await using proxy = await startForgetfulProxy(world.sandbox.url);
+    const forgetful = { ...quickTakeover, EARSHOT_FIREHOSE_BASE_URL: proxy.url };
+    const account = await world.newAccount();
+    const first = await world.startServer(forgetful);
+    await first.api(account).createRule({ firehose: 'pulse' });
+    await first.kill();
+    await world.sandbox.pages([{ url: 'https://news.example/meanwhile', title: 'News', text: 'pulse' }]);
+    const second = await world.startServer(forgetful);
+    await eventually(
+      async () => {
+        await world.sandbox.pages([{ url: 'https://news.example/later', title: 'News', text: 'pulse' }]);
+        expect(await listedIds(second, account, 'firehose')).toContain('https://news.example/later');
+      },
+      { timeoutMs: 30_000, intervalMs: 500 },
+    );
+    expect(proxy.stripped()).toBeGreaterThan(0);
+    expect(await listedIds(second, account, 'firehose')).not.toContain('https://news.example/meanwhile');
+  });
+});

@@ -1,0 +1,147 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { type Nats, type Program, startProgram } from '@earshot/engines';
+import { type Admin, openAdmin } from '@earshot/server/admin';
+import { createTemplate, startTestNats, type TestDatabase, testPostgresUrl } from '@earshot/testkit';
+import { type Api, createApi } from './api.ts';
+import { createSandboxClient, type SandboxClient } from './sandbox-client.ts';
+
+const serverScript = fileURLToPath(new URL('../../apps/server/src/main.ts', import.meta.url));
+const sandboxScript = fileURLToPath(new URL('../../packages/sandbox/src/main.ts', import.meta.url));
+
+export const xToken = 'world-x-token';
+export const tapToken = 'fh_world';
+
+/** The whole system as processes: real engines, the sandbox for the upstreams, and servers to start and kill. */
+export interface World extends AsyncDisposable {
+  readonly sandbox: SandboxClient;
+  readonly databaseUrl: string;
+  readonly nats: Nats;
+  readonly admin: Admin;
+  startServer(env?: Record<string, string>): Promise<ServerUnderTest>;
+  /** A new account with one key that may do everything. */
+  newAccount(name?: string): Promise<Account>;
+  /** What all servers have logged so far. */
+  serverLog(): Promise<string>;
+}
+
+export interface Account {
+  readonly accountId: string;
+  readonly keyId: string;
+  readonly key: string;
+}
+
+export interface ServerUnderTest extends AsyncDisposable {
+  readonly url: string;
+  readonly metricsUrl: string;
+  readonly pid: number;
+  readonly exited: Promise<void>;
+  kill(): Promise<void>;
+  stop(): Promise<void>;
+  api(account: Account): Api;
+}
+
+export async function startWorld(options: { sandboxArgs?: readonly string[] } = {}): Promise<World> {
+  await using stack = new AsyncDisposableStack();
+  const dir = await mkdtemp(join(tmpdir(), 'earshot-world-'));
+  stack.defer(() => rm(dir, { recursive: true, force: true }));
+  const logFile = join(dir, 'server.log');
+  const nats = stack.use(await startTestNats());
+  const database = await emptyDatabase(stack);
+  const sandboxUrl = await startSandboxProcess(stack, dir, options.sandboxArgs ?? []);
+  const admin = stack.use(await openAdmin(database.url));
+  const servers = stack.use(serverStarter({ database, nats, sandboxUrl, logFile }));
+  const running = stack.move();
+  return {
+    sandbox: createSandboxClient(sandboxUrl),
+    databaseUrl: database.url,
+    nats,
+    admin,
+    startServer: servers.start,
+    newAccount: (name) => newAccount(admin, name),
+    serverLog: () => readFile(logFile, 'utf8').catch(() => ''),
+    [Symbol.asyncDispose]: () => running.disposeAsync(),
+  };
+}
+
+async function emptyDatabase(stack: AsyncDisposableStack): Promise<TestDatabase> {
+  const template = stack.use(
+    await createTemplate({ postgresUrl: testPostgresUrl(), migrate: () => Promise.resolve() }),
+  );
+  return stack.use(await template.clone());
+}
+
+async function startSandboxProcess(
+  stack: AsyncDisposableStack,
+  dir: string,
+  args: readonly string[],
+): Promise<string> {
+  const sandbox = stack.use(
+    await startProgram({
+      name: 'the sandbox',
+      script: sandboxScript,
+      args: ['--x-token', xToken, '--tap-token', tapToken, '--rule-delay-ms', '0', ...args],
+      env: { PATH: process.env['PATH'] },
+      logFile: join(dir, 'sandbox.log'),
+      readReady: (line) => (line.startsWith('{"url"') ? String(JSON.parse(line).url) : undefined),
+    }),
+  );
+  return sandbox.ready;
+}
+
+interface ServerStart {
+  readonly address: string;
+  readonly metricsPort: number;
+}
+
+function serverStarter(common: { database: TestDatabase; nats: Nats; sandboxUrl: string; logFile: string }) {
+  const started = new Set<Program<ServerStart>>();
+  const start = async (env: Record<string, string> = {}): Promise<ServerUnderTest> => {
+    const program = await startProgram<ServerStart>({
+      name: 'the server',
+      script: serverScript,
+      env: {
+        PATH: process.env['PATH'],
+        EARSHOT_DATABASE_URL: common.database.url,
+        EARSHOT_NATS_URL: common.nats.url,
+        EARSHOT_X_TOKENS: `main=${xToken}`,
+        EARSHOT_FIREHOSE_TOKENS: `main=${tapToken}`,
+        EARSHOT_X_BASE_URL: common.sandboxUrl,
+        EARSHOT_FIREHOSE_BASE_URL: common.sandboxUrl,
+        EARSHOT_PORT: '0',
+        EARSHOT_METRICS_PORT: '0',
+        EARSHOT_LEASE_TTL_MS: '1500',
+        ...env,
+      },
+      logFile: common.logFile,
+      readReady: (line) => (line.includes('earshot is up') ? JSON.parse(line) : undefined),
+    });
+    started.add(program);
+    const url = program.ready.address;
+    return {
+      url,
+      metricsUrl: `http://127.0.0.1:${program.ready.metricsPort}/metrics`,
+      pid: program.pid,
+      exited: program.exited,
+      kill: () => program.kill(),
+      stop: () => program.stop(),
+      api: (account) => createApi(url, account.key),
+      [Symbol.asyncDispose]: () => program.stop(),
+    };
+  };
+  return {
+    start,
+    async [Symbol.asyncDispose]() {
+      await Promise.all([...started].map((program) => program.kill()));
+    },
+  };
+}
+
+async function newAccount(admin: Admin, name = 'test account'): Promise<Account> {
+  const { accountId } = await admin.createAccount({ name });
+  const created = await admin.createKey({ accountId });
+  if (!created) throw new Error('the account is gone');
+  return { accountId, ...created };
+}

@@ -1,0 +1,116 @@
+import { eventually } from '@earshot/testkit';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type Account, type ServerUnderTest, startWorld, tapToken, type World, xToken } from './src/world.ts';
+
+let world: World;
+let server: ServerUnderTest;
+let alice: Account;
+let bob: Account;
+
+beforeAll(async () => {
+  world = await startWorld();
+  server = await world.startServer();
+  alice = await world.newAccount('alice');
+  bob = await world.newAccount('bob');
+});
+afterAll(() => world?.[Symbol.asyncDispose]());
+
+const xValues = async () => (await world.sandbox.xState(xToken)).rules.map((rule) => rule.value);
+const firehoseValues = async () =>
+  (await world.sandbox.firehoseState(tapToken)).rules.map((rule) => rule.value);
+
+describe('the whole way', () => {
+  test('a rule on both platforms is registered, matches are listed, and a delete takes everything back', async () => {
+    const api = server.api(alice);
+    const created = await api.createRule({ x: 'glacier lang:en', firehose: 'title:glacier' });
+    expect(created.platforms.x).toMatchObject({ translated_value: 'glacier lang:en', status: 'active' });
+    expect(created.platforms.firehose).toMatchObject({ translated_value: 'title:glacier', status: 'active' });
+    expect(await xValues()).toEqual(['glacier lang:en']);
+    expect(await firehoseValues()).toEqual(['title:glacier']);
+
+    const [post] = await world.sandbox.posts(['A glacier calves', 'nothing to see']);
+    await world.sandbox.pages([{ url: 'https://news.example/a/1', title: 'Glacier retreats', text: 'ice' }]);
+    const matches = await eventually(
+      async () => {
+        const found = await api.allMatches({ rule_id: created.rule_id });
+        expect(found).toHaveLength(2);
+        return found;
+      },
+      { timeoutMs: 10_000 },
+    );
+    expect(matches.find(({ platform }) => platform === 'x')).toMatchObject({
+      platform_post_id: post?.id,
+      payload: { text: 'A glacier calves', author: { handle: 'someone' } },
+    });
+    expect(matches.find(({ platform }) => platform === 'firehose')).toMatchObject({
+      platform_post_id: 'https://news.example/a/1',
+      payload: { title: 'Glacier retreats' },
+    });
+
+    await api.deleteRule(created.rule_id);
+    expect(await api.allMatches()).toEqual([]);
+    await eventually(
+      async () => {
+        expect(await xValues()).toEqual([]);
+        expect(await firehoseValues()).toEqual([]);
+      },
+      { timeoutMs: 10_000 },
+    );
+    expect((await api.listRules()).rules).toEqual([]);
+  });
+
+  test('two accounts with one value share an upstream rule, and both receive', async () => {
+    const first = await server.api(alice).createRule({ x: 'volcano' });
+    const second = await server.api(bob).createRule({ x: '  volcano ' });
+    expect(await xValues()).toEqual(['volcano']);
+    expect(second.platforms.x?.platform_rule_id).toBe(first.platforms.x?.platform_rule_id);
+
+    await world.sandbox.posts(['the volcano wakes']);
+    const received = async (account: Account, count: number) =>
+      eventually(async () => expect(await server.api(account).allMatches()).toHaveLength(count), {
+        timeoutMs: 10_000,
+      });
+    await received(alice, 1);
+    await received(bob, 1);
+
+    await server.api(alice).deleteRule(first.rule_id);
+    await world.sandbox.posts(['the volcano sleeps']);
+    await received(bob, 2);
+    expect(await xValues()).toEqual(['volcano']);
+    expect(await server.api(alice).allMatches()).toEqual([]);
+
+    await server.api(bob).deleteRule(second.rule_id);
+    await eventually(async () => expect(await xValues()).toEqual([]), { timeoutMs: 10_000 });
+  });
+
+  test('when the second platform refuses, the creation fails with its words and nothing remains', async () => {
+    await world.sandbox.arm({
+      kind: 'rule_refused',
+      platform: 'firehose',
+      count: 1,
+      message: 'No such field: titel',
+      contains: 'titel',
+    });
+    const api = server.api(alice);
+    const answer = await api.call('POST', '/api.CreateRule', {
+      name: 'half',
+      intent: 'fails',
+      platforms: ['x', 'firehose'],
+      overrides: { x: 'avalanche', firehose: 'titel:avalanche' },
+    });
+    expect(await world.sandbox.fired()).toEqual([1]);
+    expect(answer.status).toBe(400);
+    expect(answer.json).toMatchObject({
+      code: 'invalid_argument',
+      details: {
+        violations: [
+          { field: 'overrides.firehose', code: 'upstream_rejected', message: 'No such field: titel' },
+        ],
+      },
+    });
+    expect(await xValues()).toEqual([]);
+    expect(await firehoseValues()).toEqual([]);
+    expect((await api.listRules()).rules).toEqual([]);
+    await world.sandbox.clearFaults();
+  });
+});

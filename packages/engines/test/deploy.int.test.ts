@@ -1,0 +1,14 @@
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { expect, inject, test } from 'vitest';
+
+const deploy = join(import.meta.dirname, '../../../deploy');
+
+test.for(['nats.conf', 'nats-cluster.conf'])('nats-server accepts deploy/%s', async (file) => {
+  const env = { ...process.env, NATS_NAME: 'n1' };
+  const { stderr } = await promisify(execFile)(inject('natsServer'), ['-t', '-c', join(deploy, file)], {
+    env,
+  });
+  expect(stderr).toContain('is valid');
+});

@@ -1,0 +1,69 @@
+import { spawn } from 'node:child_process';
+import { join, resolve } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { findBoundaryViolations } from './boundaries.ts';
+import { findIgnoredSources, findLongFiles, findProcessAccess, readSourceFiles } from './source-files.ts';
+
+/** A check returns what is wrong; nothing means that all is well. */
+interface Check {
+  name: string;
+  run(): Promise<string>;
+}
+
+const root = resolve(import.meta.dirname, '..');
+const concurrency = 2;
+const formatted = ['packages', 'apps', 'e2e', 'tools', 'vitest.config.ts', '.dependency-cruiser.mjs'];
+
+const tool = (name: string, command: string, ...args: string[]): Check => ({
+  name,
+  run: () => runTool(join(root, 'node_modules/.bin', command), args),
+});
+
+/** The slow ones first, so that the two lanes end together. */
+const checks: Check[] = [
+  tool('types', 'tsc', '--incremental', '--tsBuildInfoFile', 'node_modules/.cache/tsc.json'),
+  tool('lint', 'oxlint', '--type-aware', '--deny-warnings'),
+  {
+    name: 'boundaries',
+    run: async () => (await findBoundaryViolations(root)).violations.join('\n'),
+  },
+  tool('dead code', 'knip', '--no-progress'),
+  tool('format', 'biome', 'ci', '--colors=off', ...formatted),
+  { name: 'file size', run: async () => findLongFiles(await readSourceFiles(root)).join('\n') },
+  { name: 'ignored files', run: async () => (await findIgnoredSources(root)).join('\n') },
+  { name: 'process access', run: async () => findProcessAccess(await readSourceFiles(root)).join('\n') },
+];
+
+async function runTool(command: string, args: string[]): Promise<string> {
+  const child = spawn(command, args, { cwd: root, stdio: ['ignore', 'pipe', 'pipe'] });
+  const exit = new Promise<number | null>((resolve, reject) => {
+    child.once('error', reject).once('close', resolve);
+  });
+  const [code, stdout, stderr] = await Promise.all([exit, text(child.stdout), text(child.stderr)]);
+  return code === 0 ? '' : `${stdout}${stderr}`.trim() || `exit code ${code}`;
+}
+
+async function runCheck(check: Check): Promise<boolean> {
+  const start = performance.now();
+  const problem = await check.run().catch((error: unknown) => String(error));
+  const seconds = ((performance.now() - start) / 1000).toFixed(1);
+  console.log(`${problem === '' ? '✓' : '✗'} ${check.name.padEnd(14)} ${seconds.padStart(5)} s`);
+  if (problem !== '') console.log(`${problem}\n`);
+  return problem === '';
+}
+
+async function main(): Promise<void> {
+  const start = performance.now();
+  const waiting = checks.values();
+  const results: boolean[] = [];
+  const lane = async (): Promise<void> => {
+    for (const check of waiting) results.push(await runCheck(check));
+  };
+  await Promise.all(Array.from({ length: concurrency }, lane));
+  const failed = results.filter((passed) => !passed).length;
+  const seconds = ((performance.now() - start) / 1000).toFixed(1);
+  console.log(`${results.length - failed} checks passed, ${failed} failed in ${seconds} s`);
+  if (failed > 0) process.exitCode = 1;
+}
+
+await main();

@@ -1,0 +1,51 @@
+import { execFileSync } from 'node:child_process';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { findIgnoredSources, findLongFiles, findProcessAccess, readSourceFiles } from '../source-files.ts';
+
+const file = (path: string, text: string) => ({ path, text });
+
+test('a file of 400 lines is long enough, one of 401 is too long', () => {
+  expect(findLongFiles([file('a.ts', 'x\n'.repeat(400))])).toEqual([]);
+  expect(findLongFiles([file('a.ts', 'x\n'.repeat(401))])).toEqual(['a.ts: 401 lines, more than 400']);
+});
+
+test('a generated file may be of any length', () => {
+  expect(findLongFiles([file('src/tables.generated.ts', 'x\n'.repeat(5000))])).toEqual([]);
+});
+
+test.for([
+  ['packages/engines/src/a.ts', "const a = process.env['A'];"],
+  ['packages/sandbox/src/http/server.ts', 'process.exit(1);'],
+  ['apps/server/src/rules/a.ts', 'const now = process.hrtime();'],
+  ['apps/server/src/http/a.ts', "import { env } from 'node:process';"],
+] as const)('in %s this is reported: %s', ([path, line]) => {
+  expect(findProcessAccess([file(path, `\n${line}\n`)])).toEqual([`${path}:2: ${line}`]);
+});
+
+test.for([
+  ['apps/server/src/main.ts', 'process.exit(1);'],
+  ['apps/server/src/config.ts', 'parse(process.env);'],
+  ['apps/cli/src/commands/services.ts', "process.env['A'];"],
+  ['packages/sandbox/src/main.ts', 'process.exit(1);'],
+  ['packages/engines/src/a.ts', "process.kill(1, 'SIGINT');"],
+  ['packages/engines/src/a.ts', '// not process.env, which only entry points read'],
+  ['apps/server/test/a.unit.test.ts', 'process.env'],
+] as const)('in %s this is accepted: %s', ([path, line]) => {
+  expect(findProcessAccess([file(path, line)])).toEqual([]);
+});
+
+test('a source that git ignores is reported, a dependency is not', async () => {
+  const root = await mkdtemp(join(tmpdir(), 'earshot-sources-'));
+  execFileSync('git', ['init', '-q'], { cwd: root });
+  await writeFile(join(root, '.gitignore'), 'coverage/\nnode_modules/\n');
+  for (const folder of ['apps/a/coverage', 'apps/a/node_modules/b', 'apps/a/src']) {
+    await mkdir(join(root, folder), { recursive: true });
+    await writeFile(join(root, folder, 'c.ts'), '');
+  }
+  expect(await findIgnoredSources(root)).toEqual(['apps/a/coverage/c.ts: git ignores it']);
+  expect(await readSourceFiles(root)).toEqual([{ path: 'apps/a/src/c.ts', text: '' }]);
+  await rm(root, { recursive: true });
+});
