@@ -187,7 +187,7 @@ describe('a method that a path does not have', () => {
 describe('the size of a body', () => {
   const padded = (bytes: number) => `{}${' '.repeat(bytes - 2)}`;
   const limit = 256 * 1024;
-  const post = (body: RequestInit['body'], init: object = {}) =>
+  const post = (body: NonNullable<RequestInit['body']>, init: object = {}) =>
     send('POST', '/platforms/syntax', {
       headers: { authorization: `Bearer ${account.key}`, 'content-type': 'application/json' },
       body,

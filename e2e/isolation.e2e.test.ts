@@ -40,7 +40,7 @@ async function seen(api: Api, method: string, path: string, body?: object) {
   return { status, headers: [...headers].filter(([name]) => name !== 'date'), text };
 }
 
-describe("an id of another account answers like one that does not exist, byte for byte", () => {
+describe('an id of another account answers like one that does not exist, byte for byte', () => {
   const requests: ReadonlyArray<readonly [string, object]> = [
     ['/api.DeleteRule', {}],
     ['/matches', {}],
@@ -59,7 +59,7 @@ describe("an id of another account answers like one that does not exist, byte fo
   });
 
   test('a rule that the caller has deleted itself', async () => {
-    const { rule_id } = await asBob.createRule({ x: 'short-lived' });
+    const { rule_id } = await asBob.createRule({ x: 'ephemeral' });
     await asBob.deleteRule(rule_id);
     for (const path of ['/api.DeleteRule', '/matches']) {
       const deleted = await seen(asBob, 'POST', path, { rule_id });
@@ -68,7 +68,7 @@ describe("an id of another account answers like one that does not exist, byte fo
   });
 });
 
-describe("a cursor of another account answers like one that was never made", () => {
+describe('a cursor of another account answers like one that was never made', () => {
   const damaged = (cursor: string) => (cursor.startsWith('A') ? 'B' : 'A') + cursor.slice(1);
 
   test.each([

@@ -103,7 +103,7 @@ describe('SIGTERM', () => {
     agent.destroy();
   });
 
-  test('a long poll under way is answered, and its connection does not hold the node back either', async () => {
+  test('a long poll under way is answered, and does not hold the node back either', async () => {
     const node = await world.startServer();
     const { key } = await world.newAccount();
     const agent = new Agent({ keepAlive: true });
@@ -111,17 +111,17 @@ describe('SIGTERM', () => {
       const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
       request(new URL('/matches', node.url), { method: 'POST', agent, headers }, resolve)
         .once('error', reject)
-        .end(JSON.stringify({ order: 'oldest', wait_seconds: 3 }));
+        .end(JSON.stringify({ order: 'oldest', wait_seconds: 30 }));
     });
     const held = await Promise.race([poll, new Promise((resolve) => setTimeout(resolve, 1_000, 'held'))]);
     expect(held).toBe('held');
+    const startedAt = performance.now();
     const stopped = node.stop();
     const response = await poll;
     expect(response.statusCode).toBe(200);
     expect(operations.ListMatches.answer.parse(await json(response)).matches).toEqual([]);
-    const answeredAt = performance.now();
     await stopped;
-    expect(performance.now() - answeredAt).toBeLessThan(5_000);
+    expect(performance.now() - startedAt).toBeLessThan(5_000);
     agent.destroy();
   });
 });

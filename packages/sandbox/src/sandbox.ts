@@ -4,7 +4,7 @@ import { feedControlRoutes } from './control/feed-control.ts';
 import { firehoseControlRoutes } from './control/firehose-control.ts';
 import { xControlRoutes } from './control/x-control.ts';
 import { createFaults } from './faults.ts';
-import { startFeed } from './feed/feed.ts';
+import { createFeed } from './feed/feed.ts';
 import type { Organization } from './firehose/organization.ts';
 import { firehoseRoutes } from './firehose/routes.ts';
 import { createTap } from './firehose/tap.ts';
@@ -32,7 +32,8 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
   const speed = options.speed ?? 1;
   if (!(speed > 0)) throw new RangeError('speed must be above 0');
   const clock = createClock(speed);
-  const random = createRandom(options.seed ?? 1);
+  const seed = options.seed ?? 1;
+  const random = createRandom(seed);
   const nextId = createSnowflakes();
   const faults = createFaults();
   const rateLimits = options.rateLimits ?? true;
@@ -53,7 +54,8 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
 
   const backlogBytesMax = options.slowReaderBytes ?? SLOW_READER_BYTES;
   const deps = { apps, organization, clock, random, faults, nextId, rateLimits, backlogBytesMax };
-  const feed = startFeed(deps, options.feed ?? { postsPerSecond: 0, pagesPerSecond: 0 });
+  // Its own generator: what rules match must not change what the feed says.
+  const feed = createFeed({ ...deps, random: createRandom(seed) }, options.feed);
   const server = await startServer(options.port ?? 0, [
     ...xRoutes(deps),
     ...firehoseRoutes(deps),
@@ -62,6 +64,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     ...faultsControlRoutes(deps),
     ...feedControlRoutes(feed),
   ]);
+  feed.start();
   const close = async () => {
     feed.stop();
     await server.close();

@@ -1,15 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import { splitAtRandom } from '../src/faults.ts';
-import { createPageWriter } from '../src/feed/pages.ts';
-import { createPostWriter } from '../src/feed/posts.ts';
 import { createEventLog } from '../src/firehose/event-log.ts';
-import { buildPage } from '../src/firehose/page.ts';
 import { createRuleIndex } from '../src/match/rule-index.ts';
 import { createRandom } from '../src/random.ts';
 import { createFixedWindow, createSlidingWindow } from '../src/rate-limit.ts';
 import { createSnowflakes } from '../src/snowflake.ts';
 import { createMeter } from '../src/x/metering.ts';
-import { buildPost } from '../src/x/post.ts';
 
 describe('a fixed window', () => {
   test('counts down, refuses beyond the limit and starts anew after the reset', () => {
@@ -42,23 +38,23 @@ describe('an event log', () => {
   const event = (matchedAtMs: number) => ({ matchedAtMs, queryIds: [], data: '', chargeKey: '' });
 
   test('finds events by offset across jumps, and by time', () => {
-    const log = createEventLog({ firstOffset: 100, retentionMs: 1_000, nowMs: () => 50 });
-    log.append(event(10), 5);
-    log.append(event(20), 1);
-    log.append(event(30), 1);
+    const log = createEventLog({ firstOffset: 100, nextStep: () => 5, retentionMs: 1_000, nowMs: () => 50 });
+    log.append(event(10));
+    log.append(event(20));
+    log.append(event(30));
     expect(log.firstFrom(0)?.offset).toBe(100);
     expect(log.firstFrom(101)?.offset).toBe(105);
-    expect(log.firstFrom(107)).toBeUndefined();
+    expect(log.firstFrom(111)).toBeUndefined();
     expect(log.offsetAt(20)).toBe(105);
-    expect(log.offsetAt(31)).toBe(107);
-    expect(log.nextOffset()).toBe(107);
+    expect(log.offsetAt(31)).toBe(115);
+    expect(log.nextOffset()).toBe(115);
   });
 
   test('starts an expired position at the oldest event that is left', () => {
     let nowMs = 50;
-    const log = createEventLog({ firstOffset: 100, retentionMs: 30, nowMs: () => nowMs });
-    log.append(event(10), 1);
-    log.append(event(40), 1);
+    const log = createEventLog({ firstOffset: 100, nextStep: () => 1, retentionMs: 30, nowMs: () => nowMs });
+    log.append(event(10));
+    log.append(event(40));
     expect(log.firstFrom(100)?.offset).toBe(101);
     nowMs = 100;
     expect(log.size()).toBe(0);
@@ -107,47 +103,4 @@ test('random pieces join to the whole', () => {
   const pieces = splitAtRandom(whole, createRandom(3));
   expect(pieces.length).toBeGreaterThan(1);
   expect(Buffer.concat(pieces)).toEqual(whole);
-});
-
-describe('the feed', () => {
-  const write = (seed: number, count: number) => {
-    const random = createRandom(seed);
-    let lastId = 1_000;
-    const writePost = createPostWriter(random, () => String((lastId += 1)));
-    const writePage = createPageWriter(random);
-    return {
-      posts: Array.from({ length: count }, writePost),
-      pages: Array.from({ length: count }, () => writePage(Date.parse('2026-01-01T00:00:00Z'))),
-    };
-  };
-
-  test('is the same for the same seed and another for another seed', () => {
-    expect(write(7, 50)).toEqual(write(7, 50));
-    expect(write(7, 50)).not.toEqual(write(8, 50));
-  });
-
-  test('leaves no slot open and makes posts and pages that the sandbox takes', () => {
-    const { posts, pages } = write(7, 500);
-    expect(JSON.stringify([posts, pages])).not.toMatch(/\{[a-z]+\}/);
-    const deps = { nowMs: () => 0, nextId: () => '1' };
-    expect(posts.filter((post) => typeof buildPost(post, deps) === 'string')).toEqual([]);
-    expect(pages.filter((page) => typeof buildPage(page, 0) === 'string')).toEqual([]);
-  });
-
-  test('has several languages, topics, tags, links, retweets, replies and quotes', () => {
-    const all = JSON.stringify(write(7, 300).posts);
-    const traits = [
-      '"lang":"de"',
-      '"lang":"ja"',
-      '#',
-      '$',
-      'https://',
-      'retweeted',
-      'replied_to',
-      'quoted',
-      'photo',
-    ];
-    for (const trait of [...traits, 'rocket', 'outage', 'chip', 'launch', 'football'])
-      expect(all).toContain(trait);
-  });
 });

@@ -5,7 +5,10 @@ import type { Principal } from '../accounts/principal.ts';
 /** One operation: who asks is known, what they ask is parsed, and they may ask it. */
 export interface Route<Id extends OperationId> {
   readonly id: Id;
-  /** A Readable is JSON text that is longer than should stand in memory. */
+  /**
+   * A Readable is JSON text that is longer than should stand in memory. The signal ends all waiting: the caller
+   * has gone, or the node is about to, and then the answer is what there is.
+   */
   handle(principal: Principal, request: RequestOf<Id>, signal: AbortSignal): Promise<AnswerOf<Id> | Readable>;
 }
 

@@ -29,12 +29,12 @@ export interface HttpServerOptions {
 
 export interface HttpServer extends AsyncDisposable {
   listen(host: string, port: number): Promise<string>;
-  /** From now on every request is refused with `unavailable`; those under way go on. */
+  /** From now on every request is refused with `unavailable`; those under way go on, and those that wait are answered. */
   drain(): void;
 }
 
 export function createHttpServer(options: HttpServerOptions): HttpServer {
-  let draining = false;
+  const leaving = new AbortController();
   const app = Fastify({
     bodyLimit: bodyBytesMax,
     exposeHeadRoutes: false,
@@ -56,22 +56,27 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   app.addHook('onRequest', async (request, reply) => {
     reply.header('x-request-id', request.id);
     reply.header('cache-control', 'no-store');
-    if (draining && request.url !== '/healthz') {
+    if (leaving.signal.aborted && request.url !== '/healthz') {
       throw new Failure('unavailable', 'This node is shutting down: try again.', { retryAfterSeconds: 1 });
     }
     if (request.raw.httpVersion === '1.1' && request.headers.host === undefined) {
       throw new Failure('invalid_argument', 'Send a "Host" header.', { details: { violations: [] } });
     }
   });
+  app.addHook('onSend', async (_request, reply) => {
+    if (leaving.signal.aborted) reply.header('connection', 'close');
+  });
   app.addHook('onResponse', async (request, reply) => logAnswer(options, request, reply));
   app.setErrorHandler((error, request, reply) => sendError(options, error, request, reply));
   app.setNotFoundHandler((request, reply) => sendError(options, noSuchPath(app, request), request, reply));
-  addDiscovery(app, { isReady: () => (draining ? Promise.resolve(['draining']) : options.isReady()) });
-  for (const route of options.routes) addRoute(app, options, route);
+  addDiscovery(app, { isReady: options.isReady });
+  for (const route of options.routes) addRoute(app, { ...options, leaving: leaving.signal }, route);
   return {
     listen: (host, port) => app.listen({ host, port }),
     drain() {
-      draining = true;
+      leaving.abort();
+      // An answer whose headers are out already cannot say "close" any more: its connection must not idle for long.
+      app.server.keepAliveTimeout = 1;
     },
     async [Symbol.asyncDispose]() {
       await app.close();
@@ -90,7 +95,11 @@ function readJsonOnly(app: FastifyInstance): void {
 }
 
 /** Authenticate, authorise, parse, act, answer: in this order for every operation. */
-function addRoute(app: FastifyInstance, { authenticate }: HttpServerOptions, route: AnyRoute): void {
+function addRoute(
+  app: FastifyInstance,
+  { authenticate, leaving }: HttpServerOptions & { leaving: AbortSignal },
+  route: AnyRoute,
+): void {
   const operation: Operation = operations[route.id];
   const principals = new WeakMap<FastifyRequest, Principal>();
   app.route({
@@ -116,7 +125,11 @@ function addRoute(app: FastifyInstance, { authenticate }: HttpServerOptions, rou
       const gone = new AbortController();
       reply.raw.once('close', () => gone.abort());
       // The schema of this very operation has just parsed it; the union of all routes cannot say that.
-      const answer = await route.handle(principal, parsed.data as never, gone.signal);
+      const answer = await route.handle(
+        principal,
+        parsed.data as never,
+        AbortSignal.any([gone.signal, leaving]),
+      );
       return reply.header('content-type', 'application/json; charset=utf-8').send(answer);
     },
   });

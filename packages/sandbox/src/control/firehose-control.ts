@@ -4,10 +4,9 @@ import { buildPage } from '../firehose/page.ts';
 import { publishPage } from '../firehose/publish.ts';
 import { type Handler, sendJson } from '../http/exchange.ts';
 import type { Route } from '../http/router.ts';
-import type { Random } from '../random.ts';
 import { badRequest, buildAll, findByToken, readBody, readOneOrMany } from './answers.ts';
 
-export type FirehoseControlDeps = { organization: Organization; clock: Clock; random: Random };
+export type FirehoseControlDeps = { organization: Organization; clock: Clock };
 
 export function firehoseControlRoutes(deps: FirehoseControlDeps): Route[] {
   return [
@@ -17,14 +16,14 @@ export function firehoseControlRoutes(deps: FirehoseControlDeps): Route[] {
   ];
 }
 
-function injectPages({ organization, clock, random }: FirehoseControlDeps): Handler {
+function injectPages({ organization, clock }: FirehoseControlDeps): Handler {
   return async (exchange) => {
     const inputs = await readOneOrMany(exchange, 'pages');
     const pages = buildAll(inputs, (input) => buildPage(input, clock.nowMs()));
     sendJson(exchange.response, 200, {
       pages: pages.map((page) => ({
         url: page.url,
-        events: publishPage(page, organization, random).map(({ token, eventId, queryIds }) => ({
+        events: publishPage(page, organization).map(({ token, eventId, queryIds }) => ({
           tap: token,
           event_id: eventId,
           query_ids: queryIds,

@@ -15,6 +15,7 @@ import { createPostWriter } from './posts.ts';
 export type Feed = {
   rates: () => FeedRates;
   setRates: (rates: FeedRates) => void;
+  start: () => void;
   stop: () => void;
 };
 
@@ -29,8 +30,11 @@ type FeedDeps = {
 /** Real time, not service time: people watch the feed. */
 const TICK_MS = 100;
 
-export function startFeed({ apps, organization, clock, random, nextId }: FeedDeps, initial: FeedRates): Feed {
+const SILENT: FeedRates = { postsPerSecond: 0, pagesPerSecond: 0 };
+
+export function createFeed({ apps, organization, clock, random, nextId }: FeedDeps, initial = SILENT): Feed {
   let rates = initial;
+  let timer: NodeJS.Timeout | undefined;
   const writePost = createPostWriter(random, () => nextId(clock.nowMs()));
   const writePage = createPageWriter(random);
 
@@ -42,20 +46,22 @@ export function startFeed({ apps, organization, clock, random, nextId }: FeedDep
   const sendPages = (count: number) => {
     for (let sent = 0; sent < count; sent += 1) {
       const page = buildPage(writePage(clock.nowMs()), clock.nowMs());
-      if (typeof page !== 'string') publishPage(page, organization, random);
+      if (typeof page !== 'string') publishPage(page, organization);
     }
   };
 
-  const timer = setInterval(() => {
+  const tick = () => {
     sendPosts(arrivals(rates.postsPerSecond, random));
     sendPages(arrivals(rates.pagesPerSecond, random));
-  }, TICK_MS);
-  timer.unref();
+  };
 
   return {
     rates: () => rates,
     setRates: (wanted) => {
       rates = wanted;
+    },
+    start: () => {
+      timer = setInterval(tick, TICK_MS).unref();
     },
     stop: () => clearInterval(timer),
   };

@@ -13,7 +13,7 @@ export type LoggedEvent = {
  * only grow, and may jump.
  */
 export type EventLog = {
-  append: (event: Omit<LoggedEvent, 'offset'>, step: number) => LoggedEvent;
+  append: (event: Omit<LoggedEvent, 'offset'>) => LoggedEvent;
   /** The first retained event at this offset or after it. */
   firstFrom: (offset: number) => LoggedEvent | undefined;
   /** Where an event that matched at this moment or later would be. */
@@ -25,9 +25,15 @@ export type EventLog = {
 /** Bounds the memory of a sandbox that runs for days under a busy feed. */
 const EVENTS_MAX = 200_000;
 
-type EventLogOptions = { firstOffset: number; retentionMs: number; nowMs: () => number };
+type EventLogOptions = {
+  firstOffset: number;
+  /** Distance from one offset to the next. */
+  nextStep: () => number;
+  retentionMs: number;
+  nowMs: () => number;
+};
 
-export function createEventLog({ firstOffset, retentionMs, nowMs }: EventLogOptions): EventLog {
+export function createEventLog({ firstOffset, nextStep, retentionMs, nowMs }: EventLogOptions): EventLog {
   const events: LoggedEvent[] = [];
   let nextOffset = firstOffset;
 
@@ -38,11 +44,11 @@ export function createEventLog({ firstOffset, retentionMs, nowMs }: EventLogOpti
   };
 
   return {
-    append(event, step) {
+    append(event) {
       // A splice per event would be slow on a full log; readers drop the rest.
       if (events.length > EVENTS_MAX * 1.1) dropExpired();
       const logged = { offset: nextOffset, ...event };
-      nextOffset += step;
+      nextOffset += nextStep();
       events.push(logged);
       return logged;
     },

@@ -1,4 +1,3 @@
-import type { Random } from '../random.ts';
 import { toEventId } from './event-log.ts';
 import type { Organization } from './organization.ts';
 import type { FirehosePage } from './page.ts';
@@ -7,8 +6,6 @@ import type { FirehoseRule, Tap } from './tap.ts';
 export type PublishedEvent = { token: string; eventId: string; queryIds: string[] };
 
 const WEEK_MS = 7 * 24 * 3_600_000;
-/** Other taps share the partition, so offsets jump now and then (firehose.md §6.2). */
-const JUMP_PROBABILITY = 0.1;
 
 /** Appends one event per active tap with a matching rule and wakes the open streams. */
 export function publishPage(
@@ -22,10 +19,12 @@ export function publishPage(
     if (rules.length === 0) continue;
     const queryIds = rules.map(({ id }) => id);
     const { matchedAtMs } = page.document;
-    const event = tap.log.append(
-      { matchedAtMs, queryIds, data: toUpdate(tap, queryIds, page), chargeKey: page.chargeKey },
-      random.chance(JUMP_PROBABILITY) ? random.integer(2, 9) : 1,
-    );
+    const event = tap.log.append({
+      matchedAtMs,
+      queryIds,
+      data: toUpdate(tap, queryIds, page),
+      chargeKey: page.chargeKey,
+    });
     events.push({ token: tap.token, eventId: toEventId(event.offset), queryIds });
     for (const connection of tap.connections) connection.pump();
   }

@@ -54,6 +54,8 @@ const MINUTE_MS = 60_000;
 const RETENTION_MS = 24 * 60 * MINUTE_MS;
 const RULE_CALLS_PER_MINUTE = 60;
 const CONNECTIONS_PER_MINUTE = 30;
+/** Other taps share the partition, so offsets jump now and then (firehose.md §6.2). */
+const JUMP_PROBABILITY = 0.1;
 
 export type TapDeps = { clock: Clock; rateLimits: boolean };
 
@@ -77,6 +79,7 @@ export function createTap(options: TapOptions, { clock, rateLimits }: TapDeps): 
     // High and different on every run: an offset of an earlier run must not look valid by chance.
     log: createEventLog({
       firstOffset: randomInt(10_000_000, 900_000_000),
+      nextStep: () => (Math.random() < JUMP_PROBABILITY ? randomInt(2, 10) : 1),
       retentionMs: clock.realMs(RETENTION_MS),
       nowMs: clock.nowMs,
     }),

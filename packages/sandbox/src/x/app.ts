@@ -38,7 +38,6 @@ export type XApp = {
   clientAppId: string;
   plan: XPlan;
   ruleCap: number;
-  batchPolicy: BatchPolicy;
   duplicateIds: boolean;
   problems: XProblems;
   rules: RuleSet;
@@ -68,7 +67,6 @@ export type XAppDeps = {
 
 export function createXApp(options: XAppOptions, { clock, nextId, ruleDelayMs, rateLimits }: XAppDeps): XApp {
   const plan = options.plan ?? 'payg';
-  const batchPolicy = options.batchPolicy ?? 'partial';
   const isEnterprise = plan === 'enterprise';
   const ruleCap = options.ruleCap ?? (isEnterprise ? 25_000 : 1_000);
   const slots = createSlots({
@@ -89,7 +87,6 @@ export function createXApp(options: XAppOptions, { clock, nextId, ruleDelayMs, r
     clientAppId: String(Number.parseInt(randomUUID().slice(0, 7), 16) + 10_000_000),
     plan,
     ruleCap,
-    batchPolicy,
     duplicateIds: options.duplicateIds ?? true,
     problems: createProblems(options.problemHost ?? 'api.twitter.com'),
     rules: createRuleSet({
@@ -97,7 +94,7 @@ export function createXApp(options: XAppOptions, { clock, nextId, ruleDelayMs, r
       nextId: () => nextId(clock.nowMs()),
       cap: ruleCap,
       lengthMax: isEnterprise ? 2_048 : 1_024,
-      batchPolicy,
+      batchPolicy: options.batchPolicy ?? 'partial',
       onChange: live.change,
     }),
     live,

@@ -6,6 +6,8 @@ export type RuleInput = { value: string; tag: string | undefined };
 
 export type RuleVerdict =
   | { kind: 'created'; rule: XRule }
+  /** Nothing wrong with it, but an invalid rule spoilt its batch. */
+  | { kind: 'valid' }
   | { kind: 'duplicate'; value: string; id: string }
   | { kind: 'invalid'; value: string; details: string[] };
 
@@ -61,10 +63,9 @@ export function createRuleSet(options: RuleSetOptions): RuleSet {
     list: () => [...rules.values()],
     add(inputs, { dryRun, refuse }) {
       const known = new Map([...rules.values()].map((rule) => [rule.value, rule.id]));
-      const verdicts = inputs.map((input) => judge(input, known, refuse));
-      const spoilt =
-        options.batchPolicy === 'all_or_nothing' && verdicts.some(({ kind }) => kind === 'invalid');
-      const created = spoilt ? [] : verdicts.flatMap((one) => (one.kind === 'created' ? [one.rule] : []));
+      const judged = inputs.map((input) => judge(input, known, refuse));
+      const verdicts = options.batchPolicy === 'all_or_nothing' ? spoilIfInvalid(judged) : judged;
+      const created = verdicts.flatMap((verdict) => (verdict.kind === 'created' ? [verdict.rule] : []));
       if (rules.size + created.length > options.cap) return 'cap_exceeded';
       if (!dryRun && created.length > 0) {
         for (const rule of created) rules.set(rule.id, rule);
@@ -81,4 +82,9 @@ export function createRuleSet(options: RuleSetOptions): RuleSet {
       return removed.length;
     },
   };
+}
+
+function spoilIfInvalid(verdicts: RuleVerdict[]): RuleVerdict[] {
+  if (verdicts.every(({ kind }) => kind !== 'invalid')) return verdicts;
+  return verdicts.map((verdict) => (verdict.kind === 'created' ? { kind: 'valid' } : verdict));
 }

@@ -11,20 +11,18 @@ export function summarizeAdd(
   sent: string,
 ): { status: number; body: object } {
   if (verdicts === 'cap_exceeded') throw app.problems.ruleCapExceeded(app.ruleCap);
-  const valid = verdicts.flatMap((verdict) => (verdict.kind === 'created' ? [verdict.rule] : []));
-  const errors = verdicts.flatMap((verdict) => toError(app, verdict));
-  const isSpoilt = app.batchPolicy === 'all_or_nothing' && verdicts.some(({ kind }) => kind === 'invalid');
-  const created = isSpoilt ? [] : valid;
+  const created = verdicts.flatMap((verdict) => (verdict.kind === 'created' ? [verdict.rule] : []));
   const data = created.map(({ id, value, tag }) => ({ value, ...(tag !== undefined && { tag }), id }));
+  const errors = verdicts.flatMap((verdict) => toError(app, verdict));
   const summary = {
     created: created.length,
     not_created: verdicts.length - created.length,
-    valid: valid.length,
-    invalid: verdicts.length - valid.length,
+    valid: verdicts.length - errors.length,
+    invalid: errors.length,
   };
   const hasDuplicate = verdicts.some(({ kind }) => kind === 'duplicate');
   return {
-    status: created.length > 0 || (hasDuplicate && !isSpoilt) ? 201 : 200,
+    status: created.length > 0 || hasDuplicate ? 201 : 200,
     body: {
       ...(data.length > 0 && { data }),
       meta: { sent, summary },
@@ -36,6 +34,7 @@ export function summarizeAdd(
 function toError({ problems, duplicateIds }: XApp, verdict: RuleVerdict): object[] {
   switch (verdict.kind) {
     case 'created':
+    case 'valid':
       return [];
     case 'duplicate': {
       const { value, id } = verdict;

@@ -60,7 +60,9 @@ export function countRules({ apps }: XRulesDeps): Handler {
       all_project_client_apps: [own],
     };
     const wanted = exchange.query.get('rules_count.fields')?.split(',') ?? Object.keys(all);
-    const data = Object.fromEntries(wanted.flatMap((field) => (field in all ? [[field, all[field]]] : [])));
+    const data = Object.fromEntries(
+      wanted.flatMap((field) => (Object.hasOwn(all, field) ? [[field, all[field]]] : [])),
+    );
     sendJson(exchange.response, 200, { data });
   };
 }

@@ -1,0 +1,44 @@
+import { styleText } from 'node:util';
+import type { NewRule } from './api.ts';
+
+/** The rule that the demo starts with: about half of the feed's English posts and pages. */
+export const firstRule: NewRule = {
+  name: 'Rockets, outages and chips',
+  intent: 'Shows how matches arrive',
+  platforms: ['x', 'firehose'],
+  overrides: {
+    x: '(rocket OR liftoff OR outage OR downtime OR chip) -is:retweet',
+    firehose: 'title:rocket OR title:outage OR title:chip',
+  },
+};
+
+const exampleRule: NewRule = {
+  name: 'Football',
+  intent: 'Goals and transfers',
+  platforms: ['x', 'firehose'],
+  overrides: { x: '(football OR goal) -is:retweet', firehose: 'title:football OR title:striker' },
+};
+
+/** Where everything is, and commands to paste into another terminal. */
+export function guide(demo: { baseUrl: string; sandboxUrl: string; keys: readonly [string, string] }): string {
+  const { baseUrl, sandboxUrl, keys } = demo;
+  const key = `-H 'Authorization: Bearer ${keys[0]}'`;
+  const json = "-H 'Content-Type: application/json'";
+  const title = (text: string) => styleText('bold', text);
+  return `
+${title('API')}      ${baseUrl}
+${title('Key')}      ${keys[0]}
+${title('Docs')}     ${baseUrl}/docs
+${title('Sandbox')}  ${sandboxUrl} (stands in for X and Firehose; see packages/sandbox/README.md)
+
+${title('Create a rule, list rules, list matches')} (paste into another terminal):
+
+curl -s ${baseUrl}/api.CreateRule ${key} ${json} -d '${JSON.stringify(exampleRule)}'
+
+curl -s ${baseUrl}/api.ListRules ${key}
+
+curl -s ${baseUrl}/matches ${key} ${json} -d '{"limit":5}'
+
+${title(`Matches of the rule "${firstRule.name}" as they arrive`)} (Ctrl+C ends the demo):
+`;
+}

@@ -1,0 +1,81 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { type Program, startProgram } from '@earshot/engines';
+import { DEFAULT_TAP_TOKEN, DEFAULT_X_TOKEN } from '@earshot/sandbox';
+
+const script = (path: string): string => fileURLToPath(new URL(`../../../../${path}`, import.meta.url));
+
+/** A program of ours and its address. */
+export interface Running extends AsyncDisposable {
+  readonly url: string;
+  /** Resolves when it ends, with the words for an end that nobody asked for. */
+  readonly ended: Promise<string>;
+}
+
+export async function startSandboxProgram(options: { dir: string; feed: string }): Promise<Running> {
+  const logFile = join(options.dir, 'sandbox.log');
+  const program = await startProgram({
+    name: 'the sandbox',
+    script: script('packages/sandbox/src/main.ts'),
+    // Nobody wants to wait two seconds for the first match, as on X.
+    args: ['--rule-delay-ms', '0', '--feed', options.feed, '--seed', String(Date.now() % 1_000_000)],
+    env: cleanEnvironment(),
+    logFile,
+    readReady: (line) => (line.startsWith('{"url"') ? textField(line, 'url') : undefined),
+  });
+  return running('The sandbox', program, logFile);
+}
+
+interface ServerOptions {
+  readonly dir: string;
+  readonly port: number;
+  readonly databaseUrl: string;
+  readonly natsUrl: string;
+  readonly natsNodes: 1 | 3;
+  readonly sandboxUrl: string;
+}
+
+export async function startServerProgram(options: ServerOptions): Promise<Running> {
+  const logFile = join(options.dir, 'server.log');
+  const program = await startProgram({
+    name: 'the server',
+    script: script('apps/server/src/main.ts'),
+    env: {
+      ...cleanEnvironment(),
+      EARSHOT_DATABASE_URL: options.databaseUrl,
+      EARSHOT_NATS_URL: options.natsUrl,
+      EARSHOT_EVENTS_REPLICAS: String(options.natsNodes),
+      EARSHOT_X_TOKENS: `demo=${DEFAULT_X_TOKEN}`,
+      EARSHOT_FIREHOSE_TOKENS: `demo=${DEFAULT_TAP_TOKEN}`,
+      EARSHOT_X_BASE_URL: options.sandboxUrl,
+      EARSHOT_FIREHOSE_BASE_URL: options.sandboxUrl,
+      EARSHOT_PORT: String(options.port),
+      EARSHOT_METRICS_PORT: '0',
+    },
+    logFile,
+    readReady: (line) => (line.includes('earshot is up') ? textField(line, 'address') : undefined),
+  });
+  return running('The server', program, logFile);
+}
+
+/** Settings that the caller's shell has for another Earshot must not reach this one. */
+function cleanEnvironment(): NodeJS.ProcessEnv {
+  return { PATH: process.env['PATH'] };
+}
+
+function running(name: string, program: Program<string>, logFile: string): Running {
+  return {
+    url: program.ready,
+    ended: program.exited.then(async () => {
+      const log = await readFile(logFile, 'utf8').catch(() => '(no log)');
+      return `${name} ended. Its log ends with:\n${log.trimEnd().split('\n').slice(-12).join('\n')}`;
+    }),
+    [Symbol.asyncDispose]: () => program.stop(),
+  };
+}
+
+function textField(json: string, field: string): string | undefined {
+  const value: unknown = Reflect.get(Object(JSON.parse(json)), field);
+  return typeof value === 'string' ? value : undefined;
+}

@@ -1,0 +1,114 @@
+import { chmod, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { findNatsServer, type Nats, startNats, startPostgres } from '@earshot/engines';
+import { type Admin, openAdmin } from '@earshot/server/admin';
+import { startSandboxProgram, startServerProgram } from './programs.ts';
+
+const natsServerCache = resolve(import.meta.dirname, '../../../../.earshot/cache');
+
+/** A whole Earshot on this machine: engines, sandbox, server. Disposing stops all of it and deletes its data. */
+export interface Demo extends AsyncDisposable {
+  readonly baseUrl: string;
+  readonly sandboxUrl: string;
+  /** Of two accounts. */
+  readonly keys: readonly [string, string];
+  /** Resolves, with words, when a part ends by itself. */
+  readonly ended: Promise<string>;
+}
+
+export interface DemoOptions {
+  /** 0 takes a free one. */
+  readonly port: number;
+  /** Posts and pages per second, as the sandbox takes them. */
+  readonly feed: string;
+  readonly natsNodes: 1 | 3;
+  /** A nats-server that the caller named. */
+  readonly natsServer: string | undefined;
+  /** Ends a start between two of its steps. */
+  readonly signal: AbortSignal;
+  readonly log: (progress: string) => void;
+}
+
+export async function startDemo(options: DemoOptions): Promise<Demo> {
+  const { natsNodes, port, feed, signal, log } = options;
+  await using stack = new AsyncDisposableStack();
+  const dir = await temporaryFolder(stack);
+  const timed = stopwatch(log);
+
+  const postgresStarts = startPostgres({ dir: join(dir, 'postgres') });
+  const [postgres, nats, sandbox] = await together([
+    timed('PostgreSQL', use(stack, postgresStarts)),
+    timed('NATS', use(stack, startNatsFor(options, dir))),
+    timed('Sandbox in the place of X and Firehose', use(stack, startSandboxProgram({ dir, feed }))),
+  ]);
+  signal.throwIfAborted();
+
+  const serverStarts = startServerProgram({
+    ...{ dir, port, natsNodes },
+    ...{ databaseUrl: postgres.url, natsUrl: nats.url, sandboxUrl: sandbox.url },
+  });
+  const [server, keys] = await together([
+    timed('Earshot server', use(stack, serverStarts)),
+    timed('Two accounts with a key each', createKeys(postgres.url)),
+  ]);
+  signal.throwIfAborted();
+
+  const started = stack.move();
+  return {
+    baseUrl: server.url,
+    sandboxUrl: sandbox.url,
+    keys,
+    ended: Promise.race([server.ended, sandbox.ended]),
+    [Symbol.asyncDispose]: () => started.disposeAsync(),
+  };
+}
+
+async function temporaryFolder(stack: AsyncDisposableStack): Promise<string> {
+  const dir = await mkdtemp(join(tmpdir(), 'earshot-demo-'));
+  stack.defer(() => rm(dir, { recursive: true, force: true }));
+  // Started by root, PostgreSQL runs as another user, who must be able to pass through to its folder.
+  await chmod(dir, 0o711);
+  return dir;
+}
+
+async function startNatsFor({ natsNodes, natsServer, log }: DemoOptions, dir: string): Promise<Nats> {
+  const server = await findNatsServer({ cacheDir: natsServerCache, configured: natsServer, log });
+  return startNats({ server, dir: join(dir, 'nats'), nodes: natsNodes });
+}
+
+async function createKeys(databaseUrl: string): Promise<readonly [string, string]> {
+  await using admin = await openAdmin(databaseUrl);
+  return [await createKey(admin, 'Demo'), await createKey(admin, 'Second demo')];
+}
+
+async function createKey(admin: Admin, accountName: string): Promise<string> {
+  const { accountId } = await admin.createAccount({ name: accountName });
+  const created = await admin.createKey({ accountId });
+  if (created === null) throw new Error(`the account ${accountId} is gone`);
+  return created.key;
+}
+
+async function use<Resource extends AsyncDisposable>(
+  stack: AsyncDisposableStack,
+  starting: Promise<Resource>,
+): Promise<Resource> {
+  return stack.use(await starting);
+}
+
+/** Waits for all of them, also when one fails: a part that is still starting could not be stopped. */
+async function together<Parts extends readonly unknown[]>(
+  parts: readonly [...{ [Index in keyof Parts]: Promise<Parts[Index]> }],
+): Promise<Parts> {
+  await Promise.allSettled(parts);
+  return (await Promise.all(parts)) as unknown as Parts;
+}
+
+function stopwatch(log: (progress: string) => void) {
+  return async <Result>(name: string, work: Promise<Result>): Promise<Result> => {
+    const startedAt = performance.now();
+    const result = await work;
+    log(`${((performance.now() - startedAt) / 1_000).toFixed(1).padStart(5)} s  ${name}`);
+    return result;
+  };
+}

@@ -1,0 +1,54 @@
+import type { Coverage, Platform } from '@earshot/contract';
+
+/** When the sources of a rule or a platform were listening. */
+export interface CoverageStore {
+  intervals(asked: CoverageAsked): Promise<SourceIntervals[]>;
+}
+
+export interface CoverageAsked {
+  readonly accountId: string;
+  readonly ruleId: string | null;
+  readonly platform: Platform | null;
+}
+
+export interface SourceIntervals {
+  readonly platform: Platform;
+  /** From when on the answer speaks of this source. */
+  readonly from: Date;
+  /** In order of time; the last one may still be open. */
+  readonly live: ReadonlyArray<{ from: Date; to: Date; endedBecause: string | null }>;
+  readonly isLive: boolean;
+}
+
+export type ReadCoverage = (asked: CoverageAsked) => Promise<Coverage>;
+
+const gapsMax = 100;
+/** Firehose replays what it has for about a day: a gap shorter than that was filled when the stream came back. */
+const replayedMs = 23 * 3_600_000;
+
+export function createReadCoverage(store: CoverageStore): ReadCoverage {
+  return async (asked) => toCoverage(await store.intervals(asked));
+}
+
+/** Whatever lies between two intervals is a gap; the last one is open while nobody listens. */
+export function toCoverage(sources: readonly SourceIntervals[]): Coverage {
+  const gaps: Coverage['gaps'] = [];
+  let completeThrough: Date | null = null;
+  for (const { platform, from, live, isLive } of sources) {
+    let covered = from;
+    let reason = 'not_listening_yet';
+    for (const interval of live) {
+      if (interval.from > covered) gaps.push(gap(platform, covered, interval.from, reason));
+      if (interval.to > covered) covered = interval.to;
+      reason = interval.endedBecause ?? 'process_died';
+    }
+    if (!isLive) gaps.push(gap(platform, covered, null, reason));
+    if (completeThrough === null || covered < completeThrough) completeThrough = covered;
+  }
+  return { complete_through: completeThrough?.toISOString() ?? null, gaps: gaps.slice(-gapsMax) };
+}
+
+function gap(platform: Platform, from: Date, to: Date | null, reason: string): Coverage['gaps'][number] {
+  const repaired = platform === 'firehose' && to !== null && to.getTime() - from.getTime() < replayedMs;
+  return { platform, from: from.toISOString(), to: to?.toISOString() ?? null, reason, repaired };
+}

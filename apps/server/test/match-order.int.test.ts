@@ -1,0 +1,166 @@
+import { eventually, startTestNats, type Template } from '@earshot/testkit';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createBells } from '../src/adapters/nats/bells.ts';
+import { connectNats, type Nats } from '../src/adapters/nats/connection.ts';
+import { createEventLog } from '../src/adapters/nats/event-log.ts';
+import { createEventSource } from '../src/adapters/nats/event-source.ts';
+import { ensureEventsStream } from '../src/adapters/nats/events-stream.ts';
+import type { Database } from '../src/adapters/postgres/database.ts';
+import { readInstallation } from '../src/adapters/postgres/installation.ts';
+import { createMatchReader } from '../src/adapters/postgres/match-reader.ts';
+import { createMatchStore } from '../src/adapters/postgres/match-store.ts';
+import type { StreamEvent } from '../src/ingest/stream-event.ts';
+import type { MatchStore } from '../src/matching/match-store.ts';
+import { createMatchWorker } from '../src/matching/match-worker.ts';
+import { createMetrics } from '../src/observability/metrics.ts';
+import type { MatchReader } from '../src/readers/match-reader.ts';
+import { supervise } from '../src/runtime/supervisor.ts';
+import { createMigratedTemplate, openTestDatabase, seedRules, silentEvents, silentLog } from './support.ts';
+
+const workers = 4;
+const rulesPerEvent = 10;
+const matchesWanted = 50_000;
+
+let template: Template;
+beforeAll(async () => {
+  template = await createMigratedTemplate();
+});
+afterAll(() => template?.[Symbol.asyncDispose]());
+
+function event(number: number, tags: readonly string[]): StreamEvent {
+  const key = String(1_900_000_000_000_000_000n + BigInt(number));
+  return {
+    platform: 'x',
+    sourceId: 'x:main',
+    upstreamEventId: key,
+    key,
+    day: new Date().toISOString().slice(0, 10),
+    platformPostId: key,
+    rules: tags.map((tag, index) => ({ upstreamRuleId: String(index + 1), tag })),
+    payload: {
+      url: null,
+      title: null,
+      text: `post ${number}`,
+      author: null,
+      published_at: null,
+      language: null,
+      raw: {},
+    },
+  };
+}
+
+async function publish(nats: Nats, tags: readonly string[]): Promise<void> {
+  const log = createEventLog(nats);
+  const total = matchesWanted / rulesPerEvent;
+  for (let at = 0; at < total; at += 250) {
+    const batch = Array.from({ length: Math.min(250, total - at) }, (_, index) => event(at + index, tags));
+    await Promise.all(batch.map((one) => log.append(one, null)));
+  }
+}
+
+/** Follows from the start, a page at a time, as fast as it can, until told that everything is written. */
+async function follow(reader: MatchReader, isComplete: () => Promise<boolean>): Promise<string[]> {
+  const seen: string[] = [];
+  let from: number | null = null;
+  for (;;) {
+    const complete = await isComplete();
+    const page = await reader.read({
+      accountId: 'acc_1',
+      ruleId: null,
+      platform: null,
+      since: null,
+      until: null,
+      order: 'oldest',
+      from,
+      limit: 100,
+    });
+    for (const match of page) seen.push(`${match.ruleId} ${match.platformPostId}`);
+    from = page.at(-1)?.position ?? from;
+    if (page.length === 0 && complete) return seen;
+  }
+}
+
+async function writtenMatches(database: Database): Promise<number> {
+  return (await database.one<{ count: number }>('select count(*) from matches'))?.count ?? 0;
+}
+
+/** Four workers write while one reader follows; returns what it saw and what a reader sees afterwards. */
+async function run(makeStore: (database: Database) => Promise<MatchStore>) {
+  await using server = await startTestNats();
+  await using nats = await connectNats(server.url, 'test');
+  await using clone = await template.clone();
+  await using database = openTestDatabase(clone.url, 12);
+  await ensureEventsStream(nats, { replicas: 1, bytesMax: 1024 ** 3 });
+  const { tags } = await seedRules(database, rulesPerEvent);
+  const store = await makeStore(database);
+  const installation = (await readInstallation(database)).id;
+  const options = { installation, store, bells: createBells(nats), events: silentEvents() };
+  await using _supervisor = supervise(
+    Array.from({ length: workers }, (_, index) =>
+      createMatchWorker({ ...options, name: `match:${index}`, source: createEventSource(nats) }),
+    ),
+    { log: silentLog, metrics: createMetrics() },
+  );
+  const reader = createMatchReader(database);
+  let complete = false;
+  const following = follow(reader, async () => complete);
+  await publish(nats, tags);
+  await eventually(async () => expect(await writtenMatches(database)).toBe(matchesWanted), {
+    timeoutMs: 90_000,
+  });
+  complete = true;
+  return { seen: await following, afterwards: await follow(reader, async () => true) };
+}
+
+/** What everybody does first: a sequence, without the lock. */
+async function naiveStore(database: Database): Promise<MatchStore> {
+  await database.run('create sequence naive_position');
+  const real = createMatchStore(database);
+  return {
+    ...real,
+    write: (posts, matches) =>
+      database.transaction(async (sql) => {
+        await sql.run(
+          `insert into posts (platform, event_key, event_day, platform_post_id, payload)
+           select * from unnest($1::text[], $2::text[], $3::date[], $4::text[], $5::text[]) on conflict do nothing`,
+          [
+            posts.map((post) => post.platform),
+            posts.map((post) => post.key),
+            posts.map((post) => post.day),
+            posts.map((post) => post.platformPostId),
+            posts.map((post) => JSON.stringify(post.payload)),
+          ],
+        );
+        await sql.run(
+          `insert into matches (position, account_id, rule_id, rule_version, platform, event_key, event_day)
+           select nextval('naive_position'), * from
+             unnest($1::text[], $2::text[], $3::integer[], $4::text[], $5::text[], $6::date[])
+           on conflict do nothing`,
+          [
+            matches.map((match) => match.accountId),
+            matches.map((match) => match.ruleId),
+            matches.map((match) => match.ruleVersion),
+            matches.map((match) => match.platform),
+            matches.map((match) => match.eventKey),
+            matches.map((match) => match.eventDay),
+          ],
+        );
+        return {};
+      }),
+  };
+}
+
+describe('a follower while four workers write 50,000 matches', () => {
+  test('sees each exactly once, in the order that everybody sees', async () => {
+    const { seen, afterwards } = await run(async (database) => createMatchStore(database));
+    expect(new Set(seen).size).toBe(matchesWanted);
+    expect(seen).toHaveLength(matchesWanted);
+    expect(seen).toEqual(afterwards);
+  });
+
+  test('control: with plain sequence numbers it misses some', async () => {
+    const { seen, afterwards } = await run(naiveStore);
+    expect(afterwards).toHaveLength(matchesWanted);
+    expect(seen.length).toBeLessThan(matchesWanted);
+  });
+});

@@ -1,0 +1,57 @@
+import { createTemplate, type Template, testPostgresUrl } from '@earshot/testkit';
+import { pino } from 'pino';
+import { type Database, openDatabase } from '../src/adapters/postgres/database.ts';
+import { createMaintenance } from '../src/adapters/postgres/maintenance.ts';
+import { migrate } from '../src/adapters/postgres/migrate.ts';
+import { createEvents, type Events } from '../src/observability/events.ts';
+import type { Logger } from '../src/observability/logger.ts';
+import { createMetrics } from '../src/observability/metrics.ts';
+
+export const silentLog: Logger = pino({ level: 'silent' });
+
+export function silentEvents(): Events {
+  return createEvents(silentLog, createMetrics());
+}
+
+export function createMigratedTemplate(): Promise<Template> {
+  return createTemplate({
+    postgresUrl: testPostgresUrl(),
+    migrate: async (url) => {
+      await migrate(url);
+      await using database = openTestDatabase(url);
+      await createMaintenance(database).ensureAhead();
+    },
+  });
+}
+
+export function openTestDatabase(url: string, connectionsMax = 8): Database {
+  return openDatabase({ url, connectionsMax, onIdleError: () => undefined });
+}
+
+/** An account with rules, each holding a slot of its own on one X source. */
+export async function seedRules(
+  database: Database,
+  count: number,
+): Promise<{ accountId: string; tags: string[] }> {
+  await database.run(`insert into accounts (id, name, plan) values ('acc_1', 'one', 'paid')`);
+  await database.run(`insert into sources (id, platform, capacity) values ('x:main', 'x', 1000)`);
+  await database.run(
+    `insert into rules (id, account_id, name, intent, state)
+     select 'rule_' || n, 'acc_1', 'rule', 'test', 'active' from generate_series(1, $1) as n`,
+    [count],
+  );
+  await database.run(
+    `insert into slots (id, platform, source_id, value, value_hash, state, upstream_rule_id)
+     select 'slot_' || n, 'x', 'x:main', 'v' || n, decode(md5(n::text), 'hex'), 'registered', n::text
+     from generate_series(1, $1) as n`,
+    [count],
+  );
+  await database.run(
+    `insert into slot_holders (slot_id, rule_id, account_id, platform, rule_version)
+     select 'slot_' || n, 'rule_' || n, 'acc_1', 'x', 1 from generate_series(1, $1) as n`,
+    [count],
+  );
+  const installation = await database.one<{ id: string }>('select id from installation');
+  const tags = Array.from({ length: count }, (_, index) => `earshot:${installation?.id}:slot_${index + 1}`);
+  return { accountId: 'acc_1', tags };
+}

@@ -1,0 +1,125 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { errorSchema, type Scope, scopes } from '@earshot/contract';
+import { eventually } from '@earshot/testkit';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Api } from './src/api.ts';
+import { type Account, type ServerUnderTest, startWorld, tapToken, type World, xToken } from './src/world.ts';
+
+const run = promisify(execFile);
+
+let world: World;
+let server: ServerUnderTest;
+let account: Account;
+/** Every key of this run: none of them may turn up anywhere. */
+const keys: string[] = [];
+
+beforeAll(async () => {
+  world = await startWorld();
+  server = await world.startServer({ EARSHOT_LOG_LEVEL: 'debug' });
+  account = await world.newAccount();
+  keys.push(account.key);
+});
+afterAll(() => world?.[Symbol.asyncDispose]());
+
+async function newKey(options: { scopes?: readonly Scope[]; expiresAt?: Date } = {}) {
+  const created = await world.admin.createKey({ accountId: account.accountId, ...options });
+  if (!created) throw new Error('the account is gone');
+  keys.push(created.key);
+  return { ...created, api: server.api({ ...account, ...created }) };
+}
+
+const statusOf = async (api: Api) => (await api.call('GET', '/api.ListRules')).status;
+
+test('a key that was revoked stops working within 5 s on a node that has just used it', async () => {
+  const { api, keyId } = await newKey();
+  expect(await statusOf(api)).toBe(200);
+  expect(await world.admin.revokeKey(keyId)).toBe(true);
+  const revokedAt = performance.now();
+  // Used without a break: being in use must not keep it alive.
+  await eventually(async () => expect(await statusOf(api)).toBe(401), { timeoutMs: 10_000 });
+  expect(performance.now() - revokedAt).toBeLessThan(5_000);
+  expect(await statusOf(api)).toBe(401);
+  expect(await world.admin.revokeKey(keyId)).toBe(false);
+});
+
+test('a key stops working within 5 s after it expires on a node that has just used it', async () => {
+  const expiresAt = new Date(Date.now() + 2_000);
+  const { api } = await newKey({ expiresAt });
+  expect(await statusOf(api)).toBe(200);
+  await eventually(async () => expect(await statusOf(api)).toBe(401), { timeoutMs: 15_000 });
+  expect(Date.now()).toBeGreaterThanOrEqual(expiresAt.getTime());
+  expect(Date.now() - expiresAt.getTime()).toBeLessThan(5_000);
+});
+
+test('the other keys of the account go on working when one is revoked', async () => {
+  const { keyId } = await newKey();
+  await world.admin.revokeKey(keyId);
+  expect(await statusOf(server.api(account))).toBe(200);
+});
+
+test('a key may do what its scopes say, and nothing else', async () => {
+  const { rule_id } = await server.api(account).createRule({ x: 'nebula' });
+  const outcomes = async (api: Api) => ({
+    'rules:read': await statusOf(api),
+    'matches:read': (await api.call('POST', '/matches', { rule_id })).status,
+    'rules:write': (await api.call('POST', '/api.DeleteRule', { rule_id: 'rule_unknown' })).status,
+  });
+  const allowed = { 'rules:read': 200, 'matches:read': 200, 'rules:write': 404 };
+  const denied = { 'rules:read': 403, 'matches:read': 403, 'rules:write': 403 };
+  expect(await outcomes((await newKey()).api)).toEqual(allowed);
+  expect(await outcomes((await newKey({ scopes: [] })).api)).toEqual(denied);
+  for (const scope of scopes) {
+    const { api } = await newKey({ scopes: [scope] });
+    expect(await outcomes(api)).toEqual({ ...denied, [scope]: allowed[scope] });
+  }
+});
+
+test('a dump of the whole database contains no key, and what it contains is no key', async () => {
+  const { stdout: dump } = await run('pg_dump', ['--data-only', world.databaseUrl]);
+  expect(dump).toContain(account.keyId);
+  for (const key of keys) {
+    expect(dump).not.toContain(key);
+    expect(dump).not.toContain(key.slice('esk_'.length, -6));
+    expect(dump).not.toContain(Buffer.from(key).toString('hex'));
+  }
+  expect(dump).not.toMatch(/esk_[0-9A-Za-z]{8}/);
+  const query = 'select hash, display from api_keys';
+  const { stdout: rows } = await run('psql', ['--csv', '--tuples-only', '-c', query, world.databaseUrl]);
+  const stored = rows.trim().split(/[\n,]/);
+  expect(stored).toHaveLength(2 * keys.length);
+  for (const text of stored) {
+    const answer = await server.api({ ...account, key: encodeURI(text) }).call('GET', '/api.ListRules');
+    expect(answer.status).toBe(401);
+  }
+});
+
+test('the log of the whole run, at its most talkative, contains no key and no upstream token', async () => {
+  const { key } = account;
+  const api = server.api(account);
+  await api.call('GET', `/api.ListRules?api_key=${key}`);
+  await api.call('POST', '/matches', { cursor: key });
+  await api.call('POST', '/matches', `{"key": "${key}"`);
+  await api.call('POST', `/nowhere/${key}`, {}, { cookie: key });
+  await api.call('GET', '/api.ListRules', undefined, { 'x-request-id': key });
+  await world.sandbox.arm({ kind: 'stream_cut', platform: 'x' });
+  await world.sandbox.arm({ kind: 'rules_status', count: 2, status: 503 });
+  const refused = await api.call('POST', '/api.CreateRule', {
+    name: key,
+    intent: key,
+    platforms: ['firehose', 'x'],
+    overrides: { firehose: 'title:nebula', x: 'nebula lang:en' },
+  });
+  expect((await world.sandbox.fired()).every((times) => times > 0)).toBe(true);
+  await world.sandbox.clearFaults();
+  if (refused.status !== 200) errorSchema.parse(refused.json);
+  await server.stop();
+
+  const log = await world.serverLog();
+  for (const expected of ['rule created', 'stream open', 'upstream rule call failed', 'earshot is down']) {
+    expect(log).toContain(expected);
+  }
+  for (const secret of [...keys, ...keys.map((one) => one.slice('esk_'.length, -6)), xToken, tapToken]) {
+    expect(log).not.toContain(secret);
+  }
+});

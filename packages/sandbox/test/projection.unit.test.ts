@@ -1,0 +1,81 @@
+import { expect, test } from 'vitest';
+import { buildPost } from '../src/x/post.ts';
+import { project, readProjection } from '../src/x/projection.ts';
+
+function projectWith(query: string, post: object): unknown {
+  const projection = readProjection(new URLSearchParams(query));
+  const built = buildPost(post, { nowMs: () => Date.parse('2026-08-30T09:21:07Z'), nextId: () => '77' });
+  if ('parameter' in projection || typeof built === 'string') throw new Error('not a good example');
+  return project(built, [], projection);
+}
+
+const POST = {
+  text: 'with @bo',
+  author: { id: '1', username: 'ada', name: 'Ada', description: 'writes' },
+  in_reply_to_user_id: '2',
+  attachments: { media_keys: ['3_1'] },
+  geo: { place_id: 'p1' },
+  referenced_tweets: [{ type: 'replied_to', id: '5' }],
+  includes: {
+    users: [
+      { id: '1', username: 'ada', name: 'Someone else' },
+      { id: '2', username: 'bo', name: 'Bo' },
+      { id: '3', username: 'cy', name: 'Cy' },
+    ],
+    tweets: [{ id: '5', text: 'first', author_id: '3', lang: 'en' }],
+    media: [{ media_key: '3_1', type: 'photo', url: 'https://img.example/1.jpg' }],
+    places: [{ id: 'p1', full_name: 'Port Ellis', country: 'Nowhere' }],
+  },
+};
+
+test('a connection that asks for nothing gets id, text and edit history', () => {
+  expect(projectWith('', POST)).toEqual({
+    data: { id: '77', text: 'with @bo', edit_history_tweet_ids: ['77'] },
+    matching_rules: [],
+  });
+});
+
+test('an expansion shows the field it expands and the object, with default fields', () => {
+  expect(projectWith('expansions=author_id,attachments.media_keys,geo.place_id', POST)).toMatchObject({
+    data: { author_id: '1', attachments: { media_keys: ['3_1'] }, geo: { place_id: 'p1' } },
+    includes: {
+      users: [{ id: '1', name: 'Ada', username: 'ada' }],
+      media: [{ media_key: '3_1', type: 'photo' }],
+      places: [{ id: 'p1', full_name: 'Port Ellis' }],
+    },
+  });
+});
+
+test('a user wanted for two reasons is included once, and users nobody asked for are not', () => {
+  const query = 'expansions=in_reply_to_user_id,entities.mentions.username&user.fields=description';
+  expect(projectWith(query, POST)).toMatchObject({
+    includes: { users: [{ id: '2', username: 'bo', name: 'Bo' }] },
+  });
+});
+
+test('referenced posts come with the fields asked for, and their authors only on request', () => {
+  expect(projectWith('expansions=referenced_tweets.id&tweet.fields=lang', POST)).toMatchObject({
+    includes: { tweets: [{ id: '5', text: 'first', lang: 'en' }] },
+  });
+  expect(projectWith('expansions=referenced_tweets.id,referenced_tweets.id.author_id', POST)).toMatchObject({
+    includes: { users: [{ id: '3', username: 'cy' }] },
+  });
+});
+
+test('what is absent is left out, not sent as null', () => {
+  expect(projectWith('tweet.fields=entities,geo,note_tweet', { text: 'plain', geo: null })).toEqual({
+    data: { id: '77', text: 'plain', edit_history_tweet_ids: ['77'] },
+    matching_rules: [],
+  });
+});
+
+test('an unknown parameter or field is handed back', () => {
+  expect(readProjection(new URLSearchParams('tweet.fields=id,nothing'))).toEqual({
+    parameter: 'tweet.fields',
+    value: 'nothing',
+  });
+  expect(readProjection(new URLSearchParams('backfill_minutes=2'))).toEqual({
+    parameter: 'backfill_minutes',
+    value: '2',
+  });
+});
