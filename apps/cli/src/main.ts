@@ -1,7 +1,9 @@
 import type { Command } from './command.ts';
+import { admin } from './commands/admin.ts';
+import { demo } from './commands/demo.ts';
 import { services } from './commands/services.ts';
 
-const commands: readonly Command[] = [services];
+const commands: readonly Command[] = [demo, services, admin];
 
 async function main([name, ...args]: string[]): Promise<number> {
   const command = commands.find((candidate) => candidate.name === name);

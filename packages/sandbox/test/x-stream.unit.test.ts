@@ -49,7 +49,7 @@ describe('connecting', () => {
   });
 
   test('answers 429 after 50 attempts in a window and opens again in the next one', async () => {
-    await using fast = await startSandbox({ speed: 900 });
+    await using fast = await startSandbox({ speed: 200 });
     const { openX } = createClient(fast);
     for (let attempt = 0; attempt < 50; attempt += 1) expect((await openX()).status).toBe(409);
     const refused = await openX();
@@ -69,7 +69,7 @@ describe('connecting', () => {
   );
 
   test('holds the slot of a client that went away for as long as it was told to', async () => {
-    const app = { token: 'sandbox-x-token', slotHoldMs: 60_000 };
+    const app = { token: 'sandbox-x-token', slotHoldMs: 200_000 };
     await using sticky = await startSandbox({ speed: 100, rateLimits: false, xApps: [app] });
     const other = createClient(sticky);
     await other.addXRules('fjord');
@@ -180,7 +180,7 @@ describe('records', () => {
 
 describe('rule changes', () => {
   test('reach an open stream after the delay, additions and removals alike', async () => {
-    await using slow = await startSandbox({ ruleDelayMs: 300 });
+    await using slow = await startSandbox({ ruleDelayMs: 1_500 });
     const other = createClient(slow);
     await other.addXRules('anchor');
     const stream = await other.openX();

@@ -69,8 +69,12 @@ async function runDemo({ port, feed, cluster, json, stop }: RunOptions): Promise
   console.error('Starting a private Earshot …');
   {
     await using running = await startDemo({
-      ...{ port, feed, natsNodes: cluster === true ? 3 : 1, natsServer: process.env['EARSHOT_NATS_SERVER'] },
-      ...{ signal: stop.signal, log: console.error },
+      port,
+      feed,
+      natsNodes: cluster === true ? 3 : 1,
+      natsServer: process.env['EARSHOT_NATS_SERVER'],
+      signal: stop.signal,
+      log: console.error,
     });
     void running.ended.then((words) => stop.abort(new Error(words)));
     if (json) await serveProgram(running, stop.signal);
@@ -93,7 +97,8 @@ async function serveReader(running: Demo, signal: AbortSignal, startedAt: number
   await api.createRule(firstRule);
   console.error(`Ready after ${((performance.now() - startedAt) / 1_000).toFixed(1)} s.`);
   console.log(guide(running));
-  for await (const match of api.follow(signal)) {
+  const onFailure = (error: unknown) => console.error(`Asking again for matches: ${String(error)}`);
+  for await (const match of api.follow(signal, onFailure)) {
     console.log(matchLine(match, process.stdout.columns ?? columnsWithoutTerminal));
   }
 }

@@ -1,8 +1,10 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
 /** The two calls that the demo makes itself, as any program would make them. */
 export interface DemoApi {
   createRule(rule: NewRule): Promise<void>;
-  /** Every match of the account from the first on, as it arrives. Ends when the signal aborts. */
-  follow(signal: AbortSignal): AsyncGenerator<DemoMatch>;
+  /** Every match of the account from the first on, as it arrives, over all failures. Ends when the signal aborts. */
+  follow(signal: AbortSignal, onFailure: (error: unknown) => void): AsyncGenerator<DemoMatch>;
 }
 
 export interface NewRule {
@@ -29,6 +31,8 @@ interface MatchPage {
   readonly next_cursor: string;
 }
 
+const retryMs = 1_000;
+
 export function createDemoApi({ baseUrl, key }: { baseUrl: string; key: string }): DemoApi {
   const post = async (path: string, body: object, signal?: AbortSignal): Promise<unknown> => {
     const response = await fetch(new URL(path, baseUrl), {
@@ -44,19 +48,20 @@ export function createDemoApi({ baseUrl, key }: { baseUrl: string; key: string }
     async createRule(rule) {
       await post('/api.CreateRule', rule);
     },
-    async *follow(signal) {
+    async *follow(signal, onFailure) {
       let cursor: string | undefined;
       while (!signal.aborted) {
         const request = { order: 'oldest', wait_seconds: 30, limit: 100, ...(cursor && { cursor }) };
-        const page = await post('/matches', request, signal).catch((error: unknown) => {
-          if (signal.aborted) return undefined;
-          throw error;
-        });
-        if (page === undefined) return;
-        // The server of this same version wrote it, and its own tests hold the shape.
-        const { matches, next_cursor } = page as MatchPage;
-        cursor = next_cursor;
-        yield* matches;
+        try {
+          // The server of this same version wrote it, and its own tests hold the shape.
+          const page = (await post('/matches', request, signal)) as MatchPage;
+          cursor = page.next_cursor;
+          yield* page.matches;
+        } catch (error) {
+          if (signal.aborted) return;
+          onFailure(error);
+          await sleep(retryMs, undefined, { signal }).catch(() => undefined);
+        }
       }
     },
   };

@@ -20,7 +20,11 @@ const exampleRule: NewRule = {
 };
 
 /** Where everything is, and commands to paste into another terminal. */
-export function guide(demo: { baseUrl: string; sandboxUrl: string; keys: readonly [string, string] }): string {
+export function guide(demo: {
+  baseUrl: string;
+  sandboxUrl: string;
+  keys: readonly [string, string];
+}): string {
   const { baseUrl, sandboxUrl, keys } = demo;
   const key = `-H 'Authorization: Bearer ${keys[0]}'`;
   const json = "-H 'Content-Type: application/json'";

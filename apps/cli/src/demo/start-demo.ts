@@ -37,21 +37,25 @@ export async function startDemo(options: DemoOptions): Promise<Demo> {
   const timed = stopwatch(log);
 
   const postgresStarts = startPostgres({ dir: join(dir, 'postgres') });
-  const [postgres, nats, sandbox] = await together([
+  const [postgres, nats, sandbox] = await together(
     timed('PostgreSQL', use(stack, postgresStarts)),
     timed('NATS', use(stack, startNatsFor(options, dir))),
     timed('Sandbox in the place of X and Firehose', use(stack, startSandboxProgram({ dir, feed }))),
-  ]);
+  );
   signal.throwIfAborted();
 
   const serverStarts = startServerProgram({
-    ...{ dir, port, natsNodes },
-    ...{ databaseUrl: postgres.url, natsUrl: nats.url, sandboxUrl: sandbox.url },
+    dir,
+    port,
+    natsNodes,
+    databaseUrl: postgres.url,
+    natsUrl: nats.url,
+    sandboxUrl: sandbox.url,
   });
-  const [server, keys] = await together([
+  const [server, keys] = await together(
     timed('Earshot server', use(stack, serverStarts)),
     timed('Two accounts with a key each', createKeys(postgres.url)),
-  ]);
+  );
   signal.throwIfAborted();
 
   const started = stack.move();
@@ -97,11 +101,9 @@ async function use<Resource extends AsyncDisposable>(
 }
 
 /** Waits for all of them, also when one fails: a part that is still starting could not be stopped. */
-async function together<Parts extends readonly unknown[]>(
-  parts: readonly [...{ [Index in keyof Parts]: Promise<Parts[Index]> }],
-): Promise<Parts> {
+async function together<Parts extends readonly Promise<unknown>[]>(...parts: Parts) {
   await Promise.allSettled(parts);
-  return (await Promise.all(parts)) as unknown as Parts;
+  return Promise.all(parts);
 }
 
 function stopwatch(log: (progress: string) => void) {

@@ -8,11 +8,7 @@ export type PublishedEvent = { token: string; eventId: string; queryIds: string[
 const WEEK_MS = 7 * 24 * 3_600_000;
 
 /** Appends one event per active tap with a matching rule and wakes the open streams. */
-export function publishPage(
-  page: FirehosePage,
-  organization: Organization,
-  random: Random,
-): PublishedEvent[] {
+export function publishPage(page: FirehosePage, organization: Organization): PublishedEvent[] {
   const events: PublishedEvent[] = [];
   for (const tap of organization.taps.values()) {
     const rules = tap.status === 'active' ? matchingRules(tap, page) : [];

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import pg from 'pg';
 import { Failure } from '../../runtime/failure.ts';
 
@@ -5,6 +6,8 @@ import { Failure } from '../../runtime/failure.ts';
 export interface Sql {
   many<Row>(text: string, values?: readonly unknown[]): Promise<Row[]>;
   one<Row>(text: string, values?: readonly unknown[]): Promise<Row | null>;
+  /** Like `many`, planned once per connection: for statements whose planning costs more than their work. */
+  prepared<Row>(text: string, values: readonly unknown[]): Promise<Row[]>;
   /** Number of rows the statement changed. */
   run(text: string, values?: readonly unknown[]): Promise<number>;
 }
@@ -63,9 +66,17 @@ function sqlOver(client: pg.Pool | pg.PoolClient): Sql {
     client.query(text, [...values]).catch(rethrow);
   return {
     many: async (text, values) => (await query(text, values)).rows,
+    prepared: async (text, values) => {
+      const statement = { name: statementName(text), text, values: [...values] };
+      return (await client.query(statement).catch(rethrow)).rows;
+    },
     one: async (text, values) => (await query(text, values)).rows[0] ?? null,
     run: async (text, values) => (await query(text, values)).rowCount ?? 0,
   };
+}
+
+function statementName(text: string): string {
+  return createHash('sha256').update(text).digest('base64url').slice(0, 20);
 }
 
 /** SQLSTATE classes and socket errors that say "not now": connection, shutdown, too many connections. */

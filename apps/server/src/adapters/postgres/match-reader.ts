@@ -1,5 +1,5 @@
 import type { Platform } from '@earshot/contract';
-import type { MatchReader } from '../../readers/match-reader.ts';
+import type { MatchReader, StoredMatch } from '../../readers/match-reader.ts';
 import type { Database } from './database.ts';
 
 interface MatchRow {
@@ -13,45 +13,54 @@ interface MatchRow {
 }
 
 /**
- * One statement per shape of the question, so that each has the plan its index allows. Deleted rules are hidden
- * by the join; a creation that is not confirmed yet shows nothing either.
+ * The page is cut from the narrow table first, in the order of its index; only then are the payloads fetched.
+ * Written as one join, a planner without fresh statistics sorts everything behind the cursor (measured: 240 ms
+ * against 2 ms per page over 50,000 matches). Named, because planning over all partitions costs more than the page.
  */
 export function createMatchReader(database: Database): MatchReader {
   return {
     async read({ accountId, ruleId, platform, since, until, order, from, limit }) {
       const values: unknown[] = [accountId, limit];
-      const where: string[] = ['matches.account_id = $1'];
-      const add = (condition: (placeholder: string) => string, value: unknown) => {
+      const where: string[] = ['account_id = $1'];
+      const add = (condition: string, value: unknown) => {
         if (value === null) return;
         values.push(value);
-        where.push(condition(`$${values.length}`));
+        where.push(`${condition} $${values.length}`);
       };
-      add((at) => `matches.rule_id = ${at}`, ruleId);
-      add((at) => `matches.platform = ${at}`, platform);
-      add((at) => `matches.created_at >= ${at}`, since);
-      add((at) => `matches.created_at < ${at}`, until);
-      add((at) => `matches.position ${order === 'oldest' ? '>' : '<'} ${at}`, from);
-      const rows = await database.many<MatchRow>(
-        `select matches.position, matches.rule_id, matches.rule_version, matches.created_at, matches.platform,
+      add('rule_id =', ruleId);
+      add('platform =', platform);
+      add('created_at >=', since);
+      add('created_at <', until);
+      add(order === 'oldest' ? 'position >' : 'position <', from);
+      const direction = order === 'oldest' ? 'asc' : 'desc';
+      const rows = await database.prepared<MatchRow>(
+        `with page as materialized (
+           select position, rule_id, rule_version, created_at, platform, event_key, event_day from matches
+           where ${where.join(' and ')} and rule_id not in (
+             select id from rules where account_id = $1 and state in ('creating', 'deleted')
+           )
+           order by position ${direction} limit $2
+         )
+         select page.position, page.rule_id, page.rule_version, page.created_at, page.platform,
            posts.platform_post_id, posts.payload
-         from matches
-         join posts on posts.event_key = matches.event_key and posts.platform = matches.platform
-           and posts.event_day = matches.event_day
-         join rules on rules.id = matches.rule_id and rules.state not in ('creating', 'deleted')
-         where ${where.join(' and ')}
-         order by matches.position ${order === 'oldest' ? 'asc' : 'desc'}
-         limit $2`,
+         from page join posts on posts.event_key = page.event_key and posts.platform = page.platform
+           and posts.event_day = page.event_day
+         order by page.position ${direction}`,
         values,
       );
-      return rows.map((row) => ({
-        position: row.position,
-        ruleId: row.rule_id,
-        ruleVersion: row.rule_version,
-        createdAt: row.created_at,
-        platform: row.platform,
-        platformPostId: row.platform_post_id,
-        payload: JSON.parse(row.payload),
-      }));
+      return rows.map(toStoredMatch);
     },
+  };
+}
+
+function toStoredMatch(row: MatchRow): StoredMatch {
+  return {
+    position: row.position,
+    ruleId: row.rule_id,
+    ruleVersion: row.rule_version,
+    createdAt: row.created_at,
+    platform: row.platform,
+    platformPostId: row.platform_post_id,
+    payload: JSON.parse(row.payload),
   };
 }
