@@ -114,16 +114,16 @@ type Part = { kind: 'rule' | 'outline'; text: string };
  */
 async function* splitRules(chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): AsyncGenerator<Part> {
   const decoder = new TextDecoder('utf-8', { fatal: true });
+  /** What is not handed out yet. It is read again with the next chunk, so it starts where `restDepth` is known. */
   let rest = '';
-  /** How many brackets are open: a rule lies between the second and the third. */
-  let depth = 0;
+  let restDepth = 0;
   for await (const chunk of chunks) {
     const text = rest + decoder.decode(chunk, { stream: true });
     let start = 0;
-    let at = 0;
+    /** How many brackets are open: a rule begins where the third one opens. */
+    let depth = restDepth;
     for (const token of text.matchAll(/"(?:[^"\\]|\\.)*"|[[\]{}]/g)) {
       if (token[0].startsWith('"')) continue;
-      at = token.index + 1;
       const opens = token[0] === '{' || token[0] === '[';
       if (opens && depth === 2) {
         yield { kind: 'outline', text: text.slice(start, token.index) };
@@ -131,11 +131,12 @@ async function* splitRules(chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Arr
       }
       depth += opens ? 1 : -1;
       if (!opens && depth === 2) {
-        yield { kind: 'rule', text: text.slice(start, at) };
-        start = at;
+        yield { kind: 'rule', text: text.slice(start, token.index + 1) };
+        start = token.index + 1;
       }
     }
     rest = text.slice(start);
+    if (start > 0) restDepth = 2;
   }
   yield { kind: 'outline', text: rest };
 }

@@ -3,7 +3,7 @@ import { checkpoints } from './runtime/checkpoint.ts';
 
 /**
  * Every setting, once: its variable, what it accepts, its default and its documentation.
- * docs/configuration.md is generated from this table (`pnpm docs`).
+ * docs/configuration.md is generated from this table (`pnpm docs:write`).
  */
 interface Setting {
   readonly variable: `EARSHOT_${string}`;

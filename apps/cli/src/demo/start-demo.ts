@@ -101,7 +101,9 @@ async function use<Resource extends AsyncDisposable>(
 }
 
 /** Waits for all of them, also when one fails: a part that is still starting could not be stopped. */
-async function together<Parts extends readonly Promise<unknown>[]>(...parts: Parts) {
+async function together<Parts extends Promise<unknown>[]>(
+  ...parts: Parts
+): Promise<{ [Index in keyof Parts]: Awaited<Parts[Index]> }> {
   await Promise.allSettled(parts);
   return Promise.all(parts);
 }
