@@ -147,11 +147,11 @@ async function residentMib(pid: number): Promise<number> {
 }
 
 function watchPeak(pid: number) {
-  let isOver = false;
+  const over = new AbortController();
   let peakMib = 0;
   let samples = 0;
   const watching = (async () => {
-    while (!isOver) {
+    while (!over.signal.aborted) {
       peakMib = Math.max(peakMib, await residentMib(pid));
       samples += 1;
       await sleep(10);
@@ -160,7 +160,7 @@ function watchPeak(pid: number) {
   return {
     samples: () => samples,
     async stop() {
-      isOver = true;
+      over.abort();
       await watching;
       return peakMib;
     },

@@ -21,5 +21,5 @@ export function renderConfigurationPage(): string {
 
 function shown(value: unknown): string {
   if (value === undefined || (Array.isArray(value) && value.length === 0)) return 'none';
-  return `\`${Array.isArray(value) ? value.join(',') : String(value)}\``;
+  return `\`${Array.isArray(value) ? value.join(',') : JSON.stringify(value).replaceAll(`"`, '')}\``;
 }

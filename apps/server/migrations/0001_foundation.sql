@@ -56,7 +56,8 @@ create table sources (
   capacity integer not null,
   -- False once no node is configured with it any more: nothing new is placed on it.
   enabled boolean not null default true,
-  live boolean not null default false,
+  -- The stream is up until then, unless somebody proves more: after a crash it runs out by itself.
+  live_until timestamptz not null default now(),
   updated_at timestamptz not null default now()
 );
 

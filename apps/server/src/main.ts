@@ -1,6 +1,7 @@
 import { startNode } from './compose/node.ts';
 import { BadConfig, type Config, readConfig } from './config.ts';
 import { createLogger } from './observability/logger.ts';
+import { Failure } from './runtime/failure.ts';
 
 /** When a shutdown hangs, the process ends all the same; everything it left is finished by its successor. */
 const shutdownWithinMs = 30_000;
@@ -36,10 +37,16 @@ async function drainDelay({ drainDelayMs }: Config): Promise<void> {
   if (drainDelayMs > 0) await new Promise((resolve) => setTimeout(resolve, drainDelayMs));
 }
 
+/** What the operator can mend is said in a sentence; everything else with its trace. */
+function explain(error: unknown): string {
+  if (error instanceof BadConfig) return error.message;
+  if (error instanceof Failure && error.cause instanceof Error)
+    return `${error.message} (${error.cause.message})`;
+  return error instanceof Error ? (error.stack ?? error.message) : String(error);
+}
+
 await main().catch((error: unknown) => {
-  process.stderr.write(
-    `${error instanceof BadConfig ? error.message : String(error instanceof Error ? error.stack : error)}\n`,
-  );
+  process.stderr.write(`${explain(error)}\n`);
   process.exitCode = 1;
   // A half-started node may hold sockets open.
   setTimeout(() => process.exit(1), 1_000).unref();

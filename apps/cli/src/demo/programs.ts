@@ -6,6 +6,8 @@ import { DEFAULT_TAP_TOKEN, DEFAULT_X_TOKEN } from '@earshot/sandbox';
 
 const script = (path: string): string => fileURLToPath(new URL(`../../../../${path}`, import.meta.url));
 
+const endWithinMs = 5_000;
+
 /** A program of ours and its address. */
 export interface Running extends AsyncDisposable {
   readonly url: string;
@@ -71,7 +73,12 @@ function running(name: string, program: Program<string>, logFile: string): Runni
       const log = await readFile(logFile, 'utf8').catch(() => '(no log)');
       return `${name} ended. Its log ends with:\n${log.trimEnd().split('\n').slice(-12).join('\n')}`;
     }),
-    [Symbol.asyncDispose]: () => program.stop(),
+    async [Symbol.asyncDispose]() {
+      // Its data is deleted next: nothing is lost by a kill, and nobody waits for a slow end.
+      const lastResort = setTimeout(() => void program.kill(), endWithinMs);
+      await program.stop();
+      clearTimeout(lastResort);
+    },
   };
 }
 

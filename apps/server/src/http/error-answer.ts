@@ -9,6 +9,9 @@ export interface ErrorAnswer {
   readonly isOurFault: boolean;
 }
 
+/** Every 429 and 503 says when to come back, also where only a change helps sooner. */
+const retryAfterSeconds: Readonly<Record<number, number>> = { 429: 60, 503: 5 };
+
 export const bodyBytesMax = 256 * 1024;
 
 /** What the framework refuses before an operation sees it, by the framework's own code. */
@@ -25,7 +28,8 @@ export function errorAnswer(error: unknown, requestId: string): ErrorAnswer {
   const failure = toFailure(error);
   const { status } = errorCodes[failure.code];
   const headers: Record<string, string> = {};
-  if (failure.retryAfterSeconds !== null) headers['retry-after'] = String(failure.retryAfterSeconds);
+  const retryAfter = failure.retryAfterSeconds ?? retryAfterSeconds[status];
+  if (retryAfter !== undefined) headers['retry-after'] = String(retryAfter);
   return {
     status,
     headers,

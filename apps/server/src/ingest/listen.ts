@@ -117,7 +117,7 @@ function createCoverage({ store, sourceId, platform, bells, events }: ListenOpti
       const coverageId = id;
       timer = setInterval(() => {
         // A missed proof only makes the ledger more careful than the truth.
-        store.proveCoverage(coverageId).catch(() => undefined);
+        store.proveCoverage(sourceId, coverageId).catch(() => undefined);
       }, proveEveryMs);
       events.streamOpened({ platform, sourceId, from });
       bells.ring('slot_outcomes');

@@ -3,7 +3,7 @@ export interface SourceStore {
   /** Opens an interval of coverage; the source is live. */
   openCoverage(sourceId: string): Promise<number>;
   /** Everything up to now is covered. */
-  proveCoverage(coverageId: number): Promise<void>;
+  proveCoverage(sourceId: string, coverageId: number): Promise<void>;
   closeCoverage(sourceId: string, coverageId: number, because: string): Promise<void>;
   /**
    * Since when a source may have missed something: the end of its last coverage, or the registration of its

@@ -27,7 +27,7 @@ export const rulePage = `
   select rules.id, rules.name, rules.intent, rules.state, rules.version, rules.created_at, rules.updated_at,
     (select json_agg(json_build_object(
         'platform', v.platform, 'translated_value', v.translated_value,
-        'upstream_rule_id', slots.upstream_rule_id, 'slot_state', slots.state, 'live', sources.live,
+        'upstream_rule_id', slots.upstream_rule_id, 'slot_state', slots.state, 'live', sources.live_until > now(),
         'registered_at', slots.registered_at,
         'match_count', coalesce(counted.matches, 0), 'last_match_at', counted.last_match_at
       ) order by v.platform desc)

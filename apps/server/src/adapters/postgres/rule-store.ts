@@ -122,7 +122,7 @@ async function slotStates(sql: Sql, ruleId: string): Promise<HeldSlot[]> {
     problem: string | null;
     problem_kind: ProblemKind | null;
   }>(
-    `select slots.platform, slots.state, slots.upstream_rule_id, slots.value, sources.live, slots.problem,
+    `select slots.platform, slots.state, slots.upstream_rule_id, slots.value, sources.live_until > now() as live, slots.problem,
        slots.problem_kind
      from slot_holders
      join slots on slots.id = slot_holders.slot_id

@@ -55,9 +55,10 @@ async function lockOrMakeSlot(sql: Sql, value: NewRuleValue): Promise<Placement>
   if (meanwhile) return { kind: 'taken', slotId: meanwhile.id };
   const source = await sql.one<{ id: string }>(
     `select id from (
-       select id, capacity, (select count(*) from slots where source_id = sources.id) as used
+       select id, capacity, (select count(*) from slots where source_id = sources.id) as used,
+         exists (select 1 from leases where name = 'registrar:' || sources.id and expires_at > now()) as served
        from sources where platform = $1 and enabled
-     ) as room where used < capacity order by used, id limit 1`,
+     ) as room where used < capacity order by served desc, used, id limit 1`,
     [platform],
   );
   if (!source) {

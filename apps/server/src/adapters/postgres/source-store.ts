@@ -1,7 +1,7 @@
 import type { Platform } from '@earshot/contract';
-import type { CoverageStore } from '../../coverage/read-coverage.ts';
+import type { CoverageAsked, CoverageStore, SourceIntervals } from '../../coverage/read-coverage.ts';
 import type { SourceStore } from '../../ingest/source-store.ts';
-import type { Database } from './database.ts';
+import type { Database, Sql } from './database.ts';
 
 export interface ConfiguredSource {
   readonly id: string;
@@ -14,8 +14,8 @@ export interface SourceRegistry {
   announce(sources: readonly ConfiguredSource[]): Promise<void>;
 }
 
-/** A ledger entry whose process died stays open; its source is not live once nobody has proven it for this long. */
-const provenWithinSeconds = 10;
+/** After a crash the ledger entry stays open; the source counts as live for this long after the last proof. */
+const provenForSeconds = 10;
 /** How far back an answer about a whole platform speaks. */
 const lookBackHours = 24;
 
@@ -32,21 +32,23 @@ export function createSourceStore(database: Database): SourceStore & CoverageSto
     },
     openCoverage: (sourceId) =>
       database.transaction(async (sql) => {
-        await sql.run('update sources set live = true, updated_at = now() where id = $1', [sourceId]);
+        await stayLive(sql, sourceId);
         const row = await sql.one<{ id: number }>(
           'insert into coverage (source_id, from_at, proven_until) values ($1, now(), now()) returning id',
           [sourceId],
         );
         return row?.id ?? 0;
       }),
-    async proveCoverage(coverageId) {
-      await database.run('update coverage set proven_until = now() where id = $1 and ended_because is null', [
-        coverageId,
-      ]);
-    },
+    proveCoverage: (sourceId, coverageId) =>
+      database.transaction(async (sql) => {
+        await stayLive(sql, sourceId);
+        await sql.run('update coverage set proven_until = now() where id = $1 and ended_because is null', [
+          coverageId,
+        ]);
+      }),
     closeCoverage: (sourceId, coverageId, because) =>
       database.transaction(async (sql) => {
-        await sql.run('update sources set live = false, updated_at = now() where id = $1', [sourceId]);
+        await sql.run('update sources set live_until = now(), updated_at = now() where id = $1', [sourceId]);
         await sql.run('update coverage set proven_until = now(), ended_because = $2 where id = $1', [
           coverageId,
           because,
@@ -65,10 +67,17 @@ export function createSourceStore(database: Database): SourceStore & CoverageSto
   };
 }
 
-const intervals = async (
+async function stayLive(sql: Sql, sourceId: string): Promise<void> {
+  await sql.run(
+    `update sources set live_until = now() + $2 * interval '1 second', updated_at = now() where id = $1`,
+    [sourceId, provenForSeconds],
+  );
+}
+
+async function intervals(
   database: Database,
-  { accountId, ruleId, platform }: Parameters<CoverageStore['intervals']>[0],
-) => {
+  { accountId, ruleId, platform }: CoverageAsked,
+): Promise<SourceIntervals[]> {
   const rows = await database.many<{
     platform: Platform;
     from_at: Date;
@@ -92,7 +101,7 @@ const intervals = async (
        (select bool_or(ended_because is null and proven_until > now() - $5 * interval '1 second')
         from coverage where coverage.source_id = asked.source_id) as is_live
      from asked where asked.from_at is not null and ($3::text is null or asked.platform = $3)`,
-    [accountId, ruleId, platform, lookBackHours, provenWithinSeconds],
+    [accountId, ruleId, platform, lookBackHours, provenForSeconds],
   );
   return rows.map((row) => ({
     platform: row.platform,
@@ -104,4 +113,4 @@ const intervals = async (
       endedBecause: one.ended_because,
     })),
   }));
-};
+}

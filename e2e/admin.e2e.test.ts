@@ -1,0 +1,92 @@
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import { eventually } from '@earshot/testkit';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createApi } from './src/api.ts';
+import { type ServerUnderTest, startWorld, type World } from './src/world.ts';
+
+const main = join(import.meta.dirname, '../apps/cli/src/main.ts');
+let world: World;
+let server: ServerUnderTest;
+
+beforeAll(async () => {
+  world = await startWorld();
+  server = await world.startServer();
+});
+afterAll(() => world?.[Symbol.asyncDispose]());
+
+interface Outcome {
+  code: number;
+  stdout: string;
+  stderr: string;
+}
+
+function admin(...args: string[]): Promise<Outcome> {
+  const env = { PATH: process.env['PATH'], EARSHOT_DATABASE_URL: world.databaseUrl };
+  return new Promise((resolve) => {
+    execFile(process.execPath, [main, 'admin', ...args], { env }, (error, stdout, stderr) => {
+      resolve({ code: error === null ? 0 : Number(error.code), stdout, stderr });
+    });
+  });
+}
+
+const adminJson = async (...args: string[]) => JSON.parse((await admin(...args, '--json')).stdout);
+
+const statusWith = async (key: string, method = 'GET', path = '/api.ListRules') =>
+  (await createApi(server.url, key).call(method, path, method === 'POST' ? {} : undefined)).status;
+
+test('a created key works, and stops working when it is revoked', async () => {
+  const account = await adminJson('create-account', '--name', 'Acme');
+  expect(account).toEqual({ account_id: expect.stringMatching(/^acc_/), name: 'Acme', plan: 'paid' });
+  const created = await adminJson('create-key', '--account', account.account_id);
+  expect(await statusWith(created.key)).toBe(200);
+  expect(await statusWith(created.key, 'POST', '/matches')).toBe(200);
+
+  expect(await adminJson('revoke-key', created.key_id)).toEqual({ key_id: created.key_id, revoked: true });
+  await eventually(async () => expect(await statusWith(created.key)).toBe(401), { timeoutMs: 5_000 });
+  const again = await admin('revoke-key', created.key_id);
+  expect(again).toMatchObject({ code: 1, stdout: '' });
+  expect(again.stderr).toContain(`There is no key ${created.key_id} that still works.`);
+});
+
+test('scopes and the day of expiry that were asked for are those of the key', async () => {
+  const { account_id } = await adminJson('create-account', '--name', 'Reader', '--plan', 'free');
+  const options = ['--scopes', 'rules:read', '--expires', '2999-01-01'];
+  const created = await adminJson('create-key', '--account', account_id, ...options);
+  expect(created).toMatchObject({ scopes: ['rules:read'], expires_at: '2999-01-01T00:00:00.000Z' });
+  expect(await statusWith(created.key)).toBe(200);
+  expect(await statusWith(created.key, 'POST', '/matches')).toBe(403);
+});
+
+test('people are told that the key is shown once, and how to go on', async () => {
+  const { account_id } = await adminJson('create-account', '--name', 'People');
+  const { code, stdout } = await admin('create-key', '--account', account_id);
+  expect(code).toBe(0);
+  expect(stdout).toMatch(/^esk_\w{38}\n/);
+  expect(stdout).toContain('it is shown only this once');
+  expect(await statusWith(stdout.split('\n')[0] ?? '')).toBe(200);
+  expect((await admin('create-account', '--name', 'More')).stdout).toMatch(/create-key --account acc_/);
+});
+
+test.for([
+  ['create-account --name A --plan gold', 'There is no plan "gold". Plans: free, paid.'],
+  ['create-account', 'Say what the account is called'],
+  [
+    'create-key --account acc_x --scopes rules:read,all',
+    'There is no scope "all". Scopes: rules:read, rules:write, matches:read.',
+  ],
+  ['create-key --account acc_unknown', 'There is no account acc_unknown.'],
+  ['create-key --account acc_x --expires 2001-01-01', '2001-01-01 has passed already'],
+  ['create-key --account acc_x --expires 2999-02-30', '"2999-02-30" is not a date such as'],
+  ['create-account --name A --database-url postgres://earshot@127.0.0.1:1/earshot', 'database'],
+])('%s is refused with what to do', async ([typed = '', words = '']) => {
+  const outcome = await admin(...typed.split(' '));
+  expect(outcome).toMatchObject({ code: 1, stdout: '' });
+  expect(outcome.stderr).toContain(words);
+});
+
+test.for(['', 'create', 'revoke-key', 'create-key extra'])('admin %s shows the usage', async (typed) => {
+  const outcome = await admin(...typed.split(' ').filter(Boolean));
+  expect(outcome).toMatchObject({ code: 2, stdout: '' });
+  expect(outcome.stderr).toContain('Usage: earshot admin create-account');
+});

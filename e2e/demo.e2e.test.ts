@@ -1,0 +1,116 @@
+import { execFileSync } from 'node:child_process';
+import { readdir, rm } from 'node:fs/promises';
+import { eventually } from '@earshot/testkit';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { createApi } from './src/api.ts';
+import { makeTempDir, processesOf, type RunningCommand, startCommand } from './src/demo-process.ts';
+
+let tempDir: string;
+const started: RunningCommand[] = [];
+
+beforeEach(async () => {
+  tempDir = await makeTempDir();
+});
+afterEach(async () => {
+  for (const { process: child, exited } of started.splice(0)) {
+    child.kill('SIGKILL');
+    await exited;
+  }
+  await nothingRuns();
+  await rm(tempDir, { recursive: true, force: true });
+});
+
+function demo(...args: string[]): RunningCommand {
+  const [command, ...first] = hasPnpm()
+    ? ['pnpm', 'demo']
+    : [process.execPath, 'apps/cli/src/main.ts', 'demo'];
+  const running = startCommand(command ?? '', [...first, ...args], tempDir);
+  started.push(running);
+  return running;
+}
+
+function hasPnpm(): boolean {
+  try {
+    execFileSync('pnpm', ['--version'], { stdio: 'ignore' });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+const nothingRuns = () =>
+  eventually(async () => expect(await processesOf(tempDir)).toEqual([]), { timeoutMs: 20_000 });
+
+interface Ready {
+  base_url: string;
+  api_key: string;
+  second_api_key: string;
+  sandbox_url: string;
+}
+
+async function readyLine(running: RunningCommand): Promise<Ready> {
+  const [line] = await running.line(/^.*$/);
+  return JSON.parse(line);
+}
+
+test('demo --json prints one line, serves two accounts from a live feed, and leaves nothing behind', async () => {
+  const running = demo('--json');
+  const ready = await readyLine(running);
+  expect(Object.keys(ready)).toEqual(['base_url', 'api_key', 'second_api_key', 'sandbox_url']);
+  const accounts = [ready.api_key, ready.second_api_key].map((key) => createApi(ready.base_url, key));
+  for (const api of accounts) expect((await api.listRules()).rules).toEqual([]);
+
+  await Promise.all(
+    accounts.map(async (api) => {
+      const { rule_id } = await api.createRule({ x: 'rocket OR outage OR chip OR goal' });
+      const { matches } = await api.matches({ rule_id, order: 'oldest', wait_seconds: 30 });
+      expect(matches).not.toEqual([]);
+      expect((await api.listRules()).rules).toHaveLength(1);
+    }),
+  );
+  expect((await fetch(new URL('/sandbox/faults', ready.sandbox_url))).status).toBe(200);
+  // The proof below proves something: what runs is found.
+  const seen = (await processesOf(tempDir)).join('\n');
+  for (const part of [/postgres -D/, /nats-server/, /sandbox\/src\/main/, /server\/src\/main/])
+    expect(seen).toMatch(part);
+
+  running.process.kill('SIGTERM');
+  await running.exited;
+  expect(running.stdout()).toBe(`${JSON.stringify(ready)}\n`);
+  expect(running.stderr()).toContain('Everything has stopped, and its data is deleted.');
+  await nothingRuns();
+  expect(await readdir(tempDir)).toEqual([]);
+});
+
+test('when the demo is killed with SIGKILL, nothing that it started survives for long', async () => {
+  const running = demo('--json');
+  await readyLine(running);
+  expect(await processesOf(tempDir)).not.toEqual([]);
+  running.process.kill('SIGKILL');
+  await running.exited;
+  await nothingRuns();
+});
+
+test('a signal in the middle of the start also leaves nothing behind', async () => {
+  const running = demo('--json');
+  await eventually(
+    async () => expect((await processesOf(tempDir)).join('\n')).toMatch(/nats-server|sandbox\/src\/main/),
+    { timeoutMs: 30_000 },
+  );
+  running.process.kill('SIGHUP');
+  expect(await running.exited).not.toBe(0);
+  expect(running.stdout()).toBe('');
+  await nothingRuns();
+  expect(await readdir(tempDir)).toEqual([]);
+});
+
+test('a start that fails says what to do, and leaves nothing behind', async () => {
+  const holder = demo('--json');
+  const { port } = new URL((await readyLine(holder)).base_url);
+  const running = demo('--port', port);
+  expect(await running.exited).toBe(1);
+  expect(running.stderr()).toContain(`Port ${port} is in use. Choose another one with --port`);
+  holder.process.kill('SIGTERM');
+  await holder.exited;
+  expect(await readdir(tempDir)).toEqual([]);
+});
