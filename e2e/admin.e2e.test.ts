@@ -70,14 +70,7 @@ test('people are told that the key is shown once, and how to go on', async () =>
 
 test.for([
   ['create-account --name A --plan gold', 'There is no plan "gold". Plans: free, paid.'],
-  ['create-account', 'Say what the account is called'],
-  [
-    'create-key --account acc_x --scopes rules:read,all',
-    'There is no scope "all". Scopes: rules:read, rules:write, matches:read.',
-  ],
   ['create-key --account acc_unknown', 'There is no account acc_unknown.'],
-  ['create-key --account acc_x --expires 2001-01-01', '2001-01-01 has passed already'],
-  ['create-key --account acc_x --expires 2999-02-30', '"2999-02-30" is not a date such as'],
   ['create-account --name A --database-url postgres://earshot@127.0.0.1:1/earshot', 'database'],
 ])('%s is refused with what to do', async ([typed = '', words = '']) => {
   const outcome = await admin(...typed.split(' '));
@@ -85,8 +78,8 @@ test.for([
   expect(outcome.stderr).toContain(words);
 });
 
-test.for(['', 'create', 'revoke-key', 'create-key extra'])('admin %s shows the usage', async (typed) => {
-  const outcome = await admin(...typed.split(' ').filter(Boolean));
+test('a command that does not exist shows the usage', async () => {
+  const outcome = await admin('create', 'extra');
   expect(outcome).toMatchObject({ code: 2, stdout: '' });
   expect(outcome.stderr).toContain('Usage: earshot admin create-account');
 });

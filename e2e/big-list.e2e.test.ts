@@ -85,23 +85,8 @@ test('control: a process that holds the same list as one array grows by more tha
   expect(growthMib).toBeGreaterThan(growthMaxMib);
 });
 
-test('pages of 1,000 visit the same 100,000 rules once each', async () => {
-  const ids = new Set<string>();
-  let pages = 0;
-  let cursor: string | null = null;
-  do {
-    const query: string = cursor === null ? '?limit=1000' : `?limit=1000&cursor=${cursor}`;
-    const page = operations.ListRules.answer.parse(await (await listRules(query)).json());
-    for (const { id } of page.rules) ids.add(id);
-    pages += 1;
-    cursor = page.next_cursor;
-  } while (cursor !== null);
-  expect(ids.size).toBe(ruleCount);
-  expect(pages).toBe(ruleCount / 1_000 + 1);
-});
-
-function listRules(query = ''): Promise<Response> {
-  return fetch(new URL(operations.ListRules.path + query, server.url), {
+function listRules(): Promise<Response> {
+  return fetch(new URL(operations.ListRules.path, server.url), {
     headers: { authorization: `Bearer ${account.key}` },
   });
 }

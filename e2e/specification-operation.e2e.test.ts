@@ -1,4 +1,6 @@
+import { once } from 'node:events';
 import { Agent, get, type IncomingMessage, request } from 'node:http';
+import { connect } from 'node:net';
 import { json } from 'node:stream/consumers';
 import { errorSchema, openApiDocument, operations } from '@earshot/contract';
 import { eventually, startTcpProxy } from '@earshot/testkit';
@@ -101,6 +103,16 @@ describe('SIGTERM', () => {
     await node.stop();
     expect(performance.now() - startedAt).toBeLessThan(5_000);
     agent.destroy();
+  });
+
+  test('a connection that never sent anything does not hold the node back', async () => {
+    const node = await world.startServer();
+    const silent = connect(Number(new URL(node.url).port), '127.0.0.1');
+    await once(silent, 'connect');
+    const startedAt = performance.now();
+    await node.stop();
+    expect(performance.now() - startedAt).toBeLessThan(5_000);
+    silent.destroy();
   });
 
   test('a long poll under way is answered, and does not hold the node back either', async () => {

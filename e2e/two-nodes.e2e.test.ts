@@ -33,7 +33,9 @@ describe('two nodes with two credentials per platform', () => {
       { timeoutMs: 20_000 },
     );
     await world.sandbox.posts(['an ash', 'a birch', 'a cedar', 'a damson']);
-    await world.sandbox.pages([{ url: 'https://wood.example/', title: 'Trees', text: 'ash birch cedar damson' }]);
+    await world.sandbox.pages([
+      { url: 'https://wood.example/', title: 'Trees', text: 'ash birch cedar damson' },
+    ]);
     // The page matches two rules on each tap: one event for each tap, one post, four matches.
     await eventually(async () => expect(await api.allMatches()).toHaveLength(8), { timeoutMs: 20_000 });
     const { rules } = await api.listRules();

@@ -37,6 +37,7 @@ export function createDemoApi({ baseUrl, key }: { baseUrl: string; key: string }
   const post = async (path: string, body: object, signal?: AbortSignal): Promise<unknown> => {
     const response = await fetch(new URL(path, baseUrl), {
       method: 'POST',
+      // Closed each time: after an abort, fetch would open the connection anew, and the server wait for it at its end.
       headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
       body: JSON.stringify(body),
       ...(signal && { signal }),

@@ -32,7 +32,8 @@ export function createAuthenticate(store: KeyStore, nowMs: () => number): Authen
 
   const touch = (keyId: string) => {
     const now = nowMs();
-    if (now - (touchedAt.get(keyId) ?? 0) < touchEveryMs) return;
+    const touched = touchedAt.get(keyId);
+    if (touched !== undefined && now - touched < touchEveryMs) return;
     if (touchedAt.size >= rememberedMax) touchedAt.clear();
     touchedAt.set(keyId, now);
     store.touch(keyId).catch(() => touchedAt.delete(keyId));

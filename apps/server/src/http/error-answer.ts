@@ -30,6 +30,7 @@ export function errorAnswer(error: unknown, requestId: string): ErrorAnswer {
   const headers: Record<string, string> = {};
   const retryAfter = failure.retryAfterSeconds ?? retryAfterSeconds[status];
   if (retryAfter !== undefined) headers['retry-after'] = String(retryAfter);
+  if (status === 401) headers['www-authenticate'] = 'Bearer';
   return {
     status,
     headers,

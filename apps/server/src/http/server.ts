@@ -7,6 +7,7 @@ import type { Principal } from '../accounts/principal.ts';
 import type { Events } from '../observability/events.ts';
 import type { Logger } from '../observability/logger.ts';
 import { Failure } from '../runtime/failure.ts';
+import { trackAnswers } from './answers-under-way.ts';
 import { addDiscovery } from './discovery.ts';
 import { bodyBytesMax, errorAnswer, failureText } from './error-answer.ts';
 import { requestIdOf } from './request-id.ts';
@@ -33,6 +34,9 @@ export interface HttpServer extends AsyncDisposable {
   drain(): void;
 }
 
+/** How long a shutdown waits for the answers that are under way. */
+const answerWithinMs = 15_000;
+
 export function createHttpServer(options: HttpServerOptions): HttpServer {
   const leaving = new AbortController();
   const app = Fastify({
@@ -50,6 +54,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     // Node itself would answer without the error shape: the hook below refuses instead.
     http: { requireHostHeader: false },
   });
+  const answers = trackAnswers(app.server);
   // As RFC 9110, 10.1.1 allows, an expectation that we do not know is ignored; Node's own answer has no body.
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response));
   readJsonOnly(app);
@@ -79,7 +84,10 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
       app.server.keepAliveTimeout = 1;
     },
     async [Symbol.asyncDispose]() {
-      await app.close();
+      const closed = app.close();
+      await answers.finished(answerWithinMs);
+      app.server.closeAllConnections();
+      await closed;
     },
   };
 }

@@ -1,16 +1,17 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
+import { storableText } from './storable-text.ts';
 import type { Reading } from './x-event.ts';
 
 const optionalText = z.string().nullish();
 
 const updateSchema = z.looseObject({
-  query_ids: z.array(z.string()).nullish(),
+  query_ids: z.array(storableText).nullish(),
   /** The beta named one rule per event. */
-  query_id: optionalText,
+  query_id: storableText.nullish(),
   matched_at: z.string(),
   document: z.looseObject({
-    url: z.string(),
+    url: storableText,
     title: optionalText,
     publish_time: optionalText,
     language: optionalText,
@@ -23,6 +24,9 @@ const updateSchema = z.looseObject({
 
 type Update = z.output<typeof updateSchema>;
 
+/** It is sent back as a header and is part of a message id: anything else could not be resumed from. */
+const eventIdPattern = /^[\x21-\x7e]{1,200}$/;
+
 /** The data of one `update` frame (firehose.md §7). */
 export function readFirehoseUpdate(sourceId: string, upstreamEventId: string, text: string): Reading {
   let json: unknown;
@@ -32,7 +36,9 @@ export function readFirehoseUpdate(sourceId: string, upstreamEventId: string, te
     return { kind: 'dropped', reason: 'not_json' };
   }
   const parsed = updateSchema.safeParse(json);
-  if (!parsed.success) return { kind: 'dropped', reason: 'unknown_shape' };
+  if (!parsed.success || !eventIdPattern.test(upstreamEventId)) {
+    return { kind: 'dropped', reason: 'unknown_shape' };
+  }
   const update = parsed.data;
   const matchedAt = Date.parse(update.matched_at);
   if (Number.isNaN(matchedAt)) return { kind: 'dropped', reason: 'unknown_shape' };

@@ -1,6 +1,7 @@
 import type { MatchPayload } from '@earshot/contract';
 import { z } from 'zod';
 import type { DropReason } from '../observability/metrics.ts';
+import { storableText } from './storable-text.ts';
 import type { MatchedRule, StreamEvent } from './stream-event.ts';
 
 const snowflakeEpochMs = 1_288_834_974_657n;
@@ -20,7 +21,7 @@ const recordSchema = z.looseObject({
     note_post: z.looseObject({ text: optionalText }).nullish(),
   }),
   includes: z.looseObject({ users: z.array(userSchema).nullish() }).nullish(),
-  matching_rules: z.array(z.looseObject({ id: z.string(), tag: optionalText })).default([]),
+  matching_rules: z.array(z.looseObject({ id: storableText, tag: storableText.nullish() })).default([]),
 });
 
 type PostRecord = z.output<typeof recordSchema>;

@@ -90,9 +90,13 @@ async function keepRenewing(
     await pause(ttlMs / 3, signal);
     if (signal.aborted) return;
     const askedAt = performance.now();
-    const renewed = await store.renew(lease, ttlMs).catch(() => null);
+    // A store that does not answer is like one that cannot be asked.
+    const renewed = await Promise.race([
+      store.renew(lease, ttlMs).catch(() => null),
+      pause(ttlMs / 3, signal).then(() => null),
+    ]);
     if (renewed === false) return;
     if (renewed === true) provenAt = askedAt;
-    if (!outlivesStore && performance.now() - provenAt > ttlMs * 0.7) return;
+    if (!outlivesStore && performance.now() - provenAt > ttlMs * 0.6) return;
   }
 }

@@ -67,7 +67,9 @@ async function keepInStep(options: RegistrarOptions, lease: Lease, signal: Abort
         (await registerWanted(options, lease, signal)) + (await removeReleased(options, lease, signal));
       if (worked === 0) await bell.wait(Math.min(lookAgainMs, reconcileEveryMs), signal);
     } catch (error) {
-      if (!(error instanceof UpstreamUnavailable) || signal.aborted) throw error;
+      if (!(error instanceof UpstreamUnavailable)) throw error;
+      // The call was cut off by our own end, which is no trouble of the upstream.
+      if (signal.aborted) return;
       reconcileAt = 0;
       await waitOutTrouble(options, lease, error, signal);
     }
@@ -89,7 +91,7 @@ async function waitOutTrouble(
     { kind: 'unavailable', words: error.message },
   );
   bells.ring('slot_outcomes');
-  await pause(error.retryAfterMs ?? retryDelayMs, signal);
+  await pause(Math.max(retryDelayMs, error.retryAfterMs ?? 0), signal);
 }
 
 async function registerWanted(options: RegistrarOptions, lease: Lease, signal: AbortSignal): Promise<number> {
@@ -102,10 +104,11 @@ async function registerWanted(options: RegistrarOptions, lease: Lease, signal: A
     signal,
   );
   checkpoint('register.added_upstream');
-  await recordOutcomes(options, lease, pairOutcomes(slots, outcomes), signal);
+  const unsettled = await recordOutcomes(options, lease, pairOutcomes(slots, outcomes), signal);
   checkpoint('register.recorded');
   bells.ring('slot_outcomes');
   bells.ring('streams');
+  if (unsettled > 0) throw new UpstreamUnavailable('the upstream has the rule already, but not as ours');
   return slots.length;
 }
 
@@ -118,12 +121,13 @@ function pairOutcomes(slots: readonly Slot[], outcomes: readonly AddOutcome[]): 
   });
 }
 
+/** Returns how many duplicates could not be adopted. */
 async function recordOutcomes(
   options: RegistrarOptions,
   lease: Lease,
   paired: readonly PairedOutcome[],
   signal: AbortSignal,
-): Promise<void> {
+): Promise<number> {
   const registered: Registered[] = [];
   const duplicates: Slot[] = [];
   for (const [slot, outcome] of paired) {
@@ -140,12 +144,17 @@ async function recordOutcomes(
         break;
     }
   }
-  if (duplicates.length > 0) registered.push(...(await adoptDuplicates(options, duplicates, signal)));
+  const adopted = duplicates.length > 0 ? await adoptDuplicates(options, duplicates, signal) : [];
+  registered.push(...adopted);
   await options.store.recordRegistered(lease, registered);
   options.events.slotsRegistered({ sourceId: options.sourceId, count: registered.length });
+  return duplicates.length - adopted.length;
 }
 
-/** The existing rule keeps the tag it had: the list tells whether it is ours or somebody else's. */
+/**
+ * The existing rule keeps the tag it had: the list tells whose it is. One that bears the tag of another slot of
+ * ours is a leftover, which the next reconciliation removes: its events would look for that other slot.
+ */
 async function adoptDuplicates(
   { upstream, installation }: RegistrarOptions,
   slots: readonly Slot[],
@@ -155,8 +164,9 @@ async function adoptDuplicates(
   return slots.flatMap((slot) => {
     const rule = byValue.get(slot.value);
     if (!rule) return [];
-    const foreignRule = slotOfTag(installation, rule.tag) === null;
-    return [{ slotId: slot.id, upstreamRuleId: rule.id, foreignRule }];
+    const taggedSlot = slotOfTag(installation, rule.tag);
+    if (taggedSlot !== null && taggedSlot !== slot.id) return [];
+    return [{ slotId: slot.id, upstreamRuleId: rule.id, foreignRule: taggedSlot === null }];
   });
 }
 

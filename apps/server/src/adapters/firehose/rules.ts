@@ -25,10 +25,9 @@ export function createFirehoseRules(client: UpstreamClient): UpstreamRules {
     batchMax: 20,
     async list(signal) {
       const answer = await client.call('GET', path, { signal });
-      if (answer.status !== 200) throw unavailable(answer);
-      return listSchema
-        .parse(answer.body)
-        .data.map(({ id, value, tag }) => ({ id, value, tag: tag ?? null }));
+      const listed = listSchema.safeParse(answer.body);
+      if (answer.status !== 200 || !listed.success) throw unavailable(answer);
+      return listed.data.data.map(({ id, value, tag }) => ({ id, value, tag: tag ?? null }));
     },
     async add(rules, signal) {
       const outcomes: AddOutcome[] = [];

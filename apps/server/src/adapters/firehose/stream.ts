@@ -30,7 +30,7 @@ export function createFirehoseStream(client: UpstreamClient): UpstreamStream {
       });
       if (answer.statusCode !== 200) {
         answer.body.destroy();
-        const ending = endingOf(answer.statusCode, retryAfterMs(answer.headers, Date.now()));
+        const ending = endingOf(answer.statusCode, retryAfterMs(answer, Date.now()));
         throw new StreamEnded(ending, `Firehose answered ${answer.statusCode}`);
       }
       yield* readFrames(streamChunks(answer.body, signal));
@@ -78,7 +78,7 @@ async function* readFrames(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<St
 
 function frameOf({ event, id, data }: EventSourceMessage): StreamFrame[] {
   if (event === 'connected') return [{ kind: 'opened' }];
-  if (event === 'update' && id !== undefined) return [{ kind: 'item', upstreamId: id, text: data }];
+  if (event === 'update') return [{ kind: 'item', upstreamId: id ?? null, text: data }];
   return [];
 }
 

@@ -6,10 +6,9 @@ import type { Nats } from './connection.ts';
 import { eventsStream, subjectOf } from './events-stream.ts';
 
 const consumedHeader = 'Earshot-Consumed';
-const retryForMs = 60_000;
 const retryDelayMs = 250;
 
-export function createEventLog({ jetstream, manager }: Nats): EventLog {
+export function createEventLog({ jetstream, manager }: Nats, { retryForMs = 60_000 } = {}): EventLog {
   return {
     async append(event, consumed) {
       const payload = JSON.stringify(event);

@@ -84,8 +84,11 @@ export async function leaveSlots(sql: Sql, ruleId: string): Promise<string[]> {
   await sql.run('delete from slot_holders where rule_id = $1', [ruleId]);
   const unheld = 'not exists (select 1 from slot_holders where slot_id = slots.id)';
   await sql.run(`delete from slots where id = any($1) and state = 'failed' and ${unheld}`, [ids]);
+  // A wanted slot may still bear the id of a rule that vanished: whoever takes it next must not believe in it.
   await sql.run(
-    `update slots set state = 'releasing' where id = any($1) and state in ('wanted', 'registered') and ${unheld}`,
+    `update slots set state = 'releasing',
+       upstream_rule_id = case when state = 'registered' then upstream_rule_id end
+     where id = any($1) and state in ('wanted', 'registered') and ${unheld}`,
     [ids],
   );
   return ids;

@@ -56,7 +56,7 @@ export function createUpstreamClient({ baseUrl, token, name }: UpstreamClientOpt
         return {
           status: answer.statusCode,
           body: parseJson(await answer.body.text()),
-          retryAfterMs: retryAfterMs(answer.headers, Date.now()),
+          retryAfterMs: retryAfterMs(answer, Date.now()),
         };
       } catch (error) {
         throw new UpstreamUnavailable(`${name} did not answer`, { cause: error });

@@ -51,9 +51,10 @@ async function list(client: UpstreamClient, signal: AbortSignal): Promise<Upstre
     const query: string = token === null ? '' : `&pagination_token=${encodeURIComponent(token)}`;
     const answer = await client.call('GET', `${path}?max_results=1000${query}`, { signal });
     if (answer.status !== 200) throw unavailable(answer);
-    const page = listSchema.parse(answer.body);
-    for (const { id, value, tag } of page.data ?? []) rules.push({ id, value, tag: tag ?? null });
-    token = page.meta?.next_token ?? null;
+    const page = listSchema.safeParse(answer.body);
+    if (!page.success) throw unavailable(answer);
+    for (const { id, value, tag } of page.data.data ?? []) rules.push({ id, value, tag: tag ?? null });
+    token = page.data.meta?.next_token ?? null;
   } while (token !== null);
   return rules;
 }

@@ -37,7 +37,7 @@ export function createXStream(client: UpstreamClient): UpstreamStream {
       });
       if (answer.statusCode !== 200) {
         const body: unknown = await answer.body.json().catch(() => null);
-        const wait = retryAfterMs(answer.headers, Date.now());
+        const wait = retryAfterMs(answer, Date.now());
         throw refusedWith(answer.statusCode, body, wait);
       }
       yield { kind: 'opened' };

@@ -1,0 +1,108 @@
+import { eventually, startTestNats } from '@earshot/testkit';
+import { describe, expect, test } from 'vitest';
+import { connectNats, type Nats } from '../src/adapters/nats/connection.ts';
+import { createEventLog } from '../src/adapters/nats/event-log.ts';
+import { ensureEventsStream, eventsStream, matchConsumer } from '../src/adapters/nats/events-stream.ts';
+import { xEvent } from './stream-events.ts';
+
+const mebibyte = 1024 ** 2;
+
+async function messages({ manager }: Nats): Promise<number> {
+  return (await manager.streams.info(eventsStream)).state.messages;
+}
+
+describe('the event log on one node', () => {
+  test('tells where to resume, from the last event of the source', async () => {
+    await using server = await startTestNats();
+    await using nats = await connectNats(server.url, 'test');
+    await ensureEventsStream(nats, { replicas: 1, bytesMax: 16 * mebibyte });
+    const log = createEventLog(nats);
+    expect(await log.consumedBy('x:main')).toBeNull();
+    await log.append(xEvent(1), null);
+    expect(await log.consumedBy('x:main')).toBeNull();
+    await log.append(xEvent(2), '1');
+    await log.append(xEvent(3, { sourceId: 'firehose:main' }), '0-7');
+    expect(await log.consumedBy('x:main')).toBe('1');
+    expect(await log.consumedBy('firehose:main')).toBe('0-7');
+    expect(await log.consumedBy('firehose:other')).toBeNull();
+  });
+
+  test('takes the same event once, and the same event with another rule again', async () => {
+    await using server = await startTestNats();
+    await using nats = await connectNats(server.url, 'test');
+    await ensureEventsStream(nats, { replicas: 1, bytesMax: 16 * mebibyte });
+    const log = createEventLog(nats);
+    const rules = [
+      { upstreamRuleId: '1', tag: null },
+      { upstreamRuleId: '2', tag: null },
+    ];
+    await log.append(xEvent(1, { rules }), null);
+    await log.append(xEvent(1, { rules: rules.toReversed() }), null);
+    expect(await messages(nats)).toBe(1);
+    await log.append(xEvent(1, { rules: rules.slice(0, 1) }), null);
+    expect(await messages(nats)).toBe(2);
+  });
+
+  test('keeps its settings when a node starts again, and refuses instead of forgetting when it is full', async () => {
+    await using server = await startTestNats();
+    await using nats = await connectNats(server.url, 'test');
+    await ensureEventsStream(nats, { replicas: 1, bytesMax: 16 * mebibyte });
+    await ensureEventsStream(nats, { replicas: 1, bytesMax: 4_000 });
+    const log = createEventLog(nats, { retryForMs: 0 });
+    await expect(
+      (async () => {
+        for (let n = 0; n < 100; n++) await log.append(xEvent(n), null);
+      })(),
+    ).rejects.toThrow(/maximum bytes/);
+    const { config, state } = await nats.manager.streams.info(eventsStream);
+    expect(config).toMatchObject({ max_bytes: 4_000, discard: 'new', deny_delete: true, deny_purge: true });
+    expect(state.first_seq).toBe(1);
+  });
+
+  test('goes on trying while the server is away, and takes the event when it is back', async () => {
+    await using server = await startTestNats();
+    await using nats = await connectNats(server.url, 'test');
+    await ensureEventsStream(nats, { replicas: 1, bytesMax: 16 * mebibyte });
+    const log = createEventLog(nats);
+    await log.append(xEvent(1), null);
+    const [node] = server.nodes;
+    await node?.kill('SIGKILL');
+    let settled = false;
+    const appending = log.append(xEvent(2), '1').finally(() => (settled = true));
+    await eventually(() => expect(nats.connection.isClosed()).toBe(false), { timeoutMs: 1_000 });
+    expect(settled).toBe(false);
+    await node?.restart();
+    await appending;
+    expect(await messages(nats)).toBe(2);
+    expect(await log.consumedBy('x:main')).toBe('1');
+  });
+
+  test('says so when its time is over', async () => {
+    await using server = await startTestNats();
+    const nats = await connectNats(server.url, 'test');
+    await ensureEventsStream(nats, { replicas: 1, bytesMax: 16 * mebibyte });
+    await server.nodes[0]?.kill('SIGKILL');
+    const startedAt = performance.now();
+    await expect(createEventLog(nats, { retryForMs: 500 }).append(xEvent(1), null)).rejects.toThrow();
+    expect(performance.now() - startedAt).toBeGreaterThan(500);
+    await nats.connection.close();
+  });
+});
+
+test('on three nodes there are three copies of log and consumer, and it takes events with one node away', async () => {
+  await using server = await startTestNats({ nodes: 3 });
+  await using nats = await connectNats(server.url, 'test');
+  await ensureEventsStream(nats, { replicas: 3, bytesMax: 16 * mebibyte });
+  const { config, cluster } = await nats.manager.streams.info(eventsStream);
+  expect(config.num_replicas).toBe(3);
+  expect(cluster?.replicas).toHaveLength(2);
+  const consumer = await nats.manager.consumers.info(eventsStream, matchConsumer);
+  expect(consumer.cluster?.replicas).toHaveLength(2);
+  const log = createEventLog(nats);
+  await log.append(xEvent(1), null);
+  const leader = server.nodes.find(({ name }) => name === cluster?.leader);
+  expect(leader).toBeDefined();
+  await leader?.kill('SIGKILL');
+  await log.append(xEvent(2), '1');
+  await eventually(async () => expect(await messages(nats)).toBe(2), { timeoutMs: 30_000 });
+});

@@ -1,0 +1,244 @@
+import type { Platform } from '@earshot/contract';
+import { eventually, type Template } from '@earshot/testkit';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createLeaseStore } from '../src/adapters/postgres/lease-store.ts';
+import { createSourceStore } from '../src/adapters/postgres/source-store.ts';
+import type { EventLog } from '../src/ingest/event-log.ts';
+import { createIngestWorker } from '../src/ingest/ingest-worker.ts';
+import type { StreamEvent } from '../src/ingest/stream-event.ts';
+import { createEvents } from '../src/observability/events.ts';
+import { createMetrics } from '../src/observability/metrics.ts';
+import { createMigratedTemplate, silentLog } from './support.ts';
+import { openUpstreamWorld, rulesOf, runWorker, streamOf, type UpstreamWorld } from './upstream-world.ts';
+
+const soon = { timeoutMs: 30_000 };
+const never = new AbortController().signal;
+
+let template: Template;
+beforeAll(async () => {
+  template = await createMigratedTemplate();
+});
+afterAll(() => template?.[Symbol.asyncDispose]());
+
+interface MemoryLog extends EventLog {
+  readonly entries: Array<{ event: StreamEvent; consumed: string | null }>;
+}
+
+/** The event log's contract in memory; `fails` decides which appends the log does not take. */
+function createMemoryLog(fails: (event: StreamEvent) => boolean = () => false): MemoryLog {
+  const entries: MemoryLog['entries'] = [];
+  return {
+    entries,
+    async append(event, consumed) {
+      if (fails(event)) throw new Error('the log is away');
+      entries.push({ event, consumed });
+    },
+    consumedBy: async () => entries.at(-1)?.consumed ?? null,
+  };
+}
+
+function startIngest(world: UpstreamWorld, platform: Platform, eventLog: EventLog) {
+  const metrics = createMetrics();
+  const worker = createIngestWorker({
+    sourceId: `${platform}:main`,
+    platform,
+    upstream: streamOf(platform, world.client(platform)),
+    eventLog,
+    store: createSourceStore(world.database),
+    bells: world.bells,
+    leases: createLeaseStore(world.database),
+    node: 'node-1',
+    leaseTtlMs: 5_000,
+    // The shortest wait that the jitter allows.
+    random: () => 0,
+    events: createEvents(silentLog, metrics),
+    log: silentLog,
+  });
+  return {
+    ...runWorker(worker),
+    async endings(): Promise<string[]> {
+      return (await metrics.streamEndings.get()).values.map(({ labels }) => String(labels.kind));
+    },
+  };
+}
+
+async function addRule(world: UpstreamWorld, platform: Platform): Promise<void> {
+  await rulesOf(platform, world.client(platform)).add([{ value: 'rocket', tag: 'test' }], never);
+}
+
+const open = (world: UpstreamWorld, platform: Platform) =>
+  eventually(async () => {
+    expect(await (platform === 'x' ? world.sandbox.xStreams() : world.sandbox.tapStreams())).toBe(1);
+  }, soon);
+
+function coverage({ database }: UpstreamWorld) {
+  return database.many<{ ended_because: string | null }>('select ended_because from coverage order by id');
+}
+
+describe('the stream of X', () => {
+  test('in pieces, cut anywhere, gives the same posts', async () => {
+    await using world = await openUpstreamWorld(template);
+    await addRule(world, 'x');
+    const log = createMemoryLog();
+    await using _ingest = startIngest(world, 'x', log);
+    await open(world, 'x');
+    await world.sandbox.arm({ kind: 'split_chunks', platform: 'x', count: null });
+    const texts = Array.from({ length: 30 }, (_, n) => `rocket ${n} 🚀 žluťoučký 東京`);
+    const posts = await world.sandbox.posts(texts);
+    await eventually(() => expect(log.entries).toHaveLength(30), soon);
+    expect(log.entries.map(({ event }) => event.key)).toEqual(posts.map(({ id }) => id));
+    expect(log.entries.map(({ event }) => event.payload.text)).toEqual(texts);
+    expect(await world.sandbox.fired()).toEqual([30]);
+  });
+
+  test('may deliver twice: both carry the same key', async () => {
+    await using world = await openUpstreamWorld(template);
+    await addRule(world, 'x');
+    const log = createMemoryLog();
+    await using _ingest = startIngest(world, 'x', log);
+    await open(world, 'x');
+    await world.sandbox.arm({ kind: 'duplicate_delivery', platform: 'x' });
+    const [post] = await world.sandbox.posts(['rocket']);
+    await eventually(() => expect(log.entries).toHaveLength(2), soon);
+    expect(new Set(log.entries.map(({ event }) => event.key))).toEqual(new Set([post?.id]));
+    expect(await world.sandbox.fired()).toEqual([1]);
+  });
+
+  test('is opened again after a cut, and the gap is on the ledger', async () => {
+    await using world = await openUpstreamWorld(template);
+    await addRule(world, 'x');
+    const log = createMemoryLog();
+    await using ingest = startIngest(world, 'x', log);
+    await open(world, 'x');
+    await world.sandbox.arm({ kind: 'stream_cut', platform: 'x' });
+    expect(await world.sandbox.fired()).toEqual([1]);
+    await eventually(async () => expect(await coverage(world)).toHaveLength(2), soon);
+    expect(await coverage(world)).toEqual([{ ended_because: 'dropped' }, { ended_because: null }]);
+    await eventually(async () => {
+      await world.sandbox.posts(['rocket']);
+      expect(log.entries).not.toEqual([]);
+    }, soon);
+    expect(await ingest.endings()).toEqual(['dropped']);
+  });
+});
+
+describe.each(['x', 'firehose'] as const)('a connection to %s that is refused', (platform) => {
+  test.each([
+    [503, 'failing'],
+    [429, 'rate_limited'],
+    [402, 'refused'],
+    [401, 'refused'],
+  ])('with %i is known as %s and does not stop the worker', async (status, kind) => {
+    await using world = await openUpstreamWorld(template);
+    await addRule(world, platform);
+    await world.sandbox.arm({ kind: 'stream_status', platform, status });
+    await using ingest = startIngest(world, platform, createMemoryLog());
+    await eventually(async () => expect(await ingest.endings()).toEqual([kind]), soon);
+    expect(await world.sandbox.fired()).toEqual([1]);
+    expect(await coverage(world)).toEqual([]);
+  });
+});
+
+test.each(['x', 'firehose'] as const)(
+  '%s without rules is left alone until there is one',
+  async (platform) => {
+    await using world = await openUpstreamWorld(template);
+    const log = createMemoryLog();
+    await using ingest = startIngest(world, platform, log);
+    await eventually(async () => expect(await ingest.endings()).toEqual(['no_rules']), soon);
+    await addRule(world, platform);
+    world.bells.ring('streams');
+    await open(world, platform);
+    await (platform === 'x' ? world.sandbox.posts(['rocket']) : world.sandbox.pages(['rocket']));
+    await eventually(() => expect(log.entries).toHaveLength(1), soon);
+  },
+);
+
+describe('the stream of Firehose', () => {
+  const ids = (log: MemoryLog) => new Set(log.entries.map(({ event }) => event.upstreamEventId));
+
+  test('is resumed behind a cut without a loss', async () => {
+    await using world = await openUpstreamWorld(template);
+    await addRule(world, 'firehose');
+    const log = createMemoryLog();
+    await using ingest = startIngest(world, 'firehose', log);
+    await open(world, 'firehose');
+    const before = await world.sandbox.pages(['rocket 1', 'rocket 2']);
+    await eventually(() => expect(log.entries).toHaveLength(2), soon);
+    await world.sandbox.arm({ kind: 'stream_cut', platform: 'firehose' });
+    // Nobody listens now: only a resumed stream can bring these.
+    const after = await world.sandbox.pages(['rocket 3', 'rocket 4']);
+    await eventually(() => expect(ids(log)).toEqual(new Set([...before, ...after])), soon);
+    expect(await world.sandbox.fired()).toEqual([1]);
+    expect(await ingest.endings()).toContain('dropped');
+  });
+
+  test('is replayed by time when nothing of it is in the log yet', async () => {
+    await using world = await openUpstreamWorld(template);
+    await addRule(world, 'firehose');
+    const log = createMemoryLog();
+    await using _ingest = startIngest(world, 'firehose', log);
+    await open(world, 'firehose');
+    await world.sandbox.arm({ kind: 'stream_cut', platform: 'firehose' });
+    const missed = await world.sandbox.pages(['rocket 1']);
+    await eventually(() => expect(ids(log)).toEqual(new Set(missed)), soon);
+    expect(await world.sandbox.fired()).toEqual([1]);
+  });
+
+  /** Everything before an event's recorded position must have been in the log before it. */
+  function positionsAreSafe({ entries }: MemoryLog, all: readonly string[]): boolean {
+    const taken = new Set<string>();
+    return entries.every(({ event, consumed }) => {
+      const upTo = consumed === null ? -1 : all.indexOf(consumed);
+      const safe = all.slice(0, upTo + 1).every((id) => taken.has(id));
+      taken.add(event.upstreamEventId);
+      return safe;
+    });
+  }
+
+  /** The log takes everything except one event, for two connections long. */
+  async function withOneRefusal(wrap: (log: MemoryLog) => EventLog) {
+    await using world = await openUpstreamWorld(template);
+    await addRule(world, 'firehose');
+    let refusals = 0;
+    const log = createMemoryLog(({ payload }) => payload.title === 'rocket 3' && refusals++ < 2);
+    await using ingest = startIngest(world, 'firehose', wrap(log));
+    await open(world, 'firehose');
+    const all = await world.sandbox.pages(Array.from({ length: 6 }, (_, n) => `rocket ${n}`));
+    await eventually(
+      () => expect(log.entries.some(({ event }) => event.upstreamEventId === all.at(-1))).toBe(true),
+      soon,
+    );
+    await eventually(() => expect(refusals).toBeGreaterThan(0), soon);
+    return {
+      log,
+      all,
+      refusals: () => refusals,
+      endings: await ingest.endings(),
+      ids: () => ids(log),
+      world,
+    };
+  }
+
+  test('never passes an event that the log did not take: it comes again', async () => {
+    await using world = await openUpstreamWorld(template);
+    await addRule(world, 'firehose');
+    let refusals = 0;
+    const log = createMemoryLog(({ payload }) => payload.title === 'rocket 3' && refusals++ < 2);
+    await using ingest = startIngest(world, 'firehose', log);
+    await open(world, 'firehose');
+    const all = await world.sandbox.pages(Array.from({ length: 6 }, (_, n) => `rocket ${n}`));
+    await eventually(() => expect(ids(log)).toEqual(new Set(all)), soon);
+    expect(refusals).toBeGreaterThan(2);
+    expect(await ingest.endings()).toContain('log_unavailable');
+    expect(positionsAreSafe(log, all)).toBe(true);
+  });
+
+  test('control: a position that is simply the last event seen passes it', async () => {
+    const { log, all } = await withOneRefusal((memory) => ({
+      append: (event) => memory.append(event, event.upstreamEventId),
+      consumedBy: memory.consumedBy,
+    }));
+    expect(positionsAreSafe(log, all)).toBe(false);
+  });
+});

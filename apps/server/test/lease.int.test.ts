@@ -1,0 +1,203 @@
+import { eventually, startTcpProxy, type Template } from '@earshot/testkit';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Database } from '../src/adapters/postgres/database.ts';
+import { assertLease, createLeaseStore } from '../src/adapters/postgres/lease-store.ts';
+import { type Lease, LeaseLost, type LeaseStore, runUnderLease } from '../src/runtime/lease.ts';
+import { createMigratedTemplate, openTestDatabase, silentLog } from './support.ts';
+
+const soon = { timeoutMs: 30_000 };
+
+let template: Template;
+beforeAll(async () => {
+  template = await createMigratedTemplate();
+});
+afterAll(() => template?.[Symbol.asyncDispose]());
+
+async function openLeases() {
+  await using stack = new AsyncDisposableStack();
+  const clone = stack.use(await template.clone());
+  const database = stack.use(openTestDatabase(clone.url));
+  const all = stack.move();
+  return {
+    url: clone.url,
+    database,
+    store: createLeaseStore(database),
+    [Symbol.asyncDispose]: () => all.disposeAsync(),
+  };
+}
+
+function expire(database: Database): Promise<number> {
+  return database.run(`update leases set expires_at = now() - interval '1 second'`);
+}
+
+async function taken(store: LeaseStore, holder: string, ttlMs = 60_000): Promise<Lease> {
+  const lease = await store.acquire('work', holder, ttlMs);
+  if (!lease) throw new Error(`${holder} did not get the lease`);
+  return lease;
+}
+
+describe('the lease store', () => {
+  test('gives a free lease to exactly one of twenty who ask at once', async () => {
+    await using leases = await openLeases();
+    const asked = Array.from({ length: 20 }, (_, n) => leases.store.acquire('work', `node-${n}`, 60_000));
+    expect((await Promise.all(asked)).filter((lease) => lease !== null)).toEqual([
+      { name: 'work', epoch: '1' },
+    ]);
+  });
+
+  test('gives an expired lease to exactly one of twenty, with the next epoch', async () => {
+    await using leases = await openLeases();
+    await taken(leases.store, 'first');
+    await expire(leases.database);
+    const asked = Array.from({ length: 20 }, (_, n) => leases.store.acquire('work', `node-${n}`, 60_000));
+    expect((await Promise.all(asked)).filter((lease) => lease !== null)).toEqual([
+      { name: 'work', epoch: '2' },
+    ]);
+  });
+
+  test('renews for its holder and not for the one before', async () => {
+    await using leases = await openLeases();
+    const old = await taken(leases.store, 'first');
+    await expire(leases.database);
+    const current = await taken(leases.store, 'second');
+    expect(await leases.store.renew(old, 60_000)).toBe(false);
+    expect(await leases.store.renew(current, 60_000)).toBe(true);
+    await leases.store.release(old);
+    expect(await leases.store.acquire('work', 'third', 60_000)).toBeNull();
+    await leases.store.release(current);
+    expect(await leases.store.acquire('work', 'third', 60_000)).toMatchObject({ epoch: '3' });
+  });
+
+  test('refuses the write of a holder that woke up too late', async () => {
+    await using leases = await openLeases();
+    const old = await taken(leases.store, 'first');
+    const write = (lease: Lease) =>
+      leases.database.transaction(async (sql) => {
+        await assertLease(sql, lease);
+        return await sql.run(`insert into accounts (id, name, plan) values ($1, 'one', 'paid')`, [
+          `acc_${lease.epoch}`,
+        ]);
+      });
+    expect(await write(old)).toBe(1);
+    await expire(leases.database);
+    const current = await taken(leases.store, 'second');
+    await expect(write(old)).rejects.toThrow(LeaseLost);
+    expect(await write(current)).toBe(1);
+  });
+
+  test('lets nobody take over between the proof and the commit of a write', async () => {
+    await using leases = await openLeases();
+    const lease = await taken(leases.store, 'first');
+    await expire(leases.database);
+    let takeover: Promise<Lease | null> | undefined;
+    const order: string[] = [];
+    await leases.database.transaction(async (sql) => {
+      await assertLease(sql, lease);
+      takeover = leases.store.acquire('work', 'second', 60_000).finally(() => order.push('taken over'));
+      await eventually(
+        async () =>
+          expect(
+            await leases.database.many(`select 1 from pg_stat_activity where wait_event_type = 'Lock'
+              and datname = current_database()`),
+          ).toHaveLength(1),
+        soon,
+      );
+      order.push('written');
+    });
+    expect(await takeover).toMatchObject({ epoch: '2' });
+    expect(order).toEqual(['written', 'taken over']);
+  });
+});
+
+/** Holds the lease and says how long; `stopped` resolves when the holder was told to stop. */
+function holder(store: LeaseStore, name: string, options: { ttlMs: number; outlivesStore?: boolean }) {
+  const stop = new AbortController();
+  const started = Promise.withResolvers<Lease>();
+  const stopped = Promise.withResolvers<number>();
+  const running = runUnderLease(
+    { store, name: 'work', holder: name, log: silentLog, ...options },
+    stop.signal,
+    async (lease, signal) => {
+      started.resolve(lease);
+      await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
+      stopped.resolve(performance.now());
+    },
+  );
+  return {
+    started: started.promise,
+    stopped: stopped.promise,
+    async [Symbol.asyncDispose]() {
+      stop.abort();
+      await running;
+    },
+  };
+}
+
+describe('work under a lease', () => {
+  test('passes to the next node as soon as the first one stops', async () => {
+    await using leases = await openLeases();
+    const first = holder(leases.store, 'node-1', { ttlMs: 1_500 });
+    await first.started;
+    await using second = holder(leases.store, 'node-2', { ttlMs: 1_500 });
+    await first[Symbol.asyncDispose]();
+    expect(await second.started).toMatchObject({ epoch: '2' });
+  });
+
+  test('passes to the next node when the first one renews no more, and the first one has stopped by then', async () => {
+    await using leases = await openLeases();
+    let asked = 0;
+    const mute: LeaseStore = {
+      acquire: (...given) => (asked++ === 0 ? leases.store.acquire(...given) : Promise.resolve(null)),
+      renew: () => Promise.reject(new Error('cut off')),
+      release: () => Promise.reject(new Error('cut off')),
+    };
+    await using first = holder(mute, 'node-1', { ttlMs: 3_000 });
+    await first.started;
+    await using second = holder({ ...leases.store }, 'node-2', { ttlMs: 3_000 });
+    const [stoppedAt, takenAt] = await Promise.all([
+      first.stopped,
+      second.started.then(() => performance.now()),
+    ]);
+    expect(stoppedAt).toBeLessThan(takenAt);
+  });
+
+  test('stops before its time is over when the database is silent', async () => {
+    await using leases = await openLeases();
+    const target = new URL(leases.url);
+    await using proxy = await startTcpProxy({ target: { host: target.hostname, port: Number(target.port) } });
+    target.host = proxy.address;
+    await using database = openTestDatabase(target.href, 1);
+    await using work = holder(createLeaseStore(database), 'node-1', { ttlMs: 3_000 });
+    await work.started;
+    const silentFrom = performance.now();
+    proxy.pause();
+    const stoppedAfterMs = (await work.stopped) - silentFrom;
+    expect(proxy.fired.held).toBeGreaterThan(0);
+    proxy.resume();
+    expect(stoppedAfterMs).toBeLessThan(3_000);
+  });
+
+  test('goes on without the database where that is allowed, and stops when somebody else has the lease', async () => {
+    await using leases = await openLeases();
+    let refused = 0;
+    let cutOff = true;
+    const store: LeaseStore = {
+      ...leases.store,
+      renew: (lease, ttlMs) => {
+        if (!cutOff) return leases.store.renew(lease, ttlMs);
+        refused++;
+        return Promise.reject(new Error('cut off'));
+      },
+    };
+    await using work = holder(store, 'node-1', { ttlMs: 600, outlivesStore: true });
+    await work.started;
+    // Six thirds of its time to live: without the permission it would have stopped.
+    await eventually(() => expect(refused).toBeGreaterThanOrEqual(6), soon);
+    const still = Symbol('still running');
+    expect(await Promise.race([work.stopped, Promise.resolve(still)])).toBe(still);
+    await expire(leases.database);
+    await taken(leases.store, 'node-2');
+    cutOff = false;
+    await work.stopped;
+  });
+});

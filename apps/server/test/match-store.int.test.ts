@@ -1,0 +1,209 @@
+import { eventually, type Template } from '@earshot/testkit';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { readInstallation } from '../src/adapters/postgres/installation.ts';
+import { createMaintenance } from '../src/adapters/postgres/maintenance.ts';
+import { createMatchStore } from '../src/adapters/postgres/match-store.ts';
+import { createRuleStore } from '../src/adapters/postgres/rule-store.ts';
+import { readFirehoseUpdate } from '../src/ingest/firehose-event.ts';
+import type { StreamEvent } from '../src/ingest/stream-event.ts';
+import { readXRecord } from '../src/ingest/x-event.ts';
+import type { LoggedEvent } from '../src/matching/event-source.ts';
+import { createMatchWorker } from '../src/matching/match-worker.ts';
+import { createEvents } from '../src/observability/events.ts';
+import { createMetrics } from '../src/observability/metrics.ts';
+import { createLocalBells } from './local-bells.ts';
+import { xEvent } from './stream-events.ts';
+import { createMigratedTemplate, openTestDatabase, seedRules, silentLog } from './support.ts';
+
+let template: Template;
+beforeAll(async () => {
+  template = await createMigratedTemplate();
+});
+afterAll(() => template?.[Symbol.asyncDispose]());
+
+/** Three rules, each on a slot of its own: upstream rules 1, 2 and 3. */
+async function openMatching() {
+  await using stack = new AsyncDisposableStack();
+  const clone = stack.use(await template.clone());
+  const database = stack.use(openTestDatabase(clone.url));
+  const { tags } = await seedRules(database, 3);
+  const installation = (await readInstallation(database)).id;
+  const metrics = createMetrics();
+  const all = stack.move();
+  /** Hands one batch to a worker and tells what became of each event. */
+  const deliver = async (events: readonly StreamEvent[], deliveries = 1): Promise<string[]> => {
+    const fates = events.map(() => 'nothing');
+    const batch = events.map(
+      (event, index): LoggedEvent => ({
+        event,
+        deliveries,
+        ack: () => void (fates[index] = 'acknowledged'),
+        again: () => void (fates[index] = 'again'),
+      }),
+    );
+    await createMatchWorker({
+      name: 'match:1',
+      installation,
+      source: {
+        async *batches() {
+          yield batch;
+        },
+      },
+      store: createMatchStore(database),
+      bells: createLocalBells(),
+      events: createEvents(silentLog, metrics),
+    }).run(new AbortController().signal);
+    return fates;
+  };
+  const dropped = async (reason: string): Promise<number> => {
+    const { values } = await metrics.itemsDropped.get();
+    return values.find(({ labels }) => labels.platform === 'x' && labels.reason === reason)?.value ?? 0;
+  };
+  const matches = () =>
+    database.many<{ rule_id: string; event_key: string }>(
+      'select rule_id, event_key from matches order by position',
+    );
+  return { database, tags, deliver, dropped, matches, [Symbol.asyncDispose]: () => all.disposeAsync() };
+}
+
+describe('a batch', () => {
+  test('that is delivered twice is stored once, and counted once', async () => {
+    await using matching = await openMatching();
+    const events = [
+      xEvent(1),
+      xEvent(2, { rules: [1, 2].map((n) => ({ upstreamRuleId: `${n}`, tag: null })) }),
+    ];
+    const usage = () =>
+      matching.database.many('select rule_id, matches from usage where platform = $1 order by rule_id', [
+        'x',
+      ]);
+    for (let time = 0; time < 2; time++) {
+      expect(await matching.deliver(events)).toEqual(['acknowledged', 'acknowledged']);
+      expect(await matching.matches()).toMatchObject([
+        { rule_id: 'rule_1', event_key: events[0]?.key },
+        { rule_id: 'rule_1', event_key: events[1]?.key },
+        { rule_id: 'rule_2', event_key: events[1]?.key },
+      ]);
+      expect(await usage()).toEqual([
+        { rule_id: 'rule_1', matches: 2 },
+        { rule_id: 'rule_2', matches: 1 },
+      ]);
+    }
+    await matching.deliver([events[0] ?? xEvent(1), xEvent(3)]);
+    expect(await usage()).toEqual([
+      { rule_id: 'rule_1', matches: 3 },
+      { rule_id: 'rule_2', matches: 1 },
+    ]);
+    expect(await matching.database.many('select 1 from posts')).toHaveLength(3);
+  });
+
+  test('that holds the same event twice stores it once', async () => {
+    await using matching = await openMatching();
+    await matching.deliver([xEvent(1), xEvent(1)]);
+    expect(await matching.matches()).toHaveLength(1);
+  });
+
+  test('is stored by four workers at once without doubles and without a lock-up', async () => {
+    await using matching = await openMatching();
+    const events = Array.from({ length: 200 }, (_, n) => xEvent(n));
+    await Promise.all(
+      [events, events.toReversed(), events.slice(50), events.slice(0, 150)].map((some) =>
+        matching.deliver(some),
+      ),
+    );
+    expect(await matching.matches()).toHaveLength(200);
+    const positions = await matching.database.many('select distinct position from matches');
+    expect(positions).toHaveLength(200);
+  });
+
+  test('with an event outside the partitions drops and counts that one and stores the rest', async () => {
+    await using matching = await openMatching();
+    const strange = ['1970-01-01', '2999-01-01', '+275760-0'].map((day, n) => xEvent(n, { day }));
+    const fates = await matching.deliver([...strange, xEvent(9)]);
+    expect(fates).toEqual(Array.from({ length: 4 }, () => 'acknowledged'));
+    expect(await matching.matches()).toMatchObject([{ event_key: xEvent(9).key }]);
+    expect(await matching.dropped('time_out_of_range')).toBe(3);
+  });
+});
+
+describe('an event of a rule that we do not know', () => {
+  const stranger = xEvent(1, { rules: [{ upstreamRuleId: '99', tag: null }] });
+
+  test('comes again while its source registers rules, and is stored once the rule is known', async () => {
+    await using matching = await openMatching();
+    await matching.database.run(
+      `update slots set state = 'wanted', upstream_rule_id = null where id = 'slot_3'`,
+    );
+    expect(await matching.deliver([stranger, xEvent(2)])).toEqual(['again', 'acknowledged']);
+    expect(await matching.dropped('unknown_rule')).toBe(0);
+    await matching.database.run(
+      `update slots set state = 'registered', upstream_rule_id = '99' where id = 'slot_3'`,
+    );
+    expect(await matching.deliver([stranger], 2)).toEqual(['acknowledged']);
+    expect(await matching.matches()).toMatchObject([
+      { rule_id: 'rule_1', event_key: xEvent(2).key },
+      { rule_id: 'rule_3', event_key: stranger.key },
+    ]);
+  });
+
+  test('is dropped and counted when no registration is under way, or after too many deliveries', async () => {
+    await using matching = await openMatching();
+    expect(await matching.deliver([stranger])).toEqual(['acknowledged']);
+    expect(await matching.dropped('unknown_rule')).toBe(1);
+    await matching.database.run(`update slots set state = 'wanted' where id = 'slot_3'`);
+    expect(await matching.deliver([stranger], 44)).toEqual(['again']);
+    expect(await matching.deliver([stranger], 45)).toEqual(['acknowledged']);
+    expect(await matching.dropped('unknown_rule')).toBe(2);
+    expect(await matching.matches()).toEqual([]);
+  });
+
+  test('finds its rule by our tag, whatever id it has', async () => {
+    await using matching = await openMatching();
+    const tag = matching.tags[1] ?? '';
+    await matching.deliver([xEvent(1, { rules: [{ upstreamRuleId: 'new', tag }] })]);
+    expect(await matching.matches()).toMatchObject([{ rule_id: 'rule_2' }]);
+  });
+});
+
+/** What the readers let through must not stop the database (I8): U+0000 is no text to PostgreSQL. */
+test.each([
+  ['tag', readXRecord('x:main', xRecord({ id: '1', tag: 'earshot:\0' }))],
+  ['rule id', readXRecord('x:main', xRecord({ id: '1\0' }))],
+  ['text', readXRecord('x:main', xRecord({ id: '1' }, 'a\0b'))],
+  ['page', readFirehoseUpdate('x:main', '0-1', page({ url: 'https://a.example/\0' }, ['1']))],
+  ['query id', readFirehoseUpdate('x:main', '0-1', page({ url: 'https://a.example/' }, ['1\0']))],
+  ['title', readFirehoseUpdate('x:main', '0-1', page({ url: 'https://a.example/', title: '\0' }, ['1']))],
+])('a U+0000 in the %s of an event does not stop its batch', async (_where, reading) => {
+  await using matching = await openMatching();
+  const hostile = reading.kind === 'event' ? [reading.event] : [];
+  await matching.deliver([...hostile, xEvent(5)]);
+  expect(await matching.matches()).toContainEqual({ rule_id: 'rule_1', event_key: xEvent(5).key });
+});
+
+function xRecord(rule: { id: string; tag?: string }, text = 'hello'): string {
+  const id = String((BigInt(Date.now()) - 1_288_834_974_657n) << 22n);
+  return JSON.stringify({ data: { id, text }, matching_rules: [rule] });
+}
+
+function page(document: { url: string; title?: string }, queryIds: string[]): string {
+  return JSON.stringify({ query_ids: queryIds, matched_at: new Date().toISOString(), document });
+}
+
+test('the purge removes the matches of deleted rules and no others, and later their tombstones', async () => {
+  await using matching = await openMatching();
+  const { database } = matching;
+  const rules = [1, 2].map((n) => ({ upstreamRuleId: `${n}`, tag: null }));
+  await matching.deliver([xEvent(1, { rules }), xEvent(2, { rules })]);
+  expect(await createRuleStore(database).delete('acc_1', 'rule_1')).not.toBeNull();
+  const maintenance = createMaintenance(database);
+  expect(await maintenance.purgeSome()).toBe(2);
+  expect(new Set((await matching.matches()).map((match) => match.rule_id))).toEqual(new Set(['rule_2']));
+  const rulesLeft = () => database.many<{ id: string }>('select id from rules order by id');
+  expect(await maintenance.purgeSome()).toBe(0);
+  expect(await rulesLeft()).toHaveLength(3);
+  await database.run(`update rules set deleted_at = now() - interval '2 hours' where id = 'rule_1'`);
+  expect(await maintenance.purgeSome()).toBe(0);
+  await eventually(async () => expect(await rulesLeft()).toEqual([{ id: 'rule_2' }, { id: 'rule_3' }]), {
+    timeoutMs: 1_000,
+  });
+});

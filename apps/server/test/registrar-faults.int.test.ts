@@ -1,0 +1,173 @@
+import { eventually, type Template } from '@earshot/testkit';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createLeaseStore } from '../src/adapters/postgres/lease-store.ts';
+import { createGate, slotRows, startRegistrar } from './registrar-support.ts';
+import { createMigratedTemplate } from './support.ts';
+import { beginRule, openUpstreamWorld, rulesOf, type UpstreamWorld } from './upstream-world.ts';
+
+const soon = { timeoutMs: 30_000 };
+
+let template: Template;
+beforeAll(async () => {
+  template = await createMigratedTemplate();
+});
+afterAll(() => template?.[Symbol.asyncDispose]());
+
+async function untilRegistered(world: UpstreamWorld): Promise<string> {
+  const id = await eventually(async () => {
+    const slots = await slotRows(world);
+    expect(slots).toMatchObject([{ state: 'registered' }]);
+    return slots[0]?.upstream_rule_id;
+  }, soon);
+  return id ?? '';
+}
+
+describe('an answer that gets lost', () => {
+  test.each(['x', 'firehose'] as const)(
+    'on add: %s ends with exactly one rule, recorded',
+    async (platform) => {
+      await using world = await openUpstreamWorld(template);
+      await beginRule(world.rules, { [platform]: 'word' });
+      await world.sandbox.arm({ kind: 'rules_lost_answer', platform });
+      await using _registrar = startRegistrar(world, platform);
+      const id = await untilRegistered(world);
+      expect(await world.sandbox.fired()).toEqual([1]);
+      const upstream = platform === 'x' ? world.sandbox.xRules : world.sandbox.tapRules;
+      await eventually(async () => expect(await upstream()).toMatchObject([{ id, value: 'word' }]), soon);
+    },
+  );
+
+  test.each(['x', 'firehose'] as const)('on removal: %s ends without the rule', async (platform) => {
+    await using world = await openUpstreamWorld(template);
+    const { ruleId } = await beginRule(world.rules, { [platform]: 'word' });
+    await using _registrar = startRegistrar(world, platform);
+    await untilRegistered(world);
+    await world.sandbox.arm({ kind: 'rules_lost_answer', platform });
+    await world.rules.abandon(ruleId);
+    world.bells.ring('slots');
+    await eventually(async () => expect(await slotRows(world)).toEqual([]), soon);
+    expect(await world.sandbox.fired()).toEqual([1]);
+    expect(await (platform === 'x' ? world.sandbox.xRules : world.sandbox.tapRules)()).toEqual([]);
+  });
+});
+
+test.each(['x', 'firehose'] as const)(
+  '%s: a rule that vanished upstream is registered again',
+  async (platform) => {
+    await using world = await openUpstreamWorld(template);
+    await beginRule(world.rules, { [platform]: 'word' });
+    let before = '';
+    {
+      await using _registrar = startRegistrar(world, platform);
+      before = await untilRegistered(world);
+    }
+    await world.sandbox.arm({ kind: 'rules_vanish', platform });
+    expect(await world.sandbox.fired()).toEqual([1]);
+    await using _registrar = startRegistrar(world, platform);
+    await eventually(async () => expect(await untilRegistered(world)).not.toBe(before), soon);
+    const upstream = await (platform === 'x' ? world.sandbox.xRules : world.sandbox.tapRules)();
+    expect(upstream).toMatchObject([{ id: await untilRegistered(world), value: 'word' }]);
+  },
+);
+
+describe('somebody takes a slot', () => {
+  test('while it is being removed: it is registered anew', async () => {
+    await using world = await openUpstreamWorld(template);
+    const { ruleId } = await beginRule(world.rules, { x: 'word' });
+    const real = rulesOf('x', world.client('x'));
+    const gate = createGate();
+    const upstream = {
+      ...real,
+      async remove(...asked: Parameters<typeof real.remove>) {
+        await real.remove(...asked);
+        await gate.pass();
+      },
+    };
+    await using _registrar = startRegistrar(world, 'x', { upstream });
+    const before = await untilRegistered(world);
+    await world.rules.abandon(ruleId);
+    world.bells.ring('slots');
+    await gate.reached;
+    const second = await beginRule(world.rules, { x: 'word' });
+    expect(await slotRows(world)).toMatchObject([{ state: 'deleting' }]);
+    gate.open();
+    const after = await untilRegistered(world);
+    expect(after).not.toBe(before);
+    expect(await world.rules.slotStates(second.ruleId)).toMatchObject([{ state: 'registered' }]);
+    expect(await world.sandbox.xRules()).toMatchObject([{ id: after }]);
+  });
+
+  test('that was given up while its vanished rule was missing: it is not called registered before it is', async () => {
+    await using world = await openUpstreamWorld(template);
+    const first = await beginRule(world.rules, { x: 'word' });
+    {
+      await using _registrar = startRegistrar(world, 'x');
+      await untilRegistered(world);
+    }
+    // What a reconciliation records when X has lost the rule; then X cannot be reached and the holder leaves.
+    await world.database.run(`update slots set state = 'wanted'`);
+    await world.rules.abandon(first.ruleId);
+    const second = await beginRule(world.rules, { x: 'word' });
+    expect(await world.rules.slotStates(second.ruleId)).toMatchObject([{ state: 'wanted' }]);
+  });
+
+  test('that is about to be released but still stands upstream: it is registered at once', async () => {
+    await using world = await openUpstreamWorld(template);
+    const first = await beginRule(world.rules, { x: 'word' });
+    {
+      await using _registrar = startRegistrar(world, 'x');
+      await untilRegistered(world);
+    }
+    await world.rules.abandon(first.ruleId);
+    expect(await slotRows(world)).toMatchObject([{ state: 'releasing' }]);
+    await beginRule(world.rules, { x: 'word' });
+    expect(await slotRows(world)).toMatchObject([{ state: 'registered' }]);
+  });
+});
+
+/** A registrar is stopped between X's answer and its own record; meanwhile the lease may go to somebody else. */
+async function recordLate({ stolen }: { stolen: boolean }) {
+  await using world = await openUpstreamWorld(template);
+  await beginRule(world.rules, { x: 'word' });
+  const real = rulesOf('x', world.client('x'));
+  const gate = createGate();
+  const upstream = {
+    ...real,
+    async add(...asked: Parameters<typeof real.add>) {
+      const outcomes = await real.add(...asked);
+      await gate.pass();
+      return outcomes;
+    },
+  };
+  const leases = createLeaseStore(world.database);
+  let acquisitions = 0;
+  const counted: typeof leases = {
+    ...leases,
+    acquire: (...asked) => {
+      acquisitions++;
+      return leases.acquire(...asked);
+    },
+  };
+  await using _registrar = startRegistrar(world, 'x', { upstream, leases: counted });
+  await gate.reached;
+  expect(await world.sandbox.xRules()).toHaveLength(1);
+  if (stolen) {
+    await world.database.run(`update leases set expires_at = now() - interval '1 second'`);
+    expect(await leases.acquire('registrar:x:main', 'node-2', 60_000)).toMatchObject({ epoch: '2' });
+  }
+  gate.open();
+  // It waits for the lease again: whatever it did under the old one is done.
+  if (stolen) await eventually(() => expect(acquisitions).toBeGreaterThan(1), soon);
+  else await untilRegistered(world);
+  return (await slotRows(world))[0];
+}
+
+describe('a registrar that lost its lease while it waited for X', () => {
+  test('records nothing', async () => {
+    expect(await recordLate({ stolen: true })).toMatchObject({ state: 'wanted', upstream_rule_id: null });
+  });
+
+  test('control: with its lease it records the registration', async () => {
+    expect(await recordLate({ stolen: false })).toMatchObject({ state: 'registered' });
+  });
+});

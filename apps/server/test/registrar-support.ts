@@ -1,0 +1,60 @@
+import type { Platform } from '@earshot/contract';
+import { createLeaseStore } from '../src/adapters/postgres/lease-store.ts';
+import { createRegistrarStore } from '../src/adapters/postgres/registrar-store.ts';
+import { createRegistrarWorker, type RegistrarOptions } from '../src/slots/registrar-worker.ts';
+import type { SlotState } from '../src/slots/slot.ts';
+import { silentEvents, silentLog } from './support.ts';
+import { rulesOf, runWorker, type UpstreamWorld } from './upstream-world.ts';
+
+/** The registrar of a platform's only source, against the sandbox. */
+export function startRegistrar(
+  world: UpstreamWorld,
+  platform: Platform,
+  changed: Partial<RegistrarOptions> = {},
+): AsyncDisposable {
+  return runWorker(
+    createRegistrarWorker({
+      sourceId: `${platform}:main`,
+      platform,
+      installation: world.installation,
+      upstream: rulesOf(platform, world.client(platform)),
+      store: createRegistrarStore(world.database),
+      bells: world.bells,
+      leases: createLeaseStore(world.database),
+      node: 'node-1',
+      leaseTtlMs: 5_000,
+      checkpoint: () => undefined,
+      events: silentEvents(),
+      log: silentLog,
+      ...changed,
+    }),
+  );
+}
+
+export interface SlotRow {
+  id: string;
+  value: string;
+  state: SlotState;
+  upstream_rule_id: string | null;
+  foreign_rule: boolean;
+  problem: string | null;
+  problem_kind: string | null;
+}
+
+export function slotRows({ database }: UpstreamWorld): Promise<SlotRow[]> {
+  return database.many<SlotRow>('select * from slots order by created_at, id');
+}
+
+/** Lets somebody wait for a moment that a wrapped call announces. */
+export function createGate() {
+  const reached = Promise.withResolvers<void>();
+  const opened = Promise.withResolvers<void>();
+  return {
+    reached: reached.promise,
+    open: () => opened.resolve(),
+    async pass(): Promise<void> {
+      reached.resolve();
+      await opened.promise;
+    },
+  };
+}

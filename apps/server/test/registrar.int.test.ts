@@ -1,0 +1,210 @@
+import { eventually, type Template } from '@earshot/testkit';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { slotTag } from '../src/slots/slot.ts';
+import { slotRows, startRegistrar } from './registrar-support.ts';
+import { createMigratedTemplate } from './support.ts';
+import { beginRule, openUpstreamWorld, rulesOf } from './upstream-world.ts';
+
+const soon = { timeoutMs: 30_000 };
+const never = new AbortController().signal;
+
+let template: Template;
+beforeAll(async () => {
+  template = await createMigratedTemplate();
+});
+afterAll(() => template?.[Symbol.asyncDispose]());
+
+describe('registering', () => {
+  test('a hundred wanted slots go to X in one call', async () => {
+    await using world = await openUpstreamWorld(template);
+    for (let n = 0; n < 100; n++) await beginRule(world.rules, { x: `word${n}` });
+    const client = world.client('x');
+    await using _registrar = startRegistrar(world, 'x', { upstream: rulesOf('x', client) });
+    await eventually(async () => {
+      expect((await slotRows(world)).every(({ state }) => state === 'registered')).toBe(true);
+    }, soon);
+    const changes = client.calls.filter(({ method }) => method === 'POST');
+    expect(changes).toHaveLength(1);
+    expect(changes[0]?.body).toMatchObject({ add: expect.objectContaining({ length: 100 }) });
+    const recorded = (await slotRows(world)).map(({ value, upstream_rule_id: id }) => `${id} ${value}`);
+    const upstream = (await world.sandbox.xRules()).map(({ id, value }) => `${id} ${value}`);
+    expect(recorded.toSorted()).toEqual(upstream.toSorted());
+  });
+
+  test('a rule that X refuses inside a 200 fails with its words, and the others of its batch are registered', async () => {
+    await using world = await openUpstreamWorld(template);
+    for (const value of ['good', 'bad', 'fine']) await beginRule(world.rules, { x: value });
+    await world.sandbox.arm({
+      kind: 'rule_refused',
+      platform: 'x',
+      contains: 'bad',
+      message: 'no such thing',
+    });
+    await using _registrar = startRegistrar(world, 'x');
+    await eventually(async () => {
+      expect(await slotRows(world)).toMatchObject([
+        { value: 'good', state: 'registered' },
+        { value: 'bad', state: 'failed', problem: 'no such thing', problem_kind: 'refused' },
+        { value: 'fine', state: 'registered' },
+      ]);
+    }, soon);
+    expect(await world.sandbox.fired()).toEqual([1]);
+  });
+
+  test('when X creates nothing of a batch with an invalid rule, the valid ones are asked for one by one', async () => {
+    await using world = await openUpstreamWorld(template, {
+      xApps: [{ token: 'sandbox-x-token', batchPolicy: 'all_or_nothing' }],
+    });
+    for (const value of ['good', 'bad', 'fine']) await beginRule(world.rules, { x: value });
+    await world.sandbox.arm({ kind: 'rule_refused', platform: 'x', contains: 'bad' });
+    await using _registrar = startRegistrar(world, 'x');
+    await eventually(async () => {
+      expect(await slotRows(world)).toMatchObject([
+        { state: 'registered' },
+        { state: 'failed', problem_kind: 'refused' },
+        { state: 'registered' },
+      ]);
+    }, soon);
+    expect(await world.sandbox.fired()).toEqual([1]);
+    expect((await world.sandbox.xRules()).map(({ value }) => value)).toEqual(['good', 'fine']);
+  });
+
+  test('a source that takes no more rules says so', async () => {
+    await using world = await openUpstreamWorld(template, {
+      xApps: [{ token: 'sandbox-x-token', ruleCap: 1 }],
+    });
+    await rulesOf('x', world.client('x')).add([{ value: 'theirs', tag: 'theirs' }], never);
+    await beginRule(world.rules, { x: 'ours' });
+    await using _registrar = startRegistrar(world, 'x');
+    await eventually(async () => {
+      expect(await slotRows(world)).toMatchObject([{ state: 'failed', problem_kind: 'full' }]);
+    }, soon);
+  });
+
+  test.each([
+    ['x', { kind: 'rules_status', status: 503, method: 'POST' }],
+    ['x', { kind: 'rules_status', status: 429, method: 'POST', retry_after: 2 }],
+    ['firehose', { kind: 'rules_status', status: 503, method: 'POST' }],
+    ['firehose', { kind: 'rules_status', status: 429, method: 'POST', retry_after: 2 }],
+  ] as const)('%s answers %o: whoever waits is told, and it is asked again', async (platform, fault) => {
+    await using world = await openUpstreamWorld(template);
+    const { ruleId } = await beginRule(world.rules, { [platform]: 'word' });
+    await world.sandbox.arm({ ...fault, platform });
+    await using _registrar = startRegistrar(world, platform);
+    const told = await eventually(async () => {
+      const [slot] = await world.rules.slotStates(ruleId);
+      return slot?.problem ? slot : false;
+    }, soon);
+    expect(told).toMatchObject({ state: 'wanted', problemKind: 'unavailable' });
+    expect(told.problem).toContain(String(fault.status));
+    await eventually(async () => {
+      expect(await world.rules.slotStates(ruleId)).toMatchObject([{ state: 'registered', problem: null }]);
+    }, soon);
+    expect(await world.sandbox.fired()).toEqual([1]);
+  });
+});
+
+describe('what is already upstream', () => {
+  test('a duplicate that bears our tag is ours: adopted, and removed when its rule goes', async () => {
+    await using world = await openUpstreamWorld(template);
+    const { ruleId } = await beginRule(world.rules, { x: 'word' });
+    const real = rulesOf('x', world.client('x'));
+    // The first answer gets lost between X and us: what we see is the answer to the second try.
+    let lost = 0;
+    const upstream = {
+      ...real,
+      add: async (...asked: Parameters<typeof real.add>) => {
+        if (lost++ === 0) await real.add(...asked);
+        return await real.add(...asked);
+      },
+    };
+    await using _registrar = startRegistrar(world, 'x', { upstream });
+    await eventually(async () => {
+      expect(await slotRows(world)).toMatchObject([{ state: 'registered', foreign_rule: false }]);
+    }, soon);
+    expect(lost).toBe(1);
+    const [rule] = await world.sandbox.xRules();
+    expect((await slotRows(world))[0]?.upstream_rule_id).toBe(rule?.id);
+    await world.rules.abandon(ruleId);
+    world.bells.ring('slots');
+    await eventually(async () => expect(await slotRows(world)).toEqual([]), soon);
+    expect(await world.sandbox.xRules()).toEqual([]);
+  });
+
+  test('a duplicate with a foreign tag is used and never deleted', async () => {
+    await using world = await openUpstreamWorld(template);
+    await rulesOf('x', world.client('x')).add([{ value: 'word', tag: 'theirs' }], never);
+    const { ruleId } = await beginRule(world.rules, { x: 'word' });
+    await using _registrar = startRegistrar(world, 'x');
+    await eventually(async () => {
+      expect(await slotRows(world)).toMatchObject([{ state: 'registered', foreign_rule: true }]);
+    }, soon);
+    await world.rules.abandon(ruleId);
+    world.bells.ring('slots');
+    await eventually(async () => expect(await slotRows(world)).toEqual([]), soon);
+    expect(await world.sandbox.xRules()).toMatchObject([{ value: 'word', tag: 'theirs' }]);
+  });
+
+  test('a duplicate left behind by a slot that is no more is replaced by one that bears the tag of the new slot', async () => {
+    await using world = await openUpstreamWorld(template);
+    const client = world.client('x');
+    await using _registrar = startRegistrar(world, 'x', { upstream: rulesOf('x', client) });
+    await eventually(() => expect(client.calls).not.toEqual([]), soon);
+    await rulesOf('x', world.client('x')).add(
+      [{ value: 'word', tag: slotTag(world.installation, 'slot_of_old') }],
+      never,
+    );
+    await beginRule(world.rules, { x: 'word' });
+    world.bells.ring('slots');
+    const [slot] = await slotRows(world);
+    await eventually(async () => {
+      expect(await slotRows(world)).toMatchObject([{ state: 'registered', foreign_rule: false }]);
+    }, soon);
+    expect(await world.sandbox.xRules()).toMatchObject([
+      { value: 'word', tag: slotTag(world.installation, slot?.id ?? '') },
+    ]);
+  });
+
+  test('a duplicate that the list does not show is asked for again at leisure', async () => {
+    await using world = await openUpstreamWorld(template);
+    await beginRule(world.rules, { x: 'word' });
+    let asked = 0;
+    const upstream = {
+      batchMax: 100,
+      list: async () => [],
+      remove: async () => undefined,
+      add: async () => {
+        asked++;
+        return [{ kind: 'duplicate' } as const];
+      },
+    };
+    await using _registrar = startRegistrar(world, 'x', { upstream });
+    await eventually(async () => {
+      expect(await slotRows(world)).toMatchObject([{ state: 'wanted', problem_kind: 'unavailable' }]);
+    }, soon);
+    expect(asked).toBe(1);
+    await eventually(() => expect(asked).toBeGreaterThan(1), soon);
+  });
+
+  test.each(['x', 'firehose'] as const)(
+    '%s: orphans with our tag go, all other rules stay',
+    async (platform) => {
+      await using world = await openUpstreamWorld(template);
+      const rules = rulesOf(platform, world.client(platform));
+      await rules.add(
+        [
+          { value: 'theirs', tag: 'theirs' },
+          { value: 'neighbour', tag: slotTag('another-one', 'slot_1') },
+          { value: 'orphan', tag: slotTag(world.installation, 'slot_of_nobody') },
+        ],
+        never,
+      );
+      await using _registrar = startRegistrar(world, platform);
+      const left = platform === 'x' ? world.sandbox.xRules : world.sandbox.tapRules;
+      await eventually(
+        async () => expect((await left()).map(({ value }) => value)).toEqual(['theirs', 'neighbour']),
+        soon,
+      );
+    },
+  );
+});

@@ -1,0 +1,196 @@
+import type { Template } from '@earshot/testkit';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createRuleStore } from '../src/adapters/postgres/rule-store.ts';
+import { createSourceStore } from '../src/adapters/postgres/source-store.ts';
+import { createMigratedTemplate, openTestDatabase } from './support.ts';
+import { beginRule } from './upstream-world.ts';
+
+let template: Template;
+beforeAll(async () => {
+  template = await createMigratedTemplate();
+});
+afterAll(() => template?.[Symbol.asyncDispose]());
+
+async function openRules(sources: Parameters<ReturnType<typeof createSourceStore>['announce']>[0]) {
+  await using stack = new AsyncDisposableStack();
+  const clone = stack.use(await template.clone());
+  const database = stack.use(openTestDatabase(clone.url, 20));
+  await database.run(
+    `insert into accounts (id, name, plan) values ('acc_1', 'one', 'paid'), ('acc_2', 'two', 'paid')`,
+  );
+  await createSourceStore(database).announce(sources);
+  const all = stack.move();
+  return { database, store: createRuleStore(database), [Symbol.asyncDispose]: () => all.disposeAsync() };
+}
+
+const x = { id: 'x:main', platform: 'x', capacity: 1_000 } as const;
+const firehose = { id: 'firehose:main', platform: 'firehose', capacity: 1_000 } as const;
+
+describe('a slot', () => {
+  test('is shared by the rules of two accounts and leaves with the last of them', async () => {
+    await using rules = await openRules([x]);
+    const mine = await beginRule(rules.store, { x: 'word' });
+    const theirs = await beginRule(rules.store, { x: 'word' }, { accountId: 'acc_2' });
+    const states = () => rules.database.many('select state from slots');
+    expect(await states()).toEqual([{ state: 'wanted' }]);
+    await rules.store.abandon(mine.ruleId);
+    expect(await states()).toEqual([{ state: 'wanted' }]);
+    await rules.store.abandon(theirs.ruleId);
+    expect(await states()).toEqual([{ state: 'releasing' }]);
+  });
+
+  test('is one, however many take the same value at once', async () => {
+    await using rules = await openRules([x]);
+    await Promise.all(Array.from({ length: 20 }, () => beginRule(rules.store, { x: 'word' })));
+    expect(await rules.database.many('select 1 from slots')).toHaveLength(1);
+    expect(await rules.database.many('select 1 from slot_holders')).toHaveLength(20);
+  });
+
+  test('is not taken when another platform of the rule has no room', async () => {
+    await using rules = await openRules([x, { ...firehose, capacity: 0 }]);
+    const { outcome } = await beginRule(rules.store, { x: 'word', firehose: 'word' });
+    expect(outcome).toEqual({ kind: 'sources_full', platform: 'firehose', capacity: 0 });
+    for (const table of ['rules', 'slots', 'slot_holders', 'rule_versions']) {
+      expect(await rules.database.many(`select 1 from ${table}`), table).toEqual([]);
+    }
+  });
+
+  test('that was refused goes with its rule, and may be tried anew', async () => {
+    await using rules = await openRules([x]);
+    const first = await beginRule(rules.store, { x: 'word' });
+    await rules.database.run(`update slots set state = 'failed', problem = 'no', problem_kind = 'refused'`);
+    const second = await beginRule(rules.store, { x: 'word' });
+    expect(await rules.store.slotStates(second.ruleId)).toMatchObject([{ state: 'wanted', problem: null }]);
+    await rules.database.run(`update slots set state = 'failed'`);
+    await rules.store.abandon(first.ruleId);
+    await rules.store.abandon(second.ruleId);
+    expect(await rules.database.many('select 1 from slots')).toEqual([]);
+  });
+});
+
+describe('limits', () => {
+  test('an account gets exactly as many premium rules as it may, whoever asks at once', async () => {
+    await using rules = await openRules([x]);
+    const begun = await Promise.all(
+      Array.from({ length: 20 }, (_, n) => beginRule(rules.store, { x: `word${n}` }, { premiumRulesMax: 7 })),
+    );
+    const kinds = begun.map(({ outcome }) => outcome.kind);
+    expect(kinds.filter((kind) => kind === 'begun')).toHaveLength(7);
+    expect(kinds.filter((kind) => kind === 'premium_limit')).toHaveLength(13);
+    expect(await rules.database.many('select 1 from slot_holders')).toHaveLength(7);
+    const other = await beginRule(rules.store, { x: 'word' }, { accountId: 'acc_2', premiumRulesMax: 7 });
+    expect(other.outcome).toEqual({ kind: 'begun' });
+  });
+
+  test('premium rules do not count what is on firehose', async () => {
+    await using rules = await openRules([x, firehose]);
+    await beginRule(rules.store, { firehose: 'one' });
+    await beginRule(rules.store, { firehose: 'two' });
+    expect((await beginRule(rules.store, { x: 'word' }, { premiumRulesMax: 1 })).outcome.kind).toBe('begun');
+    expect((await beginRule(rules.store, { x: 'more' }, { premiumRulesMax: 1 })).outcome).toEqual({
+      kind: 'premium_limit',
+      used: 1,
+    });
+  });
+
+  test('two sources are filled evenly and to the last place, whoever asks at once', async () => {
+    await using rules = await openRules([
+      { ...x, id: 'x:a', capacity: 6 },
+      { ...x, id: 'x:b', capacity: 6 },
+    ]);
+    const place = (from: number, count: number) =>
+      Promise.all(Array.from({ length: count }, (_, n) => beginRule(rules.store, { x: `word${from + n}` })));
+    const used = () =>
+      rules.database.many('select source_id, count(*) from slots group by source_id order by source_id');
+    await place(0, 8);
+    expect(await used()).toEqual([
+      { source_id: 'x:a', count: 4 },
+      { source_id: 'x:b', count: 4 },
+    ]);
+    const outcomes = (await place(8, 12)).map(({ outcome }) => outcome.kind);
+    expect(outcomes.filter((kind) => kind === 'begun')).toHaveLength(4);
+    expect(outcomes.filter((kind) => kind === 'sources_full')).toHaveLength(8);
+    expect(await used()).toEqual([
+      { source_id: 'x:a', count: 6 },
+      { source_id: 'x:b', count: 6 },
+    ]);
+    // A value that has its slot needs no room.
+    expect((await beginRule(rules.store, { x: 'word0' })).outcome.kind).toBe('begun');
+  });
+
+  test('without a source for the platform there is no rule', async () => {
+    await using rules = await openRules([x]);
+    expect((await beginRule(rules.store, { firehose: 'word' })).outcome).toEqual({
+      kind: 'no_source',
+      platform: 'firehose',
+    });
+  });
+});
+
+test('fifty who create and delete rules of the same values at once never lock each other up', async () => {
+  await using rules = await openRules([x, firehose]);
+  const words = ['one', 'two', 'three'];
+  const comeAndGo = async (n: number) => {
+    for (let round = 0; round < 3; round++) {
+      const word = words[(n + round) % words.length] ?? '';
+      const other = words[(n * 2 + round) % words.length] ?? '';
+      const { ruleId } = await beginRule(
+        rules.store,
+        { x: word, firehose: other },
+        { accountId: n % 2 === 0 ? 'acc_1' : 'acc_2' },
+      );
+      if (n % 3 === 0) {
+        await rules.store.abandon(ruleId);
+      } else {
+        await rules.store.activate(ruleId);
+        expect(await rules.store.delete(n % 2 === 0 ? 'acc_1' : 'acc_2', ruleId)).not.toBeNull();
+      }
+    }
+  };
+  await Promise.all(Array.from({ length: 50 }, (_, n) => comeAndGo(n)));
+  expect(await rules.database.many('select 1 from slot_holders')).toEqual([]);
+  const slots = await rules.database.many<{ state: string }>('select state from slots');
+  expect(slots).toHaveLength(6);
+  expect(new Set(slots.map(({ state }) => state))).toEqual(new Set(['releasing']));
+});
+
+describe('a creation', () => {
+  test('that somebody gave up cannot be activated, and its rule is a tombstone', async () => {
+    await using rules = await openRules([x]);
+    const { ruleId } = await beginRule(rules.store, { x: 'word' });
+    expect(await rules.store.abandon(ruleId)).toHaveLength(1);
+    expect(await rules.store.activate(ruleId)).toBe(false);
+    expect(await rules.store.abandon(ruleId)).toEqual([]);
+    expect(await rules.database.many('select state from rules')).toEqual([{ state: 'deleted' }]);
+  });
+
+  test('is undone when it is old, and left alone when it is young or done', async () => {
+    await using rules = await openRules([x]);
+    const [old, young, done] = [
+      await beginRule(rules.store, { x: 'old' }),
+      await beginRule(rules.store, { x: 'young' }),
+      await beginRule(rules.store, { x: 'done' }),
+    ];
+    await rules.store.activate(done.ruleId);
+    await rules.database.run(`update rules set created_at = now() - interval '1 minute' where id = any($1)`, [
+      [old.ruleId, done.ruleId],
+    ]);
+    expect(await rules.store.abandonOlderThan(25_000)).toBe(1);
+    const states = await rules.database.many('select state from rules order by id');
+    expect(states).toEqual([{ state: 'deleted' }, { state: 'creating' }, { state: 'active' }]);
+    expect(await rules.store.activate(young.ruleId)).toBe(true);
+  });
+
+  test('is invisible to its account until it is active, and to other accounts for ever', async () => {
+    await using rules = await openRules([x]);
+    const { ruleId } = await beginRule(rules.store, { x: 'word' });
+    expect(await rules.store.exists('acc_1', ruleId)).toBe(false);
+    expect(await rules.store.delete('acc_1', ruleId)).toBeNull();
+    await rules.store.activate(ruleId);
+    expect(await rules.store.exists('acc_1', ruleId)).toBe(true);
+    expect(await rules.store.exists('acc_2', ruleId)).toBe(false);
+    expect(await rules.store.delete('acc_2', ruleId)).toBeNull();
+    expect(await rules.store.page('acc_2', { before: null, limit: 10 })).toEqual([]);
+    expect(await rules.store.page('acc_1', { before: null, limit: 10 })).toMatchObject([{ id: ruleId }]);
+  });
+});

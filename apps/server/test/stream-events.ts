@@ -1,0 +1,25 @@
+import type { StreamEvent } from '../src/ingest/stream-event.ts';
+
+/** A post of today that matched these upstream rules. */
+export function xEvent(number: number, changed: Partial<StreamEvent> = {}): StreamEvent {
+  const key = String(1_900_000_000_000_000_000n + BigInt(number));
+  return {
+    platform: 'x',
+    sourceId: 'x:main',
+    upstreamEventId: key,
+    key,
+    day: new Date().toISOString().slice(0, 10),
+    platformPostId: key,
+    rules: [{ upstreamRuleId: '1', tag: null }],
+    payload: {
+      url: null,
+      title: null,
+      text: `post ${number}`,
+      author: null,
+      published_at: null,
+      language: null,
+      raw: {},
+    },
+    ...changed,
+  };
+}

@@ -1,0 +1,119 @@
+import type { Platform } from '@earshot/contract';
+import { DEFAULT_TAP_TOKEN, DEFAULT_X_TOKEN, type SandboxOptions, startSandbox } from '@earshot/sandbox';
+import type { Template } from '@earshot/testkit';
+import { createFirehoseRules } from '../src/adapters/firehose/rules.ts';
+import { createFirehoseStream } from '../src/adapters/firehose/stream.ts';
+import type { Database } from '../src/adapters/postgres/database.ts';
+import { readInstallation } from '../src/adapters/postgres/installation.ts';
+import { createRuleStore } from '../src/adapters/postgres/rule-store.ts';
+import { createSourceStore } from '../src/adapters/postgres/source-store.ts';
+import { createUpstreamClient, type UpstreamClient } from '../src/adapters/upstream/client.ts';
+import { createXRules } from '../src/adapters/x/rules.ts';
+import { createXStream } from '../src/adapters/x/stream.ts';
+import type { BeginOutcome, RuleStore } from '../src/rules/rule-store.ts';
+import type { Bells } from '../src/runtime/bell.ts';
+import { newId } from '../src/runtime/ids.ts';
+import type { Worker } from '../src/runtime/worker.ts';
+import { createLocalBells } from './local-bells.ts';
+import { createSandboxControl, type SandboxControl } from './sandbox-control.ts';
+import { openTestDatabase } from './support.ts';
+
+export interface UpstreamWorld extends AsyncDisposable {
+  readonly database: Database;
+  readonly installation: string;
+  readonly sandbox: SandboxControl;
+  readonly sandboxUrl: string;
+  readonly bells: Bells;
+  readonly rules: RuleStore;
+  /** A client of the sandbox with the default credential; its calls are counted. */
+  client(platform: Platform): CountedClient;
+}
+
+export interface CountedClient extends UpstreamClient {
+  readonly calls: ReadonlyArray<{ method: string; path: string; body: unknown }>;
+}
+
+/** A database with one source per platform, and a sandbox behind them. */
+export async function openUpstreamWorld(
+  template: Template,
+  options: SandboxOptions = {},
+): Promise<UpstreamWorld> {
+  await using stack = new AsyncDisposableStack();
+  const clone = stack.use(await template.clone());
+  const database = stack.use(openTestDatabase(clone.url));
+  const { url } = stack.use(await startSandbox({ rateLimits: false, ruleDelayMs: 0, ...options }));
+  await database.run(`insert into accounts (id, name, plan) values ('acc_1', 'one', 'paid')`);
+  await createSourceStore(database).announce([
+    { id: 'x:main', platform: 'x', capacity: 1_000 },
+    { id: 'firehose:main', platform: 'firehose', capacity: 1_000 },
+  ]);
+  const clients = stack.move();
+  return {
+    database,
+    installation: (await readInstallation(database)).id,
+    sandbox: createSandboxControl(url),
+    sandboxUrl: url,
+    bells: createLocalBells(),
+    rules: createRuleStore(database),
+    client(platform) {
+      const token = platform === 'x' ? DEFAULT_X_TOKEN : DEFAULT_TAP_TOKEN;
+      return countCalls(clients.use(createUpstreamClient({ baseUrl: url, token, name: platform })));
+    },
+    [Symbol.asyncDispose]: () => clients.disposeAsync(),
+  };
+}
+
+function countCalls(client: UpstreamClient): CountedClient {
+  const calls: Array<{ method: string; path: string; body: unknown }> = [];
+  return {
+    ...client,
+    calls,
+    call(method, path, options) {
+      calls.push({ method, path, body: options.body });
+      return client.call(method, path, options);
+    },
+  };
+}
+
+export function rulesOf(platform: Platform, client: UpstreamClient) {
+  return platform === 'x' ? createXRules(client) : createFirehoseRules(client);
+}
+
+export function streamOf(platform: Platform, client: UpstreamClient) {
+  return platform === 'x' ? createXStream(client) : createFirehoseStream(client);
+}
+
+/** Writes a rule of `acc_1` and takes its slots, as a creation does before it waits for the registrar. */
+export async function beginRule(
+  rules: RuleStore,
+  values: Partial<Record<Platform, string>>,
+  { accountId = 'acc_1', premiumRulesMax = 1_000 } = {},
+): Promise<{ ruleId: string; outcome: BeginOutcome }> {
+  const ruleId = newId('rule');
+  const outcome = await rules.begin({
+    id: ruleId,
+    accountId,
+    name: 'rule',
+    intent: 'test',
+    premiumRulesMax,
+    values: (['x', 'firehose'] as const).flatMap((platform) => {
+      const value = values[platform];
+      return value === undefined ? [] : [{ platform, value, translatedValue: value }];
+    }),
+  });
+  return { ruleId, outcome };
+}
+
+/** Runs a worker until disposed of; disposing throws what the worker threw. */
+export function runWorker(worker: Worker): AsyncDisposable {
+  const stop = new AbortController();
+  const running = worker.run(stop.signal);
+  // Looked at when disposed of.
+  running.catch(() => undefined);
+  return {
+    async [Symbol.asyncDispose]() {
+      stop.abort();
+      await running;
+    },
+  };
+}
