@@ -22,14 +22,16 @@ const list = z.string().transform((text) =>
 );
 const roles = list.pipe(z.array(z.enum(roleNames)).min(1));
 const credential = z.templateLiteral([z.string().regex(/^[a-z0-9-]{1,40}$/), '=', z.string().min(1)]);
-const credentials = list.pipe(
-  z.array(credential).transform((pairs) =>
-    pairs.map((pair) => ({
-      name: pair.slice(0, pair.indexOf('=')),
-      token: pair.slice(pair.indexOf('=') + 1),
-    })),
-  ),
-);
+const credentials = list
+  .pipe(
+    z.array(credential).transform((pairs) =>
+      pairs.map((pair) => ({
+        name: pair.slice(0, pair.indexOf('=')),
+        token: pair.slice(pair.indexOf('=') + 1),
+      })),
+    ),
+  )
+  .refine((all) => new Set(all.map(({ name }) => name)).size === all.length);
 const port = z.coerce.number().int().min(0).max(65_535);
 const count = z.coerce.number().int().min(1);
 

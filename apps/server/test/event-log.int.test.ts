@@ -83,7 +83,9 @@ describe('the event log on one node', () => {
     await ensureEventsStream(nats, { replicas: 1, bytesMax: 16 * mebibyte });
     await server.nodes[0]?.kill('SIGKILL');
     const startedAt = performance.now();
-    await expect(createEventLog(nats, { retryForMs: 500 }).append(xEvent(1), null)).rejects.toThrow();
+    await expect(createEventLog(nats, { retryForMs: 500 }).append(xEvent(1), null)).rejects.toThrow(
+      /timeout|no responders|not enabled|disconnect/i,
+    );
     expect(performance.now() - startedAt).toBeGreaterThan(500);
     await nats.connection.close();
   });

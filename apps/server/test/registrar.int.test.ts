@@ -91,12 +91,15 @@ describe('registering', () => {
     const { ruleId } = await beginRule(world.rules, { [platform]: 'word' });
     await world.sandbox.arm({ ...fault, platform });
     await using _registrar = startRegistrar(world, platform);
-    const told = await eventually(async () => {
-      const [slot] = await world.rules.slotStates(ruleId);
-      return slot?.problem ? slot : false;
+    await eventually(async () => {
+      expect(await world.rules.slotStates(ruleId)).toMatchObject([
+        {
+          state: 'wanted',
+          problemKind: 'unavailable',
+          problem: expect.stringContaining(String(fault.status)),
+        },
+      ]);
     }, soon);
-    expect(told).toMatchObject({ state: 'wanted', problemKind: 'unavailable' });
-    expect(told.problem).toContain(String(fault.status));
     await eventually(async () => {
       expect(await world.rules.slotStates(ruleId)).toMatchObject([{ state: 'registered', problem: null }]);
     }, soon);

@@ -51,7 +51,7 @@ describe('a slot', () => {
     const { outcome } = await beginRule(rules.store, { x: 'word', firehose: 'word' });
     expect(outcome).toEqual({ kind: 'sources_full', platform: 'firehose', capacity: 0 });
     for (const table of ['rules', 'slots', 'slot_holders', 'rule_versions']) {
-      expect(await rules.database.many(`select 1 from ${table}`), table).toEqual([]);
+      expect({ [table]: await rules.database.many(`select 1 from ${table}`) }).toEqual({ [table]: [] });
     }
   });
 

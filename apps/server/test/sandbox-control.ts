@@ -44,6 +44,7 @@ export function createSandboxControl(url: string) {
             pages: titles.map((title) => ({
               url: `https://news.example/${encodeURIComponent(title)}`,
               title,
+              chunks: [{ typ: 'ins', text: title }],
             })),
           }),
         )

@@ -45,7 +45,13 @@ export function toCoverage(sources: readonly SourceIntervals[]): Coverage {
     if (!isLive) gaps.push(gap(platform, covered, null, reason));
     if (completeThrough === null || covered < completeThrough) completeThrough = covered;
   }
-  return { complete_through: completeThrough?.toISOString() ?? null, gaps: gaps.slice(-gapsMax) };
+  // The latest ends stay, and with them every gap that is still open.
+  const byEnd = gaps.toSorted((a, b) => endOf(a) - endOf(b));
+  return { complete_through: completeThrough?.toISOString() ?? null, gaps: byEnd.slice(-gapsMax) };
+}
+
+function endOf({ to }: Coverage['gaps'][number]): number {
+  return to === null ? Number.MAX_SAFE_INTEGER : Date.parse(to);
 }
 
 function gap(platform: Platform, from: Date, to: Date | null, reason: string): Coverage['gaps'][number] {

@@ -8,7 +8,7 @@ import { readFirehoseUpdate } from './firehose-event.ts';
 import { fitForLog } from './fit-for-log.ts';
 import type { SourceStore } from './source-store.ts';
 import type { StreamEvent } from './stream-event.ts';
-import { StreamEnded, type StreamFrame, type UpstreamStream } from './upstream-stream.ts';
+import { StreamEnded, type StreamEnding, type StreamFrame, type UpstreamStream } from './upstream-stream.ts';
 import { type Reading, readXRecord } from './x-event.ts';
 
 /** Events between the socket and the log's acknowledgement. When it is full, the socket waits. */
@@ -33,8 +33,8 @@ export async function listen(options: ListenOptions, signal: AbortSignal): Promi
   const consumed = createConsecutive(after);
   const logFailed = new AbortController();
   const appender = createAppender(options, consumed, logFailed);
-  const coverage = createCoverage(options, after ?? since?.toISOString() ?? 'now');
-  let because = 'dropped';
+  const coverage = createCoverage(options, appender, after ?? since?.toISOString() ?? 'now');
+  let ending: StreamEnding = { kind: 'dropped' };
   try {
     for await (const frame of upstream.open({ after, since }, AbortSignal.any([signal, logFailed.signal]))) {
       if (frame.kind === 'opened') {
@@ -45,13 +45,13 @@ export async function listen(options: ListenOptions, signal: AbortSignal): Promi
       if (event) await appender.append(event);
     }
   } catch (error) {
-    if (error instanceof StreamEnded) because = error.ending.kind;
-    throw logFailed.signal.aborted && !signal.aborted
-      ? new StreamEnded({ kind: 'log_unavailable' }, 'the event log did not take events', error)
-      : error;
+    if (error instanceof StreamEnded) ending = error.ending;
+    if (!logFailed.signal.aborted || signal.aborted) throw error;
+    ending = { kind: 'log_unavailable' };
+    throw new StreamEnded(ending, 'the event log did not take events', error);
   } finally {
     await appender.drained();
-    await coverage.close(signal.aborted ? 'stopped' : because);
+    await coverage.close(signal.aborted ? { kind: 'stopped' } : ending);
   }
 }
 
@@ -77,18 +77,27 @@ function drop({ platform, events }: ListenOptions, reason: DropReason): null {
   return null;
 }
 
+interface Appender {
+  append(event: StreamEvent): Promise<void>;
+  drained(): Promise<void>;
+  /** Age of the oldest event that is not in the log: still on its way, or turned down. 0 without one. */
+  behindMs(): number;
+}
+
 /** A window of appends: hands the next event over as soon as there is room, in the order of arrival. */
 function createAppender(
   { eventLog, events }: ListenOptions,
   consumed: Consecutive,
   logFailed: AbortController,
-) {
-  const inFlight = new Set<Promise<void>>();
+): Appender {
+  const inFlight = new Map<Promise<void>, number>();
+  let turnedDownAt = Number.POSITIVE_INFINITY;
   return {
-    async append(event: StreamEvent): Promise<void> {
-      if (inFlight.size >= inFlightMax) await Promise.race(inFlight);
+    async append(event) {
+      if (inFlight.size >= inFlightMax) await Promise.race(inFlight.keys());
       if (logFailed.signal.aborted) return;
       const entry = consumed.begin(event.upstreamEventId);
+      const arrivedAt = performance.now();
       const appending: Promise<void> = eventLog
         .append(event, consumed.position())
         .then(
@@ -96,19 +105,30 @@ function createAppender(
             entry.done();
             events.eventLogged(event.platform);
           },
-          () => logFailed.abort(),
+          () => {
+            turnedDownAt = Math.min(turnedDownAt, arrivedAt);
+            logFailed.abort();
+          },
         )
         .finally(() => inFlight.delete(appending));
-      inFlight.add(appending);
+      inFlight.set(appending, arrivedAt);
     },
-    async drained(): Promise<void> {
-      await Promise.all(inFlight);
+    async drained() {
+      await Promise.all(inFlight.keys());
+    },
+    behindMs() {
+      const now = performance.now();
+      return now - Math.min(now, turnedDownAt, ...inFlight.values());
     },
   };
 }
 
 /** The interval on the ledger: opened when the upstream accepts, proven while it lasts, closed at its end. */
-function createCoverage({ store, sourceId, platform, bells, events }: ListenOptions, from: string) {
+function createCoverage(
+  { store, sourceId, platform, bells, events }: ListenOptions,
+  appender: Appender,
+  from: string,
+) {
   let id: number | null = null;
   let timer: NodeJS.Timeout | undefined;
   return {
@@ -116,15 +136,18 @@ function createCoverage({ store, sourceId, platform, bells, events }: ListenOpti
       id = await store.openCoverage(sourceId);
       const coverageId = id;
       timer = setInterval(() => {
-        // A missed proof only makes the ledger more careful than the truth.
+        // Heard is not kept. And a missed proof only makes the ledger more careful than the truth.
+        if (appender.behindMs() > proveEveryMs) return;
         store.proveCoverage(sourceId, coverageId).catch(() => undefined);
       }, proveEveryMs);
       events.streamOpened({ platform, sourceId, from });
       bells.ring('slot_outcomes');
     },
-    async close(because: string): Promise<void> {
+    async close(ending: StreamEnding): Promise<void> {
       clearInterval(timer);
-      if (id !== null) await store.closeCoverage(sourceId, id, because);
+      const silentMs = ending.kind === 'stalled' ? ending.silentMs : 0;
+      const uncoveredMs = Math.max(silentMs, appender.behindMs());
+      if (id !== null) await store.closeCoverage(sourceId, id, { because: ending.kind, uncoveredMs });
     },
   };
 }

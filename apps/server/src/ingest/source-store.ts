@@ -4,10 +4,16 @@ export interface SourceStore {
   openCoverage(sourceId: string): Promise<number>;
   /** Everything up to now is covered. */
   proveCoverage(sourceId: string, coverageId: number): Promise<void>;
-  closeCoverage(sourceId: string, coverageId: number, because: string): Promise<void>;
+  closeCoverage(sourceId: string, coverageId: number, end: CoverageEnd): Promise<void>;
   /**
    * Since when a source may have missed something: the end of its last coverage, or the registration of its
    * first rule when it never listened. Null when there was nothing to miss.
    */
   uncoveredSince(sourceId: string): Promise<Date | null>;
+}
+
+export interface CoverageEnd {
+  readonly because: string;
+  /** The last part of the interval, in which nothing was heard or nothing was kept. */
+  readonly uncoveredMs: number;
 }

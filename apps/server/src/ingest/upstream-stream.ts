@@ -21,7 +21,8 @@ export type StreamFrame =
 /** How a stream ended, by what has to happen next (see next-attempt.ts). */
 export type StreamEnding =
   | { readonly kind: 'dropped' }
-  | { readonly kind: 'stalled' }
+  /** `silentMs`: since the last byte; whatever happened in that time was not heard. */
+  | { readonly kind: 'stalled'; readonly silentMs: number }
   | { readonly kind: 'finished' }
   | { readonly kind: 'unreachable' }
   | { readonly kind: 'failing'; readonly status: number }

@@ -26,13 +26,15 @@ export function reconcile(
   slots: readonly Slot[],
 ): Reconciliation {
   const slotById = new Map(slots.map((slot) => [slot.id, slot]));
-  const upstreamIds = new Set(upstream.map((rule) => rule.id));
+  const ruleById = new Map(upstream.map((rule) => [rule.id, rule]));
   /** The one upstream rule that stands for a slot: after a lost answer several may bear its tag. */
   const ruleOfSlot = new Map<string, string>();
   for (const slot of slots) {
-    if (slot.upstreamRuleId !== null && upstreamIds.has(slot.upstreamRuleId)) {
-      ruleOfSlot.set(slot.id, slot.upstreamRuleId);
-    }
+    const recorded = ruleById.get(slot.upstreamRuleId ?? '');
+    if (!recorded) continue;
+    // The tag of another slot of ours makes it that slot's rule, whatever we recorded.
+    const taggedSlot = slotOfTag(installation, recorded.tag);
+    if (taggedSlot === null || taggedSlot === slot.id) ruleOfSlot.set(slot.id, recorded.id);
   }
   const remove: string[] = [];
   let foreign = 0;

@@ -1,18 +1,16 @@
-import { createParser, type EventSourceMessage } from 'eventsource-parser';
 import {
   StreamEnded,
   type StreamEnding,
-  type StreamFrame,
   type StreamStart,
   type UpstreamStream,
 } from '../../ingest/upstream-stream.ts';
 import { streamChunks, type UpstreamClient } from '../upstream/client.ts';
 import { retryAfterMs } from '../upstream/retry-after.ts';
+import { readFrames } from './read-frames.ts';
 
 const timeoutSeconds = 300;
 /** A quiet tap sends nothing between `connected` and `end` (firehose.md §6.2). */
 const silenceMaxMs = (timeoutSeconds + 20) * 1_000;
-const frameLengthMax = 16 * 1024 * 1024;
 const minutesMax = 24 * 60;
 
 /** The tap's stream: server-sent events, resumed by the id of the last one. */
@@ -29,7 +27,8 @@ export function createFirehoseStream(client: UpstreamClient): UpstreamStream {
         signal,
       });
       if (answer.statusCode !== 200) {
-        answer.body.destroy();
+        // Destroying a body that nobody reads is an error of that body, and without a listener the process's end.
+        answer.body.on('error', () => undefined).destroy();
         const ending = endingOf(answer.statusCode, retryAfterMs(answer, Date.now()));
         throw new StreamEnded(ending, `Firehose answered ${answer.statusCode}`);
       }
@@ -46,48 +45,6 @@ function query({ after, since }: StreamStart): string {
   if (after !== null || since === null) return `timeout=${timeoutSeconds}`;
   const minutes = Math.ceil((Date.now() - since.getTime()) / 60_000) + 1;
   return `timeout=${timeoutSeconds}&since=${Math.min(minutesMax, Math.max(1, minutes))}m`;
-}
-
-async function* readFrames(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<StreamFrame> {
-  const decoder = new TextDecoder();
-  const ready: StreamFrame[] = [];
-  let ended: StreamEnded | null = null;
-  const parser = createParser({
-    maxBufferSize: frameLengthMax,
-    onEvent: (message) => {
-      ended ??= endOf(message);
-      if (!ended) ready.push(...frameOf(message));
-    },
-    onError: (error) => {
-      if (error.type === 'max-buffer-size-exceeded') {
-        ended ??= new StreamEnded(
-          { kind: 'failing', status: 200 },
-          'Firehose sent a frame beyond all bounds',
-          error,
-        );
-      }
-    },
-  });
-  for await (const chunk of chunks) {
-    parser.feed(decoder.decode(chunk, { stream: true }));
-    yield* ready.splice(0);
-    if (ended) throw ended;
-  }
-  throw new StreamEnded({ kind: 'dropped' }, 'Firehose closed the stream without an end event');
-}
-
-function frameOf({ event, id, data }: EventSourceMessage): StreamFrame[] {
-  if (event === 'connected') return [{ kind: 'opened' }];
-  if (event === 'update') return [{ kind: 'item', upstreamId: id ?? null, text: data }];
-  return [];
-}
-
-function endOf({ event, data }: EventSourceMessage): StreamEnded | null {
-  if (event === 'end') return new StreamEnded({ kind: 'finished' }, 'Firehose ended the stream');
-  if (event !== 'error') return null;
-  return data.includes('No rules configured')
-    ? new StreamEnded({ kind: 'no_rules' }, 'the tap has no rules')
-    : new StreamEnded({ kind: 'failing', status: 200 }, `Firehose says ${data.slice(0, 200)}`);
 }
 
 /** firehose.md §6.4 and §8. */

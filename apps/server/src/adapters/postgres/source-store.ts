@@ -46,13 +46,15 @@ export function createSourceStore(database: Database): SourceStore & CoverageSto
           coverageId,
         ]);
       }),
-    closeCoverage: (sourceId, coverageId, because) =>
+    closeCoverage: (sourceId, coverageId, { because, uncoveredMs }) =>
       database.transaction(async (sql) => {
         await sql.run('update sources set live_until = now(), updated_at = now() where id = $1', [sourceId]);
-        await sql.run('update coverage set proven_until = now(), ended_because = $2 where id = $1', [
-          coverageId,
-          because,
-        ]);
+        await sql.run(
+          `update coverage set ended_because = $2,
+             proven_until = greatest(from_at, now() - $3 * interval '1 ms')
+           where id = $1`,
+          [coverageId, because, uncoveredMs],
+        );
       }),
     async uncoveredSince(sourceId) {
       const row = await database.one<{ since: Date | null }>(

@@ -90,12 +90,17 @@ export async function* streamChunks(
   body: Dispatcher.ResponseData['body'],
   signal: AbortSignal,
 ): AsyncGenerator<Uint8Array> {
+  let heardAt = performance.now();
   try {
-    for await (const chunk of body) yield chunk;
+    for await (const chunk of body) {
+      heardAt = performance.now();
+      yield chunk;
+    }
   } catch (error) {
     if (signal.aborted) throw new StreamEnded({ kind: 'stopped' }, 'closed by us', error);
     if (error instanceof errors.BodyTimeoutError) {
-      throw new StreamEnded({ kind: 'stalled' }, 'no byte for too long', error);
+      const silentMs = performance.now() - heardAt;
+      throw new StreamEnded({ kind: 'stalled', silentMs }, 'no byte for too long', error);
     }
     throw new StreamEnded({ kind: 'dropped' }, 'the connection broke', error);
   } finally {

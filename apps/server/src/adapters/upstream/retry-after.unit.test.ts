@@ -1,0 +1,25 @@
+import { expect, test } from 'vitest';
+import { retryAfterMs } from './retry-after.ts';
+
+const nowMs = 1_000_000_000_000;
+const inTenSeconds = String(nowMs / 1_000 + 10);
+
+test.each([
+  [429, { 'retry-after': '7' }, 7_000],
+  [503, { 'retry-after': '7' }, 7_000],
+  [429, { 'x-rate-limit-reset': inTenSeconds }, 10_000],
+  [429, { 'retry-after': '7', 'x-rate-limit-reset': inTenSeconds }, 7_000],
+  [429, { 'x-rate-limit-reset': '1' }, 0],
+  // X sends it with every answer: on another status it says nothing about this call.
+  [503, { 'x-rate-limit-reset': inTenSeconds }, null],
+  [429, { 'retry-after': 'Wed, 21 Oct 2026 07:28:00 GMT' }, null],
+  [429, { 'retry-after': '' }, null],
+  [429, { 'retry-after': '-1' }, null],
+  [429, { 'retry-after': ['1', '2'] }, null],
+  [429, {}, null],
+  // Beyond what a timer can hold it would fire at once.
+  [429, { 'retry-after': '9999999999' }, 900_000],
+  [429, { 'x-rate-limit-reset': '99999999999999' }, 900_000],
+])('a %i with %j asks for %s ms', (statusCode, headers, expected) => {
+  expect(retryAfterMs({ statusCode, headers }, nowMs)).toBe(expected);
+});

@@ -1,0 +1,99 @@
+import { describe, expect, test } from 'vitest';
+import { BadConfig, readConfig, settings } from './config.ts';
+
+const needed = {
+  EARSHOT_DATABASE_URL: 'postgres://earshot:secret@db.example:5432/earshot',
+  EARSHOT_NATS_URL: 'nats://n1.example:4222,nats://n2.example:4222',
+};
+
+function problemsOf(environment: Record<string, string>): string {
+  try {
+    readConfig(environment);
+  } catch (error) {
+    if (error instanceof BadConfig) return error.message;
+    throw error;
+  }
+  return '';
+}
+
+describe('the configuration', () => {
+  test('has a default for everything but the engines', () => {
+    expect(readConfig(needed)).toMatchObject({
+      roles: ['api', 'ingest', 'match'],
+      host: '127.0.0.1',
+      port: 8080,
+      metricsPort: 9464,
+      xTokens: [],
+      firehoseTokens: [],
+      xBaseUrl: 'https://api.x.com',
+      firehoseBaseUrl: 'https://api.firehose.com',
+      eventsReplicas: 1,
+      leaseTtlMs: 10_000,
+      logLevel: 'info',
+      crashAt: undefined,
+    });
+  });
+
+  test('takes an empty variable for a missing one, and does not mind other programs', () => {
+    const config = readConfig({ ...needed, EARSHOT_PORT: '', PATH: '/bin', NOT_EARSHOT_X: '1' });
+    expect(config.port).toBe(8080);
+    expect(Object.isFrozen(config)).toBe(true);
+  });
+
+  test('reads lists and credentials', () => {
+    const config = readConfig({
+      ...needed,
+      EARSHOT_ROLES: 'api, match',
+      EARSHOT_X_TOKENS: 'main=AAA=%2B,second=b',
+    });
+    expect(config.roles).toEqual(['api', 'match']);
+    expect(config.xTokens).toEqual([
+      { name: 'main', token: 'AAA=%2B' },
+      { name: 'second', token: 'b' },
+    ]);
+  });
+
+  test('names every missing setting at once', () => {
+    expect(problemsOf({})).toMatch(/EARSHOT_DATABASE_URL is missing[^]*EARSHOT_NATS_URL is missing/);
+  });
+
+  test('refuses a variable that it does not know', () => {
+    expect(problemsOf({ ...needed, EARSHOT_PROT: '80' })).toContain('EARSHOT_PROT is not a setting');
+  });
+});
+
+/** Values that each setting refuses: a setting without any does not compile. */
+const bad: Record<keyof typeof settings, readonly string[]> = {
+  databaseUrl: ['mysql://a/b', 'nonsense'],
+  natsUrl: ['localhost:4222', 'nats://a,b'],
+  roles: ['api,webhook', ','],
+  host: [],
+  port: ['-1', '65536', '80.5', 'http'],
+  metricsPort: ['-1', 'x'],
+  xTokens: ['token', 'main=', 'MAIN=a', '=a', 'a=1,a=2'],
+  firehoseTokens: ['token', 'tap=1,tap=2'],
+  xBaseUrl: ['api.x.com'],
+  firehoseBaseUrl: ['nonsense'],
+  xRuleCapacity: ['0', '-5', 'many'],
+  firehoseRuleCapacity: ['0'],
+  premiumRulesMax: ['0', '1.5'],
+  supportContact: [],
+  eventsReplicas: ['2', '5'],
+  eventsBytesMax: ['0'],
+  matchWorkers: ['0', '65'],
+  leaseTtlMs: ['499', '60001'],
+  drainDelayMs: ['-1', '60001'],
+  logLevel: ['loud'],
+  crashAt: ['nowhere'],
+};
+
+const refused = Object.entries(bad).flatMap(([name, values]) =>
+  values.map((value) => [name, value] as const),
+);
+
+test.each(refused)('%s refuses "%s" and is named', (name, value) => {
+  const variable = Object.entries(settings).find(([one]) => one === name)?.[1].variable ?? '';
+  const message = problemsOf({ ...needed, [variable]: value });
+  expect(message).toContain(`${variable} has a bad value`);
+  expect(message.split('\n')).toHaveLength(2);
+});

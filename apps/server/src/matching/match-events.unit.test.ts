@@ -1,0 +1,133 @@
+import { describe, expect, test } from 'vitest';
+import type { MatchedRule, StreamEvent } from '../ingest/stream-event.ts';
+import { type Holder, matchEvents, slotReferences } from './match-events.ts';
+
+const ours = (slotId: string) => `earshot:here:${slotId}`;
+const rule = (upstreamRuleId: string, tag: string | null = null): MatchedRule => ({ upstreamRuleId, tag });
+
+function event(key: string, rules: readonly MatchedRule[], sourceId = 'x:main'): StreamEvent {
+  return {
+    platform: 'x',
+    sourceId,
+    upstreamEventId: key,
+    key,
+    day: '2026-09-01',
+    platformPostId: key,
+    rules,
+    payload: {
+      url: null,
+      title: null,
+      text: null,
+      author: null,
+      published_at: null,
+      language: null,
+      raw: {},
+    },
+  };
+}
+
+function holder(slotId: string, ruleId: string, changed: Partial<Holder> = {}): Holder {
+  return {
+    slotId,
+    sourceId: 'x:main',
+    upstreamRuleId: slotId.replace('slot_', ''),
+    ruleId,
+    accountId: 'acc_1',
+    ruleVersion: 1,
+    ...changed,
+  };
+}
+
+describe('who gets an event', () => {
+  test('every rule that holds the slot, of whichever account', () => {
+    const { matches, posts } = matchEvents(
+      'here',
+      [event('e', [rule('1')])],
+      [
+        holder('slot_1', 'rule_a'),
+        holder('slot_1', 'rule_b', { accountId: 'acc_2', ruleVersion: 3 }),
+        holder('slot_2', 'rule_c'),
+      ],
+    );
+    expect(matches).toEqual([
+      {
+        accountId: 'acc_1',
+        ruleId: 'rule_a',
+        ruleVersion: 1,
+        platform: 'x',
+        eventKey: 'e',
+        eventDay: '2026-09-01',
+      },
+      {
+        accountId: 'acc_2',
+        ruleId: 'rule_b',
+        ruleVersion: 3,
+        platform: 'x',
+        eventKey: 'e',
+        eventDay: '2026-09-01',
+      },
+    ]);
+    expect(posts).toHaveLength(1);
+  });
+
+  test('a rule once, by however many of its upstream rules it was found', () => {
+    const { matches } = matchEvents(
+      'here',
+      [event('e', [rule('1'), rule('9', ours('slot_1'))]), event('e', [rule('1')])],
+      [holder('slot_1', 'rule_a')],
+    );
+    expect(matches).toHaveLength(1);
+  });
+
+  test('our tag decides before the id of the upstream rule', () => {
+    const { matches } = matchEvents(
+      'here',
+      [event('e', [rule('2', ours('slot_1'))])],
+      [holder('slot_1', 'rule_a'), holder('slot_2', 'rule_b')],
+    );
+    expect(matches.map(({ ruleId }) => ruleId)).toEqual(['rule_a']);
+  });
+
+  test('the same upstream rule id on another source is another rule', () => {
+    const { matches, unknown } = matchEvents(
+      'here',
+      [event('e', [rule('1')], 'x:second')],
+      [holder('slot_1', 'rule_a')],
+    );
+    expect(matches).toEqual([]);
+    expect(unknown.size).toBe(1);
+  });
+});
+
+describe('an event is unknown', () => {
+  test('when it names a rule without our tag that nobody holds, also beside one that is held', () => {
+    const events = [event('e', [rule('1'), rule('9')]), event('f', [rule('9', 'theirs')])];
+    const { matches, unknown } = matchEvents('here', events, [holder('slot_1', 'rule_a')]);
+    expect(unknown).toEqual(new Set(events));
+    expect(matches).toHaveLength(1);
+  });
+
+  test('but not when its slot is ours and nobody holds it any more', () => {
+    const { posts, unknown } = matchEvents('here', [event('e', [rule('1', ours('slot_7'))])], []);
+    expect(unknown.size).toBe(0);
+    expect(posts).toEqual([]);
+  });
+
+  test('and not when it names no rule at all', () => {
+    expect(matchEvents('here', [event('e', [])], [])).toEqual({ posts: [], matches: [], unknown: new Set() });
+  });
+});
+
+test('slots are asked for once each, by our tag or by the upstream rule', () => {
+  const events = [
+    event('e', [rule('1', ours('slot_1')), rule('2'), rule('3', 'earshot:elsewhere:slot_1')]),
+    event('f', [rule('1', ours('slot_1')), rule('2')]),
+  ];
+  expect(slotReferences('here', events)).toEqual({
+    slotIds: ['slot_1'],
+    upstreamRules: [
+      { sourceId: 'x:main', upstreamRuleId: '2' },
+      { sourceId: 'x:main', upstreamRuleId: '3' },
+    ],
+  });
+});

@@ -1,0 +1,20 @@
+import * as fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { matchIdOf } from './match-id.ts';
+
+test('ids sort like the positions they stand for', () => {
+  const position = fc.integer({ min: 0, max: Number.MAX_SAFE_INTEGER });
+  fc.assert(
+    fc.property(position, position, (a, b) => {
+      expect(Math.sign(Number(matchIdOf(a) > matchIdOf(b)) - Number(matchIdOf(a) < matchIdOf(b)))).toBe(
+        Math.sign(a - b),
+      );
+    }),
+  );
+});
+
+test('an id is a prefix and twelve characters', () => {
+  expect(matchIdOf(0)).toBe('mat_000000000000');
+  expect(matchIdOf(36)).toBe('mat_000000000010');
+  expect(matchIdOf(Number.MAX_SAFE_INTEGER)).toMatch(/^mat_[0-9a-z]{12}$/);
+});

@@ -1,0 +1,150 @@
+import * as fc from 'fast-check';
+import { pino } from 'pino';
+import { describe, expect, test } from 'vitest';
+import { createMetrics } from '../observability/metrics.ts';
+import { backoffDelayMs } from './backoff.ts';
+import { createBellListener } from './bell.ts';
+import { newId } from './ids.ts';
+import { pause } from './pause.ts';
+import { supervise } from './supervisor.ts';
+import type { Worker } from './worker.ts';
+
+const never = new AbortController().signal;
+const longMs = 60_000;
+
+describe('an id', () => {
+  test('is a prefix and 26 characters, and sorts by its time', () => {
+    expect(newId('rule')).toMatch(/^rule_[0-9a-hjkmnp-tv-z]{26}$/);
+    const time = fc.integer({ min: 0, max: 2 ** 48 - 1 });
+    fc.assert(
+      fc.property(time, time, (a, b) => {
+        fc.pre(a < b);
+        expect(newId('r', a) < newId('r', b)).toBe(true);
+      }),
+    );
+  });
+
+  test('is not made twice', () => {
+    expect(new Set(Array.from({ length: 10_000 }, () => newId('r', 0))).size).toBe(10_000);
+  });
+});
+
+test('a back-off grows to its maximum and takes away at most half', () => {
+  const backoff = { firstMs: 100, factor: 3, maxMs: 1_000 };
+  const steps = [1, 2, 3, 4, 5_000].map((attempt) => [
+    backoffDelayMs(backoff, attempt, () => 0),
+    backoffDelayMs(backoff, attempt, () => 1),
+  ]);
+  expect(steps).toEqual([
+    [50, 100],
+    [150, 300],
+    [450, 900],
+    [500, 1_000],
+    [500, 1_000],
+  ]);
+});
+
+describe('a pause', () => {
+  test('ends with its signal, also when that was aborted before', async () => {
+    const stop = new AbortController();
+    const pausing = pause(longMs, stop.signal);
+    stop.abort();
+    await expect(pausing).resolves.toBeUndefined();
+    await expect(pause(longMs, stop.signal)).resolves.toBeUndefined();
+  });
+
+  test('lasts its time', async () => {
+    const startedAt = performance.now();
+    await pause(20, never);
+    expect(performance.now() - startedAt).toBeGreaterThanOrEqual(19);
+  });
+});
+
+describe('a bell', () => {
+  test('that rang before somebody waits is heard, once', async () => {
+    const bell = createBellListener(() => undefined);
+    bell.rang();
+    bell.rang();
+    await bell.wait(longMs, never);
+    const startedAt = performance.now();
+    await bell.wait(20, never);
+    expect(performance.now() - startedAt).toBeGreaterThanOrEqual(19);
+  });
+
+  test('wakes everybody who waits', async () => {
+    const bell = createBellListener(() => undefined);
+    const waiting = [bell.wait(longMs, never), bell.wait(longMs, never)];
+    bell.rang();
+    await expect(Promise.all(waiting)).resolves.toHaveLength(2);
+  });
+
+  test('lets go of those who wait when their signal is aborted', async () => {
+    const bell = createBellListener(() => undefined);
+    const stop = new AbortController();
+    const waiting = bell.wait(longMs, stop.signal);
+    stop.abort();
+    await expect(waiting).resolves.toBeUndefined();
+    await expect(bell.wait(longMs, stop.signal)).resolves.toBeUndefined();
+  });
+
+  test('tells when nobody needs it any more', () => {
+    let disposed = 0;
+    {
+      using _bell = createBellListener(() => void disposed++);
+    }
+    expect(disposed).toBe(1);
+  });
+});
+
+describe('a supervisor', () => {
+  const log = pino({ level: 'silent' });
+  const untilStopped = (signal: AbortSignal) => pause(longMs, signal);
+
+  test('starts a worker again that threw or returned, and leaves the others alone', async () => {
+    const starts = { throws: 0, returns: 0, runs: 0 };
+    const again = { throws: Promise.withResolvers<void>(), returns: Promise.withResolvers<void>() };
+    const worker = (name: keyof typeof starts, first: () => Promise<void>): Worker => ({
+      name: `${name}:1`,
+      async run(signal) {
+        if (++starts[name] === 1) return await first();
+        if (name !== 'runs') again[name].resolve();
+        return await untilStopped(signal);
+      },
+    });
+    const metrics = createMetrics();
+    const stopped = new AbortController();
+    await using supervisor = supervise(
+      [
+        worker('throws', () => Promise.reject(new Error('broken'))),
+        worker('returns', () => Promise.resolve()),
+        {
+          name: 'runs:1',
+          run: (signal) => (starts.runs++, untilStopped(AbortSignal.any([signal, stopped.signal]))),
+        },
+      ],
+      { log, metrics },
+    );
+    await Promise.all([again.throws.promise, again.returns.promise]);
+    expect(starts).toEqual({ throws: 2, returns: 2, runs: 1 });
+    expect(supervisor.failing().toSorted()).toEqual(['returns:1', 'throws:1']);
+    const { values } = await metrics.workerFailures.get();
+    expect(Object.fromEntries(values.map(({ labels, value }) => [labels.worker, value]))).toEqual({
+      returns: 1,
+      throws: 1,
+    });
+  });
+
+  test('waits at its end until every worker is done', async () => {
+    let done = false;
+    const worker: Worker = {
+      name: 'slow',
+      async run(signal) {
+        await untilStopped(signal);
+        await pause(20, never);
+        done = true;
+      },
+    };
+    await supervise([worker], { log, metrics: createMetrics() })[Symbol.asyncDispose]();
+    expect(done).toBe(true);
+  });
+});

@@ -1,0 +1,43 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+
+export interface Answer {
+  readonly status: number;
+  readonly body?: unknown;
+  /** Instead of a JSON body. */
+  readonly text?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+export interface AnsweringServer extends AsyncDisposable {
+  readonly url: string;
+  /** What was asked so far: the body of a call, or its path when it had none. */
+  readonly asked: readonly unknown[];
+}
+
+/** Gives these answers, one after the other, and 500 when there are no more. */
+export async function startAnsweringServer(answers: readonly Answer[]): Promise<AnsweringServer> {
+  const asked: unknown[] = [];
+  const server = createServer((request, response) => {
+    const chunks: Buffer[] = [];
+    request.on('data', (chunk: Buffer) => chunks.push(chunk));
+    request.on('end', () => {
+      asked.push(chunks.length > 0 ? JSON.parse(Buffer.concat(chunks).toString()) : request.url);
+      const { status, text, body = {}, headers = {} } = answers[asked.length - 1] ?? { status: 500 };
+      response.writeHead(status, headers).end(text ?? JSON.stringify(body));
+    });
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('a TCP server has no port');
+  return {
+    url: `http://127.0.0.1:${address.port}`,
+    asked,
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}
