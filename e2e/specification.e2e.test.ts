@@ -31,14 +31,16 @@ const newRule = {
   name: 'Vulkane & 火山 🌋',
   intent: 'Know about eruptions',
   platforms: ['x', 'firehose'],
-  overrides: { x: 'volcano lang:en', firehose: 'title:volcano' },
+  overrides: { x: 'volcano lang:en', firehose: 'title:"volcano"' },
 };
+
+type Specified = Exclude<OperationId, 'ValidateRule'>;
 
 let world: World;
 let api: Api;
 let ruleId: string;
 /** The success of each operation, as it came over the wire. */
-let answers: Record<OperationId, Answer>;
+let answers: Record<Specified, Answer>;
 
 beforeAll(async () => {
   world = await startWorld();
@@ -56,7 +58,7 @@ beforeAll(async () => {
 });
 afterAll(() => world?.[Symbol.asyncDispose]());
 
-const specified: ReadonlyArray<readonly [OperationId, string]> = [
+const specified: ReadonlyArray<readonly [Specified, string]> = [
   ['CreateRule', 'POST /api.CreateRule'],
   ['ListRules', 'GET /api.ListRules'],
   ['DeleteRule', 'POST /api.DeleteRule'],

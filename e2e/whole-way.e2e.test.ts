@@ -24,9 +24,12 @@ describe('the whole way', () => {
     const api = server.api(alice);
     const created = await api.createRule({ x: 'glacier lang:en', firehose: 'title:glacier' });
     expect(created.platforms.x).toMatchObject({ translated_value: 'glacier lang:en', status: 'active' });
-    expect(created.platforms.firehose).toMatchObject({ translated_value: 'title:glacier', status: 'active' });
+    expect(created.platforms.firehose).toMatchObject({
+      translated_value: 'title:"glacier"',
+      status: 'active',
+    });
     expect(await xValues()).toEqual(['glacier lang:en']);
-    expect(await firehoseValues()).toEqual(['title:glacier']);
+    expect(await firehoseValues()).toEqual(['title:"glacier"']);
 
     const [post] = await world.sandbox.posts(['A glacier calves', 'nothing to see']);
     await world.sandbox.pages([{ url: 'https://news.example/a/1', title: 'Glacier retreats', text: 'ice' }]);
@@ -88,24 +91,22 @@ describe('the whole way', () => {
       kind: 'rule_refused',
       platform: 'firehose',
       count: 1,
-      message: 'No such field: titel',
-      contains: 'titel',
+      message: 'The tap is full',
+      contains: 'avalanche',
     });
     const api = server.api(alice);
     const answer = await api.call('POST', '/api.CreateRule', {
       name: 'half',
       intent: 'fails',
       platforms: ['x', 'firehose'],
-      overrides: { x: 'avalanche', firehose: 'titel:avalanche' },
+      overrides: { x: 'avalanche', firehose: 'title:avalanche' },
     });
     expect(await world.sandbox.fired()).toEqual([1]);
     expect(answer.status).toBe(400);
     expect(answer.json).toMatchObject({
       code: 'invalid_argument',
       details: {
-        violations: [
-          { field: 'overrides.firehose', code: 'upstream_rejected', message: 'No such field: titel' },
-        ],
+        violations: [{ field: 'overrides.firehose', code: 'upstream_rejected', message: 'The tap is full' }],
       },
     });
     expect(await xValues()).toEqual([]);

@@ -24,7 +24,7 @@ export interface Answer {
   readonly json: unknown;
 }
 
-export class ApiError extends Error {
+class ApiError extends Error {
   readonly status: number;
   readonly envelope: ErrorEnvelope;
   constructor(status: number, envelope: ErrorEnvelope) {

@@ -43,5 +43,3 @@ export async function openAdmin(databaseUrl: string): Promise<Admin> {
     [Symbol.asyncDispose]: () => database[Symbol.asyncDispose](),
   };
 }
-
-export { migrate };

@@ -10,6 +10,7 @@ import { readInstallation } from '../src/adapters/postgres/installation.ts';
 import { createMatchReader } from '../src/adapters/postgres/match-reader.ts';
 import { createMatchStore } from '../src/adapters/postgres/match-store.ts';
 import type { StreamEvent } from '../src/ingest/stream-event.ts';
+import { createParsedRules } from '../src/language/parsed-rules.ts';
 import type { MatchStore } from '../src/matching/match-store.ts';
 import { createMatchWorker } from '../src/matching/match-worker.ts';
 import { createMetrics } from '../src/observability/metrics.ts';
@@ -94,7 +95,13 @@ async function run(makeStore: (database: Database) => Promise<MatchStore>) {
   const { tags } = await seedRules(database, rulesPerEvent);
   const store = await makeStore(database);
   const installation = (await readInstallation(database)).id;
-  const options = { installation, store, bells: createBells(nats), events: silentEvents() };
+  const options = {
+    installation,
+    store,
+    parsedRules: createParsedRules(),
+    bells: createBells(nats),
+    events: silentEvents(),
+  };
   await using _supervisor = supervise(
     Array.from({ length: workers }, (_, index) =>
       createMatchWorker({ ...options, name: `match:${index}`, source: createEventSource(nats) }),

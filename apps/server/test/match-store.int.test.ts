@@ -7,6 +7,7 @@ import { createRuleStore } from '../src/adapters/postgres/rule-store.ts';
 import { readFirehoseUpdate } from '../src/ingest/firehose-event.ts';
 import type { StreamEvent } from '../src/ingest/stream-event.ts';
 import { readXRecord } from '../src/ingest/x-event.ts';
+import { createParsedRules } from '../src/language/parsed-rules.ts';
 import type { LoggedEvent } from '../src/matching/event-source.ts';
 import { createMatchWorker } from '../src/matching/match-worker.ts';
 import { createEvents } from '../src/observability/events.ts';
@@ -50,6 +51,7 @@ async function openMatching() {
         },
       },
       store: createMatchStore(database),
+      parsedRules: createParsedRules(),
       bells: createLocalBells(),
       events: createEvents(silentLog, metrics),
     }).run(new AbortController().signal);

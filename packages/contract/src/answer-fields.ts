@@ -9,24 +9,16 @@ export const ruleTypeSchema = z.enum(['premium', 'regular']).meta({
 });
 
 /** Offsets into the value as the caller sent it, in UTF-16 code units. */
-const spanSchema = z.strictObject({ start: z.int().min(0), end: z.int().min(0) }).meta({
+export const spanSchema = z.strictObject({ start: z.int().min(0), end: z.int().min(0) }).meta({
   description: 'Part of the value, as offsets in UTF-16 code units; `end` is exclusive.',
 });
 
 const fixSchema = z.strictObject({
-  description: z.string().meta({ description: 'What the fix does.' }),
-  span: spanSchema,
-  replacement: z.string().meta({ description: 'The text to put in place of the span.' }),
+  title: z.string().meta({ description: 'What the fix does.' }),
+  edits: z
+    .array(z.strictObject({ span: spanSchema, text: z.string() }))
+    .meta({ description: 'Put each text in the place of its span; the spans never overlap.' }),
 });
-
-export const warningSchema = z
-  .strictObject({
-    code: z.string(),
-    message: z.string(),
-    span: spanSchema,
-    fixes: z.array(fixSchema).optional(),
-  })
-  .meta({ description: 'A value that is accepted, but may not do what its author wants.' });
 
 export const violationSchema = z
   .strictObject({
@@ -40,5 +32,18 @@ export const violationSchema = z
   })
   .meta({ description: 'What is wrong with one field of the request.' });
 
+/** What the rule language says about one place of a value. */
+export const diagnosticSchema = z
+  .strictObject({
+    severity: z.enum(['error', 'warning', 'hint']),
+    code: z.string(),
+    message: z.string().meta({ description: 'What is wrong and what to do.' }),
+    span: spanSchema,
+    fixes: z.array(fixSchema),
+  })
+  .meta({
+    description: 'A finding about one place of a rule value. Errors are refused, the others are not.',
+  });
+
+export type WireDiagnostic = z.output<typeof diagnosticSchema>;
 export type Violation = z.output<typeof violationSchema>;
-export type Warning = z.output<typeof warningSchema>;

@@ -82,6 +82,20 @@ const listMatches = {
           language: 'en',
           raw: { data: { id: '1989472511223344556', text: 'Rust 2027 release day! Nothing broke.' } },
         },
+        why: {
+          verdict: 'match',
+          confidence: 'exact',
+          evidence: [
+            {
+              rule_span: { start: 0, end: 11 },
+              field: 'phrase',
+              path: 'data.text',
+              text_span: { start: 0, end: 9 },
+              text: 'Rust 2027',
+            },
+          ],
+          undecided: [],
+        },
       },
     ],
     next_cursor: 'c1.MTk4OTQ3MjUx.5b1f0c7e',
@@ -100,6 +114,32 @@ const listMatches = {
   },
 } as const;
 
+const validateRule = {
+  request: { platforms: ['x'], overrides: { x: 'rust OR cargo -is:retweet' } },
+  answer: {
+    platforms: {
+      x: {
+        valid: true,
+        translated_value: 'cargo -is:retweet OR rust',
+        diagnostics: [
+          {
+            severity: 'warning',
+            code: 'precedence',
+            message: '`-is:retweet` applies to `cargo` only: put the alternatives in parentheses.',
+            span: { start: 0, end: 25 },
+            fixes: [
+              {
+                title: 'Group the alternatives',
+                edits: [{ span: { start: 0, end: 13 }, text: '(rust OR cargo)' }],
+              },
+            ],
+          },
+        ],
+      },
+    },
+  },
+} as const;
+
 const platformSyntax = {
   request: { platforms: ['x'] },
   answer: {
@@ -109,7 +149,7 @@ const platformSyntax = {
         summary: 'Terms and operators; a space means AND.',
         grammar_version: '1',
         limits: { value_length_max: 1024 },
-        precedence: ['-', 'AND (space)', 'OR'],
+        precedence: 'A dash binds tightest, then a space (and), then OR.',
         operators: [
           {
             name: 'is:retweet',
@@ -118,10 +158,16 @@ const platformSyntax = {
             standalone: false,
             negatable: true,
             examples: ['cats -is:retweet'],
-            tier: null,
+            tier: 'standard',
           },
         ],
-        pitfalls: ['AND binds tighter than OR: use parentheses when you mix them.'],
+        pitfalls: [
+          {
+            wrong: 'cats OR dogs -is:retweet',
+            right: '(cats OR dogs) -is:retweet',
+            why: 'A space binds tighter than OR.',
+          },
+        ],
         examples: [
           {
             intent: 'Original posts about cats',
@@ -141,4 +187,12 @@ const error = {
   details: { request_id: 'req_01kb2mp8r4t7v1x5z9b3c6d0fg' },
 } as const;
 
-export const examples = { createRule, listRules, deleteRule, listMatches, platformSyntax, error };
+export const examples = {
+  createRule,
+  listRules,
+  deleteRule,
+  listMatches,
+  validateRule,
+  platformSyntax,
+  error,
+};

@@ -1,5 +1,5 @@
-export type { Violation, Warning } from './answer-fields.ts';
-export { formatKey, isWellFormedKey, keyChecksum } from './api-key.ts';
+export type { Violation, WireDiagnostic } from './answer-fields.ts';
+export { formatKey, isWellFormedKey } from './api-key.ts';
 export {
   type ErrorCode,
   type ErrorDetails,
@@ -8,11 +8,11 @@ export {
   errorSchema,
 } from './errors.ts';
 export type { JsonSchema } from './json-schemas.ts';
-export type { Coverage, Match, MatchPayload } from './matches.ts';
+export type { Coverage, Match, MatchPayload, Why } from './matches.ts';
 export { openApiDocument } from './openapi.ts';
 export type { OpenApiDocument, OpenApiOperation } from './openapi-types.ts';
 export { type AnswerOf, type Operation, type OperationId, operations, type RequestOf } from './operations.ts';
-export { type Platform, platforms } from './platforms.ts';
+export type { Platform } from './platforms.ts';
 export type { Rule } from './rules.ts';
 export { type Scope, scopes } from './scopes.ts';
 export type { SyntaxGuide } from './syntax.ts';

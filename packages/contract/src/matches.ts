@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { ruleId, timestamp } from './answer-fields.ts';
+import { ruleId, spanSchema, timestamp } from './answer-fields.ts';
 import { platformSchema } from './platforms.ts';
 import {
   alsoWhenFieldsFail,
@@ -62,6 +62,32 @@ const payloadSchema = z
   })
   .meta({ description: 'The matching item, in the same form for every platform.' });
 
+const whySchema = z
+  .strictObject({
+    verdict: z.enum(['match', 'unknown']).meta({
+      description:
+        "Our own reading of the rule. The platform's verdict counts; `unknown`: the item alone does not show why.",
+    }),
+    confidence: z.enum(['exact', 'approximate']),
+    evidence: z
+      .array(
+        z.strictObject({
+          rule_span: spanSchema,
+          field: z.string().meta({ description: 'The operator or field of the rule, such as `keyword`.' }),
+          path: z.string().meta({ description: 'Where in `payload.raw`, such as `data.text`.' }),
+          text_span: spanSchema.nullable().meta({ description: 'Null when the whole value is meant.' }),
+          text: z.string(),
+        }),
+      )
+      .meta({
+        description: 'The smallest set of places that is enough. `rule_span` refers to `translated_value`.',
+      }),
+    undecided: z
+      .array(z.strictObject({ rule_span: spanSchema, field: z.string(), why: z.string() }))
+      .meta({ description: 'Parts of the rule that the item does not decide.' }),
+  })
+  .meta({ description: 'Why the item matched.' });
+
 export const matchSchema = z
   .strictObject({
     id: z.string().regex(/^mat_[0-9A-Za-z]+$/),
@@ -71,6 +97,7 @@ export const matchSchema = z
     platform: platformSchema,
     platform_post_id: z.string().meta({ description: "The post's id on `x`; the page's URL on `firehose`." }),
     payload: payloadSchema,
+    why: whySchema,
   })
   .meta({ description: 'One item that matched one rule.' });
 
@@ -102,5 +129,6 @@ export const listMatchesAnswer = z.strictObject({
 });
 
 export type Match = z.output<typeof matchSchema>;
+export type Why = z.output<typeof whySchema>;
 export type MatchPayload = z.output<typeof payloadSchema>;
 export type Coverage = z.output<typeof coverageSchema>;

@@ -1,4 +1,4 @@
-import { violationSchema, warningSchema } from './answer-fields.ts';
+import { diagnosticSchema, violationSchema } from './answer-fields.ts';
 import { type ErrorCode, errorCodes, errorSchema } from './errors.ts';
 import { examples } from './examples.ts';
 import { type JsonSchema, jsonSchemas } from './json-schemas.ts';
@@ -64,7 +64,7 @@ function components(): OpenApiDocument['components'] {
           Match: matchSchema,
           Coverage: coverageSchema,
           SyntaxGuide: syntaxGuideSchema,
-          Warning: warningSchema,
+          Diagnostic: diagnosticSchema,
           Violation: violationSchema,
           Error: errorSchema,
         },

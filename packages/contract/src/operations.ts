@@ -12,6 +12,7 @@ import {
 } from './rules.ts';
 import type { Scope } from './scopes.ts';
 import { platformSyntaxAnswer, platformSyntaxRequest } from './syntax.ts';
+import { validateRuleAnswer, validateRuleRequest } from './validate.ts';
 
 export interface Operation {
   readonly id: string;
@@ -87,6 +88,19 @@ export const operations = {
     answer: listMatchesAnswer,
     errors: [...commonErrors, 'permission_denied', 'not_found', 'out_of_range'],
     example: examples.listMatches,
+  },
+  ValidateRule: {
+    id: 'ValidateRule',
+    method: 'POST',
+    path: '/api.ValidateRule',
+    scope: 'rules:read',
+    summary: 'Check a rule without creating it',
+    description:
+      'Says what is wrong with the values, where, and how to mend it, and what would be registered. Nothing is created.',
+    request: validateRuleRequest,
+    answer: validateRuleAnswer,
+    errors: [...commonErrors, 'permission_denied'],
+    example: examples.validateRule,
   },
   PlatformSyntax: {
     id: 'PlatformSyntax',

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { ruleId, ruleTypeSchema, timestamp, warningSchema } from './answer-fields.ts';
+import { diagnosticSchema, ruleId, ruleTypeSchema, timestamp } from './answer-fields.ts';
 import { type Platform, perPlatform, platformSchema, platforms } from './platforms.ts';
 import {
   alsoWhenFieldsFail,
@@ -19,7 +19,7 @@ const OVERRIDE_LENGTH_MAX = 4_096;
 
 const override = text({ max: OVERRIDE_LENGTH_MAX, description: "The rule in the platform's own syntax." });
 
-const overrides = z
+export const overrides = z
   .strictObject({ x: override.optional(), firehose: override.optional() })
   .superRefine((_, context) => {
     context.issues = eachUnknownKey(context.issues, unknownOverride);
@@ -42,7 +42,7 @@ export const createRuleRequest = requestObject({
 }, alsoWhenFieldsFail);
 
 /** Takes anything: it also runs on a request whose fields are missing or wrong. */
-function overrideMismatches(request: unknown): RequestIssue[] {
+export function overrideMismatches(request: unknown): RequestIssue[] {
   const parts = z
     .looseObject({ platforms: z.array(platformSchema), overrides: z.looseObject({}) })
     .safeParse(request);
@@ -78,7 +78,7 @@ const registration = {
 
 export const createRuleAnswer = z.strictObject({
   rule_id: ruleId,
-  platforms: perPlatform(z.strictObject({ ...registration, warnings: z.array(warningSchema) })),
+  platforms: perPlatform(z.strictObject({ ...registration, warnings: z.array(diagnosticSchema) })),
 });
 
 export const listRulesRequest = requestObject({

@@ -16,7 +16,9 @@ const operatorSchema = z.strictObject({
   standalone: z.boolean().meta({ description: 'Whether a rule may consist of it alone.' }),
   negatable: z.boolean(),
   examples: z.array(z.string()),
-  tier: z.string().nullable().meta({ description: 'The upstream access that it needs; null for any.' }),
+  tier: z
+    .string()
+    .meta({ description: 'The access to the platform that it needs; `standard` is what everyone has.' }),
 });
 
 const syntaxExampleSchema = z.strictObject({
@@ -31,9 +33,9 @@ export const syntaxGuideSchema = z
     summary: z.string(),
     grammar_version: z.string(),
     limits: z.record(z.string(), z.number()).meta({ description: 'Limits of a rule value, by name.' }),
-    precedence: z.array(z.string()).meta({ description: 'From the tightest binding to the loosest.' }),
+    precedence: z.string().meta({ description: 'How a rule is read: what binds tighter than what.' }),
     operators: z.array(operatorSchema),
-    pitfalls: z.array(z.string()),
+    pitfalls: z.array(z.strictObject({ wrong: z.string(), right: z.string(), why: z.string() })),
     examples: z.array(syntaxExampleSchema),
     markdown: z.string().meta({ description: 'The whole guide as one text, ready for an agent.' }),
   })

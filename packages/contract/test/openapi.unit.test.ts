@@ -125,7 +125,7 @@ test('requests are closed and answers are open to later fields', () => {
 test('objects that callers keep have names of their own', () => {
   expect(JSON.stringify(schemas['ListRulesAnswer'])).toContain('"#/components/schemas/Rule"');
   expect(JSON.stringify(schemas['ListMatchesAnswer'])).toContain('"#/components/schemas/Match"');
-  expect(JSON.stringify(schemas['CreateRuleAnswer'])).toContain('"#/components/schemas/Warning"');
+  expect(JSON.stringify(schemas['CreateRuleAnswer'])).toContain('"#/components/schemas/Diagnostic"');
 });
 
 test('fields with a default need not be sent', () => {

@@ -1,1 +1,28 @@
-export { canonicalText } from './canonical-text.ts';
+import { firehoseLanguage } from './firehose/language.ts';
+import type { Language, Platform } from './language.ts';
+import { xLanguage } from './x/language.ts';
+
+export type { LeafNode, Node, Span, Test } from './ast.ts';
+export { applyFix, type Diagnostic, type Edit, type Fix, type Severity } from './diagnostics.ts';
+export { leavesOf } from './explain.ts';
+export { createPageMatcher } from './firehose/evaluate.ts';
+export type {
+  Evidence,
+  Explanation,
+  Flip,
+  Language,
+  Parsed,
+  Platform,
+  State,
+  SyntaxGuide,
+  Tier,
+  Token,
+  Validated,
+  ValidateOptions,
+  Verdict,
+} from './language.ts';
+export { renderDiagnostic, renderDiagnostics } from './render.ts';
+export { upstreamDetails } from './x/upstream-details.ts';
+
+/** The rule language of each platform. */
+export const languages: Readonly<Record<Platform, Language>> = { x: xLanguage, firehose: firehoseLanguage };

@@ -9,6 +9,7 @@ const USAGE = `Usage: node packages/sandbox/src/main.ts [options]
   --tap-token <token>   a Firehose tap; repeat for several
   --management-key <k>  the Firehose management key
   --rule-delay-ms <n>   real time until a rule change reaches an open X stream
+  --excerpt-chars <n>   characters around a hit that a Firehose event shows (default all)
   --feed <posts,pages>  made-up posts and pages per second, for example 5,1
   --seed <n>            seed of the feed (default 1)
   --no-rate-limits      switch the rate limits of both services off`;
@@ -21,6 +22,7 @@ const { values } = parseArgs({
     'tap-token': { type: 'string', multiple: true },
     'management-key': { type: 'string' },
     'rule-delay-ms': { type: 'string' },
+    'excerpt-chars': { type: 'string' },
     feed: { type: 'string' },
     seed: { type: 'string' },
     'no-rate-limits': { type: 'boolean' },
@@ -49,6 +51,7 @@ function readOptions(): SandboxOptions {
     ...(xTokens !== undefined && { xApps: xTokens.map((token) => ({ token })) }),
     ...(tapTokens !== undefined && { taps: tapTokens.map((token) => ({ token })) }),
     ...(values['management-key'] !== undefined && { managementKey: values['management-key'] }),
+    ...(values['excerpt-chars'] !== undefined && { excerptChars: toNumber(values['excerpt-chars']) }),
     ...(values['rule-delay-ms'] !== undefined && { ruleDelayMs: toNumber(values['rule-delay-ms']) }),
   };
 }

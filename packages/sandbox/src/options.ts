@@ -23,6 +23,8 @@ export type SandboxOptions = {
   slowReaderBytes?: number;
   /** Firehose credit at the start. Default 10,000. */
   balanceUsd?: number;
+  /** Characters around a hit that a Firehose event shows of the diff. Default: all of it. */
+  excerptChars?: number;
   /** False switches the rate limits of both services off. Default true. */
   rateLimits?: boolean;
   /** Made-up posts and pages. Default none. */

@@ -49,6 +49,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
   const organization: Organization = {
     managementKey: options.managementKey ?? DEFAULT_MANAGEMENT_KEY,
     balanceUsd: options.balanceUsd ?? 10_000,
+    excerptChars: options.excerptChars,
     taps: new Map(taps.map((tap) => [tap.id, tap])),
   };
 

@@ -22,7 +22,7 @@ export async function startSandboxProgram(options: { dir: string; feed: string }
     script: script('packages/sandbox/src/main.ts'),
     // Nobody wants to wait two seconds for the first match, as on X.
     args: ['--rule-delay-ms', '0', '--feed', options.feed, '--seed', String(Date.now() % 1_000_000)],
-    env: cleanEnvironment(),
+    env: {},
     logFile,
     readReady: (line) => (line.startsWith('{"url"') ? textField(line, 'url') : undefined),
   });
@@ -44,7 +44,6 @@ export async function startServerProgram(options: ServerOptions): Promise<Runnin
     name: 'the server',
     script: script('apps/server/src/main.ts'),
     env: {
-      ...cleanEnvironment(),
       EARSHOT_DATABASE_URL: options.databaseUrl,
       EARSHOT_NATS_URL: options.natsUrl,
       EARSHOT_EVENTS_REPLICAS: String(options.natsNodes),
@@ -59,11 +58,6 @@ export async function startServerProgram(options: ServerOptions): Promise<Runnin
     readReady: (line) => (line.includes('earshot is up') ? textField(line, 'address') : undefined),
   });
   return running('The server', program, logFile);
-}
-
-/** Settings that the caller's shell has for another Earshot must not reach this one. */
-function cleanEnvironment(): NodeJS.ProcessEnv {
-  return { PATH: process.env['PATH'] };
 }
 
 function running(name: string, program: Program<string>, logFile: string): Running {

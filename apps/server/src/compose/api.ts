@@ -11,7 +11,9 @@ import { deleteRuleRoute } from '../http/routes/delete-rule.ts';
 import { listMatchesRoute } from '../http/routes/list-matches.ts';
 import { listRulesRoute } from '../http/routes/list-rules.ts';
 import { platformSyntaxRoute } from '../http/routes/platform-syntax.ts';
+import { validateRuleRoute } from '../http/routes/validate-rule.ts';
 import { createHttpServer, type HttpServer } from '../http/server.ts';
+import { createParsedRules } from '../language/parsed-rules.ts';
 import { createCursors } from '../readers/cursor.ts';
 import { createListMatches } from '../readers/list-matches.ts';
 import { createCreateRule } from '../rules/create-rule.ts';
@@ -45,9 +47,11 @@ function routesOf(shared: Shared): AnyRoute[] {
         reader: createMatchReader(database),
         rules: store,
         coverage: createReadCoverage(createSourceStore(database)),
+        parsedRules: createParsedRules(),
         cursors,
       }),
     ),
+    validateRuleRoute(),
     platformSyntaxRoute(),
   ];
 }

@@ -7,6 +7,7 @@ import { createRegistrarStore } from '../adapters/postgres/registrar-store.ts';
 import { createRuleStore } from '../adapters/postgres/rule-store.ts';
 import { createSourceStore } from '../adapters/postgres/source-store.ts';
 import { createIngestWorker } from '../ingest/ingest-worker.ts';
+import { createParsedRules } from '../language/parsed-rules.ts';
 import { createMatchWorker } from '../matching/match-worker.ts';
 import { createPartitionWorker } from '../matching/partition-worker.ts';
 import { createPurgeWorker } from '../matching/purge-worker.ts';
@@ -54,6 +55,7 @@ function sourceWorkers(shared: Shared, source: Source): Worker[] {
 
 function matchWorkers(shared: Shared): Worker[] {
   const maintenance = createMaintenance(shared.database);
+  const parsedRules = createParsedRules();
   const matching = Array.from({ length: shared.config.matchWorkers }, (_, index) =>
     createMatchWorker({
       ...shared,
@@ -61,6 +63,7 @@ function matchWorkers(shared: Shared): Worker[] {
       installation: shared.installation.id,
       source: createEventSource(shared.nats),
       store: createMatchStore(shared.database),
+      parsedRules,
     }),
   );
   return [

@@ -17,6 +17,7 @@ interface Endpoint {
 export function renderReferencePage(document: OpenApiDocument): string {
   const endpoints = endpointsOf(document);
   const { title, version, description } = document.info;
+  const shown = new Set<string>();
   const page = markup`<!doctype html>
 <html lang="en">
 <head>
@@ -42,8 +43,8 @@ ${endpoints.map(({ operation }) => markup`<li><a href="#${operation.operationId}
 <p>Version ${version}. The same description for programs: <a href="/openapi.json">/openapi.json</a>.</p>
 ${gettingStarted(document)}
 </header>
-${endpoints.map((endpoint) => operationSection(endpoint, document))}
-${errorsSection(document)}
+${endpoints.map((endpoint) => operationSection(endpoint, document, shown))}
+${errorsSection(document, shown)}
 </main>
 </body>
 </html>
@@ -68,7 +69,7 @@ function baseUrl(document: OpenApiDocument): string | undefined {
   return document.servers.map(({ url }) => url).find((url) => url !== '/');
 }
 
-function operationSection(endpoint: Endpoint, document: OpenApiDocument): Html {
+function operationSection(endpoint: Endpoint, document: OpenApiDocument, shown: Set<string>): Html {
   const { method, path, operation } = endpoint;
   const success = operation.responses['200'];
   const answer =
@@ -83,19 +84,20 @@ ${fieldsTable('Request', requestRows(operation, document), 'required')}
 <pre>${curl(endpoint)}</pre>
 ${answer?.example === undefined ? [] : markup`<pre class="answer">${pretty(answer.example)}</pre>`}
 ${fieldsTable('Answer', answerRows, 'optional')}
-${objectTables(answerRows, document)}
+${objectTables(answerRows, document, shown)}
 ${operationErrors(operation, document)}
 </section>
 `;
 }
 
-/** The named objects that the rows hold, and those inside them. */
-function objectTables(rows: readonly FieldRow[], document: OpenApiDocument): Html[] {
+/** The named objects that the rows hold, and those inside them, each where the page first comes to it. */
+function objectTables(rows: readonly FieldRow[], document: OpenApiDocument, shown: Set<string>): Html[] {
   return rows.flatMap(({ object }) => {
-    if (object === undefined) return [];
+    if (object === undefined || shown.has(object)) return [];
+    shown.add(object);
     const own = rowsOf(document.components.schemas[object] ?? {}, document);
     const table = markup`<div id="object-${object}">${fieldsTable(object, own, 'optional')}</div>`;
-    return [table, ...objectTables(own, document)];
+    return [table, ...objectTables(own, document, shown)];
   });
 }
 
@@ -159,7 +161,7 @@ function operationErrors(operation: OpenApiOperation, document: OpenApiDocument)
 <p>${operation['x-errors'].map((code) => markup`<a class="error" href="#error-${code}">${document['x-error-codes'][code].status} ${code}</a> `)}</p>`;
 }
 
-function errorsSection(document: OpenApiDocument): Html {
+function errorsSection(document: OpenApiDocument, shown: Set<string>): Html {
   const content = document.components.responses['Error']?.content['application/json'];
   const rows = content === undefined ? [] : rowsOf(content.schema, document);
   return markup`<section id="errors">
@@ -168,7 +170,7 @@ function errorsSection(document: OpenApiDocument): Html {
 <code>details.request_id</code> is also in the <code>x-request-id</code> header.</p>
 <pre class="answer">${pretty(content?.example)}</pre>
 ${fieldsTable('Error', rows, 'optional')}
-${objectTables(rows, document)}
+${objectTables(rows, document, shown)}
 <h3>Codes</h3>
 <div class="scroll"><table>
 <thead><tr><th scope="col">Code</th><th scope="col">HTTP</th><th scope="col">When</th><th scope="col">What to do</th><th scope="col">Retry</th></tr></thead>

@@ -10,6 +10,8 @@ export interface Holder {
   readonly ruleId: string;
   readonly accountId: string;
   readonly ruleVersion: number;
+  /** The slot's value, by which we look for ourselves. */
+  readonly value: string;
 }
 
 export interface NewMatch {
@@ -26,6 +28,8 @@ export interface Matched {
   readonly matches: readonly NewMatch[];
   /** Events that name an upstream rule of which we know nothing. */
   readonly unknown: ReadonlySet<StreamEvent>;
+  /** The upstream's verdicts, once per event and value, for us to compare our own with. */
+  readonly verdicts: ReadonlyArray<{ event: StreamEvent; value: string }>;
 }
 
 /** Which slots the events ask for: by the tag, which we set, and by the upstream's rule id. */
@@ -53,6 +57,7 @@ export function matchEvents(
   const posts: StreamEvent[] = [];
   const unknown = new Set<StreamEvent>();
   const matches = new Map<string, NewMatch>();
+  const verdicts: Array<{ event: StreamEvent; value: string }> = [];
   for (const event of events) {
     let matched = false;
     for (const { upstreamRuleId, tag } of event.rules) {
@@ -60,6 +65,7 @@ export function matchEvents(
       const found =
         slotId === null ? byUpstreamRule.get(`${event.sourceId} ${upstreamRuleId}`) : bySlot.get(slotId);
       if (!found && slotId === null) unknown.add(event);
+      if (found?.[0]) verdicts.push({ event, value: found[0].value });
       for (const { ruleId, accountId, ruleVersion } of found ?? []) {
         matched = true;
         const { platform, key: eventKey, day: eventDay } = event;
@@ -75,5 +81,5 @@ export function matchEvents(
     }
     if (matched) posts.push(event);
   }
-  return { posts, matches: [...matches.values()], unknown };
+  return { posts, matches: [...matches.values()], unknown, verdicts };
 }

@@ -29,6 +29,7 @@ function event(key: string, rules: readonly MatchedRule[], sourceId = 'x:main'):
 function holder(slotId: string, ruleId: string, changed: Partial<Holder> = {}): Holder {
   return {
     slotId,
+    value: 'a value',
     sourceId: 'x:main',
     upstreamRuleId: slotId.replace('slot_', ''),
     ruleId,
@@ -114,7 +115,12 @@ describe('an event is unknown', () => {
   });
 
   test('and not when it names no rule at all', () => {
-    expect(matchEvents('here', [event('e', [])], [])).toEqual({ posts: [], matches: [], unknown: new Set() });
+    expect(matchEvents('here', [event('e', [])], [])).toEqual({
+      posts: [],
+      matches: [],
+      unknown: new Set(),
+      verdicts: [],
+    });
   });
 });
 

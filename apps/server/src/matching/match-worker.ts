@@ -1,4 +1,6 @@
 import type { StreamEvent } from '../ingest/stream-event.ts';
+import { unexplainedOperators } from '../language/explain-match.ts';
+import type { ParsedRules } from '../language/parsed-rules.ts';
 import type { Events } from '../observability/events.ts';
 import type { Bells } from '../runtime/bell.ts';
 import type { Worker } from '../runtime/worker.ts';
@@ -16,6 +18,7 @@ export interface MatchWorkerOptions {
   readonly installation: string;
   readonly source: EventSource;
   readonly store: MatchStore;
+  readonly parsedRules: ParsedRules;
   readonly bells: Bells;
   readonly events: Events;
 }
@@ -39,7 +42,7 @@ async function storeBatch(options: MatchWorkerOptions, batch: readonly LoggedEve
   const inRange = await withinPartitions(options, batch);
   const streamEvents = inRange.map(({ event }) => event);
   const holders = await store.holdersOf(slotReferences(installation, streamEvents));
-  const { posts, matches, unknown } = matchEvents(installation, streamEvents, holders);
+  const { posts, matches, unknown, verdicts } = matchEvents(installation, streamEvents, holders);
   const stored = await store.write(posts, matches);
   const registering = await store.sourcesRegistering([...unknown].map((event) => event.sourceId));
   for (const logged of batch) {
@@ -52,6 +55,7 @@ async function storeBatch(options: MatchWorkerOptions, batch: readonly LoggedEve
     logged.ack();
   }
   if (matches.length > 0) bells.ring('matches');
+  countUnexplained(options, verdicts);
   events.batchStored({ events: batch.length, matches: stored, ms: performance.now() - startedAt });
 }
 
@@ -67,4 +71,17 @@ async function withinPartitions(
     events.itemDropped({ platform: event.platform, reason: 'time_out_of_range', detail: event.day });
     return false;
   });
+}
+
+/** The upstream's verdict stands (I5); where ours differs, somebody should look at the evaluator. */
+function countUnexplained(
+  { parsedRules, events }: MatchWorkerOptions,
+  verdicts: ReadonlyArray<{ event: StreamEvent; value: string }>,
+): void {
+  for (const { event, value } of verdicts) {
+    const { platform, payload, platformPostId } = event;
+    const operators = unexplainedOperators(parsedRules, { platform, value, raw: payload.raw });
+    for (const operator of operators)
+      events.verdictUnexplained({ platform, operator, value, platformPostId });
+  }
 }

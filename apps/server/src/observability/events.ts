@@ -85,6 +85,15 @@ function matchEvents(log: Logger, metrics: Metrics) {
       }
       log.debug(batch, 'events matched');
     },
+    verdictUnexplained(verdict: {
+      platform: string;
+      operator: string;
+      value: string;
+      platformPostId: string;
+    }) {
+      metrics.unexplained.inc({ platform: verdict.platform, operator: verdict.operator });
+      log.info(verdict, 'the upstream matched what we would not');
+    },
     matchesPurged(count: number) {
       if (count > 0) log.info({ count }, 'matches of deleted rules purged');
     },

@@ -28,6 +28,10 @@ export function createMetrics() {
     streamEndings: make.counter('stream_endings_total', 'How upstream streams ended.', ['platform', 'kind']),
     ruleCallFailures: make.counter('rule_call_failures_total', 'Failed upstream rule calls.', ['platform']),
     matchesStored: make.counter('matches_stored_total', 'Matches stored for the first time.', ['platform']),
+    unexplained: make.counter('unexplained_total', 'Upstream verdicts that our evaluator denies.', [
+      'platform',
+      'operator',
+    ]),
     matchBatchSeconds: make.histogram(
       'match_batch_seconds',
       'From taking a batch of events to its commit.',

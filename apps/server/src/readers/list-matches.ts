@@ -1,6 +1,8 @@
 import type { AnswerOf, Match, RequestOf } from '@earshot/contract';
 import type { Principal } from '../accounts/principal.ts';
 import type { ReadCoverage } from '../coverage/read-coverage.ts';
+import { explainMatch } from '../language/explain-match.ts';
+import type { ParsedRules } from '../language/parsed-rules.ts';
 import { noSuchRule } from '../rules/no-such-rule.ts';
 import type { RuleStore } from '../rules/rule-store.ts';
 import type { Bells } from '../runtime/bell.ts';
@@ -15,6 +17,7 @@ export interface ListMatchesOptions {
   readonly reader: MatchReader;
   readonly rules: Pick<RuleStore, 'exists'>;
   readonly coverage: ReadCoverage;
+  readonly parsedRules: ParsedRules;
   readonly cursors: Cursors;
   readonly bells: Bells;
 }
@@ -49,7 +52,7 @@ export function createListMatches(options: ListMatchesOptions) {
     const last = matches.at(-1)?.position ?? from ?? 0;
     const more = request.order === 'oldest' || matches.length === request.limit;
     return {
-      matches: matches.map(toMatch),
+      matches: matches.map((match) => toMatch(options.parsedRules, match)),
       next_cursor: more ? cursors.seal(scope, String(last)) : null,
       coverage: ruleId === null && platform === null ? null : await coverage({ accountId, ruleId, platform }),
     };
@@ -80,14 +83,16 @@ async function readOrWait(
   }
 }
 
-function toMatch(match: StoredMatch): Match {
+function toMatch(parsedRules: ParsedRules, match: StoredMatch): Match {
+  const { platform, ruleValue, payload } = match;
   return {
     id: matchIdOf(match.position),
     rule_id: match.ruleId,
     rule_version: match.ruleVersion,
     created_at: match.createdAt.toISOString(),
-    platform: match.platform,
+    platform,
     platform_post_id: match.platformPostId,
-    payload: match.payload,
+    payload,
+    why: explainMatch(parsedRules, { platform, value: ruleValue, raw: payload.raw }),
   };
 }

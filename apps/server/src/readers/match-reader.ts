@@ -21,6 +21,8 @@ export interface StoredMatch {
   readonly position: number;
   readonly ruleId: string;
   readonly ruleVersion: number;
+  /** What was registered on the platform when it matched. */
+  readonly ruleValue: string;
   readonly createdAt: Date;
   readonly platform: Platform;
   readonly platformPostId: string;

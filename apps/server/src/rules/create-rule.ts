@@ -1,7 +1,7 @@
-import type { AnswerOf, Platform, RequestOf, Violation } from '@earshot/contract';
-import { canonicalText } from '@earshot/query';
+import type { AnswerOf, Platform, RequestOf, Violation, WireDiagnostic } from '@earshot/contract';
 import type { Plans } from '../accounts/plans.ts';
 import type { Principal } from '../accounts/principal.ts';
+import { checkValue, toViolation } from '../language/rule-language.ts';
 import type { Events } from '../observability/events.ts';
 import type { BellListener, Bells } from '../runtime/bell.ts';
 import type { Checkpoint } from '../runtime/checkpoint.ts';
@@ -39,7 +39,7 @@ export function createCreateRule(options: CreateRuleOptions) {
   return async (principal: Principal, request: Request): Promise<Answer> => {
     const startedAt = performance.now();
     const plan = plans[principal.plan];
-    const values = canonicalValues(request);
+    const { values, warnings } = checkRule(request);
     if (!plan.paid && request.platforms.includes('firehose')) {
       throw new Failure('permission_denied', 'Rules on "firehose" need a paid plan.', {
         details: { plan: principal.plan, platform: 'firehose' },
@@ -74,15 +74,35 @@ export function createCreateRule(options: CreateRuleOptions) {
     checkpoint('create.activated');
     const live = await awaitLive(store, ruleId, outcomes);
     events.ruleCreated({ ruleId, accountId, ms: Math.round(performance.now() - startedAt) });
-    return { rule_id: ruleId, platforms: platformResults(live) };
+    return { rule_id: ruleId, platforms: platformResults(live, warnings) };
   };
 }
 
-function canonicalValues(request: Request): NewRuleValue[] {
-  return request.platforms.map((platform) => {
-    const value = request.overrides[platform] ?? '';
-    return { platform, value, translatedValue: canonicalText(value) };
-  });
+interface CheckedRule {
+  readonly values: NewRuleValue[];
+  readonly warnings: ReadonlyMap<Platform, WireDiagnostic[]>;
+}
+
+/** Throws with every error of every value, so that a rule is mended in one go. */
+function checkRule({ platforms, overrides }: Request): CheckedRule {
+  const values: NewRuleValue[] = [];
+  const warnings = new Map<Platform, WireDiagnostic[]>();
+  const violations: Violation[] = [];
+  for (const platform of platforms) {
+    const value = overrides[platform] ?? '';
+    const { canonical, diagnostics } = checkValue(platform, value);
+    const isError = ({ severity }: WireDiagnostic) => severity === 'error';
+    violations.push(...diagnostics.filter(isError).map((one) => toViolation(platform, one)));
+    warnings.set(
+      platform,
+      diagnostics.filter((one) => !isError(one)),
+    );
+    if (canonical !== null) values.push({ platform, value, translatedValue: canonical });
+  }
+  const [first] = violations;
+  if (first)
+    throw new Failure('invalid_argument', `${first.field}: ${first.message}`, { details: { violations } });
+  return { values, warnings };
 }
 
 function refusal(outcome: Exclude<BeginOutcome, { kind: 'begun' }>, limit: number, contact: string): Failure {
@@ -189,14 +209,14 @@ async function undo({ store, bells, checkpoint }: CreateRuleOptions, ruleId: str
   );
 }
 
-function platformResults(slots: readonly HeldSlot[]): Answer['platforms'] {
+function platformResults(slots: readonly HeldSlot[], warnings: CheckedRule['warnings']): Answer['platforms'] {
   const results: Answer['platforms'] = {};
   for (const { platform, upstreamRuleId, translatedValue, live } of slots) {
     results[platform] = {
       platform_rule_id: upstreamRuleId ?? '',
       translated_value: translatedValue,
       status: live ? 'active' : 'pending',
-      warnings: [],
+      warnings: warnings.get(platform) ?? [],
     };
   }
   return results;

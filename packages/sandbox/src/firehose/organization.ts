@@ -4,6 +4,8 @@ import type { Tap } from './tap.ts';
 export type Organization = {
   managementKey: string;
   balanceUsd: number;
+  /** Characters around a hit that an event shows of the diff; undefined shows all of it. */
+  excerptChars: number | undefined;
   /** By id. */
   taps: Map<string, Tap>;
 };

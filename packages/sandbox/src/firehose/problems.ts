@@ -13,8 +13,8 @@ export function notFound(what: string): Refusal {
   return new Refusal(404, { message: `${what} not found.` });
 }
 
-export function invalid(field: string, message: string): Refusal {
-  return new Refusal(422, { message, errors: { [field]: [message] } });
+export function invalid(field: string, ...messages: string[]): Refusal {
+  return new Refusal(422, { message: messages.join(' '), errors: { [field]: messages } });
 }
 
 export function tooManyRequests(retryAfterMs: number): Refusal {

@@ -1,4 +1,6 @@
+import type { JsonObject } from '../http/json.ts';
 import { toEventId } from './event-log.ts';
+import { cutExcerpt } from './excerpt.ts';
 import type { Organization } from './organization.ts';
 import type { FirehosePage } from './page.ts';
 import type { FirehoseRule, Tap } from './tap.ts';
@@ -7,18 +9,22 @@ export type PublishedEvent = { token: string; eventId: string; queryIds: string[
 
 const WEEK_MS = 7 * 24 * 3_600_000;
 
-/** Appends one event per active tap with a matching rule and wakes the open streams. */
+/**
+ * Appends one event per active tap with a matching rule and wakes the open streams. The envelope is that of the
+ * current service (firehose.md §7.1); the beta put one `query_id` per event.
+ */
 export function publishPage(page: FirehosePage, organization: Organization): PublishedEvent[] {
   const events: PublishedEvent[] = [];
+  const matchedAt = new Date(page.matchedAtMs).toISOString().replace('Z', '000Z');
   for (const tap of organization.taps.values()) {
     const rules = tap.status === 'active' ? matchingRules(tap, page) : [];
     if (rules.length === 0) continue;
     const queryIds = rules.map(({ id }) => id);
-    const { matchedAtMs } = page.document;
+    const document = toDocument(page, rules, organization.excerptChars);
     const event = tap.log.append({
-      matchedAtMs,
+      matchedAtMs: page.matchedAtMs,
       queryIds,
-      data: toUpdate(tap, queryIds, page),
+      data: JSON.stringify({ tap_id: tap.id, query_ids: queryIds, matched_at: matchedAt, document }),
       chargeKey: page.chargeKey,
     });
     events.push({ token: tap.token, eventId: toEventId(event.offset), queryIds });
@@ -28,22 +34,23 @@ export function publishPage(page: FirehosePage, organization: Organization): Pub
 }
 
 function matchingRules(tap: Tap, page: FirehosePage): FirehoseRule[] {
-  const hits = new Set(tap.index.matching(page.document));
+  const hits = new Set(tap.index.matching(page));
   return [...tap.rules.values()].filter((rule) => hits.has(rule.id) && flagsAllow(rule, page));
 }
 
 /** The flags of firehose.md §9; an unknown publishing time does not pass the quality check. */
-function flagsAllow({ nsfw, quality }: FirehoseRule, { isNsfw, document, url }: FirehosePage): boolean {
-  if (isNsfw && !nsfw) return false;
+function flagsAllow({ nsfw, quality }: FirehoseRule, page: FirehosePage): boolean {
+  if (page.isNsfw && !nsfw) return false;
   if (!quality) return true;
-  const { publishedAtMs, matchedAtMs } = document;
+  const { publishedAtMs, matchedAtMs, url } = page;
   const isFresh = publishedAtMs !== undefined && publishedAtMs >= matchedAtMs - WEEK_MS;
   const { pathname, search } = new URL(url);
   return isFresh && search === '' && !/\/(page\/[0-9]+|tag\/|category\/)/.test(pathname);
 }
 
-/** The envelope of the current service (firehose.md §7.1); the beta put one `query_id` per event. */
-function toUpdate(tap: Tap, queryIds: string[], page: FirehosePage): string {
-  const matchedAt = new Date(page.document.matchedAtMs).toISOString().replace('Z', '000Z');
-  return JSON.stringify({ tap_id: tap.id, query_ids: queryIds, matched_at: matchedAt, document: page.wire });
+function toDocument(page: FirehosePage, rules: FirehoseRule[], excerptChars: number | undefined): JsonObject {
+  if (excerptChars === undefined) return page.wire;
+  const { diff: _whole, ...rest } = page.wire;
+  const chunks = cutExcerpt(page, rules, excerptChars);
+  return chunks.length > 0 ? { ...rest, diff: { chunks } } : rest;
 }

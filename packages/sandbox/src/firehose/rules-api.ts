@@ -1,10 +1,12 @@
 import { randomUUID } from 'node:crypto';
+import { type Diagnostic, languages } from '@earshot/query';
 import type { Faults } from '../faults.ts';
 import { type Exchange, type Handler, sendEmpty, sendJson } from '../http/exchange.ts';
 import { type JsonObject, readJsonObject } from '../http/json.ts';
-import { compileFirehoseRule } from '../match/firehose-matcher.ts';
 import { holdRuleAnswer, refuseRule, refuseRuleCall } from '../rule-faults.ts';
 import { authenticateTap, countCall } from './access.ts';
+import { compileFirehoseRule } from './compile-rule.ts';
+import { printCompiled } from './compiled-query.ts';
 import type { Organization } from './organization.ts';
 import { invalid, notFound } from './problems.ts';
 import { dropRule, type FirehoseRule, putRule, type Tap } from './tap.ts';
@@ -64,14 +66,16 @@ export function validateRule(organization: Organization, isPublic: boolean): Han
     if (!isPublic) authenticateTap(exchange, organization);
     const value = (await readJsonObject(exchange.request))?.['value'];
     if (typeof value !== 'string') throw invalid('value', 'The value field is required.');
-    const compiled = compileFirehoseRule(value);
-    const diagnostics = compiled.ok
-      ? []
-      : compiled.details.map((message) => ({ severity: 'error', message }));
+    const { valid, root, diagnostics } = languages.firehose.validate(value);
+    const compiled = valid && root !== null ? { compiled: printCompiled(root) } : {};
     sendJson(exchange.response, 200, {
-      data: { valid: compiled.ok, diagnostics, ...(compiled.ok && { compiled: value }) },
+      data: { valid, diagnostics: diagnostics.map(toWireDiagnostic), ...compiled },
     });
   };
+}
+
+function toWireDiagnostic({ severity, message, span: [start, end] }: Diagnostic): object {
+  return { severity, message, start, end };
 }
 
 function admit(exchange: Exchange, { organization, faults }: FirehoseRulesDeps): Tap {
@@ -115,7 +119,7 @@ function buildRule(
   const refusal = refuse(value);
   if (refusal !== undefined) throw invalid('value', refusal);
   const compiled = compileFirehoseRule(value);
-  if (!compiled.ok) throw invalid('value', compiled.details.join('; '));
+  if (!compiled.ok) throw invalid('value', ...compiled.details);
   return { id: old?.id ?? randomUUID(), value, tag, nsfw, quality, matcher: compiled.matcher };
 }
 

@@ -1,10 +1,10 @@
 import { randomInt, randomUUID } from 'node:crypto';
 import type { Clock } from '../clock.ts';
-import type { FirehoseDocument } from '../match/firehose-document.ts';
 import type { Matcher } from '../match/matcher.ts';
 import { createRuleIndex, type RuleIndex } from '../match/rule-index.ts';
 import { createSlidingWindow, type SlidingWindow } from '../rate-limit.ts';
 import { createEventLog, type EventLog } from './event-log.ts';
+import type { FirehosePage } from './page.ts';
 
 export type FirehoseRule = {
   id: string;
@@ -12,7 +12,7 @@ export type FirehoseRule = {
   tag: string | undefined;
   nsfw: boolean;
   quality: boolean;
-  matcher: Matcher<FirehoseDocument>;
+  matcher: Matcher<FirehosePage>;
 };
 
 /** One open Server-Sent Events stream: a position in the log of its tap. */
@@ -41,7 +41,7 @@ export type Tap = {
   lastUsedAt: string | null;
   ruleCap: number;
   rules: Map<string, FirehoseRule>;
-  index: RuleIndex<string, FirehoseDocument>;
+  index: RuleIndex<string, FirehosePage>;
   log: EventLog;
   connections: Set<FirehoseConnection>;
   limits: { rules: SlidingWindow; stream: SlidingWindow };

@@ -17,6 +17,7 @@ export function authenticate({ bearer }: Exchange, apps: XApps): XApp {
       throw app.problems.spendCapReached();
     case 'payg':
     case 'enterprise':
+    case 'embedding':
       return app;
   }
 }

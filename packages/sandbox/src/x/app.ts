@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
+import type { Tier } from '@earshot/query';
 import type { Clock } from '../clock.ts';
-import { compileXRule } from '../match/x-matcher.ts';
 import { createFixedWindow, type FixedWindow } from '../rate-limit.ts';
 import type { NextSnowflake } from '../snowflake.ts';
+import { compileXRule } from './compile-rule.ts';
 import { createDelayedRules, type DelayedRules } from './delayed-rules.ts';
 import { createJournal, type Journal } from './journal.ts';
 import { createMeter, type Meter } from './metering.ts';
@@ -10,13 +11,14 @@ import { createProblems, type XProblems } from './problems.ts';
 import { type BatchPolicy, createRuleSet, type RuleSet } from './rule-set.ts';
 import { createSlots, type Slots } from './slots.ts';
 
-export const X_PLANS = ['payg', 'enterprise', 'free', 'out_of_credit', 'spend_cap'] as const;
+export const X_PLANS = ['payg', 'enterprise', 'embedding', 'free', 'out_of_credit', 'spend_cap'] as const;
+/** `embedding` is Enterprise with the operators of the Embedding tier. */
 export type XPlan = (typeof X_PLANS)[number];
 
 export type XAppOptions = {
   token: string;
   plan?: XPlan;
-  /** Default 1,000, or 25,000 for `enterprise`. */
+  /** Default 1,000, or 25,000 for `enterprise` and `embedding`. */
   ruleCap?: number;
   /** What a batch with an invalid rule does to the valid ones; X does not document it. Default `partial`. */
   batchPolicy?: BatchPolicy;
@@ -67,7 +69,7 @@ export type XAppDeps = {
 
 export function createXApp(options: XAppOptions, { clock, nextId, ruleDelayMs, rateLimits }: XAppDeps): XApp {
   const plan = options.plan ?? 'payg';
-  const isEnterprise = plan === 'enterprise';
+  const isEnterprise = tierOf(plan) !== 'standard';
   const ruleCap = options.ruleCap ?? (isEnterprise ? 25_000 : 1_000);
   const slots = createSlots({
     count: isEnterprise ? 2 : 1,
@@ -82,7 +84,7 @@ export function createXApp(options: XAppOptions, { clock, nextId, ruleDelayMs, r
       windowMs: clock.realMs(WINDOW_MS),
       nowMs: clock.nowMs,
     });
-  return {
+  const app: XApp = {
     token: options.token,
     clientAppId: String(Number.parseInt(randomUUID().slice(0, 7), 16) + 10_000_000),
     plan,
@@ -90,10 +92,9 @@ export function createXApp(options: XAppOptions, { clock, nextId, ruleDelayMs, r
     duplicateIds: options.duplicateIds ?? true,
     problems: createProblems(options.problemHost ?? 'api.twitter.com'),
     rules: createRuleSet({
-      compile: compileXRule,
+      compile: (value) => compileXRule(value, tierOf(app.plan)),
       nextId: () => nextId(clock.nowMs()),
       cap: ruleCap,
-      lengthMax: isEnterprise ? 2_048 : 1_024,
       batchPolicy: options.batchPolicy ?? 'partial',
       onChange: live.change,
     }),
@@ -110,4 +111,10 @@ export function createXApp(options: XAppOptions, { clock, nextId, ruleDelayMs, r
       killAll: window('killAll'),
     },
   };
+  return app;
+}
+
+/** Which operators and how long rules may be. */
+function tierOf(plan: XPlan): Tier {
+  return plan === 'enterprise' || plan === 'embedding' ? plan : 'standard';
 }

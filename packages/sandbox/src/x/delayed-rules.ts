@@ -1,5 +1,5 @@
 import { createRuleIndex } from '../match/rule-index.ts';
-import type { XDocument } from '../match/x-document.ts';
+import type { XPost } from './post.ts';
 import type { XRule } from './rule-set.ts';
 
 /**
@@ -10,7 +10,7 @@ export type DelayedRules = {
   change: (change: RuleChange) => void;
   catchUp: () => void;
   /** In the order of ids, as `matching_rules` shows them. */
-  matching: (document: XDocument) => XRule[];
+  matching: (post: XPost) => XRule[];
 };
 
 export type RuleChange = { added: XRule[]; removed: XRule[] };
@@ -18,7 +18,7 @@ export type RuleChange = { added: XRule[]; removed: XRule[] };
 type DelayedRulesOptions = { delayMs: number; isStreaming: () => boolean };
 
 export function createDelayedRules({ delayMs, isStreaming }: DelayedRulesOptions): DelayedRules {
-  const index = createRuleIndex<XRule, XDocument>();
+  const index = createRuleIndex<XRule, XPost>();
   const waiting: RuleChange[] = [];
 
   const applyNext = () => {
@@ -41,7 +41,7 @@ export function createDelayedRules({ delayMs, isStreaming }: DelayedRulesOptions
       timer.unref();
     },
     catchUp,
-    matching: (document) => index.matching(document).toSorted((one, other) => compareIds(one.id, other.id)),
+    matching: (post) => index.matching(post).toSorted((one, other) => compareIds(one.id, other.id)),
   };
 }
 

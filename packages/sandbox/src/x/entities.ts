@@ -1,4 +1,5 @@
-import type { JsonObject } from '../http/json.ts';
+import { hashOf } from '../hash.ts';
+import { isJsonObject, type JsonObject, textOf } from '../http/json.ts';
 
 const HASHTAG = /(?<![\p{L}\p{M}\p{N}_&])#([\p{L}\p{M}\p{N}_]*[\p{L}\p{M}][\p{L}\p{M}\p{N}_]*)/gu;
 const CASHTAG = /(?<![\p{L}\p{M}\p{N}_$])\$([A-Za-z]{1,6}(?:[._][A-Za-z]{1,2})?)(?![\p{L}\p{N}_])/gu;
@@ -19,13 +20,16 @@ export function findEntities(text: string): JsonObject {
   return Object.fromEntries(Object.entries(kinds).filter(([, found]) => found.length > 0));
 }
 
+/** In lower case. */
+export function mentionedNames({ entities }: JsonObject): Set<string> {
+  const mentions = isJsonObject(entities) ? entities['mentions'] : [];
+  const known = Array.isArray(mentions) ? mentions.filter(isJsonObject) : [];
+  return new Set(known.map((mention) => textOf(mention['username']).toLowerCase()));
+}
+
 /** The same name always gets the same id, so that `from:` works with both. */
 export function userIdOf(username: string): string {
-  let hash = 0x811c9dc5;
-  for (const char of username.toLowerCase()) {
-    hash = Math.imul(hash ^ (char.codePointAt(0) ?? 0), 0x01000193) >>> 0;
-  }
-  return String(1_000_000_000 + hash);
+  return String(1_000_000_000 + hashOf(username.toLowerCase()));
 }
 
 function find(

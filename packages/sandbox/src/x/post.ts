@@ -1,15 +1,21 @@
 import { isJsonObject, type JsonObject, textOf } from '../http/json.ts';
-import type { XDocument } from '../match/x-document.ts';
+import { wordsOf } from '../match/words.ts';
 import type { NextSnowflake } from '../snowflake.ts';
 import { findEntities, userIdOf } from './entities.ts';
-import { toXDocument, type XIncludes } from './to-document.ts';
 
-/** A Post with everything X could deliver of it; the projection picks from it per connection. */
+export type XIncludes = {
+  users: JsonObject[];
+  tweets: JsonObject[];
+  media: JsonObject[];
+  places: JsonObject[];
+};
+
+/** A Post with everything X could deliver of it: rules look at all of it, a connection gets its projection. */
 export type XPost = {
   id: string;
   data: JsonObject;
   includes: XIncludes;
-  document: XDocument;
+  keys: ReadonlySet<string>;
 };
 
 type BuildDeps = { nowMs: () => number; nextId: NextSnowflake };
@@ -44,7 +50,7 @@ export function buildPost(input: unknown, { nowMs, nextId }: BuildDeps): XPost |
     id,
     text,
   };
-  return { id, data, includes, document: toXDocument(data, author, includes) };
+  return { id, data, includes, keys: wordsOf({ data, includes }) };
 }
 
 function buildAuthor(given: JsonObject): JsonObject {
@@ -60,7 +66,7 @@ function buildIncludes(given: JsonObject, author: JsonObject): XIncludes {
   const others = objects('users').filter((user) => user['id'] !== author['id']);
   return {
     users: [author, ...others],
-    tweets: objects('tweets'),
+    tweets: objects('tweets').map((tweet) => ({ entities: findEntities(textOf(tweet['text'])), ...tweet })),
     media: objects('media'),
     places: objects('places'),
   };

@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject } from '../http/json.ts';
-import type { XPost } from './post.ts';
+import { mentionedNames } from './entities.ts';
+import type { XIncludes, XPost } from './post.ts';
 import type { XRule } from './rule-set.ts';
-import type { XIncludes } from './to-document.ts';
 
 /** The fields a connection asked for (x.md §4.1). */
 export type Projection = {
@@ -107,7 +107,7 @@ function usersWanted(post: XPost, expansions: ReadonlySet<string>, includes: XIn
   if (expansions.has('referenced_tweets.id.author_id')) {
     for (const tweet of includes.tweets) ids.add(tweet['author_id']);
   }
-  const byName = expansions.has('entities.mentions.username') ? post.document.mentions : new Set();
+  const byName = expansions.has('entities.mentions.username') ? mentionedNames(post.data) : new Set();
   return includes.users.filter(
     (user) => ids.has(user['id']) || byName.has(String(user['username']).toLowerCase()),
   );

@@ -13,7 +13,7 @@ export function publishPosts(posts: readonly XPost[], apps: XApps, nowMs: number
   try {
     return posts.map((post) =>
       [...apps.values()].flatMap((app) => {
-        const rules = app.live.matching(post.document);
+        const rules = app.live.matching(post);
         return rules.length === 0 ? [] : [publishTo(app, post, rules, nowMs)];
       }),
     );

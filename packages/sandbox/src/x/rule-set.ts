@@ -1,7 +1,7 @@
-import type { Compile, Matcher } from '../match/matcher.ts';
-import type { XDocument } from '../match/x-document.ts';
+import type { Compiled, Matcher } from '../match/matcher.ts';
+import type { XPost } from './post.ts';
 
-export type XRule = { id: string; value: string; tag: string | undefined; matcher: Matcher<XDocument> };
+export type XRule = { id: string; value: string; tag: string | undefined; matcher: Matcher<XPost> };
 export type RuleInput = { value: string; tag: string | undefined };
 
 export type RuleVerdict =
@@ -20,10 +20,9 @@ export type AddOptions = {
 };
 
 export type RuleSetOptions = {
-  compile: Compile<XDocument>;
+  compile: (value: string) => Compiled<XPost>;
   nextId: () => string;
   cap: number;
-  lengthMax: number;
   batchPolicy: BatchPolicy;
   onChange: (change: { added: XRule[]; removed: XRule[] }) => void;
 };
@@ -48,10 +47,6 @@ export function createRuleSet(options: RuleSetOptions): RuleSet {
     if (duplicateOf !== undefined) return { kind: 'duplicate', value, id: duplicateOf };
     const refusal = refuse(value);
     if (refusal !== undefined) return { kind: 'invalid', value, details: [refusal] };
-    if (value.length > options.lengthMax) {
-      const detail = `Rule is too long: ${value.length} of at most ${options.lengthMax} characters`;
-      return { kind: 'invalid', value, details: [detail] };
-    }
     const compiled = options.compile(value);
     if (!compiled.ok) return { kind: 'invalid', value, details: compiled.details };
     const rule: XRule = { id: options.nextId(), value, tag, matcher: compiled.matcher };

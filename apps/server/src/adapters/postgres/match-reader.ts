@@ -6,6 +6,7 @@ interface MatchRow {
   position: number;
   rule_id: string;
   rule_version: number;
+  rule_value: string;
   created_at: Date;
   platform: Platform;
   platform_post_id: string;
@@ -42,9 +43,11 @@ export function createMatchReader(database: Database): MatchReader {
            order by position ${direction} limit $2
          )
          select page.position, page.rule_id, page.rule_version, page.created_at, page.platform,
-           posts.platform_post_id, posts.payload
+           posts.platform_post_id, posts.payload, coalesce(versions.translated_value, '') as rule_value
          from page join posts on posts.event_key = page.event_key and posts.platform = page.platform
            and posts.event_day = page.event_day
+         left join rule_versions versions on versions.rule_id = page.rule_id and versions.version = page.rule_version
+           and versions.platform = page.platform
          order by page.position ${direction}`,
         values,
       );
@@ -58,6 +61,7 @@ function toStoredMatch(row: MatchRow): StoredMatch {
     position: row.position,
     ruleId: row.rule_id,
     ruleVersion: row.rule_version,
+    ruleValue: row.rule_value,
     createdAt: row.created_at,
     platform: row.platform,
     platformPostId: row.platform_post_id,

@@ -10,9 +10,10 @@ interface HolderRow {
   rule_id: string;
   account_id: string;
   rule_version: number;
+  value: string;
 }
 
-const holderColumns = `slots.id as slot_id, slots.source_id, slots.upstream_rule_id,
+const holderColumns = `slots.id as slot_id, slots.source_id, slots.upstream_rule_id, slots.value,
   slot_holders.rule_id, slot_holders.account_id, slot_holders.rule_version`;
 
 export function createMatchStore(database: Database): MatchStore {
@@ -65,6 +66,7 @@ function toHolder(row: HolderRow): Holder {
     ruleId: row.rule_id,
     accountId: row.account_id,
     ruleVersion: row.rule_version,
+    value: row.value,
   };
 }
 

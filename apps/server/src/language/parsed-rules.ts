@@ -1,0 +1,25 @@
+import type { Platform } from '@earshot/contract';
+import { languages, type Node } from '@earshot/query';
+
+/** Parsed rules, by their registered value: the same few rules are asked for again and again. */
+export interface ParsedRules {
+  /** Null when the value cannot be read, which only a value from before a change of the language can be. */
+  rootOf(platform: Platform, value: string): Node | null;
+}
+
+const rememberedMax = 10_000;
+
+export function createParsedRules(): ParsedRules {
+  const remembered = new Map<string, Node | null>();
+  return {
+    rootOf(platform, value) {
+      const key = `${platform} ${value}`;
+      const known = remembered.get(key);
+      if (known !== undefined) return known;
+      if (remembered.size >= rememberedMax) remembered.clear();
+      const { root } = languages[platform].parse(value);
+      remembered.set(key, root);
+      return root;
+    },
+  };
+}

@@ -1,0 +1,50 @@
+import type { AnswerOf, Platform, SyntaxGuide, Violation, WireDiagnostic } from '@earshot/contract';
+import { type Diagnostic, languages, type Span } from '@earshot/query';
+
+type WireFix = WireDiagnostic['fixes'][number];
+
+export interface CheckedValue {
+  /** Null when the value has errors. */
+  readonly canonical: string | null;
+  readonly diagnostics: readonly WireDiagnostic[];
+}
+
+/** Everything the rule language says about a value, in the words of the interface. */
+export function checkValue(platform: Platform, value: string): CheckedValue {
+  const { canonical, diagnostics } = languages[platform].validate(value);
+  return { canonical, diagnostics: diagnostics.map(toWire) };
+}
+
+export function toViolation(platform: Platform, { code, message, span, fixes }: WireDiagnostic): Violation {
+  return { field: `overrides.${platform}`, code, message, span, fixes };
+}
+
+export function syntaxGuides(platforms: readonly Platform[]): AnswerOf<'PlatformSyntax'>['platforms'] {
+  const guides: AnswerOf<'PlatformSyntax'>['platforms'] = {};
+  for (const platform of platforms) guides[platform] = toWireGuide(platform);
+  return guides;
+}
+
+function toWireGuide(platform: Platform): SyntaxGuide {
+  const { platform: _, operators, pitfalls, examples, ...rest } = languages[platform].guide();
+  return {
+    ...rest,
+    operators: operators.map((operator) => ({ ...operator, examples: [...operator.examples] })),
+    pitfalls: [...pitfalls],
+    examples: [...examples],
+  };
+}
+
+export function toWireSpan([start, end]: Span): { start: number; end: number } {
+  return { start, end };
+}
+
+function toWire({ severity, code, message, span, fixes }: Diagnostic): WireDiagnostic {
+  const wireFixes = fixes.map(
+    (fix): WireFix => ({
+      title: fix.title,
+      edits: fix.edits.map((edit) => ({ span: toWireSpan(edit.span), text: edit.text })),
+    }),
+  );
+  return { severity, code, message, span: toWireSpan(span), fixes: wireFixes };
+}

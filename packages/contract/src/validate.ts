@@ -1,0 +1,23 @@
+import { z } from 'zod';
+import { diagnosticSchema } from './answer-fields.ts';
+import { perPlatform } from './platforms.ts';
+import { alsoWhenFieldsFail, distinctPlatforms, requestObject } from './request-fields.ts';
+import { overrideMismatches, overrides } from './rules.ts';
+
+export const validateRuleRequest = requestObject({
+  platforms: distinctPlatforms.meta({ description: 'Platforms to check the rule for.' }),
+  overrides,
+}).superRefine((request, context) => {
+  for (const issue of overrideMismatches(request)) context.addIssue(issue);
+}, alsoWhenFieldsFail);
+
+const validationSchema = z.strictObject({
+  valid: z.boolean().meta({ description: 'Whether CreateRule would register the value.' }),
+  translated_value: z
+    .string()
+    .nullable()
+    .meta({ description: 'The canonical value that would be registered; null when it is not valid.' }),
+  diagnostics: z.array(diagnosticSchema),
+});
+
+export const validateRuleAnswer = z.strictObject({ platforms: perPlatform(validationSchema) });

@@ -1,0 +1,109 @@
+import { applyFix, type Diagnostic } from '../src/diagnostics.ts';
+import { leavesOf } from '../src/explain.ts';
+import type { Language, Parsed, Validated } from '../src/language.ts';
+
+/** What a run has to show, and what it found. */
+export interface FuzzSummary {
+  readonly inputs: number;
+  readonly p999Ms: number;
+  readonly worstMs: number;
+  readonly worstInput: string;
+  readonly fixesOffered: number;
+  readonly fixesThatRemove: number;
+  /** The first few broken promises, with the input. */
+  readonly failures: readonly string[];
+  /** How often a fix did not remove its finding, and one such input, by code. */
+  readonly stubborn: ReadonlyMap<string, { readonly times: number; readonly example: string }>;
+}
+
+export interface FuzzOptions {
+  readonly language: Language;
+  /** The input of a round. */
+  readonly input: (round: number) => string;
+  readonly inputs: number;
+  readonly onProgress?: (done: number) => void;
+}
+
+const failuresMax = 10;
+
+/**
+ * Promises for any text: no throw, every span inside the text, a canonical text exactly when valid that is its own
+ * canonical text, and fixes that remove what they are offered for.
+ */
+export function fuzz({ language, input, inputs, onProgress }: FuzzOptions): FuzzSummary {
+  const times = new Float64Array(inputs);
+  const failures: string[] = [];
+  const stubborn = new Map<string, { times: number; example: string }>();
+  let [fixesOffered, fixesThatRemove, worstMs, worstInput] = [0, 0, 0, ''];
+  for (let round = 0; round < inputs; round += 1) {
+    const text = input(round);
+    const fail = (reason: string): void => {
+      if (failures.length < failuresMax) failures.push(`${reason}: ${JSON.stringify(text.slice(0, 300))}`);
+    };
+    try {
+      const { result, tookMs } = timed(language, text);
+      const { diagnostics, canonical, valid } = result;
+      times[round] = tookMs;
+      if (tookMs > worstMs) [worstMs, worstInput] = [tookMs, text];
+      if (valid !== (canonical !== null)) fail('canonical text and validity disagree');
+      if (canonical !== null && language.validate(canonical).canonical !== canonical)
+        fail('canonical text is not stable');
+      if (!diagnostics.every((diagnostic) => isInside(diagnostic, text))) fail('a span is outside the text');
+      if (!isSound(language.parse(text))) fail('a node or token is out of place');
+      for (const code of checkFixes(language, text, diagnostics)) {
+        fixesOffered += 1;
+        if (code === null) fixesThatRemove += 1;
+        else stubborn.set(code, { times: (stubborn.get(code)?.times ?? 0) + 1, example: text });
+      }
+    } catch (error) {
+      fail(String(error));
+    }
+    if (round % 10_000 === 9999) onProgress?.(round + 1);
+  }
+  const p999Ms = times.toSorted()[Math.floor(inputs * 0.999)] ?? 0;
+  return { inputs, p999Ms, worstMs, worstInput, fixesOffered, fixesThatRemove, failures, stubborn };
+}
+
+/** A busy machine must not look like a slow parser: what took long is measured again, and the best time counts. */
+function timed(language: Language, text: string): { readonly result: Validated; readonly tookMs: number } {
+  let tookMs = Number.POSITIVE_INFINITY;
+  for (let attempt = 0; ; attempt += 1) {
+    const started = performance.now();
+    const result = language.validate(text);
+    tookMs = Math.min(tookMs, performance.now() - started);
+    if (tookMs < 1 || attempt === 3) return { result, tookMs };
+  }
+}
+
+function isInside(diagnostic: Diagnostic, text: string): boolean {
+  const spans = [diagnostic.span, ...diagnostic.fixes.flatMap((fix) => fix.edits.map(({ span }) => span))];
+  return spans.every(([start, end]) => start >= 0 && start <= end && end <= text.length);
+}
+
+/** Leaves lie inside the text, tokens too, in order and without overlap. */
+function isSound({ text, root, tokens }: Parsed): boolean {
+  const leaves = root === null ? [] : leavesOf(root);
+  const inside = leaves.every(
+    ({ span, valueSpan }) => span[0] <= valueSpan[0] && valueSpan[1] <= span[1] && span[1] <= text.length,
+  );
+  let end = 0;
+  for (const { span } of tokens) {
+    if (span[0] < end || span[1] < span[0]) return false;
+    end = span[1];
+  }
+  return inside && end <= text.length;
+}
+
+/** Null for a fix that removes its finding, the finding's code for one that does not. One fix per input is tried. */
+function checkFixes(language: Language, text: string, diagnostics: readonly Diagnostic[]): (string | null)[] {
+  const diagnostic = diagnostics.find(({ fixes }) => fixes.length > 0);
+  // A full list is cut off, so a finding that goes makes room for the next one.
+  if (diagnostic === undefined || diagnostics.length >= 100) return [];
+  const count = (found: readonly Diagnostic[]): number =>
+    found.filter(({ code }) => code === diagnostic.code).length;
+  const before = count(diagnostics);
+  return diagnostic.fixes.map((fix) => {
+    const after = count(language.validate(applyFix(text, fix)).diagnostics);
+    return after < before ? null : diagnostic.code;
+  });
+}

@@ -1,0 +1,49 @@
+import { parseArgs } from 'node:util';
+import { firehoseLanguage } from '../src/firehose/language.ts';
+import type { Language } from '../src/language.ts';
+import { xLanguage } from '../src/x/language.ts';
+import { firehoseInputs } from './firehose-inputs.ts';
+import { fuzz } from './harness.ts';
+import { xInputs } from './x-inputs.ts';
+
+/** Usage: node packages/query/fuzz/main.ts [--platform x|firehose] [--inputs 1000000] [--seed 1] */
+const platforms: Readonly<
+  Record<string, { language: Language; inputs: (seed: number) => (round: number) => string }>
+> = {
+  x: { language: xLanguage, inputs: xInputs },
+  firehose: { language: firehoseLanguage, inputs: firehoseInputs },
+};
+
+const { values } = parseArgs({
+  options: {
+    platform: { type: 'string', default: 'x' },
+    inputs: { type: 'string', default: '100000' },
+    seed: { type: 'string', default: '1' },
+  },
+});
+
+const chosen = platforms[values.platform];
+if (chosen === undefined) throw new Error(`--platform is one of ${Object.keys(platforms).join(', ')}`);
+const started = performance.now();
+const summary = fuzz({
+  language: chosen.language,
+  input: chosen.inputs(Number(values.seed)),
+  inputs: Number(values.inputs),
+  onProgress: (done) => process.stderr.write(`\r${done} of ${values.inputs}`),
+});
+const share = (100 * summary.fixesThatRemove) / Math.max(1, summary.fixesOffered);
+process.stderr.write('\n');
+process.stdout.write(
+  [
+    `${values.platform}: ${summary.inputs} inputs, seed ${values.seed}, ${((performance.now() - started) / 1000).toFixed(0)} s`,
+    `p99.9 ${summary.p999Ms.toFixed(3)} ms, worst ${summary.worstMs.toFixed(1)} ms (${JSON.stringify(summary.worstInput.slice(0, 60))})`,
+    `fixes: ${summary.fixesThatRemove} of ${summary.fixesOffered} remove their finding (${share.toFixed(2)} %)`,
+    ...[...summary.stubborn].map(
+      ([code, { times, example }]) =>
+        `  ${code}: ${times} do not, as in ${JSON.stringify(example.slice(0, 200))}`,
+    ),
+    ...summary.failures.map((failure) => `FAILED ${failure}`),
+    '',
+  ].join('\n'),
+);
+if (summary.failures.length > 0) process.exitCode = 1;

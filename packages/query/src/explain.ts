@@ -1,0 +1,182 @@
+import type { LeafNode, Node } from './ast.ts';
+import type { Evidence, Explanation, Flip, LeafVerdict, State, Verdict } from './language.ts';
+
+/** What a language says about one leaf and the item at hand. */
+export type LeafVerdictOf = (leaf: LeafNode) => LeafVerdict;
+
+const flipLeavesMax = 256;
+
+/**
+ * Kleene logic over the tree. The confidence of a verdict is the best one that suffices: an `and` that misses
+ * because of one exact leaf is exactly a miss, however unsure the other leaves are.
+ */
+export function evaluateTree(node: Node, verdictOf: (leaf: LeafNode) => Verdict): Verdict {
+  switch (node.kind) {
+    case 'leaf':
+      return verdictOf(node);
+    case 'never':
+      return { state: 'no_match', confidence: 'exact' };
+    case 'not':
+      return negate(evaluateTree(node.child, verdictOf));
+    case 'and':
+      return combine(node.children, verdictOf, 'no_match');
+    case 'or':
+      return combine(node.children, verdictOf, 'match');
+  }
+}
+
+function negate(verdict: Verdict): Verdict {
+  if (verdict.state === 'unknown') return verdict;
+  return { state: verdict.state === 'match' ? 'no_match' : 'match', confidence: verdict.confidence };
+}
+
+/** `decisive` is the state of one child that settles the node: a miss for `and`, a match for `or`. */
+function combine(
+  children: readonly Node[],
+  verdictOf: (leaf: LeafNode) => Verdict,
+  decisive: State,
+): Verdict {
+  let settled = false;
+  let unknown = false;
+  let approximate = false;
+  for (const child of children) {
+    const verdict = evaluateTree(child, verdictOf);
+    if (verdict.state === decisive) {
+      if (verdict.confidence === 'exact') return verdict;
+      settled = true;
+    } else if (verdict.state === 'unknown') {
+      unknown = true;
+    } else if (verdict.confidence === 'approximate') {
+      approximate = true;
+    }
+  }
+  if (settled) return { state: decisive, confidence: 'approximate' };
+  if (unknown) return { state: 'unknown', confidence: 'approximate' };
+  return {
+    state: decisive === 'match' ? 'no_match' : 'match',
+    confidence: approximate ? 'approximate' : 'exact',
+  };
+}
+
+/** Everything an editor or a `why` needs about one rule and one item. */
+export function explainTree(root: Node, leafVerdict: LeafVerdictOf): Explanation {
+  const known = knowLeaves(root, leafVerdict);
+  const verdictOf = (leaf: LeafNode): LeafVerdict => known.get(leaf)?.verdict ?? leafVerdict(leaf);
+  const verdict = evaluateTree(root, verdictOf);
+  const distinctLeaves = [...new Set(known.values())];
+  const flips = flipsOf(root, known, distinctLeaves, verdict.state);
+  return {
+    ...verdict,
+    witness: verdict.state === 'unknown' ? [] : distinct(witnessOf(root, verdict.state, verdictOf)),
+    breakers: verdict.state === 'match' ? flips.filter(({ change }) => change === 'appear') : [],
+    nearMisses: verdict.state === 'match' ? [] : flips,
+    undecided: distinctLeaves
+      .filter(({ verdict: { state } }) => state === 'unknown')
+      .map((leaf) => flipOf(leaf, 'appear')),
+  };
+}
+
+interface KnownLeaf {
+  readonly leaf: LeafNode;
+  readonly verdict: LeafVerdict;
+}
+
+/** Leaves that ask the same share one entry: they have one verdict, and change together. */
+function knowLeaves(root: Node, leafVerdict: LeafVerdictOf): Map<LeafNode, KnownLeaf> {
+  const byTest = new Map<string, KnownLeaf>();
+  const byLeaf = new Map<LeafNode, KnownLeaf>();
+  for (const leaf of leavesOf(root)) {
+    const key = `${leaf.field}\0${JSON.stringify(leaf.test)}`;
+    const known = byTest.get(key) ?? { leaf, verdict: leafVerdict(leaf) };
+    byTest.set(key, known);
+    byLeaf.set(leaf, known);
+  }
+  return byLeaf;
+}
+
+export function leavesOf(root: Node): LeafNode[] {
+  const leaves: LeafNode[] = [];
+  const walk = (node: Node): void => {
+    if (node.kind === 'leaf') leaves.push(node);
+    else if (node.kind === 'not') walk(node.child);
+    else if (node.kind !== 'never') for (const child of node.children) walk(child);
+  };
+  walk(root);
+  return leaves;
+}
+
+/**
+ * The cheapest set of evidence that keeps `node` in `state`. One child is enough where one child decides (a true
+ * branch of an `or`, a false one of an `and`); all are needed otherwise. A negation asks its child for the
+ * opposite, so the witness of a true `-lang:de` is the language that the item does have.
+ */
+function witnessOf(node: Node, state: State, verdictOf: LeafVerdictOf): readonly Evidence[] {
+  switch (node.kind) {
+    case 'leaf':
+      return verdictOf(node).evidence.map((evidence) => ({
+        ...evidence,
+        rule: node.span,
+        field: node.field,
+      }));
+    case 'never':
+      return [];
+    case 'not':
+      return witnessOf(node.child, state === 'match' ? 'no_match' : 'match', verdictOf);
+    case 'and':
+    case 'or': {
+      const oneDecides = (node.kind === 'or') === (state === 'match');
+      if (!oneDecides) return node.children.flatMap((child) => witnessOf(child, state, verdictOf));
+      return cheapest(node.children, state, verdictOf);
+    }
+  }
+}
+
+function cheapest(children: readonly Node[], state: State, verdictOf: LeafVerdictOf): readonly Evidence[] {
+  let best: readonly Evidence[] = [];
+  let bestCost = Number.POSITIVE_INFINITY;
+  for (const child of children) {
+    const verdict = evaluateTree(child, verdictOf);
+    if (verdict.state !== state) continue;
+    const witness = witnessOf(child, state, verdictOf);
+    const cost = witness.length * 2 + (verdict.confidence === 'exact' ? 0 : 1);
+    if (cost < bestCost) [best, bestCost] = [witness, cost];
+  }
+  return best;
+}
+
+function distinct(evidence: readonly Evidence[]): Evidence[] {
+  const seen = new Set<string>();
+  return evidence.filter(({ path, range, rule }) => {
+    const key = `${path}\0${range?.join('-')}\0${rule.join('-')}`;
+    return seen.size < seen.add(key).size;
+  });
+}
+
+/** Every distinct leaf is flipped alone and the tree evaluated again: slow, plain, right, and only on demand. */
+function flipsOf(
+  root: Node,
+  known: ReadonlyMap<LeafNode, KnownLeaf>,
+  leaves: readonly KnownLeaf[],
+  from: State,
+): Flip[] {
+  if (leaves.length > flipLeavesMax) return [];
+  const to = from === 'match' ? 'no_match' : 'match';
+  return leaves.flatMap((flipped) => {
+    const states: readonly State[] =
+      flipped.verdict.state === 'unknown' ? ['match', 'no_match'] : [negate(flipped.verdict).state];
+    return states.flatMap((state) => {
+      const changed = evaluateTree(root, (leaf) => {
+        const other = known.get(leaf);
+        if (other === flipped) return { state, confidence: 'exact' };
+        return other?.verdict ?? { state: 'unknown', confidence: 'approximate' };
+      });
+      return changed.state === to ? [flipOf(flipped, state === 'match' ? 'appear' : 'disappear')] : [];
+    });
+  });
+}
+
+function flipOf({ leaf, verdict }: KnownLeaf, change: Flip['change']): Flip {
+  const seen = verdict.evidence[0]?.value;
+  const fallback = seen === undefined ? 'not found in the item' : `the item has ${JSON.stringify(seen)}`;
+  return { rule: leaf.span, field: leaf.field, change, why: verdict.why ?? fallback };
+}

@@ -1,0 +1,77 @@
+import type { LeafNode, Node, Span, Test } from '../ast.ts';
+import type { Atom } from './surface.ts';
+import { fields } from './tables.ts';
+import { isStopWord, lowerCase, wordsOf } from './tokenize.ts';
+
+/**
+ * What one atom means on its field; null when text analysis leaves nothing of it, in which case Lucene drops
+ * the clause. An unknown field is read as text, as Lucene's default analysis would.
+ */
+export function analyse(field: string, atom: Atom, span: Span): Node | null {
+  const leaf = (test: Test): LeafNode => ({ kind: 'leaf', field, test, span, valueSpan: atom.span });
+  const row = fields.get(field);
+  const isText = row === undefined || row.type === 'text';
+  if (row?.type === 'filter') return leaf({ type: 'opaque', value: normalWindow(atom.value) });
+  const fold = (value: string): string => (isText ? lowerCase(value) : value);
+  switch (atom.kind) {
+    case 'prefix':
+      return leaf({ type: 'prefix', value: fold(atom.value) });
+    case 'wildcard':
+      return leaf(wildcardTest(fold(atom.value)));
+    case 'regex':
+      return leaf({ type: 'regex', source: atom.value });
+    case 'range':
+      return leaf(rangeTest(atom, fold));
+    case 'term':
+    case 'quoted':
+    case 'lone_sign':
+      if (atom.kind === 'term' && atom.slop !== null) return leaf(fuzzyTest(atom, fold(atom.value)));
+      if (!isText) return leaf({ type: 'term', value: atom.value });
+      return textNode(atom, row?.stopWords === true, leaf);
+  }
+}
+
+function textNode(atom: Atom, removesStopWords: boolean, leaf: (test: Test) => LeafNode): Node | null {
+  const words = wordsOf(atom.value);
+  const kept = removesStopWords ? words.filter((word) => !isStopWord(word)) : words;
+  const [first] = kept;
+  if (first === undefined) return null;
+  if (words.length === 1) return leaf({ type: 'term', value: first });
+  // Stop words stay in the phrase: they hold their places, in the rule as in the text.
+  if (atom.kind === 'quoted') return leaf({ type: 'phrase', words, slop: Math.trunc(atom.slop?.value ?? 0) });
+  // An unquoted word of several tokens is an OR of them, not a phrase.
+  const children = [...new Set(kept)].map((value) => leaf({ type: 'term', value }));
+  return children.length === 1 ? (children[0] ?? null) : { kind: 'or', children, span: atom.span };
+}
+
+function wildcardTest(pattern: string): Test {
+  const stem = pattern.slice(0, -1);
+  const isPrefix = pattern.length > 1 && pattern.endsWith('*') && !/[*?\\]/.test(stem);
+  return isPrefix ? { type: 'prefix', value: stem } : { type: 'wildcard', pattern };
+}
+
+function rangeTest({ range }: Atom, fold: (value: string) => string): Test {
+  const bound = (value: string | null | undefined): string | null => (value == null ? null : fold(value));
+  return {
+    type: 'range',
+    low: bound(range?.low),
+    high: bound(range?.high),
+    // An open end has nothing to include; one spelling keeps equal rules equal.
+    includeLow: range?.low == null || range.includeLow,
+    includeHigh: range?.high == null || range.includeHigh,
+  };
+}
+
+/** Whole numbers are edits, two at most; below one it is the old similarity, a share of the word's length. */
+function fuzzyTest(atom: Atom, value: string): Test {
+  const asked = Math.fround(atom.slop?.value ?? 2);
+  const share = Math.trunc((1 - asked) * Array.from(value).length);
+  const distance = asked >= 1 ? Math.trunc(asked) : asked === 0 ? 0 : share;
+  return { type: 'fuzzy', value, distance: Math.min(distance, 2) };
+}
+
+/** `24h` and `1d` are one window. */
+function normalWindow(value: string): string {
+  const hours = /^([1-9][0-9]{0,5})h$/.exec(value)?.[1];
+  return hours !== undefined && Number(hours) % 24 === 0 ? `${Number(hours) / 24}d` : value;
+}

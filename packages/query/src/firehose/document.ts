@@ -1,0 +1,146 @@
+import { type DomainValues, domainValues } from './domain.ts';
+import { type TextToken, type TokenizerVariant, tokenize } from './tokenize.ts';
+
+/** One text of the page and where it stands in the payload. */
+interface Passage {
+  readonly path: string;
+  readonly text: string;
+}
+
+export interface PlacedToken extends TextToken {
+  readonly passage: Passage;
+}
+
+/** Tokens in which a phrase may lie; the index of a token is its position. */
+export type Sequence = readonly PlacedToken[];
+
+export interface TextField {
+  /** False when the payload holds an excerpt only, so that a miss says nothing. */
+  readonly complete: boolean;
+  sequences(variant: TokenizerVariant): readonly Sequence[];
+}
+
+export interface Value {
+  readonly path: string;
+  readonly value: string;
+}
+
+/** What a page says about each field of the language; null where it does not tell. */
+export interface FirehoseDocument {
+  readonly texts: ReadonlyMap<string, TextField>;
+  readonly values: ReadonlyMap<string, readonly Value[]>;
+  readonly domain: DomainValues;
+  readonly rating: number | null;
+  readonly matchedAt: string | null;
+  /** A whole page as the platform sees it, not a delivered match: nothing is unknown. */
+  readonly whole: boolean;
+}
+
+/** A delivered match (firehose.md §7): the update object with its `document`. */
+export function deliveredDocument(payload: unknown): FirehoseDocument {
+  const update = record(payload);
+  const page = record(update['document']);
+  const texts = new Map<string, TextField>([
+    ['added', createTextField(chunks(page, 'ins'), { complete: false, joined: false })],
+    ['removed', createTextField(chunks(page, 'del'), { complete: false, joined: false })],
+    ['title', createTextField(strings(page['title'], 'document.title'), { complete: true, joined: false })],
+  ]);
+  return { ...metadata(page), texts, matchedAt: text(update['matched_at']), whole: false };
+}
+
+/**
+ * A whole page record (firehose.md §14), as the platform itself matches it: full diff, anchors, every parent
+ * domain. Values of one field follow each other without a gap, as in Lucene.
+ */
+export function wholePage(payload: unknown): FirehoseDocument {
+  const page = record(payload);
+  const anchors = record(page['anchors']);
+  const texts = new Map<string, TextField>([
+    ['added', wholeField(chunks({ diff: { chunks: page['chunks'] } }, 'ins'))],
+    ['removed', wholeField(chunks({ diff: { chunks: page['chunks'] } }, 'del'))],
+    ['added_anchor', wholeField(strings(anchors['added'], 'anchors.added'))],
+    ['removed_anchor', wholeField(strings(anchors['removed'], 'anchors.removed'))],
+    ['title', wholeField(strings(page['title'], 'title'))],
+  ]);
+  return { ...metadata(page), texts, matchedAt: text(page['matched_at']), whole: true };
+}
+
+function wholeField(passages: readonly Passage[]): TextField {
+  return createTextField(passages, { complete: true, joined: true });
+}
+
+function metadata(
+  page: Readonly<Record<string, unknown>>,
+): Pick<FirehoseDocument, 'values' | 'domain' | 'rating'> {
+  const url = text(page['url']) ?? '';
+  const at = (name: string, alias = name): Value[] =>
+    strings(page[name] ?? page[alias], `document.${name}`).map((found) => ({
+      path: found.path,
+      value: found.text,
+    }));
+  return {
+    values: new Map([
+      ['url', at('url')],
+      ['publish_time', at('publish_time')],
+      ['page_category', at('page_category', 'page_categories')],
+      ['page_type', at('page_types', 'page_type')],
+      ['language', at('language')],
+    ]),
+    domain: domainValues(url),
+    rating: typeof page['domain_rating'] === 'number' ? page['domain_rating'] : null,
+  };
+}
+
+function createTextField(
+  passages: readonly Passage[],
+  { complete, joined }: { readonly complete: boolean; readonly joined: boolean },
+): TextField {
+  const made = new Map<TokenizerVariant, readonly Sequence[]>();
+  const make = (variant: TokenizerVariant): readonly Sequence[] => {
+    const all = passages.map((passage) =>
+      tokenize(passage.text, variant).map((token) => ({ ...token, passage })),
+    );
+    return joined ? [all.flat()] : all;
+  };
+  return {
+    complete,
+    sequences: (variant) => {
+      const found = made.get(variant) ?? make(variant);
+      made.set(variant, found);
+      return found;
+    },
+  };
+}
+
+function chunks(page: Readonly<Record<string, unknown>>, type: 'ins' | 'del'): Passage[] {
+  const list = record(page['diff'])['chunks'];
+  if (!Array.isArray(list)) return [];
+  return list.flatMap((item: unknown, index) => {
+    const chunk = record(item);
+    const passage = text(chunk['text']);
+    return chunk['typ'] === type && passage !== null
+      ? [{ path: `document.diff.chunks[${index}].text`, text: passage }]
+      : [];
+  });
+}
+
+/** A string or a list of strings; whatever else an upstream sends is not there. */
+function strings(value: unknown, path: string): Passage[] {
+  if (typeof value === 'string') return [{ path, text: value }];
+  if (!Array.isArray(value)) return [];
+  return value.flatMap((item: unknown, index) =>
+    typeof item === 'string' ? [{ path: `${path}[${index}]`, text: item }] : [],
+  );
+}
+
+function record(value: unknown): Readonly<Record<string, unknown>> {
+  return isRecord(value) ? value : {};
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function text(value: unknown): string | null {
+  return typeof value === 'string' ? value : null;
+}

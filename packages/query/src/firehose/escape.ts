@@ -1,0 +1,45 @@
+const IDEOGRAPHIC_SPACE = 0x3000;
+const WHITE = 1;
+const SPECIAL = 2;
+
+/** Lucene's character classes; everything outside ASCII but one space is an ordinary character. */
+const classes = new Uint8Array(128);
+for (const character of ' \t\n\r') classes[character.charCodeAt(0)] = WHITE;
+for (const character of '+-!():^[]"{}~*?\\/') classes[character.charCodeAt(0)] = SPECIAL;
+
+export function isWhite(unit: number): boolean {
+  return unit < 128 ? classes[unit] === WHITE : unit === IDEOGRAPHIC_SPACE;
+}
+
+/** Outside quotes these are syntax and need a backslash to be literal. */
+export function isSyntax(unit: number): boolean {
+  return unit < 128 ? classes[unit] !== 0 : unit === IDEOGRAPHIC_SPACE;
+}
+
+export function quote(value: string): string {
+  const plain = !value.includes('"') && !value.includes('\\');
+  return plain ? `"${value}"` : `"${value.replaceAll(/["\\]/g, '\\$&')}"`;
+}
+
+/**
+ * A backslash makes the next character literal, `\uXXXX` is a code unit. Null when such a sequence is not
+ * four hexadecimal digits, which Lucene refuses.
+ */
+export function unescape(raw: string): string | null {
+  if (!raw.includes('\\')) return raw;
+  let value = '';
+  for (let at = 0; at < raw.length; at += 1) {
+    if (raw.charAt(at) !== '\\') {
+      value += raw.charAt(at);
+      continue;
+    }
+    at += 1;
+    if (raw.charAt(at) === 'u') {
+      const digits = raw.slice(at + 1, at + 5);
+      if (!/^[0-9a-fA-F]{4}$/.test(digits)) return null;
+      value += String.fromCharCode(Number.parseInt(digits, 16));
+      at += 4;
+    } else value += raw.charAt(at);
+  }
+  return value;
+}

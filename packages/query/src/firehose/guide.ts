@@ -1,0 +1,100 @@
+import { guideMarkdown } from '../guide.ts';
+import type { OperatorGuide, SyntaxGuide } from '../language.ts';
+import { forms } from './forms.ts';
+import { fields, limits } from './tables.ts';
+
+const pitfalls: SyntaxGuide['pitfalls'] = [
+  {
+    wrong: 'solar OR wind AND storage',
+    right: '(solar OR wind) AND storage',
+    why: 'without precedence this is read as `wind AND storage`; solar is ignored',
+  },
+  { wrong: 'heat pump', right: '"heat pump"', why: 'words side by side mean OR' },
+  { wrong: 'title:heat pump', right: 'title:"heat pump"', why: 'a field belongs to the next word only' },
+  {
+    wrong: 'solar AND (NOT jobs AND NOT careers)',
+    right: 'solar AND NOT (jobs OR careers)',
+    why: 'a group of exclusions matches nothing',
+  },
+  { wrong: 'solar OR NOT wind', right: 'solar AND NOT wind', why: 'an exclusion always narrows' },
+  { wrong: 'solar and wind', right: 'solar AND wind', why: 'operators are upper case' },
+  { wrong: 'title:10-K', right: 'title:"10-K"', why: 'unquoted, it is 10 OR k' },
+  {
+    wrong: 'page_category:/News',
+    right: 'page_category:"/News"',
+    why: 'an unquoted slash starts a regular expression',
+  },
+  { wrong: 'category:"/News"', right: 'page_category:"/News"', why: 'an unknown field never matches' },
+  { wrong: 'language:EN', right: 'language:"en"', why: 'values are compared with case' },
+  {
+    wrong: 'solar AND publish_time:[2026-05-01 TO 2026-05-31]',
+    right: 'solar AND publish_time:[2026-05-01 TO 2026-06-01}',
+    why: 'times are compared as text, so the last day would be missing',
+  },
+  {
+    wrong: 'solar recent:7d',
+    right: 'solar AND recent:7d',
+    why: '`recent:` is joined by AND on the top level',
+  },
+  { wrong: 'solar AND dr:>=60', right: 'solar AND dr:[60 TO *]', why: 'there are no comparison operators' },
+];
+
+const examples: SyntaxGuide['examples'] = [
+  {
+    intent: 'English news about heat pumps',
+    value:
+      '(added:"heat pump" OR title:"heat pump") AND language:"en" AND page_category:"/News" AND recent:7d',
+    explanation: 'Text or title, because a later crawl may not insert the words again',
+  },
+  {
+    intent: 'Press releases of two companies',
+    value: '(title:"northwind" OR title:"contoso") AND url:*\\/press\\/* AND NOT page_type:"/Listing/Job"',
+    explanation: 'The wildcard covers the whole URL; slashes are escaped',
+  },
+  {
+    intent: 'Product recalls on well-known sites',
+    value: '"product recall"~3 AND dr:[60 TO *] AND NOT (domain:"spam.example" OR title:"sponsored")',
+    explanation: 'Words near each other, a site rating, exclusions in one negated group',
+  },
+  {
+    intent: 'A price that disappears from a shop',
+    value: 'removed:"in stock" AND domain:"shop.example"',
+    explanation: 'Text that was on the page before and is gone now',
+  },
+];
+
+/** Generated from the field table; a test validates every example in it. */
+export function guide(): SyntaxGuide {
+  const facts = {
+    platform: 'firehose',
+    rule_type: 'regular',
+    summary:
+      'Rules for web pages as a crawler sees them change (Lucene classic query syntax). A clause without a field searches `added`, the newly inserted text. Every delivered page is billed: narrow by language, category or site.',
+    grammar_version: '1',
+    limits: { rule_length_max: limits.length, clauses_max: limits.leaves, nesting_max: limits.depth },
+    precedence:
+      'AND and OR have **no precedence**. On one parenthesis level, AND makes the clauses on both of its sides required, NOT excludes, the rest is optional, and optional clauses beside required ones are ignored. So use one kind of operator per level and parentheses for everything else. Operators are upper case. Outside quotes the characters `+ - ! ( ) { } [ ] ^ " ~ * ? : \\ /` need a backslash.',
+    operators: [...forms.map(formGuide), ...[...fields.values()].map(formGuide)],
+    pitfalls,
+    examples,
+  } as const satisfies Omit<SyntaxGuide, 'markdown'>;
+  return { ...facts, markdown: guideMarkdown('Firehose rules', facts) };
+}
+
+function formGuide({
+  name,
+  form,
+  meaning,
+  examples,
+}: Pick<OperatorGuide, 'name' | 'form' | 'meaning' | 'examples'>): OperatorGuide {
+  const isRecent = name === 'recent';
+  return {
+    name,
+    form,
+    meaning,
+    examples,
+    standalone: !isRecent,
+    negatable: !isRecent && name !== 'not',
+    tier: 'standard',
+  };
+}

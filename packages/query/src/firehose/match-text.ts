@@ -1,0 +1,114 @@
+import type { Test } from '../ast.ts';
+import type { Sequence } from './document.ts';
+import { isStopWord, tokenize } from './tokenize.ts';
+
+/** Positions of the tokens that satisfy a test, in text order. */
+export type Hit = readonly number[];
+
+export interface TextTest {
+  readonly test: Test;
+  /** Stop words are not in the index of this field; their places stay empty. */
+  readonly removesStopWords: boolean;
+  /** The sequence is the whole field, so that a stop word before a phrase needs a place of its own. */
+  readonly wholeField: boolean;
+  /** For tests on single tokens other than equality. */
+  readonly accepts: (token: string) => boolean | null;
+}
+
+/** The first place where the test holds; null when there is none. Time is linear in the tokens. */
+export function findInText(
+  tokens: Sequence,
+  { test, removesStopWords, wholeField, accepts }: TextTest,
+): Hit | null {
+  if (test.type === 'phrase') {
+    const words = test.words
+      .map((word, place) => ({ word, place }))
+      .filter(({ word }) => !(removesStopWords && isStopWord(word)));
+    return test.slop > 0 ? findNear(tokens, words, test.slop) : findPhrase(tokens, words, wholeField);
+  }
+  const wanted = test.type === 'term' ? test.value : null;
+  for (let position = 0; position < tokens.length; position += 1) {
+    const term = tokens[position]?.term ?? '';
+    if (wanted !== null ? term !== wanted : accepts(term) !== true) continue;
+    if (!(removesStopWords && isStopWord(term))) return [position];
+  }
+  return null;
+}
+
+interface PlacedWord {
+  readonly word: string;
+  readonly place: number;
+}
+
+function findPhrase(tokens: Sequence, words: readonly PlacedWord[], wholeField: boolean): Hit | null {
+  const [first] = words;
+  if (first === undefined) return null;
+  // One word alone is no phrase to Lucene and has no place to keep.
+  const from = wholeField && words.length > 1 ? first.place : 0;
+  for (let position = from; position < tokens.length; position += 1) {
+    if (tokens[position]?.term !== first.word) continue;
+    const shift = position - first.place;
+    if (words.every(({ word, place }) => tokens[place + shift]?.term === word)) {
+      return words.map(({ place }) => place + shift);
+    }
+  }
+  return null;
+}
+
+/**
+ * Proximity: with places q in the rule and positions p in the text, the shifts p − q of all words must lie
+ * within `slop` of each other, and a word that occurs twice in the rule needs two places in the text. Every
+ * possible lowest shift is tried; within its window each word takes the earliest free position, which is best
+ * because all windows are equally long.
+ */
+function findNear(tokens: Sequence, words: readonly PlacedWord[], slop: number): Hit | null {
+  const positions = new Map<string, number[]>(words.map(({ word }) => [word, []]));
+  tokens.forEach(({ term }, position) => positions.get(term)?.push(position));
+  const shifts = new Set<number>();
+  for (const { word, place } of words)
+    for (const position of positions.get(word) ?? []) shifts.add(position - place);
+  for (const shift of [...shifts].toSorted((a, b) => a - b)) {
+    const hit = nearAt(words, positions, shift, slop);
+    if (hit !== null) return hit.toSorted((a, b) => a - b);
+  }
+  return null;
+}
+
+function nearAt(
+  words: readonly PlacedWord[],
+  positions: ReadonlyMap<string, readonly number[]>,
+  shift: number,
+  slop: number,
+): number[] | null {
+  const taken: number[] = [];
+  for (const { word, place } of words) {
+    const list = positions.get(word) ?? [];
+    let index = firstAtLeast(list, shift + place);
+    while (taken.includes(list[index] ?? -1)) index += 1;
+    const position = list[index];
+    if (position === undefined || position > shift + place + slop) return null;
+    taken.push(position);
+  }
+  return taken;
+}
+
+function firstAtLeast(sorted: readonly number[], value: number): number {
+  let low = 0;
+  let high = sorted.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((sorted[middle] ?? 0) < value) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+/** The same test for a tokenizer that splits at every punctuation mark. */
+export function splitTest(test: Test): Test {
+  if (test.type !== 'term' && test.type !== 'phrase') return test;
+  const source = test.type === 'term' ? [test.value] : test.words;
+  const words = source.flatMap((word) => tokenize(word, 'split').map((token) => token.term));
+  const [only] = words;
+  if (only !== undefined && words.length === 1) return { type: 'term', value: only };
+  return { type: 'phrase', words, slop: test.type === 'phrase' ? test.slop : 0 };
+}

@@ -1,0 +1,146 @@
+import type { Diagnostic } from '../diagnostics.ts';
+import type { ReadRule } from './parse.ts';
+import type { Atom, Group } from './surface.ts';
+import { defaultField } from './tables.ts';
+import { boost } from './validate/boost.ts';
+import { broadRule } from './validate/broad-rule.ts';
+import { comparison } from './validate/comparison.ts';
+import { deadClause } from './validate/dead-clause.ts';
+import { domainRating } from './validate/domain-rating.ts';
+import { domainValue } from './validate/domain-value.ts';
+import { emptyPhrase } from './validate/empty-phrase.ts';
+import { exactUrl } from './validate/exact-url.ts';
+import { filterReference } from './validate/filter-reference.ts';
+import { fuzzyDistance } from './validate/fuzzy-distance.ts';
+import { gluedRegex } from './validate/glued-regex.ts';
+import { ignoredClause } from './validate/ignored-clause.ts';
+import { implicitOperator } from './validate/implicit-operator.ts';
+import { languageCode } from './validate/language-code.ts';
+import { leafCount } from './validate/leaf-count.ts';
+import { loneSign } from './validate/lone-sign.ts';
+import { lowercaseOperator } from './validate/lowercase-operator.ts';
+import { matchAll } from './validate/match-all.ts';
+import { nothingLeft } from './validate/nothing-left.ts';
+import { onlyNegations } from './validate/only-negations.ts';
+import { orNot } from './validate/or-not.ts';
+import { pageCategory } from './validate/page-category.ts';
+import { pageType } from './validate/page-type.ts';
+import { patternUse } from './validate/pattern-use.ts';
+import { publishDate } from './validate/publish-date.ts';
+import { recentPlacement } from './validate/recent-placement.ts';
+import { recentWindow } from './validate/recent-window.ts';
+import { regexDialect } from './validate/regex-dialect.ts';
+import type { AtomRule, GroupRule, PlacedAtom, PlacedClause, View, ViewRule } from './validate/rule.ts';
+import { smartQuotes } from './validate/smart-quotes.ts';
+import { unknownField } from './validate/unknown-field.ts';
+import { unquotedTokens } from './validate/unquoted-tokens.ts';
+
+const viewRules: readonly ViewRule[] = [
+  unknownField,
+  recentPlacement,
+  boost,
+  smartQuotes,
+  nothingLeft,
+  leafCount,
+  broadRule,
+];
+
+const groupRules: readonly GroupRule[] = [onlyNegations, implicitOperator, deadClause, orNot];
+
+const valueRules: readonly AtomRule[] = [
+  languageCode,
+  pageType,
+  pageCategory,
+  domainRating,
+  domainValue,
+  recentWindow,
+  publishDate,
+  exactUrl,
+  ignoredClause,
+];
+
+const patternRules: readonly AtomRule[] = [patternUse, domainRating, recentWindow];
+
+const atomRules: Readonly<Record<Atom['kind'], readonly AtomRule[]>> = {
+  term: [
+    ...valueRules,
+    comparison,
+    filterReference,
+    unquotedTokens,
+    patternUse,
+    fuzzyDistance,
+    lowercaseOperator,
+  ],
+  quoted: [...valueRules, emptyPhrase],
+  lone_sign: [...valueRules, loneSign],
+  prefix: patternRules,
+  wildcard: [...patternRules, matchAll, domainValue],
+  regex: [...patternRules, gluedRegex, regexDialect],
+  range: [...patternRules, publishDate],
+};
+
+/** Nobody reads more, and a rule of four thousand brackets must stay cheap. */
+const DIAGNOSTICS_MAX = 100;
+
+/** Looking for the label that was meant takes longest of all; after some, the list of mistakes speaks for itself. */
+const SUGGESTIONS_MAX = 5;
+
+/** The syntax errors of the rule and what every validation rule has to say, in text order. */
+export function diagnose(rule: ReadRule): readonly Diagnostic[] {
+  const diagnostics = [...rule.diagnostics];
+  const view = createView(rule, (diagnostic) => diagnostics.push(diagnostic));
+  if (view === null) return diagnostics;
+  for (const check of viewRules) check(view);
+  for (const group of view.groups) for (const check of groupRules) check(group, view);
+  for (const placed of view.atoms) for (const check of atomRules[placed.atom.kind]) check(placed, view);
+  return diagnostics.length < 2 ? diagnostics : inOrder(diagnostics);
+}
+
+/** A cut list still begins with the errors, so that a rule never looks valid because of its length. */
+function inOrder(diagnostics: readonly Diagnostic[]): readonly Diagnostic[] {
+  const ordered = diagnostics.toSorted((a, b) => a.span[0] - b.span[0]);
+  if (ordered.length <= DIAGNOSTICS_MAX) return ordered;
+  return ordered.toSorted((a, b) => rank(a) - rank(b)).slice(0, DIAGNOSTICS_MAX);
+}
+
+function rank({ severity }: Diagnostic): number {
+  return severity === 'error' ? 0 : 1;
+}
+
+function createView(
+  { text, root, top, diagnostics }: ReadRule,
+  report: (diagnostic: Diagnostic) => void,
+): View | null {
+  if (top === null) return null;
+  const groups: Group[] = [];
+  const clauses: PlacedClause[] = [];
+  const atoms: PlacedAtom[] = [];
+  const walk = (group: Group, inherited: string): void => {
+    groups.push(group);
+    group.clauses.forEach((clause, index) => {
+      const field = clause.field?.name ?? inherited;
+      const { body } = clause;
+      if (body.type === 'group') {
+        clauses.push({ clause, group, index, field });
+        walk(body, field);
+        return;
+      }
+      const placed: PlacedAtom = { clause, group, index, field, atom: body };
+      clauses.push(placed);
+      atoms.push(placed);
+    });
+  };
+  walk(top, defaultField);
+  const hasSyntaxErrors = diagnostics.length > 0;
+  return {
+    text,
+    root,
+    hasSyntaxErrors,
+    top,
+    groups,
+    clauses,
+    atoms,
+    report,
+    suggestionsLeft: SUGGESTIONS_MAX,
+  };
+}

@@ -1,0 +1,19 @@
+import { quoted } from '../../text.ts';
+import { quote } from '../escape.ts';
+import { error, replace } from '../problem.ts';
+import { fields } from '../tables.ts';
+import type { PlacedAtom, View } from './rule.ts';
+
+/** The classic syntax has no `>=`: it would be looked up as a word. */
+export function comparison({ atom, field, clause }: PlacedAtom, view: View): void {
+  if (atom.kind !== 'term' || clause.field === null || fields.get(field)?.type === 'text') return;
+  const found = /^([<>])(=?)(.*)$/.exec(atom.value);
+  if (found === null) return;
+  const [, sign = '', equal = '', rest = ''] = found;
+  const bound = /^[\w.-]+$/.test(rest) ? rest : quote(rest);
+  const range =
+    sign === '>' ? `${equal === '' ? '{' : '['}${bound} TO *]` : `[* TO ${bound}${equal === '' ? '}' : ']'}`;
+  const fixes = rest === '' ? [] : [replace(`Write ${field}:${range}`, atom.span, range)];
+  const message = `${quoted(sign + equal)} is not an operator here. Compare with a range such as \`${field}:[low TO high]\`.`;
+  view.report(error('comparison_operator', message, atom.span, fixes));
+}

@@ -1,0 +1,12 @@
+import { quoted } from '../../text.ts';
+import { error } from '../problem.ts';
+import { type PlacedAtom, removal, type View } from './rule.ts';
+
+/** Named filters live in the platform's dashboard; their text cannot be read through its interface. */
+export function filterReference(placed: PlacedAtom, view: View): void {
+  const { atom, clause } = placed;
+  if (!atom.value.startsWith('$') || atom.kind !== 'term' || clause.field !== null) return;
+  if (!/^\$[A-Za-z][\w-]*$/.test(atom.value)) return;
+  const message = `The filter ${quoted(atom.value)} is not known here. Write its clauses into the rule.`;
+  view.report(error('unresolved_filter', message, atom.span, removal(placed, 'Remove the filter')));
+}

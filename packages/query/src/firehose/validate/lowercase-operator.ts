@@ -1,0 +1,16 @@
+import type { Fix } from '../../diagnostics.ts';
+import { replace, warning } from '../problem.ts';
+import { isOperatorWord, type PlacedAtom, type View } from './rule.ts';
+
+/** Operators are upper case; in lower case they are stop words and vanish. */
+export function lowercaseOperator({ atom, clause, group, index }: PlacedAtom, view: View): void {
+  if (clause.field !== null || clause.modifier !== null || atom.slop !== null || !isOperatorWord(atom))
+    return;
+  const upper = atom.value.toUpperCase();
+  const next = group.clauses[index + 1];
+  const needsClauseBefore = upper !== 'NOT' && (index === 0 || clause.conjunction !== null);
+  const usable = next !== undefined && next.conjunction === null && !needsClauseBefore;
+  const fixes: Fix[] = usable ? [replace(`Use ${upper}`, atom.span, upper)] : [];
+  const message = `\`${atom.value}\` is read as a word and ignored. Operators are written in upper case: ${upper}.`;
+  view.report(warning('lowercase_operator', message, atom.span, fixes));
+}

@@ -1,0 +1,52 @@
+import type { Span } from '../../ast.ts';
+import type { Fix } from '../../diagnostics.ts';
+import { quoted } from '../../text.ts';
+import { parseWindow } from '../evaluate-recent.ts';
+import { error, hint, replace } from '../problem.ts';
+import type { PlacedAtom, View } from './rule.ts';
+
+const QUALITY_HOURS = 7 * 24;
+
+const unitNames: Readonly<Record<string, string>> = { hour: 'h', hr: 'h', day: 'd', month: 'mo', mon: 'mo' };
+
+/** `recent:` takes a whole number and `h`, `d` or `mo` (firehose.md §12.8). */
+export function recentWindow({ atom, field }: PlacedAtom, view: View): void {
+  if (field !== 'recent') return;
+  const window = atom.kind === 'term' || atom.kind === 'quoted' ? parseWindow(atom.value) : null;
+  if (window === null || atom.slop !== null) {
+    const message = `${quoted(view.text.slice(...atom.span))} is not a window. Write a whole number and h, d or mo, for example \`recent:7d\`.`;
+    view.report(
+      error(
+        'bad_recent',
+        message,
+        atom.span,
+        windowFixes(atom.value, [atom.span[0], atom.slop?.span[1] ?? atom.span[1]]),
+      ),
+    );
+  } else if (window.hours > QUALITY_HOURS) {
+    const message =
+      'The quality filter of a rule, on by default, already keeps only pages of the last 7 days; a wider window has no effect then.';
+    view.report(hint('recent_over_quality', message, atom.span));
+  }
+}
+
+function windowFixes(value: string, span: Span): Fix[] {
+  const found = /^([1-9][0-9]{0,4})\s*([a-z]*)$/i.exec(value.trim());
+  if (found === null) return [];
+  const [, count = '', unit = ''] = found;
+  const meant = normalUnit(Number(count), unit.toLowerCase());
+  return meant === null ? [] : [replace(`Use ${meant}`, span, meant)];
+}
+
+function normalUnit(count: number, unit: string): string | null {
+  if (unit.startsWith('w')) return `${count * 7}d`;
+  if (unit.startsWith('y')) return `${count * 12}mo`;
+  if (unit === '' || unit === 'd') return `${count}d`;
+  if (unit === 'm') return `${count}mo`;
+  const known = unitNames[unit.replace(/s$/, '')];
+  return known === undefined
+    ? unit === 'h' || unit === 'mo'
+      ? `${count}${unit}`
+      : null
+    : `${count}${known}`;
+}

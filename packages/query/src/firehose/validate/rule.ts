@@ -1,0 +1,69 @@
+import type { Node, Span } from '../../ast.ts';
+import type { Diagnostic, Fix } from '../../diagnostics.ts';
+import type { Atom, Clause, Group } from '../surface.ts';
+
+/** What a validation rule may look at. It reports and never throws. */
+export interface View {
+  readonly text: string;
+  readonly root: Node | null;
+  /** The clauses may not be what the author sees. */
+  readonly hasSyntaxErrors: boolean;
+  readonly top: Group;
+  readonly groups: readonly Group[];
+  readonly clauses: readonly PlacedClause[];
+  readonly atoms: readonly PlacedAtom[];
+  report(diagnostic: Diagnostic): void;
+  suggestionsLeft: number;
+}
+
+export interface PlacedClause {
+  readonly clause: Clause;
+  readonly group: Group;
+  readonly index: number;
+  /** Its own field, or the one of the nearest group that has one, or the default. */
+  readonly field: string;
+}
+
+export interface PlacedAtom extends PlacedClause {
+  readonly atom: Atom;
+}
+
+export type ViewRule = (view: View) => void;
+export type GroupRule = (group: Group, view: View) => void;
+export type AtomRule = (placed: PlacedAtom, view: View) => void;
+
+export function source(view: View, span: Span): string {
+  return view.text.slice(span[0], span[1]);
+}
+
+/** Cuts a clause out together with the operator that joins it; nothing when it is alone on its level. */
+export function removal(placed: PlacedClause, title = 'Remove it'): Fix[] {
+  const { clause, group, index } = placed;
+  const previous = group.clauses[index - 1];
+  const next = group.clauses[index + 1];
+  if (previous !== undefined)
+    return [{ title, edits: [{ span: [previous.span[1], clause.span[1]], text: '' }] }];
+  return next === undefined ? [] : [{ title, edits: [{ span: [clause.span[0], next.span[0]], text: '' }] }];
+}
+
+/** A value in quotes or a bare word, as opposed to a pattern or a range. */
+export function isPlainValue({ atom }: PlacedAtom): boolean {
+  return atom.kind === 'quoted' || atom.kind === 'lone_sign' || (atom.kind === 'term' && atom.slop === null);
+}
+
+/**
+ * Whether the clauses of this level are what the author sees. After a syntax error, with typographic quotes, or
+ * with a slash that was read as a regular expression they are not, and advice on their operators would mislead.
+ */
+export function isAsSeen(group: Group, view: View): boolean {
+  if (view.hasSyntaxErrors || /[“”„«»]/.test(view.text)) return false;
+  return !group.clauses.some(({ span }, index) => {
+    const previous = group.clauses[index - 1]?.body;
+    return previous?.type === 'atom' && previous.kind === 'regex' && previous.span[1] === span[0];
+  });
+}
+
+/** `and`, `or` and `not` in any spelling that is not the operator. */
+export function isOperatorWord({ kind, value }: Atom): boolean {
+  return kind === 'term' && value.length <= 3 && /^(?:and|or|not)$/i.test(value);
+}

@@ -1,0 +1,17 @@
+import { quote } from '../escape.ts';
+import { replace, warning } from '../problem.ts';
+import { fields } from '../tables.ts';
+import { wordsOf } from '../tokenize.ts';
+import type { PlacedAtom, View } from './rule.ts';
+
+/** `10-K` is read as two words of which either is enough; the same for characters of Chinese or Japanese. */
+export function unquotedTokens({ atom, field }: PlacedAtom, view: View): void {
+  if (atom.kind !== 'term' || atom.slop !== null || fields.get(field)?.type !== 'text') return;
+  const words = wordsOf(atom.value);
+  // Typographic quotes and filters have reports of their own.
+  if (words.length < 2 || /[“”„«»]|^\$[A-Za-z]/.test(atom.value)) return;
+  const message = `Without quotes this matches any one of its parts: ${words.slice(0, 4).join(' or ')}. Quote it to search for the whole.`;
+  view.report(
+    warning('unquoted_tokens', message, atom.span, [replace('Quote it', atom.span, quote(atom.value))]),
+  );
+}

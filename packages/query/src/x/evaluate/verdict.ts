@@ -1,0 +1,61 @@
+import type { LeafNode, Span } from '../../ast.ts';
+import type { Evidence, LeafVerdict, Verdict } from '../../language.ts';
+import type { XDocument } from '../document.ts';
+
+export type LeafEvaluator = (leaf: LeafNode, document: XDocument) => LeafVerdict;
+
+type Confidence = Verdict['confidence'];
+
+const valueLengthMax = 200;
+
+export interface Where {
+  readonly path: string;
+  readonly value: string;
+  readonly range?: Span;
+}
+
+function evidenceOf(leaf: LeafNode, { path, value, range }: Where): Evidence {
+  return {
+    rule: leaf.span,
+    field: leaf.field,
+    path,
+    range: range ?? null,
+    value: value.slice(0, valueLengthMax),
+  };
+}
+
+export function hit(leaf: LeafNode, confidence: Confidence, ...where: readonly Where[]): LeafVerdict {
+  return { state: 'match', confidence, evidence: where.map((place) => evidenceOf(leaf, place)) };
+}
+
+/** `where` is the value that speaks against the leaf, where the item has one. */
+export function miss(
+  leaf: LeafNode,
+  confidence: Confidence,
+  why: string,
+  ...where: readonly Where[]
+): LeafVerdict {
+  return { state: 'no_match', confidence, evidence: where.map((place) => evidenceOf(leaf, place)), why };
+}
+
+export function unknown(why: string): LeafVerdict {
+  return { state: 'unknown', confidence: 'approximate', evidence: [], why };
+}
+
+/** A miss in the content of a post decides only when the retweeted and quoted posts were delivered too. */
+export function contentMiss(
+  leaf: LeafNode,
+  document: XDocument,
+  confidence: Confidence,
+  why: string,
+): LeafVerdict {
+  if (!document.complete) return unknown('the retweeted or quoted post was not delivered');
+  return miss(leaf, confidence, why);
+}
+
+/** The value as it was written, for codes, ids and names. */
+export function termOf(leaf: LeafNode): string {
+  const { test } = leaf;
+  if (test.type === 'term' || test.type === 'opaque') return test.value;
+  return test.type === 'phrase' ? test.words.join(' ') : '';
+}

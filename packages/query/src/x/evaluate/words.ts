@@ -1,0 +1,130 @@
+import type { LeafNode, Span } from '../../ast.ts';
+import type { LeafVerdict } from '../../language.ts';
+import { isDense } from '../characters.ts';
+import type { Source } from '../document.ts';
+import { type TextToken, tokenize } from '../tokenize.ts';
+import { contentMiss, hit, type LeafEvaluator, termOf } from './verdict.ts';
+
+/** Words, phrases and proximity in the text and links of the content. Always approximate: the tokeniser is ours. */
+export const keyword: LeafEvaluator = (leaf, document) =>
+  search(leaf, document.texts()) ??
+  contentMiss(leaf, document, 'approximate', 'the words are not in the post');
+
+/** The first place where the leaf's words stand, or null. */
+export function search(leaf: LeafNode, sources: readonly Source[]): LeafVerdict | null {
+  const words = wordsOf(leaf);
+  if (words.length === 0) return null;
+  const slop = leaf.test.type === 'phrase' ? leaf.test.slop : 0;
+  for (const { path, text, tokens } of sources) {
+    const range = findWords(tokens(), words, slop);
+    if (range !== null)
+      return hit(leaf, 'approximate', { path, range, value: text.slice(range[0], range[1]) });
+  }
+  return null;
+}
+
+const wordsByLeaf = new WeakMap<LeafNode, readonly TextToken[]>();
+
+/** A leaf is searched in many posts, so its tokens are kept with it. */
+function wordsOf(leaf: LeafNode): readonly TextToken[] {
+  const known = wordsByLeaf.get(leaf);
+  if (known !== undefined) return known;
+  const words = tokenize(termOf(leaf));
+  wordsByLeaf.set(leaf, words);
+  return words;
+}
+
+function findWords(tokens: readonly TextToken[], words: readonly TextToken[], slop: number): Span | null {
+  if (slop > 0 && words.length > 1) return findNear(tokens, words, slop);
+  for (let at = 0; at + words.length <= tokens.length; at += 1) {
+    const range = phraseAt(tokens, words, at);
+    if (range !== null) return range;
+  }
+  return null;
+}
+
+function phraseAt(tokens: readonly TextToken[], words: readonly TextToken[], at: number): Span | null {
+  let start = -1;
+  let end = -1;
+  for (let index = 0; index < words.length; index += 1) {
+    const token = tokens[at + index];
+    const word = words[index];
+    const range = token === undefined || word === undefined ? null : tokenRange(token, word);
+    if (range === null) return null;
+    if (index === 0) start = range[0];
+    end = range[1];
+  }
+  return [start, end];
+}
+
+/** Runs of scripts without spaces are searched inside; everything else must be the whole token. */
+function tokenRange(token: TextToken, word: TextToken): Span | null {
+  if (token.value === word.value) return [token.start, token.end];
+  if (!token.dense) return null;
+  const found = findInside(token.value, word);
+  if (found < 0) return null;
+  // Folding may change lengths; then the whole run is the place.
+  if (token.value.length !== token.end - token.start) return [token.start, token.end];
+  return [token.start + found, token.start + found + word.value.length];
+}
+
+/** `ice` is in `ice氷河` but not in `iceberg氷河`: a word with spaces in its script ends where the other script starts. */
+function findInside(run: string, { value, dense }: TextToken): number {
+  for (let at = run.indexOf(value); at >= 0; at = run.indexOf(value, at + 1)) {
+    const [before, after] = [run.slice(0, at), run.slice(at + value.length)];
+    if (dense || (isEdge(before.slice(-1)) && isEdge(after.slice(0, 1)))) return at;
+  }
+  return -1;
+}
+
+function isEdge(neighbour: string): boolean {
+  return neighbour === '' || isDense(neighbour);
+}
+
+interface Occurrence {
+  readonly word: number;
+  readonly position: number;
+  readonly range: Span;
+}
+
+/**
+ * Lucene's slop, which x.md §11 describes: with each word's position reduced by its place in the phrase, the widest
+ * difference is at most N. In order that allows N words between, reversed N − 2. One sweep over the occurrences.
+ */
+function findNear(tokens: readonly TextToken[], words: readonly TextToken[], slop: number): Span | null {
+  const occurrences = occurrencesOf(tokens, words).toSorted((a, b) => a.position - b.position);
+  const counts = words.map(() => 0);
+  let distinct = 0;
+  let first = 0;
+  for (const [last, occurrence] of occurrences.entries()) {
+    counts[occurrence.word] = (counts[occurrence.word] ?? 0) + 1;
+    if (counts[occurrence.word] === 1) distinct += 1;
+    for (
+      let oldest = occurrences[first];
+      oldest !== undefined && occurrence.position - oldest.position > slop;
+      oldest = occurrences[first]
+    ) {
+      counts[oldest.word] = (counts[oldest.word] ?? 0) - 1;
+      if (counts[oldest.word] === 0) distinct -= 1;
+      first += 1;
+    }
+    if (distinct === words.length) return hull(occurrences.slice(first, last + 1));
+  }
+  return null;
+}
+
+function occurrencesOf(tokens: readonly TextToken[], words: readonly TextToken[]): Occurrence[] {
+  return tokens.flatMap((token, at) =>
+    words.flatMap((word, index) => {
+      const range = tokenRange(token, word);
+      return range === null ? [] : [{ word: index, position: at - index, range }];
+    }),
+  );
+}
+
+function hull(occurrences: readonly Occurrence[]): Span {
+  return [
+    Math.min(...occurrences.map(({ range }) => range[0])),
+    Math.max(...occurrences.map(({ range }) => range[1])),
+  ];
+}

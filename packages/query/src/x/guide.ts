@@ -1,0 +1,90 @@
+import { guideMarkdown } from '../guide.ts';
+import type { SyntaxGuide } from '../language.ts';
+import { currentLanguages } from './languages.ts';
+import { depthMax, lengthMax, operators } from './tables.ts';
+
+const pitfalls: SyntaxGuide['pitfalls'] = [
+  { wrong: 'glacier AND lake', right: 'glacier lake', why: 'a space already means AND' },
+  { wrong: 'glacier or lake', right: 'glacier OR lake', why: 'only capital OR is the operator' },
+  {
+    wrong: 'glacier OR lake -is:retweet',
+    right: '(glacier OR lake) -is:retweet',
+    why: 'a space binds tighter than OR',
+  },
+  {
+    wrong: 'has:media lang:en',
+    right: 'glacier has:media lang:en',
+    why: 'C operators need a clause that stands alone, in every OR branch',
+  },
+  { wrong: 'glacier OR -lake', right: 'glacier -lake', why: 'an OR branch may not only exclude' },
+  { wrong: 'glacier -(lake ice)', right: 'glacier -"lake ice"', why: 'a combination cannot be excluded' },
+  { wrong: 'coca-cola', right: '"coca-cola"', why: 'punctuation needs quotes' },
+  { wrong: 'climat*', right: 'climate OR climatic', why: 'no wildcards, no stemming' },
+  {
+    wrong: 'from:@acme_sky,acme_ice',
+    right: 'from:acme_sky OR from:acme_ice',
+    why: 'one account, without @',
+  },
+  {
+    wrong: 'glacier OR lake sample:10',
+    right: '(glacier OR lake) sample:10',
+    why: 'sample: is for the whole rule',
+  },
+  { wrong: 'lang:en lang:de glacier', right: '(lang:en OR lang:de) glacier', why: 'a post has one language' },
+];
+
+const examples: SyntaxGuide['examples'] = [
+  {
+    intent: 'English posts about a brand, without retweets',
+    value: '("acme sky" OR #acmesky OR @acme_sky) lang:en -is:retweet',
+    explanation: 'The group is joined by OR; both filters apply to all of it',
+  },
+  {
+    intent: 'Outage reports to a support account',
+    value: 'to:acme_help (down OR outage OR "not working")',
+    explanation: 'Replies to the account with one of the words',
+  },
+  {
+    intent: 'Launches by accounts with reach',
+    value: '("product launch"~3 OR unveils) has:links min_followers:10000 -giveaway',
+    explanation: 'Two words at most three apart, or one word, with a link, without one word',
+  },
+  {
+    intent: 'Talk near a place',
+    value: 'aurora (point_radius:[25.78 71.17 20km] OR bio_location:"north cape")',
+    explanation: 'Tagged within 20 km, or by people who say they live there',
+  },
+];
+
+/** Generated from the operator table; a test validates every example in it. */
+export function guide(): SyntaxGuide {
+  const facts = {
+    platform: 'x',
+    rule_type: 'premium',
+    summary:
+      'Rules for X (Twitter) posts as they appear. A rule is clauses; matching ignores case, words match whole. Every rule, and every branch of OR, needs one clause that can stand alone and is not negated.',
+    grammar_version: '1',
+    limits: {
+      rule_length_max: lengthMax.standard,
+      rule_length_max_enterprise: lengthMax.enterprise,
+      nesting_max: depthMax,
+    },
+    precedence:
+      'A space means AND and binds tighter than `OR` (capitals). `-` directly before a clause excludes it. Parentheses group. So `a OR b c` is `a OR (b c)`. Phrases and values with punctuation or spaces stand in straight double quotes; a quote inside is `\\"`.',
+    operators: operators.map((operator) => ({
+      name: operator.name,
+      form: operator.form,
+      meaning:
+        operator.value === 'lang'
+          ? `${operator.meaning}: ${[...currentLanguages].join(' ')}`
+          : operator.meaning,
+      standalone: operator.standalone === 'yes',
+      negatable: operator.negation !== 'never',
+      examples: [operator.example],
+      tier: operator.tier ?? 'standard',
+    })),
+    pitfalls,
+    examples,
+  } as const satisfies Omit<SyntaxGuide, 'markdown'>;
+  return { ...facts, markdown: guideMarkdown('X rule syntax', facts) };
+}

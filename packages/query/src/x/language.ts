@@ -1,0 +1,22 @@
+import type { Language } from '../language.ts';
+import { canonical } from './canonical.ts';
+import { evaluate, explain } from './evaluate.ts';
+import { guide } from './guide.ts';
+import { parse, readRule } from './parser.ts';
+import { diagnose } from './validate.ts';
+
+/** X filtered-stream rules. */
+export const xLanguage: Language = {
+  platform: 'x',
+  parse,
+  canonical,
+  evaluate,
+  explain,
+  guide,
+  validate(text, options = {}) {
+    const rule = readRule(text);
+    const diagnostics = diagnose(rule, options.tier ?? 'standard');
+    const valid = !diagnostics.some(({ severity }) => severity === 'error');
+    return { valid, diagnostics, canonical: valid ? canonical(rule) : null, root: rule.root };
+  },
+};

@@ -1,0 +1,45 @@
+import type { Node } from '../ast.ts';
+import { findOperator } from './tables.ts';
+
+/**
+ * The filters at the outer ends of an OR, when no other branch has one: `a OR b -is:retweet`. Null where nothing looks
+ * as if it was meant for all branches.
+ */
+export interface OuterFilters {
+  readonly coreStart: number;
+  readonly coreEnd: number;
+  readonly filters: readonly Node[];
+}
+
+export function outerFilters(node: Node): OuterFilters | null {
+  if (node.kind !== 'or' || !node.children.some(hasFilter)) return null;
+  const branches = node.children.map(clausesOf);
+  const first = branches[0] ?? [];
+  const last = branches.at(-1) ?? [];
+  const lead = first.findIndex((clause) => !isFilter(clause));
+  const tail = last.findLastIndex((clause) => !isFilter(clause));
+  const start = first[lead];
+  const end = last[tail];
+  const filters = [...first.slice(0, lead), ...last.slice(tail + 1)];
+  if (start === undefined || end === undefined || filters.length === 0) return null;
+  const cores = [first.slice(lead), ...branches.slice(1, -1), last.slice(0, tail + 1)];
+  if (cores.some((core) => core.some(isFilter))) return null;
+  return { coreStart: start.span[0], coreEnd: end.span[1], filters };
+}
+
+function hasFilter(branch: Node): boolean {
+  return branch.kind === 'and' ? branch.children.some(isFilter) : isFilter(branch);
+}
+
+/** A branch in parentheses of its own is deliberate, and one clause: its span is wider than its children. */
+function clausesOf(branch: Node): readonly Node[] {
+  if (branch.kind !== 'and') return [branch];
+  const first = branch.children[0];
+  return first !== undefined && branch.span[0] < first.span[0] ? [branch] : branch.children;
+}
+
+/** A clause that only narrows: a negation, or an operator that cannot stand alone. */
+function isFilter(node: Node): boolean {
+  if (node.kind === 'not') return node.child.kind === 'leaf';
+  return node.kind === 'leaf' && node.field !== 'keyword' && findOperator(node.field)?.standalone === 'no';
+}

@@ -1,0 +1,45 @@
+import type { LeafNode } from '../../ast.ts';
+import { type Fix, replacement } from '../../diagnostics.ts';
+import { quoted } from '../../text.ts';
+import { clauseSpan, type LeafRule, type Place } from './rule.ts';
+
+/** One account: a handle without @ (15 characters, older ones up to 20) or a numeric id. */
+export const handle: LeafRule = (leaf, place) => {
+  if (leaf.test.type !== 'term' || leaf.test.value === '') return;
+  const { value } = leaf.test;
+  if (/^[a-z0-9_]{1,20}$/.test(value)) return;
+  const written = place.text.slice(leaf.valueSpan[0], leaf.valueSpan[1]);
+  const name = leaf.field === 'mention' ? '@' : `${leaf.field}:`;
+  const list = accountList(leaf, place, name);
+  const plain = plainHandle(written);
+  place.report({
+    severity: 'error',
+    code: list === null ? 'bad_handle' : 'one_value',
+    message:
+      list === null
+        ? `${name} takes one account name of letters, digits and _, without @; ${quoted(written, 40)} is not one.`
+        : `${name} takes one account. Join several with OR.`,
+    span: leaf.valueSpan,
+    fixes: list ?? (plain === null ? [] : [replacement(`Write ${name}${plain}`, leaf.valueSpan, plain)]),
+  });
+};
+
+function accountList(leaf: LeafNode, place: Place, name: string): Fix[] | null {
+  const written = place.text.slice(leaf.valueSpan[0], leaf.valueSpan[1]);
+  const [start, end] = clauseSpan(leaf, place.text);
+  if (!written.includes(',') || end !== leaf.valueSpan[1]) return null;
+  const accounts = written
+    .split(',')
+    .map((part) => part.replace(/^@/, ''))
+    .filter((part) => part !== '');
+  if (accounts.length < 2 || !accounts.every((account) => /^\w{1,20}$/.test(account))) return null;
+  const group = `(${accounts.map((account) => name + account).join(' OR ')})`;
+  return [replacement('Join them with OR', [start, end], group)];
+}
+
+/** What was meant by `@acme_sky`, `https://x.com/acme_sky` or `acme_sky.` */
+function plainHandle(written: string): string | null {
+  const path = written.replace(/^https?:\/\/(www\.)?(x|twitter)\.com\//i, '').replace(/^@+/, '');
+  const found = /^(\w{1,20})[^\w]*$/.exec(path.split('/')[0] ?? '');
+  return found?.[1] ?? null;
+}

@@ -1,0 +1,21 @@
+import { replacement } from '../../diagnostics.ts';
+import { type LeafRule, source } from './rule.ts';
+
+/** Only upper-case `OR` between clauses is the operator; `or` is one more word to be found. */
+export const lowercaseOr: LeafRule = (leaf, place, negation) => {
+  if (leaf.test.type !== 'term' || leaf.test.value !== 'or' || negation !== null) return;
+  place.report({
+    severity: 'warning',
+    code: 'lowercase_or',
+    message: `${source(place, leaf)} is searched as a word here. Write OR in capitals to mean "either".`,
+    span: leaf.span,
+    fixes: isBetweenClauses(place.text, leaf.span) ? [replacement('Write OR', leaf.span, 'OR')] : [],
+  });
+};
+
+function isBetweenClauses(text: string, [start, end]: readonly [number, number]): boolean {
+  return (
+    /[^\s(]\s*$/.test(text.slice(Math.max(0, start - 8), start)) &&
+    /^\s*[^\s)]/.test(text.slice(end, end + 8))
+  );
+}

@@ -1,0 +1,48 @@
+import type { Node, NotNode } from '../../ast.ts';
+import { replacement } from '../../diagnostics.ts';
+import { type NodeRule, type Place, source } from './rule.ts';
+
+/** X's page advises against `-( … )`. An OR of plain clauses is rewritten; anything else has no legal form. */
+export const negatedGroup: NodeRule<'not'> = (node, place) => {
+  if (node.child.kind === 'leaf') return;
+  const clauses = disjuncts(node.child);
+  if (clauses.every((clause) => clause.kind === 'leaf')) reportRewrite(node, clauses, place);
+  else reportIllegal(node, place);
+};
+
+/** The leaves of an OR, nested ones laid flat. */
+function disjuncts(node: Node): readonly Node[] {
+  return node.kind === 'or' ? node.children.flatMap(disjuncts) : [node];
+}
+
+function reportRewrite(node: NotNode, clauses: readonly Node[], place: Place): void {
+  const text = clauses.map((clause) => `-${source(place, clause)}`).join(' ');
+  place.report({
+    severity: 'warning',
+    code: 'negated_group',
+    message: 'X advises against a dash before parentheses. The rule is registered with each clause negated.',
+    span: node.span,
+    fixes: [replacement('Negate each clause', node.span, text)],
+  });
+}
+
+function reportIllegal(node: NotNode, place: Place): void {
+  const { child } = node;
+  const plain = child.kind === 'and' && child.children.every((part) => part.kind === 'leaf');
+  const fixes = plain
+    ? [
+        replacement(
+          'Exclude posts with any of them',
+          node.span,
+          child.children.map((part) => `-${source(place, part)}`).join(' '),
+        ),
+      ]
+    : [];
+  place.report({
+    severity: 'error',
+    code: 'illegal_negated_group',
+    message: 'X cannot exclude a combination of clauses. Negate single clauses, or a quoted phrase.',
+    span: node.span,
+    fixes,
+  });
+}

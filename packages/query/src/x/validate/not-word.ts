@@ -1,0 +1,22 @@
+import { replacement } from '../../diagnostics.ts';
+import { isSpace } from '../characters.ts';
+import { type LeafRule, source } from './rule.ts';
+
+/** `NOT` is not documented on X; it is read as a word. */
+export const notWord: LeafRule = (leaf, place, negation) => {
+  if (leaf.test.type !== 'term' || leaf.test.value !== 'not' || source(place, leaf) !== 'NOT') return;
+  let next = leaf.span[1];
+  while (next < place.text.length && isSpace(place.text.charCodeAt(next))) next += 1;
+  const negates =
+    negation === null &&
+    next > leaf.span[1] &&
+    next < place.text.length &&
+    !'-)'.includes(place.text.charAt(next));
+  place.report({
+    severity: 'warning',
+    code: 'not_is_a_word',
+    message: 'NOT is searched as a word here. X excludes with a dash that touches the clause: -word.',
+    span: leaf.span,
+    fixes: negates ? [replacement('Use a dash', [leaf.span[0], next], '-')] : [],
+  });
+};

@@ -1,0 +1,56 @@
+import { type Fix, replacement } from '../../diagnostics.ts';
+import type { ValueKind } from '../operator.ts';
+import { findOperator } from '../tables.ts';
+import type { LeafRule } from './rule.ts';
+
+const expectations: Partial<Record<ValueKind, string>> = {
+  count: 'a whole number (at least so many) or a range a..b',
+  integer: 'a whole number',
+  sample: 'a whole number from 1 to 100',
+  fraction: 'a number from 0.0 to 1.0',
+};
+
+/** Counts, `sample:` percentages and thresholds. */
+export const numberValue: LeafRule = (leaf, place) => {
+  const kind = findOperator(leaf.field)?.value ?? 'count';
+  if (leaf.valueSpan[0] === leaf.valueSpan[1]) return;
+  const { test } = leaf;
+  const report = (message: string, fixes: readonly Fix[]): void => {
+    place.report({ severity: 'error', code: 'bad_number', message, span: leaf.valueSpan, fixes });
+  };
+  if (test.type !== 'number') {
+    const written = place.text.slice(leaf.valueSpan[0], leaf.valueSpan[1]);
+    const meant = meantNumber(written, kind);
+    report(
+      `${leaf.field}: takes ${expectations[kind] ?? 'a number'}.`,
+      meant === null ? [] : [replacement(`Write ${meant}`, leaf.valueSpan, meant)],
+    );
+  } else if (test.high !== null && test.low !== null && test.low > test.high) {
+    const swapped = `${test.high}..${test.low}`;
+    report('The range runs backwards: the smaller number comes first.', [
+      replacement(`Write ${swapped}`, leaf.valueSpan, swapped),
+    ]);
+  } else if (kind === 'sample' && test.low !== null && (test.low < 1 || test.low > 100)) {
+    const nearest = test.low < 1 ? '1' : '100';
+    report('sample: takes a whole number from 1 to 100.', [
+      replacement(`Write ${nearest}`, leaf.valueSpan, nearest),
+    ]);
+  }
+};
+
+/** `>1,000`, `10k`, `100-500`, `10%` are clear enough to offer the number. */
+function meantNumber(written: string, kind: ValueKind): string | null {
+  const plain = written.replaceAll(/[,_+=%>"]/g, '').toLowerCase();
+  const range = /^(\d{1,15})(?:-|\.{2,3}|:)(\d{1,15})$/.exec(plain);
+  if (kind === 'count' && range !== null) {
+    const [low, high] = [Number(range[1]), Number(range[2])];
+    return `${Math.min(low, high)}..${Math.max(low, high)}`;
+  }
+  if (kind === 'sample' && /^\d{1,3}\.\d+$/.test(plain))
+    return String(Math.min(100, Math.max(1, Math.round(Number(plain)))));
+  if (kind === 'fraction') return /^\.\d{1,6}$/.test(plain) ? `0${plain}` : null;
+  const number = /^(\d{1,9})(k|m)?(?:\.\.)?$/.exec(plain);
+  if (number === null) return null;
+  const value = Number(number[1]) * (number[2] === 'm' ? 1_000_000 : number[2] === 'k' ? 1000 : 1);
+  return kind === 'sample' ? String(Math.min(100, Math.max(1, value))) : String(value);
+}

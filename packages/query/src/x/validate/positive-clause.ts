@@ -1,0 +1,181 @@
+import type { LeafNode, Node, OrNode, Test } from '../../ast.ts';
+import { type Fix, replacement } from '../../diagnostics.ts';
+import { undocumented } from '../elsewhere.ts';
+import { findOperator } from '../tables.ts';
+import { type Place, shown, source, type TreeRule } from './rule.ts';
+
+/** Seen refused alone, or suspected (x.md §10.1); X decides, so they only warn. */
+const stopWords: ReadonlySet<string> = new Set(
+  'a an and at but by com from http https if in is it its me my or rt the this to too via we www you'.split(
+    ' ',
+  ),
+);
+
+const no = 0;
+const stopWord = 1;
+const unclear = 2;
+const yes = 3;
+
+/**
+ * Every branch needs a clause that can stand alone, not negated: pos(AND) = any child, pos(OR) = all children
+ * (x.md §10.1). Levels instead of true and false, because stop words and blank-typed operators only warn.
+ */
+export const positiveClause: TreeRule = (root, place) => {
+  blame(root, null, place);
+};
+
+function level(node: Node): number {
+  switch (node.kind) {
+    case 'leaf':
+      return leafLevel(node);
+    case 'and':
+      return highest(node.children);
+    case 'or':
+      return lowest(node.children);
+    case 'not':
+    case 'never':
+      return no;
+  }
+}
+
+function highest(nodes: readonly Node[]): number {
+  let best: number = no;
+  for (const node of nodes) best = Math.max(best, level(node));
+  return best;
+}
+
+function lowest(nodes: readonly Node[]): number {
+  let worst: number = yes;
+  for (const node of nodes) worst = Math.min(worst, level(node));
+  return worst;
+}
+
+function leafLevel({ field, test }: LeafNode): number {
+  if (field === 'keyword') return isStopWord(test) ? stopWord : yes;
+  const operator = findOperator(field);
+  if (operator === undefined) return undocumented.has(field) ? unclear : yes;
+  if (operator.standalone === 'no') return no;
+  return operator.standalone === 'unclear' ? unclear : yes;
+}
+
+function isStopWord(test: Test): boolean {
+  if (test.type === 'term') return stopWords.has(test.value);
+  return test.type === 'phrase' && test.words.every((word) => stopWords.has(word));
+}
+
+/** Reports the branches that fail, as deep in the tree as the failure can be told. */
+function blame(node: Node, branchOf: OrNode | null, place: Place): void {
+  const own = level(node);
+  if (own === yes) return lintNegatedBranches(node, place);
+  if (node.kind === 'or') {
+    for (const child of node.children) blame(child, node, place);
+    return;
+  }
+  const group =
+    node.kind === 'and'
+      ? node.children.find(
+          (child) => child.kind === 'or' && child.children.some((branch) => level(branch) > own),
+        )
+      : undefined;
+  if (group !== undefined) return blame(group, branchOf, place);
+  if (own === no) reportNothingPositive(node, branchOf, place);
+  else reportDoubtful(node, own, place);
+}
+
+function reportNothingPositive(node: Node, branchOf: OrNode | null, place: Place): void {
+  const filter = firstPositive(node);
+  const fixes = branchOf === null ? [] : joinFix(branchOf, place);
+  if (filter !== null) {
+    place.report({
+      severity: 'error',
+      code: 'needs_standalone',
+      message: `${shown(place, filter)} cannot stand alone${branchOf === null ? '' : ' in a branch of OR'}. Add a word, phrase, hashtag or account next to it.`,
+      span: filter.span,
+      fixes,
+    });
+  } else if (branchOf === null) {
+    place.report({
+      severity: 'error',
+      code: 'only_negations',
+      message: 'The rule only excludes. Add a word, phrase, hashtag or account that posts must have.',
+      span: node.span,
+      fixes: node.kind === 'not' && node.child.kind === 'leaf' ? undash(node, node.child) : [],
+    });
+  } else {
+    place.report({
+      severity: 'error',
+      code: 'negated_or_branch',
+      message:
+        'This branch of OR would match every post without the clause. Exclude it from the others instead.',
+      span: node.span,
+      fixes,
+    });
+  }
+}
+
+function undash(node: Node, leaf: LeafNode): Fix[] {
+  if (findOperator(leaf.field)?.standalone !== 'yes') return [];
+  return [replacement('Require it instead', [node.span[0], leaf.span[0]], '')];
+}
+
+function reportDoubtful(node: Node, own: number, place: Place): void {
+  place.report(
+    own === stopWord
+      ? {
+          severity: 'warning',
+          code: 'stop_words_only',
+          message: 'Words as common as these may be refused alone. Add a rarer word.',
+          span: node.span,
+          fixes: [],
+        }
+      : {
+          severity: 'warning',
+          code: 'may_not_stand_alone',
+          message:
+            'X does not say whether this can stand alone. Add a word, phrase, hashtag or account to be safe.',
+          span: node.span,
+          fixes: [],
+        },
+  );
+}
+
+/** Inside an otherwise sound rule a branch that only excludes is legal by our reading, and rarely meant. */
+function lintNegatedBranches(node: Node, place: Place): void {
+  if (node.kind === 'leaf' || node.kind === 'not' || node.kind === 'never') return;
+  for (const child of node.children) {
+    if (node.kind === 'or' && child.kind === 'not') {
+      place.report({
+        severity: 'warning',
+        code: 'negated_or_branch',
+        message: 'This branch of OR holds for every post without the clause. X may refuse it.',
+        span: child.span,
+        fixes: joinFix(node, place),
+      });
+    }
+    lintNegatedBranches(child, place);
+  }
+}
+
+function firstPositive(node: Node): LeafNode | null {
+  if (node.kind === 'leaf') return node;
+  if (node.kind === 'not' || node.kind === 'never') return null;
+  for (const child of node.children) {
+    const found = firstPositive(child);
+    if (found !== null) return found;
+  }
+  return null;
+}
+
+/** `a OR b OR -c` becomes `(a OR b) -c`: the branches that cannot stand become conditions on the others. */
+function joinFix(or: OrNode, place: Place): Fix[] {
+  const sound = or.children.filter((child) => level(child) > no);
+  const rest = or.children.filter((child) => level(child) === no);
+  const first = or.children[0];
+  const last = or.children.at(-1);
+  if (sound.length === 0 || first === undefined || last === undefined) return [];
+  const kept = sound.map((child) => source(place, child)).join(' OR ');
+  const text = [sound.length > 1 ? `(${kept})` : kept, ...rest.map((child) => source(place, child))].join(
+    ' ',
+  );
+  return [replacement('Make it a condition on the other branches', [first.span[0], last.span[1]], text)];
+}

@@ -1,0 +1,25 @@
+import { replacement } from '../../diagnostics.ts';
+import { slopMax } from '../tables.ts';
+import type { LeafRule } from './rule.ts';
+
+/** "a b"~N with N from 1 to 6. */
+export const proximity: LeafRule = (leaf, place) => {
+  if (leaf.test.type !== 'phrase') return;
+  const tilde = leaf.valueSpan[1] + (place.text.startsWith('\\', leaf.valueSpan[1]) ? 2 : 1);
+  const written = place.text[tilde] === '~';
+  if (!written || (leaf.test.slop >= 1 && leaf.test.slop <= slopMax)) return;
+  let end = tilde + 1;
+  while (end < place.text.length && /\d/.test(place.text.charAt(end))) end += 1;
+  const tooFar = leaf.test.slop > slopMax;
+  place.report({
+    severity: 'error',
+    code: 'bad_proximity',
+    message: `~ takes a number from 1 to ${slopMax}: the words may be that many tokens apart.`,
+    span: [tilde, end],
+    fixes: [
+      tooFar
+        ? replacement(`Use ~${slopMax}`, [tilde, end], `~${slopMax}`)
+        : replacement('Remove ~', [tilde, end], ''),
+    ],
+  });
+};

@@ -1,0 +1,43 @@
+import type { LeafNode } from '../../ast.ts';
+import { type Fix, replacement } from '../../diagnostics.ts';
+import { quoted } from '../../text.ts';
+import type { LeafRule } from './rule.ts';
+
+const hashtag = /^[\p{L}\p{M}\p{N}_\u200C\u200D]*[\p{L}\p{M}][\p{L}\p{M}\p{N}_\u200C\u200D]*$/u;
+const cashtag = /^[a-z]{1,6}([._][a-z]{1,2})?$/i;
+
+/** Names of hashtags and cashtags as X itself recognises them in posts. */
+export const tagName: LeafRule = (leaf, place) => {
+  if (leaf.test.type !== 'term') return;
+  const written = place.text.slice(leaf.valueSpan[0], leaf.valueSpan[1]);
+  if ((leaf.field === 'hashtag' ? hashtag : cashtag).test(leaf.test.value)) return;
+  const sigil = leaf.field === 'hashtag' ? '#' : '$';
+  const serverDecides = leaf.field === 'cashtag' && /^[\w.]+$/.test(written);
+  place.report({
+    severity: serverDecides ? 'warning' : 'error',
+    code: 'bad_tag',
+    message:
+      leaf.field === 'hashtag'
+        ? `${quoted(`#${written}`, 40)} is no hashtag: at least one letter, then letters, digits and _ only.`
+        : `${quoted(`$${written}`, 40)} does not look like a cashtag: one to six letters. Quote it to search the text.`,
+    span: leaf.span,
+    fixes: fixes(leaf, written, sigil),
+  });
+};
+
+function fixes(leaf: LeafNode, written: string, sigil: '#' | '$'): Fix[] {
+  const start = leaf.valueSpan[0] - 1;
+  const span = [start, leaf.valueSpan[1]] as const;
+  const pattern = sigil === '#' ? hashtag : cashtag;
+  const parts = written
+    .split(/[,;]/)
+    .map((part) => part.replace(/^[#$]/, ''))
+    .filter((part) => part !== '');
+  if (parts.length > 1 && parts.every((part) => pattern.test(part))) {
+    return [replacement('Join them with OR', span, `(${parts.map((part) => sigil + part).join(' OR ')})`)];
+  }
+  const trimmed = written.replaceAll(/^[^\p{L}\p{N}]+|[^\p{L}\p{M}\p{N}_]+$/gu, '');
+  if (pattern.test(trimmed)) return [replacement(`Write ${sigil}${trimmed}`, span, sigil + trimmed)];
+  if (written.endsWith('\\')) return [];
+  return [replacement('Search it as text', span, `"${sigil === '$' ? '$' : ''}${written}"`)];
+}

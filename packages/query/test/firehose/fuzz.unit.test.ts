@@ -1,0 +1,15 @@
+import { expect, test } from 'vitest';
+import { firehoseInputs } from '../../fuzz/firehose-inputs.ts';
+import { fuzz } from '../../fuzz/harness.ts';
+import { firehoseLanguage } from '../../src/firehose/language.ts';
+
+/** `node packages/query/fuzz/main.ts --platform firehose --inputs 1000000` is the long version. */
+test('any text is read without a throw, in time, with spans inside it and with fixes that work', {
+  timeout: 120_000,
+}, () => {
+  const summary = fuzz({ language: firehoseLanguage, input: firehoseInputs(2026), inputs: 100_000 });
+  expect(summary.failures).toEqual([]);
+  expect(summary.fixesOffered).toBeGreaterThan(20_000);
+  expect(summary.fixesThatRemove / summary.fixesOffered).toBeGreaterThanOrEqual(0.99);
+  expect(summary.p999Ms).toBeLessThan(5);
+});

@@ -1,0 +1,15 @@
+import { expect, test } from 'vitest';
+import { fuzz } from '../../fuzz/harness.ts';
+import { xInputs } from '../../fuzz/x-inputs.ts';
+import { xLanguage } from '../../src/x/language.ts';
+
+/** `node packages/query/fuzz/main.ts --platform x --inputs 1000000` is the long version. */
+test('any text is read without a throw, in time, with spans inside it and with fixes that work', {
+  timeout: 120_000,
+}, () => {
+  const summary = fuzz({ language: xLanguage, input: xInputs(2026), inputs: 100_000 });
+  expect(summary.failures).toEqual([]);
+  expect(summary.fixesOffered).toBeGreaterThan(20_000);
+  expect(summary.fixesThatRemove / summary.fixesOffered).toBeGreaterThanOrEqual(0.99);
+  expect(summary.p999Ms).toBeLessThan(5);
+});

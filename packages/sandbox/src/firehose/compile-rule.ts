@@ -1,0 +1,33 @@
+import { type LeafNode, languages } from '@earshot/query';
+import type { Compiled } from '../match/matcher.ts';
+import { requiredKeys } from '../match/required-keys.ts';
+import { longestWordOf } from '../match/words.ts';
+import type { FirehosePage } from './page.ts';
+
+export function compileFirehoseRule(value: string): Compiled<FirehosePage> {
+  const { valid, root, diagnostics } = languages.firehose.validate(value);
+  if (!valid || root === null) {
+    const errors = diagnostics.filter(({ severity }) => severity === 'error');
+    return { ok: false, details: errors.map(({ message }) => message) };
+  }
+  return {
+    ok: true,
+    matcher: { test: (page) => page.matches(root), anyOfKeys: requiredKeys(root, keyOf) },
+  };
+}
+
+const DIFF_FIELDS = new Set(['added', 'removed', 'added_anchor', 'removed_anchor']);
+const OTHER_FIELDS_WITH_KEY = new Set(['title', 'url', 'domain']);
+
+/** The longest English stop words, such as `their`, have five letters (firehose.md §12.5). */
+const STOP_WORD_LENGTH_MAX = 5;
+
+function keyOf({ field, test }: LeafNode): string | undefined {
+  const isDiff = DIFF_FIELDS.has(field);
+  if (!isDiff && !OTHER_FIELDS_WITH_KEY.has(field)) return undefined;
+  if (test.type === 'term') return longestWordOf(test.value);
+  if (test.type !== 'phrase') return undefined;
+  const word = longestWordOf(test.words.join(' '));
+  // In a diff any word may stand where the phrase has a stop word.
+  return isDiff && (word?.length ?? 0) <= STOP_WORD_LENGTH_MAX ? undefined : word;
+}

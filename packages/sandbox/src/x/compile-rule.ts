@@ -1,0 +1,58 @@
+import { type LeafNode, languages, leavesOf, type Node, type Tier, upstreamDetails } from '@earshot/query';
+import { hashOf } from '../hash.ts';
+import type { Compiled } from '../match/matcher.ts';
+import { requiredKeys } from '../match/required-keys.ts';
+import { longestWordOf } from '../match/words.ts';
+import type { XPost } from './post.ts';
+
+const { evaluate, validate } = languages.x;
+
+/** Refused with the words of X (x.md §10.4). What a Post does not decide, such as `embedding:`, never matches. */
+export function compileXRule(value: string, tier: Tier): Compiled<XPost> {
+  const { valid, root, diagnostics } = validate(value, { tier });
+  if (!valid || root === null) return { ok: false, details: upstreamDetails(value, diagnostics) };
+  const percent = samplePercentOf(root);
+  const rest = withoutSample(root);
+  return {
+    ok: true,
+    matcher: {
+      test: (post) => isInSample(post.id, percent) && evaluate(rest, post).state === 'match',
+      anyOfKeys: requiredKeys(rest, keyOf),
+    },
+  };
+}
+
+/** Operators that look for their words, or for exactly their value, in a text of the Post. */
+const FIELDS_WITH_KEY = new Set(
+  (
+    'keyword hashtag cashtag mention from to retweets_of bio bio_name bio_location url conversation_id ' +
+    'in_reply_to_tweet_id retweets_of_tweet_id'
+  ).split(' '),
+);
+
+function keyOf({ field, test }: LeafNode): string | undefined {
+  if (!FIELDS_WITH_KEY.has(field)) return undefined;
+  if (test.type === 'term') return longestWordOf(test.value);
+  return test.type === 'phrase' ? longestWordOf(test.words.join(' ')) : undefined;
+}
+
+function samplePercentOf(root: Node): number {
+  const test = leavesOf(root).find(isSample)?.test;
+  return test?.type === 'number' ? (test.low ?? 100) : 100;
+}
+
+/** A valid rule has `sample:` at most once, outside every OR and negation: it narrows the rule as a whole. */
+function withoutSample(node: Node): Node {
+  if (node.kind !== 'and') return node;
+  const children = node.children.filter((child) => !isSample(child)).map(withoutSample);
+  return { ...node, children };
+}
+
+function isSample(node: Node): boolean {
+  return node.kind === 'leaf' && node.field === 'sample';
+}
+
+/** The same Posts on every run, as X does; which ones X takes is not known. */
+function isInSample(postId: string, percent: number): boolean {
+  return percent === 100 || hashOf(postId) % 100 < percent;
+}
