@@ -14,13 +14,13 @@ const createRule = {
     platforms: {
       x: {
         platform_rule_id: '1989471234567890123',
-        translated_value: '"rust 2027" (release OR broke) -is:retweet',
+        translated_value: '"rust 2027" (broke OR release) -is:retweet',
         status: 'active',
         warnings: [],
       },
       firehose: {
         platform_rule_id: '48213',
-        translated_value: '"rust 2027" AND (release OR broke)',
+        translated_value: '(added:"broke" OR added:"release") AND added:"rust 2027"',
         status: 'active',
         warnings: [],
       },
@@ -43,7 +43,7 @@ const listRules = {
         platforms: {
           x: {
             platform_rule_id: '1989471234567890123',
-            translated_value: '"rust 2027" (release OR broke) -is:retweet',
+            translated_value: '"rust 2027" (broke OR release) -is:retweet',
             status: 'active',
             rule_type: 'premium',
             active_since: '2026-11-14T22:46:00.412Z',
@@ -124,13 +124,17 @@ const validateRule = {
         diagnostics: [
           {
             severity: 'warning',
-            code: 'precedence',
-            message: '`-is:retweet` applies to `cargo` only: put the alternatives in parentheses.',
-            span: { start: 0, end: 25 },
+            code: 'or_precedence',
+            message:
+              '-is:retweet applies to one branch of the OR only, because a space binds tighter than OR. Group the branches if it is meant for all.',
+            span: { start: 14, end: 25 },
             fixes: [
               {
-                title: 'Group the alternatives',
-                edits: [{ span: { start: 0, end: 13 }, text: '(rust OR cargo)' }],
+                title: 'Apply it to all branches',
+                edits: [
+                  { span: { start: 0, end: 0 }, text: '(' },
+                  { span: { start: 13, end: 13 }, text: ')' },
+                ],
               },
             ],
           },

@@ -1,0 +1,44 @@
+import { operations } from '@earshot/contract';
+import { describe, expect, test } from 'vitest';
+import { validateRule } from '../rules/validate-rule.ts';
+import { checkValue, syntaxGuides, toViolation } from './rule-language.ts';
+
+describe('the examples of the interface', () => {
+  test('CreateRule registers what its example says', () => {
+    const { request, answer } = operations.CreateRule.example;
+    for (const platform of ['x', 'firehose'] as const) {
+      expect(checkValue(platform, request.overrides[platform])).toEqual({
+        canonical: answer.platforms[platform].translated_value,
+        diagnostics: answer.platforms[platform].warnings,
+      });
+    }
+  });
+
+  test('ValidateRule answers what its example says', () => {
+    const { request, answer } = operations.ValidateRule.example;
+    expect(validateRule(operations.ValidateRule.request.parse(request))).toEqual(answer);
+  });
+});
+
+test('the guides have the form of the interface, and every value in them is accepted', () => {
+  const { platforms } = operations.PlatformSyntax.answer.parse({
+    platforms: syntaxGuides(['x', 'firehose']),
+  });
+  for (const platform of ['x', 'firehose'] as const) {
+    const { examples = [], pitfalls = [] } = platforms[platform] ?? {};
+    expect(examples.length).toBeGreaterThan(0);
+    for (const value of [...examples.map((one) => one.value), ...pitfalls.map((one) => one.right)]) {
+      expect(checkValue(platform, value).canonical, value).not.toBeNull();
+    }
+  }
+});
+
+test('an error becomes a violation of its override, with its place and its fixes', () => {
+  const [error] = checkValue('x', 'glacier AND lake').diagnostics;
+  expect(error && toViolation('x', error)).toMatchObject({
+    field: 'overrides.x',
+    code: 'ambiguous_and',
+    span: { start: 8, end: 11 },
+    fixes: [{ title: 'Remove AND' }, { title: 'Quote it to find the word' }],
+  });
+});
