@@ -31,7 +31,7 @@ const newRule = {
   name: 'Vulkane & 火山 🌋',
   intent: 'Know about eruptions',
   platforms: ['x', 'firehose'],
-  overrides: { x: 'volcano lang:en', firehose: 'title:"volcano"' },
+  overrides: { x: 'lang:en volcano', firehose: 'title:"volcano"' },
 };
 
 type Specified = Exclude<OperationId, 'ValidateRule'>;
