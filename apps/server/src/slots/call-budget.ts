@@ -41,7 +41,8 @@ const collectMs = 50;
  */
 export function collectMsAt(limit: CallLimit, spent: SpentCalls, nowMs: number): number {
   const left = roomAt(limit, spent, nowMs) / limit.calls;
-  if (left >= 0.5) return 0;
+  // With nothing left there is nothing to collect for: whoever waits is told so.
+  if (left >= 0.5 || left === 0) return 0;
   if (left >= 0.25) return Math.min(collectMs, limit.windowMs / limit.calls);
   const sinceLast = nowMs - (spent.at(-1) ?? Number.NEGATIVE_INFINITY);
   return Math.max(0, Math.ceil(limit.windowMs / (limit.calls - margin)) - sinceLast);

@@ -38,6 +38,7 @@ describe('a budget of calls', () => {
     expect(collectMsAt(limit, eight.slice(0, 7), 60)).toBe(125);
     expect(collectMsAt(limit, eight.slice(0, 7), 150)).toBe(35);
     expect(collectMsAt(limit, eight.slice(0, 7), 500)).toBe(0);
+    expect(collectMsAt(limit, eight, 75)).toBe(0);
   });
 
   test('is short when less than a tenth is left', () => {
