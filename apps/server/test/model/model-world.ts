@@ -1,4 +1,3 @@
-import type { Platform } from '@earshot/contract';
 import { startSandbox } from '@earshot/sandbox';
 import type { Template } from '@earshot/testkit';
 import { z } from 'zod';
@@ -62,7 +61,7 @@ export async function openModelWorld(template: Template): Promise<ModelWorld> {
   const clients = new Map(
     sources.map(({ id, token }) => [
       id,
-      stack.use(createUpstreamClient({ baseUrl: sandbox.url, token, name: id })) as UpstreamClient,
+      stack.use(createUpstreamClient({ baseUrl: sandbox.url, token, name: id })),
     ]),
   );
   await database.run(`insert into accounts (id, name, plan) values ('acc_1', 'one', 'paid')`);
@@ -92,7 +91,7 @@ export async function openModelWorld(template: Template): Promise<ModelWorld> {
     async changeByHand({ id, platform }, { add, remove }) {
       const client = clients.get(id);
       if (!client) throw new Error(`no client of ${id}`);
-      const upstream = rulesOf(platform as Platform, client);
+      const upstream = rulesOf(platform, client);
       if (add !== undefined) await upstream.add([{ value: add, tag: 'by hand' }], byHand);
       if (remove !== undefined) await upstream.remove([remove], byHand);
     },

@@ -260,7 +260,7 @@ async function assertAgreement(run: Run): Promise<void> {
     const rules = await run.world.upstreamRules(source);
     const wanted = slots.filter((slot) => slot.source_id === source.id);
     const ours = rules.filter((rule) => isOurs(run, rule)).map(({ id }) => id);
-    const own = wanted.filter((slot) => !slot.foreign_rule).map((slot) => slot.upstream_rule_id);
+    const own = wanted.filter((slot) => !slot.foreign_rule).map((slot) => slot.upstream_rule_id ?? 'none');
     expect(ours.toSorted(), `rules of ours on ${source.id}`).toEqual(own.toSorted());
     const all = new Set(rules.map(({ id }) => id));
     expect(wanted.filter((slot) => !all.has(slot.upstream_rule_id ?? ''))).toEqual([]);
