@@ -28,9 +28,15 @@ export interface UpstreamRule {
   readonly tag?: string;
 }
 
+interface RuleCalls {
+  readonly made: number;
+  readonly refused: number;
+}
+
 export interface XState {
   readonly rules: readonly UpstreamRule[];
   readonly connections: { open: number };
+  readonly rule_calls: { list: RuleCalls; change: RuleCalls };
   readonly undelivered: readonly string[];
   readonly unconfirmed: readonly string[];
 }

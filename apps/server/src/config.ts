@@ -97,6 +97,17 @@ export const settings = {
     schema: count.default(100_000),
     about: 'Rules that one Firehose tap takes. Firehose documents no number.',
   },
+  drainSources: {
+    variable: 'EARSHOT_DRAIN_SOURCES',
+    schema: list.pipe(z.array(z.string().regex(/^(x|firehose):[a-z0-9-]{1,40}$/))).default([]),
+    about:
+      'Sources to empty, as `x:name` or `firehose:name`, separated by commas; keep their tokens until they are. Nothing new is placed on them and their rules move to other sources of the platform.',
+  },
+  upstreamPace: {
+    variable: 'EARSHOT_UPSTREAM_PACE',
+    schema: z.coerce.number().min(1).max(10_000).default(1),
+    about: 'For the sandbox and tests only: how many times faster the windows of upstream rate limits pass.',
+  },
   premiumRulesMax: {
     variable: 'EARSHOT_PREMIUM_RULES_MAX',
     schema: count.default(1_000),

@@ -76,6 +76,8 @@ const bad: Record<keyof typeof settings, readonly string[]> = {
   firehoseBaseUrl: ['nonsense'],
   xRuleCapacity: ['0', '-5', 'many'],
   firehoseRuleCapacity: ['0'],
+  drainSources: ['second', 'y:second', 'x:SECOND'],
+  upstreamPace: ['0', 'fast'],
   premiumRulesMax: ['0', '1.5'],
   supportContact: [],
   eventsReplicas: ['2', '5'],

@@ -63,7 +63,10 @@ function startIngest(world: UpstreamWorld, platform: Platform, eventLog: EventLo
 }
 
 async function addRule(world: UpstreamWorld, platform: Platform): Promise<void> {
-  await rulesOf(platform, world.client(platform)).add([{ value: 'rocket', tag: 'test' }], never);
+  await rulesOf(platform, world.client(platform)).add([{ value: 'rocket', tag: 'test' }], {
+    signal: never,
+    permit: () => Promise.resolve(),
+  });
 }
 
 const open = (world: UpstreamWorld, platform: Platform) =>

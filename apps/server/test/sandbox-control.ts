@@ -5,6 +5,7 @@ const stateSchema = z.looseObject({
   rules: z.array(ruleSchema),
   connections: z.looseObject({ open: z.number() }),
 });
+const callsSchema = z.looseObject({ rule_calls: z.object({ made: z.number(), refused: z.number() }) });
 const faultsSchema = z.object({ faults: z.array(z.looseObject({ fired: z.number() })) });
 const postsSchema = z.object({ posts: z.array(z.looseObject({ id: z.string(), delivered: z.boolean() })) });
 const pagesSchema = z.object({
@@ -27,6 +28,7 @@ export function createSandboxControl(url: string) {
     xRules: async () => stateSchema.parse(await ask('GET', '/sandbox/x/state')).rules,
     xStreams: async () => stateSchema.parse(await ask('GET', '/sandbox/x/state')).connections.open,
     tapRules: async () => stateSchema.parse(await ask('GET', '/sandbox/firehose/state')).rules,
+    tapCalls: async () => callsSchema.parse(await ask('GET', '/sandbox/firehose/state')).rule_calls,
     tapStreams: async () => stateSchema.parse(await ask('GET', '/sandbox/firehose/state')).connections.open,
     arm: async (fault: Record<string, unknown>) => void (await ask('POST', '/sandbox/faults', fault)),
     /** How often each armed fault fired, in the order of arming. */

@@ -75,8 +75,8 @@ function countCalls(client: UpstreamClient): CountedClient {
   };
 }
 
-export function rulesOf(platform: Platform, client: UpstreamClient) {
-  return platform === 'x' ? createXRules(client) : createFirehoseRules(client);
+export function rulesOf(platform: Platform, client: UpstreamClient, pace = 1) {
+  return platform === 'x' ? createXRules(client, { pace }) : createFirehoseRules(client, { pace });
 }
 
 export function streamOf(platform: Platform, client: UpstreamClient) {

@@ -1,5 +1,7 @@
 export type FixedWindowVerdict = { allowed: boolean; limit: number; remaining: number; resetAtMs: number };
-export type FixedWindow = { take(): FixedWindowVerdict };
+/** Calls since the start. */
+export type CallCount = { made: number; refused: number };
+export type FixedWindow = { take(): FixedWindowVerdict; count(): CallCount };
 
 type WindowOptions = { limit: number; windowMs: number; nowMs: () => number };
 
@@ -7,7 +9,9 @@ type WindowOptions = { limit: number; windowMs: number; nowMs: () => number };
 export function createFixedWindow({ limit, windowMs, nowMs }: WindowOptions): FixedWindow {
   let resetAtMs = 0;
   let used = 0;
+  const counted = { made: 0, refused: 0 };
   return {
+    count: () => counted,
     take() {
       const now = nowMs();
       if (now >= resetAtMs) {
@@ -15,24 +19,32 @@ export function createFixedWindow({ limit, windowMs, nowMs }: WindowOptions): Fi
         used = 0;
       }
       used += 1;
+      counted[used <= limit ? 'made' : 'refused'] += 1;
       return { allowed: used <= limit, limit, remaining: Math.max(0, limit - used), resetAtMs };
     },
   };
 }
 
-export type SlidingWindow = { take(): { allowed: true } | { allowed: false; retryAfterMs: number } };
+export type SlidingWindow = {
+  take(): { allowed: true } | { allowed: false; retryAfterMs: number };
+  count(): CallCount;
+};
 
 /** Firehose counts the calls of the last minute (firehose.md §14). A refused call does not count. */
 export function createSlidingWindow({ limit, windowMs, nowMs }: WindowOptions): SlidingWindow {
   const taken: number[] = [];
+  const counted = { made: 0, refused: 0 };
   return {
+    count: () => counted,
     take() {
       const now = nowMs();
       while (taken[0] !== undefined && taken[0] <= now - windowMs) taken.shift();
       const oldest = taken[0];
       if (oldest !== undefined && taken.length >= limit) {
+        counted.refused += 1;
         return { allowed: false, retryAfterMs: oldest + windowMs - now };
       }
+      counted.made += 1;
       taken.push(now);
       return { allowed: true };
     },

@@ -21,7 +21,12 @@ export interface Source {
 /** The configured credentials, each with its clients, made known to all nodes. */
 export async function openSources(shared: Shared, stack: AsyncDisposableStack): Promise<Source[]> {
   const sources = [...xSources(shared.config, stack), ...firehoseSources(shared.config, stack)];
-  await createSourceStore(shared.database).announce(sources);
+  const { drainSources } = shared.config;
+  const unknown = drainSources.filter((id) => !sources.some((source) => source.id === id));
+  if (unknown.length > 0) shared.log.warn({ unknown }, 'sources to drain that this node does not have');
+  await createSourceStore(shared.database).announce(
+    sources.map((source) => ({ ...source, draining: drainSources.includes(source.id) })),
+  );
   return sources;
 }
 
@@ -32,7 +37,7 @@ function xSources(config: Config, stack: AsyncDisposableStack): Source[] {
       id: `x:${name}`,
       platform: 'x',
       capacity: config.xRuleCapacity,
-      rules: createXRules(client),
+      rules: createXRules(client, { pace: config.upstreamPace }),
       stream: createXStream(client),
     };
   });
@@ -47,7 +52,7 @@ function firehoseSources(config: Config, stack: AsyncDisposableStack): Source[] 
       id: `firehose:${name}`,
       platform: 'firehose',
       capacity: config.firehoseRuleCapacity,
-      rules: createFirehoseRules(client),
+      rules: createFirehoseRules(client, { pace: config.upstreamPace }),
       stream: createFirehoseStream(client),
     };
   });

@@ -18,6 +18,8 @@ export interface SourceIntervals {
   /** In order of time; the last one may still be open. */
   readonly live: ReadonlyArray<{ from: Date; to: Date; endedBecause: string | null }>;
   readonly isLive: boolean;
+  /** When the upstream did not have the rule, though it was registered; the last may be open. */
+  readonly missing: ReadonlyArray<{ from: Date; to: Date | null }>;
 }
 
 export type ReadCoverage = (asked: CoverageAsked) => Promise<Coverage>;
@@ -34,7 +36,7 @@ export function createReadCoverage(store: CoverageStore): ReadCoverage {
 export function toCoverage(sources: readonly SourceIntervals[]): Coverage {
   const gaps: Coverage['gaps'] = [];
   let completeThrough: Date | null = null;
-  for (const { platform, from, live, isLive } of sources) {
+  for (const { platform, from, live, isLive, missing } of sources) {
     let covered = from;
     let reason = 'not_listening_yet';
     for (const interval of live) {
@@ -43,6 +45,11 @@ export function toCoverage(sources: readonly SourceIntervals[]): Coverage {
       reason = interval.endedBecause ?? 'process_died';
     }
     if (!isLive) gaps.push(gap(platform, covered, null, reason));
+    for (const { from: missingFrom, to } of missing) {
+      // No replay fills it: Firehose keeps what matched, and nothing did.
+      gaps.push({ ...gap(platform, missingFrom, to, 'rule_missing'), repaired: false });
+      if (to === null && missingFrom < covered) covered = missingFrom;
+    }
     if (completeThrough === null || covered < completeThrough) completeThrough = covered;
   }
   // The latest ends stay, and with them every gap that is still open.

@@ -13,6 +13,7 @@ const source = (changed: Partial<SourceIntervals>): SourceIntervals => ({
   from: at(0),
   live: [],
   isLive: true,
+  missing: [],
   ...changed,
 });
 
@@ -40,6 +41,20 @@ describe('coverage', () => {
         { platform: 'x', from: iso(0), to: iso(2), reason: 'not_listening_yet', repaired: false },
         { platform: 'x', from: iso(3), to: iso(5), reason: 'process_died', repaired: false },
         { platform: 'x', from: iso(8), to: null, reason: 'dropped', repaired: false },
+      ],
+    });
+  });
+
+  test('shows when the upstream did not have the rule; no replay repairs that', () => {
+    const missing = [
+      { from: at(1), to: at(2) },
+      { from: at(4), to: null },
+    ];
+    expect(toCoverage([source({ platform: 'firehose', live: [live(0, 8)], missing })])).toEqual({
+      complete_through: iso(4),
+      gaps: [
+        { platform: 'firehose', from: iso(1), to: iso(2), reason: 'rule_missing', repaired: false },
+        { platform: 'firehose', from: iso(4), to: null, reason: 'rule_missing', repaired: false },
       ],
     });
   });

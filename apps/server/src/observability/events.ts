@@ -35,15 +35,21 @@ function ruleEvents(log: Logger, metrics: Metrics) {
       metrics.ruleCallFailures.inc({ platform: failure.platform });
       log.warn(failure, 'upstream rule call failed');
     },
+    ruleCallPostponed(call: { platform: string; sourceId: string; waitMs: number }) {
+      metrics.ruleCallsPostponed.inc({ platform: call.platform });
+      log.debug(call, 'the rule calls that the upstream allows are used up');
+    },
     reconciled(result: {
       sourceId: string;
+      moved: number;
       adopted: number;
       vanished: number;
       removed: number;
       gone: number;
       foreign: number;
     }) {
-      const changed = result.adopted + result.vanished + result.removed + result.gone > 0;
+      metrics.foreignRules.set({ source: result.sourceId }, result.foreign);
+      const changed = result.adopted + result.vanished + result.removed + result.gone + result.moved > 0;
       log[changed ? 'info' : 'debug'](result, 'upstream rules reconciled');
     },
   };

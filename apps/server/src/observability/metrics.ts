@@ -27,6 +27,14 @@ export function createMetrics() {
     streamLive: make.gauge('stream_live', '1 while the stream of a source is open.', ['source']),
     streamEndings: make.counter('stream_endings_total', 'How upstream streams ended.', ['platform', 'kind']),
     ruleCallFailures: make.counter('rule_call_failures_total', 'Failed upstream rule calls.', ['platform']),
+    ruleCallsPostponed: make.counter(
+      'rule_calls_postponed_total',
+      'Rule calls put off because the upstream allows no more at the moment.',
+      ['platform'],
+    ),
+    foreignRules: make.gauge('foreign_rules', 'Upstream rules that are not ours, at the last look.', [
+      'source',
+    ]),
     matchesStored: make.counter('matches_stored_total', 'Matches stored for the first time.', ['platform']),
     unexplained: make.counter('unexplained_total', 'Upstream verdicts that our evaluator denies.', [
       'platform',
@@ -43,6 +51,7 @@ export function createMetrics() {
     metrics.eventsLogged.inc({ platform }, 0);
     metrics.matchesStored.inc({ platform }, 0);
     metrics.ruleCallFailures.inc({ platform }, 0);
+    metrics.ruleCallsPostponed.inc({ platform }, 0);
   }
   return metrics;
 }

@@ -18,12 +18,14 @@ export interface Reconciliation {
 
 /**
  * Compares the upstream's list with the slots of its source. Pure. The slots must be read after the list was
- * taken: only the caller changes the upstream, so a slot that is newer than the list is simply not in it.
+ * taken: only the caller changes the upstream, so a slot that is newer than the list is simply not in it. The rules
+ * of slots that are `moving` to another source stay until that one serves them.
  */
 export function reconcile(
   installation: string,
   upstream: readonly UpstreamRule[],
   slots: readonly Slot[],
+  moving: readonly string[] = [],
 ): Reconciliation {
   const slotById = new Map(slots.map((slot) => [slot.id, slot]));
   const ruleById = new Map(upstream.map((rule) => [rule.id, rule]));
@@ -36,6 +38,7 @@ export function reconcile(
     const taggedSlot = slotOfTag(installation, recorded.tag);
     if (taggedSlot === null || taggedSlot === slot.id) ruleOfSlot.set(slot.id, recorded.id);
   }
+  const stillMoving = new Set(moving);
   const remove: string[] = [];
   let foreign = 0;
   for (const rule of upstream) {
@@ -43,6 +46,8 @@ export function reconcile(
     const slot = slotId === null ? undefined : slotById.get(slotId);
     if (slotId === null) {
       foreign++;
+    } else if (!slot && stillMoving.has(slotId)) {
+      // Its new source is not ready.
     } else if (!slot || slot.state === 'failed' || slot.state === 'deleting') {
       remove.push(rule.id);
     } else if (!ruleOfSlot.has(slotId)) {

@@ -1,8 +1,9 @@
 import type { Lease } from '../runtime/lease.ts';
+import type { CallLimit } from './call-budget.ts';
 import type { Problem, Slot } from './slot.ts';
 
 /** What a registrar needs. Every change names the lease and throws LeaseLost when its epoch has passed. */
-export interface RegistrarStore {
+export interface RegistrarStore extends CallStore {
   slotsOf(sourceId: string): Promise<Slot[]>;
   wanted(sourceId: string, limit: number): Promise<Slot[]>;
   /** Picks slots to remove upstream: `releasing` without a holder becomes `deleting`. */
@@ -11,7 +12,23 @@ export interface RegistrarStore {
   recordProblem(lease: Lease, slotIds: readonly string[], problem: Problem): Promise<void>;
   /** Not upstream any more: the row goes, or becomes `wanted` when somebody took it meanwhile. */
   recordGone(lease: Lease, slotIds: readonly string[]): Promise<void>;
+  /** Registered, but not upstream any more: wanted again, and missing since the upstream was last seen with it. */
   recordVanished(lease: Lease, slotIds: readonly string[]): Promise<void>;
+  /** The upstream's list was read, beginning that long ago. */
+  recordSeen(lease: Lease, sourceId: string, agoMs: number): Promise<void>;
+  /** Failed slots that were registered once, and are still held, are wanted again when their time has come. */
+  retryFailed(lease: Lease, sourceId: string): Promise<void>;
+  /** Gives slots of a source that is being drained to others with room; returns how many. */
+  moveAway(lease: Lease, sourceId: string, limit: number): Promise<number>;
+  /** Slots that were moved away and are not served by their new source yet. */
+  movedFrom(sourceId: string): Promise<string[]>;
+}
+
+/** Remembers the calls of a source, so that its next holder does not spend them again. */
+export interface CallStore {
+  recordCall(lease: Lease, sourceId: string, limit: CallLimit): Promise<void>;
+  /** Oldest first. */
+  callsMade(sourceId: string): Promise<Array<{ bucket: string; agoMs: number }>>;
 }
 
 export interface Registered {

@@ -1,12 +1,25 @@
+import type { CallLimit } from './call-budget.ts';
+
 /** The rule set of one source, as its registrar needs it. */
 export interface UpstreamRules {
-  /** How many rules one `add` or `remove` call takes. */
+  /** How many rules one `add` or `remove` takes. */
   readonly batchMax: number;
-  list(signal: AbortSignal): Promise<UpstreamRule[]>;
+  /** How many of them travel in one call. */
+  readonly rulesPerCall: number;
+  readonly limits: Readonly<Record<CallKind, CallLimit>>;
+  list(call: UpstreamCall): Promise<UpstreamRule[]>;
   /** One outcome per rule, in the same order. */
-  add(rules: readonly NewUpstreamRule[], signal: AbortSignal): Promise<AddOutcome[]>;
+  add(rules: readonly NewUpstreamRule[], call: UpstreamCall): Promise<AddOutcome[]>;
   /** Rules that do not exist count as removed. */
-  remove(ids: readonly string[], signal: AbortSignal): Promise<void>;
+  remove(ids: readonly string[], call: UpstreamCall): Promise<void>;
+}
+
+export type CallKind = 'read' | 'change';
+
+export interface UpstreamCall {
+  readonly signal: AbortSignal;
+  /** Asked before every request; throws when it must not be made. */
+  readonly permit: (kind: CallKind) => Promise<void>;
 }
 
 export interface UpstreamRule {
@@ -33,10 +46,16 @@ export type AddOutcome =
  */
 export class UpstreamUnavailable extends Error {
   readonly retryAfterMs: number | null;
+  /** Not even asked: this call changed nothing. */
+  readonly notCalled: boolean;
 
-  constructor(message: string, options: { retryAfterMs?: number | null; cause?: unknown } = {}) {
+  constructor(
+    message: string,
+    options: { retryAfterMs?: number | null; notCalled?: boolean; cause?: unknown } = {},
+  ) {
     super(message, { cause: options.cause });
     this.name = 'UpstreamUnavailable';
     this.retryAfterMs = options.retryAfterMs ?? null;
+    this.notCalled = options.notCalled ?? false;
   }
 }

@@ -43,6 +43,7 @@ function readState({ organization }: FirehoseControlDeps): Handler {
       status: tap.status,
       rules: Array.from(tap.rules.values(), ({ matcher: _matcher, ...rule }) => rule),
       connections: { open: connections.length, stalled: connections.filter((one) => one.isStalled()).length },
+      rule_calls: tap.limits.rules.count(),
       balance_usd: Math.round(organization.balanceUsd * 1_000) / 1_000,
       events_in_buffer: tap.log.size(),
       metering: {

@@ -46,6 +46,7 @@ function readState({ apps }: XControlDeps): Handler {
       plan: app.plan,
       rules: app.rules.list().map(({ id, value, tag }) => ({ id, value, tag })),
       connections: { open: open.length, stalled: open.filter((one) => one.isStalled()).length },
+      rule_calls: { list: app.limits.list.count(), change: app.limits.change.count() },
       connections_total: app.slots.total(),
       counters: app.journal.counts(),
       metering: app.meter.report(),

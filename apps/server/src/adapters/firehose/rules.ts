@@ -2,6 +2,7 @@ import { z } from 'zod';
 import {
   type AddOutcome,
   type NewUpstreamRule,
+  type UpstreamCall,
   type UpstreamRules,
   UpstreamUnavailable,
 } from '../../slots/upstream-rules.ts';
@@ -20,22 +21,28 @@ const errorSchema = z.looseObject({
 });
 
 /** A tap's rules: one rule per call. Duplicates are not refused, so a lost answer is cleared up by listing. */
-export function createFirehoseRules(client: UpstreamClient): UpstreamRules {
+export function createFirehoseRules(client: UpstreamClient, { pace = 1 } = {}): UpstreamRules {
+  // All calls of a tap count together (firehose.md §4).
+  const limit = { bucket: 'rules', calls: 60, windowMs: 60_000 / pace };
   return {
     batchMax: 20,
-    async list(signal) {
+    rulesPerCall: 1,
+    limits: { read: limit, change: limit },
+    async list({ permit, signal }) {
+      await permit('read');
       const answer = await client.call('GET', path, { signal });
       const listed = listSchema.safeParse(answer.body);
       if (answer.status !== 200 || !listed.success) throw unavailable(answer);
       return listed.data.data.map(({ id, value, tag }) => ({ id, value, tag: tag ?? null }));
     },
-    async add(rules, signal) {
+    async add(rules, call) {
       const outcomes: AddOutcome[] = [];
-      for (const rule of rules) outcomes.push(await addOne(client, rule, signal));
+      for (const rule of rules) outcomes.push(await addOne(client, rule, call));
       return outcomes;
     },
-    async remove(ids, signal) {
+    async remove(ids, { permit, signal }) {
       for (const id of ids) {
+        await permit('change');
         const answer = await client.call('DELETE', `${path}/${encodeURIComponent(id)}`, { signal });
         if (answer.status !== 204 && answer.status !== 200 && answer.status !== 404)
           throw unavailable(answer);
@@ -47,8 +54,9 @@ export function createFirehoseRules(client: UpstreamClient): UpstreamRules {
 async function addOne(
   client: UpstreamClient,
   rule: NewUpstreamRule,
-  signal: AbortSignal,
+  { permit, signal }: UpstreamCall,
 ): Promise<AddOutcome> {
+  await permit('change');
   const answer = await client.call('POST', path, { body: rule, signal });
   if (answer.status === 422 || answer.status === 400) return { kind: 'refused', words: wordsOf(answer.body) };
   const added = addedSchema.safeParse(answer.body);

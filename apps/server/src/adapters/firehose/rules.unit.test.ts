@@ -4,7 +4,7 @@ import type { UpstreamRules } from '../../slots/upstream-rules.ts';
 import { createUpstreamClient } from '../upstream/client.ts';
 import { createFirehoseRules } from './rules.ts';
 
-const never = new AbortController().signal;
+const never = { signal: new AbortController().signal, permit: () => Promise.resolve() };
 const rule = { value: 'cat', tag: 'tag' };
 
 async function ask<Result>(answers: readonly Answer[], question: (rules: UpstreamRules) => Promise<Result>) {

@@ -3,6 +3,8 @@ import type { Problem, Slot, SlotState } from '../../slots/slot.ts';
 import type { Registered, RegistrarStore } from '../../slots/slot-store.ts';
 import type { Database, Sql } from './database.ts';
 import { assertLease } from './lease-store.ts';
+import { moveAway, movedFrom } from './slot-moving.ts';
+import { callsMade, recordCall } from './upstream-calls.ts';
 
 interface SlotRow {
   id: string;
@@ -50,6 +52,12 @@ export function createRegistrarStore(database: Database): RegistrarStore {
     recordProblem: (lease, slotIds, problem) => fenced(lease, (sql) => recordProblem(sql, slotIds, problem)),
     recordGone: (lease, slotIds) => fenced(lease, (sql) => recordGone(sql, slotIds)),
     recordVanished: (lease, slotIds) => fenced(lease, (sql) => recordVanished(sql, slotIds)),
+    recordSeen: (lease, sourceId, agoMs) => fenced(lease, (sql) => recordSeen(sql, sourceId, agoMs)),
+    retryFailed: (lease, sourceId) => fenced(lease, (sql) => retryFailed(sql, sourceId)),
+    moveAway: (lease, sourceId, limit) => fenced(lease, (sql) => moveAway(sql, sourceId, limit)),
+    movedFrom: (sourceId) => movedFrom(database, sourceId),
+    recordCall: (lease, sourceId, limit) => fenced(lease, (sql) => recordCall(sql, sourceId, limit)),
+    callsMade: (sourceId) => callsMade(database, sourceId),
   };
 }
 
@@ -73,7 +81,9 @@ async function recordRegistered(sql: Sql, registered: readonly Registered[]): Pr
        upstream_rule_id = new.upstream_rule_id,
        foreign_rule = new.foreign_rule,
        problem = null, problem_kind = null,
-       registered_at = case when slots.state = 'wanted' then now() else slots.registered_at end,
+       registered_at = case when slots.state = 'wanted' then coalesce(slots.registered_at, now())
+         else slots.registered_at end,
+       confirmed_at = now(), attempts = 0, retry_at = null,
        state = case when slots.state = 'wanted' then 'registered' else slots.state end
      from unnest($1::text[], $2::text[], $3::boolean[]) as new (id, upstream_rule_id, foreign_rule)
      where slots.id = new.id`,
@@ -83,13 +93,22 @@ async function recordRegistered(sql: Sql, registered: readonly Registered[]): Pr
       registered.map((one) => one.foreignRule),
     ],
   );
+  await sql.run('update slot_gaps set to_at = now() where slot_id = any($1) and to_at is null', [
+    registered.map((one) => one.slotId),
+  ]);
 }
 
-/** `unavailable` is no verdict: the slot stays wanted and says what it waits for. */
+/**
+ * `unavailable` is no verdict: the slot stays wanted and says what it waits for. A slot that was registered once has
+ * rules that rely on it: it is tried again after 1, 2, 4 … 60 minutes.
+ */
 async function recordProblem(sql: Sql, slotIds: readonly string[], problem: Problem): Promise<void> {
   await sql.run(
     `update slots set problem = $2, problem_kind = $3,
-       state = case when $3 = 'unavailable' or state <> 'wanted' then state else 'failed' end
+       state = case when $3 = 'unavailable' or state <> 'wanted' then state else 'failed' end,
+       attempts = case when $3 = 'unavailable' or registered_at is null then attempts else attempts + 1 end,
+       retry_at = case when $3 = 'unavailable' or registered_at is null then retry_at
+         else now() + least(60, power(2, least(attempts, 6))) * interval '1 minute' end
      where id = any($1)`,
     [slotIds, problem.words, problem.kind],
   );
@@ -104,13 +123,42 @@ async function recordGone(sql: Sql, slotIds: readonly string[]): Promise<void> {
     [slotIds],
   );
   await sql.run(
-    `update slots set state = 'wanted' where id = any($1) and state in ('deleting', 'releasing')`,
+    `update slots set state = 'wanted', registered_at = null
+     where id = any($1) and state in ('deleting', 'releasing')`,
     [slotIds],
   );
 }
 
-/** The old id stays until there is a new one: late events still find their rules by it. */
+/**
+ * The old id stays until there is a new one: late events still find their rules by it. The gap begins when the
+ * upstream was last seen with the rule.
+ */
 async function recordVanished(sql: Sql, slotIds: readonly string[]): Promise<void> {
   if (slotIds.length === 0) return;
-  await sql.run(`update slots set state = 'wanted' where id = any($1) and state = 'registered'`, [slotIds]);
+  await sql.run(
+    `with vanished as (
+       update slots set state = 'wanted' where id = any($1) and state = 'registered' returning *
+     )
+     insert into slot_gaps (slot_id, from_at)
+     select vanished.id, greatest(vanished.registered_at, vanished.confirmed_at, sources.rules_seen_at)
+     from vanished join sources on sources.id = vanished.source_id
+     where vanished.registered_at is not null`,
+    [slotIds],
+  );
+}
+
+async function recordSeen(sql: Sql, sourceId: string, agoMs: number): Promise<void> {
+  await sql.run(`update sources set rules_seen_at = now() - $2 * interval '1 ms' where id = $1`, [
+    sourceId,
+    agoMs,
+  ]);
+}
+
+async function retryFailed(sql: Sql, sourceId: string): Promise<void> {
+  await sql.run(
+    `update slots set state = 'wanted', retry_at = null
+     where source_id = $1 and state = 'failed' and retry_at <= now()
+       and exists (select 1 from slot_holders where slot_id = slots.id)`,
+    [sourceId],
+  );
 }

@@ -7,6 +7,8 @@ export interface ConfiguredSource {
   readonly id: string;
   readonly platform: Platform;
   readonly capacity: number;
+  /** Nothing new is placed on it, and its slots move to other sources. */
+  readonly draining?: boolean;
 }
 
 export interface SourceRegistry {
@@ -22,11 +24,12 @@ const lookBackHours = 24;
 export function createSourceStore(database: Database): SourceStore & CoverageStore & SourceRegistry {
   return {
     async announce(sources) {
-      for (const { id, platform, capacity } of sources) {
+      for (const { id, platform, capacity, draining = false } of sources) {
         await database.run(
-          `insert into sources (id, platform, capacity) values ($1, $2, $3)
-           on conflict (id) do update set capacity = excluded.capacity, enabled = true, updated_at = now()`,
-          [id, platform, capacity],
+          `insert into sources (id, platform, capacity, enabled) values ($1, $2, $3, $4)
+           on conflict (id) do update
+             set capacity = excluded.capacity, enabled = excluded.enabled, updated_at = now()`,
+          [id, platform, capacity, !draining],
         );
       }
     },
@@ -85,14 +88,15 @@ async function intervals(
     from_at: Date;
     live: Array<{ from: string; to: string; ended_because: string | null }> | null;
     is_live: boolean | null;
+    missing: Array<{ from: string; to: string | null }> | null;
   }>(
     `with asked as (
-       select slots.source_id, sources.platform, slots.registered_at as from_at
+       select slots.source_id, sources.platform, slots.registered_at as from_at, slots.id as slot_id
        from slot_holders join slots on slots.id = slot_holders.slot_id join sources on sources.id = slots.source_id
        where slot_holders.rule_id = $2 and slot_holders.account_id = $1
        union all
        select sources.id, sources.platform, greatest(now() - $4 * interval '1 hour',
-         (select min(created_at) from slots where source_id = sources.id))
+         (select min(created_at) from slots where source_id = sources.id)), null
        from sources where $2::text is null and sources.enabled
          and exists (select 1 from slots where source_id = sources.id)
      )
@@ -101,7 +105,9 @@ async function intervals(
           order by from_at)
         from coverage where coverage.source_id = asked.source_id and proven_until >= asked.from_at) as live,
        (select bool_or(ended_because is null and proven_until > now() - $5 * interval '1 second')
-        from coverage where coverage.source_id = asked.source_id) as is_live
+        from coverage where coverage.source_id = asked.source_id) as is_live,
+       (select json_agg(json_build_object('from', slot_gaps.from_at, 'to', to_at) order by slot_gaps.from_at)
+        from slot_gaps where slot_gaps.slot_id = asked.slot_id) as missing
      from asked where asked.from_at is not null and ($3::text is null or asked.platform = $3)`,
     [accountId, ruleId, platform, lookBackHours, provenForSeconds],
   );
@@ -109,6 +115,10 @@ async function intervals(
     platform: row.platform,
     from: row.from_at,
     isLive: row.is_live ?? false,
+    missing: (row.missing ?? []).map(({ from, to }) => ({
+      from: new Date(from),
+      to: to === null ? null : new Date(to),
+    })),
     live: (row.live ?? []).map((one) => ({
       from: new Date(one.from),
       to: new Date(one.to),

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import {
   type AddOutcome,
   type NewUpstreamRule,
+  type UpstreamCall,
   type UpstreamRule,
   type UpstreamRules,
   UpstreamUnavailable,
@@ -11,6 +12,8 @@ import { problemIn, problemType } from './problem.ts';
 
 const path = '/2/tweets/search/stream/rules';
 const credentialRetryMs = 60_000;
+const rulesPerCall = 100;
+const windowMs = 15 * 60_000;
 
 const ruleSchema = z.looseObject({ id: z.string(), value: z.string(), tag: z.string().nullish() });
 const listSchema = z.looseObject({
@@ -32,23 +35,30 @@ const addSchema = z.looseObject({
 type RuleError = z.output<typeof ruleErrorSchema>;
 
 /** X's rule set. Answers are read from their bodies: a refusal comes inside a 200, a duplicate inside a 201. */
-export function createXRules(client: UpstreamClient): UpstreamRules {
+export function createXRules(client: UpstreamClient, { pace = 1 } = {}): UpstreamRules {
   return {
-    batchMax: 100,
-    list: (signal) => list(client, signal),
-    add: (rules, signal) => add(client, rules, signal),
-    async remove(ids, signal) {
+    batchMax: rulesPerCall,
+    rulesPerCall,
+    limits: {
+      read: { bucket: 'read', calls: 450, windowMs: windowMs / pace },
+      change: { bucket: 'change', calls: 100, windowMs: windowMs / pace },
+    },
+    list: (call) => list(client, call),
+    add: (rules, call) => add(client, rules, call),
+    async remove(ids, { permit, signal }) {
+      await permit('change');
       const answer = await client.call('POST', path, { body: { delete: { ids } }, signal });
       if (answer.status !== 200) throw unavailable(answer);
     },
   };
 }
 
-async function list(client: UpstreamClient, signal: AbortSignal): Promise<UpstreamRule[]> {
+async function list(client: UpstreamClient, { permit, signal }: UpstreamCall): Promise<UpstreamRule[]> {
   const rules: UpstreamRule[] = [];
   let token: string | null = null;
   do {
     const query: string = token === null ? '' : `&pagination_token=${encodeURIComponent(token)}`;
+    await permit('read');
     const answer = await client.call('GET', `${path}?max_results=1000${query}`, { signal });
     if (answer.status !== 200) throw unavailable(answer);
     const page = listSchema.safeParse(answer.body);
@@ -62,34 +72,37 @@ async function list(client: UpstreamClient, signal: AbortSignal): Promise<Upstre
 async function add(
   client: UpstreamClient,
   rules: readonly NewUpstreamRule[],
-  signal: AbortSignal,
+  call: UpstreamCall,
 ): Promise<AddOutcome[]> {
-  const answer = await client.call('POST', path, { body: { add: rules }, signal });
+  await call.permit('change');
+  const answer = await client.call('POST', path, { body: { add: rules }, signal: call.signal });
   if (problemIn(answer.body, 'rule-cap')) {
     return rules.map(() => ({ kind: 'full', words: 'RulesCapExceeded' }));
   }
   const wellFormed = answer.status === 200 || answer.status === 201 || answer.status === 400;
   if (!wellFormed) throw unavailable(answer);
   const outcomes = rules.map((rule) => outcomeOf(rule, answer));
-  const unclear = outcomes.filter((outcome) => outcome === null).length;
-  // Whether X creates the valid rules of a batch with an invalid one is not documented: ask one by one.
-  if (unclear > 0 && rules.length > 1) return await addOneByOne(client, rules, outcomes, signal);
-  return outcomes.map((outcome) => outcome ?? { kind: 'refused', words: wordsOf(firstError(answer)) });
+  const unclear = rules.filter((_, index) => outcomes[index] === null);
+  // Whether X creates the valid rules of a batch with an invalid one is not documented: ask again without it.
+  const again = unclear.length > 0 && rules.length > 1 ? await addAgain(client, rules, unclear, call) : [];
+  return outcomes.map(
+    (outcome) => outcome ?? again.shift() ?? { kind: 'refused', words: wordsOf(firstError(answer)) },
+  );
 }
 
-async function addOneByOne(
+/** Calls are scarce: what is unclear goes in one call, or in two when nothing at all became clear. */
+async function addAgain(
   client: UpstreamClient,
   rules: readonly NewUpstreamRule[],
-  outcomes: ReadonlyArray<AddOutcome | null>,
-  signal: AbortSignal,
+  unclear: readonly NewUpstreamRule[],
+  call: UpstreamCall,
 ): Promise<AddOutcome[]> {
-  const all: AddOutcome[] = [];
-  for (const [index, rule] of rules.entries()) {
-    const known = outcomes[index];
-    if (known) all.push(known);
-    else all.push(...(await add(client, [rule], signal)));
-  }
-  return all;
+  if (unclear.length < rules.length) return await add(client, unclear, call);
+  const half = Math.ceil(unclear.length / 2);
+  return [
+    ...(await add(client, unclear.slice(0, half), call)),
+    ...(await add(client, unclear.slice(half), call)),
+  ];
 }
 
 function outcomeOf(rule: NewUpstreamRule, answer: UpstreamAnswer): AddOutcome | null {

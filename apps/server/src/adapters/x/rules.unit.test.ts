@@ -4,7 +4,7 @@ import { UpstreamUnavailable } from '../../slots/upstream-rules.ts';
 import { createUpstreamClient } from '../upstream/client.ts';
 import { createXRules } from './rules.ts';
 
-const never = new AbortController().signal;
+const never = { signal: new AbortController().signal, permit: () => Promise.resolve() };
 const problems = 'https://api.twitter.com/2/problems';
 let stack = new AsyncDisposableStack();
 afterEach(async () => {
@@ -57,16 +57,29 @@ describe('adding rules', () => {
     expect(await rules.add(add('-cat'), never)).toEqual([{ kind: 'refused', words: invalid.details[0] }]);
   });
 
-  test('when only the invalid rule of a batch is named, the others are asked for one by one', async () => {
+  test('when only the invalid rule of a batch is named, the others are asked for again in one call', async () => {
     const { rules, asked } = await rulesThatAnswer([
       { status: 200, body: { errors: [invalid] } },
-      { status: 201, body: { data: [created('1', 'dog')] } },
-      { status: 201, body: { errors: [{ ...duplicate, value: 'cow' }] } },
+      { status: 201, body: { data: [created('1', 'dog')], errors: [{ ...duplicate, value: 'cow' }] } },
     ]);
     expect(await rules.add(add('dog', '-cat', 'cow'), never)).toEqual([
       { kind: 'added', id: '1' },
       { kind: 'refused', words: invalid.details[0] },
       { kind: 'duplicate' },
+    ]);
+    expect(asked).toHaveLength(2);
+  });
+
+  test('when nothing of a batch is named, it is asked for again in halves', async () => {
+    const { rules, asked } = await rulesThatAnswer([
+      { status: 200, body: {} },
+      { status: 201, body: { data: [created('1', 'dog'), created('2', 'cat')] } },
+      { status: 200, body: { errors: [{ detail: 'no cows' }] } },
+    ]);
+    expect(await rules.add(add('dog', 'cat', 'cow'), never)).toEqual([
+      { kind: 'added', id: '1' },
+      { kind: 'added', id: '2' },
+      { kind: 'refused', words: 'no cows' },
     ]);
     expect(asked).toHaveLength(3);
   });

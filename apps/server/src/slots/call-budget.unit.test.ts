@@ -1,0 +1,82 @@
+import * as fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import {
+  type CallLimit,
+  collectMsAt,
+  isShortAt,
+  roomAt,
+  type SpentCalls,
+  spend,
+  waitMsAt,
+} from './call-budget.ts';
+
+const limit: CallLimit = { bucket: 'change', calls: 10, windowMs: 1_000 };
+const spentAt = (...times: number[]): SpentCalls => times;
+const eight = spentAt(0, 10, 20, 30, 40, 50, 60, 70);
+
+describe('a budget of calls', () => {
+  test('leaves two calls of the limit unused', () => {
+    expect(roomAt(limit, [], 0)).toBe(8);
+    expect(waitMsAt(limit, eight.slice(1), 100)).toBe(0);
+    expect(roomAt(limit, eight, 100)).toBe(0);
+    expect(waitMsAt(limit, eight, 100)).toBe(900);
+  });
+
+  test('gets back what has left the window', () => {
+    expect(roomAt(limit, eight, 1_010)).toBe(2);
+    expect(waitMsAt(limit, eight, 1_000)).toBe(0);
+    expect(spend(limit, eight, 1_010)).toEqual([20, 30, 40, 50, 60, 70, 1_010]);
+  });
+
+  test('that a predecessor overdrew is waited for', () => {
+    expect(waitMsAt(limit, [...eight, 80, 90], 100)).toBe(920);
+  });
+
+  test('collects only when it runs short, and near its end spaces the calls', () => {
+    expect(collectMsAt(limit, eight.slice(0, 3), 100)).toBe(0);
+    expect(collectMsAt(limit, eight.slice(0, 5), 100)).toBe(50);
+    expect(collectMsAt(limit, eight.slice(0, 7), 60)).toBe(125);
+    expect(collectMsAt(limit, eight.slice(0, 7), 150)).toBe(35);
+    expect(collectMsAt(limit, eight.slice(0, 7), 500)).toBe(0);
+    expect(collectMsAt(limit, eight, 75)).toBe(0);
+  });
+
+  test('is short when less than a tenth is left', () => {
+    expect(isShortAt(limit, eight.slice(1), 100)).toBe(false);
+    expect(isShortAt(limit, eight, 100)).toBe(true);
+  });
+});
+
+/** Calls that follow each other, each arriving at the upstream some time after its start and before its end. */
+const someCalls = fc.array(fc.record({ idleMs: fc.nat(60), arrivesMs: fc.nat(60), answersMs: fc.nat(20) }), {
+  minLength: 1,
+  maxLength: 120,
+});
+
+function arrivalsOf(
+  calls: ReadonlyArray<{ idleMs: number; arrivesMs: number; answersMs: number }>,
+): number[] {
+  let nowMs = 0;
+  let spent: SpentCalls = [];
+  return calls.map(({ idleMs, arrivesMs, answersMs }) => {
+    nowMs += idleMs;
+    nowMs += waitMsAt(limit, spent, nowMs);
+    spent = spend(limit, spent, nowMs);
+    const arrival = nowMs + arrivesMs;
+    nowMs = arrival + answersMs;
+    return arrival;
+  });
+}
+
+test('in no window do more calls arrive at the upstream than it allows', () => {
+  fc.assert(
+    fc.property(someCalls, (calls) => {
+      const arrivals = arrivalsOf(calls);
+      for (const [index, first] of arrivals.entries()) {
+        const last = arrivals[index + limit.calls];
+        if (last !== undefined) expect(last - first).toBeGreaterThanOrEqual(limit.windowMs);
+      }
+    }),
+    { numRuns: 500 },
+  );
+});

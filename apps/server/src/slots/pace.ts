@@ -1,0 +1,85 @@
+import type { Lease } from '../runtime/lease.ts';
+import { pause } from '../runtime/pause.ts';
+import {
+  type CallLimit,
+  collectMsAt,
+  isShortAt,
+  roomAt,
+  type SpentCalls,
+  spend,
+  waitMsAt,
+} from './call-budget.ts';
+import type { CallStore } from './slot-store.ts';
+import { type CallKind, type UpstreamCall, UpstreamUnavailable } from './upstream-rules.ts';
+
+/** A caller can wait this long for its turn without noticing. */
+const shortWaitMs = 2_000;
+
+/** One source's budget of rule calls, in the hands of the holder of its lease. */
+export interface Pace {
+  /** Goes with every call: waits for its turn and writes it down, under the lease, before it is made. */
+  readonly call: UpstreamCall;
+  room(kind: CallKind): number;
+  isShort(kind: CallKind): boolean;
+  collect(kind: CallKind): Promise<void>;
+  /** Calls since the last time that this was asked. */
+  callsMade(): number;
+}
+
+export interface PaceOptions {
+  readonly sourceId: string;
+  readonly limits: Readonly<Record<CallKind, CallLimit>>;
+  readonly store: CallStore;
+}
+
+export async function openPace(
+  { sourceId, limits, store }: PaceOptions,
+  lease: Lease,
+  signal: AbortSignal,
+): Promise<Pace> {
+  const spentIn = await spentBefore(store, sourceId, performance.now());
+  const spentFor = (kind: CallKind) => spentIn.get(limits[kind].bucket) ?? [];
+  const ask = <Answer>(
+    question: (limit: CallLimit, spent: SpentCalls, nowMs: number) => Answer,
+    kind: CallKind,
+  ): Answer => question(limits[kind], spentFor(kind), performance.now());
+  let made = 0;
+  return {
+    call: {
+      signal,
+      async permit(kind) {
+        const waitMs = ask(waitMsAt, kind);
+        if (waitMs > shortWaitMs) {
+          throw new UpstreamUnavailable('all rule calls that the upstream allows at the moment are used', {
+            retryAfterMs: waitMs,
+            notCalled: true,
+          });
+        }
+        if (waitMs > 0) await pause(waitMs, signal);
+        spentIn.set(limits[kind].bucket, ask(spend, kind));
+        await store.recordCall(lease, sourceId, limits[kind]);
+        made++;
+      },
+    },
+    room: (kind) => ask(roomAt, kind),
+    isShort: (kind) => ask(isShortAt, kind),
+    collect: (kind) => pause(ask(collectMsAt, kind), signal),
+    callsMade() {
+      const before = made;
+      made = 0;
+      return before;
+    },
+  };
+}
+
+async function spentBefore(
+  store: CallStore,
+  sourceId: string,
+  nowMs: number,
+): Promise<Map<string, SpentCalls>> {
+  const spentIn = new Map<string, SpentCalls>();
+  for (const { bucket, agoMs } of await store.callsMade(sourceId)) {
+    spentIn.set(bucket, [...(spentIn.get(bucket) ?? []), nowMs - agoMs]);
+  }
+  return spentIn;
+}

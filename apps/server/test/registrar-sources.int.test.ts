@@ -1,0 +1,161 @@
+import { startSandbox } from '@earshot/sandbox';
+import { eventually, type Template } from '@earshot/testkit';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createSourceStore } from '../src/adapters/postgres/source-store.ts';
+import { createUpstreamClient } from '../src/adapters/upstream/client.ts';
+import { createReadCoverage } from '../src/coverage/read-coverage.ts';
+import { slotRows, startRegistrar } from './registrar-support.ts';
+import { createSandboxControl } from './sandbox-control.ts';
+import { createMigratedTemplate } from './support.ts';
+import { beginRule, openUpstreamWorld, rulesOf, type UpstreamWorld } from './upstream-world.ts';
+
+const soon = { timeoutMs: 30_000 };
+
+let template: Template;
+beforeAll(async () => {
+  template = await createMigratedTemplate();
+});
+afterAll(() => template?.[Symbol.asyncDispose]());
+
+const untilAll = (world: UpstreamWorld, state: string, count: number) =>
+  eventually(async () => {
+    const slots = await slotRows(world);
+    expect(slots.filter((slot) => slot.state === state)).toHaveLength(count);
+  }, soon);
+
+describe('the budget of rule calls', () => {
+  // Windows of 60 s and 15 min pass in 2 s and 30 s.
+  const pace = 30;
+
+  test('more rules than a tap takes in its window: all come in, and the tap never refuses a call', async () => {
+    await using world = await openUpstreamWorld(template, { rateLimits: true, speed: pace });
+    for (let n = 0; n < 90; n++) await beginRule(world.rules, { firehose: `word${n}` });
+    const upstream = rulesOf('firehose', world.client('firehose'), pace);
+    // A new holder in the middle knows what the first one spent.
+    {
+      await using _first = startRegistrar(world, 'firehose', { upstream });
+      await eventually(async () => expect((await world.sandbox.tapRules()).length).toBeGreaterThan(40), soon);
+    }
+    await using _second = startRegistrar(world, 'firehose', { upstream });
+    await untilAll(world, 'registered', 90);
+    expect((await world.sandbox.tapCalls()).refused).toBe(0);
+  });
+
+  test('control: a registrar that believes in a wider limit is refused', async () => {
+    await using world = await openUpstreamWorld(template, { rateLimits: true, speed: pace });
+    for (let n = 0; n < 90; n++) await beginRule(world.rules, { firehose: `word${n}` });
+    const upstream = rulesOf('firehose', world.client('firehose'), pace * 100);
+    await using _registrar = startRegistrar(world, 'firehose', { upstream });
+    await untilAll(world, 'registered', 90);
+    expect((await world.sandbox.tapCalls()).refused).toBeGreaterThan(0);
+  });
+
+  test('a spent budget is remembered: the next holder tells those who wait, and asks nothing', async () => {
+    await using world = await openUpstreamWorld(template);
+    await beginRule(world.rules, { x: 'word' });
+    await world.database.run(
+      `insert into upstream_calls (source_id, bucket) select 'x:main', 'change' from generate_series(1, 98)`,
+    );
+    const client = world.client('x');
+    await using _registrar = startRegistrar(world, 'x', { upstream: rulesOf('x', client) });
+    await eventually(async () => {
+      expect(await slotRows(world)).toMatchObject([{ state: 'wanted', problem_kind: 'unavailable' }]);
+    }, soon);
+    expect(client.calls.map(({ method }) => method)).toEqual(['GET']);
+  });
+});
+
+describe('a rule that vanished upstream', () => {
+  test('is a gap on the coverage of its rules, and its first registration stays', async () => {
+    await using world = await openUpstreamWorld(template);
+    const { ruleId } = await beginRule(world.rules, { x: 'word' });
+    const registeredAt = () => world.database.one<{ registered_at: Date }>('select registered_at from slots');
+    {
+      await using _registrar = startRegistrar(world, 'x');
+      await untilAll(world, 'registered', 1);
+    }
+    const first = await registeredAt();
+    await world.sandbox.arm({ kind: 'rules_vanish', platform: 'x' });
+    await world.sandbox.arm({ kind: 'rules_status', platform: 'x', method: 'POST', status: 503 });
+    const sources = createSourceStore(world.database);
+    await sources.openCoverage('x:main');
+    const coverage = () =>
+      createReadCoverage(sources)({ accountId: 'acc_1', ruleId, platform: null }).then(({ gaps }) =>
+        gaps.filter(({ reason }) => reason === 'rule_missing'),
+      );
+    expect(await coverage()).toEqual([]);
+    await using _registrar = startRegistrar(world, 'x');
+    await eventually(
+      async () => expect(await coverage()).toMatchObject([{ to: null, repaired: false }]),
+      soon,
+    );
+    await eventually(async () => expect(await coverage()).toMatchObject([{ to: expect.any(String) }]), soon);
+    expect(await registeredAt()).toEqual(first);
+    const [gap] = await coverage();
+    expect(Date.parse(gap?.to ?? '')).toBeGreaterThan(Date.parse(gap?.from ?? ''));
+  });
+
+  test('and is refused when registered again: it is tried again later', async () => {
+    await using world = await openUpstreamWorld(template);
+    await beginRule(world.rules, { x: 'word' });
+    {
+      await using _registrar = startRegistrar(world, 'x');
+      await untilAll(world, 'registered', 1);
+    }
+    await world.sandbox.arm({ kind: 'rules_vanish', platform: 'x' });
+    await world.sandbox.arm({ kind: 'rule_refused', platform: 'x' });
+    await using _registrar = startRegistrar(world, 'x', { timing: { reconcileEveryMs: 100 } });
+    await untilAll(world, 'failed', 1);
+    const retry = await world.database.one<{ minutes: number }>(
+      'select extract(epoch from retry_at - now())::float8 / 60 as minutes from slots',
+    );
+    expect(retry?.minutes).toBeCloseTo(1, 0);
+    await world.database.run(`update slots set retry_at = now()`);
+    await untilAll(world, 'registered', 1);
+  });
+});
+
+test('a first registration that is refused is not tried again', async () => {
+  await using world = await openUpstreamWorld(template);
+  await beginRule(world.rules, { x: 'word' });
+  await world.sandbox.arm({ kind: 'rule_refused', platform: 'x' });
+  await using _registrar = startRegistrar(world, 'x');
+  await untilAll(world, 'failed', 1);
+  expect(await world.database.one('select retry_at from slots')).toEqual({ retry_at: null });
+});
+
+test('a drained source keeps its rules until the new source has them', async () => {
+  await using world = await openUpstreamWorld(template);
+  await using second = await startSandbox({ rateLimits: false, ruleDelayMs: 0 });
+  const there = createSandboxControl(second.url);
+  await using client = createUpstreamClient({
+    baseUrl: second.url,
+    token: 'sandbox-x-token',
+    name: 'second',
+  });
+  for (const value of ['ash', 'birch', 'cedar']) await beginRule(world.rules, { x: value });
+  const announce = (draining: boolean) =>
+    createSourceStore(world.database).announce([
+      { id: 'x:main', platform: 'x', capacity: 10, draining },
+      { id: 'x:second', platform: 'x', capacity: 2 },
+    ]);
+  const timing = { reconcileEveryMs: 50 };
+  await using _old = startRegistrar(world, 'x', { timing });
+  await untilAll(world, 'registered', 3);
+  await announce(true);
+  // The second one takes two: one stays where it is.
+  await untilAll(world, 'wanted', 2);
+  expect(await world.sandbox.xRules()).toHaveLength(3);
+  await using _new = startRegistrar(world, 'x', {
+    sourceId: 'x:second',
+    upstream: rulesOf('x', client),
+    timing,
+  });
+  await untilAll(world, 'registered', 3);
+  expect(await there.xRules()).toHaveLength(2);
+  // X needs a while until a rule is effective: until then both have it.
+  expect(await world.sandbox.xRules()).toHaveLength(3);
+  await world.database.run(`update slots set confirmed_at = now() - interval '21 seconds'`);
+  await eventually(async () => expect(await world.sandbox.xRules()).toHaveLength(1), soon);
+  expect(await there.xRules()).toHaveLength(2);
+});

@@ -1,0 +1,57 @@
+import { eventually } from '@earshot/testkit';
+import { expect, test } from 'vitest';
+import { startWorld, type World, xToken } from './src/world.ts';
+
+const soon = { timeoutMs: 30_000 };
+const valuesOf = async (world: World) =>
+  (await world.sandbox.xState(xToken)).rules.map(({ value }) => value).toSorted();
+
+test('twenty concurrent identical creations through two nodes are one upstream call', async () => {
+  await using world = await startWorld();
+  const account = await world.newAccount();
+  const first = await world.startServer();
+  const second = await world.startServer();
+  const answers = await Promise.all(
+    Array.from({ length: 20 }, (_, n) => (n % 2 ? first : second).api(account).createRule({ x: 'rocket' })),
+  );
+  expect(new Set(answers.map((answer) => answer.rule_id)).size).toBe(20);
+  expect(new Set(answers.map((answer) => answer.platforms.x?.platform_rule_id)).size).toBe(1);
+  expect((await world.sandbox.xState(xToken)).rule_calls.change).toEqual({ made: 1, refused: 0 });
+});
+
+/** Pauses a node in the middle of a change for longer than its lease, with the default lease. */
+test('a lease holder that was paused is replaced within 15 s, and changes nothing when it wakes', async () => {
+  await using world = await startWorld();
+  const account = await world.newAccount();
+  const env = { EARSHOT_LEASE_TTL_MS: '10000' };
+  const paused = await world.startServer(env);
+  await paused.api(account).createRule({ x: 'ash' });
+  const other = await world.startServer(env);
+  const api = other.api(account);
+  // The upstream makes the change and answers late: the node is stopped while it waits.
+  await world.sandbox.arm({ kind: 'rules_delay', platform: 'x', ms: 2_000 });
+  const birch = api.createRule({ x: 'birch' });
+  birch.catch(() => undefined);
+  await eventually(async () => expect(await valuesOf(world)).toEqual(['ash', 'birch']), soon);
+  process.kill(paused.pid, 'SIGSTOP');
+  const stoppedAt = performance.now();
+  try {
+    await birch;
+    const failoverMs = performance.now() - stoppedAt;
+    console.log(`failover took ${Math.round(failoverMs)} ms`);
+    expect(failoverMs).toBeLessThan(15_000);
+    const rules = (await api.listRules()).rules;
+    for (const rule of rules) await api.deleteRule(rule.id);
+    await api.createRule({ x: 'cedar' });
+    await eventually(async () => expect(await valuesOf(world)).toEqual(['cedar']), soon);
+  } finally {
+    process.kill(paused.pid, 'SIGCONT');
+  }
+  await eventually(async () => expect(await world.serverLog()).toContain('lease lost'), soon);
+  const calls = (await world.sandbox.xState(xToken)).rule_calls.change.made;
+  // It is awake and answers; what it does to the upstream from now on, it would have done by then.
+  expect((await paused.api(account).listRules()).rules).toHaveLength(1);
+  await paused.api(account).createRule({ x: 'damson' });
+  expect(await valuesOf(world)).toEqual(['cedar', 'damson']);
+  expect((await world.sandbox.xState(xToken)).rule_calls.change.made).toBe(calls + 1);
+});
