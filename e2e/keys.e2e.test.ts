@@ -64,9 +64,23 @@ test('a key may do what its scopes say, and nothing else', async () => {
     'rules:read': await statusOf(api),
     'matches:read': (await api.call('POST', '/matches', { rule_id })).status,
     'rules:write': (await api.call('POST', '/api.DeleteRule', { rule_id: 'rule_unknown' })).status,
+    'keys:write': (await api.call('POST', '/api.ListKeys', {})).status,
+    'audit:read': (await api.call('POST', '/api.ListAudit', {})).status,
   });
-  const allowed = { 'rules:read': 200, 'matches:read': 200, 'rules:write': 404 };
-  const denied = { 'rules:read': 403, 'matches:read': 403, 'rules:write': 403 };
+  const allowed = {
+    'rules:read': 200,
+    'matches:read': 200,
+    'rules:write': 404,
+    'keys:write': 200,
+    'audit:read': 200,
+  };
+  const denied = {
+    'rules:read': 403,
+    'matches:read': 403,
+    'rules:write': 403,
+    'keys:write': 403,
+    'audit:read': 403,
+  };
   expect(await outcomes((await newKey()).api)).toEqual(allowed);
   expect(await outcomes((await newKey({ scopes: [] })).api)).toEqual(denied);
   for (const scope of scopes) {
