@@ -128,7 +128,7 @@ describe('after a crash', () => {
     await using world = await startWorld();
     const account = await world.newAccount();
     const doomed = await world.startServer({ EARSHOT_CRASH_AT: 'create.activated' });
-    await expect(create(doomed.api(account), 'k', 'gust')).rejects.toThrow();
+    await expect(create(doomed.api(account), 'k', 'gust')).rejects.toThrow('fetch failed');
     await doomed.exited;
     const api = (await world.startServer()).api(account);
     const answer = await create(api, 'k', 'gust');
@@ -139,7 +139,9 @@ describe('after a crash', () => {
 
     const dying = await world.startServer({ EARSHOT_CRASH_AT: 'delete.written' });
     const headers = { 'idempotency-key': 'd' };
-    await expect(dying.api(account).call('POST', '/api.DeleteRule', { rule_id }, headers)).rejects.toThrow();
+    await expect(dying.api(account).call('POST', '/api.DeleteRule', { rule_id }, headers)).rejects.toThrow(
+      'fetch failed',
+    );
     await dying.exited;
     const deleted = await api.call('POST', '/api.DeleteRule', { rule_id }, headers);
     expect([deleted.status, deleted.headers.get('idempotent-replayed')]).toEqual([200, 'true']);
@@ -150,7 +152,7 @@ describe('after a crash', () => {
     await using world = await startWorld();
     const account = await world.newAccount();
     const doomed = await world.startServer({ EARSHOT_CRASH_AT: 'create.registered' });
-    await expect(create(doomed.api(account), 'k', 'gust')).rejects.toThrow();
+    await expect(create(doomed.api(account), 'k', 'gust')).rejects.toThrow('fetch failed');
     await doomed.exited;
     const api = (await world.startServer()).api(account);
     const tooSoon = await create(api, 'k', 'gust');

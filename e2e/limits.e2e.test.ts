@@ -125,7 +125,8 @@ describe('requests', () => {
     const api = server.api(await world.newAccount());
     const follow = () => api.call('POST', '/matches', { order: 'oldest', wait_seconds: 2 });
     const answers = await Promise.all(Array.from({ length: 6 }, follow));
-    expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 200, 200, 200, 429, 429]);
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(4);
+    expect(answers.filter(({ status }) => status === 429)).toHaveLength(2);
     expect(answers.find(({ status }) => status === 429)?.json).toMatchObject({
       details: { limit: 4, used: 4 },
     });
@@ -140,8 +141,13 @@ async function addRules(accountId: string, count: number): Promise<void> {
   await client.connect();
   try {
     await client.query(
-      `insert into rules (id, account_id, name, intent, state)
-       select 'rule_flood' || n, $1, 'a rule', repeat('word ', 100), 'active' from generate_series(1, $2) as n`,
+      `with made as (
+         insert into rules (id, account_id, name, intent, state)
+         select 'rule_flood' || n, $1, 'a rule', 'to be long', 'active' from generate_series(1, $2::integer) as n
+         returning id
+       )
+       insert into rule_versions (rule_id, version, platform, value, translated_value, slot_id)
+       select id, 1, 'x', 'word', 'word', 'slot_none' from made`,
       [accountId, count],
     );
   } finally {
@@ -149,63 +155,81 @@ async function addRules(accountId: string, count: number): Promise<void> {
   }
 }
 
-interface Latency {
-  readonly p50: number;
-  readonly p99: number;
-}
-
-/** What others feel: one request after the other, of ten accounts in turn so that none meets its own limit. */
-async function measure(on: ServerUnderTest): Promise<Latency> {
-  const apis: Api[] = [];
-  for (let n = 0; n < 10; n++) apis.push(on.api(await world.newAccount()));
-  for (const api of apis) await api.call('GET', '/api.ListRules?limit=10');
-  const times: number[] = [];
-  for (let n = 0; n < 80; n++) {
-    for (const api of apis) {
-      const startedAt = performance.now();
-      const { status } = await api.call('GET', '/api.ListRules?limit=10');
-      times.push(performance.now() - startedAt);
-      expect(status).toBe(200);
-      await sleep(3);
-    }
-  }
-  times.sort((a, b) => a - b);
-  const at = (share: number) => times[Math.floor(share * times.length)] ?? Number.NaN;
-  return { p50: at(0.5), p99: at(0.99) };
-}
-
 interface Flood {
   readonly perSecond: number;
   readonly statuses: Readonly<Record<string, number>>;
 }
 
-async function measureUnderFlood(on: ServerUnderTest, abuser: Account): Promise<Latency & Flood> {
-  const url = `${on.url}/api.ListRules`;
-  const perSecond = (100 * perMinute) / 60;
-  const seconds = 12;
-  const flooding = run(process.execPath, [flood, url, abuser.key, String(perSecond), String(seconds)]);
-  // The abuser first spends what it may.
-  await sleep(2_000);
-  const latency = await measure(on);
-  const { stdout } = await flooding;
-  return { ...latency, ...JSON.parse(stdout) };
+/**
+ * What others feel while the abuser sends: one request after the other, of many accounts in turn so that none meets
+ * its own limit. Ends with the flood, so that a slow answer cannot move the rest of the sample behind it.
+ */
+async function measureUnder(options: { url: string; abuser: Account; perSecond: number; others: Api[] }) {
+  const { url, abuser, perSecond, others } = options;
+  const args = [flood, `${url}/api.ListRules`, abuser.key, String(perSecond), '4'];
+  let over = false;
+  const flooding = run(process.execPath, args).finally(() => {
+    over = true;
+  });
+  await sleep(1_000);
+  const times: number[] = [];
+  for (let n = 0; !over; n++) {
+    const startedAt = performance.now();
+    const answer = await others[n % others.length]?.call('GET', '/api.ListRules?limit=10');
+    times.push(performance.now() - startedAt);
+    expect(answer?.status).toBe(200);
+    await sleep(3);
+  }
+  const sent: Flood = JSON.parse((await flooding).stdout);
+  return { times, sent };
+}
+
+function latencyOf(times: readonly number[]) {
+  const sorted = times.toSorted((a, b) => a - b);
+  const at = (share: number) => Number((sorted[Math.floor(share * sorted.length)] ?? Number.NaN).toFixed(1));
+  return { samples: times.length, p50: at(0.5), p99: at(0.99) };
+}
+
+async function otherAccounts(on: ServerUnderTest): Promise<Api[]> {
+  const apis: Api[] = [];
+  for (let n = 0; n < 40; n++) apis.push(on.api(await world.newAccount()));
+  for (const api of apis) await api.call('GET', '/api.ListRules?limit=10');
+  return apis;
 }
 
 test('a key at a hundred times its limit does not slow other accounts, and without the limit it would', async () => {
   const abuser = await world.newAccount();
-  await addRules(abuser.accountId, 400);
-  const calm = await measure(server);
-  const limited = await measureUnderFlood(server, abuser);
+  await addRules(abuser.accountId, 200);
+  const atLimit = perMinute / 60;
+  await exhaust(server.api(abuser));
+  const others = await otherAccounts(server);
+  const [calm, flooded]: [number[], number[]] = [[], []];
+  // By turns, so that whatever else the machine does meets both.
+  for (let turn = 0; turn < 2; turn++) {
+    const common = { url: server.url, abuser, others };
+    calm.push(...(await measureUnder({ ...common, perSecond: atLimit })).times);
+    const { times, sent } = await measureUnder({ ...common, perSecond: 100 * atLimit });
+    flooded.push(...times);
+    expect(sent.perSecond).toBeGreaterThan(90 * atLimit);
+    expect(sent.statuses['429']).toBeGreaterThan(300 * atLimit);
+    expect(sent.statuses['200']).toBeLessThan(10 * atLimit);
+  }
   const unlimited = await world.startServer();
-  const control = await measureUnderFlood(unlimited, abuser);
-  console.log(JSON.stringify({ calm, limited, control, growth: limited.p99 / calm.p99 }, null, 1));
-  // The flood came, and was refused but for what the abuser may.
-  expect(limited.perSecond).toBeGreaterThan((95 * perMinute) / 60);
-  expect(limited.statuses['200']).toBeLessThan(2 * perMinute);
-  expect(limited.statuses['429']).toBeGreaterThan(1_000);
-  expect(control.statuses['429']).toBeUndefined();
+  const control = await measureUnder({
+    url: unlimited.url,
+    abuser,
+    perSecond: 100 * atLimit,
+    others: await otherAccounts(unlimited),
+  });
+  expect(control.sent.statuses['429']).toBeUndefined();
+  const [before, limited, free] = [calm, flooded, control.times].map(latencyOf);
+  console.log(
+    'milliseconds:',
+    JSON.stringify({ atLimit: before, hundredTimes: limited, withoutLimit: free }),
+  );
+  if (!before || !limited || !free) throw new Error('nothing was measured');
   // 20 % is the aim; the rest is for machines that do other things at the same time.
-  expect(limited.p99).toBeLessThan(1.2 * calm.p99 + 25);
-  expect(control.p99).toBeGreaterThan(limited.p99);
-  expect(control.p50).toBeGreaterThan(2 * limited.p50);
+  expect(limited.p50).toBeLessThan(1.2 * before.p50 + 5);
+  expect(limited.p99).toBeLessThan(1.2 * before.p99 + 50);
+  expect(free.p50).toBeGreaterThan(2 * limited.p50);
 });

@@ -54,7 +54,7 @@ test('the answer is there exactly when the change is', async () => {
       await recordChange(sql, change, record);
       throw new Error('the change failed after all');
     }),
-  ).rejects.toThrow();
+  ).rejects.toThrow('the change failed after all');
   expect(await claims.claim(asked, by('try_2'))).toEqual({ kind: 'running' });
   expect(await database.many('select 1 from audit')).toEqual([]);
   await database.transaction((sql) => recordChange(sql, change, record));
