@@ -167,13 +167,11 @@ interface Flood {
 async function measureUnder(options: { url: string; abuser: Account; perSecond: number; others: Api[] }) {
   const { url, abuser, perSecond, others } = options;
   const args = [flood, `${url}/api.ListRules`, abuser.key, String(perSecond), '4'];
-  let over = false;
-  const flooding = run(process.execPath, args).finally(() => {
-    over = true;
-  });
+  const over = new AbortController();
+  const flooding = run(process.execPath, args).finally(() => over.abort());
   await sleep(1_000);
   const times: number[] = [];
-  for (let n = 0; !over; n++) {
+  for (let n = 0; !over.signal.aborted; n++) {
     const startedAt = performance.now();
     const answer = await others[n % others.length]?.call('GET', '/api.ListRules?limit=10');
     times.push(performance.now() - startedAt);
