@@ -128,7 +128,9 @@ function addRoute(
     onRequest: async (request, reply) => {
       const principal = await authenticate(request.headers.authorization);
       const admission = limits.admit(principal, operation);
-      reply.raw.once('close', () => admission.release());
+      // Who has gone while its key was looked up sends no "close" any more.
+      if (reply.raw.destroyed) admission.release();
+      else reply.raw.once('close', () => admission.release());
       reply.headers(admission.headers);
       if (admission.refusal) throw admission.refusal;
       assertScope(principal, operation);
