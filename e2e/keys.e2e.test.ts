@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { type Scope, scopes } from '@earshot/contract';
+import { operations, type Scope, scopes } from '@earshot/contract';
 import { eventually } from '@earshot/testkit';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Api } from './src/api.ts';
@@ -64,15 +64,41 @@ test('a key may do what its scopes say, and nothing else', async () => {
     'rules:read': await statusOf(api),
     'matches:read': (await api.call('POST', '/matches', { rule_id })).status,
     'rules:write': (await api.call('POST', '/api.DeleteRule', { rule_id: 'rule_unknown' })).status,
+    'keys:write': (await api.call('POST', '/api.ListKeys', {})).status,
+    'audit:read': (await api.call('POST', '/api.ListAudit', {})).status,
   });
-  const allowed = { 'rules:read': 200, 'matches:read': 200, 'rules:write': 404 };
-  const denied = { 'rules:read': 403, 'matches:read': 403, 'rules:write': 403 };
+  const allowed = {
+    'rules:read': 200,
+    'matches:read': 200,
+    'rules:write': 404,
+    'keys:write': 200,
+    'audit:read': 200,
+  };
+  const denied = {
+    'rules:read': 403,
+    'matches:read': 403,
+    'rules:write': 403,
+    'keys:write': 403,
+    'audit:read': 403,
+  };
   expect(await outcomes((await newKey()).api)).toEqual(allowed);
   expect(await outcomes((await newKey({ scopes: [] })).api)).toEqual(denied);
   for (const scope of scopes) {
     const { api } = await newKey({ scopes: [scope] });
     expect(await outcomes(api)).toEqual({ ...denied, [scope]: allowed[scope] });
   }
+});
+
+test('a key made over HTTP is shown once, also to whoever repeats the request', async () => {
+  const again = { 'idempotency-key': 'one-more-key' };
+  const first = await server.api(account).call('POST', '/api.CreateKey', {}, again);
+  const { key, ...rest } = operations.CreateKey.answer.parse(first.json);
+  if (key === null) throw new Error('the key was not shown');
+  keys.push(key);
+  expect(await statusOf(server.api({ ...account, key }))).toBe(200);
+  const second = await server.api(account).call('POST', '/api.CreateKey', {}, again);
+  expect(second.headers.get('idempotent-replayed')).toBe('true');
+  expect(second.json).toEqual({ ...rest, key: null });
 });
 
 test('a dump of the whole database contains no key, and what it contains is no key', async () => {

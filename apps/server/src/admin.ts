@@ -1,9 +1,11 @@
 import { type Scope, scopes } from '@earshot/contract';
 import { createKey } from './accounts/create-key.ts';
 import type { PlanName } from './accounts/plans.ts';
+import { createAccountKeys } from './adapters/postgres/account-keys.ts';
 import { createAccountStore } from './adapters/postgres/account-store.ts';
 import { openDatabase } from './adapters/postgres/database.ts';
 import { migrate } from './adapters/postgres/migrate.ts';
+import type { Change } from './changes/change.ts';
 import { newId } from './runtime/ids.ts';
 
 /** What an operator does directly on the database, before there is any key to do it over HTTP. */
@@ -22,6 +24,7 @@ export async function openAdmin(databaseUrl: string): Promise<Admin> {
   await migrate(databaseUrl);
   const database = openDatabase({ url: databaseUrl, connectionsMax: 1, onIdleError: () => undefined });
   const store = createAccountStore(database);
+  const keys = createAccountKeys(database);
   return {
     async createAccount({ name, plan = 'paid' }) {
       const accountId = newId('acc');
@@ -31,15 +34,23 @@ export async function openAdmin(databaseUrl: string): Promise<Admin> {
     async createKey({ accountId, scopes: granted = scopes, expiresAt }) {
       const key = createKey();
       const keyId = newId('key');
-      const created = await store.createKey(key, {
+      const outcome = await keys.createKey(byOperator(accountId, 'CreateKey'), key, {
         id: keyId,
-        accountId,
         scopes: granted,
         expiresAt: expiresAt ?? null,
+        keysMax: null,
       });
-      return created ? { keyId, key: key.key } : null;
+      return outcome.kind === 'created' ? { keyId, key: key.key } : null;
     },
-    revokeKey: (keyId) => store.revokeKey(keyId),
+    async revokeKey(keyId) {
+      const accountId = await store.accountOfKey(keyId);
+      if (accountId === null) return false;
+      return (await keys.revokeKey(byOperator(accountId, 'RevokeKey'), keyId)) !== null;
+    },
     [Symbol.asyncDispose]: () => database[Symbol.asyncDispose](),
   };
+}
+
+function byOperator(accountId: string, operation: string): Change {
+  return { accountId, actor: 'operator', operation, requestId: null, claim: null };
 }

@@ -113,6 +113,48 @@ export const settings = {
     schema: count.default(1_000),
     about: 'Rules on `x` that one account on a paid plan may have.',
   },
+  freePremiumRulesMax: {
+    variable: 'EARSHOT_FREE_PREMIUM_RULES_MAX',
+    schema: z.coerce.number().int().min(0).default(0),
+    about: 'Rules on `x` that one account on the free plan may have.',
+  },
+  requestsPerMinute: {
+    variable: 'EARSHOT_REQUESTS_PER_MINUTE',
+    schema: count.default(600),
+    about:
+      'Requests per minute of one key on a paid plan; all keys of an account together get twice as many. Each node counts for itself: N nodes allow N times.',
+  },
+  freeRequestsPerMinute: {
+    variable: 'EARSHOT_FREE_REQUESTS_PER_MINUTE',
+    schema: count.default(60),
+    about: 'The same on the free plan.',
+  },
+  changesPerMinute: {
+    variable: 'EARSHOT_CHANGES_PER_MINUTE',
+    schema: count.default(120),
+    about: 'Changes of rules and keys per minute of one account on a paid plan, counted by each node.',
+  },
+  freeChangesPerMinute: {
+    variable: 'EARSHOT_FREE_CHANGES_PER_MINUTE',
+    schema: count.default(12),
+    about: 'The same on the free plan.',
+  },
+  keysMax: {
+    variable: 'EARSHOT_KEYS_MAX',
+    schema: count.default(100),
+    about: 'Keys that one account on a paid plan may have. `earshot admin` is not bound by it.',
+  },
+  freeKeysMax: {
+    variable: 'EARSHOT_FREE_KEYS_MAX',
+    schema: count.default(5),
+    about: 'The same on the free plan.',
+  },
+  requestsInFlightMax: {
+    variable: 'EARSHOT_REQUESTS_IN_FLIGHT_MAX',
+    schema: count.default(32),
+    about:
+      'Requests of one account that one node answers at the same time, those that wait for matches included.',
+  },
   supportContact: {
     variable: 'EARSHOT_SUPPORT_CONTACT',
     schema: z.string().min(1).default('the operator of this installation'),

@@ -12,6 +12,7 @@ import type { LoggedEvent } from '../src/matching/event-source.ts';
 import { createMatchWorker } from '../src/matching/match-worker.ts';
 import { createEvents } from '../src/observability/events.ts';
 import { createMetrics } from '../src/observability/metrics.ts';
+import { changeBy } from './changes.ts';
 import { createLocalBells } from './local-bells.ts';
 import { xEvent } from './stream-events.ts';
 import { createMigratedTemplate, openTestDatabase, seedRules, silentLog } from './support.ts';
@@ -196,7 +197,7 @@ test('the purge removes the matches of deleted rules and no others, and later th
   const { database } = matching;
   const rules = [1, 2].map((n) => ({ upstreamRuleId: `${n}`, tag: null }));
   await matching.deliver([xEvent(1, { rules }), xEvent(2, { rules })]);
-  expect(await createRuleStore(database).delete('acc_1', 'rule_1')).not.toBeNull();
+  expect(await createRuleStore(database).delete(changeBy('acc_1'), 'rule_1')).not.toBeNull();
   const maintenance = createMaintenance(database);
   expect(await maintenance.purgeSome()).toBe(2);
   expect(new Set((await matching.matches()).map((match) => match.rule_id))).toEqual(new Set(['rule_2']));

@@ -2,6 +2,7 @@ import type { Template } from '@earshot/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createRuleStore } from '../src/adapters/postgres/rule-store.ts';
 import { createSourceStore } from '../src/adapters/postgres/source-store.ts';
+import { changeBy, created } from './changes.ts';
 import { createMigratedTemplate, openTestDatabase } from './support.ts';
 import { beginRule } from './upstream-world.ts';
 
@@ -142,8 +143,8 @@ test('fifty who create and delete rules of the same values at once never lock ea
       if (n % 3 === 0) {
         await rules.store.abandon(ruleId);
       } else {
-        await rules.store.activate(ruleId);
-        expect(await rules.store.delete(n % 2 === 0 ? 'acc_1' : 'acc_2', ruleId)).not.toBeNull();
+        await rules.store.activate(changeBy('acc_1'), created(ruleId));
+        expect(await rules.store.delete(changeBy(n % 2 === 0 ? 'acc_1' : 'acc_2'), ruleId)).not.toBeNull();
       }
     }
   };
@@ -159,7 +160,7 @@ describe('a creation', () => {
     await using rules = await openRules([x]);
     const { ruleId } = await beginRule(rules.store, { x: 'word' });
     expect(await rules.store.abandon(ruleId)).toHaveLength(1);
-    expect(await rules.store.activate(ruleId)).toBe(false);
+    expect(await rules.store.activate(changeBy('acc_1'), created(ruleId))).toBe(false);
     expect(await rules.store.abandon(ruleId)).toEqual([]);
     expect(await rules.database.many('select state from rules')).toEqual([{ state: 'deleted' }]);
   });
@@ -171,25 +172,25 @@ describe('a creation', () => {
       await beginRule(rules.store, { x: 'young' }),
       await beginRule(rules.store, { x: 'done' }),
     ];
-    await rules.store.activate(done.ruleId);
+    await rules.store.activate(changeBy('acc_1'), created(done.ruleId));
     await rules.database.run(`update rules set created_at = now() - interval '1 minute' where id = any($1)`, [
       [old.ruleId, done.ruleId],
     ]);
     expect(await rules.store.abandonOlderThan(25_000)).toBe(1);
     const states = await rules.database.many('select state from rules order by id');
     expect(states).toEqual([{ state: 'deleted' }, { state: 'creating' }, { state: 'active' }]);
-    expect(await rules.store.activate(young.ruleId)).toBe(true);
+    expect(await rules.store.activate(changeBy('acc_1'), created(young.ruleId))).toBe(true);
   });
 
   test('is invisible to its account until it is active, and to other accounts for ever', async () => {
     await using rules = await openRules([x]);
     const { ruleId } = await beginRule(rules.store, { x: 'word' });
     expect(await rules.store.exists('acc_1', ruleId)).toBe(false);
-    expect(await rules.store.delete('acc_1', ruleId)).toBeNull();
-    await rules.store.activate(ruleId);
+    expect(await rules.store.delete(changeBy('acc_1'), ruleId)).toBeNull();
+    await rules.store.activate(changeBy('acc_1'), created(ruleId));
     expect(await rules.store.exists('acc_1', ruleId)).toBe(true);
     expect(await rules.store.exists('acc_2', ruleId)).toBe(false);
-    expect(await rules.store.delete('acc_2', ruleId)).toBeNull();
+    expect(await rules.store.delete(changeBy('acc_2'), ruleId)).toBeNull();
     expect(await rules.store.page('acc_2', { before: null, limit: 10 })).toEqual([]);
     expect(await rules.store.page('acc_1', { before: null, limit: 10 })).toMatchObject([{ id: ruleId }]);
   });

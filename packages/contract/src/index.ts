@@ -1,5 +1,6 @@
 export type { Violation, WireDiagnostic } from './answer-fields.ts';
 export { formatKey, isWellFormedKey } from './api-key.ts';
+export type { AuditEntry } from './audit.ts';
 export {
   type ErrorCode,
   type ErrorDetails,
@@ -8,6 +9,7 @@ export {
   errorSchema,
 } from './errors.ts';
 export type { JsonSchema } from './json-schemas.ts';
+export type { Key } from './keys.ts';
 export type { Coverage, Match, MatchPayload, Why } from './matches.ts';
 export { openApiDocument } from './openapi.ts';
 export type { OpenApiDocument, OpenApiOperation } from './openapi-types.ts';

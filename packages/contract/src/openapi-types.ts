@@ -41,7 +41,7 @@ export interface OpenApiOperation {
 
 export interface OpenApiParameter {
   readonly name: string;
-  readonly in: 'query';
+  readonly in: 'query' | 'header';
   readonly required: boolean;
   readonly description?: string;
   readonly schema: JsonSchema;

@@ -1,7 +1,9 @@
 import { diagnosticSchema, violationSchema } from './answer-fields.ts';
+import { auditEntrySchema } from './audit.ts';
 import { type ErrorCode, errorCodes, errorSchema } from './errors.ts';
 import { examples } from './examples.ts';
 import { type JsonSchema, jsonSchemas } from './json-schemas.ts';
+import { keySchema } from './keys.ts';
 import { coverageSchema, matchSchema } from './matches.ts';
 import type {
   OpenApiDocument,
@@ -49,6 +51,20 @@ function components(): OpenApiDocument['components'] {
         description: "Names the request in our logs: the caller's own id, if it sent a sane one.",
         schema: { type: 'string' },
       },
+      RateLimitPolicy: {
+        description:
+          'The limits that count this request: of the key (`default`), of the account, and of changes, as `"default";q=600;w=60`: 600 in 60 seconds. Counted by each node for itself.',
+        schema: { type: 'string' },
+      },
+      RateLimit: {
+        description:
+          'What is left of each limit, as `"default";r=42;t=17`: 42 requests, and in 17 seconds all of them again.',
+        schema: { type: 'string' },
+      },
+      IdempotentReplayed: {
+        description: '`true` when this is the answer of an earlier request with the same `Idempotency-Key`.',
+        schema: { type: 'string' },
+      },
       RetryAfter: {
         description: 'Seconds to wait before the next try; sent with 429 and 503.',
         schema: { type: 'integer', minimum: 0 },
@@ -66,6 +82,8 @@ function components(): OpenApiDocument['components'] {
           SyntaxGuide: syntaxGuideSchema,
           Diagnostic: diagnosticSchema,
           Violation: violationSchema,
+          Key: keySchema,
+          AuditEntry: auditEntrySchema,
           Error: errorSchema,
         },
         'output',
@@ -91,6 +109,7 @@ function describeOperation(operation: Operation): OpenApiOperation {
     description,
     'x-required-scope': scope,
     'x-errors': operation.errors,
+    ...(operation.changes ? { parameters: [idempotencyKey] } : {}),
     ...(operation.method === 'GET'
       ? { parameters: queryParameters(operation) }
       : {
@@ -100,11 +119,30 @@ function describeOperation(operation: Operation): OpenApiOperation {
           },
         }),
     responses: {
-      200: answer('The answer.', { $ref: schemaRef(`${id}Answer`) }, example.answer),
+      200: withHeaders(answer('The answer.', { $ref: schemaRef(`${id}Answer`) }, example.answer), {
+        'ratelimit-policy': { $ref: '#/components/headers/RateLimitPolicy' },
+        ratelimit: { $ref: '#/components/headers/RateLimit' },
+        ...(operation.changes
+          ? { 'idempotent-replayed': { $ref: '#/components/headers/IdempotentReplayed' } }
+          : {}),
+      }),
       ...errorResponses(operation.errors),
       default: { $ref: '#/components/responses/Error' },
     },
   };
+}
+
+const idempotencyKey: OpenApiParameter = {
+  name: 'Idempotency-Key',
+  in: 'header',
+  required: false,
+  description:
+    'Makes it safe to send the request again: for 24 hours the same key with the same body gets the first answer, and nothing is done twice. With another body it is `invalid_argument`; while the first still runs, `aborted`. A request that failed did nothing and frees its key. The key counts per account and operation.',
+  schema: { type: 'string', minLength: 1, maxLength: 255 },
+};
+
+function withHeaders(response: OpenApiResponse, headers: OpenApiResponse['headers']): OpenApiResponse {
+  return { ...response, headers: { ...response.headers, ...headers } };
 }
 
 /** A query value is text on the wire and described by what it means, so this takes the parsed side. */

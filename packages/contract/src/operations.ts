@@ -1,6 +1,16 @@
 import type { z } from 'zod';
+import { listAuditAnswer, listAuditRequest } from './audit.ts';
 import type { ErrorCode } from './errors.ts';
 import { examples } from './examples.ts';
+import { accountExamples } from './examples-account.ts';
+import {
+  createKeyAnswer,
+  createKeyRequest,
+  listKeysAnswer,
+  listKeysRequest,
+  revokeKeyAnswer,
+  revokeKeyRequest,
+} from './keys.ts';
 import { listMatchesAnswer, listMatchesRequest } from './matches.ts';
 import {
   createRuleAnswer,
@@ -21,6 +31,8 @@ export interface Operation {
   readonly path: `/${string}`;
   /** The scope that the key needs; null when any valid key will do. */
   readonly scope: Scope | null;
+  /** It changes something: it takes an `Idempotency-Key`, counts as a change, and is audited. */
+  readonly changes: boolean;
   readonly summary: string;
   readonly description: string;
   readonly request: z.ZodObject;
@@ -44,6 +56,7 @@ export const operations = {
     method: 'POST',
     path: '/api.CreateRule',
     scope: 'rules:write',
+    changes: true,
     summary: 'Create a rule',
     description: 'Creates the rule on all listed platforms, or fails and leaves nothing behind.',
     request: createRuleRequest,
@@ -56,6 +69,7 @@ export const operations = {
     method: 'GET',
     path: '/api.ListRules',
     scope: 'rules:read',
+    changes: false,
     summary: 'List rules',
     description: 'Lists the rules of the account, newest first. Without parameters the answer is complete.',
     request: listRulesRequest,
@@ -68,6 +82,7 @@ export const operations = {
     method: 'POST',
     path: '/api.DeleteRule',
     scope: 'rules:write',
+    changes: true,
     summary: 'Delete a rule',
     description:
       'Deletes the rule. Its matches stop being listed at once, and it leaves the platforms within seconds.',
@@ -81,6 +96,7 @@ export const operations = {
     method: 'POST',
     path: '/matches',
     scope: 'matches:read',
+    changes: false,
     summary: 'List matches',
     description:
       'Lists stored matches. To follow them, ask with `order: "oldest"`, keep `next_cursor`, and ask again with it.',
@@ -94,6 +110,7 @@ export const operations = {
     method: 'POST',
     path: '/api.ValidateRule',
     scope: 'rules:read',
+    changes: false,
     summary: 'Check a rule without creating it',
     description:
       'Says what is wrong with the values, where, and how to mend it, and what would be registered. Nothing is created.',
@@ -107,12 +124,65 @@ export const operations = {
     method: 'POST',
     path: '/platforms/syntax',
     scope: null,
+    changes: false,
     summary: 'Get platform syntax',
     description: 'Explains how to write rules for each platform. Any valid key may ask.',
     request: platformSyntaxRequest,
     answer: platformSyntaxAnswer,
     errors: commonErrors,
     example: examples.platformSyntax,
+  },
+  CreateKey: {
+    id: 'CreateKey',
+    method: 'POST',
+    path: '/api.CreateKey',
+    scope: 'keys:write',
+    changes: true,
+    summary: 'Create a key',
+    description: 'Creates another key of the account, which may do no more than the key that asks.',
+    request: createKeyRequest,
+    answer: createKeyAnswer,
+    errors: [...commonErrors, 'permission_denied', 'aborted'],
+    example: accountExamples.createKey,
+  },
+  ListKeys: {
+    id: 'ListKeys',
+    method: 'POST',
+    path: '/api.ListKeys',
+    scope: 'keys:write',
+    changes: false,
+    summary: 'List keys',
+    description: 'Lists the keys of the account that work, without the keys themselves.',
+    request: listKeysRequest,
+    answer: listKeysAnswer,
+    errors: [...commonErrors, 'permission_denied'],
+    example: accountExamples.listKeys,
+  },
+  RevokeKey: {
+    id: 'RevokeKey',
+    method: 'POST',
+    path: '/api.RevokeKey',
+    scope: 'keys:write',
+    changes: true,
+    summary: 'Revoke a key',
+    description: 'Ends a key of the account: within 5 seconds no node accepts it any more.',
+    request: revokeKeyRequest,
+    answer: revokeKeyAnswer,
+    errors: [...commonErrors, 'permission_denied', 'not_found', 'aborted'],
+    example: accountExamples.revokeKey,
+  },
+  ListAudit: {
+    id: 'ListAudit',
+    method: 'POST',
+    path: '/api.ListAudit',
+    scope: 'audit:read',
+    changes: false,
+    summary: 'List changes',
+    description: 'Lists who changed which rule or key of the account, and when. Newest first.',
+    request: listAuditRequest,
+    answer: listAuditAnswer,
+    errors: [...commonErrors, 'permission_denied'],
+    example: accountExamples.listAudit,
   },
 } as const satisfies Record<string, Operation>;
 

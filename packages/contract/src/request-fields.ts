@@ -66,7 +66,7 @@ function unknownField(key: string, known: readonly string[]): RequestIssue {
   const meant = suggest(key, known);
   const hint =
     meant === undefined
-      ? `The known fields are ${known.map(quote).join(', ')}.`
+      ? `The known fields are ${known.map(quote).join(', ') || 'none'}.`
       : `Did you mean ${quote(meant)}?`;
   return requestIssue('unknown_field', `${quote(key)} is not a field of this request. ${hint}`, [key]);
 }

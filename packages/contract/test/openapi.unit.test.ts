@@ -161,3 +161,15 @@ test('only the open paths need no key, and every scope has an operation that ask
   expect(document.security).toEqual([{ apiKey: [] }]);
   expect(new Set(rows.flatMap(({ scope }) => scope ?? []))).toEqual(new Set(scopes));
 });
+
+test('exactly the operations that change something take an Idempotency-Key, and all tell the rate limits', () => {
+  for (const row of rows) {
+    const { parameters = [], responses } = describedAs(row);
+    const inHeader = parameters.filter((parameter) => parameter.in === 'header').map(({ name }) => name);
+    expect(inHeader).toEqual(row.changes ? ['Idempotency-Key'] : []);
+    const ok = responses['200'];
+    const headers = ok && 'headers' in ok ? Object.keys(ok.headers) : [];
+    expect(headers).toEqual(expect.arrayContaining(['ratelimit', 'ratelimit-policy']));
+    expect(headers.includes('idempotent-replayed')).toBe(row.changes);
+  }
+});

@@ -25,7 +25,10 @@ describe.each(operationIds)('%s', (id) => {
   test('refuses any field that it does not know, whatever else is wrong', () => {
     const known = Object.keys(request.shape);
     const unknownKeys = fc.string({ maxLength: 80 }).filter((key) => !known.includes(key));
-    const damage = fc.dictionary(fc.constantFrom(...known), fc.jsonValue({ maxDepth: 2 }));
+    const damage =
+      known.length === 0
+        ? fc.constant({})
+        : fc.dictionary(fc.constantFrom(...known), fc.jsonValue({ maxDepth: 2 }));
     fc.assert(
       fc.property(unknownKeys, damage, (key, damaged) => {
         const { error } = request.safeParse({ ...example.request, ...damaged, [key]: 1 });

@@ -9,6 +9,8 @@ const scopes: Readonly<Record<Scope, true>> = {
   'rules:read': true,
   'rules:write': true,
   'matches:read': true,
+  'keys:write': true,
+  'audit:read': true,
 };
 
 export const planNames: readonly string[] = Object.keys(plans);

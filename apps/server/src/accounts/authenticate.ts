@@ -29,6 +29,8 @@ function refuse(): Failure {
 export function createAuthenticate(store: KeyStore, nowMs: () => number): Authenticate {
   const remembered = new Map<string, Remembered>();
   const touchedAt = new Map<string, number>();
+  /** One look-up for however many requests come with the same key at once: a flood must not take the database. */
+  const underWay = new Map<string, Promise<Principal | null>>();
 
   const touch = (keyId: string) => {
     const now = nowMs();
@@ -39,6 +41,12 @@ export function createAuthenticate(store: KeyStore, nowMs: () => number): Authen
     store.touch(keyId).catch(() => touchedAt.delete(keyId));
   };
 
+  const lookUp = (id: string, hash: Buffer) => {
+    const found = underWay.get(id) ?? store.principalOf(hash).finally(() => underWay.delete(id));
+    underWay.set(id, found);
+    return found;
+  };
+
   return async (authorization) => {
     const key = authorization?.startsWith('Bearer ') ? authorization.slice('Bearer '.length) : '';
     if (!isWellFormedKey(key)) throw refuse();
@@ -47,7 +55,7 @@ export function createAuthenticate(store: KeyStore, nowMs: () => number): Authen
     const known = remembered.get(id);
     if (known && known.until > nowMs()) return known.principal;
     remembered.delete(id);
-    const principal = await store.principalOf(hash);
+    const principal = await lookUp(id, hash);
     if (!principal) throw refuse();
     if (remembered.size >= rememberedMax) remembered.clear();
     remembered.set(id, { principal, until: nowMs() + rememberMs });

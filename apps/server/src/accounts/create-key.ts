@@ -22,7 +22,8 @@ export function createKey(): NewKey {
 
 export interface StoredKey {
   readonly id: string;
-  readonly accountId: string;
   readonly scopes: readonly Scope[];
   readonly expiresAt: Date | null;
+  /** Null: an operator is not bound by the plan. */
+  readonly keysMax: number | null;
 }

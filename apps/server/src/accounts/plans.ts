@@ -2,6 +2,11 @@
 export interface Plan {
   readonly paid: boolean;
   readonly premiumRulesMax: number;
+  /** Of one key; all keys of an account together get twice as many. */
+  readonly requestsPerMinute: number;
+  /** Of an account: rules and keys created, changed or removed. */
+  readonly changesPerMinute: number;
+  readonly keysMax: number;
 }
 
 export const planNames = ['free', 'paid'] as const;

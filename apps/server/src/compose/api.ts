@@ -1,19 +1,31 @@
 import { createAuthenticate } from '../accounts/authenticate.ts';
+import { createCreateKey, createRevokeKey } from '../accounts/manage-keys.ts';
 import type { Plans } from '../accounts/plans.ts';
+import { createAccountKeys } from '../adapters/postgres/account-keys.ts';
 import { createAccountStore } from '../adapters/postgres/account-store.ts';
+import { createAuditReader } from '../adapters/postgres/audit-reader.ts';
+import { createClaimStore } from '../adapters/postgres/claim-store.ts';
 import { createMatchReader } from '../adapters/postgres/match-reader.ts';
 import { createRuleStore } from '../adapters/postgres/rule-store.ts';
 import { createSourceStore } from '../adapters/postgres/source-store.ts';
+import { createAnswerOnce } from '../changes/answer-once.ts';
+import { createListAudit } from '../changes/list-audit.ts';
+import type { Config } from '../config.ts';
 import { createReadCoverage } from '../coverage/read-coverage.ts';
 import type { AnyRoute } from '../http/route.ts';
+import { createKeyRoute } from '../http/routes/create-key.ts';
 import { createRuleRoute } from '../http/routes/create-rule.ts';
 import { deleteRuleRoute } from '../http/routes/delete-rule.ts';
+import { listAuditRoute } from '../http/routes/list-audit.ts';
+import { listKeysRoute } from '../http/routes/list-keys.ts';
 import { listMatchesRoute } from '../http/routes/list-matches.ts';
 import { listRulesRoute } from '../http/routes/list-rules.ts';
 import { platformSyntaxRoute } from '../http/routes/platform-syntax.ts';
+import { revokeKeyRoute } from '../http/routes/revoke-key.ts';
 import { validateRuleRoute } from '../http/routes/validate-rule.ts';
 import { createHttpServer, type HttpServer } from '../http/server.ts';
 import { createParsedRules } from '../language/parsed-rules.ts';
+import { createRateLimits } from '../limits/rate-limits.ts';
 import { createCursors } from '../readers/cursor.ts';
 import { createListMatches } from '../readers/list-matches.ts';
 import { createCreateRule } from '../rules/create-rule.ts';
@@ -21,22 +33,54 @@ import { createDeleteRule } from '../rules/delete-rule.ts';
 import type { Shared } from './shared.ts';
 
 export function createApi(shared: Shared): HttpServer {
+  const { config, database } = shared;
+  const nowMs = () => performance.now();
+  const plans = plansOf(config);
+  const contact = config.supportContact;
   return createHttpServer({
     ...shared,
-    routes: routesOf(shared),
-    authenticate: createAuthenticate(createAccountStore(shared.database), () => performance.now()),
+    routes: [...routesOf(shared, plans), ...accountRoutesOf(shared, plans)],
+    authenticate: createAuthenticate(createAccountStore(database), nowMs),
+    limits: createRateLimits({ plans, contact, nowMs, inFlightMax: config.requestsInFlightMax }),
+    answerOnce: createAnswerOnce(createClaimStore(database)),
     isReady: () => missingEngines(shared),
   });
 }
 
-function routesOf(shared: Shared): AnyRoute[] {
+function plansOf(config: Config): Plans {
+  return {
+    free: {
+      paid: false,
+      premiumRulesMax: config.freePremiumRulesMax,
+      requestsPerMinute: config.freeRequestsPerMinute,
+      changesPerMinute: config.freeChangesPerMinute,
+      keysMax: config.freeKeysMax,
+    },
+    paid: {
+      paid: true,
+      premiumRulesMax: config.premiumRulesMax,
+      requestsPerMinute: config.requestsPerMinute,
+      changesPerMinute: config.changesPerMinute,
+      keysMax: config.keysMax,
+    },
+  };
+}
+
+function accountRoutesOf({ config, database, installation }: Shared, plans: Plans): AnyRoute[] {
+  const store = createAccountKeys(database);
+  const cursors = createCursors(installation.cursorSecret);
+  return [
+    createKeyRoute(createCreateKey({ store, plans, contact: config.supportContact })),
+    listKeysRoute(store),
+    revokeKeyRoute(createRevokeKey(store)),
+    listAuditRoute(createListAudit({ reader: createAuditReader(database), cursors })),
+  ];
+}
+
+function routesOf(shared: Shared, plans: Plans): AnyRoute[] {
   const { config, database, installation } = shared;
   const store = createRuleStore(database);
   const cursors = createCursors(installation.cursorSecret);
-  const plans: Plans = {
-    free: { paid: false, premiumRulesMax: 0 },
-    paid: { paid: true, premiumRulesMax: config.premiumRulesMax },
-  };
   return [
     createRuleRoute(createCreateRule({ ...shared, store, plans, contact: config.supportContact })),
     listRulesRoute({ store, cursors }),

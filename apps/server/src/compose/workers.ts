@@ -1,11 +1,13 @@
 import { createEventLog } from '../adapters/nats/event-log.ts';
 import { createEventSource } from '../adapters/nats/event-source.ts';
+import { createClaimStore } from '../adapters/postgres/claim-store.ts';
 import { createLeaseStore } from '../adapters/postgres/lease-store.ts';
 import { createMaintenance } from '../adapters/postgres/maintenance.ts';
 import { createMatchStore } from '../adapters/postgres/match-store.ts';
 import { createRegistrarStore } from '../adapters/postgres/registrar-store.ts';
 import { createRuleStore } from '../adapters/postgres/rule-store.ts';
 import { createSourceStore } from '../adapters/postgres/source-store.ts';
+import { createForgetWorker } from '../changes/forget-worker.ts';
 import { createIngestWorker } from '../ingest/ingest-worker.ts';
 import { createParsedRules } from '../language/parsed-rules.ts';
 import { createMatchWorker } from '../matching/match-worker.ts';
@@ -21,7 +23,10 @@ import { openSources, type Source } from './sources.ts';
 /** Which workers each role runs. */
 export function createRoles(shared: Shared, stack: AsyncDisposableStack): Roles {
   return {
-    api: async () => [createUndoAbandonedWorker({ ...shared, store: createRuleStore(shared.database) })],
+    api: async () => [
+      createUndoAbandonedWorker({ ...shared, store: createRuleStore(shared.database) }),
+      createForgetWorker(createClaimStore(shared.database)),
+    ],
     ingest: async () => (await openSources(shared, stack)).flatMap((source) => sourceWorkers(shared, source)),
     match: async () => matchWorkers(shared),
   };

@@ -1,15 +1,20 @@
 import type { Readable } from 'node:stream';
 import type { AnswerOf, OperationId, RequestOf } from '@earshot/contract';
 import type { Principal } from '../accounts/principal.ts';
+import type { Change } from '../changes/change.ts';
 
 /** One operation: who asks is known, what they ask is parsed, and they may ask it. */
 export interface Route<Id extends OperationId> {
   readonly id: Id;
-  /**
-   * A Readable is JSON text that is longer than should stand in memory. The signal ends all waiting: the caller
-   * has gone, or the node is about to, and then the answer is what there is.
-   */
-  handle(principal: Principal, request: RequestOf<Id>, signal: AbortSignal): Promise<AnswerOf<Id> | Readable>;
+  /** A Readable is JSON text that is longer than should stand in memory. */
+  handle(principal: Principal, request: RequestOf<Id>, call: Call): Promise<AnswerOf<Id> | Readable>;
+}
+
+export interface Call {
+  /** Ends all waiting: the caller has gone, or the node is about to, and then the answer is what there is. */
+  readonly signal: AbortSignal;
+  /** For operations that change something: to be recorded with the change. */
+  readonly change: Change;
 }
 
 export type AnyRoute = { [Id in OperationId]: Route<Id> }[OperationId];

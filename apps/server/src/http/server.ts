@@ -4,6 +4,9 @@ import { type Operation, operations, violationsOf } from '@earshot/contract';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { Authenticate } from '../accounts/authenticate.ts';
 import type { Principal } from '../accounts/principal.ts';
+import { type AnswerOnce, readIdempotencyKey } from '../changes/answer-once.ts';
+import type { Change } from '../changes/change.ts';
+import type { RateLimits } from '../limits/rate-limits.ts';
 import type { Events } from '../observability/events.ts';
 import type { Logger } from '../observability/logger.ts';
 import { Failure } from '../runtime/failure.ts';
@@ -23,6 +26,8 @@ declare module 'fastify' {
 export interface HttpServerOptions {
   readonly routes: readonly AnyRoute[];
   readonly authenticate: Authenticate;
+  readonly limits: RateLimits;
+  readonly answerOnce: AnswerOnce;
   readonly isReady: () => Promise<string[]>;
   readonly events: Events;
   readonly log: Logger;
@@ -102,45 +107,69 @@ function readJsonOnly(app: FastifyInstance): void {
   });
 }
 
-/** Authenticate, authorise, parse, act, answer: in this order for every operation. */
+interface Asked {
+  readonly principal: Principal;
+  readonly idempotencyKey: string | null;
+}
+
+/** Authenticate, limit, authorise, parse, act, answer: in this order for every operation. */
 function addRoute(
   app: FastifyInstance,
-  { authenticate, leaving }: HttpServerOptions & { leaving: AbortSignal },
+  { authenticate, limits, answerOnce, leaving }: HttpServerOptions & { leaving: AbortSignal },
   route: AnyRoute,
 ): void {
   const operation: Operation = operations[route.id];
-  const principals = new WeakMap<FastifyRequest, Principal>();
+  const asking = new WeakMap<FastifyRequest, Asked>();
   app.route({
     method: operation.method,
     url: operation.path,
     config: { operation: operation.id },
-    // Before the body is read: who has no key does not make us parse anything.
-    onRequest: async (request) => {
+    // Before the body is read: who has no key, or asks too often, does not make us parse anything.
+    onRequest: async (request, reply) => {
       const principal = await authenticate(request.headers.authorization);
+      const admission = limits.admit(principal, operation);
+      // Who has gone while its key was looked up sends no "close" any more.
+      if (reply.raw.destroyed) admission.release();
+      else reply.raw.once('close', () => admission.release());
+      reply.headers(admission.headers);
+      if (admission.refusal) throw admission.refusal;
       assertScope(principal, operation);
-      principals.set(request, principal);
+      const idempotencyKey = operation.changes
+        ? readIdempotencyKey(request.headers['idempotency-key'])
+        : null;
+      asking.set(request, { principal, idempotencyKey });
     },
     handler: async (request, reply) => {
-      const principal = principals.get(request);
-      if (!principal) throw new Error('a request reached its handler without a principal');
-      const parsed = operation.request.safeParse(operation.method === 'GET' ? request.query : request.body);
-      if (!parsed.success) {
-        const violations = violationsOf(parsed.error);
-        const [first] = violations;
-        const message = first?.field ? `${first.field}: ${first.message}` : (first?.message ?? 'Not valid.');
-        throw new Failure('invalid_argument', message, { details: { violations } });
-      }
+      const asked = asking.get(request);
+      if (!asked) throw new Error('a request reached its handler without a principal');
+      const { principal, idempotencyKey: key } = asked;
+      const parsed = parse(operation, request);
       const gone = new AbortController();
       reply.raw.once('close', () => gone.abort());
-      // The schema of this very operation has just parsed it; the union of all routes cannot say that.
-      const answer = await route.handle(
-        principal,
-        parsed.data as never,
-        AbortSignal.any([gone.signal, leaving]),
-      );
-      return reply.header('content-type', 'application/json; charset=utf-8').send(answer);
+      const signal = AbortSignal.any([gone.signal, leaving]);
+      const { accountId, keyId: actor } = principal;
+      const handle = (claim: Change['claim']) => {
+        const change = { accountId, actor, operation: route.id, requestId: request.id, claim };
+        // The schema of this very operation has just parsed it; the union of all routes cannot say that.
+        return route.handle(principal, parsed as never, { signal, change });
+      };
+      reply.header('content-type', 'application/json; charset=utf-8');
+      if (key === null) return reply.send(await handle(null));
+      const asOnce = { accountId, operation: route.id, key, request: parsed };
+      const { body, replayed } = await answerOnce(asOnce, handle);
+      if (replayed) reply.header('idempotent-replayed', 'true');
+      return reply.send(body);
     },
   });
+}
+
+function parse(operation: Operation, request: FastifyRequest): unknown {
+  const parsed = operation.request.safeParse(operation.method === 'GET' ? request.query : request.body);
+  if (parsed.success) return parsed.data;
+  const violations = violationsOf(parsed.error);
+  const [first] = violations;
+  const message = first?.field ? `${first.field}: ${first.message}` : (first?.message ?? 'Not valid.');
+  throw new Failure('invalid_argument', message, { details: { violations } });
 }
 
 function assertScope(principal: Principal, { scope }: Operation): void {

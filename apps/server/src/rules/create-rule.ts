@@ -1,6 +1,7 @@
 import type { AnswerOf, Platform, RequestOf, Violation, WireDiagnostic } from '@earshot/contract';
 import type { Plans } from '../accounts/plans.ts';
 import type { Principal } from '../accounts/principal.ts';
+import type { Change } from '../changes/change.ts';
 import { checkValue, toViolation } from '../language/rule-language.ts';
 import type { Events } from '../observability/events.ts';
 import type { BellListener, Bells } from '../runtime/bell.ts';
@@ -36,7 +37,7 @@ type Answer = AnswerOf<'CreateRule'>;
  */
 export function createCreateRule(options: CreateRuleOptions) {
   const { store, plans, bells, checkpoint, events } = options;
-  return async (principal: Principal, request: Request): Promise<Answer> => {
+  return async (principal: Principal, request: Request, change: Change): Promise<Answer> => {
     const startedAt = performance.now();
     const plan = plans[principal.plan];
     const { values, warnings } = checkRule(request);
@@ -69,12 +70,14 @@ export function createCreateRule(options: CreateRuleOptions) {
       throw failure;
     }
     checkpoint('create.registered');
-    if (!(await store.activate(ruleId)))
+    const live = await awaitLive(store, ruleId, outcomes);
+    // The answer is whole before the rule becomes active, because it is stored in the same transaction.
+    const answer = { rule_id: ruleId, platforms: platformResults(live, warnings) };
+    if (!(await store.activate(change, answer)))
       throw new Failure('aborted', 'The creation took too long: try again.');
     checkpoint('create.activated');
-    const live = await awaitLive(store, ruleId, outcomes);
     events.ruleCreated({ ruleId, accountId, ms: Math.round(performance.now() - startedAt) });
-    return { rule_id: ruleId, platforms: platformResults(live, warnings) };
+    return answer;
   };
 }
 

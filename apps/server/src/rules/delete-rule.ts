@@ -1,5 +1,5 @@
 import type { AnswerOf, RequestOf } from '@earshot/contract';
-import type { Principal } from '../accounts/principal.ts';
+import type { Change } from '../changes/change.ts';
 import type { Events } from '../observability/events.ts';
 import type { Bells } from '../runtime/bell.ts';
 import type { Checkpoint } from '../runtime/checkpoint.ts';
@@ -15,14 +15,14 @@ export interface DeleteRuleOptions {
 
 /** The rule and its matches are gone for the caller at once; the registrars clean the upstreams. */
 export function createDeleteRule({ store, bells, checkpoint, events }: DeleteRuleOptions) {
-  return async (principal: Principal, request: RequestOf<'DeleteRule'>): Promise<AnswerOf<'DeleteRule'>> => {
+  return async (request: RequestOf<'DeleteRule'>, change: Change): Promise<AnswerOf<'DeleteRule'>> => {
     checkpoint('delete.begin');
-    const deletedAt = await store.delete(principal.accountId, request.rule_id);
-    if (!deletedAt) throw noSuchRule();
+    const answer = await store.delete(change, request.rule_id);
+    if (!answer) throw noSuchRule();
     checkpoint('delete.written');
     bells.ring('slots');
     checkpoint('delete.announced');
-    events.ruleDeleted({ ruleId: request.rule_id, accountId: principal.accountId });
-    return { rule_id: request.rule_id, deleted_at: deletedAt.toISOString() };
+    events.ruleDeleted({ ruleId: request.rule_id, accountId: change.accountId });
+    return answer;
   };
 }

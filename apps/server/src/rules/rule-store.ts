@@ -1,4 +1,5 @@
-import type { Platform, Rule } from '@earshot/contract';
+import type { AnswerOf, Platform, Rule } from '@earshot/contract';
+import type { Change } from '../changes/change.ts';
 import type { ProblemKind, SlotState } from '../slots/slot.ts';
 
 /** Rules with their slots. Every call names the account; a foreign rule is like one that does not exist. */
@@ -6,14 +7,14 @@ export interface RuleStore {
   /** Writes the rule as `creating` and takes its slots, before any upstream is called. */
   begin(rule: NewRule): Promise<BeginOutcome>;
   slotStates(ruleId: string): Promise<HeldSlot[]>;
-  /** False when the creation was given up meanwhile by somebody else. */
-  activate(ruleId: string): Promise<boolean>;
+  /** False when the creation was given up meanwhile by somebody else. The answer is recorded with it. */
+  activate(change: Change, answer: AnswerOf<'CreateRule'>): Promise<boolean>;
   /** Removes a rule that never became active, with its holds; returns the ids of the slots it held. */
   abandon(ruleId: string): Promise<string[]>;
   /** How many of these slots are still on their way out. */
   stillReleasing(slotIds: readonly string[]): Promise<number>;
-  /** The time of the deletion, or null when there is no such rule. */
-  delete(accountId: string, ruleId: string): Promise<Date | null>;
+  /** Null when there is no such rule. */
+  delete(change: Change, ruleId: string): Promise<AnswerOf<'DeleteRule'> | null>;
   exists(accountId: string, ruleId: string): Promise<boolean>;
   /** Newest first, below the given id. */
   page(accountId: string, page: { before: string | null; limit: number }): Promise<Rule[]>;

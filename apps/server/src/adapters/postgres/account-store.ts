@@ -1,15 +1,12 @@
 import type { Scope } from '@earshot/contract';
 import type { KeyStore } from '../../accounts/authenticate.ts';
-import type { NewKey, StoredKey } from '../../accounts/create-key.ts';
 import type { PlanName } from '../../accounts/plans.ts';
 import type { Database } from './database.ts';
 
 export interface AccountStore extends KeyStore {
   createAccount(account: { id: string; name: string; plan: PlanName }): Promise<void>;
-  /** False when there is no such account. */
-  createKey(key: NewKey, stored: StoredKey): Promise<boolean>;
-  /** False when there is no such key, or it was revoked before. */
-  revokeKey(keyId: string): Promise<boolean>;
+  /** Whose key it is. */
+  accountOfKey(keyId: string): Promise<string | null>;
 }
 
 export function createAccountStore(database: Database): AccountStore {
@@ -29,20 +26,12 @@ export function createAccountStore(database: Database): AccountStore {
     async createAccount({ id, name, plan }) {
       await database.run('insert into accounts (id, name, plan) values ($1, $2, $3)', [id, name, plan]);
     },
-    async createKey({ hash, display }, { id, accountId, scopes, expiresAt }) {
-      const created = await database.run(
-        `insert into api_keys (id, account_id, hash, display, scopes, expires_at)
-         select $1, accounts.id, $3, $4, $5, $6 from accounts where accounts.id = $2`,
-        [id, accountId, hash, display, scopes, expiresAt],
+    async accountOfKey(keyId) {
+      const row = await database.one<{ account_id: string }>(
+        'select account_id from api_keys where id = $1',
+        [keyId],
       );
-      return created === 1;
-    },
-    async revokeKey(keyId) {
-      return (
-        (await database.run('update api_keys set revoked_at = now() where id = $1 and revoked_at is null', [
-          keyId,
-        ])) === 1
-      );
+      return row?.account_id ?? null;
     },
   };
 }

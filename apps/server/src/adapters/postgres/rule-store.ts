@@ -1,7 +1,9 @@
-import type { Platform, Rule } from '@earshot/contract';
+import type { AnswerOf, Platform, Rule } from '@earshot/contract';
+import type { Change } from '../../changes/change.ts';
 import type { BeginOutcome, HeldSlot, NewRule, RuleStore } from '../../rules/rule-store.ts';
 import type { AbandonedRules } from '../../rules/undo-abandoned-worker.ts';
 import type { ProblemKind, SlotState } from '../../slots/slot.ts';
+import { recordChange } from './change-rows.ts';
 import type { Database, Sql } from './database.ts';
 import { type RuleRow, rulePage, toRule } from './rule-rows.ts';
 import { leaveSlots, type Placement, takeSlot } from './slot-holding.ts';
@@ -27,13 +29,7 @@ export function createRuleStore(database: Database): RuleStore & AbandonedRules 
       }
     },
     slotStates: (ruleId) => slotStates(database, ruleId),
-    async activate(ruleId) {
-      const activated = await database.run(
-        `update rules set state = 'active' where id = $1 and state = 'creating'`,
-        [ruleId],
-      );
-      return activated === 1;
-    },
+    activate: (change, answer) => database.transaction((sql) => activate(sql, change, answer)),
     abandon: (ruleId) => database.transaction((sql) => abandon(sql, ruleId)),
     async stillReleasing(slotIds) {
       const row = await database.one<{ count: number }>(
@@ -50,18 +46,7 @@ export function createRuleStore(database: Database): RuleStore & AbandonedRules 
       for (const { id } of rules) await database.transaction((sql) => abandon(sql, id));
       return rules.length;
     },
-    delete: (accountId, ruleId) =>
-      database.transaction(async (sql) => {
-        const row = await sql.one<{ deleted_at: Date }>(
-          `update rules set state = 'deleted', deleted_at = now(), updated_at = now()
-           where id = $1 and account_id = $2 and state not in ('creating', 'deleted')
-           returning deleted_at`,
-          [ruleId, accountId],
-        );
-        if (!row) return null;
-        await leaveSlots(sql, ruleId);
-        return row.deleted_at;
-      }),
+    delete: (change, ruleId) => database.transaction((sql) => remove(sql, change, ruleId)),
     async exists(accountId, ruleId) {
       const row = await database.one(
         `select 1 from rules where id = $1 and account_id = $2 and state not in ('creating', 'deleted')`,
@@ -101,6 +86,37 @@ async function assertPremiumRoom(sql: Sql, rule: NewRule): Promise<void> {
   );
   const used = row?.used ?? 0;
   if (used >= rule.premiumRulesMax) throw new Refusal({ kind: 'premium_limit', used });
+}
+
+async function activate(sql: Sql, change: Change, answer: AnswerOf<'CreateRule'>): Promise<boolean> {
+  const { rule_id } = answer;
+  const row = await sql.one<{ name: string }>(
+    `update rules set state = 'active' where id = $1 and state = 'creating' returning name`,
+    [rule_id],
+  );
+  if (!row) return false;
+  const after = { name: row.name, state: 'active' };
+  await recordChange(sql, change, { targetId: rule_id, before: null, after, answer });
+  return true;
+}
+
+async function remove(sql: Sql, change: Change, ruleId: string): Promise<AnswerOf<'DeleteRule'> | null> {
+  const row = await sql.one<{ deleted_at: Date; name: string; state: string }>(
+    `update rules set state = 'deleted', deleted_at = now(), updated_at = now()
+     from (
+       select id, name, state from rules
+       where id = $1 and account_id = $2 and state not in ('creating', 'deleted') for update
+     ) as before
+     where rules.id = before.id
+     returning rules.deleted_at, before.name, before.state`,
+    [ruleId, change.accountId],
+  );
+  if (!row) return null;
+  await leaveSlots(sql, ruleId);
+  const answer = { rule_id: ruleId, deleted_at: row.deleted_at.toISOString() };
+  const before = { name: row.name, state: row.state };
+  await recordChange(sql, change, { targetId: ruleId, before, after: null, answer });
+  return answer;
 }
 
 async function abandon(sql: Sql, ruleId: string): Promise<string[]> {

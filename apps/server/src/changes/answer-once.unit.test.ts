@@ -1,0 +1,86 @@
+import { expect, test } from 'vitest';
+import { Failure } from '../runtime/failure.ts';
+import {
+  type ClaimAsked,
+  type ClaimStore,
+  createAnswerOnce,
+  type KeyedRequest,
+  readIdempotencyKey,
+} from './answer-once.ts';
+import type { Claim } from './change.ts';
+
+/** Remembers in memory; the real one is tested on PostgreSQL. */
+function memoryStore(): ClaimStore {
+  const rows = new Map<string, { fingerprint: Buffer; attempt: string; body: string | null }>();
+  const idOf = ({ accountId, operation }: ClaimAsked, { key }: Claim) =>
+    JSON.stringify([accountId, operation, key]);
+  return {
+    async claim(what, claim) {
+      const row = rows.get(idOf(what, claim));
+      if (!row) {
+        rows.set(idOf(what, claim), { ...what, attempt: claim.attempt, body: null });
+        return { kind: 'first' };
+      }
+      if (!row.fingerprint.equals(what.fingerprint)) return { kind: 'other_request' };
+      return row.body === null ? { kind: 'running' } : { kind: 'answered', body: row.body };
+    },
+    async keep(what, claim, body) {
+      const row = rows.get(idOf(what, claim));
+      if (row?.body === null) row.body = body;
+    },
+    async free(what, claim) {
+      if (rows.get(idOf(what, claim))?.body === null) rows.delete(idOf(what, claim));
+    },
+  };
+}
+
+const asked: KeyedRequest = {
+  accountId: 'acc_1',
+  operation: 'CreateRule',
+  key: 'k',
+  request: { name: 'a', platforms: ['x', 'firehose'], overrides: { x: '1', firehose: '2' } },
+};
+
+test('the same request gets the same bytes, in whatever order its fields come', async () => {
+  const answerOnce = createAnswerOnce(memoryStore());
+  const first = await answerOnce(asked, async () => ({ b: 1, a: 2 }));
+  expect(first).toEqual({ body: '{"b":1,"a":2}', replayed: false });
+  const request = { overrides: { firehose: '2', x: '1' }, platforms: ['x', 'firehose'], name: 'a' };
+  const again = await answerOnce({ ...asked, request }, () => Promise.reject(new Error('ran twice')));
+  expect(again).toEqual({ body: first.body, replayed: true });
+});
+
+test('another request under the same key is refused, and the order of a list is part of the request', async () => {
+  const answerOnce = createAnswerOnce(memoryStore());
+  await answerOnce(asked, async () => ({}));
+  const request = { name: 'a', platforms: ['firehose', 'x'], overrides: { x: '1', firehose: '2' } };
+  await expect(answerOnce({ ...asked, request }, async () => ({}))).rejects.toMatchObject({
+    code: 'invalid_argument',
+    details: { violations: [{ field: 'Idempotency-Key', code: 'invalid_value' }] },
+  });
+});
+
+test('a key counts per account and per operation', async () => {
+  const answerOnce = createAnswerOnce(memoryStore());
+  for (const other of [asked, { ...asked, accountId: 'acc_2' }, { ...asked, operation: 'DeleteRule' }]) {
+    expect(await answerOnce(other, async () => ({}))).toMatchObject({ replayed: false });
+  }
+});
+
+test('a second request is told to wait while the first runs, and a failure frees the key', async () => {
+  const answerOnce = createAnswerOnce(memoryStore());
+  const running = Promise.withResolvers<object>();
+  const first = answerOnce(asked, () => running.promise);
+  await expect(answerOnce(asked, async () => ({}))).rejects.toMatchObject({ code: 'aborted' });
+  running.reject(new Failure('unavailable', 'not now'));
+  await expect(first).rejects.toMatchObject({ code: 'unavailable' });
+  expect(await answerOnce(asked, async () => ({}))).toMatchObject({ replayed: false });
+});
+
+test('a key has 1 to 255 characters', () => {
+  expect(readIdempotencyKey(undefined)).toBeNull();
+  expect(readIdempotencyKey('k'.repeat(255))).toHaveLength(255);
+  for (const bad of ['', 'k'.repeat(256)]) {
+    expect(() => readIdempotencyKey(bad)).toThrow(/^Idempotency-Key: Must/);
+  }
+});

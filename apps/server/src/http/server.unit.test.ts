@@ -1,0 +1,40 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { pino } from 'pino';
+import { expect, test } from 'vitest';
+import type { Principal } from '../accounts/principal.ts';
+import { createEvents } from '../observability/events.ts';
+import { createMetrics } from '../observability/metrics.ts';
+import { listKeysRoute } from './routes/list-keys.ts';
+import { createHttpServer } from './server.ts';
+
+const principal: Principal = { accountId: 'acc_1', keyId: 'key_1', plan: 'paid', scopes: ['keys:write'] };
+
+test('a caller that goes while its key is looked up gives its place back', async () => {
+  const log = pino({ level: 'silent' });
+  const asked = Promise.withResolvers<void>();
+  const known = Promise.withResolvers<Principal>();
+  const released = Promise.withResolvers<void>();
+  await using server = createHttpServer({
+    routes: [listKeysRoute({ listKeys: () => Promise.resolve([]) })],
+    authenticate: () => {
+      asked.resolve();
+      return known.promise;
+    },
+    limits: { admit: () => ({ headers: {}, refusal: null, release: () => released.resolve() }) },
+    answerOnce: () => Promise.reject(new Error('not asked')),
+    isReady: () => Promise.resolve([]),
+    events: createEvents(log, createMetrics()),
+    log,
+  });
+  const url = new URL(await server.listen('127.0.0.1', 0));
+  const socket = connect(Number(url.port), url.hostname);
+  socket.write('POST /api.ListKeys HTTP/1.1\r\nhost: e\r\ncontent-length: 2\r\n\r\n{}');
+  await asked.promise;
+  socket.destroy();
+  await once(socket, 'close');
+  // Whoever gets these answers knows that the server has seen the other connection end.
+  for (let n = 0; n < 3; n++) await (await fetch(new URL('/healthz', url))).text();
+  known.resolve(principal);
+  await expect(released.promise).resolves.toBeUndefined();
+}, 5_000);

@@ -1,0 +1,147 @@
+import type { Template } from '@earshot/testkit';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createKey } from '../src/accounts/create-key.ts';
+import { createAccountKeys } from '../src/adapters/postgres/account-keys.ts';
+import { createAuditReader } from '../src/adapters/postgres/audit-reader.ts';
+import { recordChange } from '../src/adapters/postgres/change-rows.ts';
+import { createClaimStore } from '../src/adapters/postgres/claim-store.ts';
+import { changeBy } from './changes.ts';
+import { createMigratedTemplate, openTestDatabase } from './support.ts';
+
+let template: Template;
+beforeAll(async () => {
+  template = await createMigratedTemplate();
+});
+afterAll(() => template?.[Symbol.asyncDispose]());
+
+async function open() {
+  await using stack = new AsyncDisposableStack();
+  const clone = stack.use(await template.clone());
+  const database = stack.use(openTestDatabase(clone.url));
+  await database.run(
+    `insert into accounts (id, name, plan) values ('acc_1', 'one', 'paid'), ('acc_2', 'two', 'paid')`,
+  );
+  const opened = stack.move();
+  return {
+    database,
+    claims: createClaimStore(database),
+    [Symbol.asyncDispose]: () => opened.disposeAsync(),
+  };
+}
+
+const asked = { accountId: 'acc_1', operation: 'CreateRule', fingerprint: Buffer.alloc(32, 1) };
+const other = { ...asked, fingerprint: Buffer.alloc(32, 2) };
+const by = (attempt: string) => ({ key: 'k', attempt });
+const record = { targetId: 'rule_1', before: null, after: { name: 'a' }, answer: { rule_id: 'rule_1' } };
+
+test('of a hundred attempts at once one is the first', async () => {
+  await using world = await open();
+  const outcomes = await Promise.all(
+    Array.from({ length: 100 }, (_, n) => world.claims.claim(asked, by(`try_${n}`))),
+  );
+  const kinds = outcomes.map(({ kind }) => kind);
+  expect(kinds.filter((kind) => kind === 'first')).toHaveLength(1);
+  expect(kinds.filter((kind) => kind === 'running')).toHaveLength(99);
+});
+
+test('the answer is there exactly when the change is', async () => {
+  await using world = await open();
+  const { database, claims } = world;
+  await claims.claim(asked, by('try_1'));
+  const change = changeBy('acc_1', by('try_1'));
+  await expect(
+    database.transaction(async (sql) => {
+      await recordChange(sql, change, record);
+      throw new Error('the change failed after all');
+    }),
+  ).rejects.toThrow('the change failed after all');
+  expect(await claims.claim(asked, by('try_2'))).toEqual({ kind: 'running' });
+  expect(await database.many('select 1 from audit')).toEqual([]);
+  await database.transaction((sql) => recordChange(sql, change, record));
+  // Neither a late failure nor a late answer changes what is stored.
+  await claims.free(asked, by('try_1'));
+  await claims.keep(asked, by('try_1'), 'other');
+  expect(await claims.claim(asked, by('try_2'))).toEqual({ kind: 'answered', body: '{"rule_id":"rule_1"}' });
+  expect(await claims.claim(other, by('try_3'))).toEqual({ kind: 'other_request' });
+});
+
+test('an attempt that died loses its key in time, and cannot take effect any more when it was only slow', async () => {
+  await using world = await open();
+  const { database, claims } = world;
+  await claims.claim(asked, by('slow'));
+  expect(await claims.claim(asked, by('next'))).toEqual({ kind: 'running' });
+  await database.run(`update idempotency_keys set lease_until = now() - interval '1 ms'`);
+  // The first one had no effect, so the key may now stand for another request.
+  expect(await claims.claim(other, by('next'))).toEqual({ kind: 'first' });
+  await claims.free(asked, by('slow'));
+  const late = database.transaction(async (sql) => {
+    await sql.run(`update accounts set name = 'changed' where id = 'acc_1'`);
+    await recordChange(sql, changeBy('acc_1', by('slow')), record);
+  });
+  await expect(late).rejects.toMatchObject({ code: 'aborted' });
+  expect(await database.one(`select name from accounts where id = 'acc_1'`)).toEqual({ name: 'one' });
+  await database.transaction((sql) => recordChange(sql, changeBy('acc_1', by('next')), record));
+  expect(await claims.claim(other, by('third'))).toMatchObject({ kind: 'answered' });
+});
+
+test('answers are forgotten after 24 hours and not before', async () => {
+  await using world = await open();
+  const { database, claims } = world;
+  const answer = async (attempt: string) => {
+    expect(await claims.claim(asked, by(attempt))).toEqual({ kind: 'first' });
+    await claims.keep(asked, by(attempt), '{}');
+  };
+  const age = (interval: string) =>
+    database.run('update idempotency_keys set created_at = now() - $1::interval', [interval]);
+  await answer('try_1');
+  await age('23 hours 59 minutes');
+  expect(await claims.forgetSome()).toBe(0);
+  expect(await claims.claim(asked, by('try_2'))).toEqual({ kind: 'answered', body: '{}' });
+  await age('24 hours 1 minute');
+  // Also where the worker has not come by yet.
+  await answer('try_3');
+  await age('24 hours 1 minute');
+  expect(await claims.forgetSome()).toBe(1);
+  expect(await database.many('select 1 from idempotency_keys')).toEqual([]);
+});
+
+test('the audit cannot be changed or emptied', async () => {
+  await using world = await open();
+  const { database } = world;
+  await database.transaction((sql) => recordChange(sql, changeBy('acc_1'), record));
+  for (const sql of [`update audit set actor = 'nobody'`, 'delete from audit', 'truncate audit']) {
+    await expect(database.run(sql)).rejects.toThrow('append only');
+  }
+  const reader = createAuditReader(database);
+  expect(await reader.page('acc_2', { before: null, limit: 10 })).toEqual([]);
+  expect(await reader.page('acc_1', { before: null, limit: 10 })).toMatchObject([
+    {
+      actor: 'key_1',
+      operation: 'CreateRule',
+      target_id: 'rule_1',
+      after: { name: 'a' },
+      request_id: 'req_1',
+    },
+  ]);
+});
+
+test('an account gets exactly as many keys as it may, whoever asks at once', async () => {
+  await using world = await open();
+  const keys = createAccountKeys(world.database);
+  const create = (n: number, expiresAt: Date | null = null) =>
+    keys.createKey(changeBy('acc_1', null, 'CreateKey'), createKey(), {
+      id: `key_${n}`,
+      scopes: ['rules:read'],
+      expiresAt,
+      keysMax: 3,
+    });
+  await create(100, new Date(Date.now() - 1_000));
+  const kinds = (await Promise.all(Array.from({ length: 8 }, (_, n) => create(n)))).map(({ kind }) => kind);
+  expect(kinds.filter((kind) => kind === 'created')).toHaveLength(3);
+  expect(kinds.filter((kind) => kind === 'keys_limit')).toHaveLength(5);
+  const listed = await keys.listKeys('acc_1');
+  expect(listed).toHaveLength(3);
+  // A revoked key makes room; neither it nor one that expired counts.
+  await keys.revokeKey(changeBy('acc_1', null, 'RevokeKey'), listed[0]?.id ?? '');
+  expect(await create(9)).toMatchObject({ kind: 'created' });
+});

@@ -1,0 +1,176 @@
+import { operations, type Scope } from '@earshot/contract';
+import { eventually } from '@earshot/testkit';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Api } from './src/api.ts';
+import { type Account, type ServerUnderTest, startWorld, type World } from './src/world.ts';
+
+let world: World;
+let server: ServerUnderTest;
+
+beforeAll(async () => {
+  world = await startWorld();
+  server = await world.startServer({ EARSHOT_KEYS_MAX: '3', EARSHOT_SUPPORT_CONTACT: 'us@example.com' });
+});
+afterAll(() => world?.[Symbol.asyncDispose]());
+
+const sameId = { 'x-request-id': 'same' };
+
+async function createKey(api: Api, request: object = {}) {
+  return operations.CreateKey.answer.parse((await api.call('POST', '/api.CreateKey', request)).json);
+}
+
+async function listKeys(api: Api) {
+  return operations.ListKeys.answer.parse((await api.call('POST', '/api.ListKeys', {})).json).keys;
+}
+
+async function listAudit(api: Api, request: object = {}) {
+  return operations.ListAudit.answer.parse((await api.call('POST', '/api.ListAudit', request)).json);
+}
+
+async function keyWith(account: Account, scopes: Scope[]): Promise<Api> {
+  const created = await world.admin.createKey({ accountId: account.accountId, scopes });
+  if (!created) throw new Error('the account is gone');
+  return server.api({ ...account, ...created });
+}
+
+describe('keys', () => {
+  test('a new key works with what it was given, is listed without itself, and can be revoked', async () => {
+    const account = await world.newAccount();
+    const api = server.api(account);
+    const expires_at = '2999-01-01T00:00:00.000Z';
+    const created = await createKey(api, { scopes: ['rules:read'], expires_at });
+    expect(created).toMatchObject({ scopes: ['rules:read'], expires_at });
+    const asNew = server.api({ ...account, key: created.key ?? '' });
+    expect((await asNew.call('GET', '/api.ListRules')).status).toBe(200);
+    expect((await asNew.call('POST', '/matches', {})).status).toBe(403);
+
+    const { key_id, key, ...shown } = created;
+    const listed = await listKeys(api);
+    expect(listed.map(({ id }) => id)).toEqual([key_id, account.keyId]);
+    expect(listed[0]).toMatchObject(shown);
+    expect(JSON.stringify(listed)).not.toContain(key);
+    await eventually(async () => expect((await listKeys(api))[0]?.last_used_at).not.toBeNull(), {
+      timeoutMs: 5_000,
+    });
+
+    const revoked = await api.call('POST', '/api.RevokeKey', { key_id });
+    expect(operations.RevokeKey.answer.parse(revoked.json).key_id).toBe(key_id);
+    await eventually(async () => expect((await asNew.call('GET', '/api.ListRules')).status).toBe(401), {
+      timeoutMs: 5_000,
+    });
+    expect((await listKeys(api)).map(({ id }) => id)).toEqual([account.keyId]);
+    expect((await api.call('POST', '/api.RevokeKey', { key_id })).status).toBe(404);
+  });
+
+  test('a key gives no scope that it lacks, and by default those that it has', async () => {
+    const account = await world.newAccount();
+    const narrow = await keyWith(account, ['keys:write', 'rules:read']);
+    const refused = await narrow.call('POST', '/api.CreateKey', { scopes: ['rules:read', 'rules:write'] });
+    expect(refused.status).toBe(403);
+    expect(refused.json).toMatchObject({
+      code: 'permission_denied',
+      details: { required_scope: 'rules:write' },
+    });
+    expect((await createKey(narrow)).scopes).toEqual(['keys:write', 'rules:read']);
+  });
+
+  test.for([
+    { scopes: [] },
+    { scopes: ['rules:read', 'rules:read'] },
+    { scopes: ['everything'] },
+    { expires_at: '2020-01-01T00:00:00.000Z' },
+    { expires_at: 'tomorrow' },
+    { name: 'mine' },
+  ])('CreateKey refuses %j', async (request) => {
+    const answer = await server.api(await world.newAccount()).call('POST', '/api.CreateKey', request);
+    expect([answer.status, answer.json]).toMatchObject([400, { code: 'invalid_argument' }]);
+  });
+
+  test('an account has as many keys as its plan allows, and is told so', async () => {
+    const api = server.api(await world.newAccount());
+    await createKey(api);
+    await createKey(api);
+    const refused = await api.call('POST', '/api.CreateKey', {});
+    expect(refused.status).toBe(429);
+    expect(refused.json).toMatchObject({
+      code: 'resource_exhausted',
+      details: { limit: 3, used: 3, contact: 'us@example.com' },
+    });
+  });
+
+  test('a key may revoke itself', async () => {
+    const account = await world.newAccount();
+    const api = server.api(account);
+    expect((await api.call('POST', '/api.RevokeKey', { key_id: account.keyId })).status).toBe(200);
+    await eventually(async () => expect((await api.call('GET', '/api.ListRules')).status).toBe(401), {
+      timeoutMs: 5_000,
+    });
+  });
+
+  test("another account's key answers to the byte like an unknown one, and goes on working", async () => {
+    const [alice, bob] = [await world.newAccount(), await world.newAccount()];
+    const revoke = (key_id: string) => server.api(bob).call('POST', '/api.RevokeKey', { key_id }, sameId);
+    const [foreign, unknown] = [await revoke(alice.keyId), await revoke('key_unknown')];
+    expect(foreign.status).toBe(404);
+    expect(foreign.text).toBe(unknown.text);
+    expect(await listKeys(server.api(alice))).toHaveLength(1);
+    expect((await listKeys(server.api(bob))).map(({ id }) => id)).toEqual([bob.keyId]);
+  });
+});
+
+describe('the audit', () => {
+  test('tells who changed what under which request, newest first', async () => {
+    const account = await world.newAccount();
+    const api = server.api(account);
+    const body = { name: 'Dew', intent: 'i', platforms: ['x'], overrides: { x: 'dew' } };
+    const made = await api.call('POST', '/api.CreateRule', body, { 'x-request-id': 'make-1' });
+    const { rule_id } = operations.CreateRule.answer.parse(made.json);
+    await api.call('POST', '/api.DeleteRule', { rule_id }, { 'x-request-id': 'drop-1' });
+    const { key_id } = await createKey(api, { scopes: ['audit:read'] });
+    await world.admin.revokeKey(key_id);
+    const { entries, next_cursor } = await listAudit(api);
+    expect(next_cursor).toBeNull();
+    const rule = { name: 'Dew', state: 'active' };
+    const key = { scopes: ['audit:read'] };
+    const actor = account.keyId;
+    expect(entries).toMatchObject([
+      { operation: 'RevokeKey', actor: 'operator', target_id: key_id, before: key, request_id: null },
+      { operation: 'CreateKey', actor, target_id: key_id, before: null, after: key },
+      { operation: 'DeleteRule', actor, target_id: rule_id, before: rule, after: null, request_id: 'drop-1' },
+      { operation: 'CreateRule', actor, target_id: rule_id, before: null, after: rule, request_id: 'make-1' },
+      { operation: 'CreateKey', actor: 'operator', target_id: account.keyId, request_id: null },
+    ]);
+  });
+
+  test('says nothing of what failed, and one thing of what was sent twice', async () => {
+    const api = server.api(await world.newAccount());
+    const body = { name: 'n', intent: 'i', platforms: ['x'], overrides: { x: 'frost' } };
+    const once = { 'idempotency-key': 'once' };
+    await world.sandbox.arm({ kind: 'rule_refused', platform: 'x', count: 1 });
+    expect((await api.call('POST', '/api.CreateRule', body)).status).toBe(400);
+    await api.call('POST', '/api.CreateRule', body, once);
+    await api.call('POST', '/api.CreateRule', body, once);
+    await api.call('POST', '/api.DeleteRule', { rule_id: 'rule_unknown' });
+    const { entries } = await listAudit(api);
+    expect(entries.map(({ operation }) => operation)).toEqual(['CreateRule', 'CreateKey']);
+  });
+
+  test("comes in pages, and never shows another account's", async () => {
+    const [alice, bob] = [await world.newAccount(), await world.newAccount()];
+    const asAlice = server.api(alice);
+    const { key_id } = await createKey(asAlice);
+    const first = await listAudit(asAlice, { limit: 1 });
+    expect(first.entries).toMatchObject([{ target_id: key_id }]);
+    const second = await listAudit(asAlice, { limit: 1, cursor: first.next_cursor });
+    expect(second.entries).toMatchObject([{ target_id: alice.keyId }]);
+    const third = await listAudit(asAlice, { limit: 1, cursor: second.next_cursor });
+    expect(third).toEqual({ entries: [], next_cursor: null });
+
+    const asBob = server.api(bob);
+    expect((await listAudit(asBob)).entries).toMatchObject([{ target_id: bob.keyId }]);
+    const stolen = await asBob.call('POST', '/api.ListAudit', { cursor: first.next_cursor }, sameId);
+    const invented = await asBob.call('POST', '/api.ListAudit', { cursor: 'AAAA' }, sameId);
+    expect(stolen.status).toBe(400);
+    expect(stolen.text).toBe(invented.text);
+  });
+});
