@@ -232,6 +232,11 @@ describe('bytes that are not quite HTTP', () => {
     expectError(await sendBytes(bytes), 'invalid_argument');
   });
 
+  test('headers that are too large are told from bytes that are no HTTP', async () => {
+    const { text } = await sendBytes(`GET /healthz HTTP/1.1\r\nhost: a\r\nx: ${'a'.repeat(20_000)}\r\n\r\n`);
+    expect(text).toContain('The headers are larger than 16 KiB');
+  });
+
   test.each(['200-ok', '100-continue'])('Expect: %s does not change the answer', async (expectation) => {
     const raw = await sendBytes(
       `GET /api.ListRules HTTP/1.1\r\nhost: a\r\nexpect: ${expectation}\r\nconnection: close\r\n\r\n`,

@@ -212,9 +212,12 @@ export class BadConfig extends Error {
   }
 }
 
+/** Set for others in the same shell: callers of the API (README, /docs), and the command that starts engines. */
+const notOurs = ['EARSHOT_URL', 'EARSHOT_KEY', 'EARSHOT_NATS_SERVER'];
+
 /** Reads and freezes the configuration. An unknown EARSHOT_ variable is a typing mistake and refused. */
 export function readConfig(environment: Readonly<Record<string, string | undefined>>): Config {
-  const known = new Set<string>(Object.values(settings).map(({ variable }) => variable));
+  const known = new Set<string>([...Object.values(settings).map(({ variable }) => variable), ...notOurs]);
   const problems = Object.keys(environment)
     .filter((name) => name.startsWith('EARSHOT_') && !known.has(name))
     .map((name) => `${name} is not a setting: see docs/configuration.md`);

@@ -40,6 +40,10 @@ describe('the configuration', () => {
     expect(Object.isFrozen(config)).toBe(true);
   });
 
+  test('does not mind what the README has callers set', () => {
+    expect(problemsOf({ ...needed, EARSHOT_URL: 'http://127.0.0.1:8080', EARSHOT_KEY: 'esk_' })).toBe('');
+  });
+
   test('reads lists and credentials', () => {
     const config = readConfig({
       ...needed,

@@ -18,9 +18,9 @@ Accounts and keys, directly on the database.
   --json          the result as one line of JSON
 
 Examples:
-  earshot admin create-account --name "Acme"
-  earshot admin create-key --account acc_… --scopes rules:read,matches:read --expires 2027-01-01
-  earshot admin revoke-key key_…`;
+  pnpm earshot admin create-account --name "Acme"
+  pnpm earshot admin create-key --account acc_… --scopes rules:read,matches:read --expires 2027-01-01
+  pnpm earshot admin revoke-key key_…`;
 
 function parse(args: string[]) {
   return parseArgs({
@@ -82,7 +82,7 @@ function createAccount(options: Options): Work {
     const { accountId } = await database.createAccount({ name, plan });
     return {
       json: { account_id: accountId, name, plan },
-      text: `Account ${accountId} (${plan}) is there. Its first key: earshot admin create-key --account ${accountId}`,
+      text: `Account ${accountId} (${plan}) is there. Its first key: pnpm earshot admin create-key --account ${accountId}`,
     };
   };
 }

@@ -99,7 +99,7 @@ async function serveReader(running: Demo, signal: AbortSignal, startedAt: number
   console.log(guide(running));
   const onFailure = (error: unknown) => console.error(`Asking again for matches: ${String(error)}`);
   for await (const match of api.follow(signal, onFailure)) {
-    console.log(matchLine(match, process.stdout.columns ?? columnsWithoutTerminal));
+    console.log(matchLine(match, process.stdout.columns || columnsWithoutTerminal));
   }
 }
 

@@ -7,6 +7,8 @@ import { DEFAULT_TAP_TOKEN, DEFAULT_X_TOKEN } from '@earshot/sandbox';
 const script = (path: string): string => fileURLToPath(new URL(`../../../../${path}`, import.meta.url));
 
 const endWithinMs = 5_000;
+/** An uncaught error of the database alone takes 25. */
+const logLinesShown = 40;
 
 /** A program of ours and its address. */
 export interface Running extends AsyncDisposable {
@@ -65,7 +67,7 @@ function running(name: string, program: Program<string>, logFile: string): Runni
     url: program.ready,
     ended: program.exited.then(async () => {
       const log = await readFile(logFile, 'utf8').catch(() => '(no log)');
-      return `${name} ended. Its log ends with:\n${log.trimEnd().split('\n').slice(-12).join('\n')}`;
+      return `${name} ended. Its log ends with:\n${log.trimEnd().split('\n').slice(-logLinesShown).join('\n')}`;
     }),
     async [Symbol.asyncDispose]() {
       // Its data is deleted next: nothing is lost by a kill, and nobody waits for a slow end.

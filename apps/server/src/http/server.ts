@@ -214,6 +214,12 @@ function logAnswer({ events }: HttpServerOptions, request: FastifyRequest, reply
   });
 }
 
+function brokenHttp(code: string | undefined): string {
+  if (code === 'HPE_HEADER_OVERFLOW') return 'The headers are larger than 16 KiB: send less.';
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return 'The request did not arrive in time.';
+  return 'This is not a valid HTTP request.';
+}
+
 /** Bytes that are no HTTP still get the error shape. */
 function refuseBrokenHttp(error: Error & { code?: string }, socket: Socket): void {
   if (error.code === 'ECONNRESET' || !socket.writable) {
@@ -221,7 +227,7 @@ function refuseBrokenHttp(error: Error & { code?: string }, socket: Socket): voi
     return;
   }
   const requestId = requestIdOf(undefined);
-  const body = failureText('invalid_argument', 'This is not a valid HTTP request.', requestId);
+  const body = failureText('invalid_argument', brokenHttp(error.code), requestId);
   socket.end(
     [
       'HTTP/1.1 400 Bad Request',

@@ -27,9 +27,8 @@ test('the guides have the form of the interface, and every value in them is acce
   for (const platform of ['x', 'firehose'] as const) {
     const { examples = [], pitfalls = [] } = platforms[platform] ?? {};
     expect(examples.length).toBeGreaterThan(0);
-    for (const value of [...examples.map((one) => one.value), ...pitfalls.map((one) => one.right)]) {
-      expect(checkValue(platform, value).canonical, value).not.toBeNull();
-    }
+    const values = [...examples.map((one) => one.value), ...pitfalls.map((one) => one.right)];
+    expect(values.filter((value) => checkValue(platform, value).canonical === null)).toEqual([]);
   }
 });
 

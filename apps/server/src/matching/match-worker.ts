@@ -3,6 +3,7 @@ import { unexplainedOperators } from '../language/explain-match.ts';
 import type { ParsedRules } from '../language/parsed-rules.ts';
 import type { Events } from '../observability/events.ts';
 import type { Bells } from '../runtime/bell.ts';
+import { createBreather } from '../runtime/breather.ts';
 import type { Worker } from '../runtime/worker.ts';
 import type { EventSource, LoggedEvent } from './event-source.ts';
 import { matchEvents, slotReferences } from './match-events.ts';
@@ -55,7 +56,7 @@ async function storeBatch(options: MatchWorkerOptions, batch: readonly LoggedEve
     logged.ack();
   }
   if (matches.length > 0) bells.ring('matches');
-  countUnexplained(options, verdicts);
+  await countUnexplained(options, verdicts);
   events.batchStored({ events: batch.length, matches: stored, ms: performance.now() - startedAt });
 }
 
@@ -74,14 +75,16 @@ async function withinPartitions(
 }
 
 /** The upstream's verdict stands (I5); where ours differs, somebody should look at the evaluator. */
-function countUnexplained(
+async function countUnexplained(
   { parsedRules, events }: MatchWorkerOptions,
   verdicts: ReadonlyArray<{ event: StreamEvent; value: string }>,
-): void {
+): Promise<void> {
+  const breathe = createBreather();
   for (const { event, value } of verdicts) {
     const { platform, payload, platformPostId } = event;
     const operators = unexplainedOperators(parsedRules, { platform, value, raw: payload.raw });
     for (const operator of operators)
       events.verdictUnexplained({ platform, operator, value, platformPostId });
+    await breathe();
   }
 }

@@ -6,6 +6,7 @@ import type { ParsedRules } from '../language/parsed-rules.ts';
 import { noSuchRule } from '../rules/no-such-rule.ts';
 import type { RuleStore } from '../rules/rule-store.ts';
 import type { Bells } from '../runtime/bell.ts';
+import { createBreather } from '../runtime/breather.ts';
 import type { CursorScope, Cursors } from './cursor.ts';
 import { matchIdOf } from './match-id.ts';
 import type { MatchQuery, MatchReader, StoredMatch } from './match-reader.ts';
@@ -52,7 +53,7 @@ export function createListMatches(options: ListMatchesOptions) {
     const last = matches.at(-1)?.position ?? from ?? 0;
     const more = request.order === 'oldest' || matches.length === request.limit;
     return {
-      matches: matches.map((match) => toMatch(options.parsedRules, match)),
+      matches: await toMatches(options.parsedRules, matches),
       next_cursor: more ? cursors.seal(scope, String(last)) : null,
       coverage: ruleId === null && platform === null ? null : await coverage({ accountId, ruleId, platform }),
     };
@@ -81,6 +82,17 @@ async function readOrWait(
     if (matches.length > 0 || leftMs <= 0 || signal.aborted) return matches;
     await bell.wait(Math.min(lookAgainMs, leftMs), signal);
   }
+}
+
+/** A long page under a rule of hundreds of clauses takes tens of milliseconds to explain. */
+async function toMatches(parsedRules: ParsedRules, stored: readonly StoredMatch[]): Promise<Match[]> {
+  const breathe = createBreather();
+  const matches: Match[] = [];
+  for (const match of stored) {
+    matches.push(toMatch(parsedRules, match));
+    await breathe();
+  }
+  return matches;
 }
 
 function toMatch(parsedRules: ParsedRules, match: StoredMatch): Match {

@@ -18,6 +18,12 @@ export interface TextField {
   /** False when the payload holds an excerpt only, so that a miss says nothing. */
   readonly complete: boolean;
   sequences(variant: TokenizerVariant): readonly Sequence[];
+  /** Whether some word has a mark inside (`we're`, `3.5`, `snake_case`): only those tell the tokenizers apart. */
+  hasMarks(): boolean;
+}
+
+export function hasMark(word: string): boolean {
+  return /[^\p{L}\p{N}\p{M}]/u.test(word);
 }
 
 export interface Value {
@@ -102,13 +108,18 @@ function createTextField(
     );
     return joined ? [all.flat()] : all;
   };
+  const sequences = (variant: TokenizerVariant): readonly Sequence[] => {
+    const found = made.get(variant) ?? make(variant);
+    made.set(variant, found);
+    return found;
+  };
+  let marks: boolean | null = null;
+  const findMarks = () => sequences('standard').some((tokens) => tokens.some(({ term }) => hasMark(term)));
   return {
     complete,
-    sequences: (variant) => {
-      const found = made.get(variant) ?? make(variant);
-      made.set(variant, found);
-      return found;
-    },
+    sequences,
+    // Asked by every clause of a rule, and a long page has many words.
+    hasMarks: () => (marks ??= findMarks()),
   };
 }
 

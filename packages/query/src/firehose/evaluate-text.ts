@@ -1,7 +1,7 @@
 import type { LeafNode } from '../ast.ts';
 import type { Evidence, LeafVerdict } from '../language.ts';
 import { acceptsOf } from './accept.ts';
-import type { PlacedToken, Sequence, TextField } from './document.ts';
+import { hasMark, type PlacedToken, type Sequence, type TextField } from './document.ts';
 import { findInText, type Hit, splitTest, type TextTest } from './match-text.ts';
 import { fields } from './tables.ts';
 
@@ -61,16 +61,10 @@ function find(leaf: LeafNode, field: TextField, variant: 'standard' | 'split'): 
   return undecided ? 'undecided' : null;
 }
 
-/** Only words with a mark inside (`we're`, `3.5`, `snake_case`) tell the two tokenizers apart. */
 function isSensitive(leaf: LeafNode, field: TextField): boolean {
   const words =
     leaf.test.type === 'term' ? [leaf.test.value] : leaf.test.type === 'phrase' ? leaf.test.words : [];
-  if (words.some(hasMark)) return true;
-  return field.sequences('standard').some((sequence) => sequence.some((token) => hasMark(token.term)));
-}
-
-function hasMark(word: string): boolean {
-  return /[^\p{L}\p{N}\p{M}]/u.test(word);
+  return words.some(hasMark) || field.hasMarks();
 }
 
 /** One range from the first to the last word; a hit across passages shows each of its words. */

@@ -15,7 +15,7 @@ export interface TextTest {
   readonly accepts: (token: string) => boolean | null;
 }
 
-/** The first place where the test holds; null when there is none. Time is linear in the tokens. */
+/** The first place where the test holds; null when there is none. Time is at most linear in the tokens. */
 export function findInText(
   tokens: Sequence,
   { test, removesStopWords, wholeField, accepts }: TextTest,
@@ -26,13 +26,27 @@ export function findInText(
       .filter(({ word }) => !(removesStopWords && isStopWord(word)));
     return test.slop > 0 ? findNear(tokens, words, test.slop) : findPhrase(tokens, words, wholeField);
   }
-  const wanted = test.type === 'term' ? test.value : null;
-  for (let position = 0; position < tokens.length; position += 1) {
-    const term = tokens[position]?.term ?? '';
-    if (wanted !== null ? term !== wanted : accepts(term) !== true) continue;
-    if (!(removesStopWords && isStopWord(term))) return [position];
+  if (test.type === 'term') {
+    const position = firstPositionOf(tokens, test.value);
+    return position === undefined || (removesStopWords && isStopWord(test.value)) ? null : [position];
+  }
+  for (const [position, { term }] of tokens.entries()) {
+    if (accepts(term) === true && !(removesStopWords && isStopWord(term))) return [position];
   }
   return null;
+}
+
+const firstPositions = new WeakMap<Sequence, ReadonlyMap<string, number>>();
+
+/** A rule may ask a long page for hundreds of words: the page is read once for all of them. */
+function firstPositionOf(tokens: Sequence, term: string): number | undefined {
+  let positions = firstPositions.get(tokens);
+  if (positions === undefined) {
+    // Backwards, so that the first of equal words stays.
+    positions = new Map(tokens.map((token, position) => [token.term, position] as const).toReversed());
+    firstPositions.set(tokens, positions);
+  }
+  return positions.get(term);
 }
 
 interface PlacedWord {
@@ -45,7 +59,8 @@ function findPhrase(tokens: Sequence, words: readonly PlacedWord[], wholeField: 
   if (first === undefined) return null;
   // One word alone is no phrase to Lucene and has no place to keep.
   const from = wholeField && words.length > 1 ? first.place : 0;
-  for (let position = from; position < tokens.length; position += 1) {
+  const start = firstPositionOf(tokens, first.word) ?? tokens.length;
+  for (let position = Math.max(from, start); position < tokens.length; position += 1) {
     if (tokens[position]?.term !== first.word) continue;
     const shift = position - first.place;
     if (words.every(({ word, place }) => tokens[place + shift]?.term === word)) {

@@ -36,6 +36,9 @@ export function openDatabase({ url, connectionsMax, onIdleError }: DatabaseOptio
     keepAlive: true,
   });
   pool.on('error', onIdleError);
+  // Inside a transaction the pool does not listen, and an "error" event that nobody hears ends the process. The
+  // statement under way, or the next one, is rejected all the same.
+  pool.on('connect', (client) => client.on('error', () => undefined));
   return {
     ...sqlOver(pool),
     async transaction(work) {
@@ -85,7 +88,8 @@ const passing = /^(08|57P|53)|^(ECONN|ETIMEDOUT|EPIPE|ENOTFOUND)/;
 function rethrow(error: unknown): never {
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
   const cut =
-    error instanceof Error && /terminated|timeout exceeded when trying to connect/i.test(error.message);
+    error instanceof Error &&
+    /terminated|not queryable|timeout exceeded when trying to connect/i.test(error.message);
   if (!passing.test(code) && !cut) throw error;
   throw new Failure('unavailable', 'The service cannot reach its database: try again shortly.', {
     retryAfterSeconds: 5,

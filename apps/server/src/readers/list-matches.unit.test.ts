@@ -1,0 +1,63 @@
+import { expect, test } from 'vitest';
+import { createParsedRules } from '../language/parsed-rules.ts';
+import { createCursors } from './cursor.ts';
+import { createListMatches } from './list-matches.ts';
+import type { StoredMatch } from './match-reader.ts';
+
+/** Rules on patterns are the slowest to explain: each of them tries every word of the page. */
+const slowRule = Array.from({ length: 20 }, (_, index) => `added:/.*q.{${index}}z/`).join(' OR ');
+const text = Array.from({ length: 10_000 }, (_, index) => `w${index}`).join(' ');
+
+function slowMatch(position: number): StoredMatch {
+  return {
+    position,
+    ruleId: 'rule_1',
+    ruleVersion: 1,
+    ruleValue: slowRule,
+    createdAt: new Date(0),
+    platform: 'firehose',
+    platformPostId: 'https://news.example',
+    payload: {
+      url: 'https://news.example',
+      title: null,
+      text: null,
+      author: null,
+      published_at: null,
+      language: null,
+      raw: { document: { url: 'https://news.example', diff: { chunks: [{ typ: 'ins', text }] } } },
+    },
+  };
+}
+
+test('others have their turn while a page of matches is explained', async () => {
+  let turns = 0;
+  let counting = false;
+  const takeTurns = () => {
+    if (!counting) return;
+    turns++;
+    setImmediate(takeTurns);
+  };
+  const listMatches = createListMatches({
+    reader: {
+      read: async () => {
+        counting = true;
+        setImmediate(takeTurns);
+        return [1, 2, 3, 4, 5].map(slowMatch);
+      },
+    },
+    rules: { exists: async () => true },
+    coverage: async () => ({ complete_through: null, gaps: [] }),
+    parsedRules: createParsedRules(),
+    cursors: createCursors(Buffer.alloc(32)),
+    bells: { ring: () => undefined, listen: () => ({ wait: async () => {}, [Symbol.dispose]: () => {} }) },
+  });
+  const principal = { accountId: 'acc_1', keyId: 'key_1', plan: 'paid', scopes: [] } as const;
+  const { matches } = await listMatches(
+    principal,
+    { limit: 5, order: 'newest' },
+    new AbortController().signal,
+  );
+  counting = false;
+  expect(matches).toHaveLength(5);
+  expect(turns).toBeGreaterThanOrEqual(4);
+});

@@ -1,0 +1,43 @@
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { findBrokenReferences, readPages } from '../documentation.ts';
+
+const root = join(import.meta.dirname, '../..');
+const brokenIn = (text: string, path = 'docs/page.md') => findBrokenReferences(root, { path, text });
+
+test('every link and every path in the documentation leads somewhere', async () => {
+  const pages = await readPages(root);
+  expect(pages.map(({ path }) => path)).toEqual(expect.arrayContaining(['README.md', 'docs/glossary.md']));
+  expect(pages.flatMap((page) => findBrokenReferences(root, page))).toEqual([]);
+});
+
+test('a link is looked up from its page, without its fragment', () => {
+  expect(
+    brokenIn('[a](glossary.md#words) [b](../README.md) [c](https://x.example/no.md) [d](#here)'),
+  ).toEqual([]);
+  expect(brokenIn('[a](README.md) [b](../docs/no.md#words)')).toEqual([
+    'docs/page.md: README.md',
+    'docs/page.md: ../docs/no.md',
+  ]);
+});
+
+test('a path in code is looked up from the root, the server and the page, also as a glob', () => {
+  expect(
+    brokenIn('`tools/check.ts` `slots/slot.ts` `errors/README.md` `adapters/{x,firehose}/rules.ts`'),
+  ).toEqual([]);
+  expect(brokenIn('`e2e/*.e2e.test.ts`, `packages/engines`, `./docs/adr`')).toEqual([]);
+  expect(
+    brokenIn('`tools/no.ts` `slots/no*.ts` `packages/no`\n```sh\nnode apps/no.ts --port 1\n```'),
+  ).toEqual([
+    'docs/page.md: tools/no.ts',
+    'docs/page.md: slots/no*.ts',
+    'docs/page.md: packages/no',
+    'docs/page.md: apps/no.ts',
+  ]);
+});
+
+test('code that is no path is left alone', () => {
+  expect(
+    brokenIn('`application/json` `/openapi.json` `a/b` `main.ts` `<noun>/x.ts` and tools/no.ts'),
+  ).toEqual([]);
+});
