@@ -102,6 +102,12 @@ export const settings = {
     schema: count.default(1_000),
     about: 'Rules on `x` that one account on a paid plan may have.',
   },
+  keepOldValueMs: {
+    variable: 'EARSHOT_KEEP_OLD_VALUE_MS',
+    schema: z.coerce.number().int().min(0).max(600_000).default(20_000),
+    about:
+      'How long the old value of a changed rule stays registered beside the new one. X needs about 20 s to heed a new rule.',
+  },
   supportContact: {
     variable: 'EARSHOT_SUPPORT_CONTACT',
     schema: z.string().min(1).default('the operator of this installation'),

@@ -77,6 +77,7 @@ const bad: Record<keyof typeof settings, readonly string[]> = {
   xRuleCapacity: ['0', '-5', 'many'],
   firehoseRuleCapacity: ['0'],
   premiumRulesMax: ['0', '1.5'],
+  keepOldValueMs: ['-1', '600001', 'long'],
   supportContact: [],
   eventsReplicas: ['2', '5'],
   eventsBytesMax: ['0'],

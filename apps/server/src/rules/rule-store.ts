@@ -5,7 +5,8 @@ import type { ProblemKind, SlotState } from '../slots/slot.ts';
 export interface RuleStore {
   /** Writes the rule as `creating` and takes its slots, before any upstream is called. */
   begin(rule: NewRule): Promise<BeginOutcome>;
-  slotStates(ruleId: string): Promise<HeldSlot[]>;
+  /** The slots that the rule holds for a version; for the first one unless told. */
+  slotStates(ruleId: string, version?: number): Promise<HeldSlot[]>;
   /** False when the creation was given up meanwhile by somebody else. */
   activate(ruleId: string): Promise<boolean>;
   /** Removes a rule that never became active, with its holds; returns the ids of the slots it held. */
@@ -15,6 +16,9 @@ export interface RuleStore {
   /** The time of the deletion, or null when there is no such rule. */
   delete(accountId: string, ruleId: string): Promise<Date | null>;
   exists(accountId: string, ruleId: string): Promise<boolean>;
+  get(accountId: string, ruleId: string): Promise<Rule | null>;
+  /** The oldest other rule of the account with the same values on the same platforms. */
+  equivalentOf(accountId: string, ruleId: string): Promise<string | null>;
   /** Newest first, below the given id. */
   page(accountId: string, page: { before: string | null; limit: number }): Promise<Rule[]>;
 }
@@ -24,6 +28,7 @@ export interface NewRule {
   readonly accountId: string;
   readonly name: string;
   readonly intent: string;
+  readonly expiresAt: Date | null;
   readonly premiumRulesMax: number;
   readonly values: readonly NewRuleValue[];
 }
