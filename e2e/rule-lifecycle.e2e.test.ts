@@ -1,5 +1,5 @@
 import { eventually } from '@earshot/testkit';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { Api } from './src/api.ts';
 import { type ServerUnderTest, startWorld, tapToken, type World, xToken } from './src/world.ts';
 
@@ -14,12 +14,26 @@ beforeAll(async () => {
 });
 afterAll(() => world?.[Symbol.asyncDispose]());
 
+/** Each test begins with an empty account and an empty upstream. */
+afterEach(async () => {
+  await world.sandbox.clearFaults();
+  for (const { id } of (await api.listRules()).rules) await api.deleteRule(id);
+  await expectUpstream([]);
+});
+
 const withinMs = { timeoutMs: 15_000 };
 const xValues = async () => (await world.sandbox.xState(xToken)).rules.map(({ value }) => value);
 const firehoseValues = async () =>
   (await world.sandbox.firehoseState(tapToken)).rules.map(({ value }) => value);
 const codeOf = (answer: { json: unknown }) => Object(answer.json).code;
 const inMs = (ms: number) => new Date(Date.now() + ms).toISOString();
+
+async function expectUpstream(x: readonly string[], firehose: readonly string[] = []): Promise<void> {
+  await eventually(async () => {
+    expect(await xValues()).toEqual(x);
+    expect(await firehoseValues()).toEqual(firehose);
+  }, withinMs);
+}
 
 async function expectTexts(ruleId: string, texts: readonly string[]): Promise<void> {
   await eventually(async () => {
@@ -58,7 +72,6 @@ describe('UpdateRule', () => {
       const [match] = await api.allMatches({ rule_id });
       expect(match).toMatchObject({ rule_version: 4, why: { verdict: 'match' } });
     }, withinMs);
-    await api.deleteRule(rule_id);
   });
 
   test('moves to the new value and lets the old one go, platforms included', async () => {
@@ -68,10 +81,7 @@ describe('UpdateRule', () => {
     const changed = await api.updateRule(rule_id, { platforms: ['x'], overrides: { x: 'lagoon' } });
     expect(changed).toMatchObject({ version: 2, platforms: { x: { translated_value: 'lagoon' } } });
     expect(Object.keys(changed.platforms)).toEqual(['x']);
-    await eventually(async () => {
-      expect(await xValues()).toEqual(['lagoon']);
-      expect(await firehoseValues()).toEqual([]);
-    }, withinMs);
+    await expectUpstream(['lagoon']);
     await world.sandbox.posts(['harbor two', 'lagoon one']);
     await expectTexts(rule_id, ['harbor one', 'lagoon one']);
     const back = await api.updateRule(rule_id, {
@@ -79,8 +89,6 @@ describe('UpdateRule', () => {
       overrides: { x: 'harbor', firehose: 'harbor' },
     });
     expect(back).toMatchObject({ version: 3, platforms: { firehose: { status: 'active' } } });
-    await api.deleteRule(rule_id);
-    await eventually(async () => expect(await xValues()).toEqual([]), withinMs);
   });
 
   test('that a platform refuses leaves the rule as it was and working, with the words of the platform', async () => {
@@ -100,7 +108,6 @@ describe('UpdateRule', () => {
       overrides: { x: 'shaky', firehose: 'shaky' },
     });
     expect(await world.sandbox.fired()).toEqual([1]);
-    await world.sandbox.clearFaults();
     expect(answer).toMatchObject({
       status: 400,
       json: {
@@ -110,10 +117,9 @@ describe('UpdateRule', () => {
     });
     expect(await api.getRule(rule_id)).toEqual(before);
     expect(await xValues()).toEqual(['steady']);
-    expect(await firehoseValues()).toEqual(['"steady"']);
+    expect(await firehoseValues()).toEqual(['added:"steady"']);
     await world.sandbox.posts(['shaky ground', 'steady ground']);
     await expectTexts(rule_id, ['steady ground']);
-    await api.deleteRule(rule_id);
   });
 
   test('is refused with what is wrong with the request', async () => {
@@ -133,7 +139,6 @@ describe('UpdateRule', () => {
     expect(await violations({ expires_at: 'tomorrow' })).toEqual([['expires_at', 'invalid_value']]);
     expect((await violations({ platforms: ['x'], overrides: { x: '(word' } }))[0]?.[0]).toBe('overrides.x');
     expect(await api.getRule(rule_id)).toMatchObject({ version: 1 });
-    await api.deleteRule(rule_id);
   });
 
   test('twice at once: one of them waits its turn or is told to try again, and the rule stays whole', async () => {
@@ -142,12 +147,10 @@ describe('UpdateRule', () => {
     const change = (x: string) =>
       api.call('POST', '/api.UpdateRule', { rule_id, platforms: ['x'], overrides: { x } });
     const answers = await Promise.all([change('turns left'), change('turns right')]);
-    expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 409]);
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200, 409]));
     expect(codeOf(answers.find(({ status }) => status === 409) ?? { json: null })).toBe('aborted');
-    await world.sandbox.clearFaults();
     const { platforms } = await api.getRule(rule_id);
-    await eventually(async () => expect(await xValues()).toEqual([platforms.x?.translated_value]), withinMs);
-    await api.deleteRule(rule_id);
+    await expectUpstream([platforms.x?.translated_value ?? '']);
   });
 });
 
@@ -158,9 +161,7 @@ describe('PauseRule and ResumeRule', () => {
     await expectTexts(rule_id, ['tide one']);
     const paused = await api.pauseRule(rule_id);
     expect(paused).toMatchObject({ state: 'paused', version: 1, platforms: { x: { status: 'paused' } } });
-    await eventually(async () => expect([...(await xValues()), ...(await firehoseValues())]).toEqual([]), {
-      timeoutMs: 15_000,
-    });
+    await expectUpstream([]);
     await world.sandbox.posts(['tide two']);
     await expectTexts(rule_id, ['tide one']);
 
@@ -172,7 +173,6 @@ describe('PauseRule and ResumeRule', () => {
     });
     await world.sandbox.posts(['tide three']);
     await expectTexts(rule_id, ['tide one', 'tide three']);
-    await api.deleteRule(rule_id);
   });
 
   test('a paused rule can be changed, and is resumed with what it became', async () => {
@@ -184,22 +184,19 @@ describe('PauseRule and ResumeRule', () => {
     expect(await xValues()).toEqual(['after']);
     await world.sandbox.posts(['before', 'after']);
     await expectTexts(rule_id, ['after']);
-    await api.deleteRule(rule_id);
   });
 
   test('a resume that a platform refuses leaves the rule paused', async () => {
     const { rule_id } = await api.createRule({ x: 'refusal' });
     await api.pauseRule(rule_id);
-    await eventually(async () => expect(await xValues()).toEqual([]), withinMs);
+    await expectUpstream([]);
     await world.sandbox.arm({ kind: 'rule_refused', platform: 'x', count: 1, message: 'No more' });
     const answer = await api.call('POST', '/api.ResumeRule', { rule_id });
     expect(await world.sandbox.fired()).toEqual([1]);
-    await world.sandbox.clearFaults();
     expect(answer).toMatchObject({ status: 400, json: { code: 'invalid_argument' } });
     expect(answer.text).toContain('No more');
     expect(await api.getRule(rule_id)).toMatchObject({ state: 'paused' });
     await api.resumeRule(rule_id);
-    await api.deleteRule(rule_id);
   });
 
   test('in the wrong state are a failed precondition', async () => {
@@ -211,7 +208,7 @@ describe('PauseRule and ResumeRule', () => {
     expect([paused.status, codeOf(paused)]).toEqual([400, 'failed_precondition']);
     await api.deleteRule(rule_id);
     expect((await api.call('POST', '/api.ResumeRule', { rule_id })).status).toBe(404);
-    await eventually(async () => expect(await xValues()).toEqual([]), withinMs);
+    await expectUpstream([]);
   });
 
   test('a paused rule still counts as a premium rule, and a change of value does not count twice', async () => {
@@ -224,7 +221,7 @@ describe('PauseRule and ResumeRule', () => {
     await mine.updateRule(ids.at(1) ?? '', { platforms: ['x'], overrides: { x: 'limited13' } });
     await mine.resumeRule(first);
     for (const id of ids) await mine.deleteRule(id);
-    await eventually(async () => expect(await xValues()).toEqual([]), withinMs);
+    await expectUpstream([]);
   });
 });
 
@@ -250,7 +247,6 @@ describe('expires_at', () => {
     expect([refused.status, codeOf(refused)]).toEqual([400, 'failed_precondition']);
     expect(await api.updateRule(rule_id, { expires_at: null })).toMatchObject({ state: 'paused' });
     expect(await api.resumeRule(rule_id)).toMatchObject({ state: 'active', expires_at: null });
-    await api.deleteRule(rule_id);
   });
 
   test('in the past is refused at the creation', async () => {
@@ -277,7 +273,9 @@ describe('an equal rule of the same account', () => {
     expect(second.platforms.x?.warnings).toMatchObject([{ severity: 'warning', code: 'equivalent_rule' }]);
     expect(await api.createRule({ x: 'twin' })).not.toHaveProperty('equivalent_rule_id');
     const other = server.api(await world.newAccount('stranger'));
-    expect(await other.createRule({ x: 'twin', firehose: 'twin' })).not.toHaveProperty('equivalent_rule_id');
+    const theirs = await other.createRule({ x: 'twin', firehose: 'twin' });
+    expect(theirs).not.toHaveProperty('equivalent_rule_id');
+    await other.deleteRule(theirs.rule_id);
     await api.deleteRule(second.rule_id);
     await api.pauseRule(first.rule_id);
     const third = await api.createRule({ x: 'twin', firehose: 'twin' });

@@ -21,9 +21,9 @@ interface Steady {
 
 function postSteadily(text: string): Steady {
   const sent: string[] = [];
-  let stopped = false;
+  const end = new AbortController();
   const sending = (async () => {
-    while (!stopped) {
+    while (!end.signal.aborted) {
       const [post] = await world.sandbox.posts([`${text} number ${sent.length}`]);
       if (post) sent.push(post.id);
       await sleep(40);
@@ -32,7 +32,7 @@ function postSteadily(text: string): Steady {
   return {
     sent,
     async stop() {
-      stopped = true;
+      end.abort();
       await sending;
     },
   };

@@ -53,7 +53,9 @@ export async function changeRule(options: ChangeRuleOptions, change: Change): Pr
         'failed_precondition',
         'The rule has expired: give it another "expires_at" with UpdateRule, or null, and then resume it.',
       );
-    default:
+    case 'premium_limit':
+    case 'no_source':
+    case 'sources_full':
       throw placementRefusal(outcome, change.premiumRulesMax, options.contact);
   }
   return await readRule(options.store, change);
