@@ -8,8 +8,18 @@ import { startWorld, tapToken, type World, xToken } from './src/world.ts';
 /** What a caller may find after the recovery: a creation that was confirmed, or a deletion that was not. */
 const ruleSurvives = new Set(['create.activated', 'delete.begin']);
 
+/** A change that was under way is undone, one that was applied stays: the version of the rule that is found. */
+const versionAfter = new Map([
+  ['change.written', 1],
+  ['change.registered', 1],
+  ['change.undone', 1],
+  ['change.applied', 2],
+  ['pause.written', 2],
+]);
+
 /** Where the crash leaves the upstream and our records in disagreement: what the recovery has to mend. */
 const leavesDamage = new Set([
+  ...versionAfter.keys(),
   'register.added_upstream',
   'register.recorded',
   'create.registered',
@@ -26,6 +36,7 @@ interface Census {
   readonly listed: number;
   readonly unsettledSlots: number;
   readonly unconfirmedRules: number;
+  readonly unfinishedChanges: number;
 }
 
 async function takeCensus(world: World): Promise<Census> {
@@ -38,45 +49,60 @@ async function takeCensus(world: World): Promise<Census> {
     return {
       upstream: x.rules.length + firehose.rules.length,
       listed: await count(
-        `select count(*) from rules join rule_versions v on v.rule_id = rules.id where state = 'active'`,
+        `select count(*) from rules join rule_versions v on v.rule_id = rules.id and v.version = rules.version
+         where state = 'active'`,
       ),
       unsettledSlots: await count(`select count(*) from slots where state <> 'registered'`),
       unconfirmedRules: await count(`select count(*) from rules where state = 'creating'`),
+      unfinishedChanges: await count('select count(*) from rules where changing_to is not null'),
     };
   } finally {
     await client.end();
   }
 }
 
-const isConsistent = ({ upstream, listed, unsettledSlots, unconfirmedRules }: Census) =>
-  upstream === listed && unsettledSlots === 0 && unconfirmedRules === 0;
+const isConsistent = ({ upstream, listed, ...unfinished }: Census) =>
+  upstream === listed && Object.values(unfinished).every((count) => count === 0);
 
-/** A creation that is refused on one platform goes through the undoing; all others succeed unless we die. */
-async function createThenDelete(world: World, api: Api, label: string): Promise<void> {
+/** What is refused on one platform goes through the undoing; all else succeeds unless we die. */
+async function liveAndDie(world: World, api: Api, label: string): Promise<void> {
   if (label === 'create.abandoned')
     await world.sandbox.arm({ kind: 'rule_refused', platform: 'firehose', count: 1 });
   const { rule_id } = await api.createRule({ x: 'tremor', firehose: 'tremor' });
+  if (versionAfter.has(label)) {
+    if (label === 'change.undone')
+      await world.sandbox.arm({ kind: 'rule_refused', platform: 'firehose', count: 1 });
+    await api.updateRule(rule_id, {
+      platforms: ['x', 'firehose'],
+      overrides: { x: 'tremor lang:en', firehose: 'tremor OR quake' },
+    });
+    await api.pauseRule(rule_id);
+  }
   await api.deleteRule(rule_id);
 }
 
-describe('a crash at any step of a creation or deletion', () => {
+const shortOverlap = { EARSHOT_KEEP_OLD_VALUE_MS: '500' };
+
+describe("a crash at any step of a rule's life", () => {
   test.concurrent.each(checkpoints)('at %s converges within 60 s', async (label) => {
     await using world = await startWorld();
     const account = await world.newAccount();
-    const doomed = await world.startServer({ EARSHOT_CRASH_AT: label });
-    await createThenDelete(world, doomed.api(account), label).catch(() => undefined);
+    const doomed = await world.startServer({ ...shortOverlap, EARSHOT_CRASH_AT: label });
+    await liveAndDie(world, doomed.api(account), label).catch(() => undefined);
     // The fault fired: the process killed itself at the label.
     await doomed.exited;
     expect(await world.serverLog()).not.toContain('earshot is down');
     if (leavesDamage.has(label)) expect(isConsistent(await takeCensus(world))).toBe(false);
 
-    const server = await world.startServer();
+    const server = await world.startServer(shortOverlap);
     await eventually(async () => expect(await takeCensus(world)).toSatisfy(isConsistent), {
       timeoutMs: 60_000,
     });
     const api = server.api(account);
     const { rules } = await api.listRules();
-    expect(rules).toHaveLength(ruleSurvives.has(label) ? 1 : 0);
+    expect(rules).toHaveLength(ruleSurvives.has(label) || versionAfter.has(label) ? 1 : 0);
+    if (versionAfter.has(label)) expect(rules[0]?.version).toBe(versionAfter.get(label));
+    if (rules[0]?.state === 'paused') await api.resumeRule(rules[0].id);
 
     // What is listed works; what is not can be made again.
     const rule = rules[0] ?? (await api.createRule({ x: 'tremor', firehose: 'tremor' }));

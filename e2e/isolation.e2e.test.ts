@@ -43,6 +43,11 @@ async function seen(api: Api, method: string, path: string, body?: object) {
 describe('an id of another account answers like one that does not exist, byte for byte', () => {
   const requests: ReadonlyArray<readonly [string, object]> = [
     ['/api.DeleteRule', {}],
+    ['/api.GetRule', {}],
+    ['/api.UpdateRule', { name: 'mine now' }],
+    ['/api.UpdateRule', { platforms: ['x'], overrides: { x: 'mine now' } }],
+    ['/api.PauseRule', {}],
+    ['/api.ResumeRule', {}],
     ['/matches', {}],
     ['/matches', { platform: 'x' }],
     ['/matches', { order: 'oldest', limit: 1, wait_seconds: 1 }],
@@ -61,7 +66,7 @@ describe('an id of another account answers like one that does not exist, byte fo
   test('a rule that the caller has deleted itself', async () => {
     const { rule_id } = await asBob.createRule({ x: 'ephemeral' });
     await asBob.deleteRule(rule_id);
-    for (const path of ['/api.DeleteRule', '/matches']) {
+    for (const path of ['/api.DeleteRule', '/api.GetRule', '/api.PauseRule', '/api.ResumeRule', '/matches']) {
       const deleted = await seen(asBob, 'POST', path, { rule_id });
       expect(deleted).toEqual(await seen(asBob, 'POST', path, { rule_id: unknownLike(rule_id) }));
     }

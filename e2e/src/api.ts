@@ -1,10 +1,14 @@
-import type { AnswerOf, ErrorEnvelope, Match } from '@earshot/contract';
+import type { AnswerOf, ErrorEnvelope, Match, Rule } from '@earshot/contract';
 
 /** A plain HTTP client: what a caller sees, without any help. */
 export interface Api {
   call(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>;
   createRule(rule: NewRule): Promise<AnswerOf<'CreateRule'>>;
   deleteRule(ruleId: string): Promise<AnswerOf<'DeleteRule'>>;
+  getRule(ruleId: string): Promise<Rule>;
+  updateRule(ruleId: string, changes: object): Promise<Rule>;
+  pauseRule(ruleId: string): Promise<Rule>;
+  resumeRule(ruleId: string): Promise<Rule>;
   listRules(): Promise<AnswerOf<'ListRules'>>;
   matches(request?: object): Promise<AnswerOf<'ListMatches'>>;
   /** All matches, oldest first, page by page. */
@@ -64,6 +68,10 @@ export function createApi(baseUrl: string, key: string): Api {
         overrides: { ...(x === undefined ? {} : { x }), ...(firehose === undefined ? {} : { firehose }) },
       }),
     deleteRule: (ruleId) => ask('POST', '/api.DeleteRule', { rule_id: ruleId }),
+    getRule: (ruleId) => ask('POST', '/api.GetRule', { rule_id: ruleId }),
+    updateRule: (ruleId, changes) => ask('POST', '/api.UpdateRule', { rule_id: ruleId, ...changes }),
+    pauseRule: (ruleId) => ask('POST', '/api.PauseRule', { rule_id: ruleId }),
+    resumeRule: (ruleId) => ask('POST', '/api.ResumeRule', { rule_id: ruleId }),
     listRules: () => ask('GET', '/api.ListRules'),
     matches,
     async allMatches(request = {}) {

@@ -155,6 +155,12 @@ export const settings = {
     about:
       'Requests of one account that one node answers at the same time, those that wait for matches included.',
   },
+  keepOldValueMs: {
+    variable: 'EARSHOT_KEEP_OLD_VALUE_MS',
+    schema: z.coerce.number().int().min(0).max(600_000).default(20_000),
+    about:
+      'How long the old value of a changed rule stays registered beside the new one. X needs about 20 s to heed a new rule.',
+  },
   supportContact: {
     variable: 'EARSHOT_SUPPORT_CONTACT',
     schema: z.string().min(1).default('the operator of this installation'),

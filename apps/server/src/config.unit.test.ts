@@ -91,6 +91,7 @@ const bad: Record<keyof typeof settings, readonly string[]> = {
   keysMax: ['0'],
   freeKeysMax: ['0'],
   requestsInFlightMax: ['0'],
+  keepOldValueMs: ['-1', '600001', 'long'],
   supportContact: [],
   eventsReplicas: ['2', '5'],
   eventsBytesMax: ['0'],

@@ -45,6 +45,7 @@ async function putSlot(state: SlotState, { held, known }: { held: boolean; known
     accountId: 'acc_1',
     name: 'rule',
     intent: 'test',
+    expiresAt: null,
     premiumRulesMax: 10,
     values: [{ platform: 'x', value: 'word', translatedValue: 'word' }],
   });

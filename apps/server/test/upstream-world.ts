@@ -95,6 +95,7 @@ export async function beginRule(
     accountId,
     name: 'rule',
     intent: 'test',
+    expiresAt: null,
     premiumRulesMax,
     values: (['x', 'firehose'] as const).flatMap((platform) => {
       const value = values[platform];

@@ -103,7 +103,7 @@ export const errorCodes = {
   deadline_exceeded: {
     status: 504,
     title: 'The upstream did not confirm in time',
-    when: 'An upstream platform did not confirm the rule in time. Nothing was created.',
+    when: 'An upstream platform did not confirm the rule in time. Nothing was created or changed.',
     retryable: true,
     whatToDo: 'Send the same request again.',
   },

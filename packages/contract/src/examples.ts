@@ -40,6 +40,7 @@ const listRules = {
         updated_at: '2026-11-14T22:46:00.000Z',
         version: 1,
         state: 'active',
+        expires_at: null,
         platforms: {
           x: {
             platform_rule_id: '1989471234567890123',
@@ -55,6 +56,58 @@ const listRules = {
     ],
     next_cursor: null,
   },
+} as const;
+
+const ruleId = 'rule_01kb2m9x4c7q5t8w3y6z1v0n2p';
+
+const getRule = {
+  request: { rule_id: ruleId },
+  answer: listRules.answer.rules[0],
+} as const;
+
+const updateRule = {
+  request: {
+    rule_id: ruleId,
+    platforms: ['x'],
+    overrides: { x: '"rust 2027" release' },
+    expires_at: '2026-12-31T00:00:00.000Z',
+  },
+  answer: {
+    ...listRules.answer.rules[0],
+    updated_at: '2026-11-15T07:00:00.000Z',
+    version: 2,
+    expires_at: '2026-12-31T00:00:00.000Z',
+    platforms: {
+      x: {
+        ...listRules.answer.rules[0].platforms.x,
+        platform_rule_id: '1989480000000000001',
+        translated_value: '"rust 2027" release',
+        active_since: '2026-11-15T06:59:59.800Z',
+      },
+    },
+  },
+} as const;
+
+const pauseRule = {
+  request: { rule_id: ruleId },
+  answer: {
+    ...listRules.answer.rules[0],
+    updated_at: '2026-11-15T07:30:00.000Z',
+    state: 'paused',
+    platforms: {
+      x: {
+        ...listRules.answer.rules[0].platforms.x,
+        platform_rule_id: '',
+        status: 'paused',
+        active_since: null,
+      },
+    },
+  },
+} as const;
+
+const resumeRule = {
+  request: { rule_id: ruleId },
+  answer: { ...listRules.answer.rules[0], updated_at: '2026-11-15T07:45:00.000Z' },
 } as const;
 
 const deleteRule = {
@@ -194,6 +247,10 @@ const error = {
 export const examples = {
   createRule,
   listRules,
+  getRule,
+  updateRule,
+  pauseRule,
+  resumeRule,
   deleteRule,
   listMatches,
   validateRule,

@@ -9,6 +9,7 @@ import {
   type RequestIssue,
   requestIssue,
   requestObject,
+  requestTime,
   text,
 } from './request-fields.ts';
 import { suggest } from './suggest.ts';
@@ -32,11 +33,18 @@ function unknownOverride(key: string): RequestIssue {
   return requestIssue('extra_override', `${quote(key)} is not a platform. ${hint}`, [key]);
 }
 
+export const ruleName = text({ max: 200, description: 'Name of the rule, for people.' });
+export const ruleIntent = text({ max: 2_000, description: 'What the rule is for; context for agents.' });
+export const expiresAt = requestTime.nullable().meta({
+  description: 'When the rule is paused by itself: a time in the future, or null for never.',
+});
+
 export const createRuleRequest = requestObject({
-  name: text({ max: 200, description: 'Name of the rule, for people.' }),
-  intent: text({ max: 2_000, description: 'What the rule is for; context for agents.' }),
+  name: ruleName,
+  intent: ruleIntent,
   platforms: distinctPlatforms.meta({ description: 'Platforms to create the rule on.' }),
   overrides,
+  expires_at: expiresAt.optional(),
 }).superRefine((request, context) => {
   for (const issue of overrideMismatches(request)) context.addIssue(issue);
 }, alsoWhenFieldsFail);
@@ -65,9 +73,9 @@ function missingOverride(platform: Platform): RequestIssue {
   return requestIssue('missing_override', message, ['overrides', platform]);
 }
 
-const ruleStatus = z.enum(['active', 'pending', 'failed']).meta({
+const ruleStatus = z.enum(['active', 'pending', 'failed', 'paused']).meta({
   description:
-    '`active`: the platform is watched for it. `pending`: it will be shortly. `failed`: the platform refuses it.',
+    '`active`: the platform is watched for it. `pending`: it will be shortly. `failed`: the platform refuses it. `paused`: the rule is paused.',
 });
 
 const registration = {
@@ -79,6 +87,9 @@ const registration = {
 export const createRuleAnswer = z.strictObject({
   rule_id: ruleId,
   platforms: perPlatform(z.strictObject({ ...registration, warnings: z.array(diagnosticSchema) })),
+  equivalent_rule_id: ruleId.optional().meta({
+    description: 'A rule of the account that has the same values on the same platforms, if there is one.',
+  }),
 });
 
 export const listRulesRequest = requestObject({
@@ -105,6 +116,9 @@ export const ruleSchema = z
     updated_at: timestamp,
     version: z.int().min(1).meta({ description: 'Grows with each change of the rule.' }),
     state: z.enum(['active', 'paused', 'failed']),
+    expires_at: timestamp.nullable().meta({
+      description: 'When the rule is paused by itself; a paused rule with a time in the past has expired.',
+    }),
     platforms: perPlatform(rulePlatformSchema),
   })
   .meta({ description: 'A rule of the account.' });

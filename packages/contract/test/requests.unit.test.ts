@@ -55,6 +55,26 @@ describe.each(operationIds)('%s', (id) => {
   });
 });
 
+describe('UpdateRule', () => {
+  const update = (changes: object) => violations('UpdateRule', { rule_id: 'rule_1', ...changes });
+
+  test('needs something to change', () => {
+    expect(update({})).toEqual([': required']);
+    expect(update({ name: 'another' })).toEqual([]);
+    expect(update({ expires_at: null })).toEqual([]);
+  });
+
+  test('takes platforms and overrides together, and one override for each platform', () => {
+    expect(update({ platforms: ['x'] })).toEqual(['overrides: required']);
+    expect(update({ overrides: { x: 'a' } })).toEqual(['platforms: required']);
+    expect(update({ platforms: ['x'], overrides: { firehose: 'a' } })).toEqual([
+      'overrides.x: missing_override',
+      'overrides.firehose: extra_override',
+    ]);
+    expect(update({ platforms: ['x'], overrides: { x: 'a' } })).toEqual([]);
+  });
+});
+
 describe('CreateRule', () => {
   test('needs all four fields', () => {
     expect(violations('CreateRule', {})).toEqual([

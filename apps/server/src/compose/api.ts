@@ -6,6 +6,7 @@ import { createAccountStore } from '../adapters/postgres/account-store.ts';
 import { createAuditReader } from '../adapters/postgres/audit-reader.ts';
 import { createClaimStore } from '../adapters/postgres/claim-store.ts';
 import { createMatchReader } from '../adapters/postgres/match-reader.ts';
+import { createRuleChangeStore } from '../adapters/postgres/rule-change-store.ts';
 import { createRuleStore } from '../adapters/postgres/rule-store.ts';
 import { createSourceStore } from '../adapters/postgres/source-store.ts';
 import { createAnswerOnce } from '../changes/answer-once.ts';
@@ -16,12 +17,16 @@ import type { AnyRoute } from '../http/route.ts';
 import { createKeyRoute } from '../http/routes/create-key.ts';
 import { createRuleRoute } from '../http/routes/create-rule.ts';
 import { deleteRuleRoute } from '../http/routes/delete-rule.ts';
+import { getRuleRoute } from '../http/routes/get-rule.ts';
 import { listAuditRoute } from '../http/routes/list-audit.ts';
 import { listKeysRoute } from '../http/routes/list-keys.ts';
 import { listMatchesRoute } from '../http/routes/list-matches.ts';
 import { listRulesRoute } from '../http/routes/list-rules.ts';
+import { pauseRuleRoute } from '../http/routes/pause-rule.ts';
 import { platformSyntaxRoute } from '../http/routes/platform-syntax.ts';
+import { resumeRuleRoute } from '../http/routes/resume-rule.ts';
 import { revokeKeyRoute } from '../http/routes/revoke-key.ts';
+import { updateRuleRoute } from '../http/routes/update-rule.ts';
 import { validateRuleRoute } from '../http/routes/validate-rule.ts';
 import { createHttpServer, type HttpServer } from '../http/server.ts';
 import { createParsedRules } from '../language/parsed-rules.ts';
@@ -30,6 +35,10 @@ import { createCursors } from '../readers/cursor.ts';
 import { createListMatches } from '../readers/list-matches.ts';
 import { createCreateRule } from '../rules/create-rule.ts';
 import { createDeleteRule } from '../rules/delete-rule.ts';
+import { createGetRule } from '../rules/get-rule.ts';
+import { createPauseRule } from '../rules/pause-rule.ts';
+import { createResumeRule } from '../rules/resume-rule.ts';
+import { createUpdateRule } from '../rules/update-rule.ts';
 import type { Shared } from './shared.ts';
 
 export function createApi(shared: Shared): HttpServer {
@@ -81,9 +90,15 @@ function routesOf(shared: Shared, plans: Plans): AnyRoute[] {
   const { config, database, installation } = shared;
   const store = createRuleStore(database);
   const cursors = createCursors(installation.cursorSecret);
+  const changes = createRuleChangeStore(database);
+  const forChanges = { ...shared, store, changes, plans, contact: config.supportContact };
   return [
     createRuleRoute(createCreateRule({ ...shared, store, plans, contact: config.supportContact })),
     listRulesRoute({ store, cursors }),
+    getRuleRoute(createGetRule(store)),
+    updateRuleRoute(createUpdateRule({ ...forChanges, keepOldMs: config.keepOldValueMs })),
+    pauseRuleRoute(createPauseRule(forChanges)),
+    resumeRuleRoute(createResumeRule(forChanges)),
     deleteRuleRoute(createDeleteRule({ ...shared, store })),
     listMatchesRoute(
       createListMatches({

@@ -1,11 +1,13 @@
 import { createEventLog } from '../adapters/nats/event-log.ts';
 import { createEventSource } from '../adapters/nats/event-source.ts';
+import { createMatchProgress } from '../adapters/nats/match-progress.ts';
 import { createClaimStore } from '../adapters/postgres/claim-store.ts';
 import { createLeaseStore } from '../adapters/postgres/lease-store.ts';
 import { createMaintenance } from '../adapters/postgres/maintenance.ts';
 import { createMatchStore } from '../adapters/postgres/match-store.ts';
 import { createRegistrarStore } from '../adapters/postgres/registrar-store.ts';
 import { createRuleStore } from '../adapters/postgres/rule-store.ts';
+import { createRuleUpkeep } from '../adapters/postgres/rule-upkeep.ts';
 import { createSourceStore } from '../adapters/postgres/source-store.ts';
 import { createForgetWorker } from '../changes/forget-worker.ts';
 import { createIngestWorker } from '../ingest/ingest-worker.ts';
@@ -14,6 +16,8 @@ import { createMatchWorker } from '../matching/match-worker.ts';
 import { createPartitionWorker } from '../matching/partition-worker.ts';
 import { createPurgeWorker } from '../matching/purge-worker.ts';
 import type { Roles } from '../roles.ts';
+import { createReleaseOldSlotsWorker } from '../rules/release-old-slots-worker.ts';
+import { createRuleUpkeepWorker } from '../rules/rule-upkeep-worker.ts';
 import { createUndoAbandonedWorker } from '../rules/undo-abandoned-worker.ts';
 import type { Worker } from '../runtime/worker.ts';
 import { createRegistrarWorker } from '../slots/registrar-worker.ts';
@@ -23,13 +27,20 @@ import { openSources, type Source } from './sources.ts';
 /** Which workers each role runs. */
 export function createRoles(shared: Shared, stack: AsyncDisposableStack): Roles {
   return {
-    api: async () => [
-      createUndoAbandonedWorker({ ...shared, store: createRuleStore(shared.database) }),
-      createForgetWorker(createClaimStore(shared.database)),
-    ],
+    api: async () => [...ruleWorkers(shared), createForgetWorker(createClaimStore(shared.database))],
     ingest: async () => (await openSources(shared, stack)).flatMap((source) => sourceWorkers(shared, source)),
     match: async () => matchWorkers(shared),
   };
+}
+
+/** They may run on every node: what they do, they do under the lock of the rule. */
+function ruleWorkers(shared: Shared): Worker[] {
+  const upkeep = createRuleUpkeep(shared.database);
+  return [
+    createUndoAbandonedWorker({ ...shared, store: createRuleStore(shared.database) }),
+    createRuleUpkeepWorker({ ...shared, store: upkeep }),
+    createReleaseOldSlotsWorker({ ...shared, store: upkeep, progress: createMatchProgress(shared.nats) }),
+  ];
 }
 
 /** Each source has one registrar and one listener in the whole installation: the lease sees to it. */

@@ -69,6 +69,8 @@ export function matchEvents(
       for (const { ruleId, accountId, ruleVersion } of found ?? []) {
         matched = true;
         const { platform, key: eventKey, day: eventDay } = event;
+        // A rule that changes holds the slots of two versions for a while: the newer one has matched.
+        if ((matches.get(`${ruleId} ${eventKey}`)?.ruleVersion ?? 0) > ruleVersion) continue;
         matches.set(`${ruleId} ${eventKey}`, {
           accountId,
           ruleId,

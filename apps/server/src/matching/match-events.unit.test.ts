@@ -40,6 +40,26 @@ function holder(slotId: string, ruleId: string, changed: Partial<Holder> = {}): 
 }
 
 describe('who gets an event', () => {
+  test.each([
+    ['first', ['1', '2']],
+    ['last', ['2', '1']],
+  ])(
+    'a rule between two versions gets it once, for the newer one, though the older is named %s',
+    (_, ids) => {
+      const { matches } = matchEvents(
+        'here',
+        [
+          event(
+            'e',
+            ids.map((id) => rule(id)),
+          ),
+        ],
+        [holder('slot_1', 'rule_a', { ruleVersion: 4 }), holder('slot_2', 'rule_a', { ruleVersion: 5 })],
+      );
+      expect(matches).toMatchObject([{ ruleId: 'rule_a', ruleVersion: 5 }]);
+    },
+  );
+
   test('every rule that holds the slot, of whichever account', () => {
     const { matches, posts } = matchEvents(
       'here',

@@ -25,6 +25,18 @@ function ruleEvents(log: Logger, metrics: Metrics) {
     ruleDeleted(rule: { ruleId: string; accountId: string }) {
       log.info(rule, 'rule deleted');
     },
+    ruleChanged(rule: { ruleId: string; accountId: string; change: 'updated' | 'paused' | 'resumed' }) {
+      log.info(rule, 'rule changed');
+    },
+    ruleChangeRefused(rule: { ruleId: string; accountId: string; reason: string }) {
+      log.info(rule, 'rule change undone');
+    },
+    rulesExpired(count: number) {
+      if (count > 0) log.info({ count }, 'rules paused because they expired');
+    },
+    abandonedChangesUndone(count: number) {
+      if (count > 0) log.warn({ count }, 'rule changes undone whose caller is gone');
+    },
     abandonedCreationsUndone(count: number) {
       if (count > 0) log.warn({ count }, 'creations undone whose caller is gone');
     },

@@ -6,7 +6,8 @@ import type { ProblemKind, SlotState } from '../slots/slot.ts';
 export interface RuleStore {
   /** Writes the rule as `creating` and takes its slots, before any upstream is called. */
   begin(rule: NewRule): Promise<BeginOutcome>;
-  slotStates(ruleId: string): Promise<HeldSlot[]>;
+  /** The slots that the rule holds for a version; for the first one unless told. */
+  slotStates(ruleId: string, version?: number): Promise<HeldSlot[]>;
   /** False when the creation was given up meanwhile by somebody else. The answer is recorded with it. */
   activate(change: Change, answer: AnswerOf<'CreateRule'>): Promise<boolean>;
   /** Removes a rule that never became active, with its holds; returns the ids of the slots it held. */
@@ -16,6 +17,9 @@ export interface RuleStore {
   /** Null when there is no such rule. */
   delete(change: Change, ruleId: string): Promise<AnswerOf<'DeleteRule'> | null>;
   exists(accountId: string, ruleId: string): Promise<boolean>;
+  get(accountId: string, ruleId: string): Promise<Rule | null>;
+  /** The oldest other rule of the account with the same values on the same platforms. */
+  equivalentOf(accountId: string, ruleId: string): Promise<string | null>;
   /** Newest first, below the given id. */
   page(accountId: string, page: { before: string | null; limit: number }): Promise<Rule[]>;
 }
@@ -25,6 +29,7 @@ export interface NewRule {
   readonly accountId: string;
   readonly name: string;
   readonly intent: string;
+  readonly expiresAt: Date | null;
   readonly premiumRulesMax: number;
   readonly values: readonly NewRuleValue[];
 }

@@ -2,6 +2,7 @@ import type { Platform } from '@earshot/contract';
 import { eventually } from '@earshot/testkit';
 import { expect } from 'vitest';
 import { slotOfTag } from '../../src/slots/slot.ts';
+import { changeBy, created } from '../changes.ts';
 import { beginRule } from '../upstream-world.ts';
 import type { Command } from './commands.ts';
 import { capacity, type ModelSource, type ModelWorld, type SandboxRule, sources } from './model-world.ts';
@@ -90,7 +91,7 @@ async function play(run: Run, command: Command): Promise<void> {
       const rule = run.acknowledged[command.which % Math.max(1, run.acknowledged.length)];
       if (!rule) return;
       run.acknowledged = run.acknowledged.filter((one) => one !== rule);
-      expect(await world.rules.delete('acc_1', rule.ruleId)).not.toBeNull();
+      expect(await world.rules.delete(changeBy('acc_1', null, 'DeleteRule'), rule.ruleId)).not.toBeNull();
       world.bells.ring('slots');
       return;
     }
@@ -126,7 +127,7 @@ async function create(run: Run, word: string, platforms: readonly Platform[]): P
   for (;;) {
     const slots = await rules.slotStates(ruleId);
     const registered = slots.every(({ state }) => state === 'registered');
-    if (registered && (await rules.activate(ruleId))) {
+    if (registered && (await rules.activate(changeBy('acc_1'), created(ruleId)))) {
       run.acknowledged.push({ ruleId, word, platforms });
       return;
     }

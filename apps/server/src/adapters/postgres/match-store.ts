@@ -21,12 +21,12 @@ export function createMatchStore(database: Database): MatchStore {
     async holdersOf({ slotIds, upstreamRules }) {
       const rows = await database.many<HolderRow>(
         `select ${holderColumns} from slots join slot_holders on slot_holders.slot_id = slots.id
-         where slots.id = any($1)
+         where slots.id = any($1) and not slot_holders.pending
          union all
          select ${holderColumns}
          from unnest($2::text[], $3::text[]) as asked (source_id, upstream_rule_id)
          join slots on slots.source_id = asked.source_id and slots.upstream_rule_id = asked.upstream_rule_id
-         join slot_holders on slot_holders.slot_id = slots.id`,
+         join slot_holders on slot_holders.slot_id = slots.id and not slot_holders.pending`,
         [slotIds, upstreamRules.map((one) => one.sourceId), upstreamRules.map((one) => one.upstreamRuleId)],
       );
       return rows.map(toHolder);

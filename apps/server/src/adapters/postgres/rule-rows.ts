@@ -8,6 +8,7 @@ export interface RuleRow {
   version: number;
   created_at: Date;
   updated_at: Date;
+  expires_at: Date | null;
   platforms: PlatformRow[];
 }
 
@@ -22,9 +23,10 @@ interface PlatformRow {
   last_match_at: string | null;
 }
 
-/** A page of an account's rules with what is known of them per platform. */
-export const rulePage = `
+/** Rules with what is known of them per platform. A paused rule holds no slot, whoever else may hold its old one. */
+const selectRules = `
   select rules.id, rules.name, rules.intent, rules.state, rules.version, rules.created_at, rules.updated_at,
+    rules.expires_at,
     (select json_agg(json_build_object(
         'platform', v.platform, 'translated_value', v.translated_value,
         'upstream_rule_id', slots.upstream_rule_id, 'slot_state', slots.state, 'live', sources.live_until > now(),
@@ -32,7 +34,7 @@ export const rulePage = `
         'match_count', coalesce(counted.matches, 0), 'last_match_at', counted.last_match_at
       ) order by v.platform desc)
      from rule_versions v
-     left join slots on slots.id = v.slot_id
+     left join slots on slots.id = v.slot_id and rules.state <> 'paused'
      left join sources on sources.id = slots.source_id
      left join lateral (
        select sum(matches)::bigint as matches, max(last_match_at) as last_match_at
@@ -40,7 +42,12 @@ export const rulePage = `
      ) counted on true
      where v.rule_id = rules.id and v.version = rules.version) as platforms
   from rules
-  where rules.account_id = $1 and rules.state not in ('creating', 'deleted')
+  where rules.account_id = $1 and rules.state not in ('creating', 'deleted')`;
+
+export const ruleById = `${selectRules} and rules.id = $2`;
+
+/** A page of an account's rules, newest first. */
+export const rulePage = `${selectRules}
     and ($2::text is null or rules.id < $2)
   order by rules.id desc
   limit $3`;
@@ -51,7 +58,7 @@ export function toRule(row: RuleRow): Rule {
     platforms[one.platform] = {
       platform_rule_id: one.upstream_rule_id ?? '',
       translated_value: one.translated_value,
-      status: statusOf(one),
+      status: row.state === 'paused' ? 'paused' : statusOf(one),
       rule_type: one.platform === 'x' ? 'premium' : 'regular',
       active_since: toTime(one.registered_at),
       last_match_at: toTime(one.last_match_at),
@@ -66,6 +73,7 @@ export function toRule(row: RuleRow): Rule {
     updated_at: row.updated_at.toISOString(),
     version: row.version,
     state: row.state,
+    expires_at: row.expires_at?.toISOString() ?? null,
     platforms,
   };
 }

@@ -5,30 +5,19 @@ import type { AbandonedRules } from '../../rules/undo-abandoned-worker.ts';
 import type { ProblemKind, SlotState } from '../../slots/slot.ts';
 import { recordChange } from './change-rows.ts';
 import type { Database, Sql } from './database.ts';
-import { type RuleRow, rulePage, toRule } from './rule-rows.ts';
-import { leaveSlots, type Placement, takeSlot } from './slot-holding.ts';
-
-/** Rolls the transaction back and carries the reason out of it. */
-class Refusal extends Error {
-  readonly outcome: BeginOutcome;
-  constructor(outcome: BeginOutcome) {
-    super('refused');
-    this.outcome = outcome;
-  }
-}
+import { countPremiumRules } from './premium-rules.ts';
+import { refusable } from './refusal.ts';
+import { type RuleRow, ruleById, rulePage, toRule } from './rule-rows.ts';
+import { leaveSlots, takeSlot } from './slot-holding.ts';
 
 export function createRuleStore(database: Database): RuleStore & AbandonedRules {
   return {
-    async begin(rule) {
-      try {
-        await database.transaction((sql) => begin(sql, rule));
+    begin: (rule) =>
+      refusable<BeginOutcome>(database, async (sql, refuse) => {
+        await begin(sql, rule, refuse);
         return { kind: 'begun' };
-      } catch (error) {
-        if (error instanceof Refusal) return error.outcome;
-        throw error;
-      }
-    },
-    slotStates: (ruleId) => slotStates(database, ruleId),
+      }),
+    slotStates: (ruleId, version = 1) => slotStates(database, ruleId, version),
     activate: (change, answer) => database.transaction((sql) => activate(sql, change, answer)),
     abandon: (ruleId) => database.transaction((sql) => abandon(sql, ruleId)),
     async stillReleasing(slotIds) {
@@ -54,38 +43,35 @@ export function createRuleStore(database: Database): RuleStore & AbandonedRules 
       );
       return row !== null;
     },
+    async get(accountId, ruleId) {
+      const row = await database.one<RuleRow>(ruleById, [accountId, ruleId]);
+      return row && toRule(row);
+    },
+    equivalentOf: (accountId, ruleId) => equivalentOf(database, accountId, ruleId),
     async page(accountId, { before, limit }): Promise<Rule[]> {
       return (await database.many<RuleRow>(rulePage, [accountId, before, limit])).map(toRule);
     },
   };
 }
 
-async function begin(sql: Sql, rule: NewRule): Promise<void> {
-  if (rule.values.some(({ platform }) => platform === 'x')) await assertPremiumRoom(sql, rule);
+async function begin(sql: Sql, rule: NewRule, refuse: (outcome: BeginOutcome) => never): Promise<void> {
+  if (rule.values.some(({ platform }) => platform === 'x')) {
+    const used = await countPremiumRules(sql, rule.accountId);
+    if (used >= rule.premiumRulesMax) refuse({ kind: 'premium_limit', used });
+  }
   await sql.run(
-    `insert into rules (id, account_id, name, intent, state) values ($1, $2, $3, $4, 'creating')`,
-    [rule.id, rule.accountId, rule.name, rule.intent],
+    `insert into rules (id, account_id, name, intent, state, expires_at) values ($1, $2, $3, $4, 'creating', $5)`,
+    [rule.id, rule.accountId, rule.name, rule.intent, rule.expiresAt],
   );
   for (const value of rule.values.toSorted((a, b) => (a.platform < b.platform ? -1 : 1))) {
-    const placement: Placement = await takeSlot(sql, rule, value);
-    if (placement.kind !== 'taken') throw new Refusal(placement);
+    const placement = await takeSlot(sql, rule, value);
+    if (placement.kind !== 'taken') return refuse(placement);
     await sql.run(
       `insert into rule_versions (rule_id, version, platform, value, translated_value, slot_id)
        values ($1, 1, $2, $3, $4, $5)`,
       [rule.id, value.platform, value.value, value.translatedValue, placement.slotId],
     );
   }
-}
-
-/** Counted under the account's row lock, so that two requests cannot both take the last place. */
-async function assertPremiumRoom(sql: Sql, rule: NewRule): Promise<void> {
-  await sql.one('select 1 from accounts where id = $1 for update', [rule.accountId]);
-  const row = await sql.one<{ used: number }>(
-    `select count(*) as used from slot_holders where account_id = $1 and platform = 'x'`,
-    [rule.accountId],
-  );
-  const used = row?.used ?? 0;
-  if (used >= rule.premiumRulesMax) throw new Refusal({ kind: 'premium_limit', used });
 }
 
 async function activate(sql: Sql, change: Change, answer: AnswerOf<'CreateRule'>): Promise<boolean> {
@@ -128,7 +114,28 @@ async function abandon(sql: Sql, ruleId: string): Promise<string[]> {
   return slotIds;
 }
 
-async function slotStates(sql: Sql, ruleId: string): Promise<HeldSlot[]> {
+/** Candidates hold one of its slots, or are paused and hold none. */
+async function equivalentOf(sql: Sql, accountId: string, ruleId: string): Promise<string | null> {
+  const values = (rule: string) =>
+    `(select array_agg(v.platform || ' ' || v.translated_value order by v.platform) from rule_versions v
+      where v.rule_id = ${rule}.id and v.version = ${rule}.version)`;
+  const row = await sql.one<{ id: string }>(
+    `select other.id from rules mine join rules other on other.account_id = mine.account_id
+     where mine.id = $2 and mine.account_id = $1 and other.id <> mine.id
+       and other.state not in ('creating', 'deleted')
+       and other.id in (
+         select theirs.rule_id from slot_holders held join slot_holders theirs on theirs.slot_id = held.slot_id
+         where held.rule_id = $2 and theirs.account_id = $1
+         union all
+         select id from rules where account_id = $1 and state = 'paused')
+       and ${values('other')} = ${values('mine')}
+     order by other.id limit 1`,
+    [accountId, ruleId],
+  );
+  return row?.id ?? null;
+}
+
+async function slotStates(sql: Sql, ruleId: string, version: number): Promise<HeldSlot[]> {
   const rows = await sql.many<{
     platform: Platform;
     state: SlotState;
@@ -143,8 +150,9 @@ async function slotStates(sql: Sql, ruleId: string): Promise<HeldSlot[]> {
      from slot_holders
      join slots on slots.id = slot_holders.slot_id
      join sources on sources.id = slots.source_id
+     join rule_versions v on v.slot_id = slots.id and v.rule_id = slot_holders.rule_id and v.version = $2
      where slot_holders.rule_id = $1 order by slots.platform desc`,
-    [ruleId],
+    [ruleId, version],
   );
   return rows.map((row) => ({
     platform: row.platform,

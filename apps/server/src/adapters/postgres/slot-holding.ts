@@ -14,7 +14,18 @@ export type Placement =
   | { readonly kind: 'no_source'; readonly platform: Platform }
   | { readonly kind: 'sources_full'; readonly platform: Platform; readonly capacity: number };
 
-export async function takeSlot(sql: Sql, rule: NewRule, value: NewRuleValue): Promise<Placement> {
+/** For which version a slot is held; `pending` until the change that needs it is applied. */
+export interface Hold {
+  readonly version: number;
+  readonly pending: boolean;
+}
+
+export async function takeSlot(
+  sql: Sql,
+  rule: Pick<NewRule, 'id' | 'accountId'>,
+  value: NewRuleValue,
+  hold: Hold = { version: 1, pending: false },
+): Promise<Placement> {
   const placement = await lockOrMakeSlot(sql, value);
   if (placement.kind !== 'taken') return placement;
   await sql.run(
@@ -28,9 +39,11 @@ export async function takeSlot(sql: Sql, rule: NewRule, value: NewRuleValue): Pr
      where id = $1`,
     [placement.slotId],
   );
+  // A rule that goes back to a value which it is about to release holds that slot still.
   await sql.run(
-    `insert into slot_holders (slot_id, rule_id, account_id, platform, rule_version) values ($1, $2, $3, $4, 1)`,
-    [placement.slotId, rule.id, rule.accountId, value.platform],
+    `insert into slot_holders (slot_id, rule_id, account_id, platform, rule_version, pending)
+     values ($1, $2, $3, $4, $5, $6) on conflict (slot_id, rule_id) do nothing`,
+    [placement.slotId, rule.id, rule.accountId, value.platform, hold.version, hold.pending],
   );
   return placement;
 }
@@ -73,15 +86,20 @@ async function lockOrMakeSlot(sql: Sql, value: NewRuleValue): Promise<Placement>
   return { kind: 'taken', slotId };
 }
 
-/** Returns the slots that the rule held. */
-export async function leaveSlots(sql: Sql, ruleId: string): Promise<string[]> {
+/** Leaves all slots of the rule, or those that are named; returns them. */
+export async function leaveSlots(
+  sql: Sql,
+  ruleId: string,
+  only: readonly string[] | null = null,
+): Promise<string[]> {
   const slots = await sql.many<{ id: string }>(
     `select slots.id from slots join slot_holders on slot_holders.slot_id = slots.id
-     where slot_holders.rule_id = $1 order by slots.platform, slots.id for update of slots`,
-    [ruleId],
+     where slot_holders.rule_id = $1 and ($2::text[] is null or slots.id = any($2))
+     order by slots.platform, slots.id for update of slots`,
+    [ruleId, only],
   );
   const ids = slots.map((slot) => slot.id);
-  await sql.run('delete from slot_holders where rule_id = $1', [ruleId]);
+  await sql.run('delete from slot_holders where rule_id = $1 and slot_id = any($2)', [ruleId, ids]);
   const unheld = 'not exists (select 1 from slot_holders where slot_id = slots.id)';
   await sql.run(`delete from slots where id = any($1) and state = 'failed' and ${unheld}`, [ids]);
   // A wanted slot may still bear the id of a rule that vanished: whoever takes it next must not believe in it.

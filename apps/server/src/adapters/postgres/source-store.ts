@@ -91,9 +91,12 @@ async function intervals(
     missing: Array<{ from: string; to: string | null }> | null;
   }>(
     `with asked as (
-       select slots.source_id, sources.platform, slots.registered_at as from_at, slots.id as slot_id
+       select slots.source_id, sources.platform, min(greatest(slots.registered_at, slot_holders.since)) as from_at,
+         min(slots.id) as slot_id
        from slot_holders join slots on slots.id = slot_holders.slot_id join sources on sources.id = slots.source_id
-       where slot_holders.rule_id = $2 and slot_holders.account_id = $1
+       where slot_holders.rule_id = $2 and slot_holders.account_id = $1 and not slot_holders.pending
+         and slots.registered_at is not null
+       group by slots.source_id, sources.platform
        union all
        select sources.id, sources.platform, greatest(now() - $4 * interval '1 hour',
          (select min(created_at) from slots where source_id = sources.id)), null

@@ -1,0 +1,10 @@
+import type { MatchProgress } from '../../rules/release-old-slots-worker.ts';
+import type { Nats } from './connection.ts';
+import { eventsStream, matchConsumer } from './events-stream.ts';
+
+export function createMatchProgress({ manager }: Nats): MatchProgress {
+  return {
+    logged: async () => (await manager.streams.info(eventsStream)).state.last_seq,
+    matched: async () => (await manager.consumers.info(eventsStream, matchConsumer)).ack_floor.stream_seq,
+  };
+}

@@ -1,0 +1,87 @@
+import type { Platform, Violation } from '@earshot/contract';
+import type { BellListener } from '../runtime/bell.ts';
+import { Failure } from '../runtime/failure.ts';
+import type { HeldSlot, RuleStore } from './rule-store.ts';
+
+/** How long the upstreams may take to confirm. */
+const confirmWithinMs = 15_000;
+/** A first rule opens its stream: wait a moment, so that what happens after the answer is heard. */
+const liveWithinMs = 3_000;
+const undoneWithinMs = 5_000;
+const lookAgainMs = 500;
+
+/** Looks at the slots that somebody waits for. */
+type Look = () => Promise<HeldSlot[]>;
+
+export async function awaitRegistration(look: Look, outcomes: BellListener): Promise<HeldSlot[]> {
+  const settled = (slots: readonly HeldSlot[]) =>
+    slots.every(({ state }) => state === 'registered') || slots.some(({ state }) => state === 'failed');
+  return await awaitSlots(look, settled, { outcomes, withinMs: confirmWithinMs });
+}
+
+export async function awaitLive(look: Look, outcomes: BellListener): Promise<HeldSlot[]> {
+  return await awaitSlots(look, (slots) => slots.every(({ live }) => live), {
+    outcomes,
+    withinMs: liveWithinMs,
+  });
+}
+
+/** After a refusal: until what was registered on another platform is gone, within reason. */
+export async function awaitGone(
+  store: Pick<RuleStore, 'stillReleasing'>,
+  slotIds: readonly string[],
+  outcomes: BellListener,
+): Promise<void> {
+  await awaitSlots(
+    () => store.stillReleasing(slotIds),
+    (left) => left === 0,
+    { outcomes, withinMs: undoneWithinMs },
+  );
+}
+
+/** Looks until `done` says yes or the time is up, and returns what it saw last. */
+async function awaitSlots<Seen>(
+  look: () => Promise<Seen>,
+  done: (seen: Seen) => boolean,
+  { outcomes, withinMs }: { outcomes: BellListener; withinMs: number },
+): Promise<Seen> {
+  const deadline = performance.now() + withinMs;
+  const never = new AbortController().signal;
+  for (;;) {
+    const seen = await look();
+    const leftMs = deadline - performance.now();
+    if (done(seen) || leftMs <= 0) return seen;
+    await outcomes.wait(Math.min(lookAgainMs, leftMs), never);
+  }
+}
+
+/** Why the slots are not all registered. `undone` says what that means for the caller. */
+export function failureOf(slots: readonly HeldSlot[], undone = 'nothing was created'): Failure | null {
+  for (const { platform, state, problem, problemKind } of slots) {
+    if (state !== 'failed') continue;
+    if (problemKind === 'full') {
+      return new Failure('resource_exhausted', `"${platform}" takes no more rules: ${problem ?? ''}`, {
+        details: { platform },
+      });
+    }
+    return new Failure('invalid_argument', `"${platform}" refused the rule: ${problem ?? ''}`, {
+      details: { platform, violations: [upstreamViolation(platform, problem ?? '')] },
+    });
+  }
+  const waiting = slots.find(({ state }) => state !== 'registered');
+  if (!waiting) return null;
+  const { platform, problem } = waiting;
+  return problem === null
+    ? new Failure('deadline_exceeded', `"${platform}" did not confirm the rule in time; ${undone}.`, {
+        details: { platform },
+      })
+    : new Failure('unavailable', `"${platform}" cannot register rules at the moment; ${undone}.`, {
+        details: { platform },
+        retryAfterSeconds: 30,
+        cause: problem,
+      });
+}
+
+function upstreamViolation(platform: Platform, words: string): Violation {
+  return { field: `overrides.${platform}`, code: 'upstream_rejected', message: words };
+}

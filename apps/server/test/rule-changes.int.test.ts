@@ -1,0 +1,235 @@
+import type { Platform } from '@earshot/contract';
+import { eventually, type Template } from '@earshot/testkit';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createMatchStore } from '../src/adapters/postgres/match-store.ts';
+import { createRuleChangeStore } from '../src/adapters/postgres/rule-change-store.ts';
+import { createRuleStore } from '../src/adapters/postgres/rule-store.ts';
+import { createRuleUpkeep } from '../src/adapters/postgres/rule-upkeep.ts';
+import { createSourceStore } from '../src/adapters/postgres/source-store.ts';
+import { createReleaseOldSlotsWorker } from '../src/rules/release-old-slots-worker.ts';
+import type { RuleUpdate } from '../src/rules/rule-change-store.ts';
+import { changeBy, created } from './changes.ts';
+import { createLocalBells } from './local-bells.ts';
+import { createMigratedTemplate, openTestDatabase } from './support.ts';
+import { beginRule, runWorker } from './upstream-world.ts';
+
+const byAlice = changeBy('acc_1', null, 'UpdateRule');
+
+let template: Template;
+beforeAll(async () => {
+  template = await createMigratedTemplate();
+});
+afterAll(() => template?.[Symbol.asyncDispose]());
+
+/** The stores alone; the test says what the upstream did. */
+async function openRules() {
+  await using stack = new AsyncDisposableStack();
+  const clone = stack.use(await template.clone());
+  const database = stack.use(openTestDatabase(clone.url, 20));
+  await database.run(`insert into accounts (id, name, plan) values ('acc_1', 'one', 'paid')`);
+  await createSourceStore(database).announce([
+    { id: 'x:main', platform: 'x', capacity: 1_000 },
+    { id: 'firehose:main', platform: 'firehose', capacity: 1_000 },
+  ]);
+  const store = createRuleStore(database);
+  const changes = createRuleChangeStore(database);
+  const all = stack.move();
+  const register = () =>
+    database.run(
+      `update slots set state = 'registered', upstream_rule_id = 'up_' || value where state = 'wanted'`,
+    );
+  const create = async (values: Partial<Record<Platform, string>>) => {
+    const { ruleId } = await beginRule(store, values);
+    await register();
+    await store.activate(byAlice, created(ruleId));
+    return ruleId;
+  };
+  const begin = (ruleId: string, x: string, changed: Partial<RuleUpdate> = {}) =>
+    changes.beginUpdate(
+      {
+        accountId: 'acc_1',
+        ruleId,
+        name: undefined,
+        intent: undefined,
+        expiresAt: undefined,
+        values: [{ platform: 'x', value: x, translatedValue: x }],
+        premiumRulesMax: 1_000,
+        keepOldMs: 0,
+        ...changed,
+      },
+      byAlice,
+    );
+  const update = async (ruleId: string, x: string, changed: Partial<RuleUpdate> = {}) => {
+    const outcome = await begin(ruleId, x, changed);
+    await register();
+    return outcome.kind === 'begun' ? (await changes.apply(outcome.change, byAlice)) !== null : false;
+  };
+  /** The values for which the rule receives, with the version they are heard for. */
+  const heard = async (ruleId: string) => {
+    const slots = await database.many<{ id: string }>('select id from slots');
+    const holders = await createMatchStore(database).holdersOf({
+      slotIds: slots.map(({ id }) => id),
+      upstreamRules: [],
+    });
+    return holders
+      .filter((holder) => holder.ruleId === ruleId)
+      .map(({ value, ruleVersion }) => `${value} v${ruleVersion}`)
+      .toSorted();
+  };
+  return {
+    database,
+    store,
+    changes,
+    create,
+    begin,
+    update,
+    heard,
+    upkeep: createRuleUpkeep(database),
+    [Symbol.asyncDispose]: () => all.disposeAsync(),
+  };
+}
+
+const stateOf = async ({ database }: { database: ReturnType<typeof openTestDatabase> }) => ({
+  rules: await database.many('select * from rules order by id'),
+  versions: await database.many('select * from rule_versions order by rule_id, version, platform'),
+  holders: await database.many('select * from slot_holders order by slot_id, rule_id'),
+});
+
+describe('a change of value', () => {
+  test('is heard for the new value when it is applied, and for the old one until it is released', async () => {
+    await using rules = await openRules();
+    const ruleId = await rules.create({ x: 'old' });
+    const begun = await rules.begin(ruleId, 'new');
+    expect(await rules.heard(ruleId)).toEqual(['old v1']);
+    await rules.database.run(`update slots set state = 'registered'`);
+    expect(begun.kind === 'begun' && (await rules.changes.apply(begun.change, byAlice))).toBeTruthy();
+    expect(await rules.heard(ruleId)).toEqual(['new v2', 'old v1']);
+    expect(await rules.upkeep.release(await rules.upkeep.due())).toBe(1);
+    expect(await rules.heard(ruleId)).toEqual(['new v2']);
+    expect(await rules.database.many(`select value, state from slots order by value`)).toEqual([
+      { value: 'new', state: 'registered' },
+      { value: 'old', state: 'releasing' },
+    ]);
+  });
+
+  test('is not released before its time', async () => {
+    await using rules = await openRules();
+    const ruleId = await rules.create({ x: 'old' });
+    await rules.update(ruleId, 'new', { keepOldMs: 60_000 });
+    expect(await rules.upkeep.due()).toEqual([]);
+  });
+
+  test('back to a value that is about to be released keeps that slot', async () => {
+    await using rules = await openRules();
+    const ruleId = await rules.create({ x: 'old' });
+    await rules.update(ruleId, 'new');
+    const begun = await rules.begin(ruleId, 'old');
+    const due = await rules.upkeep.due();
+    expect(due).toHaveLength(1);
+    expect(await rules.upkeep.release(due)).toBe(0);
+    expect(begun.kind === 'begun' && (await rules.changes.apply(begun.change, byAlice))).toBeTruthy();
+    expect(await rules.upkeep.release(due)).toBe(0);
+    expect(await rules.heard(ruleId)).toEqual(['new v2', 'old v3']);
+  });
+
+  test('that is undone leaves the rows as they were', async () => {
+    await using rules = await openRules();
+    const ruleId = await rules.create({ x: 'old', firehose: 'other' });
+    const before = await stateOf(rules);
+    await rules.begin(ruleId, 'new', { name: 'new name' });
+    expect(await stateOf(rules)).not.toEqual(before);
+    expect(await rules.changes.undo(ruleId)).toHaveLength(1);
+    expect(await stateOf(rules)).toEqual(before);
+    expect(await rules.upkeep.undoChangesOlderThan(0)).toBe(0);
+  });
+
+  test('whose rule is deleted meanwhile is not applied, and holds nothing', async () => {
+    await using rules = await openRules();
+    const ruleId = await rules.create({ x: 'old' });
+    const begun = await rules.begin(ruleId, 'new');
+    await rules.store.delete(byAlice, ruleId);
+    expect(begun.kind === 'begun' && (await rules.changes.apply(begun.change, byAlice))).toBeNull();
+    expect(await rules.changes.undo(ruleId)).toEqual([]);
+    expect(await rules.database.many('select 1 from slot_holders')).toEqual([]);
+  });
+
+  test('is in the way of another change, of a pause and of the expiry', async () => {
+    await using rules = await openRules();
+    const ruleId = await rules.create({ x: 'old' });
+    await rules.database.run(`update rules set expires_at = now() - interval '1 second'`);
+    await rules.begin(ruleId, 'new');
+    expect(await rules.begin(ruleId, 'newer')).toEqual({ kind: 'under_way' });
+    expect((await rules.changes.pause(ruleId, byAlice)).kind).toBe('under_way');
+    expect(await rules.upkeep.pauseExpired()).toBe(0);
+    await rules.changes.undo(ruleId);
+    expect(await rules.upkeep.pauseExpired()).toBe(1);
+    expect((await rules.changes.pause(ruleId, byAlice)).kind).toBe('not_active');
+  });
+});
+
+test('many changes of few values at once end without a deadlock, and every rule hears what it says', async () => {
+  await using rules = await openRules();
+  const ids = await Promise.all(Array.from({ length: 20 }, () => rules.create({ x: 'a', firehose: 'a' })));
+  await Promise.all(
+    ids.flatMap((ruleId, n) => [
+      rules.update(ruleId, n % 2 === 0 ? 'b' : 'c'),
+      n % 3 === 0
+        ? rules.changes.pause(ruleId, byAlice)
+        : rules.upkeep.due().then((due) => rules.upkeep.release(due)),
+      n % 5 === 0 ? rules.store.delete(byAlice, ruleId) : rules.update(ruleId, 'd'),
+    ]),
+  );
+  await rules.upkeep.undoChangesOlderThan(0);
+  while ((await rules.upkeep.release(await rules.upkeep.due())) > 0);
+  for (const { id, state, version, platforms } of await rules.store.page('acc_1', {
+    before: null,
+    limit: 100,
+  })) {
+    const said = Object.values(platforms).map((one) => `${one?.translated_value} v${version}`);
+    expect(await rules.heard(id)).toEqual(state === 'paused' ? [] : said.toSorted());
+  }
+  expect(await rules.database.many('select 1 from slot_holders where pending')).toEqual([]);
+});
+
+test('an old slot is kept while events that were logged before are not matched yet', async () => {
+  await using rules = await openRules();
+  const ruleId = await rules.create({ x: 'old' });
+  await rules.update(ruleId, 'new');
+  const progress = { logged: 7, matched: 6, asked: 0 };
+  await using _worker = runWorker(
+    createReleaseOldSlotsWorker({
+      store: rules.upkeep,
+      progress: {
+        logged: () => Promise.resolve(progress.logged),
+        matched: () => {
+          progress.asked++;
+          return Promise.resolve(progress.matched);
+        },
+      },
+      bells: createLocalBells(),
+    }),
+  );
+  await eventually(() => Promise.resolve(expect(progress.asked).toBeGreaterThan(1)), { timeoutMs: 10_000 });
+  expect(await rules.heard(ruleId)).toEqual(['new v2', 'old v1']);
+  // What is logged from now on is not waited for: the log never rests.
+  progress.logged = 100;
+  progress.matched = 7;
+  await eventually(async () => expect(await rules.heard(ruleId)).toEqual(['new v2']), { timeoutMs: 10_000 });
+});
+
+test('coverage of a resumed rule begins with the resume, though others held the slot all the time', async () => {
+  await using rules = await openRules();
+  const ruleId = await rules.create({ x: 'shared' });
+  await rules.create({ x: 'shared' });
+  await rules.database.run(`update slots set registered_at = now() - interval '1 day'`);
+  await rules.database.run(`insert into coverage (source_id, from_at, proven_until) values
+    ('x:main', now() - interval '2 days', now())`);
+  await rules.changes.pause(ruleId, byAlice);
+  const sources = createSourceStore(rules.database);
+  const asked = { accountId: 'acc_1', ruleId, platform: null };
+  expect(await sources.intervals(asked)).toEqual([]);
+  const begun = await rules.changes.beginResume({ accountId: 'acc_1', ruleId, premiumRulesMax: 10 });
+  expect(begun.kind === 'begun' && (await rules.changes.apply(begun.change, byAlice))).toBeTruthy();
+  const [interval] = await sources.intervals(asked);
+  expect(Date.now() - (interval?.from.getTime() ?? 0)).toBeLessThan(60_000);
+});

@@ -1,0 +1,284 @@
+import { eventually } from '@earshot/testkit';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import type { Api } from './src/api.ts';
+import { type ServerUnderTest, startWorld, tapToken, type World, xToken } from './src/world.ts';
+
+let world: World;
+let server: ServerUnderTest;
+let api: Api;
+
+beforeAll(async () => {
+  world = await startWorld();
+  server = await world.startServer({ EARSHOT_KEEP_OLD_VALUE_MS: '0', EARSHOT_PREMIUM_RULES_MAX: '12' });
+  api = server.api(await world.newAccount());
+});
+afterAll(() => world?.[Symbol.asyncDispose]());
+
+/** Each test begins with an empty account and an empty upstream. */
+afterEach(async () => {
+  await world.sandbox.clearFaults();
+  for (const { id } of (await api.listRules()).rules) await api.deleteRule(id);
+  await expectUpstream([]);
+});
+
+const withinMs = { timeoutMs: 15_000 };
+const xValues = async () => (await world.sandbox.xState(xToken)).rules.map(({ value }) => value);
+const firehoseValues = async () =>
+  (await world.sandbox.firehoseState(tapToken)).rules.map(({ value }) => value);
+const codeOf = (answer: { json: unknown }) => Object(answer.json).code;
+const inMs = (ms: number) => new Date(Date.now() + ms).toISOString();
+
+async function expectUpstream(x: readonly string[], firehose: readonly string[] = []): Promise<void> {
+  await eventually(async () => {
+    expect(await xValues()).toEqual(x);
+    expect(await firehoseValues()).toEqual(firehose);
+  }, withinMs);
+}
+
+async function expectTexts(ruleId: string, texts: readonly string[]): Promise<void> {
+  await eventually(async () => {
+    const matches = await api.allMatches({ rule_id: ruleId });
+    expect(matches.map(({ payload }) => payload.text)).toEqual(texts);
+  }, withinMs);
+}
+
+describe('GetRule', () => {
+  test('answers the rule as the list has it', async () => {
+    const { rule_id } = await api.createRule({ x: 'getter', firehose: 'getter' });
+    const [listed] = (await api.listRules()).rules;
+    expect(await api.getRule(rule_id)).toEqual(listed);
+    expect(listed).toMatchObject({ id: rule_id, version: 1, state: 'active', expires_at: null });
+    await api.deleteRule(rule_id);
+    expect((await api.call('POST', '/api.GetRule', { rule_id })).status).toBe(404);
+  });
+});
+
+describe('UpdateRule', () => {
+  test('changes name, intent and expiry in place, and each change is a version', async () => {
+    const { rule_id } = await api.createRule({ x: 'inplace' });
+    const before = await api.getRule(rule_id);
+    const named = await api.updateRule(rule_id, { name: 'another name', intent: 'another intent' });
+    expect(named).toMatchObject({ name: 'another name', intent: 'another intent', version: 2 });
+    expect(named.platforms).toEqual(before.platforms);
+    const expires_at = inMs(3_600_000);
+    expect(await api.updateRule(rule_id, { expires_at })).toMatchObject({ version: 3, expires_at });
+    expect(await api.updateRule(rule_id, { expires_at: null })).toMatchObject({
+      version: 4,
+      expires_at: null,
+    });
+    expect(await api.updateRule(rule_id, { name: 'another name' })).toMatchObject({ version: 4 });
+    await world.sandbox.posts(['inplace still heard']);
+    await eventually(async () => {
+      const [match] = await api.allMatches({ rule_id });
+      expect(match).toMatchObject({ rule_version: 4, why: { verdict: 'match' } });
+    }, withinMs);
+  });
+
+  test('moves to the new value and lets the old one go, platforms included', async () => {
+    const { rule_id } = await api.createRule({ x: 'harbor', firehose: 'harbor' });
+    await world.sandbox.posts(['harbor one']);
+    await expectTexts(rule_id, ['harbor one']);
+    const changed = await api.updateRule(rule_id, { platforms: ['x'], overrides: { x: 'lagoon' } });
+    expect(changed).toMatchObject({ version: 2, platforms: { x: { translated_value: 'lagoon' } } });
+    expect(Object.keys(changed.platforms)).toEqual(['x']);
+    await expectUpstream(['lagoon']);
+    await world.sandbox.posts(['harbor two', 'lagoon one']);
+    await expectTexts(rule_id, ['harbor one', 'lagoon one']);
+    const back = await api.updateRule(rule_id, {
+      platforms: ['x', 'firehose'],
+      overrides: { x: 'harbor', firehose: 'harbor' },
+    });
+    expect(back).toMatchObject({ version: 3, platforms: { firehose: { status: 'active' } } });
+  });
+
+  test('that a platform refuses leaves the rule as it was and working, with the words of the platform', async () => {
+    const { rule_id } = await api.createRule({ x: 'steady', firehose: 'steady' });
+    const before = await api.getRule(rule_id);
+    await world.sandbox.arm({
+      kind: 'rule_refused',
+      platform: 'firehose',
+      count: 1,
+      message: 'Not this one',
+      contains: 'shaky',
+    });
+    const answer = await api.call('POST', '/api.UpdateRule', {
+      rule_id,
+      name: 'new name',
+      platforms: ['x', 'firehose'],
+      overrides: { x: 'shaky', firehose: 'shaky' },
+    });
+    expect(await world.sandbox.fired()).toEqual([1]);
+    expect(answer).toMatchObject({
+      status: 400,
+      json: {
+        code: 'invalid_argument',
+        details: { violations: [{ field: 'overrides.firehose', message: 'Not this one' }] },
+      },
+    });
+    expect(await api.getRule(rule_id)).toEqual(before);
+    expect(await xValues()).toEqual(['steady']);
+    expect(await firehoseValues()).toEqual(['added:"steady"']);
+    await world.sandbox.posts(['shaky ground', 'steady ground']);
+    await expectTexts(rule_id, ['steady ground']);
+  });
+
+  test('is refused with what is wrong with the request', async () => {
+    const { rule_id } = await api.createRule({ x: 'violated' });
+    const violations = async (changes: object) => {
+      const { status, json } = await api.call('POST', '/api.UpdateRule', { rule_id, ...changes });
+      expect(status).toBe(400);
+      return Object(json).details.violations.map((one: { field: string; code: string }) => [
+        one.field,
+        one.code,
+      ]);
+    };
+    expect(await violations({})).toEqual([['', 'required']]);
+    expect(await violations({ platforms: ['x'] })).toEqual([['overrides', 'required']]);
+    expect(await violations({ overrides: { x: 'word' } })).toEqual([['platforms', 'required']]);
+    expect(await violations({ expires_at: inMs(-1_000) })).toEqual([['expires_at', 'invalid_value']]);
+    expect(await violations({ expires_at: 'tomorrow' })).toEqual([['expires_at', 'invalid_value']]);
+    expect((await violations({ platforms: ['x'], overrides: { x: '(word' } }))[0]?.[0]).toBe('overrides.x');
+    expect(await api.getRule(rule_id)).toMatchObject({ version: 1 });
+  });
+
+  test('twice at once: one of them waits its turn or is told to try again, and the rule stays whole', async () => {
+    const { rule_id } = await api.createRule({ x: 'turns' });
+    await world.sandbox.arm({ kind: 'rules_delay', platform: 'x', count: 1, ms: 500 });
+    const change = (x: string) =>
+      api.call('POST', '/api.UpdateRule', { rule_id, platforms: ['x'], overrides: { x } });
+    const answers = await Promise.all([change('turns left'), change('turns right')]);
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200, 409]));
+    expect(codeOf(answers.find(({ status }) => status === 409) ?? { json: null })).toBe('aborted');
+    const { platforms } = await api.getRule(rule_id);
+    await expectUpstream([platforms.x?.translated_value ?? '']);
+  });
+});
+
+describe('PauseRule and ResumeRule', () => {
+  test('stop and start the rule; its matches stay listed', async () => {
+    const { rule_id } = await api.createRule({ x: 'tide', firehose: 'tide' });
+    await world.sandbox.posts(['tide one']);
+    await expectTexts(rule_id, ['tide one']);
+    const paused = await api.pauseRule(rule_id);
+    expect(paused).toMatchObject({ state: 'paused', version: 1, platforms: { x: { status: 'paused' } } });
+    await expectUpstream([]);
+    await world.sandbox.posts(['tide two']);
+    await expectTexts(rule_id, ['tide one']);
+
+    const resumed = await api.resumeRule(rule_id);
+    expect(resumed).toMatchObject({
+      state: 'active',
+      version: 1,
+      platforms: { firehose: { status: 'active' } },
+    });
+    await world.sandbox.posts(['tide three']);
+    await expectTexts(rule_id, ['tide one', 'tide three']);
+  });
+
+  test('a paused rule can be changed, and is resumed with what it became', async () => {
+    const { rule_id } = await api.createRule({ x: 'before' });
+    await api.pauseRule(rule_id);
+    const changed = await api.updateRule(rule_id, { platforms: ['x'], overrides: { x: 'after' } });
+    expect(changed).toMatchObject({ state: 'paused', version: 2 });
+    await api.resumeRule(rule_id);
+    expect(await xValues()).toEqual(['after']);
+    await world.sandbox.posts(['before', 'after']);
+    await expectTexts(rule_id, ['after']);
+  });
+
+  test('a resume that a platform refuses leaves the rule paused', async () => {
+    const { rule_id } = await api.createRule({ x: 'refusal' });
+    await api.pauseRule(rule_id);
+    await expectUpstream([]);
+    await world.sandbox.arm({ kind: 'rule_refused', platform: 'x', count: 1, message: 'No more' });
+    const answer = await api.call('POST', '/api.ResumeRule', { rule_id });
+    expect(await world.sandbox.fired()).toEqual([1]);
+    expect(answer).toMatchObject({ status: 400, json: { code: 'invalid_argument' } });
+    expect(answer.text).toContain('No more');
+    expect(await api.getRule(rule_id)).toMatchObject({ state: 'paused' });
+    await api.resumeRule(rule_id);
+  });
+
+  test('in the wrong state are a failed precondition', async () => {
+    const { rule_id } = await api.createRule({ x: 'stateful' });
+    const resumed = await api.call('POST', '/api.ResumeRule', { rule_id });
+    expect([resumed.status, codeOf(resumed)]).toEqual([400, 'failed_precondition']);
+    await api.pauseRule(rule_id);
+    const paused = await api.call('POST', '/api.PauseRule', { rule_id });
+    expect([paused.status, codeOf(paused)]).toEqual([400, 'failed_precondition']);
+    await api.deleteRule(rule_id);
+    expect((await api.call('POST', '/api.ResumeRule', { rule_id })).status).toBe(404);
+    await expectUpstream([]);
+  });
+
+  test('a paused rule still counts as a premium rule, and a change of value does not count twice', async () => {
+    const mine = server.api(await world.newAccount('limited'));
+    const ids: string[] = [];
+    for (let n = 0; n < 12; n++) ids.push((await mine.createRule({ x: `limited${n}` })).rule_id);
+    const [first = ''] = ids;
+    await mine.pauseRule(first);
+    await expect(mine.createRule({ x: 'limited12' })).rejects.toThrow('"used":12');
+    await mine.updateRule(ids.at(1) ?? '', { platforms: ['x'], overrides: { x: 'limited13' } });
+    await mine.resumeRule(first);
+    for (const id of ids) await mine.deleteRule(id);
+    await expectUpstream([]);
+  });
+});
+
+describe('expires_at', () => {
+  test('pauses the rule by itself; it can be resumed once it has another time', async () => {
+    const created = await api.call('POST', '/api.CreateRule', {
+      name: 'short',
+      intent: 'to end soon',
+      platforms: ['x'],
+      overrides: { x: 'candle' },
+      expires_at: inMs(2_000),
+    });
+    const { rule_id } = Object(created.json);
+    expect(await api.getRule(rule_id)).toMatchObject({ state: 'active' });
+    await world.sandbox.posts(['candle burns']);
+    await expectTexts(rule_id, ['candle burns']);
+    await eventually(async () => {
+      expect(await api.getRule(rule_id)).toMatchObject({ state: 'paused' });
+      expect(await xValues()).toEqual([]);
+    }, withinMs);
+    await expectTexts(rule_id, ['candle burns']);
+    const refused = await api.call('POST', '/api.ResumeRule', { rule_id });
+    expect([refused.status, codeOf(refused)]).toEqual([400, 'failed_precondition']);
+    expect(await api.updateRule(rule_id, { expires_at: null })).toMatchObject({ state: 'paused' });
+    expect(await api.resumeRule(rule_id)).toMatchObject({ state: 'active', expires_at: null });
+  });
+
+  test('in the past is refused at the creation', async () => {
+    const answer = await api.call('POST', '/api.CreateRule', {
+      name: 'late',
+      intent: 'never',
+      platforms: ['x'],
+      overrides: { x: 'late' },
+      expires_at: inMs(-1),
+    });
+    expect(answer).toMatchObject({
+      status: 400,
+      json: { details: { violations: [{ field: 'expires_at', code: 'invalid_value' }] } },
+    });
+  });
+});
+
+describe('an equal rule of the same account', () => {
+  test('is named as a warning, whether active or paused; another account sees nothing of it', async () => {
+    const first = await api.createRule({ x: 'twin', firehose: 'twin' });
+    expect(first).not.toHaveProperty('equivalent_rule_id');
+    const second = await api.createRule({ x: ' twin ', firehose: 'twin' });
+    expect(second.equivalent_rule_id).toBe(first.rule_id);
+    expect(second.platforms.x?.warnings).toMatchObject([{ severity: 'warning', code: 'equivalent_rule' }]);
+    expect(await api.createRule({ x: 'twin' })).not.toHaveProperty('equivalent_rule_id');
+    const other = server.api(await world.newAccount('stranger'));
+    const theirs = await other.createRule({ x: 'twin', firehose: 'twin' });
+    expect(theirs).not.toHaveProperty('equivalent_rule_id');
+    await other.deleteRule(theirs.rule_id);
+    await api.deleteRule(second.rule_id);
+    await api.pauseRule(first.rule_id);
+    const third = await api.createRule({ x: 'twin', firehose: 'twin' });
+    expect(third.equivalent_rule_id).toBe(first.rule_id);
+  });
+});
