@@ -1,5 +1,6 @@
 import { createEventLog } from '../adapters/nats/event-log.ts';
 import { createEventSource } from '../adapters/nats/event-source.ts';
+import { createLogSpace } from '../adapters/nats/log-space.ts';
 import { createMatchProgress } from '../adapters/nats/match-progress.ts';
 import { createClaimStore } from '../adapters/postgres/claim-store.ts';
 import { createLeaseStore } from '../adapters/postgres/lease-store.ts';
@@ -12,6 +13,7 @@ import { createSourceStore } from '../adapters/postgres/source-store.ts';
 import { createForgetWorker } from '../changes/forget-worker.ts';
 import { createIngestWorker } from '../ingest/ingest-worker.ts';
 import { createParsedRules } from '../language/parsed-rules.ts';
+import { createMakeRoomWorker } from '../matching/make-room-worker.ts';
 import { createMatchWorker } from '../matching/match-worker.ts';
 import { createPartitionWorker } from '../matching/partition-worker.ts';
 import { createPurgeWorker } from '../matching/purge-worker.ts';
@@ -86,5 +88,6 @@ function matchWorkers(shared: Shared): Worker[] {
     ...matching,
     createPartitionWorker(maintenance),
     createPurgeWorker({ ...shared, store: maintenance }),
+    createMakeRoomWorker({ ...shared, space: createLogSpace(shared.nats) }),
   ];
 }

@@ -112,6 +112,11 @@ function matchEvents(log: Logger, metrics: Metrics) {
       metrics.unexplained.inc({ platform: verdict.platform, operator: verdict.operator });
       log.info(verdict, 'the upstream matched what we would not');
     },
+    logSpace(use: { removed: number; bytes: number; bytesMax: number }) {
+      metrics.logBytes.set(use.bytes);
+      metrics.logBytesMax.set(use.bytesMax);
+      if (use.removed > 0) log.info(use, 'matched events removed from the log to make room');
+    },
     matchesPurged(count: number) {
       if (count > 0) log.info({ count }, 'matches of deleted rules purged');
     },

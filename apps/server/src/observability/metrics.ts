@@ -23,6 +23,8 @@ export function createMetrics() {
     requestSeconds: make.histogram('http_request_seconds', 'Time to answer a request.', ['operation']),
     workerFailures: make.counter('worker_failures_total', 'Failures of supervised workers.', ['worker']),
     eventsLogged: make.counter('events_logged_total', 'Events acknowledged by the event log.', ['platform']),
+    logBytes: make.gauge('event_log_bytes', 'Size of the event log; a full log refuses events.', []),
+    logBytesMax: make.gauge('event_log_bytes_max', 'Size at which the event log is full.', []),
     itemsDropped: make.counter('items_dropped_total', 'Upstream items dropped.', ['platform', 'reason']),
     streamLive: make.gauge('stream_live', '1 while the stream of a source is open.', ['source']),
     streamEndings: make.counter('stream_endings_total', 'How upstream streams ended.', ['platform', 'kind']),

@@ -14,7 +14,7 @@ export interface EventsStreamOptions {
 
 /**
  * Makes the stream and its consumer, or brings them to these settings. A full log refuses (`discard new`)
- * instead of forgetting, and nobody can delete from it.
+ * instead of forgetting; only what is matched already is ever removed to make room (see log-space.ts).
  */
 export async function ensureEventsStream(
   nats: Nats,
@@ -41,7 +41,6 @@ export async function ensureEventsStream(
       storage: StorageType.File,
       retention: RetentionPolicy.Limits,
       deny_delete: true,
-      deny_purge: true,
       allow_direct: false,
     });
   }

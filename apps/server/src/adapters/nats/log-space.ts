@@ -1,0 +1,26 @@
+import type { LogSpace } from '../../matching/make-room-worker.ts';
+import type { Nats } from './connection.ts';
+import { eventsStream, matchConsumer } from './events-stream.ts';
+
+const crowdedShare = 0.5;
+
+export function createLogSpace({ manager }: Nats): LogSpace {
+  const { streams, consumers } = manager;
+  return {
+    async makeRoom() {
+      const { state, config } = await streams.info(eventsStream, { subjects_filter: '>' });
+      const use = { bytes: state.bytes, bytesMax: config.max_bytes };
+      if (state.bytes < config.max_bytes * crowdedShare) return { removed: 0, ...use };
+      const { ack_floor: matched } = await consumers.info(eventsStream, matchConsumer);
+      let removed = 0;
+      for (const subject of Object.keys(state.subjects ?? {})) {
+        // The last message of a source tells where to resume it.
+        const last = await streams.getMessage(eventsStream, { last_by_subj: subject });
+        const before = Math.min(matched.stream_seq + 1, last?.seq ?? 0);
+        if (before <= state.first_seq) continue;
+        removed += (await streams.purge(eventsStream, { filter: subject, seq: before })).purged;
+      }
+      return { removed, ...use };
+    },
+  };
+}

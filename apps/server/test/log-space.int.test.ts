@@ -1,0 +1,86 @@
+import { startTestNats } from '@earshot/testkit';
+import { expect, test } from 'vitest';
+import { connectNats } from '../src/adapters/nats/connection.ts';
+import { createEventLog } from '../src/adapters/nats/event-log.ts';
+import { createEventSource } from '../src/adapters/nats/event-source.ts';
+import { ensureEventsStream } from '../src/adapters/nats/events-stream.ts';
+import { createLogSpace } from '../src/adapters/nats/log-space.ts';
+import type { StreamEvent } from '../src/ingest/stream-event.ts';
+
+const bytesMax = 1024 * 1024;
+
+function event(sourceId: string, number: number): StreamEvent {
+  const key = `${number}`;
+  return {
+    platform: 'x',
+    sourceId,
+    upstreamEventId: key,
+    key,
+    day: '2026-11-15',
+    platformPostId: key,
+    rules: [],
+    payload: {
+      url: null,
+      title: null,
+      text: 'x'.repeat(4_000),
+      author: null,
+      published_at: null,
+      language: null,
+      raw: {},
+    },
+  };
+}
+
+async function openLog() {
+  await using stack = new AsyncDisposableStack();
+  const server = stack.use(await startTestNats());
+  const nats = stack.use(await connectNats(server.url, 'test'));
+  await ensureEventsStream(nats, { replicas: 1, bytesMax });
+  const log = createEventLog(nats, { retryForMs: 200 });
+  const all = stack.move();
+  /** Appends until the log refuses, at most so many; returns how many it took. */
+  const fill = async (from: number, most: number): Promise<number> => {
+    for (let number = from; number < from + most; number++) {
+      const taken = await log.append(event('x:busy', number), String(number - 1)).then(
+        () => true,
+        () => false,
+      );
+      if (!taken) return number - from;
+    }
+    return most;
+  };
+  const matchAll = async (count: number): Promise<void> => {
+    const stop = new AbortController();
+    let matched = 0;
+    for await (const batch of createEventSource(nats).batches(500, stop.signal)) {
+      for (const logged of batch) logged.ack();
+      matched += batch.length;
+      if (matched >= count) break;
+    }
+    await nats.connection.flush();
+  };
+  return { nats, log, fill, matchAll, [Symbol.asyncDispose]: () => all.disposeAsync() };
+}
+
+test('a log full of matched events takes new ones again, and still knows where every source resumes', async () => {
+  await using opened = await openLog();
+  const { log, fill, matchAll, nats } = opened;
+  await log.append(event('x:quiet', 1), '0');
+  const taken = await fill(1, 1_000);
+  expect(taken).toBeGreaterThan(100);
+  // The control: without room it goes on refusing, matched or not.
+  await matchAll(taken + 1);
+  expect(await fill(5_000, 1)).toBe(0);
+
+  const { removed } = await createLogSpace(nats).makeRoom();
+  expect(removed).toBe(taken - 1);
+  expect(await fill(6_000, 100)).toBe(100);
+  expect(await log.consumedBy('x:quiet')).toBe('0');
+});
+
+test('events that are not matched yet are never removed, however full the log is', async () => {
+  await using opened = await openLog();
+  const taken = await opened.fill(1, 1_000);
+  expect((await createLogSpace(opened.nats).makeRoom()).removed).toBe(0);
+  await opened.matchAll(taken);
+});
