@@ -72,6 +72,11 @@ test('a foreign rule that a slot uses is neither removed nor missed', () => {
   expect(plan).toEqual({ ...nothing, foreign: 1 });
 });
 
+test('the rule of a slot that is moving to another source stays until it has arrived', () => {
+  expect(reconcile(installation, [rule('1')], [], ['slot_1'])).toEqual(nothing);
+  expect(reconcile(installation, [rule('1')], [], [])).toEqual({ ...nothing, remove: ['1'] });
+});
+
 const states: SlotState[] = ['wanted', 'registered', 'releasing', 'deleting', 'failed'];
 const slotIds = ['a', 'b', 'c', 'd'];
 const ruleIds = ['1', '2', '3', '4', '5', '6'];
