@@ -1,3 +1,4 @@
+import { operations } from '@earshot/contract';
 import { eventually } from '@earshot/testkit';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { Api } from './src/api.ts';
@@ -280,5 +281,59 @@ describe('an equal rule of the same account', () => {
     await api.pauseRule(first.rule_id);
     const third = await api.createRule({ x: 'twin', firehose: 'twin' });
     expect(third.equivalent_rule_id).toBe(first.rule_id);
+  });
+});
+
+describe('every change', () => {
+  test('is in the audit with what it was before and after, and a change of nothing is not', async () => {
+    const { rule_id } = await api.createRule({ x: 'audited' });
+    await api.updateRule(rule_id, { name: 'renamed' });
+    await api.updateRule(rule_id, { name: 'renamed' });
+    await api.updateRule(rule_id, { platforms: ['x'], overrides: { x: 'audited again' } });
+    await api.pauseRule(rule_id);
+    await api.call('POST', '/api.ResumeRule', { rule_id });
+    const { json } = await api.call('POST', '/api.ListAudit', { limit: 5 });
+    const { entries } = operations.ListAudit.answer.parse(json);
+    expect(entries.map(({ operation, before, after }) => [operation, before, after])).toEqual([
+      [
+        'ResumeRule',
+        { name: 'renamed', state: 'paused', version: 3 },
+        { name: 'renamed', state: 'active', version: 3 },
+      ],
+      [
+        'PauseRule',
+        { name: 'renamed', state: 'active', version: 3 },
+        { name: 'renamed', state: 'paused', version: 3 },
+      ],
+      [
+        'UpdateRule',
+        { name: 'renamed', state: 'active', version: 2 },
+        { name: 'renamed', state: 'active', version: 3 },
+      ],
+      [
+        'UpdateRule',
+        { name: 'a rule', state: 'active', version: 1 },
+        { name: 'renamed', state: 'active', version: 2 },
+      ],
+      ['CreateRule', null, { name: 'a rule', state: 'active' }],
+    ]);
+  });
+
+  test('that is sent again with its Idempotency-Key takes effect once and answers the same', async () => {
+    const { rule_id } = await api.createRule({ x: 'once' });
+    const calls = [
+      ['/api.UpdateRule', { rule_id, platforms: ['x'], overrides: { x: 'once more' } }],
+      ['/api.PauseRule', { rule_id }],
+      ['/api.ResumeRule', { rule_id }],
+    ] as const;
+    for (const [path, body] of calls) {
+      const headers = { 'idempotency-key': `key of ${path}` };
+      const first = await api.call('POST', path, body, headers);
+      const again = await api.call('POST', path, body, headers);
+      expect(first.status).toBe(200);
+      expect(again.headers.get('idempotent-replayed')).toBe('true');
+      expect(again.text).toBe(first.text);
+    }
+    expect(await api.getRule(rule_id)).toMatchObject({ version: 2, state: 'active' });
   });
 });

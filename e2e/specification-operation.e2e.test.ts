@@ -89,6 +89,18 @@ test('without PostgreSQL a node lives but is not ready, says so in the error sha
   await eventually(async () => expect((await askNode('/readyz')).status).toBe(200), { timeoutMs: 10_000 });
 });
 
+test('without NATS a node says that it is not ready, and is again when NATS is back', async () => {
+  const node = await world.startServer();
+  const ready = async () => (await fetch(new URL('/readyz', node.url))).status;
+  expect(await ready()).toBe(200);
+  const [nats] = world.nats.nodes;
+  await nats?.kill('SIGKILL');
+  await eventually(async () => expect(await ready()).toBe(503), { timeoutMs: 10_000 });
+  await nats?.restart();
+  await eventually(async () => expect(await ready()).toBe(200), { timeoutMs: 20_000 });
+  await node.stop();
+});
+
 describe('SIGTERM', () => {
   test('an idle keep-alive connection does not hold the node back', async () => {
     const node = await world.startServer();

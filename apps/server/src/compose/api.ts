@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { createAuthenticate } from '../accounts/authenticate.ts';
 import { createCreateKey, createRevokeKey } from '../accounts/manage-keys.ts';
 import type { Plans } from '../accounts/plans.ts';
@@ -115,8 +116,14 @@ function routesOf(shared: Shared, plans: Plans): AnyRoute[] {
   ];
 }
 
+const natsAnswersWithinMs = 1_000;
+
 /** Ready means that requests can be served; the upstreams are not part of it. */
 async function missingEngines({ database, nats }: Shared): Promise<string[]> {
-  const postgres = await database.one('select 1').catch(() => null);
-  return [...(postgres ? [] : ['postgresql']), ...(nats.connection.isClosed() ? ['nats'] : [])];
+  const [postgres, roundTripMs] = await Promise.all([
+    database.one('select 1').catch(() => null),
+    // While it reconnects it does not answer, and is not closed either.
+    Promise.race([nats.connection.rtt().catch(() => null), sleep(natsAnswersWithinMs, null)]),
+  ]);
+  return [...(postgres ? [] : ['postgresql']), ...(roundTripMs === null ? ['nats'] : [])];
 }

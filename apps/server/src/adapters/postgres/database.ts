@@ -82,14 +82,19 @@ function statementName(text: string): string {
   return createHash('sha256').update(text).digest('base64url').slice(0, 20);
 }
 
-/** SQLSTATE classes and socket errors that say "not now": connection, shutdown, too many connections. */
-const passing = /^(08|57P|53)|^(ECONN|ETIMEDOUT|EPIPE|ENOTFOUND)/;
+/** SQLSTATE classes and socket errors that say "not now": connection, shutdown, time limit, too many connections. */
+const passing = /^(08|57|53)|^(ECONN|ETIMEDOUT|EPIPE|ENOTFOUND)/;
+/** Two transactions in each other's way: one of them was undone. */
+const conflicting = /^40/;
 
 function rethrow(error: unknown): never {
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
   const cut =
     error instanceof Error &&
     /terminated|not queryable|timeout exceeded when trying to connect/i.test(error.message);
+  if (conflicting.test(code)) {
+    throw new Failure('aborted', 'Another change was in the way: send the request again.', { cause: error });
+  }
   if (!passing.test(code) && !cut) throw error;
   throw new Failure('unavailable', 'The service cannot reach its database: try again shortly.', {
     retryAfterSeconds: 5,
