@@ -34,6 +34,9 @@ export interface MortalRegistrar {
 
 class Dead extends Error {}
 
+/** One for all: metrics of a process watch its event loop, and thousands of them would stop it. */
+const events = silentEvents();
+
 /** A registrar whose process can die: everything it does to the world passes here. */
 export function startMortalRegistrar(options: MortalOptions): MortalRegistrar {
   const { database, installation, bells, sourceId, platform, client, reconcileEveryMs } = options;
@@ -71,7 +74,7 @@ export function startMortalRegistrar(options: MortalOptions): MortalRegistrar {
     node: 'node',
     leaseTtlMs,
     checkpoint: () => undefined,
-    events: silentEvents(),
+    events,
     log: silentLog,
     timing: { reconcileEveryMs, lookAgainMs: 10, retryDelayMs: 5 },
   });
