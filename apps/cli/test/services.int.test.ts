@@ -74,7 +74,9 @@ test('up starts a server again that died, and status tells which one is down', a
   expect(stdout.match(/nats:/g)).toHaveLength(3);
   const node = (await status()).servers.find(({ name }) => name === 'nats n2');
   process.kill(node?.pid ?? 0, 'SIGKILL');
-  await expect.poll(async () => (await services('status')).stdout).toContain('nats n2   is down');
+  await expect
+    .poll(async () => (await services('status')).stdout, { timeout: 30_000 })
+    .toContain('nats n2   is down');
   expect((await services('up', '--cluster')).stdout).toBe(stdout);
   expect(await status()).toMatchObject({ running: true });
 });
