@@ -55,7 +55,7 @@ describe('the event log on one node', () => {
       })(),
     ).rejects.toThrow(/maximum bytes/);
     const { config, state } = await nats.manager.streams.info(eventsStream);
-    expect(config).toMatchObject({ max_bytes: 4_000, discard: 'new', deny_delete: true, deny_purge: true });
+    expect(config).toMatchObject({ max_bytes: 4_000, discard: 'new', deny_delete: true });
     expect(state.first_seq).toBe(1);
   });
 
