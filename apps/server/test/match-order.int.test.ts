@@ -16,6 +16,7 @@ import { createMatchWorker } from '../src/matching/match-worker.ts';
 import { createMetrics } from '../src/observability/metrics.ts';
 import type { MatchReader } from '../src/readers/match-reader.ts';
 import { supervise } from '../src/runtime/supervisor.ts';
+import { xEvent } from './stream-events.ts';
 import { createMigratedTemplate, openTestDatabase, seedRules, silentEvents, silentLog } from './support.ts';
 
 const workers = 4;
@@ -29,25 +30,7 @@ beforeAll(async () => {
 afterAll(() => template?.[Symbol.asyncDispose]());
 
 function event(number: number, tags: readonly string[]): StreamEvent {
-  const key = String(1_900_000_000_000_000_000n + BigInt(number));
-  return {
-    platform: 'x',
-    sourceId: 'x:main',
-    upstreamEventId: key,
-    key,
-    day: new Date().toISOString().slice(0, 10),
-    platformPostId: key,
-    rules: tags.map((tag, index) => ({ upstreamRuleId: String(index + 1), tag })),
-    payload: {
-      url: null,
-      title: null,
-      text: `post ${number}`,
-      author: null,
-      published_at: null,
-      language: null,
-      raw: {},
-    },
-  };
+  return xEvent(number, { rules: tags.map((tag, index) => ({ upstreamRuleId: String(index + 1), tag })) });
 }
 
 async function publish(nats: Nats, tags: readonly string[]): Promise<void> {
