@@ -1,0 +1,81 @@
+/** Posts and pages into the sandbox, half and half, each of them matched by one rule. */
+
+export interface Load {
+  readonly sandboxUrl: string;
+  /** Rules per platform; item n is for rule n modulo this. */
+  readonly rules: number;
+}
+
+const batch = 50;
+const callers = 2;
+
+export const xRule = (n: number) => `pipeline${n} lang:en`;
+export const firehoseRule = (n: number) => `title:pipeline${n} AND language:"en"`;
+
+/** As many items as fast as the sandbox takes them. */
+export async function injectAll(load: Load, items: number): Promise<void> {
+  let next = 0;
+  await Promise.all(
+    Array.from({ length: callers }, async () => {
+      for (let n = next; n < items; n = next) {
+        next += batch;
+        await inject(load, n, Math.min(batch, items - n));
+      }
+    }),
+  );
+}
+
+/** So many items per second, for so long; late by a batch at most, as long as the sandbox keeps up. */
+export async function injectAtRate(
+  load: Load,
+  { perSecond, seconds, first }: { perSecond: number; seconds: number; first: number },
+): Promise<number> {
+  const items = Math.round(perSecond * seconds);
+  const size = Math.max(2, Math.min(batch, Math.round(perSecond / 20)));
+  const startedAt = performance.now();
+  const open = new Set<Promise<void>>();
+  for (let n = 0; n < items; n += size) {
+    const dueMs = startedAt + (n / perSecond) * 1_000;
+    await new Promise((resolve) => setTimeout(resolve, Math.max(0, dueMs - performance.now())));
+    if (open.size >= callers) await Promise.race(open);
+    const injecting: Promise<void> = inject(load, first + n, Math.min(size, items - n)).finally(() =>
+      open.delete(injecting),
+    );
+    open.add(injecting);
+  }
+  await Promise.all(open);
+  return items;
+}
+
+async function inject(load: Load, first: number, count: number): Promise<void> {
+  const numbers = Array.from({ length: count }, (_, index) => first + index);
+  await Promise.all([
+    put(load, '/sandbox/x/posts', { posts: numbers.filter((n) => n % 2 === 0).map((n) => post(n, load)) }),
+    put(load, '/sandbox/firehose/pages', {
+      pages: numbers.filter((n) => n % 2 === 1).map((n) => page(n, load)),
+    }),
+  ]);
+}
+
+const sentence = 'The turbine hall was quiet when the first engineers arrived before dawn to look at it. ';
+
+function post(n: number, { rules }: Load) {
+  const text = `pipeline${n % rules} post ${n} at ${Date.now()} ${sentence.repeat(2)}`;
+  return { text, lang: 'en', author: { username: `person${n % 100}`, name: 'A person' } };
+}
+
+function page(n: number, { rules }: Load) {
+  return {
+    url: `https://news.example/${n}`,
+    title: `pipeline${n % rules} page ${n}`,
+    language: 'en',
+    chunks: [{ typ: 'ins', text: `at ${Date.now()} ${sentence.repeat(6)}` }],
+  };
+}
+
+async function put({ sandboxUrl }: Load, path: string, body: Record<string, readonly unknown[]>) {
+  if (Object.values(body).every((items) => items.length === 0)) return;
+  const answer = await fetch(new URL(path, sandboxUrl), { method: 'POST', body: JSON.stringify(body) });
+  const text = await answer.text();
+  if (!answer.ok) throw new Error(`the sandbox answered ${answer.status}: ${text}`);
+}

@@ -1,0 +1,87 @@
+import { join } from 'node:path';
+import { type Program, startProgram } from '@earshot/engines';
+import { openAdmin } from '@earshot/server/admin';
+import { type Engines, root } from '../start-engines.ts';
+import { firehoseRule, type Load, xRule } from './load.ts';
+
+export interface System {
+  readonly load: Load;
+  readonly server: Program<string>;
+  readonly sandbox: Program<string>;
+  /** A call of our API, with a key that may do everything. */
+  readonly call: (path: string, body: unknown) => Promise<unknown>;
+}
+
+const xToken = 'bench-x-token';
+const tapToken = 'fh_bench';
+
+/** The real server and the sandbox as processes of their own, with rules on both platforms. */
+export async function startSystem(
+  engines: Engines,
+  stack: AsyncDisposableStack,
+  { rules, replicas, env }: { rules: number; replicas: number; env: Record<string, string> },
+): Promise<System> {
+  const sandbox = stack.use(
+    await startProgram({
+      name: 'the sandbox',
+      script: join(root, 'packages/sandbox/src/main.ts'),
+      args: ['--x-token', xToken, '--tap-token', tapToken, '--rule-delay-ms', '0', '--no-rate-limits'],
+      env: { PATH: process.env['PATH'] },
+      logFile: join(engines.dir, 'sandbox.log'),
+      readReady: (line) => (line.startsWith('{"url"') ? String(JSON.parse(line).url) : undefined),
+    }),
+  );
+  const server = stack.use(
+    await startProgram({
+      name: 'the server',
+      script: join(root, 'apps/server/src/main.ts'),
+      env: {
+        PATH: process.env['PATH'],
+        EARSHOT_DATABASE_URL: engines.postgresUrl,
+        EARSHOT_NATS_URL: engines.nats.url,
+        EARSHOT_EVENTS_REPLICAS: String(replicas),
+        EARSHOT_X_TOKENS: `main=${xToken}`,
+        EARSHOT_FIREHOSE_TOKENS: `main=${tapToken}`,
+        EARSHOT_X_BASE_URL: sandbox.ready,
+        EARSHOT_FIREHOSE_BASE_URL: sandbox.ready,
+        EARSHOT_PORT: '0',
+        EARSHOT_METRICS_PORT: '0',
+        EARSHOT_REQUESTS_PER_MINUTE: '1000000',
+        EARSHOT_CHANGES_PER_MINUTE: '1000000',
+        EARSHOT_UPSTREAM_PACE: '1000',
+        ...env,
+      },
+      logFile: join(engines.dir, 'server.log'),
+      readReady: (line) => (line.includes('earshot is up') ? String(JSON.parse(line)['address']) : undefined),
+    }),
+  );
+  await using admin = await openAdmin(engines.postgresUrl);
+  const { accountId } = await admin.createAccount({ name: 'bench' });
+  const created = await admin.createKey({ accountId });
+  if (!created) throw new Error('the account is gone');
+  const call = createCall(server.ready, created.key);
+  await Promise.all(
+    Array.from({ length: rules }, (_, n) =>
+      call('/api.CreateRule', {
+        name: `pipeline ${n}`,
+        intent: 'to measure',
+        platforms: ['x', 'firehose'],
+        overrides: { x: xRule(n), firehose: firehoseRule(n) },
+      }),
+    ),
+  );
+  return { load: { sandboxUrl: sandbox.ready, rules }, server, sandbox, call };
+}
+
+function createCall(baseUrl: string, key: string): System['call'] {
+  return async (path, body) => {
+    const answer = await fetch(new URL(path, baseUrl), {
+      method: 'POST',
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    });
+    const text = await answer.text();
+    if (!answer.ok) throw new Error(`${path}: ${answer.status} ${text}`);
+    return JSON.parse(text);
+  };
+}

@@ -1,0 +1,30 @@
+import { chmod, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { findNatsServer, type Nats, startNats, startPostgres } from '@earshot/engines';
+
+export const root = fileURLToPath(new URL('..', import.meta.url));
+
+export interface Engines {
+  /** For logs and whatever else the run leaves; deleted at its end. */
+  readonly dir: string;
+  readonly postgresUrl: string;
+  readonly postgresPid: number;
+  readonly nats: Nats;
+}
+
+/** A private PostgreSQL and nats-servers with production's durable settings. */
+export async function startEngines(stack: AsyncDisposableStack, natsNodes: 1 | 3): Promise<Engines> {
+  const dir = await mkdtemp(join(tmpdir(), 'earshot-bench-'));
+  // Root's PostgreSQL runs as another user, who must get through to its data.
+  await chmod(dir, 0o711);
+  stack.defer(() => rm(dir, { recursive: true, force: true }));
+  const server = await findNatsServer({
+    cacheDir: join(root, '.earshot/cache'),
+    configured: process.env['EARSHOT_NATS_SERVER'],
+  });
+  const postgres = stack.use(await startPostgres({ dir: join(dir, 'postgres') }));
+  const nats = stack.use(await startNats({ server, dir: join(dir, 'nats'), nodes: natsNodes }));
+  return { dir, postgresUrl: postgres.url, postgresPid: postgres.pid, nats };
+}
