@@ -18,16 +18,18 @@ interface KeyRow {
 
 export function createAccountKeys(database: Database): AccountKeys {
   return {
-    createKey: (change, key, stored) => database.transaction((sql) => create(sql, change, { key, stored })),
+    createKey: (change, key, stored) =>
+      database.forAccount(change.accountId).transaction((sql) => create(sql, change, { key, stored })),
     async listKeys(accountId) {
-      const rows = await database.many<KeyRow>(
+      const rows = await database.forAccount(accountId).many<KeyRow>(
         `select id, display, scopes, created_at, expires_at, last_used_at from api_keys
          where account_id = $1 and ${works} order by id desc`,
         [accountId],
       );
       return rows.map(toKey);
     },
-    revokeKey: (change, keyId) => database.transaction((sql) => revoke(sql, change, keyId)),
+    revokeKey: (change, keyId) =>
+      database.forAccount(change.accountId).transaction((sql) => revoke(sql, change, keyId)),
   };
 }
 

@@ -1,0 +1,42 @@
+-- Forward only. A later change is a new file; this one never changes again.
+
+-- The second line behind the statements' own conditions: who acts for an account does it as this role, and sees no
+-- other account's rows (src/adapters/postgres/database.ts, forAccount). Workers act as the owner, whom nothing binds.
+do $$
+begin
+  if not exists (select 1 from pg_roles where rolname = 'earshot_account') then
+    begin
+      create role earshot_account nologin nobypassrls;
+    exception
+      -- Another installation on the same server was faster.
+      when duplicate_object or unique_violation then null;
+      when insufficient_privilege then
+        raise exception 'The database user % may not create roles.', current_user using hint =
+          format('As a superuser: create role earshot_account nologin; grant earshot_account to %I;', current_user);
+    end;
+  end if;
+  if not pg_has_role(current_user, 'earshot_account', 'member') then
+    execute format('grant earshot_account to %I', current_user);
+  end if;
+end $$;
+
+grant select, insert, update, delete on all tables in schema public to earshot_account;
+revoke all on installation, migrations from earshot_account;
+
+do $$
+declare
+  name text;
+begin
+  foreach name in array array['rules', 'api_keys', 'audit', 'matches', 'usage', 'idempotency_keys'] loop
+    execute format('alter table %I enable row level security', name);
+    execute format(
+      'create policy own_rows on %I to earshot_account using (account_id = current_setting(''earshot.account''))', name);
+  end loop;
+end $$;
+
+alter table accounts enable row level security;
+create policy own_rows on accounts to earshot_account using (id = current_setting('earshot.account'));
+
+-- The rules that this one may see are the account's own.
+alter table rule_versions enable row level security;
+create policy own_rows on rule_versions to earshot_account using (rule_id in (select id from rules));
