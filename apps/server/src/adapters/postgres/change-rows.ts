@@ -17,7 +17,7 @@ export interface ChangeRecord {
  */
 export async function recordChange(sql: Sql, change: Change, record: ChangeRecord): Promise<void> {
   const { accountId, actor, operation, requestId, claim } = change;
-  await sql.run(
+  await sql.prepared(
     `insert into audit (id, account_id, actor, operation, target_id, before, after, request_id)
      values ($1, $2, $3, $4, $5, $6, $7, $8)`,
     [newId('aud'), accountId, actor, operation, record.targetId, record.before, record.after, requestId],

@@ -6,8 +6,9 @@ import type { Sql } from './database.ts';
  * both take the last place. A rule that changes its value holds two slots for a while and counts once.
  */
 export async function countPremiumRules(sql: Sql, accountId: string): Promise<number> {
-  await sql.one('select 1 from accounts where id = $1 for update', [accountId]);
-  const row = await sql.one<{ used: number }>(
+  // Not `for update`: a row that refers to the account would have to wait, perhaps while it holds slots.
+  await sql.prepared('select 1 from accounts where id = $1 for no key update', [accountId]);
+  const [row] = await sql.prepared<{ used: number }>(
     `select count(*) as used from (
        select rule_id from slot_holders where account_id = $1 and platform = 'x'
        union
