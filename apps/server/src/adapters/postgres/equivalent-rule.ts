@@ -1,37 +1,61 @@
-import type { NewRule } from '../../rules/rule-store.ts';
+import type { NewRule, NewRuleValue } from '../../rules/rule-store.ts';
 import { valueHash } from '../../slots/slot.ts';
 import type { Sql } from './database.ts';
 
+/** Where the statement finds what it compares with. */
+interface Compared {
+  readonly ruleId: string;
+  readonly accountId: string;
+  /** Of one of its values. */
+  readonly platform: string;
+  readonly valueHash: string;
+  /** As `comparable` gives them. */
+  readonly values: string;
+}
+
 /**
- * The oldest other rule of the account with the same values on the same platforms. One that is not paused holds the
- * slots of its values, so looking at the holders of one of them finds it.
+ * SQL for the oldest other rule of the account with the same values on the same platforms. One that is not paused
+ * holds the slots of its values, so looking at the holders of one of them finds it.
  */
+export function equivalentRule(compared: Compared): string {
+  const isEquivalent = `rules.state not in ('creating', 'deleted') and rules.id <> ${compared.ruleId} and (
+    select array_agg(v.platform || ' ' || v.translated_value order by v.platform collate "C") from rule_versions v
+    where v.rule_id = rules.id and v.version = rules.version) = ${compared.values}`;
+  return `least(
+    (select holders.rule_id from slots
+     join slot_holders holders on holders.account_id = ${compared.accountId}
+       and holders.platform = slots.platform and holders.slot_id = slots.id
+     join rules on rules.id = holders.rule_id
+     where slots.platform = ${compared.platform} and slots.value_hash = ${compared.valueHash} and ${isEquivalent}
+     order by holders.rule_id limit 1),
+    (select rules.id from rules
+     where rules.account_id = ${compared.accountId} and rules.state = 'paused' and ${isEquivalent}
+     order by rules.id limit 1))`;
+}
+
+export function comparable(values: readonly NewRuleValue[]): string[] {
+  return values.map(({ platform, translatedValue }) => `${platform} ${translatedValue}`).toSorted();
+}
+
 export async function equivalentOf(
   sql: Sql,
   { id, accountId, values }: Pick<NewRule, 'id' | 'accountId' | 'values'>,
 ): Promise<string | null> {
   const [first] = values;
   if (!first) return null;
-  const isEquivalent = `rules.state not in ('creating', 'deleted') and rules.id <> $2 and (
-    select array_agg(v.platform || ' ' || v.translated_value order by v.platform collate "C") from rule_versions v
-    where v.rule_id = rules.id and v.version = rules.version) = $5::text[]`;
-  const rows = await sql.prepared<{ id: string | null }>(
-    `select least(
-       (select holders.rule_id from slots
-        join slot_holders holders on holders.account_id = $1 and holders.platform = $3 and holders.slot_id = slots.id
-        join rules on rules.id = holders.rule_id
-        where slots.platform = $3 and slots.value_hash = $4 and ${isEquivalent}
-        order by holders.rule_id limit 1),
-       (select rules.id from rules
-        where rules.account_id = $1 and rules.state = 'paused' and ${isEquivalent}
-        order by rules.id limit 1)) as id`,
-    [
-      accountId,
-      id,
-      first.platform,
-      valueHash(first.platform, first.translatedValue),
-      values.map(({ platform, translatedValue }) => `${platform} ${translatedValue}`).toSorted(),
-    ],
-  );
-  return rows[0]?.id ?? null;
+  const found = equivalentRule({
+    ruleId: '$1',
+    accountId: '$2',
+    platform: '$3',
+    valueHash: '$4',
+    values: '$5::text[]',
+  });
+  const [row] = await sql.prepared<{ id: string | null }>(`select ${found} as id`, [
+    id,
+    accountId,
+    first.platform,
+    valueHash(first.platform, first.translatedValue),
+    comparable(values),
+  ]);
+  return row?.id ?? null;
 }

@@ -1,11 +1,12 @@
 import type { AnswerOf, Rule } from '@earshot/contract';
 import type { Change } from '../../changes/change.ts';
-import type { BeginOutcome, NewRule, RuleStore, WhenRegistered } from '../../rules/rule-store.ts';
+import type { BeginOutcome, NewRule, RuleStore } from '../../rules/rule-store.ts';
 import type { AbandonedRules } from '../../rules/undo-abandoned-worker.ts';
 import { recordChange } from './change-rows.ts';
+import { createRegistered } from './create-registered.ts';
 import type { Database, Sql } from './database.ts';
 import { equivalentOf } from './equivalent-rule.ts';
-import { createSlotStates, takeRegistered } from './held-slots.ts';
+import { createSlotStates } from './held-slots.ts';
 import { countPremiumRules } from './premium-rules.ts';
 import { refusable } from './refusal.ts';
 import { type RuleRow, ruleById, rulePage, toRule } from './rule-rows.ts';
@@ -14,8 +15,10 @@ import { leaveSlots, takeSlot } from './slot-holding.ts';
 export function createRuleStore(database: Database): RuleStore & AbandonedRules {
   const slotStates = createSlotStates(database);
   return {
-    begin: (rule, whenRegistered) =>
-      refusable<BeginOutcome>(database, (sql, refuse) => begin(sql, rule, whenRegistered, refuse)),
+    async begin(rule, whenRegistered) {
+      const created = whenRegistered && (await createRegistered(database, rule, whenRegistered));
+      return created ?? (await refusable<BeginOutcome>(database, (sql, refuse) => begin(sql, rule, refuse)));
+    },
     slotStates: (ruleId, version = 1) => slotStates({ ruleId, version }),
     activate: (change, answer) => database.transaction((sql) => activate(sql, change, answer)),
     abandon: (ruleId) => database.transaction((sql) => abandon(sql, ruleId)),
@@ -56,18 +59,11 @@ export function createRuleStore(database: Database): RuleStore & AbandonedRules 
 async function begin(
   sql: Sql,
   rule: NewRule,
-  whenRegistered: WhenRegistered | undefined,
   refuse: (outcome: BeginOutcome) => never,
 ): Promise<BeginOutcome> {
   if (rule.values.some(({ platform }) => platform === 'x')) {
     const used = await countPremiumRules(sql, rule.accountId);
     if (used >= rule.premiumRulesMax) refuse({ kind: 'premium_limit', used });
-  }
-  const slots = whenRegistered && (await takeRegistered(sql, rule));
-  if (whenRegistered && slots) {
-    const answer = whenRegistered.answer(slots, await equivalentOf(sql, rule));
-    await recordCreated(sql, whenRegistered.change, rule.name, answer);
-    return { kind: 'created', answer };
   }
   await sql.prepared(
     `insert into rules (id, account_id, name, intent, state, expires_at) values ($1, $2, $3, $4, 'creating', $5)`,
@@ -92,13 +88,9 @@ async function activate(sql: Sql, change: Change, answer: AnswerOf<'CreateRule'>
     [rule_id],
   );
   if (!row) return false;
-  await recordCreated(sql, change, row.name, answer);
+  const after = { name: row.name, state: 'active' };
+  await recordChange(sql, change, { targetId: rule_id, before: null, after, answer });
   return true;
-}
-
-async function recordCreated(sql: Sql, change: Change, name: string, answer: AnswerOf<'CreateRule'>) {
-  const after = { name, state: 'active' };
-  await recordChange(sql, change, { targetId: answer.rule_id, before: null, after, answer });
 }
 
 async function remove(sql: Sql, change: Change, ruleId: string): Promise<AnswerOf<'DeleteRule'> | null> {
