@@ -72,11 +72,6 @@ async function begin(
   for (const value of rule.values.toSorted((a, b) => (a.platform < b.platform ? -1 : 1))) {
     const placement = await takeSlot(sql, rule, value);
     if (placement.kind !== 'taken') return refuse(placement);
-    await sql.prepared(
-      `insert into rule_versions (rule_id, version, platform, value, translated_value, slot_id)
-       values ($1, 1, $2, $3, $4, $5)`,
-      [rule.id, value.platform, value.value, value.translatedValue, placement.slotId],
-    );
   }
   return { kind: 'begun' };
 }
