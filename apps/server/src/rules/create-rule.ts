@@ -57,7 +57,12 @@ export function createCreateRule(options: CreateRuleOptions) {
     if (outcome.kind !== 'begun' && outcome.kind !== 'created')
       throw placementRefusal(outcome, plan.premiumRulesMax, options.contact);
     const created =
-      outcome.kind === 'created' ? outcome.answer : await carryOut(options, rule, { change, answer });
+      outcome.kind === 'created'
+        ? outcome.answer
+        : await carryOut(options, rule, {
+            change,
+            answer: (slots) => answer(slots, outcome.equivalentRuleId),
+          });
     checkpoint('create.activated');
     const ms = Math.round(performance.now() - startedAt);
     events.ruleCreated({ ruleId: rule.id, accountId: rule.accountId, ms });
@@ -69,7 +74,7 @@ export function createCreateRule(options: CreateRuleOptions) {
 async function carryOut(
   options: CreateRuleOptions,
   rule: NewRule,
-  { change, answer }: WhenRegistered,
+  { change, answer }: { change: Change; answer: (slots: readonly HeldSlot[]) => Answer },
 ): Promise<Answer> {
   const { store, bells, checkpoint, events } = options;
   const { id: ruleId, accountId } = rule;
@@ -87,7 +92,7 @@ async function carryOut(
   }
   checkpoint('create.registered');
   // The answer is whole before the rule becomes active, because it is stored in the same transaction.
-  const whole = answer(await awaitLive(slots, look, outcomes), await store.equivalentOf(rule));
+  const whole = answer(await awaitLive(slots, look, outcomes));
   if (!(await store.activate(change, whole)))
     throw new Failure('aborted', 'The creation took too long: try again.');
   return whole;

@@ -21,8 +21,6 @@ export interface RuleStore {
   delete(change: Change, ruleId: string): Promise<AnswerOf<'DeleteRule'> | null>;
   exists(accountId: string, ruleId: string): Promise<boolean>;
   get(accountId: string, ruleId: string): Promise<Rule | null>;
-  /** The oldest other rule of the account with the same values on the same platforms. */
-  equivalentOf(rule: Pick<NewRule, 'id' | 'accountId' | 'values'>): Promise<string | null>;
   /** Newest first, below the given id. */
   page(accountId: string, page: { before: string | null; limit: number }): Promise<Rule[]>;
 }
@@ -45,12 +43,15 @@ export interface NewRuleValue {
 
 export interface WhenRegistered {
   readonly change: Change;
-  /** The answer is recorded with the change. */
+  /**
+   * The answer is recorded with the change. `equivalentRuleId` is the oldest other rule of the account with the same
+   * values on the same platforms.
+   */
   answer(slots: readonly HeldSlot[], equivalentRuleId: string | null): AnswerOf<'CreateRule'>;
 }
 
 export type BeginOutcome =
-  | { readonly kind: 'begun' }
+  | { readonly kind: 'begun'; readonly equivalentRuleId: string | null }
   | { readonly kind: 'created'; readonly answer: AnswerOf<'CreateRule'> }
   | { readonly kind: 'premium_limit'; readonly used: number }
   | { readonly kind: 'no_source'; readonly platform: Platform }

@@ -1,4 +1,5 @@
-import type { BeginOutcome, NewRule, WhenRegistered } from '../../rules/rule-store.ts';
+import type { AnswerOf } from '@earshot/contract';
+import type { NewRule, WhenRegistered } from '../../rules/rule-store.ts';
 import { newId } from '../../runtime/ids.ts';
 import { valueHash } from '../../slots/slot.ts';
 import { keepAnswer } from './change-rows.ts';
@@ -7,33 +8,35 @@ import { comparable, equivalentRule } from './equivalent-rule.ts';
 import { type HeldSlotRow, heldSlotColumns, toHeldSlot } from './held-slots.ts';
 
 /**
- * The common case, as few round trips as it can be: all slots are registered and listened to, so the rule is active
- * at once. Null when that is not so, and then nothing was done.
+ * The common case in as few round trips as it can be: all slots are registered and listened to, so the rule is active
+ * at once. `created` is null when that is not so, and then nothing was written.
  */
 export async function createRegistered(
   database: Database,
   rule: NewRule,
   whenRegistered: WhenRegistered,
-): Promise<BeginOutcome | null> {
-  const create = async (sql: Sql): Promise<BeginOutcome | null> => {
+): Promise<{ created: AnswerOf<'CreateRule'> | null; equivalentRuleId: string | null }> {
+  const create = async (sql: Sql) => {
     const rows = await writeRegistered(sql, rule, whenRegistered);
-    const [first] = rows;
-    if (!first) return null;
-    const answer = whenRegistered.answer(rows.map(toHeldSlot), first.equivalent_rule_id);
-    await keepAnswer(sql, whenRegistered.change, answer);
-    return { kind: 'created', answer };
+    const equivalentRuleId = rows[0]?.equivalent_rule_id ?? null;
+    const written = rows.filter((row): row is WrittenRow & HeldSlotRow => row.platform !== null);
+    if (written.length === 0) return { created: null, equivalentRuleId };
+    const created = whenRegistered.answer(written.map(toHeldSlot), equivalentRuleId);
+    await keepAnswer(sql, whenRegistered.change, created);
+    return { created, equivalentRuleId };
   };
   // One statement is a transaction by itself; the answer for an Idempotency-Key is a second one.
   return whenRegistered.change.claim === null ? await create(database) : await database.transaction(create);
 }
 
-/** One row per slot; none when nothing was written. */
-interface WrittenRow extends HeldSlotRow {
+/** One row per slot; when nothing was written a single one without a slot. */
+interface WrittenRow extends Omit<HeldSlotRow, 'platform'> {
+  platform: HeldSlotRow['platform'] | null;
   equivalent_rule_id: string | null;
 }
 
 /**
- * Nothing of a slot's row changes, so the lock is a shared one: it keeps the last holder from leaving, and those who
+ * Nothing is counted or locked unless all slots are there. Nothing of a slot's row changes, so the lock is a shared one: it keeps the last holder from leaving, and those who
  * take the same slot do not wait for each other. The account is locked (by the count) before any slot, as everywhere:
  * locks come after the sort, and the sort after the count.
  */
@@ -42,7 +45,11 @@ const writeStatement = `
     select * from unnest($6::text[], $7::bytea[], $8::text[], $9::text[])
       as asked (platform, value_hash, written, translated)
   ), counted as materialized (
-    select case when $10::integer is null then true else count_premium_rules($2) < $10 end as has_room
+    select case
+      when cardinality($6) > (
+        select count(*) from asked join slots using (platform, value_hash) where slots.state = 'registered') then false
+      when $10::integer is null then true
+      else count_premium_rules($2) < $10 end as has_room
   ), found as (
     select slots.id, asked.written, asked.translated, ${heldSlotColumns}
     from asked
@@ -66,14 +73,16 @@ const writeStatement = `
     insert into audit (id, account_id, actor, operation, target_id, before, after, request_id)
     select $11, $2, $12, $13, $1, null, json_build_object('name', $3::text, 'state', 'active'), $14 from complete
   )
-  select found.*, ${equivalentRule({
+  select written.*, equivalent.id as equivalent_rule_id
+  from (select ${equivalentRule({
     ruleId: '$1',
     accountId: '$2',
     platform: '($6::text[])[1]',
     valueHash: '($7::bytea[])[1]',
     values: '$15::text[]',
-  })} as equivalent_rule_id
-  from found, complete order by platform desc`;
+  })} as id) as equivalent
+  left join (select found.* from found, complete) as written on true
+  order by platform desc`;
 
 async function writeRegistered(sql: Sql, rule: NewRule, { change }: WhenRegistered): Promise<WrittenRow[]> {
   const { values } = rule;

@@ -1,6 +1,4 @@
-import type { NewRule, NewRuleValue } from '../../rules/rule-store.ts';
-import { valueHash } from '../../slots/slot.ts';
-import type { Sql } from './database.ts';
+import type { NewRuleValue } from '../../rules/rule-store.ts';
 
 /** Where the statement finds what it compares with. */
 interface Compared {
@@ -35,27 +33,4 @@ export function equivalentRule(compared: Compared): string {
 
 export function comparable(values: readonly NewRuleValue[]): string[] {
   return values.map(({ platform, translatedValue }) => `${platform} ${translatedValue}`).toSorted();
-}
-
-export async function equivalentOf(
-  sql: Sql,
-  { id, accountId, values }: Pick<NewRule, 'id' | 'accountId' | 'values'>,
-): Promise<string | null> {
-  const [first] = values;
-  if (!first) return null;
-  const found = equivalentRule({
-    ruleId: '$1',
-    accountId: '$2',
-    platform: '$3',
-    valueHash: '$4',
-    values: '$5::text[]',
-  });
-  const [row] = await sql.prepared<{ id: string | null }>(`select ${found} as id`, [
-    id,
-    accountId,
-    first.platform,
-    valueHash(first.platform, first.translatedValue),
-    comparable(values),
-  ]);
-  return row?.id ?? null;
 }

@@ -2,10 +2,10 @@ import type { AnswerOf, Rule } from '@earshot/contract';
 import type { Change } from '../../changes/change.ts';
 import type { BeginOutcome, NewRule, RuleStore } from '../../rules/rule-store.ts';
 import type { AbandonedRules } from '../../rules/undo-abandoned-worker.ts';
+import { createActivate } from './activate-rule.ts';
 import { recordChange } from './change-rows.ts';
 import { createRegistered } from './create-registered.ts';
 import type { Database, Sql } from './database.ts';
-import { equivalentOf } from './equivalent-rule.ts';
 import { createSlotStates } from './held-slots.ts';
 import { countPremiumRules } from './premium-rules.ts';
 import { refusable } from './refusal.ts';
@@ -16,11 +16,15 @@ export function createRuleStore(database: Database): RuleStore & AbandonedRules 
   const slotStates = createSlotStates(database);
   return {
     async begin(rule, whenRegistered) {
-      const created = whenRegistered && (await createRegistered(database, rule, whenRegistered));
-      return created ?? (await refusable<BeginOutcome>(database, (sql, refuse) => begin(sql, rule, refuse)));
+      const tried = whenRegistered && (await createRegistered(database, rule, whenRegistered));
+      if (tried?.created) return { kind: 'created', answer: tried.created };
+      return await refusable<BeginOutcome>(database, async (sql, refuse) => {
+        await begin(sql, rule, refuse);
+        return { kind: 'begun', equivalentRuleId: tried?.equivalentRuleId ?? null };
+      });
     },
     slotStates: (ruleId, version = 1) => slotStates({ ruleId, version }),
-    activate: (change, answer) => database.transaction((sql) => activate(sql, change, answer)),
+    activate: createActivate(database),
     abandon: (ruleId) => database.transaction((sql) => abandon(sql, ruleId)),
     async stillReleasing(slotIds) {
       const row = await database.one<{ count: number }>(
@@ -49,18 +53,13 @@ export function createRuleStore(database: Database): RuleStore & AbandonedRules 
       const row = await database.one<RuleRow>(ruleById, [accountId, ruleId]);
       return row && toRule(row);
     },
-    equivalentOf: (rule) => equivalentOf(database, rule),
     async page(accountId, { before, limit }): Promise<Rule[]> {
       return (await database.many<RuleRow>(rulePage, [accountId, before, limit])).map(toRule);
     },
   };
 }
 
-async function begin(
-  sql: Sql,
-  rule: NewRule,
-  refuse: (outcome: BeginOutcome) => never,
-): Promise<BeginOutcome> {
+async function begin(sql: Sql, rule: NewRule, refuse: (outcome: BeginOutcome) => never): Promise<void> {
   if (rule.values.some(({ platform }) => platform === 'x')) {
     const used = await countPremiumRules(sql, rule.accountId);
     if (used >= rule.premiumRulesMax) refuse({ kind: 'premium_limit', used });
@@ -73,19 +72,6 @@ async function begin(
     const placement = await takeSlot(sql, rule, value);
     if (placement.kind !== 'taken') return refuse(placement);
   }
-  return { kind: 'begun' };
-}
-
-async function activate(sql: Sql, change: Change, answer: AnswerOf<'CreateRule'>): Promise<boolean> {
-  const { rule_id } = answer;
-  const [row] = await sql.prepared<{ name: string }>(
-    `update rules set state = 'active' where id = $1 and state = 'creating' returning name`,
-    [rule_id],
-  );
-  if (!row) return false;
-  const after = { name: row.name, state: 'active' };
-  await recordChange(sql, change, { targetId: rule_id, before: null, after, answer });
-  return true;
 }
 
 async function remove(sql: Sql, change: Change, ruleId: string): Promise<AnswerOf<'DeleteRule'> | null> {
