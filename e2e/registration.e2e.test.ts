@@ -58,3 +58,17 @@ test('a lease holder that was paused is replaced within 15 s, and changes nothin
   expect(await valuesOf(world)).toEqual(['cedar', 'damson']);
   expect((await world.sandbox.xState(xToken)).rule_calls.change.made).toBe(calls + 1);
 });
+
+test('four hundred distinct rules at once take a few upstream calls, not one each', async () => {
+  await using world = await startWorld();
+  const server = await world.startServer();
+  const api = server.api(await world.newAccount());
+  await Promise.all(Array.from({ length: 400 }, (_, n) => api.createRule({ x: `word${n}` })));
+  const { rules, rule_calls } = await world.sandbox.xState(xToken);
+  expect(rules).toHaveLength(400);
+  // X takes 100 rules per call, so 4 is the least; those who come first do not wait for company.
+  console.log(`${rule_calls.change.made} calls`);
+  expect(rule_calls.change.refused).toBe(0);
+  expect(rule_calls.change.made).toBeGreaterThanOrEqual(4);
+  expect(rule_calls.change.made).toBeLessThanOrEqual(25);
+});

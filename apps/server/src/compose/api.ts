@@ -31,6 +31,7 @@ import { updateRuleRoute } from '../http/routes/update-rule.ts';
 import { validateRuleRoute } from '../http/routes/validate-rule.ts';
 import { createHttpServer, type HttpServer } from '../http/server.ts';
 import { createParsedRules } from '../language/parsed-rules.ts';
+import { createKeyGuesses } from '../limits/key-guesses.ts';
 import { createRateLimits } from '../limits/rate-limits.ts';
 import { createCursors } from '../readers/cursor.ts';
 import { createListMatches } from '../readers/list-matches.ts';
@@ -42,6 +43,9 @@ import { createResumeRule } from '../rules/resume-rule.ts';
 import { createUpdateRule } from '../rules/update-rule.ts';
 import type { Shared } from './shared.ts';
 
+/** Of one address. Callers have keys that work; this is for a list of old ones that somebody tries out. */
+const keyGuessesPerMinute = 60;
+
 export function createApi(shared: Shared): HttpServer {
   const { config, database } = shared;
   const nowMs = () => performance.now();
@@ -50,7 +54,11 @@ export function createApi(shared: Shared): HttpServer {
   return createHttpServer({
     ...shared,
     routes: [...routesOf(shared, plans), ...accountRoutesOf(shared, plans)],
-    authenticate: createAuthenticate(createAccountStore(database), nowMs),
+    authenticate: createAuthenticate({
+      store: createAccountStore(database),
+      guesses: createKeyGuesses({ perMinute: keyGuessesPerMinute, nowMs }),
+      nowMs,
+    }),
     limits: createRateLimits({ plans, contact, nowMs, inFlightMax: config.requestsInFlightMax }),
     answerOnce: createAnswerOnce(createClaimStore(database)),
     isReady: () => missingEngines(shared),

@@ -138,20 +138,15 @@ async function beginUpdate(
       (one) => one.platform === value.platform && one.translated_value === value.translatedValue,
     );
     // A paused rule holds nothing; it takes its slots when it is resumed.
-    const needsSlot = !kept && rule.state !== 'paused';
-    const slotId = needsSlot ? await take(sql, { rule, value, version: change.version }, refuse) : '';
-    if (needsSlot) taken++;
+    if (!kept && rule.state !== 'paused') {
+      await take(sql, { rule, value, version: change.version }, refuse);
+      taken++;
+      continue;
+    }
     await sql.run(
       `insert into rule_versions (rule_id, version, platform, value, translated_value, slot_id)
        values ($1, $2, $3, $4, $5, $6)`,
-      [
-        ruleId,
-        change.version,
-        value.platform,
-        value.value,
-        value.translatedValue,
-        needsSlot ? slotId : (kept?.slot_id ?? ''),
-      ],
+      [ruleId, change.version, value.platform, value.value, value.translatedValue, kept?.slot_id ?? ''],
     );
   }
   if (taken > 0) return await markBegun(sql, change);
@@ -172,11 +167,7 @@ async function beginResume(sql: Sql, resume: RuleResume, refuse: Refuse): Promis
     if (used > resume.premiumRulesMax) refuse({ kind: 'premium_limit', used });
   }
   for (const value of inOrder(values)) {
-    const slotId = await take(sql, { rule, value, version: rule.version }, refuse);
-    await sql.run(
-      'update rule_versions set slot_id = $4 where rule_id = $1 and version = $2 and platform = $3',
-      [rule.id, rule.version, value.platform, slotId],
-    );
+    await take(sql, { rule, value, version: rule.version }, refuse);
   }
   return await markBegun(sql, { ruleId: rule.id, version: rule.version, update: null });
 }
@@ -262,10 +253,10 @@ async function take(
   sql: Sql,
   { rule, value, version }: { rule: LockedRule; value: NewRuleValue; version: number },
   refuse: Refuse,
-): Promise<string> {
+): Promise<void> {
   const owner = { id: rule.id, accountId: rule.account_id };
   const placement = await takeSlot(sql, owner, value, { version, pending: true });
-  return placement.kind === 'taken' ? placement.slotId : refuse(placement);
+  if (placement.kind !== 'taken') refuse(placement);
 }
 
 function toValue(row: VersionRow): NewRuleValue {

@@ -81,7 +81,8 @@ async function add(
   }
   const wellFormed = answer.status === 200 || answer.status === 201 || answer.status === 400;
   if (!wellFormed) throw unavailable(answer);
-  const outcomes = rules.map((rule) => outcomeOf(rule, answer));
+  const body = addSchema.safeParse(answer.body);
+  const outcomes = rules.map((rule) => (body.success ? outcomeOf(rule, body.data) : null));
   const unclear = rules.filter((_, index) => outcomes[index] === null);
   // Whether X creates the valid rules of a batch with an invalid one is not documented: ask again without it.
   const again = unclear.length > 0 && rules.length > 1 ? await addAgain(client, rules, unclear, call) : [];
@@ -105,12 +106,10 @@ async function addAgain(
   ];
 }
 
-function outcomeOf(rule: NewUpstreamRule, answer: UpstreamAnswer): AddOutcome | null {
-  const body = addSchema.safeParse(answer.body);
-  if (!body.success) return null;
-  const added = body.data.data?.find(({ value }) => value === rule.value);
+function outcomeOf(rule: NewUpstreamRule, body: z.output<typeof addSchema>): AddOutcome | null {
+  const added = body.data?.find(({ value }) => value === rule.value);
   if (added) return { kind: 'added', id: added.id };
-  const error = body.data.errors?.find(({ value }) => value === rule.value);
+  const error = body.errors?.find(({ value }) => value === rule.value);
   if (!error) return null;
   return problemType(error.type) === 'duplicate-rules'
     ? { kind: 'duplicate' }
