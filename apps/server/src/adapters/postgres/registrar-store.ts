@@ -1,9 +1,10 @@
 import type { Lease } from '../../runtime/lease.ts';
 import type { Problem, Slot, SlotState } from '../../slots/slot.ts';
-import type { Registered, RegistrarStore } from '../../slots/slot-store.ts';
+import type { FullSource, Registered, RegistrarStore } from '../../slots/slot-store.ts';
 import type { Database, Sql } from './database.ts';
 import { assertLease } from './lease-store.ts';
-import { moveAway, movedFrom } from './slot-moving.ts';
+import { moveAway, movedFrom, moveToRoom } from './slot-moving.ts';
+import { recordCapacity } from './source-capacity.ts';
 import { callsMade, recordCall } from './upstream-calls.ts';
 
 interface SlotRow {
@@ -54,6 +55,9 @@ export function createRegistrarStore(database: Database): RegistrarStore {
     recordVanished: (lease, slotIds) => fenced(lease, (sql) => recordVanished(sql, slotIds)),
     recordSeen: (lease, sourceId, agoMs) => fenced(lease, (sql) => recordSeen(sql, sourceId, agoMs)),
     retryFailed: (lease, sourceId) => fenced(lease, (sql) => retryFailed(sql, sourceId)),
+    recordCapacity: (lease, sourceId, learnt) =>
+      fenced(lease, (sql) => recordCapacity(sql, sourceId, learnt)),
+    recordFull: (lease, full) => fenced(lease, (sql) => recordFull(sql, full)),
     moveAway: (lease, sourceId, limit) => fenced(lease, (sql) => moveAway(sql, sourceId, limit)),
     movedFrom: (sourceId) => movedFrom(database, sourceId),
     recordCall: (lease, sourceId, limit) => fenced(lease, (sql) => recordCall(sql, sourceId, limit)),
@@ -112,6 +116,13 @@ async function recordProblem(sql: Sql, slotIds: readonly string[], problem: Prob
      where id = any($1)`,
     [slotIds, problem.words, problem.kind],
   );
+}
+
+async function recordFull(sql: Sql, { sourceId, slotIds, learnt, words }: FullSource): Promise<number> {
+  await recordCapacity(sql, sourceId, learnt);
+  const { moved, left } = await moveToRoom(sql, sourceId, slotIds);
+  await recordProblem(sql, left, { kind: 'full', words: `no source has room for it (${words})` });
+  return moved;
 }
 
 async function recordGone(sql: Sql, slotIds: readonly string[]): Promise<void> {
