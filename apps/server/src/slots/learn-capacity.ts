@@ -17,13 +17,22 @@ export async function learnCapacity(step: RegistrarStep, ours: number): Promise<
 export async function settleFull(step: RegistrarStep, slots: readonly Slot[], words: string): Promise<void> {
   const { upstream, installation, pace, store, lease, sourceId, bells, events } = step;
   const listed = await upstream.list(pace.call);
-  const ours = listed.filter(({ tag }) => slotOfTag(installation, tag) !== null).length;
+  const ours = listed.flatMap(({ tag }) => slotOfTag(installation, tag) ?? []);
+  // A former holder's late call can have taken the place for the same slot: the next comparison adopts its rule.
+  if (slots.some(({ id }) => ours.includes(id))) {
+    throw new UpstreamUnavailable('the upstream is full, and has a rule of which we did not know');
+  }
   const room = (await askRoom(step)) ?? 0;
   // A refusal of no more than what is said to fit is believed more than the number: otherwise it would never end.
   const fits = room < slots.length ? room : 0;
   const excess = slots.slice(fits).map(({ id }) => id);
-  const moved = await store.recordFull(lease, { sourceId, slotIds: excess, learnt: ours + fits, words });
-  events.sourceFull({ sourceId, takes: ours + fits, moved, failed: excess.length - moved });
+  const moved = await store.recordFull(lease, {
+    sourceId,
+    slotIds: excess,
+    learnt: ours.length + fits,
+    words,
+  });
+  events.sourceFull({ sourceId, takes: ours.length + fits, moved, failed: excess.length - moved });
   if (moved > 0) bells.ring('slots');
 }
 
