@@ -47,12 +47,8 @@ async function assertStillServed(run: Run, upstream: Upstream): Promise<void> {
   );
   for (const { id, moved_from: from } of moved) {
     const left = run.leaving.get(id);
-    // Moved on since, or its rule was taken away by hand, or nobody holds it any more.
+    // Moved on since, or its rule was taken away by hand.
     if (!left || left.source.id !== from || run.disturbed.has(left.key)) continue;
-    if (
-      !run.acknowledged.some(({ word, platforms }) => platforms.some((one) => keyOf(one, word) === left.key))
-    )
-      continue;
     const there = upstream.some(
       ({ source, rules }) =>
         source === left.source &&

@@ -118,9 +118,9 @@ function assertReason({ platform, problem, problemKind }: HeldSlot): void {
   else expect(`${platform} ${problemKind}`).toBe('firehose full');
 }
 
-/** Its slots may go: nobody relies on them any more, unless somebody else does, and then they are not looked at. */
+/** Its slots may go, and come back: what was to be said about them is not sure any more. */
 function letGo(run: Run, { word, platforms }: Acknowledged): void {
   const keys = new Set(platforms.map((platform) => keyOf(platform, word)));
   for (const [slotId, { key }] of run.leaving) if (keys.has(key)) run.leaving.delete(slotId);
-  // A gap is looked for only where the slot was held all the time; its row may be another one by then.
+  run.takenAway = run.takenAway.filter(({ key }) => !keys.has(key));
 }

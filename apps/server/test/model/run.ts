@@ -23,9 +23,9 @@ export interface Run {
   /** Values that somebody took away upstream: they may be missing until the next reconciliation. */
   readonly disturbed: Set<string>;
   readonly foreign: Array<{ source: ModelSource; id: string }>;
-  /** Rules of registered slots that somebody took away upstream. */
-  readonly takenAway: Array<{ slotId: string; upstreamRuleId: string }>;
-  /** Slots that were registered on a source when its draining began: it serves them until the history ends. */
+  /** Upstream rules of acknowledged rules that somebody took away. */
+  takenAway: Array<{ slotId: string; upstreamRuleId: string; key: string }>;
+  /** Slots of acknowledged rules that a source had when its draining began: it serves them as long as they are held. */
   readonly leaving: Map<string, { source: ModelSource; key: string }>;
   readonly drained: Set<string>;
   readonly misdeeds: Set<Misdeed>;
@@ -49,6 +49,10 @@ export function newRun(world: ModelWorld, reconcileEveryMs: number): Run {
 }
 
 export const keyOf = (platform: Platform, word: string) => `${platform} ${word}`;
+
+export function isAcknowledged({ acknowledged }: Run, key: string): boolean {
+  return acknowledged.some(({ word, platforms }) => platforms.some((one) => keyOf(one, word) === key));
+}
 
 export function sourceAt(index: number): ModelSource {
   return sources[index % sources.length] ?? sources[0];

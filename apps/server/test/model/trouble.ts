@@ -4,7 +4,7 @@ import { eventually } from '@earshot/testkit';
 import { expect } from 'vitest';
 import { type ModelSource, smallSource, sources } from './model-world.ts';
 import { createRule, deleteRule } from './rule-actions.ts';
-import { isOurs, keyOf, type Run, replaceRegistrar } from './run.ts';
+import { isAcknowledged, isOurs, keyOf, type Run, replaceRegistrar } from './run.ts';
 
 /** Trouble with registrars and their leases, and people at the upstream's dashboard. */
 
@@ -63,7 +63,10 @@ export async function drain(run: Run, source: ModelSource): Promise<void> {
     [source.id],
   );
   run.drained.add(source.id);
-  for (const { id, value } of slots) run.leaving.set(id, { source, key: keyOf(source.platform, value) });
+  for (const { id, value } of slots) {
+    const key = keyOf(source.platform, value);
+    if (isAcknowledged(run, key)) run.leaving.set(id, { source, key });
+  }
   await run.world.drain(source, true);
   await wait(20);
 }
@@ -79,7 +82,7 @@ export async function vanish(run: Run, platform: Platform, word: string): Promis
     for (const { id } of gone) {
       const index = run.foreign.findIndex((one) => one.source === source && one.id === id);
       if (index >= 0) run.foreign.splice(index, 1);
-      await noteTakenAway(run, source, id);
+      await noteTakenAway(run, source, { id, key: keyOf(platform, word) });
     }
   }
   run.disturbed.add(keyOf(platform, word));
@@ -91,16 +94,21 @@ export async function deleteByHand(run: Run, source: ModelSource, which: number)
   const rule = ours[which % Math.max(1, ours.length)];
   if (!rule) return;
   run.disturbed.add(keyOf(source.platform, rule.value));
-  await noteTakenAway(run, source, rule.id);
+  await noteTakenAway(run, source, { id: rule.id, key: keyOf(source.platform, rule.value) });
   await run.world.changeByHand(source, { remove: rule.id }).catch(ignoreArmedFault);
 }
 
-async function noteTakenAway(run: Run, source: ModelSource, upstreamRuleId: string): Promise<void> {
+async function noteTakenAway(
+  run: Run,
+  source: ModelSource,
+  { id, key }: { id: string; key: string },
+): Promise<void> {
+  if (!isAcknowledged(run, key)) return;
   const slot = await run.world.database.one<{ id: string }>(
     `select id from slots where source_id = $1 and upstream_rule_id = $2 and state = 'registered'`,
-    [source.id, upstreamRuleId],
+    [source.id, id],
   );
-  if (slot) run.takenAway.push({ slotId: slot.id, upstreamRuleId });
+  if (slot) run.takenAway.push({ slotId: slot.id, upstreamRuleId: id, key });
 }
 
 export async function addByHand(run: Run, source: ModelSource, word: string): Promise<void> {

@@ -85,9 +85,7 @@ async function recordRegistered(sql: Sql, registered: readonly Registered[]): Pr
        upstream_rule_id = new.upstream_rule_id,
        foreign_rule = new.foreign_rule,
        problem = null, problem_kind = null,
-       registered_at = case when slots.state = 'wanted' then coalesce(slots.registered_at, now())
-         else slots.registered_at end,
-       confirmed_at = now(), attempts = 0, retry_at = null,
+       registered_at = coalesce(slots.registered_at, now()), confirmed_at = now(), attempts = 0, retry_at = null,
        state = case when slots.state = 'wanted' then 'registered' else slots.state end
      from unnest($1::text[], $2::text[], $3::boolean[]) as new (id, upstream_rule_id, foreign_rule)
      where slots.id = new.id`,
