@@ -14,7 +14,7 @@ import { silentEvents, silentLog } from '../support.ts';
 import { rulesOf } from '../upstream-world.ts';
 import { type Misdeed, watchCalls } from './watched-client.ts';
 
-const leaseTtlMs = 600;
+const leaseTtlMs = 2_000;
 /** A history is over in less than a second: what takes minutes must not stop it. */
 const pace = 100;
 /** As the client gives up after 10 s. */

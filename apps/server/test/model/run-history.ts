@@ -17,7 +17,7 @@ import { addByHand, crash, deleteByHand, drain, freeze, undrain, vanish } from '
 
 const regularlyMs = 40;
 const neverMs = 3_600_000;
-const settle = { timeoutMs: 10_000, intervalMs: 5 };
+const settle = { timeoutMs: 60_000, intervalMs: 5 };
 
 /** Plays a history and checks what must hold in it and at its end; returns which faults fired. */
 export async function runHistory(world: ModelWorld, { regular, commands }: History): Promise<string[]> {
