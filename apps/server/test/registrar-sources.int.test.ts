@@ -61,7 +61,7 @@ describe('the budget of rule calls', () => {
     await eventually(async () => {
       expect(await slotRows(world)).toMatchObject([{ state: 'wanted', problem_kind: 'unavailable' }]);
     }, soon);
-    expect(client.calls.map(({ method }) => method)).toEqual(['GET']);
+    expect(client.calls.filter(({ method }) => method !== 'GET')).toEqual([]);
   });
 });
 

@@ -43,6 +43,9 @@ function ruleEvents(log: Logger, metrics: Metrics) {
     slotsRegistered(slots: { sourceId: string; count: number }) {
       if (slots.count > 0) log.info(slots, 'slots registered upstream');
     },
+    sourceFull(source: { sourceId: string; takes: number; moved: number; failed: number }) {
+      log.warn(source, 'a source takes no more rules');
+    },
     upstreamRulesFailed(failure: { platform: string; sourceId: string; err: Error }) {
       metrics.ruleCallFailures.inc({ platform: failure.platform });
       log.warn(failure, 'upstream rule call failed');

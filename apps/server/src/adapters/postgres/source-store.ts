@@ -6,6 +6,7 @@ import type { Database, Sql } from './database.ts';
 export interface ConfiguredSource {
   readonly id: string;
   readonly platform: Platform;
+  /** The most that is placed on it; less where the upstream turns out to take less. */
   readonly capacity: number;
   /** Nothing new is placed on it, and its slots move to other sources. */
   readonly draining?: boolean;
@@ -26,9 +27,11 @@ export function createSourceStore(database: Database): SourceStore & CoverageSto
     async announce(sources) {
       for (const { id, platform, capacity, draining = false } of sources) {
         await database.run(
-          `insert into sources (id, platform, capacity, enabled) values ($1, $2, $3, $4)
+          `insert into sources (id, platform, capacity, configured_capacity, enabled) values ($1, $2, $3, $3, $4)
            on conflict (id) do update
-             set capacity = excluded.capacity, enabled = excluded.enabled, updated_at = now()`,
+             set configured_capacity = excluded.configured_capacity,
+               capacity = least(excluded.configured_capacity, sources.learnt_capacity),
+               enabled = excluded.enabled, updated_at = now()`,
           [id, platform, capacity, !draining],
         );
       }

@@ -32,6 +32,17 @@ const addSchema = z.looseObject({
   errors: z.array(ruleErrorSchema).nullish(),
 });
 
+/** Numbers in one version of the API, strings in another. */
+const tally = z.union([z.number(), z.string().regex(/^[0-9]+$/)]).transform(Number);
+const countsSchema = z.looseObject({
+  data: z.looseObject({
+    cap_per_client_app: tally,
+    client_app_rules_count: z.looseObject({ rule_count: tally }),
+    cap_per_project: tally.nullish(),
+    project_rules_count: tally.nullish(),
+  }),
+});
+
 type RuleError = z.output<typeof ruleErrorSchema>;
 
 /** X's rule set. Answers are read from their bodies: a refusal comes inside a 200, a duplicate inside a 201. */
@@ -50,7 +61,20 @@ export function createXRules(client: UpstreamClient, { pace = 1 } = {}): Upstrea
       const answer = await client.call('POST', path, { body: { delete: { ids } }, signal });
       if (answer.status !== 200) throw unavailable(answer);
     },
+    room: (call) => room(client, call),
   };
+}
+
+/** Both caps hold: the app's own, and that of the project, which other apps may use up. */
+async function room(client: UpstreamClient, { permit, signal }: UpstreamCall): Promise<number | null> {
+  await permit('read');
+  const answer = await client.call('GET', `${path}/counts`, { signal });
+  const counts = countsSchema.safeParse(answer.body);
+  if (answer.status !== 200 || !counts.success) return null;
+  const { data } = counts.data;
+  const ofApp = data.cap_per_client_app - data.client_app_rules_count.rule_count;
+  const ofProject = (data.cap_per_project ?? Number.POSITIVE_INFINITY) - (data.project_rules_count ?? 0);
+  return Math.max(0, Math.min(ofApp, ofProject));
 }
 
 async function list(client: UpstreamClient, { permit, signal }: UpstreamCall): Promise<UpstreamRule[]> {
