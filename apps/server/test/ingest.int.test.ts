@@ -1,11 +1,14 @@
 import type { Platform } from '@earshot/contract';
 import { eventually, type Template } from '@earshot/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createConnectorStore } from '../src/adapters/postgres/connector-store.ts';
 import { createLeaseStore } from '../src/adapters/postgres/lease-store.ts';
 import { createSourceStore } from '../src/adapters/postgres/source-store.ts';
 import type { EventLog } from '../src/ingest/event-log.ts';
+import { firehoseProtocol } from '../src/ingest/firehose-protocol.ts';
 import { createIngestWorker } from '../src/ingest/ingest-worker.ts';
 import type { StreamEvent } from '../src/ingest/stream-event.ts';
+import { xProtocol } from '../src/ingest/x-protocol.ts';
 import { createEvents } from '../src/observability/events.ts';
 import { createMetrics } from '../src/observability/metrics.ts';
 import { createMigratedTemplate, silentLog } from './support.ts';
@@ -42,7 +45,10 @@ function startIngest(world: UpstreamWorld, platform: Platform, eventLog: EventLo
   const worker = createIngestWorker({
     sourceId: `${platform}:main`,
     platform,
+    protocol: platform === 'x' ? xProtocol : firehoseProtocol,
     upstream: streamOf(platform, world.client(platform)),
+    freeSlot: null,
+    connectors: createConnectorStore(world.database),
     eventLog,
     store: createSourceStore(world.database),
     bells: world.bells,
@@ -129,8 +135,8 @@ describe.each(['x', 'firehose'] as const)('a connection to %s that is refused', 
   test.each([
     [503, 'failing'],
     [429, 'rate_limited'],
-    [402, 'refused'],
-    [401, 'refused'],
+    [402, 'no_credit'],
+    [401, 'credentials'],
   ])('with %i is known as %s and does not stop the worker', async (status, kind) => {
     await using world = await openUpstreamWorld(template);
     await addRule(world, platform);
