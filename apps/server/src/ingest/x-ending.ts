@@ -45,8 +45,10 @@ const titles: Readonly<Record<string, StreamEnding>> = {
   UsageCapExceeded: { kind: 'usage_cap' },
 };
 
-const types: Readonly<Record<string, StreamEnding>> = {
-  'usage-capped': { kind: 'usage_cap' },
+const capTypes: Readonly<Record<string, StreamEnding>> = { 'usage-capped': { kind: 'usage_cap' } };
+
+/** Only where no `disconnect_type` says more: an unknown one may mean anything. */
+const disconnectTypes: Readonly<Record<string, StreamEnding>> = {
   'client-disconnected': { kind: 'dropped' },
   'operational-disconnect': { kind: 'dropped' },
 };
@@ -57,7 +59,8 @@ export function endingOfX(problem: XProblem, refusal: XRefusal | null): StreamEn
     at(disconnects, problem.disconnect_type) ??
     at(issues, problem.connection_issue) ??
     at(titles, problem.title) ??
-    at(types, problemType(problem.type)) ??
+    at(capTypes, problemType(problem.type)) ??
+    at(problem.disconnect_type ? {} : disconnectTypes, problemType(problem.type)) ??
     (refusal ? endingOfStatus(refusal) : { kind: 'failing', status: 200 })
   );
 }
