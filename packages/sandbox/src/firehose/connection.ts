@@ -63,17 +63,9 @@ export function openFirehoseConnection(options: FirehoseConnectionOptions): Fire
     if (event === undefined || left === 0) return false;
     nextOffset = event.offset + 1;
     left -= 1;
-    charge(event.chargeKey);
+    charge(tap, organization, event.chargeKey);
     writeRecord(`id: ${toEventId(event.offset)}\nevent: update\ndata: ${event.data}\n\n`);
     return true;
-  };
-
-  /** A page is charged when it is delivered for the first time, also on a replay (firehose.md §10). */
-  const charge = (chargeKey: string) => {
-    tap.eventsDelivered += 1;
-    if (tap.charged.has(chargeKey)) return;
-    tap.charged.add(chargeKey);
-    organization.balanceUsd -= MATCH_USD;
   };
 
   const connection: FirehoseConnection = {
@@ -105,4 +97,12 @@ export function openFirehoseConnection(options: FirehoseConnectionOptions): Fire
   pipe.onDrain(connection.pump);
   send('connected', '{}');
   return connection;
+}
+
+/** A page is charged when it is delivered for the first time, also on a replay. */
+function charge(tap: Tap, organization: Organization, chargeKey: string): void {
+  tap.eventsDelivered += 1;
+  if (tap.charged.has(chargeKey)) return;
+  tap.charged.add(chargeKey);
+  organization.balanceUsd -= MATCH_USD;
 }
