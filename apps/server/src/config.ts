@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { checkpoints } from './runtime/checkpoint.ts';
+import { checkpoints, ingestCheckpoints } from './runtime/checkpoint.ts';
 
 /**
  * Every setting, once: its variable, what it accepts, its default and its documentation.
@@ -202,7 +202,7 @@ export const settings = {
   },
   crashAt: {
     variable: 'EARSHOT_CRASH_AT',
-    schema: z.enum(checkpoints).optional(),
+    schema: z.enum([...checkpoints, ...ingestCheckpoints]).optional(),
     about: 'For tests only: the process kills itself at this point.',
   },
 } as const satisfies Record<string, Setting>;

@@ -3,10 +3,14 @@ import { createFirehoseRules } from '../adapters/firehose/rules.ts';
 import { createFirehoseStream } from '../adapters/firehose/stream.ts';
 import { createSourceStore } from '../adapters/postgres/source-store.ts';
 import { createUpstreamClient } from '../adapters/upstream/client.ts';
+import { createFreeSlot } from '../adapters/x/connections.ts';
 import { createXRules } from '../adapters/x/rules.ts';
 import { createXStream } from '../adapters/x/stream.ts';
 import type { Config } from '../config.ts';
+import type { Protocol } from '../ingest/connector.ts';
+import { firehoseProtocol } from '../ingest/firehose-protocol.ts';
 import type { UpstreamStream } from '../ingest/upstream-stream.ts';
+import { xProtocol } from '../ingest/x-protocol.ts';
 import type { UpstreamRules } from '../slots/upstream-rules.ts';
 import type { Shared } from './shared.ts';
 
@@ -16,6 +20,8 @@ export interface Source {
   readonly capacity: number;
   readonly rules: UpstreamRules;
   readonly stream: UpstreamStream;
+  readonly protocol: Protocol;
+  readonly freeSlot: ((signal: AbortSignal) => Promise<number>) | null;
 }
 
 /** The configured credentials, each with its clients, made known to all nodes. */
@@ -39,6 +45,8 @@ function xSources(config: Config, stack: AsyncDisposableStack): Source[] {
       capacity: config.xRuleCapacity,
       rules: createXRules(client, { pace: config.upstreamPace }),
       stream: createXStream(client),
+      protocol: atPace(xProtocol, config),
+      freeSlot: createFreeSlot(client),
     };
   });
 }
@@ -54,6 +62,13 @@ function firehoseSources(config: Config, stack: AsyncDisposableStack): Source[] 
       capacity: config.firehoseRuleCapacity,
       rules: createFirehoseRules(client, { pace: config.upstreamPace }),
       stream: createFirehoseStream(client),
+      protocol: atPace(firehoseProtocol, config),
+      freeSlot: null,
     };
   });
+}
+
+function atPace(protocol: Protocol, { upstreamPace }: Config): Protocol {
+  const { connects } = protocol;
+  return { ...protocol, connects: { ...connects, windowMs: connects.windowMs / upstreamPace } };
 }

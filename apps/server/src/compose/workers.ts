@@ -3,6 +3,7 @@ import { createEventSource } from '../adapters/nats/event-source.ts';
 import { createLogSpace } from '../adapters/nats/log-space.ts';
 import { createMatchProgress } from '../adapters/nats/match-progress.ts';
 import { createClaimStore } from '../adapters/postgres/claim-store.ts';
+import { createConnectorStore } from '../adapters/postgres/connector-store.ts';
 import { createLeaseStore } from '../adapters/postgres/lease-store.ts';
 import { createMaintenance } from '../adapters/postgres/maintenance.ts';
 import { createMatchStore } from '../adapters/postgres/match-store.ts';
@@ -64,6 +65,9 @@ function sourceWorkers(shared: Shared, source: Source): Worker[] {
     createIngestWorker({
       ...common,
       upstream: source.stream,
+      protocol: source.protocol,
+      freeSlot: source.freeSlot,
+      connectors: createConnectorStore(shared.database),
       eventLog: createEventLog(shared.nats),
       store: createSourceStore(shared.database),
       random: Math.random,

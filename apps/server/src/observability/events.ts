@@ -87,6 +87,31 @@ function streamEvents(log: Logger, metrics: Metrics) {
       metrics.streamEndings.inc({ platform: stream.platform, kind: stream.kind });
       log.info(stream, 'stream ended');
     },
+    connecting(platform: string) {
+      metrics.connects.inc({ platform });
+    },
+    /** Told on a change only. */
+    sourceStateChanged(source: {
+      platform: string;
+      sourceId: string;
+      from: string;
+      state: string;
+      detail: string | null;
+      nextAttemptInMs: number | null;
+    }) {
+      metrics.sourceState.remove({ source: source.sourceId, state: source.from });
+      metrics.sourceState.set({ source: source.sourceId, state: source.state }, 1);
+      log[source.state === 'live' ? 'info' : 'warn'](source, 'source state');
+    },
+    sourceQuiet(source: { sourceId: string; isQuiet: boolean; perMinute: number; usualPerMinute: number }) {
+      metrics.sourceQuiet.set({ source: source.sourceId }, source.isQuiet ? 1 : 0);
+      if (source.isQuiet) log.warn(source, 'the stream is open and brings far less than usual');
+      else log.info(source, 'the stream brings what it usually does');
+    },
+    slotFreed(slot: { sourceId: string; count: number }) {
+      metrics.slotsFreed.inc(slot.count);
+      log.warn(slot, 'dead connections ended that took the place of our stream');
+    },
     eventLogged(platform: string) {
       metrics.eventsLogged.inc({ platform });
     },

@@ -28,6 +28,10 @@ export function createMetrics() {
     itemsDropped: make.counter('items_dropped_total', 'Upstream items dropped.', ['platform', 'reason']),
     streamLive: make.gauge('stream_live', '1 while the stream of a source is open.', ['source']),
     streamEndings: make.counter('stream_endings_total', 'How upstream streams ended.', ['platform', 'kind']),
+    sourceState: make.gauge('source_state', '1 for the state that a source is in.', ['source', 'state']),
+    sourceQuiet: make.gauge('source_quiet', '1 while an open stream brings far less than usual.', ['source']),
+    connects: make.counter('connects_total', 'Attempts to open an upstream stream.', ['platform']),
+    slotsFreed: make.counter('slots_freed_total', 'Dead connections that were ended to free their slot.', []),
     ruleCallFailures: make.counter('rule_call_failures_total', 'Failed upstream rule calls.', ['platform']),
     ruleCallsPostponed: make.counter(
       'rule_calls_postponed_total',

@@ -25,5 +25,16 @@ export const checkpoints = [
   'release.recorded',
 ] as const;
 
-export type CheckpointLabel = (typeof checkpoints)[number];
+/** Of a connection to an upstream: between any two of them, nothing may be lost but what only X could repeat. */
+export const ingestCheckpoints = [
+  'ingest.permitted',
+  'ingest.opened',
+  'ingest.read',
+  'ingest.appended',
+  'ingest.proven',
+  'ingest.ended',
+  'ingest.drained',
+] as const;
+
+export type CheckpointLabel = (typeof checkpoints)[number] | (typeof ingestCheckpoints)[number];
 export type Checkpoint = (label: CheckpointLabel) => void;

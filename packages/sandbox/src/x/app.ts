@@ -11,7 +11,15 @@ import { createProblems, type XProblems } from './problems.ts';
 import { type BatchPolicy, createRuleSet, type RuleSet } from './rule-set.ts';
 import { createSlots, type Slots } from './slots.ts';
 
-export const X_PLANS = ['payg', 'enterprise', 'embedding', 'free', 'out_of_credit', 'spend_cap'] as const;
+export const X_PLANS = [
+  'payg',
+  'enterprise',
+  'embedding',
+  'free',
+  'out_of_credit',
+  'spend_cap',
+  'usage_cap',
+] as const;
 /** `embedding` is Enterprise with the operators of the Embedding tier. */
 export type XPlan = (typeof X_PLANS)[number];
 

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { problemType } from '../../ingest/x-ending.ts';
 import {
   type AddOutcome,
   type NewUpstreamRule,
@@ -8,7 +9,7 @@ import {
   UpstreamUnavailable,
 } from '../../slots/upstream-rules.ts';
 import type { UpstreamAnswer, UpstreamClient } from '../upstream/client.ts';
-import { problemIn, problemType } from './problem.ts';
+import { problemIn } from './problem.ts';
 
 const path = '/2/tweets/search/stream/rules';
 const credentialRetryMs = 60_000;
