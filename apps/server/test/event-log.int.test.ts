@@ -59,6 +59,16 @@ describe('the event log on one node', () => {
     expect(state.first_seq).toBe(1);
   });
 
+  test('is refused, with the reason, when it would not fit into what the server may use', async () => {
+    await using server = await startTestNats({ maxFileStore: '10MB' });
+    await using nats = await connectNats(server.url, 'test');
+    const tooMuch = ensureEventsStream(nats, { replicas: 1, bytesMax: 16 * mebibyte });
+    await expect(tooMuch).rejects.toThrow(/EARSHOT_EVENTS_BYTES_MAX/);
+    await ensureEventsStream(nats, { replicas: 1, bytesMax: 4 * mebibyte });
+    const grown = ensureEventsStream(nats, { replicas: 1, bytesMax: 16 * mebibyte });
+    await expect(grown).rejects.toThrow(/EARSHOT_EVENTS_BYTES_MAX/);
+  });
+
   test('goes on trying while the server is away, and takes the event when it is back', async () => {
     await using server = await startTestNats();
     await using nats = await connectNats(server.url, 'test');
@@ -89,6 +99,13 @@ describe('the event log on one node', () => {
     expect(performance.now() - startedAt).toBeGreaterThan(500);
     await nats.connection.close();
   });
+});
+
+test('is refused on three nodes as well when it would not fit', async () => {
+  await using server = await startTestNats({ nodes: 3, maxFileStore: '10MB' });
+  await using nats = await connectNats(server.url, 'test');
+  const tooMuch = ensureEventsStream(nats, { replicas: 3, bytesMax: 16 * mebibyte });
+  await expect(tooMuch).rejects.toThrow(/EARSHOT_EVENTS_BYTES_MAX/);
 });
 
 test('on three nodes there are three copies of log and consumer, and it takes events with one node away', async () => {

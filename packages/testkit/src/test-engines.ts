@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Nats } from '@earshot/engines';
+import type { Nats, NatsSettings } from '@earshot/engines';
 import { startNats } from '@earshot/engines';
 import { inject } from 'vitest';
 
@@ -11,11 +11,14 @@ export function testPostgresUrl(): string {
 }
 
 /** nats-servers of the caller's own, empty; disposing stops them and deletes their stores. */
-export async function startTestNats({ nodes }: { nodes: 1 | 3 } = { nodes: 1 }): Promise<Nats> {
+export async function startTestNats({
+  nodes = 1,
+  ...settings
+}: { nodes?: 1 | 3 } & NatsSettings = {}): Promise<Nats> {
   const dir = await mkdtemp(join(tmpdir(), 'earshot-nats-'));
   const remove = () => rm(dir, { recursive: true, force: true });
   try {
-    const nats = await startNats({ server: inject('natsServer'), dir, nodes });
+    const nats = await startNats({ server: inject('natsServer'), dir, nodes, settings });
     return {
       ...nats,
       async [Symbol.asyncDispose]() {
