@@ -1,8 +1,8 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Nats, NatsSettings } from '@earshot/engines';
-import { startNats } from '@earshot/engines';
+import type { Nats, NatsSettings, Postgres } from '@earshot/engines';
+import { startNats, startPostgres } from '@earshot/engines';
 import { inject } from 'vitest';
 
 /** The PostgreSQL that the run shares. Test files take databases of their own from it: see `createTemplate`. */
@@ -30,4 +30,26 @@ export async function startTestNats({
     await remove();
     throw error;
   }
+}
+
+/** A PostgreSQL of the caller's own, to be killed; disposing stops it. `restart` comes back on the same address. */
+export async function startTestPostgres(
+  given: { dir?: string } = {},
+): Promise<AsyncDisposable & { url: string; port: number; current(): Postgres; restart(): Promise<void> }> {
+  const dir = given.dir ?? (await mkdtemp(join(tmpdir(), 'earshot-postgres-')));
+  let postgres = await startPostgres({ dir });
+  const { url, port } = postgres;
+  return {
+    url,
+    port,
+    current: () => postgres,
+    async restart() {
+      await postgres.stop();
+      postgres = await startPostgres({ dir, port });
+    },
+    async [Symbol.asyncDispose]() {
+      await postgres.stop();
+      if (given.dir === undefined) await rm(dir, { recursive: true, force: true });
+    },
+  };
 }
