@@ -125,3 +125,19 @@ test('on three nodes there are three copies of log and consumer, and it takes ev
   await log.append(xEvent(2), '1');
   await eventually(async () => expect(await messages(nats)).toBe(2), { timeoutMs: 30_000 });
 });
+
+test('a node that hangs, with us connected to it, holds up an event for less than 15 s', async () => {
+  await using server = await startTestNats({ nodes: 3 });
+  await using nats = await connectNats(server.url, 'test');
+  await ensureEventsStream(nats, { replicas: 3, bytesMax: 16 * mebibyte });
+  const log = createEventLog(nats);
+  await log.append(xEvent(1), null);
+  const node = server.nodes.find(({ url }) => url.endsWith(nats.connection.getServer()));
+  expect(node).toBeDefined();
+  await node?.kill('SIGSTOP');
+  const startedAt = performance.now();
+  await log.append(xEvent(2), '1');
+  expect(performance.now() - startedAt).toBeLessThan(15_000);
+  expect(nats.connection.getServer()).not.toBe(node?.url.replace('nats://', ''));
+  await node?.kill('SIGCONT');
+});

@@ -10,15 +10,26 @@ export function testPostgresUrl(): string {
   return inject('postgresUrl');
 }
 
+interface TestNatsOptions extends NatsSettings {
+  readonly nodes?: 1 | 3;
+  /** The caller's own folder, which stays, with what is in it. */
+  readonly dir?: string;
+  readonly ports?: Nats['ports'];
+}
+
 /** nats-servers of the caller's own, empty; disposing stops them and deletes their stores. */
 export async function startTestNats({
   nodes = 1,
+  dir: given,
+  ports,
   ...settings
-}: { nodes?: 1 | 3 } & NatsSettings = {}): Promise<Nats> {
-  const dir = await mkdtemp(join(tmpdir(), 'earshot-nats-'));
-  const remove = () => rm(dir, { recursive: true, force: true });
+}: TestNatsOptions = {}): Promise<Nats> {
+  const dir = given ?? (await mkdtemp(join(tmpdir(), 'earshot-nats-')));
+  const remove = async () => {
+    if (given === undefined) await rm(dir, { recursive: true, force: true });
+  };
   try {
-    const nats = await startNats({ server: inject('natsServer'), dir, nodes, settings });
+    const nats = await startNats({ server: inject('natsServer'), dir, nodes, ports, settings });
     return {
       ...nats,
       async [Symbol.asyncDispose]() {

@@ -1,4 +1,10 @@
-import { AckPolicy, DiscardPolicy, JetStreamApiError, RetentionPolicy, StorageType } from '@nats-io/jetstream';
+import {
+  AckPolicy,
+  DiscardPolicy,
+  JetStreamApiError,
+  RetentionPolicy,
+  StorageType,
+} from '@nats-io/jetstream';
 import { nanos } from '@nats-io/transport-node';
 import type { Nats } from './connection.ts';
 
