@@ -179,6 +179,11 @@ export const settings = {
     schema: count.default(8 * 1024 ** 3),
     about: 'Size of the event log on disk. A full log refuses new events; keep it below 60 % of the disk.',
   },
+  retentionDays: {
+    variable: 'EARSHOT_RETENTION_DAYS',
+    schema: z.coerce.number().int().min(8).max(3_650).default(30),
+    about: 'Days for which matches are kept, counted from the day of the event.',
+  },
   matchWorkers: {
     variable: 'EARSHOT_MATCH_WORKERS',
     schema: z.coerce.number().int().min(1).max(64).default(2),

@@ -95,6 +95,7 @@ const bad: Record<keyof typeof settings, readonly string[]> = {
   supportContact: [],
   eventsReplicas: ['2', '5'],
   eventsBytesMax: ['0'],
+  retentionDays: ['7', '3651', 'ever'],
   matchWorkers: ['0', '65'],
   leaseTtlMs: ['499', '60001'],
   drainDelayMs: ['-1', '60001'],

@@ -37,7 +37,9 @@ async function openMatching() {
     const fates = events.map(() => 'nothing');
     const batch = events.map(
       (event, index): LoggedEvent => ({
+        sequence: index + 1,
         event,
+        body: JSON.stringify(event),
         deliveries,
         ack: () => void (fates[index] = 'acknowledged'),
         again: () => void (fates[index] = 'again'),

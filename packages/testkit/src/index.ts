@@ -1,5 +1,6 @@
+export type { Nats as NatsServers, NatsNode } from '@earshot/engines';
 export { eventually } from './eventually.ts';
 export { startTcpProxy } from './tcp-proxy.ts';
 export type { TestDatabase } from './template.ts';
 export { createTemplate, type Template } from './template.ts';
-export { startTestNats, testPostgresUrl } from './test-engines.ts';
+export { startTestNats, startTestPostgres, testPostgresUrl } from './test-engines.ts';

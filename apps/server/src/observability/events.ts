@@ -140,6 +140,23 @@ function matchEvents(log: Logger, metrics: Metrics) {
       metrics.unexplained.inc({ platform: verdict.platform, operator: verdict.operator });
       log.info(verdict, 'the upstream matched what we would not');
     },
+    eventFailed(event: { sequence: number; deliveries: number; reason: string }) {
+      log.warn(event, 'an event could not be stored and is tried again');
+    },
+    eventBuried(event: { sequence: number; deliveries: number; reason: string }) {
+      metrics.deadLetters.inc();
+      log.error(event, 'an event could not be stored and is now a dead letter');
+    },
+    deadLetterRetried(letter: { id: number; outcome: 'stored' | 'failed' }) {
+      log.info(letter, 'dead letter tried again');
+    },
+    ...logCheckEvents(log, metrics),
+    partitionsAhead(days: number) {
+      metrics.partitionDaysAhead.set(days);
+    },
+    dayRemoved(day: { table: string }) {
+      log.info(day, 'partition removed by retention');
+    },
     logSpace(use: { removed: number; bytes: number; bytesMax: number }) {
       metrics.logBytes.set(use.bytes);
       metrics.logBytesMax.set(use.bytesMax);
@@ -147,6 +164,27 @@ function matchEvents(log: Logger, metrics: Metrics) {
     },
     matchesPurged(count: number) {
       if (count > 0) log.info({ count }, 'matches of deleted rules purged');
+    },
+  };
+}
+
+function logCheckEvents(log: Logger, metrics: Metrics) {
+  return {
+    logChecked(through: number) {
+      metrics.logCheckedThrough.set(through);
+    },
+    /** Some copy of the log is damaged: its node should be wiped and joined anew. */
+    logHoleFound(hole: { from: number; to: number; count: number; consumerLeader: string | null }) {
+      metrics.logHoles.inc({ fate: 'found' }, hole.count);
+      log.error(hole, 'the event log left out events: a copy of it is damaged');
+    },
+    logHoleRecovered(hole: { count: number }) {
+      metrics.logHoles.inc({ fate: 'recovered' }, hole.count);
+      log.warn(hole, 'events that the log left out were fetched from another copy');
+    },
+    logHoleLost(hole: { from: number; to: number; count: number }) {
+      metrics.logHoles.inc({ fate: 'lost' }, hole.count);
+      log.error(hole, 'no copy of the event log has these events: they are lost');
     },
   };
 }

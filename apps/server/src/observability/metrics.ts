@@ -25,6 +25,20 @@ export function createMetrics() {
     eventsLogged: make.counter('events_logged_total', 'Events acknowledged by the event log.', ['platform']),
     logBytes: make.gauge('event_log_bytes', 'Size of the event log; a full log refuses events.', []),
     logBytesMax: make.gauge('event_log_bytes_max', 'Size at which the event log is full.', []),
+    logCheckedThrough: make.gauge(
+      'event_log_checked_through',
+      'Sequence up to which every logged event is known to be dealt with.',
+      [],
+    ),
+    logHoles: make.counter('event_log_holes_total', 'Events that the log left out, by what became of them.', [
+      'fate',
+    ]),
+    deadLetters: make.counter('dead_letters_total', 'Events that could not be stored.', []),
+    partitionDaysAhead: make.gauge(
+      'partition_days_ahead',
+      'Days from today for which there are partitions.',
+      [],
+    ),
     itemsDropped: make.counter('items_dropped_total', 'Upstream items dropped.', ['platform', 'reason']),
     streamLive: make.gauge('stream_live', '1 while the stream of a source is open.', ['source']),
     streamEndings: make.counter('stream_endings_total', 'How upstream streams ended.', ['platform', 'kind']),
@@ -52,6 +66,7 @@ export function createMetrics() {
       [],
     ),
   };
+  for (const fate of ['found', 'recovered', 'lost']) metrics.logHoles.inc({ fate }, 0);
   for (const platform of ['x', 'firehose']) {
     for (const reason of dropReasons) metrics.itemsDropped.inc({ platform, reason }, 0);
     metrics.eventsLogged.inc({ platform }, 0);

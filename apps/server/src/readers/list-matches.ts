@@ -7,6 +7,7 @@ import { noSuchRule } from '../rules/no-such-rule.ts';
 import type { RuleStore } from '../rules/rule-store.ts';
 import type { Bells } from '../runtime/bell.ts';
 import { createBreather } from '../runtime/breather.ts';
+import { Failure } from '../runtime/failure.ts';
 import type { CursorScope, Cursors } from './cursor.ts';
 import { matchIdOf } from './match-id.ts';
 import type { MatchQuery, MatchReader, StoredMatch } from './match-reader.ts';
@@ -38,7 +39,8 @@ export function createListMatches(options: ListMatchesOptions) {
     const platform = request.platform ?? null;
     if (ruleId !== null && !(await rules.exists(accountId, ruleId))) throw noSuchRule();
     const scope = scopeOf(accountId, request);
-    const from = request.cursor === undefined ? null : Number(cursors.open(scope, request.cursor));
+    const place = request.cursor === undefined ? null : openPlace(cursors.open(scope, request.cursor));
+    const from = place?.position ?? null;
     const query: MatchQuery = {
       accountId,
       ruleId,
@@ -49,15 +51,49 @@ export function createListMatches(options: ListMatchesOptions) {
       from,
       limit: request.limit,
     };
+    if (place && request.order === 'oldest') await refuseWhatIsRemoved(options, query, scope, place);
     const matches = await readOrWait(options, query, { waitMs: (request.wait_seconds ?? 0) * 1_000, signal });
     const last = matches.at(-1)?.position ?? from ?? 0;
     const more = request.order === 'oldest' || matches.length === request.limit;
     return {
       matches: await toMatches(options.parsedRules, matches),
-      next_cursor: more ? cursors.seal(scope, String(last)) : null,
+      next_cursor: more ? cursors.seal(scope, sealPlace(last, place?.knownRemoved ?? 0)) : null,
       coverage: ruleId === null && platform === null ? null : await coverage({ accountId, ruleId, platform }),
     };
   };
+}
+
+/**
+ * Where a follower is, and up to which position it knows that retention has removed some: it is told once, and then goes
+ * on from where it was, so that it misses nothing that is still there.
+ */
+interface Place {
+  readonly position: number;
+  readonly knownRemoved: number;
+}
+
+function openPlace(text: string): Place {
+  const [position = 0, knownRemoved = 0] = text.split(':').map(Number);
+  return { position, knownRemoved };
+}
+
+function sealPlace(position: number, knownRemoved: number): string {
+  return knownRemoved > position ? `${position}:${knownRemoved}` : `${position}`;
+}
+
+async function refuseWhatIsRemoved(
+  { reader, cursors }: ListMatchesOptions,
+  query: MatchQuery,
+  scope: CursorScope,
+  place: Place,
+): Promise<void> {
+  const removed = await reader.removedThrough(query);
+  if (removed <= Math.max(place.position, place.knownRemoved)) return;
+  throw new Failure(
+    'out_of_range',
+    'The cursor is older than the retention period. Continue from details.oldest_cursor.',
+    { details: { oldest_cursor: cursors.seal(scope, sealPlace(place.position, removed)) } },
+  );
 }
 
 function scopeOf(accountId: string, request: Request): CursorScope {

@@ -39,6 +39,7 @@ test('others have their turn while a page of matches is explained', async () => 
   };
   const listMatches = createListMatches({
     reader: {
+      removedThrough: async () => 0,
       read: async () => {
         counting = true;
         setImmediate(takeTurns);

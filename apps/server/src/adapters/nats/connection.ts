@@ -16,6 +16,9 @@ export async function connectNats(url: string, name: string): Promise<Nats> {
     reconnectTimeWait: 250,
     waitOnFirstConnect: true,
     ignoreClusterUpdates: true,
+    // A node that hangs keeps its connections open: after some 8 s without an answer we go to another one.
+    pingInterval: 2_500,
+    maxPingOut: 2,
   });
   return {
     connection,

@@ -53,6 +53,14 @@ export function createMatchReader(database: Database): MatchReader {
       );
       return rows.map(toStoredMatch);
     },
+    async removedThrough({ accountId, ruleId, platform }) {
+      const row = await database.one<{ through: number | null }>(
+        `select max(last_position) as through from removed_matches
+         where account_id = $1 and ($2::text is null or rule_id = $2) and ($3::text is null or platform = $3)`,
+        [accountId, ruleId, platform],
+      );
+      return row?.through ?? 0;
+    },
   };
 }
 

@@ -2,6 +2,7 @@ import type { StreamEvent } from '../../ingest/stream-event.ts';
 import type { Holder, NewMatch } from '../../matching/match-events.ts';
 import type { MatchStore } from '../../matching/match-store.ts';
 import type { Database, Sql } from './database.ts';
+import { daysAhead } from './maintenance.ts';
 
 interface HolderRow {
   slot_id: string;
@@ -16,7 +17,10 @@ interface HolderRow {
 const holderColumns = `slots.id as slot_id, slots.source_id, slots.upstream_rule_id, slots.value,
   slot_holders.rule_id, slot_holders.account_id, slot_holders.rule_version`;
 
-export function createMatchStore(database: Database): MatchStore {
+export function createMatchStore(
+  database: Database,
+  { retentionDays = 30 }: { retentionDays?: number } = {},
+): MatchStore {
   return {
     async holdersOf({ slotIds, upstreamRules }) {
       const rows = await database.many<HolderRow>(
@@ -40,22 +44,47 @@ export function createMatchStore(database: Database): MatchStore {
       return new Set(rows.map((row) => row.source_id));
     },
     async days() {
-      const row = await database.one<{ first: string; last: string }>(
-        `select to_char(min(day), 'YYYY-MM-DD') as first, to_char(max(day), 'YYYY-MM-DD') as last from (
-           select to_date(right(inhrelid::regclass::text, 8), 'YYYYMMDD') as day
-           from pg_inherits where inhparent = 'matches'::regclass
-         ) as days`,
+      const rows = await database.many<{ day: string }>(
+        `select to_char(to_date(right(inhrelid::regclass::text, 8), 'YYYYMMDD'), 'YYYY-MM-DD') as day
+         from pg_inherits where inhparent = 'matches'::regclass and not inhdetachpending`,
       );
-      return row ?? { first: '', last: '' };
+      return new Set(rows.map((row) => row.day));
     },
-    async write(posts, matches) {
-      if (matches.length === 0) return {};
+    async makeDays(days) {
+      const wellFormed = days.filter((day) => /^\d{4}-\d\d-\d\d$/.test(day));
+      await database.run(
+        `select ensure_partitions(day, day) from unnest($1::date[]) as day
+         where day between (now() at time zone 'UTC')::date - $2::integer and (now() at time zone 'UTC')::date + $3::integer`,
+        [wellFormed, retentionDays, daysAhead],
+      );
+    },
+    async write(posts, matches, settled) {
       return await database.transaction(async (sql) => {
+        await settle(sql, settled);
+        if (matches.length === 0) return {};
         await insertPosts(sql, posts);
         return await insertMatches(sql, matches);
       });
     },
+    async bury({ sequence, body, error, deliveries }) {
+      await database.transaction(async (sql) => {
+        await settle(sql, [sequence]);
+        await sql.run(
+          'insert into dead_letters (sequence, body, error, deliveries) values ($1, $2, $3, $4)',
+          [sequence, body.replaceAll('\0', ''), error.replaceAll('\0', '').slice(0, 2_000), deliveries],
+        );
+      });
+    },
   };
+}
+
+/** Written with what the events became, so that the check of the log never counts one that was not dealt with. */
+async function settle(sql: Sql, sequences: readonly number[]): Promise<void> {
+  if (sequences.length === 0) return;
+  await sql.run('insert into settled_batches (last_sequence, sequences) values ($1, $2)', [
+    Math.max(...sequences),
+    sequences,
+  ]);
 }
 
 function toHolder(row: HolderRow): Holder {
