@@ -92,6 +92,7 @@ const bad: Record<keyof typeof settings, readonly string[]> = {
   freeKeysMax: ['0'],
   requestsInFlightMax: ['0'],
   keepOldValueMs: ['-1', '600001', 'long'],
+  xRuleDelayMs: ['-1', '600001', 'long'],
   supportContact: [],
   eventsReplicas: ['2', '5'],
   eventsBytesMax: ['0'],
