@@ -3,6 +3,7 @@ import { z } from 'zod';
 const problemSchema = z.looseObject({
   type: z.string().nullish(),
   title: z.string().nullish(),
+  detail: z.string().nullish(),
   connection_issue: z.string().nullish(),
 });
 
