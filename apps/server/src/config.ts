@@ -161,6 +161,18 @@ export const settings = {
     about:
       'How long the old value of a changed rule stays registered beside the new one. X needs about 20 s to heed a new rule.',
   },
+  xRuleDelayMs: {
+    variable: 'EARSHOT_X_RULE_DELAY_MS',
+    schema: z.coerce.number().int().min(0).max(600_000).default(20_000),
+    about:
+      'How long X needs to heed a new rule: the coverage of a rule begins that much after its registration.',
+  },
+  xSearchPostsPerDay: {
+    variable: 'EARSHOT_X_SEARCH_POSTS_PER_DAY',
+    schema: z.coerce.number().int().min(0).max(3_000_000).default(1_000),
+    about:
+      'Posts that gaps of X streams may be filled with per UTC day, by searching; each costs what a post of the stream costs ($0.005). 0 leaves gaps unrepaired.',
+  },
   supportContact: {
     variable: 'EARSHOT_SUPPORT_CONTACT',
     schema: z.string().min(1).default('the operator of this installation'),

@@ -92,6 +92,8 @@ const bad: Record<keyof typeof settings, readonly string[]> = {
   freeKeysMax: ['0'],
   requestsInFlightMax: ['0'],
   keepOldValueMs: ['-1', '600001', 'long'],
+  xRuleDelayMs: ['-1', '600001', 'long'],
+  xSearchPostsPerDay: ['-1', 'many'],
   supportContact: [],
   eventsReplicas: ['2', '5'],
   eventsBytesMax: ['0'],

@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import { listAuditAnswer, listAuditRequest } from './audit.ts';
+import { getCoverageAnswer, getCoverageExample, getCoverageRequest } from './coverage.ts';
 import type { ErrorCode } from './errors.ts';
 import { examples } from './examples.ts';
 import { accountExamples } from './examples-account.ts';
@@ -175,6 +176,20 @@ export const operations = {
     answer: listMatchesAnswer,
     errors: [...commonErrors, 'permission_denied', 'not_found', 'out_of_range'],
     example: examples.listMatches,
+  },
+  GetCoverage: {
+    id: 'GetCoverage',
+    method: 'POST',
+    path: '/api.GetCoverage',
+    scope: 'matches:read',
+    changes: false,
+    summary: 'Get coverage',
+    description:
+      'Says when a rule, or a platform, was listened to: live, with a gap, repaired since, or not watched. So that silence can be told from deafness.',
+    request: getCoverageRequest,
+    answer: getCoverageAnswer,
+    errors: [...commonErrors, 'permission_denied', 'not_found'],
+    example: getCoverageExample,
   },
   ValidateRule: {
     id: 'ValidateRule',

@@ -6,18 +6,20 @@ import { createAccountKeys } from '../adapters/postgres/account-keys.ts';
 import { createAccountStore } from '../adapters/postgres/account-store.ts';
 import { createAuditReader } from '../adapters/postgres/audit-reader.ts';
 import { createClaimStore } from '../adapters/postgres/claim-store.ts';
+import { createCoverageStore } from '../adapters/postgres/coverage-store.ts';
 import { createMatchReader } from '../adapters/postgres/match-reader.ts';
 import { createRuleChangeStore } from '../adapters/postgres/rule-change-store.ts';
 import { createRuleStore } from '../adapters/postgres/rule-store.ts';
-import { createSourceStore } from '../adapters/postgres/source-store.ts';
 import { createAnswerOnce } from '../changes/answer-once.ts';
 import { createListAudit } from '../changes/list-audit.ts';
 import type { Config } from '../config.ts';
+import { createGetCoverage } from '../coverage/get-coverage.ts';
 import { createReadCoverage } from '../coverage/read-coverage.ts';
 import type { AnyRoute } from '../http/route.ts';
 import { createKeyRoute } from '../http/routes/create-key.ts';
 import { createRuleRoute } from '../http/routes/create-rule.ts';
 import { deleteRuleRoute } from '../http/routes/delete-rule.ts';
+import { getCoverageRoute } from '../http/routes/get-coverage.ts';
 import { getRuleRoute } from '../http/routes/get-rule.ts';
 import { listAuditRoute } from '../http/routes/list-audit.ts';
 import { listKeysRoute } from '../http/routes/list-keys.ts';
@@ -100,6 +102,7 @@ function routesOf(shared: Shared, plans: Plans): AnyRoute[] {
   const store = createRuleStore(database);
   const cursors = createCursors(installation.cursorSecret);
   const changes = createRuleChangeStore(database);
+  const coverage = createCoverageStore(database, { xRuleDelayMs: config.xRuleDelayMs });
   const forChanges = { ...shared, store, changes, plans, contact: config.supportContact };
   return [
     createRuleRoute(createCreateRule({ ...shared, store, plans, contact: config.supportContact })),
@@ -114,11 +117,12 @@ function routesOf(shared: Shared, plans: Plans): AnyRoute[] {
         ...shared,
         reader: createMatchReader(database),
         rules: store,
-        coverage: createReadCoverage(createSourceStore(database)),
+        coverage: createReadCoverage(coverage, Date.now),
         parsedRules: createParsedRules(),
         cursors,
       }),
     ),
+    getCoverageRoute(createGetCoverage({ store: coverage, rules: store, nowMs: Date.now })),
     validateRuleRoute(),
     platformSyntaxRoute(),
   ];

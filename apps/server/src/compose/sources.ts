@@ -5,8 +5,10 @@ import { createSourceStore } from '../adapters/postgres/source-store.ts';
 import { createUpstreamClient } from '../adapters/upstream/client.ts';
 import { createFreeSlot } from '../adapters/x/connections.ts';
 import { createXRules } from '../adapters/x/rules.ts';
+import { createXSearch } from '../adapters/x/search.ts';
 import { createXStream } from '../adapters/x/stream.ts';
 import type { Config } from '../config.ts';
+import type { PostSearch } from '../coverage/post-search.ts';
 import type { Protocol } from '../ingest/connector.ts';
 import { firehoseProtocol } from '../ingest/firehose-protocol.ts';
 import type { UpstreamStream } from '../ingest/upstream-stream.ts';
@@ -22,6 +24,8 @@ export interface Source {
   readonly stream: UpstreamStream;
   readonly protocol: Protocol;
   readonly freeSlot: ((signal: AbortSignal) => Promise<number>) | null;
+  /** What fills the gaps of a stream that cannot be replayed. */
+  readonly search: PostSearch | null;
 }
 
 /** The configured credentials, each with its clients, made known to all nodes. */
@@ -47,6 +51,7 @@ function xSources(config: Config, stack: AsyncDisposableStack): Source[] {
       stream: createXStream(client),
       protocol: atPace(xProtocol, config),
       freeSlot: createFreeSlot(client),
+      search: createXSearch(client),
     };
   });
 }
@@ -64,6 +69,7 @@ function firehoseSources(config: Config, stack: AsyncDisposableStack): Source[] 
       stream: createFirehoseStream(client),
       protocol: atPace(firehoseProtocol, config),
       freeSlot: null,
+      search: null,
     };
   });
 }

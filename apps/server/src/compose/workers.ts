@@ -1,6 +1,7 @@
 import { createCheckedLog } from '../adapters/nats/checked-log.ts';
 import { createEventLog } from '../adapters/nats/event-log.ts';
 import { createEventSource } from '../adapters/nats/event-source.ts';
+import { readLastEvent } from '../adapters/nats/last-event.ts';
 import { createLogSpace } from '../adapters/nats/log-space.ts';
 import { createMatchProgress } from '../adapters/nats/match-progress.ts';
 import { createClaimStore } from '../adapters/postgres/claim-store.ts';
@@ -10,12 +11,15 @@ import { createLeaseStore } from '../adapters/postgres/lease-store.ts';
 import { createMaintenance } from '../adapters/postgres/maintenance.ts';
 import { createMatchStore } from '../adapters/postgres/match-store.ts';
 import { createRegistrarStore } from '../adapters/postgres/registrar-store.ts';
+import { createRepairStore, readLatestInterval } from '../adapters/postgres/repair-store.ts';
 import { createRetention } from '../adapters/postgres/retention.ts';
 import { createRuleStore } from '../adapters/postgres/rule-store.ts';
 import { createRuleUpkeep } from '../adapters/postgres/rule-upkeep.ts';
 import { createSettledStore } from '../adapters/postgres/settled-store.ts';
 import { createSourceStore } from '../adapters/postgres/source-store.ts';
 import { createForgetWorker } from '../changes/forget-worker.ts';
+import { createRepairWorker } from '../coverage/repair-worker.ts';
+import { createReplayWorker } from '../coverage/replay-worker.ts';
 import { createIngestWorker } from '../ingest/ingest-worker.ts';
 import { createParsedRules } from '../language/parsed-rules.ts';
 import { type CheckLogWorkerOptions, createCheckLogWorker } from '../matching/check-log-worker.ts';
@@ -56,14 +60,7 @@ function ruleWorkers(shared: Shared): Worker[] {
 
 /** Each source has one registrar and one listener in the whole installation: the lease sees to it. */
 function sourceWorkers(shared: Shared, source: Source): Worker[] {
-  const common = {
-    ...shared,
-    installation: shared.installation.id,
-    sourceId: source.id,
-    platform: source.platform,
-    leases: createLeaseStore(shared.database),
-    leaseTtlMs: shared.config.leaseTtlMs,
-  };
+  const common = commonOf(shared, source);
   return [
     createRegistrarWorker({
       ...common,
@@ -79,6 +76,39 @@ function sourceWorkers(shared: Shared, source: Source): Worker[] {
       eventLog: createEventLog(shared.nats),
       store: createSourceStore(shared.database),
       random: Math.random,
+    }),
+    ...repairWorkers(shared, source, common),
+  ];
+}
+
+function commonOf(shared: Shared, source: Source) {
+  return {
+    ...shared,
+    installation: shared.installation.id,
+    sourceId: source.id,
+    platform: source.platform,
+    leases: createLeaseStore(shared.database),
+    leaseTtlMs: shared.config.leaseTtlMs,
+  };
+}
+
+/** Each gap is repaired by one worker, under a lease of its own: a slow search must not keep the stream waiting. */
+function repairWorkers(shared: Shared, source: Source, common: ReturnType<typeof commonOf>): Worker[] {
+  const { config, database, nats } = shared;
+  const options = { ...common, store: createRepairStore(database), eventLog: createEventLog(nats) };
+  if (source.search === null) {
+    const latestInterval = (sourceId: string) => readLatestInterval(database, sourceId);
+    const lastEvent = (sourceId: string) => readLastEvent(nats, sourceId);
+    return [createReplayWorker({ ...options, latestInterval, lastEvent })];
+  }
+  if (config.xSearchPostsPerDay === 0) return [];
+  return [
+    createRepairWorker({
+      ...options,
+      search: source.search,
+      postsPerDay: config.xSearchPostsPerDay,
+      pace: config.upstreamPace,
+      nowMs: Date.now,
     }),
   ];
 }

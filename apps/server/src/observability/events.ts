@@ -112,6 +112,19 @@ function streamEvents(log: Logger, metrics: Metrics) {
       metrics.slotsFreed.inc(slot.count);
       log.warn(slot, 'dead connections ended that took the place of our stream');
     },
+    gapSearched(search: { sourceId: string; slotId: string; posts: number }) {
+      metrics.postsSearched.inc(search.posts);
+      log.info(search, 'gap searched');
+    },
+    searchRefused(search: { sourceId: string; slotId: string; words: string }) {
+      log.warn(search, 'the upstream refused to search for a value');
+    },
+    repairPutOff(repair: { sourceId: string; waitMs: number; err: Error }) {
+      log.warn(repair, 'repair of gaps put off');
+    },
+    gapRepaired(gap: { sourceId: string; from: Date; to: Date; via: string }) {
+      log.info(gap, 'gap repaired');
+    },
     eventLogged(platform: string) {
       metrics.eventsLogged.inc({ platform });
     },

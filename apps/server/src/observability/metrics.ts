@@ -55,6 +55,11 @@ export function createMetrics() {
     foreignRules: make.gauge('foreign_rules', 'Upstream rules that are not ours, at the last look.', [
       'source',
     ]),
+    postsSearched: make.counter(
+      'posts_searched_total',
+      'Posts that searches of gaps returned; each costs money.',
+      [],
+    ),
     matchesStored: make.counter('matches_stored_total', 'Matches stored for the first time.', ['platform']),
     unexplained: make.counter('unexplained_total', 'Upstream verdicts that our evaluator denies.', [
       'platform',

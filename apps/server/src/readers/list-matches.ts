@@ -140,6 +140,7 @@ function toMatch(parsedRules: ParsedRules, match: StoredMatch): Match {
     created_at: match.createdAt.toISOString(),
     platform,
     platform_post_id: match.platformPostId,
+    via: match.via,
     payload,
     why: explainMatch(parsedRules, { platform, value: ruleValue, raw: payload.raw }),
   };

@@ -17,6 +17,7 @@ function slowMatch(position: number): StoredMatch {
     createdAt: new Date(0),
     platform: 'firehose',
     platformPostId: 'https://news.example',
+    via: 'stream',
     payload: {
       url: 'https://news.example',
       title: null,

@@ -28,5 +28,6 @@ export interface StoredMatch {
   readonly createdAt: Date;
   readonly platform: Platform;
   readonly platformPostId: string;
+  readonly via: 'stream' | 'search';
   readonly payload: MatchPayload;
 }

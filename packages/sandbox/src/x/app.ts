@@ -40,7 +40,7 @@ export type XAppOptions = {
   duplicateIds?: boolean;
 };
 
-export type XLimit = 'stream' | 'list' | 'change' | 'counts' | 'connections' | 'killAll';
+export type XLimit = 'stream' | 'list' | 'change' | 'counts' | 'connections' | 'killAll' | 'search';
 
 /** All state of one App: its bearer token is its identity. */
 export type XApp = {
@@ -66,6 +66,7 @@ const CALLS_PER_WINDOW: { [limit in XLimit]: number } = {
   counts: 450,
   connections: 450,
   killAll: 25,
+  search: 450,
 };
 
 export type XAppDeps = {
@@ -117,6 +118,7 @@ export function createXApp(options: XAppOptions, { clock, nextId, ruleDelayMs, r
       counts: window('counts'),
       connections: window('connections'),
       killAll: window('killAll'),
+      search: window('search'),
     },
   };
   return app;

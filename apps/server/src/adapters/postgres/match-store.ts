@@ -129,10 +129,10 @@ async function insertMatches(sql: Sql, matches: readonly NewMatch[]): Promise<Re
   const first = (log?.last_position ?? 0) - matches.length + 1;
   const rows = await sql.many<{ platform: string; count: number }>(
     `with new as (
-       insert into matches (position, account_id, rule_id, rule_version, platform, event_key, event_day)
-       select $1::bigint + ordinality - 1, account_id, rule_id, rule_version, platform, event_key, event_day
-       from unnest($2::text[], $3::text[], $4::integer[], $5::text[], $6::text[], $7::date[])
-         with ordinality as given (account_id, rule_id, rule_version, platform, event_key, event_day, ordinality)
+       insert into matches (position, account_id, rule_id, rule_version, platform, event_key, event_day, via)
+       select $1::bigint + ordinality - 1, account_id, rule_id, rule_version, platform, event_key, event_day, via
+       from unnest($2::text[], $3::text[], $4::integer[], $5::text[], $6::text[], $7::date[], $8::text[])
+         with ordinality as given (account_id, rule_id, rule_version, platform, event_key, event_day, via, ordinality)
        on conflict do nothing
        returning account_id, rule_id, platform, created_at
      ), counted as (
@@ -151,6 +151,7 @@ async function insertMatches(sql: Sql, matches: readonly NewMatch[]): Promise<Re
       matches.map((match) => match.platform),
       matches.map((match) => match.eventKey),
       matches.map((match) => match.eventDay),
+      matches.map((match) => match.via),
     ],
   );
   return Object.fromEntries(rows.map((row) => [row.platform, row.count]));

@@ -4,6 +4,7 @@ import { problemType } from '../../ingest/x-ending.ts';
 const problemSchema = z.looseObject({
   type: z.string().nullish(),
   title: z.string().nullish(),
+  detail: z.string().nullish(),
   connection_issue: z.string().nullish(),
   disconnect_type: z.string().nullish(),
 });

@@ -9,7 +9,7 @@ import { splitLines } from './split-lines.ts';
 const defaultSilenceMaxMs = 25_000;
 
 /** Everything app-only that can influence matching (x.md §4.1). */
-const fields = new URLSearchParams({
+export const fields = new URLSearchParams({
   'tweet.fields': [
     'attachments,author_id,context_annotations,conversation_id,created_at,display_text_range,edit_controls',
     'edit_history_tweet_ids,entities,geo,id,in_reply_to_user_id,lang,note_tweet,possibly_sensitive',

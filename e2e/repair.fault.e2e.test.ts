@@ -1,0 +1,133 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { AnswerOf, Match } from '@earshot/contract';
+import { eventually, startTcpProxy } from '@earshot/testkit';
+import { describe, expect, test } from 'vitest';
+import type { Api } from './src/api.ts';
+import { startWorld, type World } from './src/world.ts';
+
+const soon = { timeoutMs: 60_000, intervalMs: 250 };
+/** Limits of the upstream pass ten times faster, here and in the sandbox. */
+const pace = 10;
+const searching = { EARSHOT_UPSTREAM_PACE: String(pace) };
+const notSearching = { ...searching, EARSHOT_X_SEARCH_POSTS_PER_DAY: '0' };
+
+async function intervalsOf(api: Api, ruleId: string): Promise<AnswerOf<'GetCoverage'>['intervals']> {
+  const answer = await api.call('POST', '/api.GetCoverage', { rule_id: ruleId });
+  expect(answer.status, answer.text).toBe(200);
+  return (answer.json as AnswerOf<'GetCoverage'>).intervals;
+}
+
+async function inject(world: World, posts: object[]): Promise<string[]> {
+  const answer = await fetch(`${world.sandbox.url}/sandbox/x/posts`, {
+    method: 'POST',
+    body: JSON.stringify({ posts }),
+  });
+  const { posts: made } = (await answer.json()) as { posts: Array<{ id: string }> };
+  return made.map(({ id }) => id);
+}
+
+/** A feed of posts and pages, of which the middle part falls into a cut of both upstreams. */
+async function cutUnderFeed(env: Record<string, string>) {
+  await using stack = new AsyncDisposableStack();
+  const world = stack.use(await startWorld({ sandboxArgs: ['--speed', String(pace), '--no-rate-limits'] }));
+  const port = Number(new URL(world.sandbox.url).port);
+  const proxy = stack.use(await startTcpProxy({ target: { port } }));
+  const through = `http://${proxy.address}`;
+  const account = await world.newAccount();
+  const server = await world.startServer({
+    EARSHOT_X_BASE_URL: through,
+    EARSHOT_FIREHOSE_BASE_URL: through,
+    ...env,
+  });
+  const api = server.api(account);
+  await api.createRule({ x: 'another', firehose: 'another' });
+  const { rule_id: ruleId } = await api.createRule({ x: 'pulse', firehose: 'pulse' });
+  const { rule_id: sampled } = await api.createRule({ x: 'pulse sample:100' });
+
+  const feed = async (name: string, count: number) => {
+    const ids: string[] = [];
+    for (let n = 0; n < count; n += 1) {
+      ids.push(...(await inject(world, [{ text: `pulse ${name} ${n}` }])));
+      await world.sandbox.pages([
+        { url: `https://news.example/${name}/${n}`, title: 'News', text: `pulse ${name} ${n}` },
+      ]);
+      await sleep(100);
+    }
+    return ids;
+  };
+  const before = await feed('before', 10);
+  // Let what is on its way arrive: what X wrote to a socket that breaks may be lost or not.
+  await eventually(async () => expect(await listed(api, ruleId, 'x')).toHaveLength(10), soon);
+  proxy.refuse(true);
+  proxy.cut();
+  const missed = await feed('missed', 20);
+  const [retweet = ''] = await inject(world, [
+    { text: 'RT @someone: pulse', referenced_tweets: [{ type: 'retweeted', id: '1' }] },
+  ]);
+  proxy.refuse(false);
+  expect(proxy.fired.cut).toBeGreaterThan(0);
+  await eventually(async () => {
+    const last = (await intervalsOf(api, ruleId)).filter(({ platform }) => platform === 'x').at(-1);
+    expect(last?.state).toBe('live');
+  }, soon);
+  const after = await feed('after', 5);
+  const running = stack.move();
+  return {
+    ...{ world, api, ruleId, sampled, before, missed, retweet, after },
+    [Symbol.asyncDispose]: () => running.disposeAsync(),
+  };
+}
+
+async function listed(api: Api, ruleId: string, platform: string): Promise<Match[]> {
+  return await api.allMatches({ rule_id: ruleId, platform });
+}
+
+const gapsOf = async (api: Api, ruleId: string, platform: string) =>
+  (await intervalsOf(api, ruleId)).filter(
+    (one) => one.platform === platform && (one.state === 'gap' || one.state === 'repaired'),
+  );
+
+describe('both upstreams were cut under a feed', () => {
+  test('afterwards every post that search returns, and every page, is listed once, and the ledger says what is not', async () => {
+    await using cut = await cutUnderFeed(searching);
+    const { api, ruleId, sampled, before, missed, retweet, after } = cut;
+    await eventually(
+      async () => expect(await gapsOf(api, ruleId, 'x')).toMatchObject([{ state: 'repaired' }]),
+      soon,
+    );
+    await eventually(async () => expect(await listed(api, ruleId, 'x')).toHaveLength(35), soon);
+    const posts = await listed(api, ruleId, 'x');
+    expect(posts.map((match) => match.platform_post_id).toSorted()).toEqual(
+      [...before, ...missed, ...after].toSorted(),
+    );
+    const found = posts.filter(({ via }) => via === 'search').map((match) => match.platform_post_id);
+    expect(found.toSorted()).toEqual(missed.toSorted());
+    expect(posts.map((match) => match.platform_post_id)).not.toContain(retweet);
+    const [gap] = await gapsOf(api, ruleId, 'x');
+    expect(gap?.repair).toMatchObject({ via: 'search', state: 'repaired' });
+    expect(gap?.repair?.fidelity).toContain('retweets_missing');
+    // Search has no sample: that rule keeps its gap.
+    expect(await gapsOf(api, sampled, 'x')).toMatchObject([
+      { state: 'gap', repair: { state: 'impossible', reason: 'no_search_for_sample' } },
+    ]);
+    await eventually(
+      async () =>
+        expect(await gapsOf(api, ruleId, 'firehose')).toMatchObject([
+          { state: 'repaired', repair: { via: 'replay' } },
+        ]),
+      soon,
+    );
+    expect(await listed(api, ruleId, 'firehose')).toHaveLength(35);
+  });
+
+  test('control: without searching the posts stay missing and the gap stays a gap', async () => {
+    await using cut = await cutUnderFeed(notSearching);
+    const { api, ruleId, before, after } = cut;
+    await eventually(async () => expect(await listed(api, ruleId, 'firehose')).toHaveLength(35), soon);
+    // As long as the repair needs above: the age of the gap, a look, three searches.
+    await sleep(5_000);
+    const posts = await listed(api, ruleId, 'x');
+    expect(posts.map((match) => match.platform_post_id).toSorted()).toEqual([...before, ...after].toSorted());
+    expect(await gapsOf(api, ruleId, 'x')).toMatchObject([{ state: 'gap', repair: null }]);
+  });
+});
