@@ -170,7 +170,15 @@ function matchEvents(log: Logger, metrics: Metrics) {
     dayRemoved(day: { table: string }) {
       log.info(day, 'partition removed by retention');
     },
-    logSpace(use: { removed: number; bytes: number; bytesMax: number }) {
+    logSpace(use: {
+      removed: number;
+      bytes: number;
+      bytesMax: number;
+      waiting: number;
+      copiesBehind: number;
+    }) {
+      metrics.logWaiting.set(use.waiting);
+      metrics.logCopiesBehind.set(use.copiesBehind);
       metrics.logBytes.set(use.bytes);
       metrics.logBytesMax.set(use.bytesMax);
       if (use.removed > 0) log.info(use, 'matched events removed from the log to make room');

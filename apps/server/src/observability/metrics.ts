@@ -25,6 +25,12 @@ export function createMetrics() {
     eventsLogged: make.counter('events_logged_total', 'Events acknowledged by the event log.', ['platform']),
     logBytes: make.gauge('event_log_bytes', 'Size of the event log; a full log refuses events.', []),
     logBytesMax: make.gauge('event_log_bytes_max', 'Size at which the event log is full.', []),
+    logWaiting: make.gauge('event_log_waiting', 'Events in the log that are not matched yet.', []),
+    logCopiesBehind: make.gauge(
+      'event_log_copies_behind',
+      'Copies of the event log that are offline or not up to date.',
+      [],
+    ),
     logCheckedThrough: make.gauge(
       'event_log_checked_through',
       'Sequence up to which every logged event is known to be dealt with.',
