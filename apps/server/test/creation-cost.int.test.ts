@@ -241,3 +241,36 @@ test('a hundred creations that are woken by the same ring look and become active
   expect(rules.counter.statements).toBeLessThanOrEqual(3);
   expect(await rules.database.many('select 1 from audit')).toHaveLength(99);
 });
+
+test('the slots of a source are counted without counting them, whatever comes, goes and moves', async () => {
+  await using rules = await openRules();
+  const { database, store } = rules;
+  const isRight = async () => {
+    const rows = await database.many<{ counted: number; there: number }>(
+      `select slots - coalesce((select sum(slots) from slot_departures where source_id = sources.id), 0)::integer as counted,
+         (select count(*) from slots where source_id = sources.id) as there
+       from sources order by id`,
+    );
+    expect(rows.map(({ counted }) => counted)).toEqual(rows.map(({ there }) => there));
+    return rows.map(({ there }) => there);
+  };
+  const begun = await Promise.all(
+    Array.from({ length: 20 }, (_, n) => beginRule(store, { x: `word${n}`, firehose: `word${n}` })),
+  );
+  expect(await isRight()).toEqual([20, 20]);
+  await database.run(`update slots set state = 'failed'`);
+  await Promise.all(begun.slice(0, 15).map(({ ruleId }) => store.abandon(ruleId)));
+  expect(await isRight()).toEqual([5, 5]);
+  await database.run(`insert into sources (id, platform, capacity) values ('x:other', 'x', 5)`);
+  await database.run(
+    `update slots set source_id = 'x:other'
+     where id in (select id from slots where platform = 'x' order by id limit 3)`,
+  );
+  expect(await isRight()).toEqual([5, 2, 3]);
+  // What was noted is taken off when the next one is placed: there is room for exactly two more.
+  await database.run(`update sources set capacity = 2 where id = 'x:main'`);
+  const more = await Promise.all(Array.from({ length: 5 }, (_, n) => beginRule(store, { x: `more${n}` })));
+  expect(more.filter(({ outcome }) => outcome.kind === 'begun')).toHaveLength(2);
+  expect(await isRight()).toEqual([5, 2, 5]);
+  expect(await database.many(`select 1 from slot_departures where source_id like 'x:%'`)).toEqual([]);
+});

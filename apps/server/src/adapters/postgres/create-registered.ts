@@ -36,9 +36,9 @@ interface WrittenRow extends Omit<HeldSlotRow, 'platform'> {
 }
 
 /**
- * Nothing is counted or locked unless all slots are there. Nothing of a slot's row changes, so the lock is a shared one: it keeps the last holder from leaving, and those who
- * take the same slot do not wait for each other. The account is locked (by the count) before any slot, as everywhere:
- * locks come after the sort, and the sort after the count.
+ * Nothing is counted or locked unless all slots are there. Nothing of a slot's row changes, so the lock is a shared
+ * one: it keeps the last holder from leaving, and those who take the same slot do not wait for each other. The account
+ * is locked (by the count) before any slot, as everywhere: locks come after the sort, and the sort after the count.
  */
 const writeStatement = `
   with asked as (

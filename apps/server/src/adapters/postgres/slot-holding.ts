@@ -46,9 +46,9 @@ export async function takeSlot(
   };
   const before = await takeExisting();
   if (before) return before;
-  // One placement at a time per platform: capacity is counted under this lock, which is held to the commit.
+  // One placement at a time per platform: capacity is looked at under this lock, which is held to the commit.
   const sources = await sql.prepared<{ capacity: number }>(
-    'select capacity from sources where platform = $1 and enabled order by id for no key update',
+    'select source_capacity as capacity from lock_sources($1)',
     [platform],
   );
   if (sources.length === 0) return { kind: 'no_source', platform };
@@ -99,12 +99,12 @@ const holdExisting = `with slot as (select $8::text as id) ${holdSlot}`;
 
 /** On the source with the fewest slots, if one has room; one that nobody serves at the moment comes last. */
 const holdNew = `with room as (
-    select id, capacity, (select count(*) from slots where source_id = sources.id) as used,
+    select id, slots,
       exists (select 1 from leases where name = 'registrar:' || sources.id and expires_at > now()) as served
-    from sources where platform = $3 and enabled
+    from sources where platform = $3 and enabled and slots < capacity
   ), slot as (
     insert into slots (id, platform, source_id, value, value_hash, state)
-    select $8, $3, id, $7, $9, 'wanted' from room where used < capacity order by served desc, used, id limit 1
+    select $8, $3, id, $7, $9, 'wanted' from room order by served desc, slots, id limit 1
     on conflict (platform, value_hash) do nothing
     returning id
   ) ${holdSlot}`;
