@@ -107,9 +107,9 @@ export function startMortalRegistrar(options: MortalOptions): MortalRegistrar {
     dieAfterNextChange() {
       diesAfterChange = true;
     },
-    freezeAtNextChange: freezer.arm,
-    thaw: freezer.thaw,
-    retire: client.retire,
+    freezeAtNextChange: () => freezer.arm(),
+    thaw: () => freezer.thaw(),
+    retire: () => client.retire(),
     async stop() {
       stop.abort();
       await freezer.thaw();

@@ -52,7 +52,7 @@ test(
     process.stdout.write(
       `${histories} histories in ${seconds} s, seed ${seed}; histories in which a fault fired: ${JSON.stringify([...fired])}\n`,
     );
-    if (only === undefined) expect([...fired.keys()]).toContain('rules_status');
+    expect(only !== undefined || fired.has('rules_status')).toBe(true);
   },
   60_000 + histories * 5_000,
 );
@@ -61,6 +61,6 @@ async function play(world: ModelWorld, index: number, one: History): Promise<str
   try {
     return await runHistory(world, one);
   } catch (cause) {
-    throw new Error(`history ${index} of seed ${seed}: ${cause}\n${JSON.stringify(one)}`, { cause });
+    throw new Error(`history ${index} of seed ${seed}: ${String(cause)}\n${JSON.stringify(one)}`, { cause });
   }
 }
