@@ -90,12 +90,13 @@ export const settings = {
   xRuleCapacity: {
     variable: 'EARSHOT_X_RULE_CAPACITY',
     schema: count.default(1_000),
-    about: 'Rules that one X app takes (1,000 with pay-per-use).',
+    about: 'The most rules that are placed on one X app; fewer when X says that it takes fewer.',
   },
   firehoseRuleCapacity: {
     variable: 'EARSHOT_FIREHOSE_RULE_CAPACITY',
     schema: count.default(100_000),
-    about: 'Rules that one Firehose tap takes. Firehose documents no number.',
+    about:
+      'The most rules that are placed on one Firehose tap. Firehose documents no number: fewer when it refuses more.',
   },
   drainSources: {
     variable: 'EARSHOT_DRAIN_SOURCES',

@@ -5,7 +5,12 @@ import type { DropReason, Metrics } from './metrics.ts';
 export type Events = ReturnType<typeof createEvents>;
 
 export function createEvents(log: Logger, metrics: Metrics) {
-  return { ...ruleEvents(log, metrics), ...streamEvents(log, metrics), ...matchEvents(log, metrics) };
+  return {
+    ...ruleEvents(log, metrics),
+    ...sourceEvents(log),
+    ...streamEvents(log, metrics),
+    ...matchEvents(log, metrics),
+  };
 }
 
 function ruleEvents(log: Logger, metrics: Metrics) {
@@ -43,9 +48,6 @@ function ruleEvents(log: Logger, metrics: Metrics) {
     slotsRegistered(slots: { sourceId: string; count: number }) {
       if (slots.count > 0) log.info(slots, 'slots registered upstream');
     },
-    sourceFull(source: { sourceId: string; takes: number; moved: number; failed: number }) {
-      log.warn(source, 'a source takes no more rules');
-    },
     upstreamRulesFailed(failure: { platform: string; sourceId: string; err: Error }) {
       metrics.ruleCallFailures.inc({ platform: failure.platform });
       log.warn(failure, 'upstream rule call failed');
@@ -66,6 +68,14 @@ function ruleEvents(log: Logger, metrics: Metrics) {
       metrics.foreignRules.set({ source: result.sourceId }, result.foreign);
       const changed = result.adopted + result.vanished + result.removed + result.gone + result.moved > 0;
       log[changed ? 'info' : 'debug'](result, 'upstream rules reconciled');
+    },
+  };
+}
+
+function sourceEvents(log: Logger) {
+  return {
+    sourceFull(source: { sourceId: string; takes: number; moved: number; failed: number }) {
+      log.warn(source, 'a source takes no more rules');
     },
   };
 }

@@ -41,7 +41,7 @@ export interface History {
 export type FaultOrder = Readonly<Record<string, string | number>> & { readonly kind: string };
 
 /** Longer than a registrar waits for an answer (mortal-registrar.ts): the work is done, and nobody hears of it. */
-const tooLateMs = 150;
+const tooLateMs = 300;
 
 const word = fc.constantFrom('ash', 'birch', 'cedar', 'damson', 'elm', 'fir');
 const platform = fc.constantFrom<Platform>('x', 'firehose');

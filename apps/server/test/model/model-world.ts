@@ -76,8 +76,8 @@ export async function openModelWorld(template: Template): Promise<ModelWorld> {
     ]),
   );
   await database.run(`insert into accounts (id, name, plan) values ('acc_1', 'one', 'paid')`);
-  const { announce } = createSourceStore(database);
-  await announce(sources.map((source) => ({ ...source, capacity })));
+  const registry = createSourceStore(database);
+  await registry.announce(sources.map((source) => ({ ...source, capacity })));
   const ask = async (method: string, path: string, body?: unknown): Promise<unknown> => {
     const init = body === undefined ? { method } : { method, body: JSON.stringify(body) };
     const answer = await fetch(new URL(path, sandbox.url), init);
@@ -97,7 +97,7 @@ export async function openModelWorld(template: Template): Promise<ModelWorld> {
     rules: createRuleStore(database),
     changes: createRuleChangeStore(database),
     oldSlots: createRuleUpkeep(database),
-    drain: (source, draining) => announce([{ ...source, capacity, draining }]),
+    drain: (source, draining) => registry.announce([{ ...source, capacity, draining }]),
     bells: createLocalBells(),
     clients,
     async upstreamRules({ platform, token }) {

@@ -18,7 +18,7 @@ const leaseTtlMs = 2_000;
 /** A history is over in less than a second: what takes minutes must not stop it. */
 const pace = 100;
 /** As the client gives up after 10 s. */
-const answerWithinMs = 100;
+const answerWithinMs = 250;
 
 export interface MortalOptions {
   readonly database: Database;
@@ -34,6 +34,8 @@ export interface MortalOptions {
 export interface MortalRegistrar {
   /** From now on it does nothing any more: no word to the database, none to the upstream. It does not clean up. */
   die(): void;
+  /** Resolves when it is dead. */
+  readonly death: Promise<void>;
   /** Dies when the upstream has answered its next change, before anything is recorded. */
   dieAfterNextChange(): void;
   /** Stops, as a process without processor time, when it is about to begin its next change; resolves when it has. */
@@ -55,6 +57,7 @@ export function startMortalRegistrar(options: MortalOptions): MortalRegistrar {
   const { database, installation, bells, sourceId, platform, reconcileEveryMs } = options;
   const stop = new AbortController();
   const freezer = createFreezer();
+  const death = Promise.withResolvers<void>();
   let dead = false;
   let diesAfterChange = false;
   const alive = <Methods extends object>(methods: Methods): Methods =>
@@ -75,7 +78,10 @@ export function startMortalRegistrar(options: MortalOptions): MortalRegistrar {
     async call(method, path, asked) {
       if (dead) throw new UpstreamUnavailable('the process is dead');
       const answer = await client.call(method, path, asked);
-      if (diesAfterChange && method !== 'GET') dead = true;
+      if (diesAfterChange && method !== 'GET') {
+        dead = true;
+        death.resolve();
+      }
       return answer;
     },
   };
@@ -100,16 +106,18 @@ export function startMortalRegistrar(options: MortalOptions): MortalRegistrar {
   // Looked at when it is stopped.
   ended.catch(() => undefined);
   return {
+    death: death.promise,
     die() {
       dead = true;
+      death.resolve();
       stop.abort();
     },
     dieAfterNextChange() {
       diesAfterChange = true;
     },
-    freezeAtNextChange: freezer.arm,
-    thaw: freezer.thaw,
-    retire: client.retire,
+    freezeAtNextChange: () => freezer.arm(),
+    thaw: () => freezer.thaw(),
+    retire: () => client.retire(),
     async stop() {
       stop.abort();
       await freezer.thaw();

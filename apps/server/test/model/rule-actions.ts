@@ -5,8 +5,8 @@ import { changeBy, created } from '../changes.ts';
 import { beginRule } from '../upstream-world.ts';
 import { type Acknowledged, keyOf, type Run } from './run.ts';
 
-/** A caller gives up after this time, as the API does after 15 s. */
-const confirmWithinMs = 60;
+/** A caller gives up after this time, as the API does after 15 s. Where nobody answers it is told to give up at once. */
+const confirmWithinMs = 1_000;
 const accountId = 'acc_1';
 
 /** As the API does it: write, wait for the outcome, activate; or undo. */
@@ -14,15 +14,17 @@ export async function createRule(
   run: Run,
   word: string,
   platforms: readonly Platform[],
+  giveUp?: Promise<unknown>,
 ): Promise<Acknowledged | null> {
   const { rules, bells } = run.world;
   const values = Object.fromEntries(platforms.map((platform) => [platform, word]));
   const { ruleId, outcome } = await beginRule(rules, values);
   if (outcome.kind !== 'begun') return null;
-  if (await isRegistered(run, () => rules.slotStates(ruleId))) {
+  if (await isRegistered(run, () => rules.slotStates(ruleId), giveUp)) {
     if (await rules.activate(changeBy(accountId), created(ruleId))) {
       const rule = { ruleId, word, platforms };
       run.acknowledged.push(rule);
+      run.happened.add('acknowledged');
       return rule;
     }
   }
@@ -56,6 +58,7 @@ export async function updateRule(run: Run, rule: Acknowledged, word: string): Pr
     return;
   }
   expect(await changes.apply(change, asked)).not.toBeNull();
+  run.happened.add('updated');
   letGo(run, rule);
   run.acknowledged = run.acknowledged.map((one) => (one === rule ? { ...rule, word } : one));
 }
@@ -83,6 +86,7 @@ export async function resumeRule(run: Run, rule: Acknowledged): Promise<void> {
   expect(await changes.apply(change, changeBy(accountId, null, 'ResumeRule'))).not.toBeNull();
   run.paused = run.paused.filter((one) => one !== rule);
   run.acknowledged.push(rule);
+  run.happened.add('resumed');
 }
 
 export async function deleteRule(run: Run, rule: Acknowledged): Promise<void> {
@@ -98,15 +102,23 @@ export async function releaseOldSlots({ world }: Run): Promise<void> {
   if ((await world.oldSlots.release(await world.oldSlots.due())) > 0) world.bells.ring('slots');
 }
 
-async function isRegistered(run: Run, look: () => Promise<HeldSlot[]>): Promise<boolean> {
+async function isRegistered(
+  run: Run,
+  look: () => Promise<HeldSlot[]>,
+  giveUp?: Promise<unknown>,
+): Promise<boolean> {
   using bell = run.world.bells.listen('slot_outcomes');
   run.world.bells.ring('slots');
-  const deadline = performance.now() + confirmWithinMs;
+  let deadline = performance.now() + confirmWithinMs;
+  void giveUp?.then(() => {
+    deadline = 0;
+  });
   for (;;) {
     const slots = await look();
     if (slots.every(({ state }) => state === 'registered')) return true;
     const failed = slots.filter(({ state }) => state === 'failed');
     failed.forEach(assertReason);
+    if (failed.some(({ problemKind }) => problemKind === 'full')) run.happened.add('full');
     if (failed.length > 0 || performance.now() > deadline) return false;
     await bell.wait(10, new AbortController().signal);
   }

@@ -19,7 +19,7 @@ const regularlyMs = 40;
 const neverMs = 3_600_000;
 const settle = { timeoutMs: 60_000, intervalMs: 5 };
 
-/** Plays a history and checks what must hold in it and at its end; returns which faults fired. */
+/** Plays a history and checks what must hold in it and at its end; returns what happened in it. */
 export async function runHistory(world: ModelWorld, { regular, commands }: History): Promise<string[]> {
   await world.reset();
   const run = newRun(world, regular ? regularlyMs : neverMs);
@@ -33,7 +33,7 @@ export async function runHistory(world: ModelWorld, { regular, commands }: Histo
     const fired = await world.endFaults();
     await endAll(run);
     await assertSettles(run);
-    return fired.flatMap((fault) => (fault.fired > 0 ? [fault.kind] : []));
+    return [...run.happened, ...fired.flatMap((fault) => (fault.fired > 0 ? [fault.kind] : []))];
   } finally {
     await endAll(run).catch(() => undefined);
   }
@@ -108,6 +108,7 @@ async function reconcile(run: Run): Promise<void> {
 /** With everything quiet, new registrars get one reconciliation each: after it both sides must agree. */
 async function assertSettles(run: Run): Promise<void> {
   await releaseOldSlots(run);
+  if (run.takenAway.length > 0) run.happened.add('taken_away');
   await finishMoves(run);
   await tryFailedAgain(run);
   for (const source of sources) await expireLease(run, source);
@@ -123,11 +124,13 @@ async function assertSettles(run: Run): Promise<void> {
 async function finishMoves(run: Run): Promise<void> {
   run.leaving.clear();
   const { database } = run.world;
-  const age = () =>
-    database.run(
+  const age = async () => {
+    const moved = await database.run(
       `update slots set confirmed_at = confirmed_at - interval '1 minute'
        where moved_from is not null and confirmed_at > now() - interval '30 seconds'`,
     );
+    if (moved > 0) run.happened.add('moved');
+  };
   await age();
   if (run.drained.size === 0) return;
   for (const source of sources) startRegistrar(run, source, regularlyMs);

@@ -29,6 +29,8 @@ export interface Run {
   readonly leaving: Map<string, { source: ModelSource; key: string }>;
   readonly drained: Set<string>;
   readonly misdeeds: Set<Misdeed>;
+  /** What a history was about: some of them must have been about everything. */
+  readonly happened: Set<string>;
 }
 
 export function newRun(world: ModelWorld, reconcileEveryMs: number): Run {
@@ -45,6 +47,7 @@ export function newRun(world: ModelWorld, reconcileEveryMs: number): Run {
     leaving: new Map(),
     drained: new Set(),
     misdeeds: new Set(),
+    happened: new Set(),
   };
 }
 

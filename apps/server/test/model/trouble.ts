@@ -13,7 +13,7 @@ export async function crash(run: Run, source: ModelSource, midCall: boolean): Pr
   if (!registrar) return;
   if (midCall) {
     registrar.dieAfterNextChange();
-    await createRule(run, 'grove', [source.platform]);
+    await createRule(run, 'grove', [source.platform], registrar.death);
   }
   registrar.die();
   await replaceRegistrar(run, source);
@@ -41,6 +41,7 @@ export async function freeze(
     intervalMs: 5,
   });
   old.retire();
+  run.happened.add('frozen');
   const rule = (await creation) ?? (await createRule(run, word, [platform]));
   if (undo && rule) await deleteRule(run, rule);
   await old.thaw();

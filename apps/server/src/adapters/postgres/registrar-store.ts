@@ -117,8 +117,8 @@ async function recordProblem(sql: Sql, slotIds: readonly string[], problem: Prob
 }
 
 async function recordFull(sql: Sql, { sourceId, slotIds, learnt, words }: FullSource): Promise<number> {
-  await recordCapacity(sql, sourceId, learnt);
   const { moved, left } = await moveToRoom(sql, sourceId, slotIds);
+  await recordCapacity(sql, sourceId, learnt);
   await recordProblem(sql, left, { kind: 'full', words: `no source has room for it (${words})` });
   return moved;
 }

@@ -8,10 +8,16 @@ interface Target {
   room: number;
 }
 
-/** Sources that can take slots of another one, under the lock under which new slots are placed: capacity is exact. */
+/**
+ * Sources that can take slots of another one, under the lock under which new slots are placed: capacity is exact. The
+ * other one is locked with them, in the same order, so that two which give to each other do not block each other.
+ */
 async function lockTargets(sql: Sql, sourceId: string): Promise<Target[]> {
-  const others = `platform = (select platform from sources where id = $1) and enabled and id <> $1`;
-  await sql.run(`select 1 from sources where ${others} order by id for update`, [sourceId]);
+  const platform = 'platform = (select platform from sources where id = $1)';
+  const others = `${platform} and enabled and id <> $1`;
+  await sql.run(`select 1 from sources where ${platform} and (enabled or id = $1) order by id for update`, [
+    sourceId,
+  ]);
   return await sql.many<Target>(
     `select id, greatest(0, capacity - (select count(*) from slots where source_id = sources.id)) as room
      from sources where ${others}
