@@ -84,6 +84,21 @@ describe('what keeps a source from listening is shown to people', () => {
     expect(await stateMetric(ingest)).toEqual([state]);
   });
 
+  test('and the gap says what keeps it open, not only what began it', async () => {
+    await using world = await openUpstreamWorld(template);
+    await addRule(world, 'x');
+    await using ingest = startIngest(world, 'x', createMemoryLog());
+    await open(world, 'x');
+    await world.sandbox.arm({ kind: 'stream_status', platform: 'x', status: 402 });
+    await world.sandbox.arm({ kind: 'stream_cut', platform: 'x' });
+    await eventually(
+      async () => expect(await coverage(world)).toEqual([{ ended_because: 'no_credit' }]),
+      soon,
+    );
+    expect(await ingest.endings()).toEqual(['dropped', 'no_credit']);
+    expect(await world.sandbox.fired()).toEqual([1, 1]);
+  });
+
   test('an open stream is live, and a stopped one stopped', async () => {
     await using world = await openUpstreamWorld(template);
     await addRule(world, 'firehose');
