@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { DEFAULT_X_TOKEN, type SandboxOptions } from './options.ts';
+import type { SandboxOptions } from './options.ts';
 import { startSandbox } from './sandbox.ts';
 
 const USAGE = `Usage: node packages/sandbox/src/main.ts [options]
@@ -9,8 +9,6 @@ const USAGE = `Usage: node packages/sandbox/src/main.ts [options]
   --tap-token <token>   a Firehose tap; repeat for several
   --management-key <k>  the Firehose management key
   --rule-delay-ms <n>   real time until a rule change reaches an open X stream
-  --slot-hold-ms <n>    time for which an X slot stays taken after its client went away
-  --slow-reader-bytes <n>  bytes an X reader may be behind before it is dropped
   --excerpt-chars <n>   characters around a hit that a Firehose event shows (default all)
   --feed <posts,pages>  made-up posts and pages per second, for example 5,1
   --seed <n>            seed of the feed (default 1)
@@ -24,8 +22,6 @@ const { values } = parseArgs({
     'tap-token': { type: 'string', multiple: true },
     'management-key': { type: 'string' },
     'rule-delay-ms': { type: 'string' },
-    'slot-hold-ms': { type: 'string' },
-    'slow-reader-bytes': { type: 'string' },
     'excerpt-chars': { type: 'string' },
     feed: { type: 'string' },
     seed: { type: 'string' },
@@ -52,15 +48,9 @@ function readOptions(): SandboxOptions {
     seed: toNumber(values.seed ?? '1'),
     feed: { postsPerSecond, pagesPerSecond },
     rateLimits: values['no-rate-limits'] !== true,
-    xApps: (xTokens ?? [DEFAULT_X_TOKEN]).map((token) => ({
-      token,
-      slotHoldMs: toNumber(values['slot-hold-ms'] ?? '0'),
-    })),
+    ...(xTokens !== undefined && { xApps: xTokens.map((token) => ({ token })) }),
     ...(tapTokens !== undefined && { taps: tapTokens.map((token) => ({ token })) }),
     ...(values['management-key'] !== undefined && { managementKey: values['management-key'] }),
-    ...(values['slow-reader-bytes'] !== undefined && {
-      slowReaderBytes: toNumber(values['slow-reader-bytes']),
-    }),
     ...(values['excerpt-chars'] !== undefined && { excerptChars: toNumber(values['excerpt-chars']) }),
     ...(values['rule-delay-ms'] !== undefined && { ruleDelayMs: toNumber(values['rule-delay-ms']) }),
   };
