@@ -11,8 +11,6 @@ const USAGE = `Usage: node packages/sandbox/src/main.ts [options]
   --tap-rule-cap <n>    rules that a tap takes (default no limit)
   --management-key <k>  the Firehose management key
   --rule-delay-ms <n>   real time until a rule change reaches an open X stream
-  --slot-hold-ms <n>    time for which an X slot stays taken after its client went away
-  --slow-reader-bytes <n>  bytes an X reader may be behind before it is dropped
   --excerpt-chars <n>   characters around a hit that a Firehose event shows (default all)
   --feed <posts,pages>  made-up posts and pages per second, for example 5,1
   --seed <n>            seed of the feed (default 1)
@@ -28,8 +26,6 @@ const { values } = parseArgs({
     'tap-rule-cap': { type: 'string' },
     'management-key': { type: 'string' },
     'rule-delay-ms': { type: 'string' },
-    'slot-hold-ms': { type: 'string' },
-    'slow-reader-bytes': { type: 'string' },
     'excerpt-chars': { type: 'string' },
     feed: { type: 'string' },
     seed: { type: 'string' },
@@ -56,16 +52,9 @@ function readOptions(): SandboxOptions {
     seed: toNumber(values.seed ?? '1'),
     feed: { postsPerSecond, pagesPerSecond },
     rateLimits: values['no-rate-limits'] !== true,
-    xApps: xTokens.map((token) => ({
-      token,
-      slotHoldMs: toNumber(values['slot-hold-ms'] ?? '0'),
-      ...cap(values['x-rule-cap']),
-    })),
+    xApps: xTokens.map((token) => ({ token, ...cap(values['x-rule-cap']) })),
     taps: tapTokens.map((token) => ({ token, ...cap(values['tap-rule-cap']) })),
     ...(values['management-key'] !== undefined && { managementKey: values['management-key'] }),
-    ...(values['slow-reader-bytes'] !== undefined && {
-      slowReaderBytes: toNumber(values['slow-reader-bytes']),
-    }),
     ...(values['excerpt-chars'] !== undefined && { excerptChars: toNumber(values['excerpt-chars']) }),
     ...(values['rule-delay-ms'] !== undefined && { ruleDelayMs: toNumber(values['rule-delay-ms']) }),
   };

@@ -1,6 +1,6 @@
 import type { Lease } from '../runtime/lease.ts';
 import { pause } from '../runtime/pause.ts';
-import { type CallLimit, collectMsAt, type SpentCalls, spend, waitMsAt } from '../slots/call-budget.ts';
+import { type CallLimit, roomAt, type SpentCalls, spend, waitMsAt } from '../slots/call-budget.ts';
 import type { ConnectorStore } from './connector-store.ts';
 
 /** The attempts to connect that a source has left, whatever its stream does: a storm of cuts cannot use up more. */
@@ -36,6 +36,10 @@ export async function openConnectBudget(options: ConnectBudgetOptions): Promise<
   };
 }
 
+/** While much is left nobody waits; the last quarter is spread as the window gives attempts back. */
 export function connectWaitMs(limit: CallLimit, spent: SpentCalls, nowMs: number): number {
-  return Math.max(waitMsAt(limit, spent, nowMs), collectMsAt(limit, spent, nowMs));
+  const isScarce = roomAt(limit, spent, nowMs) < limit.calls / 4;
+  const sinceLastMs = nowMs - (spent.at(-1) ?? Number.NEGATIVE_INFINITY);
+  const spacingMs = isScarce ? Math.max(0, limit.windowMs / limit.calls - sinceLastMs) : 0;
+  return Math.ceil(Math.max(spacingMs, waitMsAt(limit, spent, nowMs)));
 }

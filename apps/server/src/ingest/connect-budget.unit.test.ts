@@ -104,3 +104,21 @@ test('control: on X even the official waits alone exceed the limit', () => {
   const attempts = weather(xProtocol, () => ({ ending: { kind: 'dropped' }, openMs: 5 }), false);
   expect(mostInWindow(attempts, documented.x.windowMs)).toBeGreaterThan(50);
 });
+
+test('while much is left no attempt waits; then they are spread, so that no long silence follows a storm', () => {
+  const { connects } = xProtocol;
+  const waits: number[] = [];
+  let spent: SpentCalls = [];
+  let nowMs = 0;
+  for (let attempt = 0; attempt < 100; attempt++) {
+    const waitMs = connectWaitMs(connects, spent, nowMs);
+    // One wait is enough: nobody waits again and again.
+    expect(connectWaitMs(connects, spent, nowMs + waitMs)).toBe(0);
+    waits.push(waitMs);
+    nowMs += waitMs;
+    spent = spend(connects, spent, nowMs);
+    nowMs += 100;
+  }
+  expect(waits.slice(0, 29)).toEqual(Array.from({ length: 29 }, () => 0));
+  expect(waits[29]).toBeGreaterThan(20_000);
+});

@@ -83,7 +83,12 @@ export interface NextAttempt {
   readonly delayMs: number;
   readonly wakes: boolean;
   readonly freesSlot: boolean;
+  /** The gap lasts because of this, whatever began it. */
+  readonly explainsGap: boolean;
 }
+
+/** Only a person, or a new rule, ends these. */
+const lasting: ReadonlySet<Ladder> = new Set(['people', 'credit', 'rules']);
 
 /** A connection that lasted this long was healthy. A 200 alone is not: "200, then the end" would never back off. */
 export const steadyAfterMs = 60_000;
@@ -109,6 +114,7 @@ export function afterEnding(
       delayMs: isAtOnce ? 0 : Math.max(asked, waitMs(waits[ladder], count, random)),
       wakes,
       freesSlot: freesSlot && count > 1,
+      explainsGap: openMs === null && lasting.has(ladder),
     },
   };
 }

@@ -94,6 +94,17 @@ function endingOf(kind: EndingKind): StreamEnding {
   return { kind };
 }
 
+const explaining = new Set<EndingKind>([
+  'no_credit',
+  'spend_cap',
+  'usage_cap',
+  'degraded',
+  'credentials',
+  'bad_request',
+  'no_rules',
+  'rules_invalid',
+]);
+
 const pairs = (['x', 'firehose'] as const).flatMap((platform) =>
   endingKinds.flatMap((kind) => sourceStates.map((state) => [platform, state, kind] as const)),
 );
@@ -114,6 +125,7 @@ test.each(pairs)('%s, %s: what follows %s', (platform, state, kind) => {
       delayMs: ms,
       wakes: row.wakes ?? false,
       freesSlot: index + 1 >= (row.freesSlotFrom ?? Number.POSITIVE_INFINITY),
+      explainsGap: explaining.has(kind),
     });
     const least = row.jitter === 'exact' ? ms : Math.max(row.jitter ?? 0, Math.round(ms / 2));
     expect(step(index + 1, null, 0).next.delayMs).toBe(least);

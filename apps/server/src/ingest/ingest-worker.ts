@@ -93,6 +93,10 @@ async function keepListening(options: IngestOptions, lease: Lease, signal: Abort
     const delayMs = Math.max(after.next.delayMs, budget.waitMs());
     events.streamEnded({ platform, sourceId, kind: ending.kind, retryInMs: delayMs, detail });
     void show({ state: connector.shows, detail, nextAttemptInMs: delayMs });
+    if (after.next.explainsGap) {
+      // Awaited: later it would speak of the next interval. Written again if the database is away and it lasts.
+      await connectors.explainGap(lease, sourceId, ending.kind).catch(() => undefined);
+    }
     await beforeNext(options, { lease, bell, signal }, { ...after.next, delayMs });
   }
   await show({ state: 'stopped', detail: null, nextAttemptInMs: null });

@@ -31,8 +31,10 @@ export interface ListenOptions {
   readonly checkpoint?: Checkpoint;
 }
 
-/** One connection, from opening to its end. Whatever ends it but a shutdown, what was read is in the log before this
-returns; a shutdown waits for the log only a moment. */
+/**
+ * One connection, from opening to its end. Whatever ends it but a shutdown, what was read is in the log before this
+ * returns; a shutdown waits for the log only a moment.
+ */
 export async function listen(options: ListenOptions, signal: AbortSignal): Promise<void> {
   const { sourceId, upstream, eventLog, store } = options;
   const after = await eventLog.consumedBy(sourceId);

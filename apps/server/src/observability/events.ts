@@ -79,6 +79,8 @@ function sourceEvents(log: Logger) {
     },
   };
 }
+/** Part of every day; all others want a look. */
+const usualStates = new Set(['live', 'reconnecting', 'no_rules', 'stopped']);
 
 function streamEvents(log: Logger, metrics: Metrics) {
   return {
@@ -111,7 +113,7 @@ function streamEvents(log: Logger, metrics: Metrics) {
     }) {
       metrics.sourceState.remove({ source: source.sourceId, state: source.from });
       metrics.sourceState.set({ source: source.sourceId, state: source.state }, 1);
-      log[source.state === 'live' ? 'info' : 'warn'](source, 'source state');
+      log[usualStates.has(source.state) ? 'info' : 'warn'](source, 'source state');
     },
     sourceQuiet(source: { sourceId: string; isQuiet: boolean; perMinute: number; usualPerMinute: number }) {
       metrics.sourceQuiet.set({ source: source.sourceId }, source.isQuiet ? 1 : 0);

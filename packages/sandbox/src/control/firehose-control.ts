@@ -45,7 +45,6 @@ function readState({ organization }: FirehoseControlDeps): Handler {
       rules: Array.from(tap.rules.values(), ({ matcher: _matcher, ...rule }) => rule),
       connections: { open: connections.length, stalled: connections.filter((one) => one.isStalled()).length },
       rule_calls: tap.limits.rules.count(),
-      stream_calls: tap.limits.stream.count(),
       balance_usd: Math.round(organization.balanceUsd * 1_000) / 1_000,
       events_in_buffer: tap.log.size(),
       metering: {

@@ -49,7 +49,6 @@ function readState({ apps }: XControlDeps): Handler {
       rules: app.rules.list().map(({ id, value, tag }) => ({ id, value, tag })),
       connections: { open: open.length, stalled: open.filter((one) => one.isStalled()).length },
       rule_calls: { list: app.limits.list.count(), change: app.limits.change.count() },
-      stream_calls: app.limits.stream.count(),
       searches: app.limits.search.count(),
       connections_total: app.slots.total(),
       counters: app.journal.counts(),

@@ -29,6 +29,14 @@ export function createConnectorStore(database: Database): ConnectorStore {
           [sourceId, state, detail?.slice(0, detailLengthMax) ?? null, nextAttemptInMs],
         ),
       ),
+    explainGap: (lease, sourceId, reason) =>
+      fenced(lease, (sql) =>
+        sql.run(
+          `update coverage set ended_because = $2
+           where id = (select max(id) from coverage where source_id = $1)`,
+          [sourceId, reason],
+        ),
+      ),
     async usualPerMinute(sourceId) {
       const row = await database.one<{ usual: number | null }>(
         'select usual_per_minute as usual from sources where id = $1',

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { problemType } from '../../ingest/x-ending.ts';
+import { problemType, type XProblem } from '../../ingest/x-ending.ts';
 
 const problemSchema = z.looseObject({
   type: z.string().nullish(),
@@ -8,8 +8,6 @@ const problemSchema = z.looseObject({
   connection_issue: z.string().nullish(),
   disconnect_type: z.string().nullish(),
 });
-
-export type XProblem = z.output<typeof problemSchema>;
 
 const bodySchema = z.union([z.looseObject({ errors: z.array(problemSchema).min(1) }), problemSchema]);
 
