@@ -127,3 +127,15 @@ function post(number: number, text: string): StreamEvent {
   const event = xEvent(number);
   return { ...event, payload: { ...event.payload, text } };
 }
+
+/** For controls: acknowledges when an event is handed over, not when it is stored. */
+export function acknowledgedEarly(source: EventSource): EventSource {
+  return {
+    async *batches(max, signal) {
+      for await (const batch of source.batches(max, signal)) {
+        for (const logged of batch) logged.ack();
+        yield batch;
+      }
+    },
+  };
+}

@@ -7,7 +7,7 @@ import { migrate } from '../src/adapters/postgres/migrate.ts';
 import type { EventSource } from '../src/matching/event-source.ts';
 import type { MatchStore } from '../src/matching/match-store.ts';
 import { Failure } from '../src/runtime/failure.ts';
-import { openLogWorld } from './log-world.ts';
+import { acknowledgedEarly, openLogWorld } from './log-world.ts';
 import { xEvent } from './stream-events.ts';
 import { createMigratedTemplate, openTestDatabase } from './support.ts';
 
@@ -24,18 +24,6 @@ afterAll(() => template?.[Symbol.asyncDispose]());
 /** For controls: the key that makes a second delivery harmless is gone. */
 async function forgetKeys(database: Database): Promise<void> {
   await database.run('alter table matches drop constraint matches_pkey');
-}
-
-/** For controls: acknowledges when an event is handed over, not when it is stored. */
-function acknowledgedEarly(source: EventSource): EventSource {
-  return {
-    async *batches(max, signal) {
-      for await (const batch of source.batches(max, signal)) {
-        for (const logged of batch) logged.ack();
-        yield batch;
-      }
-    },
-  };
 }
 
 describe('a worker that dies between the commit and the acknowledgement', () => {
