@@ -70,13 +70,7 @@ describe.skipIf(!canMount)('a full disk of the database', () => {
     await disk.free();
     // It ends itself when it cannot write its log; whoever runs it starts it again.
     await postgres.restart();
-    await eventually(
-      async () => {
-        const info = await world.nats.manager.consumers.info('EVENTS', 'match');
-        expect(info.num_pending + info.num_ack_pending).toBe(0);
-      },
-      { timeoutMs: 90_000, intervalMs: 100 },
-    );
+    await world.idle();
     return await world.stored();
   };
 
