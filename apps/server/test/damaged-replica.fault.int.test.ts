@@ -125,11 +125,7 @@ describe.each([
   test('control: without the check they are missing, and the log says that nothing is pending', async () => {
     await withDamage(damage, async (world) => {
       await using _workers = world.startWorkers();
-      const idle = async () => {
-        const info = await world.nats.manager.consumers.info(eventsStream, matchConsumer);
-        return info.num_pending === 0 && info.num_ack_pending === 0 && info.delivered.stream_seq > 0;
-      };
-      await eventually(idle, { timeoutMs: 60_000 });
+      await world.idle();
       expect((await world.stored()).length).toBeLessThan(events);
     });
   });

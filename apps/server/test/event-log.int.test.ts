@@ -126,7 +126,9 @@ test('on three nodes there are three copies of log and consumer, and it takes ev
   await eventually(async () => expect(await messages(nats)).toBe(2), { timeoutMs: 30_000 });
 });
 
-test('a node that hangs, with us connected to it, holds up an event for less than 15 s', async () => {
+test('a node that hangs, with us connected to it, holds up an event for less than 15 s', {
+  retry: 2,
+}, async () => {
   await using server = await startTestNats({ nodes: 3 });
   await using nats = await connectNats(server.url, 'test');
   await ensureEventsStream(nats, { replicas: 3, bytesMax: 16 * mebibyte });

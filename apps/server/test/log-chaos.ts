@@ -23,8 +23,9 @@ export interface ChaosOptions {
   readonly servers: NatsServers;
   readonly nats: Nats;
   readonly log: EventLog;
-  /** So many acknowledged appends, and each fault at least twice. */
+  /** So many acknowledged appends, and each fault at least so often. */
   readonly acknowledged: number;
+  readonly faultsOfEachKind: number;
   readonly random: () => number;
 }
 
@@ -36,7 +37,8 @@ export async function runLogChaos(options: ChaosOptions): Promise<ChaosResult> {
   let stallMs = 0;
   let number = 0;
   const isDone = () =>
-    acknowledged.size >= options.acknowledged && faultNames.every((name) => fired[name] >= 2);
+    acknowledged.size >= options.acknowledged &&
+    faultNames.every((name) => fired[name] >= options.faultsOfEachKind);
   const lane = async (): Promise<void> => {
     while (!isDone()) {
       const event = xEvent(number++);

@@ -3,7 +3,7 @@ import { createCheckedLog } from '../src/adapters/nats/checked-log.ts';
 import { connectNats, type Nats } from '../src/adapters/nats/connection.ts';
 import { createEventLog } from '../src/adapters/nats/event-log.ts';
 import { createEventSource, type EventSourceOptions } from '../src/adapters/nats/event-source.ts';
-import { ensureEventsStream } from '../src/adapters/nats/events-stream.ts';
+import { ensureEventsStream, eventsStream, matchConsumer } from '../src/adapters/nats/events-stream.ts';
 import type { Database } from '../src/adapters/postgres/database.ts';
 import { readInstallation } from '../src/adapters/postgres/installation.ts';
 import { createMatchStore } from '../src/adapters/postgres/match-store.ts';
@@ -37,6 +37,8 @@ export interface LogWorld extends AsyncDisposable {
   /** The keys of all matches, sorted, as often as each is stored. */
   stored(): Promise<string[]>;
   storedAll(count: number, timeoutMs: number): Promise<void>;
+  /** Everything that was appended is delivered and acknowledged. */
+  idle(): Promise<void>;
   holes(fate: 'found' | 'recovered' | 'lost'): Promise<number>;
 }
 
@@ -104,6 +106,13 @@ export async function openLogWorld(options: LogWorldOptions): Promise<LogWorld> 
       eventually(async () => (await stored()).length >= count, { timeoutMs, intervalMs: 100 }).then(
         () => undefined,
       ),
+    async idle() {
+      const isIdle = async () => {
+        const info = await nats.manager.consumers.info(eventsStream, matchConsumer);
+        return info.num_pending === 0 && info.num_ack_pending === 0;
+      };
+      await eventually(isIdle, { timeoutMs: 90_000, intervalMs: 100 });
+    },
     async holes(fate) {
       const { values } = await metrics.logHoles.get();
       return values.find(({ labels }) => labels['fate'] === fate)?.value ?? 0;
@@ -126,4 +135,16 @@ async function appendMany(log: EventLog, from: number, count: number, text = 'a 
 function post(number: number, text: string): StreamEvent {
   const event = xEvent(number);
   return { ...event, payload: { ...event.payload, text } };
+}
+
+/** For controls: acknowledges when an event is handed over, not when it is stored. */
+export function acknowledgedEarly(source: EventSource): EventSource {
+  return {
+    async *batches(max, signal) {
+      for await (const batch of source.batches(max, signal)) {
+        for (const logged of batch) logged.ack();
+        yield batch;
+      }
+    },
+  };
 }

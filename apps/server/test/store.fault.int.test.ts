@@ -7,7 +7,7 @@ import { migrate } from '../src/adapters/postgres/migrate.ts';
 import type { EventSource } from '../src/matching/event-source.ts';
 import type { MatchStore } from '../src/matching/match-store.ts';
 import { Failure } from '../src/runtime/failure.ts';
-import { openLogWorld } from './log-world.ts';
+import { acknowledgedEarly, openLogWorld } from './log-world.ts';
 import { xEvent } from './stream-events.ts';
 import { createMigratedTemplate, openTestDatabase } from './support.ts';
 
@@ -24,18 +24,6 @@ afterAll(() => template?.[Symbol.asyncDispose]());
 /** For controls: the key that makes a second delivery harmless is gone. */
 async function forgetKeys(database: Database): Promise<void> {
   await database.run('alter table matches drop constraint matches_pkey');
-}
-
-/** For controls: acknowledges when an event is handed over, not when it is stored. */
-function acknowledgedEarly(source: EventSource): EventSource {
-  return {
-    async *batches(max, signal) {
-      for await (const batch of source.batches(max, signal)) {
-        for (const logged of batch) logged.ack();
-        yield batch;
-      }
-    },
-  };
 }
 
 describe('a worker that dies between the commit and the acknowledgement', () => {
@@ -59,7 +47,7 @@ describe('a worker that dies between the commit and the acknowledgement', () => 
     await world.append(0, events);
     await using _workers = world.startWorkers({ store: dying });
     await world.storedAll(events, 60_000);
-    await idle(world);
+    await world.idle();
     return { deaths, stored: await world.stored() };
   };
 
@@ -92,7 +80,7 @@ describe('a connection that is cut when COMMIT was sent', () => {
     proxy.cutAfter((sent) => sent.includes('commit') && commits++ % 3 === 0 && proxy.fired.cut < 5);
     await using _workers = world.startWorkers({ store: createMatchStore(database) });
     await world.storedAll(events, 60_000);
-    await idle(world);
+    await world.idle();
     return { cut: proxy.fired.cut, stored: await world.stored() };
   };
 
@@ -124,7 +112,7 @@ describe('a database that stops at once and comes back', () => {
     await appending;
     await postgres.restart();
     await eventually(() => world.stored().then(() => true), { timeoutMs: 30_000 });
-    await idle(world);
+    await world.idle();
     const { values } = await world.metrics.workerFailures.get();
     return { failures: values[0]?.value ?? 0, stored: await world.stored() };
   };
@@ -168,7 +156,7 @@ test('a worker that was stopped for longer than the log waits, and goes on, doub
   await world.storedAll(events, 60_000);
   continued.resolve();
   await late.promise;
-  await idle(world);
+  await world.idle();
   expect(await world.stored()).toEqual(keys);
 });
 
@@ -189,19 +177,10 @@ test('a batch that takes longer than the log waits stays with its worker', async
     };
     await world.append(from, 10);
     await using _workers = world.startWorkers({ store: slow, source: { holdEveryMs } });
-    await idle(world);
+    await world.idle();
     return handed;
   };
   expect(await run(200, 0)).toBe(10);
   // The control: without a sign of life the log gives it to the other worker as well.
   expect(await run(3_600_000, 10)).toBeGreaterThan(10);
 });
-
-/** Everything in the log is delivered and acknowledged. */
-async function idle({ nats }: { nats: Awaited<ReturnType<typeof openLogWorld>>['nats'] }): Promise<void> {
-  const isIdle = async () => {
-    const info = await nats.manager.consumers.info('EVENTS', 'match');
-    return info.num_pending === 0 && info.num_ack_pending === 0;
-  };
-  await eventually(isIdle, { timeoutMs: 90_000, intervalMs: 100 });
-}

@@ -152,7 +152,7 @@ function logWorkers(shared: Shared, store: CheckLogWorkerOptions['store']): Work
       store,
       nowMs: () => performance.now(),
     }),
-    createMakeRoomWorker({ ...shared, space: createLogSpace(nats, settled.lastChecked) }),
+    createMakeRoomWorker({ ...shared, space: createLogSpace(nats, () => settled.lastChecked()) }),
     createRetentionWorker({ ...underLease, retention: createRetention(database, config.retentionDays) }),
   ];
 }

@@ -116,7 +116,7 @@ async function withinPartitions(
  * Whether the event is at fault, not the database or the schema: data that PostgreSQL refuses (SQLSTATE classes 22, 23,
  * 54), or a mistake of ours that it brings to light. Anything else is tried again for as long as it takes.
  */
-export function isOfTheData(error: unknown): boolean {
+function isOfTheData(error: unknown): boolean {
   if (error instanceof Failure) return false;
   if (error instanceof Error && 'code' in error && typeof error.code === 'string') {
     return /^(22|23|54)/.test(error.code);
@@ -134,12 +134,9 @@ async function tryLater(options: StoreBatchOptions, logged: Readable, error: unk
   logged.again(askAgainMs);
 }
 
-async function bury(
-  { store, events }: StoreBatchOptions,
-  { sequence, body, deliveries, ack }: LoggedEvent,
-  error: string,
-): Promise<void> {
+async function bury({ store, events }: StoreBatchOptions, logged: LoggedEvent, error: string): Promise<void> {
+  const { sequence, body, deliveries } = logged;
   await store.bury({ sequence, body, error, deliveries });
-  ack();
+  logged.ack();
   events.eventBuried({ sequence, deliveries, reason: error });
 }

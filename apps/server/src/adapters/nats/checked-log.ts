@@ -39,7 +39,7 @@ export function createCheckedLog({ connection, manager }: Nats): CheckedLog {
         const have = new Set(got.map(({ sequence }) => sequence));
         missing = missing.filter((sequence) => !have.has(sequence));
         asked.add(cluster?.leader ?? '');
-        const other = cluster?.replicas?.find(({ name, offline }) => !asked.has(name) && offline !== true);
+        const other = cluster?.replicas?.find(({ name, offline }) => !asked.has(name) && !offline);
         if (missing.length === 0 || other === undefined) return { found, missing };
         await stepDown(
           `STREAM.LEADER.STEPDOWN.${eventsStream}`,

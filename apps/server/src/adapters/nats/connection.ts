@@ -16,9 +16,11 @@ export async function connectNats(url: string, name: string): Promise<Nats> {
     reconnectTimeWait: 250,
     waitOnFirstConnect: true,
     ignoreClusterUpdates: true,
-    // A node that hangs keeps its connections open: after some 8 s without an answer we go to another one.
-    pingInterval: 2_500,
+    // A node that hangs keeps its connections open, and accepts new ones: after some 6 s without an answer we go to
+    // another one, and wait for a greeting no longer than this.
+    pingInterval: 2_000,
     maxPingOut: 2,
+    timeout: 2_000,
   });
   return {
     connection,

@@ -18,17 +18,12 @@ export interface EventSourceOptions {
  * the batches grow by themselves.
  */
 export function createEventSource(
-  { jetstream, manager }: Nats,
+  nats: Nats,
   { holdEveryMs = 8_000, holdForMs = 60_000, stalledAfterMs = 15_000 }: EventSourceOptions = {},
 ): EventSource {
-  /** Clients have been seen to fall silent after a reconnect: pending events and nobody who brings them. */
-  const isStalled = async (): Promise<boolean> => {
-    const info = await manager.consumers.info(eventsStream, matchConsumer).catch(() => null);
-    return info !== null && info.num_pending > 0 && info.num_ack_pending < eventsUnacknowledgedMax;
-  };
   return {
     async *batches(max, signal) {
-      const consumer = await jetstream.consumers.get(eventsStream, matchConsumer);
+      const consumer = await nats.jetstream.consumers.get(eventsStream, matchConsumer);
       const messages = await consumer.consume({ max_messages: max });
       const waiting: JsMsg[] = [];
       let inHand: JsMsg[] = [];
@@ -65,7 +60,7 @@ export function createEventSource(
           else if (performance.now() - lastAt < stalledAfterMs) {
             await woken((resolve) => (wake = resolve), stalledAfterMs);
           } else {
-            if ((await isStalled()) && waiting.length === 0) throw new Error('the event log fell silent');
+            if ((await isStalled(nats)) && waiting.length === 0) throw new Error('the event log fell silent');
             lastAt = performance.now();
           }
         }
@@ -79,6 +74,12 @@ export function createEventSource(
       await reading;
     },
   };
+}
+
+/** Clients have been seen to fall silent after a reconnect: pending events and nobody who brings them. */
+async function isStalled({ manager }: Nats): Promise<boolean> {
+  const info = await manager.consumers.info(eventsStream, matchConsumer).catch(() => null);
+  return info !== null && info.num_pending > 0 && info.num_ack_pending < eventsUnacknowledgedMax;
 }
 
 /** Resolves when the listener is called, or after a while. */
