@@ -162,3 +162,25 @@ test('a pause is not a gap: nobody watched', async () => {
   expect(intervals.map(({ state }) => state)).toEqual(['not_watched', 'live', 'not_watched', 'live']);
   expect((await api.matches({ rule_id: ruleId })).coverage?.gaps).toEqual([]);
 });
+
+test('what is heard but not matched yet is not called complete', async () => {
+  await using world = await startWorld();
+  const { account, server, ruleId } = await listening(world, {});
+  await server.stop();
+  const stoppedAt = Date.now();
+  const deaf = await world.startServer({ EARSHOT_ROLES: 'api,ingest' });
+  const api = deaf.api(account);
+  const live = async () => (await coverageOf(api, { rule_id: ruleId })).intervals.at(-1);
+  await eventually(async () => {
+    expect(Date.parse((await live())?.to ?? '')).toBeGreaterThan(stoppedAt + 2_000);
+  }, soon);
+  await world.sandbox.posts(['pulse that waits in the log']);
+  const { matches, coverage } = await api.matches({ rule_id: ruleId });
+  expect(matches).toEqual([]);
+  expect(Date.parse(coverage?.complete_through ?? '')).toBeLessThan(stoppedAt);
+  await using _matching = await world.startServer({ EARSHOT_ROLES: 'match' });
+  await eventually(async () => {
+    expect(await isLive(api, ruleId, stoppedAt + 2_000)).toBe(true);
+    expect((await api.matches({ rule_id: ruleId })).matches).toHaveLength(1);
+  }, soon);
+});

@@ -3,11 +3,13 @@ import { createFirehoseRules } from '../adapters/firehose/rules.ts';
 import { createFirehoseStream } from '../adapters/firehose/stream.ts';
 import { createSourceStore } from '../adapters/postgres/source-store.ts';
 import { createUpstreamClient } from '../adapters/upstream/client.ts';
+import { createXRecovery } from '../adapters/x/recovery.ts';
 import { createXRules } from '../adapters/x/rules.ts';
 import { createXSearch } from '../adapters/x/search.ts';
 import { createXStream } from '../adapters/x/stream.ts';
 import type { Config } from '../config.ts';
 import type { PostSearch } from '../coverage/post-search.ts';
+import type { Recovery } from '../coverage/recover-gap.ts';
 import type { UpstreamStream } from '../ingest/upstream-stream.ts';
 import type { UpstreamRules } from '../slots/upstream-rules.ts';
 import type { Shared } from './shared.ts';
@@ -18,8 +20,8 @@ export interface Source {
   readonly capacity: number;
   readonly rules: UpstreamRules;
   readonly stream: UpstreamStream;
-  /** What fills the gaps of a stream that cannot be replayed. */
-  readonly search: PostSearch | null;
+  /** What fills the gaps of a stream that does not resume by itself; null where it does. */
+  readonly repair: { readonly search: PostSearch; readonly recovery: Recovery } | null;
 }
 
 /** The configured credentials, each with its clients, made known to all nodes. */
@@ -43,7 +45,7 @@ function xSources(config: Config, stack: AsyncDisposableStack): Source[] {
       capacity: config.xRuleCapacity,
       rules: createXRules(client, { pace: config.upstreamPace }),
       stream: createXStream(client),
-      search: createXSearch(client),
+      repair: { search: createXSearch(client), recovery: createXRecovery(client) },
     };
   });
 }
@@ -59,7 +61,7 @@ function firehoseSources(config: Config, stack: AsyncDisposableStack): Source[] 
       capacity: config.firehoseRuleCapacity,
       rules: createFirehoseRules(client, { pace: config.upstreamPace }),
       stream: createFirehoseStream(client),
-      search: null,
+      repair: null,
     };
   });
 }

@@ -1,20 +1,18 @@
 import { createEventLog } from '../adapters/nats/event-log.ts';
 import { createEventSource } from '../adapters/nats/event-source.ts';
-import { readLastEvent } from '../adapters/nats/last-event.ts';
 import { createLogSpace } from '../adapters/nats/log-space.ts';
 import { createMatchProgress } from '../adapters/nats/match-progress.ts';
 import { createClaimStore } from '../adapters/postgres/claim-store.ts';
 import { createLeaseStore } from '../adapters/postgres/lease-store.ts';
 import { createMaintenance } from '../adapters/postgres/maintenance.ts';
 import { createMatchStore } from '../adapters/postgres/match-store.ts';
+import { createMatchedThrough } from '../adapters/postgres/matched-through.ts';
 import { createRegistrarStore } from '../adapters/postgres/registrar-store.ts';
-import { createRepairStore, readLatestInterval } from '../adapters/postgres/repair-store.ts';
 import { createRuleStore } from '../adapters/postgres/rule-store.ts';
 import { createRuleUpkeep } from '../adapters/postgres/rule-upkeep.ts';
 import { createSourceStore } from '../adapters/postgres/source-store.ts';
 import { createForgetWorker } from '../changes/forget-worker.ts';
-import { createRepairWorker } from '../coverage/repair-worker.ts';
-import { createReplayWorker } from '../coverage/replay-worker.ts';
+import { createMatchedThroughWorker } from '../coverage/matched-through-worker.ts';
 import { createIngestWorker } from '../ingest/ingest-worker.ts';
 import { createParsedRules } from '../language/parsed-rules.ts';
 import { createMakeRoomWorker } from '../matching/make-room-worker.ts';
@@ -27,6 +25,7 @@ import { createRuleUpkeepWorker } from '../rules/rule-upkeep-worker.ts';
 import { createUndoAbandonedWorker } from '../rules/undo-abandoned-worker.ts';
 import type { Worker } from '../runtime/worker.ts';
 import { createRegistrarWorker } from '../slots/registrar-worker.ts';
+import { repairWorkers } from './repairs.ts';
 import type { Shared } from './shared.ts';
 import { openSources, type Source } from './sources.ts';
 
@@ -51,7 +50,14 @@ function ruleWorkers(shared: Shared): Worker[] {
 
 /** Each source has one registrar and one listener in the whole installation: the lease sees to it. */
 function sourceWorkers(shared: Shared, source: Source): Worker[] {
-  const common = commonOf(shared, source);
+  const common = {
+    ...shared,
+    installation: shared.installation.id,
+    sourceId: source.id,
+    platform: source.platform,
+    leases: createLeaseStore(shared.database),
+    leaseTtlMs: shared.config.leaseTtlMs,
+  };
   return [
     createRegistrarWorker({
       ...common,
@@ -65,39 +71,7 @@ function sourceWorkers(shared: Shared, source: Source): Worker[] {
       store: createSourceStore(shared.database),
       random: Math.random,
     }),
-    ...repairWorkers(shared, source, common),
-  ];
-}
-
-function commonOf(shared: Shared, source: Source) {
-  return {
-    ...shared,
-    installation: shared.installation.id,
-    sourceId: source.id,
-    platform: source.platform,
-    leases: createLeaseStore(shared.database),
-    leaseTtlMs: shared.config.leaseTtlMs,
-  };
-}
-
-/** Each gap is repaired by one worker, under a lease of its own: a slow search must not keep the stream waiting. */
-function repairWorkers(shared: Shared, source: Source, common: ReturnType<typeof commonOf>): Worker[] {
-  const { config, database, nats } = shared;
-  const options = { ...common, store: createRepairStore(database), eventLog: createEventLog(nats) };
-  if (source.search === null) {
-    const latestInterval = (sourceId: string) => readLatestInterval(database, sourceId);
-    const lastEvent = (sourceId: string) => readLastEvent(nats, sourceId);
-    return [createReplayWorker({ ...options, latestInterval, lastEvent })];
-  }
-  if (config.xSearchPostsPerDay === 0) return [];
-  return [
-    createRepairWorker({
-      ...options,
-      search: source.search,
-      postsPerDay: config.xSearchPostsPerDay,
-      pace: config.upstreamPace,
-      nowMs: Date.now,
-    }),
+    ...repairWorkers(shared, source),
   ];
 }
 
@@ -116,6 +90,10 @@ function matchWorkers(shared: Shared): Worker[] {
   );
   return [
     ...matching,
+    createMatchedThroughWorker({
+      store: createMatchedThrough(shared.database),
+      progress: createMatchProgress(shared.nats),
+    }),
     createPartitionWorker(maintenance),
     createPurgeWorker({ ...shared, store: maintenance }),
     createMakeRoomWorker({ ...shared, space: createLogSpace(shared.nats) }),
