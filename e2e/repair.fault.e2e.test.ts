@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { AnswerOf, Match } from '@earshot/contract';
+import { type AnswerOf, type Match, operations } from '@earshot/contract';
 import { eventually, startTcpProxy } from '@earshot/testkit';
 import { expect, test } from 'vitest';
 import type { Api } from './src/api.ts';
@@ -13,8 +13,7 @@ const notSearching = { ...searching, EARSHOT_X_SEARCH_POSTS_PER_DAY: '0' };
 
 async function intervalsOf(api: Api, ruleId: string): Promise<AnswerOf<'GetCoverage'>['intervals']> {
   const answer = await api.call('POST', '/api.GetCoverage', { rule_id: ruleId });
-  expect(answer.status, answer.text).toBe(200);
-  return (answer.json as AnswerOf<'GetCoverage'>).intervals;
+  return operations.GetCoverage.answer.parse(answer.json).intervals;
 }
 
 async function inject(world: World, posts: object[]): Promise<string[]> {
@@ -74,7 +73,14 @@ async function cutUnderFeed() {
     return (await world.startServer({ ...upstreams, ...searching })).api(account);
   };
   return {
-    ...{ api, restart, ruleId, sampled, before, missed, retweet, after },
+    api,
+    restart,
+    ruleId,
+    sampled,
+    before,
+    missed,
+    retweet,
+    after,
     [Symbol.asyncDispose]: () => running.disposeAsync(),
   };
 }
