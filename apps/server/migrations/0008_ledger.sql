@@ -111,4 +111,12 @@ begin
 end $$;
 create trigger services_follow_slots after insert or delete or update of state, source_id, registered_at on slots
   for each row execute function record_service();
+
 alter table matches add column via text not null default 'stream';
+
+-- Whatever was in the event log at this time has been matched. Not in match_log, whose row every commit locks.
+create table match_progress (
+  only_row boolean primary key default true check (only_row),
+  matched_through timestamptz not null
+);
+insert into match_progress (matched_through) values (now());

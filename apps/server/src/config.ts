@@ -168,6 +168,12 @@ export const settings = {
     about:
       'How long X needs to heed a new rule: the coverage of a rule begins that much after its registration.',
   },
+  xPlan: {
+    variable: 'EARSHOT_X_PLAN',
+    schema: z.enum(['payg', 'enterprise']).default('payg'),
+    about:
+      'What X sells you. With `enterprise` gaps of the last day are filled by recovery; otherwise, and what is older, by searching.',
+  },
   xSearchPostsPerDay: {
     variable: 'EARSHOT_X_SEARCH_POSTS_PER_DAY',
     schema: z.coerce.number().int().min(0).max(3_000_000).default(1_000),

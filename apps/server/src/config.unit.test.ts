@@ -93,6 +93,7 @@ const bad: Record<keyof typeof settings, readonly string[]> = {
   requestsInFlightMax: ['0'],
   keepOldValueMs: ['-1', '600001', 'long'],
   xRuleDelayMs: ['-1', '600001', 'long'],
+  xPlan: ['free'],
   xSearchPostsPerDay: ['-1', 'many'],
   supportContact: [],
   eventsReplicas: ['2', '5'],

@@ -1,11 +1,16 @@
+import { DEFAULT_X_TOKEN } from '@earshot/sandbox';
 import type { Template } from '@earshot/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createLeaseStore } from '../src/adapters/postgres/lease-store.ts';
 import { createRepairStore } from '../src/adapters/postgres/repair-store.ts';
+import { createXRecovery } from '../src/adapters/x/recovery.ts';
 import { createXSearch } from '../src/adapters/x/search.ts';
+import { type Recovery, recoverGap } from '../src/coverage/recover-gap.ts';
 import { type RepairGapOptions, repairGap } from '../src/coverage/repair-gap.ts';
 import type { StreamEvent } from '../src/ingest/stream-event.ts';
+import { StreamEnded } from '../src/ingest/upstream-stream.ts';
 import { LeaseLost } from '../src/runtime/lease.ts';
+import { UpstreamUnavailable } from '../src/slots/upstream-rules.ts';
 import { createMigratedTemplate, silentEvents } from './support.ts';
 import { beginRule, openUpstreamWorld, type UpstreamWorld } from './upstream-world.ts';
 
@@ -18,8 +23,9 @@ afterAll(() => template?.[Symbol.asyncDispose]());
 const never = new AbortController().signal;
 
 /** A source that was deaf from ten minutes ago to five minutes ago, with a rule for each value. */
-async function openGap(values: readonly string[]) {
-  const world = await openUpstreamWorld(template, { speed: 100 });
+async function openGap(values: readonly string[], plan: 'payg' | 'enterprise' = 'payg') {
+  const xApps = [{ token: DEFAULT_X_TOKEN, plan }];
+  const world = await openUpstreamWorld(template, { speed: 100, xApps });
   for (const value of values) await beginRule(world.rules, { x: value });
   await world.database.run(`update slots set state = 'registered', registered_at = now()`);
   await world.database.run(`update slot_services set from_at = now() - interval '1 day'`);
@@ -103,12 +109,12 @@ describe('a gap on X', () => {
     const slots = await world.database.many<{ id: string; value: string }>('select id, value from slots');
     const tag = (value: string) =>
       `earshot:${world.installation}:${slots.find((slot) => slot.value === value)?.id}`;
-    const found = worker.logged.map(({ key, via, rules }) => [key, via, rules[0]?.tag]);
+    const found = worker.logged.map(({ key, via, rules }) => `${key} ${via} ${rules[0]?.tag}`);
     expect(found.toSorted()).toEqual(
       [
-        [fjord, 'search', tag('fjord')],
-        [both, 'search', tag('fjord')],
-        [both, 'search', tag('glacier')],
+        `${fjord} search ${tag('fjord')}`,
+        `${both} search ${tag('fjord')}`,
+        `${both} search ${tag('glacier')}`,
       ].toSorted(),
     );
     expect(await repairs(world)).toEqual([
@@ -181,10 +187,10 @@ describe('a gap on X', () => {
     await using world = await openGap(['fjord', 'fjord sample:10', long]);
     await missed(world, [{ text: 'fjord' }]);
     await repairer(world).run();
-    expect((await repairs(world)).map(({ state, because }) => [state, because]).toSorted()).toEqual([
-      ['done', null],
-      ['impossible', 'no_search_for_sample'],
-      ['impossible', 'value_too_long_to_search'],
+    expect((await repairs(world)).map(({ state, because }) => `${state} ${because}`).toSorted()).toEqual([
+      'done null',
+      'impossible no_search_for_sample',
+      'impossible value_too_long_to_search',
     ]);
     expect(await whole(world)).toMatchObject({ repair: 'partly' });
   });
@@ -223,5 +229,52 @@ describe('a gap on X', () => {
     expect(await again.run()).toEqual([true]);
     expect(new Set(again.logged.map(({ key }) => key))).toEqual(new Set(ids));
     expect(await repairs(world)).toMatchObject([{ state: 'done', matches: 150 }]);
+  });
+});
+
+describe('a gap of an Enterprise app', () => {
+  async function recover(world: UpstreamWorld, more: Partial<Parameters<typeof recoverGap>[0]> = {}) {
+    const { store, logged } = repairer(world);
+    const lease = await createLeaseStore(world.database).acquire('repair:x:main', 'node', 60_000);
+    const [gap] = await store.openGaps('x:main', 0);
+    if (!lease || !gap) throw new Error('no lease or no gap');
+    const recovery = createXRecovery(world.client('x'));
+    const eventLog = {
+      append: async (event: StreamEvent) => void logged.push(event),
+      consumedBy: async () => null,
+    };
+    const options = { sourceId: 'x:main', recovery, store, eventLog, events: silentEvents(), ...more };
+    return { logged, done: await recoverGap(options, { gap, lease }, never) };
+  }
+  const upstreamRule = (world: UpstreamWorld) =>
+    world.client('x').call('POST', '/2/tweets/search/stream/rules', {
+      body: { add: [{ value: 'fjord', tag: 'one' }] },
+      signal: never,
+    });
+
+  test('is replayed by X itself, retweets included, and repaired when the replay has ended', async () => {
+    await using world = await openGap(['fjord'], 'enterprise');
+    await upstreamRule(world);
+    const retweet = { text: 'RT @a: fjord', referenced_tweets: [{ type: 'retweeted', id: '1' }] };
+    const ids = await missed(world, [...many(150), retweet]);
+    const { logged } = await recover(world);
+    expect(logged.map(({ key }) => key)).toEqual(ids);
+    expect(logged.every(({ via, rules }) => via === undefined && rules[0]?.tag === 'one')).toBe(true);
+    expect(await whole(world)).toMatchObject({ repair: 'repaired' });
+  });
+
+  test('stays one when the replay breaks off, or is refused', async () => {
+    await using world = await openGap(['fjord'], 'payg');
+    await upstreamRule(world);
+    await expect(recover(world)).rejects.toThrow(UpstreamUnavailable);
+    const broken: Recovery = {
+      async *records() {
+        yield JSON.stringify({ data: { id: '1', text: 'fjord' } });
+        throw new StreamEnded({ kind: 'dropped' }, 'as told');
+      },
+    };
+    await world.database.run(`update leases set expires_at = now() - interval '1 second'`);
+    await expect(recover(world, { recovery: broken })).rejects.toThrow(UpstreamUnavailable);
+    expect(await whole(world)).toMatchObject({ repair: null });
   });
 });

@@ -19,7 +19,10 @@ const ago = (ms: number) => new Date(Date.now() - ms).toISOString();
 const old = (posts: object[]) =>
   client.control('POST', '/x/posts', { posts: posts.map((post) => ({ created_at: ago(minute), ...post })) });
 const search = (parameters: Record<string, string>) =>
-  client.x('GET', `/2/tweets/search/recent?${new URLSearchParams({ max_results: '10', ...parameters })}`);
+  client.x(
+    'GET',
+    `/2/tweets/search/recent?${new URLSearchParams({ max_results: '10', ...parameters }).toString()}`,
+  );
 const texts = async (query: string) => {
   const { body } = await search({ query });
   return at(body, 'data') === undefined ? [] : listAt(body, 'data').map((post) => textAt(post, 'text'));

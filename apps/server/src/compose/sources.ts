@@ -4,11 +4,13 @@ import { createFirehoseStream } from '../adapters/firehose/stream.ts';
 import { createSourceStore } from '../adapters/postgres/source-store.ts';
 import { createUpstreamClient } from '../adapters/upstream/client.ts';
 import { createFreeSlot } from '../adapters/x/connections.ts';
+import { createXRecovery } from '../adapters/x/recovery.ts';
 import { createXRules } from '../adapters/x/rules.ts';
 import { createXSearch } from '../adapters/x/search.ts';
 import { createXStream } from '../adapters/x/stream.ts';
 import type { Config } from '../config.ts';
 import type { PostSearch } from '../coverage/post-search.ts';
+import type { Recovery } from '../coverage/recover-gap.ts';
 import type { Protocol } from '../ingest/connector.ts';
 import { firehoseProtocol } from '../ingest/firehose-protocol.ts';
 import type { UpstreamStream } from '../ingest/upstream-stream.ts';
@@ -24,8 +26,8 @@ export interface Source {
   readonly stream: UpstreamStream;
   readonly protocol: Protocol;
   readonly freeSlot: ((signal: AbortSignal) => Promise<number>) | null;
-  /** What fills the gaps of a stream that cannot be replayed. */
-  readonly search: PostSearch | null;
+  /** What fills the gaps of a stream that does not resume by itself; null where it does. */
+  readonly repair: { readonly search: PostSearch; readonly recovery: Recovery } | null;
 }
 
 /** The configured credentials, each with its clients, made known to all nodes. */
@@ -51,7 +53,7 @@ function xSources(config: Config, stack: AsyncDisposableStack): Source[] {
       stream: createXStream(client),
       protocol: atPace(xProtocol, config),
       freeSlot: createFreeSlot(client),
-      search: createXSearch(client),
+      repair: { search: createXSearch(client), recovery: createXRecovery(client) },
     };
   });
 }
@@ -69,7 +71,7 @@ function firehoseSources(config: Config, stack: AsyncDisposableStack): Source[] 
       stream: createFirehoseStream(client),
       protocol: atPace(firehoseProtocol, config),
       freeSlot: null,
-      search: null,
+      repair: null,
     };
   });
 }

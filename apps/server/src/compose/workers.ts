@@ -1,7 +1,6 @@
 import { createCheckedLog } from '../adapters/nats/checked-log.ts';
 import { createEventLog } from '../adapters/nats/event-log.ts';
 import { createEventSource } from '../adapters/nats/event-source.ts';
-import { readLastEvent } from '../adapters/nats/last-event.ts';
 import { createLogSpace } from '../adapters/nats/log-space.ts';
 import { createMatchProgress } from '../adapters/nats/match-progress.ts';
 import { createClaimStore } from '../adapters/postgres/claim-store.ts';
@@ -10,16 +9,15 @@ import { createDeadLetters } from '../adapters/postgres/dead-letters.ts';
 import { createLeaseStore } from '../adapters/postgres/lease-store.ts';
 import { createMaintenance } from '../adapters/postgres/maintenance.ts';
 import { createMatchStore } from '../adapters/postgres/match-store.ts';
+import { createMatchedThrough } from '../adapters/postgres/matched-through.ts';
 import { createRegistrarStore } from '../adapters/postgres/registrar-store.ts';
-import { createRepairStore, readLatestInterval } from '../adapters/postgres/repair-store.ts';
 import { createRetention } from '../adapters/postgres/retention.ts';
 import { createRuleStore } from '../adapters/postgres/rule-store.ts';
 import { createRuleUpkeep } from '../adapters/postgres/rule-upkeep.ts';
 import { createSettledStore } from '../adapters/postgres/settled-store.ts';
 import { createSourceStore } from '../adapters/postgres/source-store.ts';
 import { createForgetWorker } from '../changes/forget-worker.ts';
-import { createRepairWorker } from '../coverage/repair-worker.ts';
-import { createReplayWorker } from '../coverage/replay-worker.ts';
+import { createMatchedThroughWorker } from '../coverage/matched-through-worker.ts';
 import { createIngestWorker } from '../ingest/ingest-worker.ts';
 import { createParsedRules } from '../language/parsed-rules.ts';
 import { type CheckLogWorkerOptions, createCheckLogWorker } from '../matching/check-log-worker.ts';
@@ -36,6 +34,7 @@ import { createRuleUpkeepWorker } from '../rules/rule-upkeep-worker.ts';
 import { createUndoAbandonedWorker } from '../rules/undo-abandoned-worker.ts';
 import type { Worker } from '../runtime/worker.ts';
 import { createRegistrarWorker } from '../slots/registrar-worker.ts';
+import { repairWorkers } from './repairs.ts';
 import type { Shared } from './shared.ts';
 import { openSources, type Source } from './sources.ts';
 
@@ -60,7 +59,14 @@ function ruleWorkers(shared: Shared): Worker[] {
 
 /** Each source has one registrar and one listener in the whole installation: the lease sees to it. */
 function sourceWorkers(shared: Shared, source: Source): Worker[] {
-  const common = commonOf(shared, source);
+  const common = {
+    ...shared,
+    installation: shared.installation.id,
+    sourceId: source.id,
+    platform: source.platform,
+    leases: createLeaseStore(shared.database),
+    leaseTtlMs: shared.config.leaseTtlMs,
+  };
   return [
     createRegistrarWorker({
       ...common,
@@ -77,39 +83,7 @@ function sourceWorkers(shared: Shared, source: Source): Worker[] {
       store: createSourceStore(shared.database),
       random: Math.random,
     }),
-    ...repairWorkers(shared, source, common),
-  ];
-}
-
-function commonOf(shared: Shared, source: Source) {
-  return {
-    ...shared,
-    installation: shared.installation.id,
-    sourceId: source.id,
-    platform: source.platform,
-    leases: createLeaseStore(shared.database),
-    leaseTtlMs: shared.config.leaseTtlMs,
-  };
-}
-
-/** Each gap is repaired by one worker, under a lease of its own: a slow search must not keep the stream waiting. */
-function repairWorkers(shared: Shared, source: Source, common: ReturnType<typeof commonOf>): Worker[] {
-  const { config, database, nats } = shared;
-  const options = { ...common, store: createRepairStore(database), eventLog: createEventLog(nats) };
-  if (source.search === null) {
-    const latestInterval = (sourceId: string) => readLatestInterval(database, sourceId);
-    const lastEvent = (sourceId: string) => readLastEvent(nats, sourceId);
-    return [createReplayWorker({ ...options, latestInterval, lastEvent })];
-  }
-  if (config.xSearchPostsPerDay === 0) return [];
-  return [
-    createRepairWorker({
-      ...options,
-      search: source.search,
-      postsPerDay: config.xSearchPostsPerDay,
-      pace: config.upstreamPace,
-      nowMs: Date.now,
-    }),
+    ...repairWorkers(shared, source),
   ];
 }
 
@@ -134,6 +108,10 @@ function matchWorkers(shared: Shared): Worker[] {
     ...matching,
     createDeadLetterWorker({ ...forBatches, letters: createDeadLetters(database) }),
     createPartitionWorker({ ...shared, partitions: maintenance }),
+    createMatchedThroughWorker({
+      store: createMatchedThrough(shared.database),
+      progress: createMatchProgress(shared.nats),
+    }),
     createPurgeWorker({ ...shared, store: maintenance }),
     ...logWorkers(shared, (batch) => storeBatch(forBatches, batch)),
   ];

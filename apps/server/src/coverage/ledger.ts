@@ -14,6 +14,8 @@ import {
 export interface Ledger {
   /** The database's clock. */
   readonly now: Date;
+  /** What was heard until then has been matched: what is heard but waits in the event log is not here yet. */
+  readonly matchedThrough: Date;
   /** Where the window begins for which the rows were read: later than asked when there were too many. */
   readonly from: Date;
   readonly to: Date;
@@ -74,7 +76,7 @@ export function coverageOf(ledger: Ledger): PlatformCoverage[] {
     return {
       platform,
       timeline: filled(cut, from, knownUntil(ledger, watched, combined, to)),
-      completeThrough: completeThrough(watched, combined),
+      completeThrough: completeThrough(ledger, watched, combined),
     };
   });
 }
@@ -93,10 +95,11 @@ function knownUntil(ledger: Ledger, watched: readonly Watched[], timeline: Timel
   return isWatched ? Math.min(to, timeline.at(-1)?.to ?? to) : to;
 }
 
-function completeThrough(watched: readonly Watched[], timeline: Timeline): number | null {
+function completeThrough(ledger: Ledger, watched: readonly Watched[], timeline: Timeline): number | null {
   if (watched.length === 0) return null;
   const heard = timeline.findLast(({ state }) => state === 'live' || state === 'repaired');
-  return heard?.to ?? Math.min(...watched.map(({ from }) => from.getTime()));
+  const heardThrough = heard?.to ?? Math.min(...watched.map(({ from }) => from.getTime()));
+  return Math.min(heardThrough, ledger.matchedThrough.getTime());
 }
 
 function timelineOf(ledger: Ledger, watched: Watched): Timeline {

@@ -33,6 +33,7 @@ const watch = (from: number, to: number | null = null, more: Partial<Watched> = 
 /** A rule on x, watched from minute 0 on; it is minute 10. */
 const ledger = (intervals: readonly Interval[], more: Partial<Ledger> = {}): Ledger => ({
   now: at(10),
+  matchedThrough: at(10),
   from: at(-60),
   to: at(10),
   platforms: ['x'],
@@ -62,6 +63,13 @@ describe('coverage', () => {
     const now = new Date(at(8).getTime() + 5_000);
     expect(coverage([live(-5, 3, 'dropped'), live(3, 8)], { now, to: now })).toEqual({
       complete_through: iso(8),
+      gaps: [],
+    });
+  });
+
+  test('is complete only as far as what was heard has been matched', () => {
+    expect(coverage([live(0, 10)], { matchedThrough: at(7) })).toEqual({
+      complete_through: iso(7),
       gaps: [],
     });
   });

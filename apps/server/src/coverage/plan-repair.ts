@@ -2,7 +2,7 @@ import { searchability } from '@earshot/query';
 import type { AffectedSlot, PlannedRepair } from './repair-store.ts';
 
 /** How far back recent search reaches. */
-export const searchableForMs = 7 * 24 * 3_600_000;
+const searchableForMs = 7 * 24 * 3_600_000;
 
 /**
  * What a search brings back of a value, in comparison with the stream. One query per slot: several in one would save

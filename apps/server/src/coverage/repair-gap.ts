@@ -11,7 +11,7 @@ import type { PostSearch } from './post-search.ts';
 import type { Gap, RepairProgress, RepairStore, WaitingRepair } from './repair-store.ts';
 
 /** The stream delivers up to some seconds late: what was written shortly before the gap may have fallen into it. */
-const deliveryDelayMs = 10_000;
+export const deliveryDelayMs = 10_000;
 const pageMin = 10;
 const pageMax = 100;
 /** 450 calls in 15 minutes. */

@@ -1,9 +1,10 @@
 import type { StreamEnding } from './stream-ending.ts';
 
-/** The discriminators of X's problem object. Its `detail` is free text and decides nothing. */
+/** X's problem object. Its `detail` is free text and decides nothing. */
 export interface XProblem {
   readonly type?: string | null | undefined;
   readonly title?: string | null | undefined;
+  readonly detail?: string | null | undefined;
   readonly connection_issue?: string | null | undefined;
   readonly disconnect_type?: string | null | undefined;
 }

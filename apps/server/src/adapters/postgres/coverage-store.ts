@@ -18,7 +18,9 @@ export function createCoverageStore(database: Database, options: CoverageStoreOp
     async read(asked) {
       const ruleId = asked.ruleId;
       const [clock, platforms, watched] = await Promise.all([
-        database.one<{ now: Date }>('select now()'),
+        database.one<{ now: Date; matched_through: Date }>(
+          'select now(), matched_through from match_progress',
+        ),
         ruleId === null
           ? both.filter((one) => one === (asked.platform ?? one))
           : platformsOf(database, asked),
@@ -29,6 +31,7 @@ export function createCoverageStore(database: Database, options: CoverageStoreOp
       const rows = [...sources.values()].flat();
       return {
         now: clock?.now ?? asked.to,
+        matchedThrough: clock?.matched_through ?? asked.from,
         from: readFrom(asked.from, sources),
         to: asked.to,
         platforms,
