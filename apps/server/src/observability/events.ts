@@ -9,6 +9,7 @@ export function createEvents(log: Logger, metrics: Metrics) {
     ...ruleEvents(log, metrics),
     ...sourceEvents(log),
     ...streamEvents(log, metrics),
+    ...repairEvents(log, metrics),
     ...matchEvents(log, metrics),
   };
 }
@@ -82,6 +83,24 @@ function sourceEvents(log: Logger) {
 /** Part of every day; all others want a look. */
 const usualStates = new Set(['live', 'reconnecting', 'no_rules', 'stopped']);
 
+function repairEvents(log: Logger, metrics: Metrics) {
+  return {
+    gapSearched(search: { sourceId: string; slotId: string; posts: number }) {
+      metrics.postsSearched.inc(search.posts);
+      log.info(search, 'gap searched');
+    },
+    searchRefused(search: { sourceId: string; slotId: string; words: string }) {
+      log.warn(search, 'the upstream refused to search for a value');
+    },
+    repairPutOff(repair: { sourceId: string; waitMs: number; err: Error }) {
+      log.warn(repair, 'repair of gaps put off');
+    },
+    gapRepaired(gap: { sourceId: string; from: Date; to: Date; via: string }) {
+      log.info(gap, 'gap repaired');
+    },
+  };
+}
+
 function streamEvents(log: Logger, metrics: Metrics) {
   return {
     streamOpened(stream: { platform: string; sourceId: string; from: string }) {
@@ -123,19 +142,6 @@ function streamEvents(log: Logger, metrics: Metrics) {
     slotFreed(slot: { sourceId: string; count: number }) {
       metrics.slotsFreed.inc(slot.count);
       log.warn(slot, 'dead connections ended that took the place of our stream');
-    },
-    gapSearched(search: { sourceId: string; slotId: string; posts: number }) {
-      metrics.postsSearched.inc(search.posts);
-      log.info(search, 'gap searched');
-    },
-    searchRefused(search: { sourceId: string; slotId: string; words: string }) {
-      log.warn(search, 'the upstream refused to search for a value');
-    },
-    repairPutOff(repair: { sourceId: string; waitMs: number; err: Error }) {
-      log.warn(repair, 'repair of gaps put off');
-    },
-    gapRepaired(gap: { sourceId: string; from: Date; to: Date; via: string }) {
-      log.info(gap, 'gap repaired');
     },
     eventLogged(platform: string) {
       metrics.eventsLogged.inc({ platform });

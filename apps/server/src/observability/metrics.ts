@@ -19,9 +19,34 @@ export function createMetrics() {
   const make = makers(registry);
   const metrics = {
     registry,
+    ...requestMetrics(make),
+    ...logMetrics(make),
+    ...sourceMetrics(make),
+    ...matchMetrics(make),
+  };
+  for (const fate of ['found', 'recovered', 'lost']) metrics.logHoles.inc({ fate }, 0);
+  for (const platform of ['x', 'firehose']) {
+    for (const reason of dropReasons) metrics.itemsDropped.inc({ platform, reason }, 0);
+    metrics.eventsLogged.inc({ platform }, 0);
+    metrics.matchesStored.inc({ platform }, 0);
+    metrics.ruleCallFailures.inc({ platform }, 0);
+    metrics.ruleCallsPostponed.inc({ platform }, 0);
+  }
+  return metrics;
+}
+
+type Makers = ReturnType<typeof makers>;
+
+function requestMetrics(make: Makers) {
+  return {
     requests: make.counter('http_requests_total', 'HTTP requests.', ['operation', 'status']),
     requestSeconds: make.histogram('http_request_seconds', 'Time to answer a request.', ['operation']),
     workerFailures: make.counter('worker_failures_total', 'Failures of supervised workers.', ['worker']),
+  };
+}
+
+function logMetrics(make: Makers) {
+  return {
     eventsLogged: make.counter('events_logged_total', 'Events acknowledged by the event log.', ['platform']),
     logBytes: make.gauge('event_log_bytes', 'Size of the event log; a full log refuses events.', []),
     logBytesMax: make.gauge('event_log_bytes_max', 'Size at which the event log is full.', []),
@@ -46,6 +71,11 @@ export function createMetrics() {
       [],
     ),
     itemsDropped: make.counter('items_dropped_total', 'Upstream items dropped.', ['platform', 'reason']),
+  };
+}
+
+function sourceMetrics(make: Makers) {
+  return {
     streamLive: make.gauge('stream_live', '1 while the stream of a source is open.', ['source']),
     streamEndings: make.counter('stream_endings_total', 'How upstream streams ended.', ['platform', 'kind']),
     sourceState: make.gauge('source_state', '1 for the state that a source is in.', ['source', 'state']),
@@ -61,6 +91,11 @@ export function createMetrics() {
     foreignRules: make.gauge('foreign_rules', 'Upstream rules that are not ours, at the last look.', [
       'source',
     ]),
+  };
+}
+
+function matchMetrics(make: Makers) {
+  return {
     postsSearched: make.counter(
       'posts_searched_total',
       'Posts that searches of gaps returned; each costs money.',
@@ -77,15 +112,6 @@ export function createMetrics() {
       [],
     ),
   };
-  for (const fate of ['found', 'recovered', 'lost']) metrics.logHoles.inc({ fate }, 0);
-  for (const platform of ['x', 'firehose']) {
-    for (const reason of dropReasons) metrics.itemsDropped.inc({ platform, reason }, 0);
-    metrics.eventsLogged.inc({ platform }, 0);
-    metrics.matchesStored.inc({ platform }, 0);
-    metrics.ruleCallFailures.inc({ platform }, 0);
-    metrics.ruleCallsPostponed.inc({ platform }, 0);
-  }
-  return metrics;
 }
 
 function makers(registry: Registry) {

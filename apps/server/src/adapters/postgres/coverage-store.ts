@@ -61,7 +61,7 @@ async function platformsOf(
   database: Database,
   { accountId, ruleId, platform }: CoverageAsked,
 ): Promise<Platform[]> {
-  const rows = await database.many<{ platform: Platform }>(
+  const rows = await database.forAccount(accountId).many<{ platform: Platform }>(
     `select v.platform from rules join rule_versions v on v.rule_id = rules.id and v.version = rules.version
      where rules.id = $1 and rules.account_id = $2 and ($3::text is null or v.platform = $3)
      order by v.platform desc`,
@@ -84,7 +84,7 @@ async function watchedSlots(
   { accountId, ruleId, platform, from, to }: CoverageAsked,
   { xRuleDelayMs }: CoverageStoreOptions,
 ): Promise<Watched[]> {
-  const rows = await database.many<WatchedRow>(
+  const rows = await database.forAccount(accountId).many<WatchedRow>(
     `select * from (
        select watches.platform, services.source_id, watches.slot_id,
          greatest(watches.from_at, services.from_at

@@ -26,7 +26,9 @@ export async function createRegistered(
     return { created, equivalentRuleId };
   };
   // One statement is a transaction by itself; the answer for an Idempotency-Key is a second one.
-  return whenRegistered.change.claim === null ? await create(database) : await database.transaction(create);
+  return whenRegistered.change.claim === null
+    ? await create(database)
+    : await database.forAccount(rule.accountId).transaction(create);
 }
 
 /** One row per slot; when nothing was written a single one without a slot. */

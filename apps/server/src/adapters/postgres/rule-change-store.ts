@@ -44,11 +44,15 @@ type Refuse = (outcome: ChangeOutcome) => never;
 export function createRuleChangeStore(database: Database): RuleChangeStore {
   return {
     beginUpdate: (update, change) =>
-      refusable<ChangeOutcome>(database, (sql, refuse) => beginUpdate(sql, update, change, refuse)),
+      refusable<ChangeOutcome>(database.forAccount(change.accountId), (sql, refuse) =>
+        beginUpdate(sql, update, change, refuse),
+      ),
     beginResume: (resume) =>
-      refusable<ChangeOutcome>(database, (sql, refuse) => beginResume(sql, resume, refuse)),
+      refusable<ChangeOutcome>(database.forAccount(resume.accountId), (sql, refuse) =>
+        beginResume(sql, resume, refuse),
+      ),
     apply: (begun, change) =>
-      database.transaction(async (sql) => {
+      database.forAccount(change.accountId).transaction(async (sql) => {
         const rule = await lockRule(sql, begun.ruleId);
         if (rule?.changing_to !== begun.version) return null;
         await apply(sql, begun);
@@ -56,7 +60,7 @@ export function createRuleChangeStore(database: Database): RuleChangeStore {
       }),
     undo: (ruleId) => database.transaction((sql) => undoChange(sql, ruleId)),
     pause: (ruleId, change) =>
-      database.transaction(async (sql) => {
+      database.forAccount(change.accountId).transaction(async (sql) => {
         const rule = await lockRule(sql, ruleId);
         if (rule?.account_id !== change.accountId) return { kind: 'not_found' };
         if (rule.changing_to !== null) return { kind: 'under_way' };

@@ -18,7 +18,7 @@ export function createRuleStore(database: Database): RuleStore & AbandonedRules 
     async begin(rule, whenRegistered) {
       const tried = whenRegistered && (await createRegistered(database, rule, whenRegistered));
       if (tried?.created) return { kind: 'created', answer: tried.created };
-      return await refusable<BeginOutcome>(database, async (sql, refuse) => {
+      return await refusable<BeginOutcome>(database.forAccount(rule.accountId), async (sql, refuse) => {
         await begin(sql, rule, refuse);
         return { kind: 'begun', equivalentRuleId: tried?.equivalentRuleId ?? null };
       });
@@ -41,20 +41,24 @@ export function createRuleStore(database: Database): RuleStore & AbandonedRules 
       for (const { id } of rules) await database.transaction((sql) => abandon(sql, id));
       return rules.length;
     },
-    delete: (change, ruleId) => database.transaction((sql) => remove(sql, change, ruleId)),
+    delete: (change, ruleId) =>
+      database.forAccount(change.accountId).transaction((sql) => remove(sql, change, ruleId)),
     async exists(accountId, ruleId) {
-      const row = await database.one(
-        `select 1 from rules where id = $1 and account_id = $2 and state not in ('creating', 'deleted')`,
-        [ruleId, accountId],
-      );
+      const row = await database
+        .forAccount(accountId)
+        .one(
+          `select 1 from rules where id = $1 and account_id = $2 and state not in ('creating', 'deleted')`,
+          [ruleId, accountId],
+        );
       return row !== null;
     },
     async get(accountId, ruleId) {
-      const row = await database.one<RuleRow>(ruleById, [accountId, ruleId]);
+      const row = await database.forAccount(accountId).one<RuleRow>(ruleById, [accountId, ruleId]);
       return row && toRule(row);
     },
     async page(accountId, { before, limit }): Promise<Rule[]> {
-      return (await database.many<RuleRow>(rulePage, [accountId, before, limit])).map(toRule);
+      const rows = await database.forAccount(accountId).many<RuleRow>(rulePage, [accountId, before, limit]);
+      return rows.map(toRule);
     },
   };
 }
