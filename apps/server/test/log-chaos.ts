@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { NatsServers } from '@earshot/testkit';
+import { eventually, type NatsServers } from '@earshot/testkit';
 import type { Nats } from '../src/adapters/nats/connection.ts';
 import { eventsStream } from '../src/adapters/nats/events-stream.ts';
 import type { EventLog } from '../src/ingest/event-log.ts';
@@ -94,12 +94,13 @@ async function causeFaults(
 /** Every key in the log, and how often. */
 async function readLog({ jetstream, manager }: Nats): Promise<Map<string, number>> {
   const logged = new Map<string, number>();
-  const { last_seq } = (await manager.streams.info(eventsStream)).state;
+  // After the last fault there may be no leader yet.
+  const { state } = await eventually(() => manager.streams.info(eventsStream), { timeoutMs: 60_000 });
   const consumer = await jetstream.consumers.get(eventsStream);
   for await (const message of await consumer.consume({ max_messages: 1_000 })) {
     const { key } = message.json<StreamEvent>();
     logged.set(key, (logged.get(key) ?? 0) + 1);
-    if (message.seq >= last_seq) break;
+    if (message.seq >= state.last_seq) break;
   }
   return logged;
 }

@@ -15,7 +15,6 @@ export interface DeadLetterStore {
 
 export interface RequestedLetter {
   readonly id: number;
-  readonly sequence: number;
   readonly body: string;
   /** Null when it cannot be read. */
   readonly event: StreamEvent | null;
@@ -43,7 +42,8 @@ export async function retryDeadLetters(options: DeadLetterWorkerOptions): Promis
   for (const { id, ...letter } of await letters.requested()) {
     let isStored = false;
     const ack = () => void (isStored = true);
-    const logged = { ...letter, deliveries: 1, ack, again: () => undefined };
+    // It was settled when it was buried; by now its sequence may be that of another event in a new log.
+    const logged = { ...letter, sequence: 0, deliveries: 1, ack, again: () => undefined };
     if (letter.event !== null) await storeBatch(options, [logged]);
     if (isStored) await letters.remove(id);
     else await letters.keep(id);

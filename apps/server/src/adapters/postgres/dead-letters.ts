@@ -26,8 +26,8 @@ export interface DeadLetters extends DeadLetterStore {
 export function createDeadLetters(database: Database): DeadLetters {
   return {
     async requested() {
-      const rows = await database.many<{ id: number; sequence: number; body: string }>(
-        'select id, sequence, body from dead_letters where retry_requested order by id limit $1',
+      const rows = await database.many<{ id: number; body: string }>(
+        'select id, body from dead_letters where retry_requested order by id limit $1',
         [retryBatch],
       );
       return rows.map((row) => ({ ...row, event: readEvent(row.body) }));
