@@ -10,6 +10,7 @@ import { fitForLog } from './fit-for-log.ts';
 import type { SourceStore } from './source-store.ts';
 import type { StreamEvent } from './stream-event.ts';
 import { StreamEnded, type StreamEnding, type StreamFrame, type UpstreamStream } from './upstream-stream.ts';
+import { createWakefulness } from './wakefulness.ts';
 import { type Reading, readXRecord } from './x-event.ts';
 
 /** Events between the socket and the log's acknowledgement. When it is full, the socket waits. */
@@ -145,13 +146,16 @@ function createCoverage(
 ) {
   let id: number | null = null;
   let timer: NodeJS.Timeout | undefined;
+  let asleepMs = () => 0;
   return {
     async open(): Promise<void> {
       id = await store.openCoverage(sourceId);
       const coverageId = id;
+      const wakefulness = createWakefulness(() => performance.now());
+      asleepMs = () => wakefulness.asleepMs();
       timer = setInterval(() => {
         // Heard is not kept. And a missed proof only makes the ledger more careful than the truth.
-        if (appender.behindMs() > proveEveryMs) return;
+        if (!wakefulness.look() || appender.behindMs() > proveEveryMs) return;
         store.proveCoverage(sourceId, coverageId).then(
           () => checkpoint?.('ingest.proven'),
           () => undefined,
@@ -165,7 +169,7 @@ function createCoverage(
     async close(ending: StreamEnding): Promise<void> {
       clearInterval(timer);
       const silentMs = ending.kind === 'stalled' ? ending.silentMs : 0;
-      const uncoveredMs = Math.max(silentMs, appender.behindMs());
+      const uncoveredMs = Math.max(silentMs, appender.behindMs(), asleepMs());
       if (id !== null) await store.closeCoverage(sourceId, id, { because: ending.kind, uncoveredMs });
     },
   };
