@@ -41,6 +41,7 @@ import { createPauseRule } from '../rules/pause-rule.ts';
 import { createResumeRule } from '../rules/resume-rule.ts';
 import { createUpdateRule } from '../rules/update-rule.ts';
 import type { Shared } from './shared.ts';
+import { webhookRoutesOf } from './webhooks.ts';
 
 export function createApi(shared: Shared): HttpServer {
   const { config, database } = shared;
@@ -49,7 +50,11 @@ export function createApi(shared: Shared): HttpServer {
   const contact = config.supportContact;
   return createHttpServer({
     ...shared,
-    routes: [...routesOf(shared, plans), ...accountRoutesOf(shared, plans)],
+    routes: [
+      ...routesOf(shared, plans),
+      ...accountRoutesOf(shared, plans),
+      ...webhookRoutesOf(shared, plans),
+    ],
     authenticate: createAuthenticate(createAccountStore(database), nowMs),
     limits: createRateLimits({ plans, contact, nowMs, inFlightMax: config.requestsInFlightMax }),
     answerOnce: createAnswerOnce(createClaimStore(database)),
@@ -65,6 +70,7 @@ function plansOf(config: Config): Plans {
       requestsPerMinute: config.freeRequestsPerMinute,
       changesPerMinute: config.freeChangesPerMinute,
       keysMax: config.freeKeysMax,
+      webhooksMax: config.freeWebhooksMax,
     },
     paid: {
       paid: true,
@@ -72,6 +78,7 @@ function plansOf(config: Config): Plans {
       requestsPerMinute: config.requestsPerMinute,
       changesPerMinute: config.changesPerMinute,
       keysMax: config.keysMax,
+      webhooksMax: config.webhooksMax,
     },
   };
 }

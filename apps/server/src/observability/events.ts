@@ -5,7 +5,12 @@ import type { DropReason, Metrics } from './metrics.ts';
 export type Events = ReturnType<typeof createEvents>;
 
 export function createEvents(log: Logger, metrics: Metrics) {
-  return { ...ruleEvents(log, metrics), ...streamEvents(log, metrics), ...matchEvents(log, metrics) };
+  return {
+    ...ruleEvents(log, metrics),
+    ...streamEvents(log, metrics),
+    ...matchEvents(log, metrics),
+    ...webhookEvents(log, metrics),
+  };
 }
 
 function ruleEvents(log: Logger, metrics: Metrics) {
@@ -119,6 +124,35 @@ function matchEvents(log: Logger, metrics: Metrics) {
     },
     matchesPurged(count: number) {
       if (count > 0) log.info({ count }, 'matches of deleted rules purged');
+    },
+  };
+}
+
+function webhookEvents(log: Logger, metrics: Metrics) {
+  return {
+    webhookAttempted(attempt: {
+      webhookId: string;
+      accountId: string;
+      outcome: string;
+      status: number | null;
+      matches: number;
+      parked: number;
+      ms: number;
+    }) {
+      metrics.webhookAttempts.inc({ outcome: attempt.outcome });
+      metrics.webhookAttemptSeconds.observe(attempt.ms / 1000);
+      metrics.webhookMatchesParked.inc(attempt.parked);
+      log[attempt.outcome === 'delivered' ? 'debug' : 'info'](attempt, 'webhook attempt');
+    },
+    webhookDisabled(webhook: { webhookId: string; accountId: string; because: 'gone' | 'failing' }) {
+      metrics.webhooksDisabled.inc({ because: webhook.because });
+      log.warn(webhook, 'webhook disabled');
+    },
+    webhookSecretUnreadable(webhook: { webhookId: string; err: unknown }) {
+      log.error(
+        webhook,
+        'a webhook secret cannot be opened: is EARSHOT_SECRETS_KEY the one it was sealed with?',
+      );
     },
   };
 }

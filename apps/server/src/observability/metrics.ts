@@ -42,6 +42,14 @@ export function createMetrics() {
       'platform',
       'operator',
     ]),
+    webhookAttempts: make.counter('webhook_attempts_total', 'Webhook attempts.', ['outcome']),
+    webhookAttemptSeconds: make.histogram('webhook_attempt_seconds', 'Duration of webhook attempts.', []),
+    webhookMatchesParked: make.counter(
+      'webhook_matches_parked_total',
+      'Matches that an endpoint refused while it accepted others.',
+      [],
+    ),
+    webhooksDisabled: make.counter('webhooks_disabled_total', 'Webhooks that were given up.', ['because']),
     matchBatchSeconds: make.histogram(
       'match_batch_seconds',
       'From taking a batch of events to its commit.',
@@ -55,6 +63,9 @@ export function createMetrics() {
     metrics.ruleCallFailures.inc({ platform }, 0);
     metrics.ruleCallsPostponed.inc({ platform }, 0);
   }
+  for (const outcome of ['delivered', 'failed', 'refused', 'gone', 'not_sent'])
+    metrics.webhookAttempts.inc({ outcome }, 0);
+  for (const because of ['gone', 'failing']) metrics.webhooksDisabled.inc({ because }, 0);
   return metrics;
 }
 

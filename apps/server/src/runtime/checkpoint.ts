@@ -25,5 +25,13 @@ export const checkpoints = [
   'release.recorded',
 ] as const;
 
-export type CheckpointLabel = (typeof checkpoints)[number];
+/** Those of a delivery; apart, because a rule's life does not come past them. */
+export const deliveryCheckpoints = [
+  'deliver.claimed',
+  'deliver.batched',
+  'deliver.sent',
+  'deliver.recorded',
+] as const;
+
+export type CheckpointLabel = (typeof checkpoints)[number] | (typeof deliveryCheckpoints)[number];
 export type Checkpoint = (label: CheckpointLabel) => void;
