@@ -1,5 +1,4 @@
-import type { LookupFunction, Socket } from 'node:net';
-import { isIP } from 'node:net';
+import { isIP, type LookupFunction } from 'node:net';
 import { buildConnector } from 'undici';
 import { createAddressCheck, isLoopback } from './public-address.ts';
 import type { Resolve } from './resolve.ts';
@@ -55,7 +54,7 @@ export function createGuardedConnector(options: GuardOptions): buildConnector.co
         });
         connect({ ...asked, hostname: host }, (...[error, socket]) => {
           if (error !== null) return callback(error, null);
-          if (!isPeer(socket, addresses)) {
+          if (!isPeer(socket.remoteAddress, addresses)) {
             socket.destroy();
             return callback(new AddressNotAllowed(), null);
           }
@@ -76,9 +75,8 @@ function pinnedTo(addresses: readonly string[]): LookupFunction {
   };
 }
 
-function isPeer(socket: Socket, addresses: readonly string[]): boolean {
-  const { remoteAddress = '' } = socket;
-  return addresses.some((address) => sameAddress(address, remoteAddress));
+export function isPeer(peer: string | undefined, addresses: readonly string[]): boolean {
+  return peer !== undefined && addresses.some((address) => sameAddress(address, peer));
 }
 
 /** The resolver and the socket may write the same IPv6 address differently. */

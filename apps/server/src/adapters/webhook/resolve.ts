@@ -10,8 +10,9 @@ const noneOfThisKind = new Set(['ENODATA', 'ENOTFOUND']);
  * Asks the name servers directly: `dns.lookup` would also read /etc/hosts, whose names are of the inside, and would
  * wait in the four threads that all of Node shares. When one family cannot be had, neither can the answer.
  */
-export function createResolve(): Resolve {
+export function createResolve(nameServers?: readonly string[]): Resolve {
   const resolver = new Resolver({ timeout: 2_000, tries: 2 });
+  if (nameServers !== undefined) resolver.setServers(nameServers);
   return async (name) => {
     const answers = await Promise.allSettled([resolver.resolve4(name), resolver.resolve6(name)]);
     const failures: unknown[] = [];
