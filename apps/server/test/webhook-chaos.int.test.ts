@@ -45,32 +45,32 @@ function inbox(
   return { handler, accepted };
 }
 
-function taking(received: Received, take: () => void): number {
+function taking(take: () => void): number {
   take();
   return 200;
 }
 
 function endpointsOf(random: () => number, state: { gone: boolean }) {
   return {
-    steady: inbox(taking),
-    flapping: inbox((received, take) => (random() < 0.4 ? 500 : taking(received, take))),
-    slow: inbox((received, take, response) => {
-      void sleep(200).then(() => response.writeHead(taking(received, take)).end());
+    steady: inbox((_received, take) => taking(take)),
+    flapping: inbox((_received, take) => (random() < 0.4 ? 500 : taking(take))),
+    slow: inbox((_received, take, response) => {
+      void sleep(200).then(() => response.writeHead(taking(take)).end());
       return undefined;
     }),
-    limited: inbox((received, take, response) => {
-      if (random() < 0.7) return taking(received, take);
+    limited: inbox((_received, take, response) => {
+      if (random() < 0.7) return taking(take);
       response.writeHead(429, { 'retry-after': '30' }).end();
       return undefined;
     }),
-    forgetful: inbox((received, take, response) => {
+    forgetful: inbox((_received, take, response) => {
       take();
       if (random() < 0.7) return 200;
       response.destroy();
       return undefined;
     }),
-    gone: inbox((received, take) => (state.gone && random() < 0.5 ? 410 : taking(received, take))),
-    picky: inbox((received, take) => (received.body.includes('poison') ? 400 : taking(received, take))),
+    gone: inbox((_received, take) => (state.gone && random() < 0.5 ? 410 : taking(take))),
+    picky: inbox((received, take) => (received.body.includes('poison') ? 400 : taking(take))),
   } satisfies Record<string, Inbox>;
 }
 

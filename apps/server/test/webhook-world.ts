@@ -105,7 +105,11 @@ export function createWebhookWorld(database: Database): WebhookWorld {
     },
     deliveries: (webhookId, outcome) =>
       createDeliveryLog(database).page(webhookId, { outcome: outcome ?? null, before: null, limit: 10_000 }),
-    startSender({ checkpoint = () => undefined, timeoutMs = 10_000, store: wrap = (same) => same } = {}) {
+    startSender({
+      checkpoint = () => undefined,
+      timeoutMs = 10_000,
+      store: wrap = (same: DeliveryStore) => same,
+    } = {}) {
       const store = wrap(createDeliveryStore(database));
       const sender = createSender({ resolve: async () => ['127.0.0.1'], allowInsecure: true, timeoutMs });
       const deliver = createDeliverBatch({
