@@ -15,8 +15,8 @@ import {
   rotateWebhookSecretRequest,
   testWebhookAnswer,
   testWebhookRequest,
-  updateWebhookAnswer,
   updateWebhookRequest,
+  webhookSchema,
 } from './webhooks.ts';
 
 /** Push by Standard Webhooks: rows of the table in operations.ts. */
@@ -65,7 +65,7 @@ export const webhookOperations = {
     description:
       'Changes the fields that are named. A webhook that was paused or disabled goes on where it stopped.',
     request: updateWebhookRequest,
-    answer: updateWebhookAnswer,
+    answer: webhookSchema,
     errors: [...commonErrors, 'permission_denied', 'not_found', 'already_exists', 'aborted'],
     example: webhookExamples.updateWebhook,
   },

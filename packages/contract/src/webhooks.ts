@@ -76,7 +76,6 @@ export const updateWebhookRequest = requestObject({
   if (Object.keys(changes).length === 0)
     context.addIssue(requestIssue('required', 'Name at least one field to change.'));
 }, alsoWhenFieldsFail);
-export const updateWebhookAnswer = webhookSchema;
 
 export const deleteWebhookRequest = requestObject({ webhook_id: asked });
 export const deleteWebhookAnswer = z.strictObject({ webhook_id: webhookId, deleted_at: timestamp });

@@ -126,10 +126,3 @@ function charged(
     disabledBecause: nowMs - failingSinceMs >= failingMaxMs ? 'failing' : null,
   };
 }
-
-/** Enabled by its owner: tried at once, as if nothing had happened. It goes on at its position. */
-export function enabled(
-  nowMs: number,
-): Pick<EndpointState, 'failures' | 'failingSinceMs' | 'nextAttemptMs' | 'troubled' | 'disabledBecause'> {
-  return { failures: 0, failingSinceMs: null, nextAttemptMs: nowMs, troubled: false, disabledBecause: null };
-}

@@ -1,5 +1,5 @@
 import * as fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import type { Verdict } from './endpoint.ts';
 import { verdictOf } from './endpoint.ts';
 import {
@@ -11,6 +11,8 @@ import {
   type Step,
   suspectsMax,
 } from './endpoint-state.ts';
+
+vi.setConfig({ testTimeout: 60_000 });
 
 const second = 1_000;
 const hour = 3_600 * second;
@@ -95,7 +97,7 @@ describe('every verdict on every kind of batch', () => {
       [],
     ],
   ];
-  test.each(rows)('%s', (_name, state, matchCount, verdict, expected, keepBatch, parked) => {
+  test.each(rows)('%s', (...[, state, matchCount, verdict, expected, keepBatch, parked]) => {
     const step = after(state, matchCount, verdict);
     expect(step.state).toMatchObject(expected);
     expect({ keepBatch: step.keepBatch, parked: step.parked }).toEqual({ keepBatch, parked });

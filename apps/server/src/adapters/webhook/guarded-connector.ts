@@ -1,6 +1,7 @@
-import { isIP, type LookupFunction } from 'node:net';
+import { isIP, type LookupFunction, type Socket } from 'node:net';
+import { callbackify } from 'node:util';
 import { buildConnector } from 'undici';
-import { createAddressCheck, isLoopback } from './public-address.ts';
+import { bareHost, createAddressCheck, isLoopback } from './public-address.ts';
 import type { Resolve } from './resolve.ts';
 
 export class AddressNotAllowed extends Error {
@@ -35,34 +36,31 @@ export function createGuardedConnector(options: GuardOptions): buildConnector.co
     if (addresses.length === 0 || !addresses.every(isAllowed)) throw new AddressNotAllowed();
     return addresses.slice(0, addressesMax);
   };
+  const open = async (asked: buildConnector.Options): Promise<Socket> => {
+    const host = bareHost(asked.hostname);
+    const addresses = await addressesOf(host);
+    if (asked.protocol !== 'https:' && !addresses.every(isLoopback)) throw new AddressNotAllowed();
+    const connect = buildConnector({
+      timeout: timeoutMs,
+      allowH2: false,
+      maxCachedSessions: 0,
+      lookup: pinnedTo(addresses),
+      autoSelectFamily: true,
+      autoSelectFamilyAttemptTimeout: 2_000,
+      ...(ca === undefined ? {} : { ca }),
+    });
+    const socket = await new Promise<Socket>((resolveSocket, reject) => {
+      connect({ ...asked, hostname: host }, (...[error, connected]) =>
+        error === null ? resolveSocket(connected) : reject(error),
+      );
+    });
+    if (isPeer(socket.remoteAddress, addresses)) return socket;
+    socket.destroy();
+    throw new AddressNotAllowed();
+  };
+  const opened = callbackify(open);
   return (asked, callback) => {
-    const host = asked.hostname.replace(/^\[(.*)\]$/, '$1');
-    addressesOf(host).then(
-      (addresses) => {
-        if (asked.protocol !== 'https:' && !addresses.every(isLoopback)) {
-          callback(new AddressNotAllowed(), null);
-          return;
-        }
-        const connect = buildConnector({
-          timeout: timeoutMs,
-          allowH2: false,
-          maxCachedSessions: 0,
-          lookup: pinnedTo(addresses),
-          autoSelectFamily: true,
-          autoSelectFamilyAttemptTimeout: 2_000,
-          ...(ca === undefined ? {} : { ca }),
-        });
-        connect({ ...asked, hostname: host }, (...[error, socket]) => {
-          if (error !== null) return callback(error, null);
-          if (!isPeer(socket.remoteAddress, addresses)) {
-            socket.destroy();
-            return callback(new AddressNotAllowed(), null);
-          }
-          return callback(null, socket);
-        });
-      },
-      (error: unknown) => callback(error instanceof Error ? error : new Error(String(error)), null),
-    );
+    opened(asked, (error: Error | null, socket) => (error ? callback(error, null) : callback(null, socket)));
   };
 }
 

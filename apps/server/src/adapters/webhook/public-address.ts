@@ -59,6 +59,11 @@ export function isLoopback(address: string): boolean {
   return version === 4 ? loopback.check(address, 'ipv4') : address === '::1';
 }
 
+/** Without the brackets of an IPv6 literal. */
+export function bareHost(hostname: string): string {
+  return hostname.replace(/^\[(.*)\]$/, '$1');
+}
+
 function blockListOf(ranges: readonly string[]): BlockList {
   const list = new BlockList();
   for (const range of ranges) {

@@ -4,10 +4,12 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { type Handler, startEndpoint } from '../../../test/web-endpoint.ts';
 import { parseRetryAfterMs } from './retry-after.ts';
 import { createSender } from './sender.ts';
+
+vi.setConfig({ testTimeout: 60_000 });
 
 const resolve = async () => ['127.0.0.1'];
 const message = { headers: { 'webhook-id': 'msg_1' }, body: '{"a":"ü"}' };
@@ -108,20 +110,9 @@ describe('by TLS', () => {
   async function certificate(name: string) {
     const dir = await mkdtemp(join(tmpdir(), 'earshot-tls-'));
     const [key, cert] = [join(dir, 'key.pem'), join(dir, 'cert.pem')];
-    await promisify(execFile)('openssl', [
-      ...[
-        'req',
-        '-x509',
-        '-newkey',
-        'ec',
-        '-pkeyopt',
-        'ec_paramgen_curve:prime256v1',
-        '-nodes',
-        '-days',
-        '2',
-      ],
-      ...['-subj', `/CN=${name}`, '-addext', `subjectAltName=DNS:${name}`, '-keyout', key, '-out', cert],
-    ]);
+    const command = `req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 -subj /CN=${name}`;
+    const files = ['-addext', `subjectAltName=DNS:${name}`, '-keyout', key, '-out', cert];
+    await promisify(execFile)('openssl', [...command.split(' '), ...files]);
     const pair = { key: await readFile(key, 'utf8'), cert: await readFile(cert, 'utf8') };
     await rm(dir, { recursive: true });
     return pair;

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 import type { UrlProblem } from '../../webhooks/endpoint.ts';
-import { createAddressCheck, isLoopback } from './public-address.ts';
+import { bareHost, createAddressCheck, isLoopback } from './public-address.ts';
 
 const ports = new Set(['', '443', '8443']);
 
@@ -13,7 +13,7 @@ export function createUrlProblem({ allowInsecure }: { readonly allowInsecure: bo
   return (text) => {
     const url = URL.parse(text);
     if (url === null) return 'Must be an absolute URL.';
-    const host = hostOf(url);
+    const host = bareHost(url.hostname);
     const isInsecureLoopback = allowInsecure && url.protocol === 'http:' && isLoopback(host);
     if (url.protocol !== 'https:' && !isInsecureLoopback) return 'Must begin with "https://".';
     if (url.username !== '' || url.password !== '') return 'Must not contain a user name or password.';
@@ -21,9 +21,4 @@ export function createUrlProblem({ allowInsecure }: { readonly allowInsecure: bo
     if (isIP(host) !== 0 && !isAllowed(host)) return 'Must be on the public internet.';
     return null;
   };
-}
-
-/** Without the brackets of an IPv6 literal. */
-export function hostOf(url: URL): string {
-  return url.hostname.replace(/^\[(.*)\]$/, '$1');
 }
