@@ -161,7 +161,7 @@ async function chaos(
   state.gone = false;
   await finishUp(world, database);
   const parked = await world.deliveries(webhooks['picky']?.webhook.id ?? '', 'parked');
-  return { kills, webhooks, parked: parked.map((one) => one.first_match_id).toReversed() };
+  return { kills, webhooks, parked: parked.map((one) => one.first_match_id).toSorted() };
 }
 
 async function enableAll(world: WebhookWorld): Promise<void> {

@@ -43,7 +43,7 @@ import { createUpdateRule } from '../rules/update-rule.ts';
 import type { Shared } from './shared.ts';
 import { webhookRoutesOf } from './webhooks.ts';
 
-export function createApi(shared: Shared): HttpServer {
+export function createApi(shared: Shared, stack: AsyncDisposableStack): HttpServer {
   const { config, database } = shared;
   const nowMs = () => performance.now();
   const plans = plansOf(config);
@@ -53,7 +53,7 @@ export function createApi(shared: Shared): HttpServer {
     routes: [
       ...routesOf(shared, plans),
       ...accountRoutesOf(shared, plans),
-      ...webhookRoutesOf(shared, plans),
+      ...webhookRoutesOf(shared, plans, stack),
     ],
     authenticate: createAuthenticate(createAccountStore(database), nowMs),
     limits: createRateLimits({ plans, contact, nowMs, inFlightMax: config.requestsInFlightMax }),

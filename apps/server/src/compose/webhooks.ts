@@ -35,20 +35,21 @@ import { createSecretBox, type SecretBox } from '../webhooks/secret-box.ts';
 import { createTestWebhook } from '../webhooks/test-webhook.ts';
 import type { Shared } from './shared.ts';
 
-export function webhookRoutesOf(shared: Shared, plans: Plans): AnyRoute[] {
+export function webhookRoutesOf(shared: Shared, plans: Plans, stack: AsyncDisposableStack): AnyRoute[] {
   const { config, database, installation } = shared;
   const store = createWebhookStore(database);
   const contact = config.supportContact;
   const secretBox = secretBoxOf(shared);
   const urlProblem = createUrlProblem({ allowInsecure: config.allowInsecureWebhooks });
   const rules = createRuleStore(database);
+  const sender = stack.use(senderOf(shared));
   return [
     createWebhookRoute(createCreateWebhook({ store, rules, urlProblem, secretBox, plans, contact })),
     listWebhooksRoute(store),
     updateWebhookRoute(createUpdateWebhook({ store, rules, urlProblem })),
     deleteWebhookRoute(createDeleteWebhook(store)),
     rotateWebhookSecretRoute(createRotateWebhookSecret({ store, secretBox, contact })),
-    testWebhookRoute(createTestWebhook({ store, sender: senderOf(shared), secretBox, contact })),
+    testWebhookRoute(createTestWebhook({ store, sender, secretBox, contact })),
     listDeliveriesRoute(
       createListDeliveries({
         store,

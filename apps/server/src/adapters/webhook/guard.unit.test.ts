@@ -48,9 +48,11 @@ const literals = `
 const names: Record<string, readonly string[]> = {
   'loopback.example': ['127.0.0.1'],
   'metadata.example': ['169.254.169.254'],
-  'mixed.example': ['93.184.215.14', '127.0.0.1'],
-  'mixed-families.example': ['93.184.215.14', '::1'],
-  'private-v6.example': ['2606:2800:21f:cb07:6820:80da:af6b:8b2c', 'fd00::1'],
+  // The inside first: a guard that lets one good address speak for all goes there, and never leaves this machine.
+  'mixed.example': ['127.0.0.1', '93.184.215.14'],
+  'mixed-families.example': ['::1', '93.184.215.14'],
+  'mixed-v6.example': ['::1', '2606:2800:21f:cb07:6820:80da:af6b:8b2c'],
+  'private-v6.example': ['fd00::1'],
   'mapped.example': ['::ffff:127.0.0.1'],
   'empty.example': [],
   localhost: ['127.0.0.1', '::1'],
