@@ -102,7 +102,6 @@ function mortal(random: () => number, chance: number) {
     },
     store: (store: DeliveryStore): DeliveryStore => ({
       claimDue: (asked) => alive(() => store.claimDue(asked)),
-      logEnd: () => alive(() => store.logEnd()),
       begin: (claim, batch) => alive(() => store.begin(claim, batch)),
       finish: (claim, step, sent) => alive(() => store.finish(claim, step, sent)),
       skipTo: (claim, position) => alive(() => store.skipTo(claim, position)),
@@ -272,7 +271,8 @@ describe('one endpoint does not feel the other', () => {
       committedAt = performance.now();
       await world.storeMatches([`round ${round}`]);
       await eventually(() => times.length === 99, within);
-      all[state === 'active' ? 'withDead' : 'alone'].push(...times);
+      // The first of each pay for connections and plans.
+      if (round >= 2) all[state === 'active' ? 'withDead' : 'alone'].push(...times);
     }
     const [alone, withDead] = [p99(all.alone), p99(all.withDead)];
     process.stdout.write(

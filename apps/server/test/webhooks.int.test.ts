@@ -234,6 +234,24 @@ describe('a webhook', () => {
     }));
 });
 
+test('a secret that cannot be opened is our trouble: nothing is sent, and nobody is charged', () =>
+  withWorld(async (world, database) => {
+    await using endpoint = await startEndpoint();
+    const webhook = await world.createWebhook(endpoint.url);
+    const other = await world.createWebhook('https://hooks.example/');
+    await database.run(
+      'update webhooks set secret = (select secret from webhooks where id = $2) where id = $1',
+      [webhook.id, other.id],
+    );
+    await world.webhooks.remove(world.change('DeleteWebhook'), other.id);
+    await using _sender = world.startSender();
+    await world.storeMatches(['a']);
+    await eventually(async () => expect(await world.deliveries(webhook.id)).toHaveLength(1), within);
+    expect(await world.deliveries(webhook.id)).toMatchObject([{ outcome: 'not_sent', status: null }]);
+    expect(await world.webhooks.list('acc_1')).toMatchObject([{ state: 'active', failing_since: null }]);
+    expect(endpoint.received).toEqual([]);
+  }));
+
 describe('a dead endpoint', () => {
   test('has its attempts by the schedule of 75 hours, is given up after five days, and loses nothing', () =>
     withWorld(async (world) => {

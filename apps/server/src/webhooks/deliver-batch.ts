@@ -62,7 +62,6 @@ export function createDeliverBatch(options: DeliverBatchOptions) {
 async function nextBatch(options: DeliverBatchOptions, claim: Claim): Promise<Batch | null> {
   const { store, nowMs, random } = options;
   const { state } = claim;
-  const logEnd = await store.logEnd();
   const batch = await buildBatch(options, claim);
   if (batch !== null) {
     if (await store.begin(claim, batch)) return batch;
@@ -70,7 +69,7 @@ async function nextBatch(options: DeliverBatchOptions, claim: Claim): Promise<Ba
   } else if (state.suspects.length > 0) {
     await store.finish(claim, afterNothingToTry(state, { nowMs: nowMs(), random }), null);
   } else {
-    await store.skipTo(claim, logEnd);
+    await store.skipTo(claim, claim.logEnd);
   }
   return null;
 }

@@ -15,6 +15,8 @@ export interface Claim {
   readonly secrets: readonly Buffer[];
   readonly state: EndpointState;
   readonly batch: Batch | null;
+  /** The last position of the match log at that time: whoever reads later sees everything up to it. */
+  readonly logEnd: number;
 }
 
 export interface Batch {
@@ -30,8 +32,6 @@ export interface Batch {
 export interface DeliveryStore {
   /** Endpoints with something to send whose time has come. `troubled` ones and others are claimed apart. */
   claimDue(asked: { nowMs: number; max: number; troubled: boolean }): Promise<Claim[]>;
-  /** The last position of the match log: all up to it are visible from now on. */
-  logEnd(): Promise<number>;
   /** Keeps the batch. False when the claim is no longer valid: then nothing may be sent. */
   begin(claim: Claim, batch: Batch): Promise<boolean>;
   /** Records the attempt, if there was one, and where the endpoint stands. Ends the claim. */

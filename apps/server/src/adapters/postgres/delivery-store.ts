@@ -15,10 +15,6 @@ const noLease = `lease = null, lease_until = '-infinity'`;
 export function createDeliveryStore(database: Database): DeliveryStore {
   return {
     claimDue: (asked) => claimDue(database, asked),
-    async logEnd() {
-      const row = await database.one<{ last_position: number }>('select last_position from match_log');
-      return row?.last_position ?? 0;
-    },
     async begin(claim, batch) {
       const begun = await database.run(
         `insert into webhook_batches (webhook_id, message_id, first_position, last_position, match_count, body)
@@ -69,6 +65,7 @@ interface WebhookRow {
   readonly next_attempt_at: Date;
   readonly troubled: boolean;
   readonly secrets: Buffer[];
+  readonly log_end: number;
 }
 
 interface BatchRow {
@@ -105,7 +102,7 @@ async function claimDue(
      update webhooks set lease = $1, lease_until = now() + interval '${leaseSeconds} seconds'
      from due where webhooks.id = due.id
      returning webhooks.id, account_id, url, rule_id, platform, position, epoch, suspects, batch_max, failures,
-       failing_since, next_attempt_at, troubled,
+       failing_since, next_attempt_at, troubled, (select last_position from match_log) as log_end,
        array_remove(array[secret, case when previous_secret_until > now() then previous_secret end], null) as secrets`,
     [lease, new Date(nowMs), max, troubled],
   );
@@ -225,6 +222,7 @@ function toClaim(row: WebhookRow, lease: string, batch: BatchRow | undefined): C
       disabledBecause: null,
     },
     batch: batch === undefined ? null : toBatch(batch),
+    logEnd: row.log_end,
   };
 }
 
