@@ -27,7 +27,8 @@ do $$
 declare
   name text;
 begin
-  foreach name in array array['rules', 'api_keys', 'audit', 'matches', 'usage', 'idempotency_keys', 'watches', 'removed_matches'] loop
+  foreach name in array array['rules', 'api_keys', 'audit', 'matches', 'usage', 'idempotency_keys', 'watches', 'removed_matches',
+    'webhooks'] loop
     execute format('alter table %I enable row level security', name);
     execute format(
       'create policy own_rows on %I to earshot_account using (account_id = current_setting(''earshot.account''))', name);
@@ -42,3 +43,9 @@ create policy own_rows on accounts to earshot_account using (id = current_settin
 alter table rule_versions enable row level security;
 create policy own_rows on rule_versions to earshot_account
   using (rule_id in (select id from rules)) with check (true);
+
+-- Bytes and outcomes of the account's own webhooks.
+alter table webhook_batches enable row level security;
+create policy own_rows on webhook_batches to earshot_account using (webhook_id in (select id from webhooks));
+alter table deliveries enable row level security;
+create policy own_rows on deliveries to earshot_account using (webhook_id in (select id from webhooks));

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { checkpoints, ingestCheckpoints } from './runtime/checkpoint.ts';
+import { checkpoints, deliveryCheckpoints, ingestCheckpoints } from './runtime/checkpoint.ts';
 
 /**
  * Every setting, once: its variable, what it accepts, its default and its documentation.
@@ -11,7 +11,7 @@ interface Setting {
   readonly about: string;
 }
 
-const roleNames = ['api', 'ingest', 'match'] as const;
+const roleNames = ['api', 'ingest', 'match', 'deliver'] as const;
 export type RoleName = (typeof roleNames)[number];
 
 const list = z.string().transform((text) =>
@@ -33,6 +33,10 @@ const credentials = list
   )
   .refine((all) => new Set(all.map(({ name }) => name)).size === all.length);
 const port = z.coerce.number().int().min(0).max(65_535);
+const aesKey = z
+  .base64()
+  .transform((text) => Buffer.from(text, 'base64'))
+  .refine((key) => key.length === 32);
 const count = z.coerce.number().int().min(1);
 
 export const settings = {
@@ -49,7 +53,8 @@ export const settings = {
   roles: {
     variable: 'EARSHOT_ROLES',
     schema: roles.default([...roleNames]),
-    about: 'What this node does: any of `api`, `ingest`, `match`, separated by commas. Default: all.',
+    about:
+      'What this node does: any of `api`, `ingest`, `match`, `deliver`, separated by commas. Default: all.',
   },
   host: {
     variable: 'EARSHOT_HOST',
@@ -150,6 +155,28 @@ export const settings = {
     schema: count.default(5),
     about: 'The same on the free plan.',
   },
+  webhooksMax: {
+    variable: 'EARSHOT_WEBHOOKS_MAX',
+    schema: count.default(100),
+    about: 'Webhooks that one account on a paid plan may have.',
+  },
+  freeWebhooksMax: {
+    variable: 'EARSHOT_FREE_WEBHOOKS_MAX',
+    schema: z.coerce.number().int().min(0).default(2),
+    about: 'The same on the free plan.',
+  },
+  secretsKey: {
+    variable: 'EARSHOT_SECRETS_KEY',
+    schema: aesKey.optional(),
+    about:
+      'Encrypts the signing secrets of webhooks in the database: 32 random bytes in base64 (`openssl rand -base64 32`), the same on every node. Without it there are no webhooks; with another one, those that exist cannot be served.',
+  },
+  allowInsecureWebhooks: {
+    variable: 'EARSHOT_ALLOW_INSECURE_WEBHOOKS',
+    schema: z.stringbool().default(false),
+    about:
+      'For development only: webhooks may also go to this machine, by plain HTTP and on any port. Otherwise only to the public internet, by HTTPS on port 443 or 8443.',
+  },
   requestsInFlightMax: {
     variable: 'EARSHOT_REQUESTS_IN_FLIGHT_MAX',
     schema: count.default(32),
@@ -226,7 +253,7 @@ export const settings = {
   },
   crashAt: {
     variable: 'EARSHOT_CRASH_AT',
-    schema: z.enum([...checkpoints, ...ingestCheckpoints]).optional(),
+    schema: z.enum([...checkpoints, ...ingestCheckpoints, ...deliveryCheckpoints]).optional(),
     about: 'For tests only: the process kills itself at this point.',
   },
 } as const satisfies Record<string, Setting>;

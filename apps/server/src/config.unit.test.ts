@@ -19,7 +19,7 @@ function problemsOf(environment: Record<string, string>): string {
 describe('the configuration', () => {
   test('has a default for everything but the engines', () => {
     expect(readConfig(needed)).toMatchObject({
-      roles: ['api', 'ingest', 'match'],
+      roles: ['api', 'ingest', 'match', 'deliver'],
       host: '127.0.0.1',
       port: 8080,
       metricsPort: 9464,
@@ -90,6 +90,10 @@ const bad: Record<keyof typeof settings, readonly string[]> = {
   freeChangesPerMinute: ['0'],
   keysMax: ['0'],
   freeKeysMax: ['0'],
+  webhooksMax: ['0'],
+  freeWebhooksMax: ['-1'],
+  secretsKey: ['secret', 'AAAA', 'A'.repeat(64)],
+  allowInsecureWebhooks: ['perhaps'],
   requestsInFlightMax: ['0'],
   keepOldValueMs: ['-1', '600001', 'long'],
   xRuleDelayMs: ['-1', '600001', 'long'],

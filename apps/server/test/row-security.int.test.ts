@@ -37,6 +37,18 @@ beforeEach(async () => {
     `insert into removed_matches (account_id, rule_id, platform, last_position) values ('acc_1', 'rule_1', 'x', 1)`,
   );
   await database.run(
+    `insert into webhooks (id, account_id, name, url, state, position, batch_max, next_attempt_at, secret)
+     values ('whk_1', 'acc_1', 'n', 'u', 'active', 0, 1, now(), 's')`,
+  );
+  await database.run(
+    `insert into webhook_batches (webhook_id, message_id, first_position, last_position, match_count, body)
+     values ('whk_1', 'm', 1, 1, 1, 'b')`,
+  );
+  await database.run(
+    `insert into deliveries (id, webhook_id, first_position, last_position, match_count, outcome)
+     values ('d', 'whk_1', 1, 1, 1, 'delivered')`,
+  );
+  await database.run(
     `insert into audit (id, account_id, actor, operation, target_id) values ('aud_1', 'acc_1', 'a', 'o', 't')`,
   );
   await database.run(
@@ -60,9 +72,13 @@ async function tablesOfAccounts(): Promise<string[]> {
 const sharedOnPurpose = ['slot_holders'];
 
 test('a statement that forgets the account sees the rows of its own and of no other', async () => {
-  const tables = [...(await tablesOfAccounts()), 'rule_versions', 'accounts'].filter(
-    (name) => !sharedOnPurpose.includes(name),
-  );
+  const tables = [
+    ...(await tablesOfAccounts()),
+    'rule_versions',
+    'accounts',
+    'webhook_batches',
+    'deliveries',
+  ].filter((name) => !sharedOnPurpose.includes(name));
   const seen = new Map<string, unknown>();
   for (const table of tables) {
     const count = async (sql: Sql) =>

@@ -111,6 +111,15 @@ export const errorCodes = {
 
 export type ErrorCode = keyof typeof errorCodes;
 
+/** What every operation may answer. */
+export const commonErrors = [
+  'invalid_argument',
+  'unauthenticated',
+  'resource_exhausted',
+  'internal',
+  'unavailable',
+] as const satisfies ErrorCode[];
+
 /** One table is the source: the cast only keeps the literal keys that Object.keys forgets. */
 const errorCodeList = Object.keys(errorCodes) as ErrorCode[];
 

@@ -14,6 +14,7 @@ import type {
 import { type Operation, operations } from './operations.ts';
 import { ruleSchema } from './rules.ts';
 import { syntaxGuideSchema } from './syntax.ts';
+import { deliverySchema, webhookSchema } from './webhooks.ts';
 
 const VERSION_LABEL = '1';
 
@@ -84,6 +85,8 @@ function components(): OpenApiDocument['components'] {
           Violation: violationSchema,
           Key: keySchema,
           AuditEntry: auditEntrySchema,
+          Webhook: webhookSchema,
+          Delivery: deliverySchema,
           Error: errorSchema,
         },
         'output',

@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import { listAuditAnswer, listAuditRequest } from './audit.ts';
 import { getCoverageAnswer, getCoverageExample, getCoverageRequest } from './coverage.ts';
-import type { ErrorCode } from './errors.ts';
+import { commonErrors, type ErrorCode } from './errors.ts';
 import { examples } from './examples.ts';
 import { accountExamples } from './examples-account.ts';
 import {
@@ -13,6 +13,7 @@ import {
   revokeKeyRequest,
 } from './keys.ts';
 import { listMatchesAnswer, listMatchesRequest } from './matches.ts';
+import { webhookOperations } from './operations-webhooks.ts';
 import {
   getRuleAnswer,
   getRuleRequest,
@@ -51,14 +52,6 @@ export interface Operation {
   readonly errors: readonly ErrorCode[];
   readonly example: { readonly request: object; readonly answer: object };
 }
-
-const commonErrors = [
-  'invalid_argument',
-  'unauthenticated',
-  'resource_exhausted',
-  'internal',
-  'unavailable',
-] as const satisfies ErrorCode[];
 
 /** The operations of the interface: routes, OpenAPI document and reference page all come from this table. */
 export const operations = {
@@ -270,6 +263,7 @@ export const operations = {
     errors: [...commonErrors, 'permission_denied'],
     example: accountExamples.listAudit,
   },
+  ...webhookOperations,
 } as const satisfies Record<string, Operation>;
 
 export type OperationId = keyof typeof operations;

@@ -44,18 +44,23 @@ import { createPauseRule } from '../rules/pause-rule.ts';
 import { createResumeRule } from '../rules/resume-rule.ts';
 import { createUpdateRule } from '../rules/update-rule.ts';
 import type { Shared } from './shared.ts';
+import { webhookRoutesOf } from './webhooks.ts';
 
 /** Of one address. Callers have keys that work; this is for a list of old ones that somebody tries out. */
 const keyGuessesPerMinute = 60;
 
-export function createApi(shared: Shared): HttpServer {
+export function createApi(shared: Shared, stack: AsyncDisposableStack): HttpServer {
   const { config, database } = shared;
   const nowMs = () => performance.now();
   const plans = plansOf(config);
   const contact = config.supportContact;
   return createHttpServer({
     ...shared,
-    routes: [...routesOf(shared, plans), ...accountRoutesOf(shared, plans)],
+    routes: [
+      ...routesOf(shared, plans),
+      ...accountRoutesOf(shared, plans),
+      ...webhookRoutesOf(shared, plans, stack),
+    ],
     authenticate: createAuthenticate({
       store: createAccountStore(database),
       guesses: createKeyGuesses({ perMinute: keyGuessesPerMinute, nowMs }),
@@ -75,6 +80,7 @@ function plansOf(config: Config): Plans {
       requestsPerMinute: config.freeRequestsPerMinute,
       changesPerMinute: config.freeChangesPerMinute,
       keysMax: config.freeKeysMax,
+      webhooksMax: config.freeWebhooksMax,
     },
     paid: {
       paid: true,
@@ -82,6 +88,7 @@ function plansOf(config: Config): Plans {
       requestsPerMinute: config.requestsPerMinute,
       changesPerMinute: config.changesPerMinute,
       keysMax: config.keysMax,
+      webhooksMax: config.webhooksMax,
     },
   };
 }

@@ -37,6 +37,7 @@ import { createRegistrarWorker } from '../slots/registrar-worker.ts';
 import { repairWorkers } from './repairs.ts';
 import type { Shared } from './shared.ts';
 import { openSources, type Source } from './sources.ts';
+import { deliverWorkers } from './webhooks.ts';
 
 /** Which workers each role runs. */
 export function createRoles(shared: Shared, stack: AsyncDisposableStack): Roles {
@@ -44,6 +45,7 @@ export function createRoles(shared: Shared, stack: AsyncDisposableStack): Roles 
     api: async () => [...ruleWorkers(shared), createForgetWorker(createClaimStore(shared.database))],
     ingest: async () => (await openSources(shared, stack)).flatMap((source) => sourceWorkers(shared, source)),
     match: async () => matchWorkers(shared),
+    deliver: async () => deliverWorkers(shared, stack),
   };
 }
 

@@ -11,6 +11,7 @@ export function createEvents(log: Logger, metrics: Metrics) {
     ...streamEvents(log, metrics),
     ...repairEvents(log, metrics),
     ...matchEvents(log, metrics),
+    ...webhookEvents(log, metrics),
   };
 }
 
@@ -224,6 +225,35 @@ function logCheckEvents(log: Logger, metrics: Metrics) {
     logHoleLost(hole: { from: number; to: number; count: number }) {
       metrics.logHoles.inc({ fate: 'lost' }, hole.count);
       log.error(hole, 'no copy of the event log has these events: they are lost');
+    },
+  };
+}
+
+function webhookEvents(log: Logger, metrics: Metrics) {
+  return {
+    webhookAttempted(attempt: {
+      webhookId: string;
+      accountId: string;
+      outcome: string;
+      status: number | null;
+      matches: number;
+      parked: number;
+      ms: number;
+    }) {
+      metrics.webhookAttempts.inc({ outcome: attempt.outcome });
+      metrics.webhookAttemptSeconds.observe(attempt.ms / 1000);
+      metrics.webhookMatchesParked.inc(attempt.parked);
+      log[attempt.outcome === 'delivered' ? 'debug' : 'info'](attempt, 'webhook attempt');
+    },
+    webhookDisabled(webhook: { webhookId: string; accountId: string; because: 'gone' | 'failing' }) {
+      metrics.webhooksDisabled.inc({ because: webhook.because });
+      log.warn(webhook, 'webhook disabled');
+    },
+    webhookSecretUnreadable(webhook: { webhookId: string; err: unknown }) {
+      log.error(
+        webhook,
+        'a webhook secret cannot be opened: is EARSHOT_SECRETS_KEY the one it was sealed with?',
+      );
     },
   };
 }

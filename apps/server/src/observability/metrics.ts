@@ -23,7 +23,12 @@ export function createMetrics() {
     ...logMetrics(make),
     ...sourceMetrics(make),
     ...matchMetrics(make),
+    ...webhookMetrics(make),
   };
+  for (const outcome of ['delivered', 'failed', 'refused', 'gone', 'not_sent']) {
+    metrics.webhookAttempts.inc({ outcome }, 0);
+  }
+  for (const because of ['gone', 'failing']) metrics.webhooksDisabled.inc({ because }, 0);
   for (const fate of ['found', 'recovered', 'lost']) metrics.logHoles.inc({ fate }, 0);
   for (const platform of ['x', 'firehose']) {
     for (const reason of dropReasons) metrics.itemsDropped.inc({ platform, reason }, 0);
@@ -111,6 +116,19 @@ function matchMetrics(make: Makers) {
       'From taking a batch of events to its commit.',
       [],
     ),
+  };
+}
+
+function webhookMetrics(make: Makers) {
+  return {
+    webhookAttempts: make.counter('webhook_attempts_total', 'Webhook attempts.', ['outcome']),
+    webhookAttemptSeconds: make.histogram('webhook_attempt_seconds', 'Duration of webhook attempts.', []),
+    webhookMatchesParked: make.counter(
+      'webhook_matches_parked_total',
+      'Matches that an endpoint refused while it accepted others.',
+      [],
+    ),
+    webhooksDisabled: make.counter('webhooks_disabled_total', 'Webhooks that were given up.', ['because']),
   };
 }
 

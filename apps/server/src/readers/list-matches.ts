@@ -131,7 +131,7 @@ async function toMatches(parsedRules: ParsedRules, stored: readonly StoredMatch[
   return matches;
 }
 
-function toMatch(parsedRules: ParsedRules, match: StoredMatch): Match {
+export function toMatch(parsedRules: ParsedRules, match: StoredMatch): Match {
   const { platform, ruleValue, payload } = match;
   return {
     id: matchIdOf(match.position),

@@ -36,5 +36,16 @@ export const ingestCheckpoints = [
   'ingest.drained',
 ] as const;
 
-export type CheckpointLabel = (typeof checkpoints)[number] | (typeof ingestCheckpoints)[number];
+/** Those of a delivery; apart, because a rule's life does not come past them. */
+export const deliveryCheckpoints = [
+  'deliver.claimed',
+  'deliver.batched',
+  'deliver.sent',
+  'deliver.recorded',
+] as const;
+
+export type CheckpointLabel =
+  | (typeof checkpoints)[number]
+  | (typeof ingestCheckpoints)[number]
+  | (typeof deliveryCheckpoints)[number];
 export type Checkpoint = (label: CheckpointLabel) => void;
