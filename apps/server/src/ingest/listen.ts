@@ -2,6 +2,7 @@ import type { Platform } from '@earshot/contract';
 import type { Events } from '../observability/events.ts';
 import type { DropReason } from '../observability/metrics.ts';
 import type { Bells } from '../runtime/bell.ts';
+import { createBreather } from '../runtime/breather.ts';
 import type { Checkpoint } from '../runtime/checkpoint.ts';
 import { type Consecutive, createConsecutive } from './consecutive.ts';
 import type { EventLog } from './event-log.ts';
@@ -45,6 +46,7 @@ export async function listen(options: ListenOptions, signal: AbortSignal): Promi
   using giveUp = abortLater(signal, giveUpAfterMs);
   const appender = createAppender(options, consumed, { logFailed, giveUp: giveUp.signal });
   const coverage = createCoverage(options, appender, after ?? since?.toISOString() ?? 'now');
+  const breathe = createBreather();
   let ending: StreamEnding = { kind: 'dropped' };
   try {
     for await (const frame of upstream.open({ after, since }, AbortSignal.any([signal, logFailed.signal]))) {
@@ -55,6 +57,8 @@ export async function listen(options: ListenOptions, signal: AbortSignal): Promi
       const event = frame.kind === 'item' ? readItem(options, frame) : drop(options, frame.kind);
       options.checkpoint?.('ingest.read');
       if (event) await appender.append(event);
+      // A burst fills the buffers of the socket: matching and leases must have their turn meanwhile.
+      await breathe();
     }
   } catch (error) {
     if (error instanceof StreamEnded) ending = error.ending;

@@ -6,7 +6,7 @@ import type { Worker } from '../runtime/worker.ts';
 import type { EventSource } from './event-source.ts';
 import { type StoreBatchOptions, storeBatch, type Verdict } from './store-batch.ts';
 
-const batchMax = 500;
+const batchMax = 1_000;
 
 export interface MatchWorkerOptions extends StoreBatchOptions {
   readonly name: string;

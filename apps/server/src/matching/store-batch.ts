@@ -63,9 +63,15 @@ async function storeOrHalve(options: StoreBatchOptions, batch: readonly Readable
 async function storeEvents(options: StoreBatchOptions, batch: readonly Readable[]): Promise<Verdict[]> {
   const { installation, store, bells, events } = options;
   const startedAt = performance.now();
-  const inRange = await withinPartitions(options, batch);
+  const references = slotReferences(
+    installation,
+    batch.map(({ event }) => event),
+  );
+  const [inRange, holders] = await Promise.all([
+    withinPartitions(options, batch),
+    store.holdersOf(references),
+  ]);
   const streamEvents = inRange.map(({ event }) => event);
-  const holders = await store.holdersOf(slotReferences(installation, streamEvents));
   const { posts, matches, unknown, verdicts } = matchEvents(installation, streamEvents, holders);
   const registering = await store.sourcesRegistering([...unknown].map((event) => event.sourceId));
   const again = (logged: Readable) =>

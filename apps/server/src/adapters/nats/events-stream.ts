@@ -11,7 +11,7 @@ import type { Nats } from './connection.ts';
 export const eventsStream = 'EVENTS';
 export const matchConsumer = 'match';
 /** Four full batches. */
-export const eventsUnacknowledgedMax = 2_000;
+export const eventsUnacknowledgedMax = 4_000;
 
 const hourMs = 3_600_000;
 

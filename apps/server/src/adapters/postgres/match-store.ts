@@ -23,7 +23,7 @@ export function createMatchStore(
 ): MatchStore {
   return {
     async holdersOf({ slotIds, upstreamRules }) {
-      const rows = await database.many<HolderRow>(
+      const rows = await database.prepared<HolderRow>(
         `select ${holderColumns} from slots join slot_holders on slot_holders.slot_id = slots.id
          where slots.id = any($1) and not slot_holders.pending
          union all
@@ -59,10 +59,12 @@ export function createMatchStore(
       );
     },
     async write(posts, matches, settled) {
+      if (matches.length === 0) {
+        await settle(database, settled);
+        return {};
+      }
       return await database.transaction(async (sql) => {
-        await settle(sql, settled);
-        if (matches.length === 0) return {};
-        await insertPosts(sql, posts);
+        await insertPosts(sql, posts, settled);
         return await insertMatches(sql, matches);
       });
     },
@@ -99,10 +101,21 @@ function toHolder(row: HolderRow): Holder {
   };
 }
 
-/** In the order of the key, so that two writers with the same events wait for each other instead of locking up. */
-async function insertPosts(sql: Sql, posts: readonly StreamEvent[]): Promise<void> {
-  await sql.run(
-    `insert into posts (platform, event_key, event_day, platform_post_id, payload)
+/**
+ * And settles them. In the order of the key, so that two writers with the same events wait for each other instead of
+ * locking up.
+ */
+async function insertPosts(
+  sql: Sql,
+  posts: readonly StreamEvent[],
+  settled: readonly number[],
+): Promise<void> {
+  await sql.prepared(
+    `with settled as (
+       insert into settled_batches (last_sequence, sequences)
+       select max(sequence), $6 from unnest($6::bigint[]) as sequence having count(*) > 0
+     )
+     insert into posts (platform, event_key, event_day, platform_post_id, payload)
      select * from unnest($1::text[], $2::text[], $3::date[], $4::text[], $5::text[])
        as new (platform, event_key, event_day, platform_post_id, payload)
      order by event_key
@@ -113,6 +126,7 @@ async function insertPosts(sql: Sql, posts: readonly StreamEvent[]): Promise<voi
       posts.map((post) => post.day),
       posts.map((post) => post.platformPostId),
       posts.map((post) => JSON.stringify(post.payload)),
+      settled,
     ],
   );
 }
@@ -122,16 +136,13 @@ async function insertPosts(sql: Sql, posts: readonly StreamEvent[]): Promise<voi
  * ours are visible. So a reader that has seen a position has seen all before it (I3).
  */
 async function insertMatches(sql: Sql, matches: readonly NewMatch[]): Promise<Record<string, number>> {
-  const log = await sql.one<{ last_position: number }>(
-    'update match_log set last_position = last_position + $1 returning last_position',
-    [matches.length],
-  );
-  const first = (log?.last_position ?? 0) - matches.length + 1;
-  const rows = await sql.many<{ platform: string; count: number }>(
-    `with new as (
+  const rows = await sql.prepared<{ platform: string; count: number }>(
+    `with log as (
+       update match_log set last_position = last_position + $1 returning last_position - $1 as before
+     ), new as (
        insert into matches (position, account_id, rule_id, rule_version, platform, event_key, event_day, via)
-       select $1::bigint + ordinality - 1, account_id, rule_id, rule_version, platform, event_key, event_day, via
-       from unnest($2::text[], $3::text[], $4::integer[], $5::text[], $6::text[], $7::date[], $8::text[])
+       select log.before + ordinality, account_id, rule_id, rule_version, platform, event_key, event_day, via
+       from log, unnest($2::text[], $3::text[], $4::integer[], $5::text[], $6::text[], $7::date[], $8::text[])
          with ordinality as given (account_id, rule_id, rule_version, platform, event_key, event_day, via, ordinality)
        on conflict do nothing
        returning account_id, rule_id, platform, created_at
@@ -144,7 +155,7 @@ async function insertMatches(sql: Sql, matches: readonly NewMatch[]): Promise<Re
      )
      select platform, count(*) from new group by platform`,
     [
-      first,
+      matches.length,
       matches.map((match) => match.accountId),
       matches.map((match) => match.ruleId),
       matches.map((match) => match.ruleVersion),
