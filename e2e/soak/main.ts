@@ -16,6 +16,7 @@ const { values: given } = parseArgs({
     seconds: { type: 'string' },
     rate: { type: 'string', default: '500' },
     seed: { type: 'string' },
+    forgetful: { type: 'boolean', default: false },
   },
 });
 const seconds = given.seconds === undefined ? Number(given.hours ?? '0.1667') * 3_600 : Number(given.seconds);
@@ -26,7 +27,7 @@ const say = (line: string) =>
 
 await using stack = new AsyncDisposableStack();
 say(`seed ${seed}: ${given.rate} events/s for ${seconds.toFixed(0)} s`);
-const system = await startSoakSystem(stack);
+const system = await startSoakSystem(stack, { forgetful: given.forgetful });
 const { rule_id: ruleId } = await system.api().createRule({ x: ruleWord, firehose: ruleWord });
 const feed = startFeed(system.sandbox, Number(given.rate));
 const fired = await fireFaults(system, { seconds, random: seededRandom(seed), say });

@@ -12,6 +12,7 @@ import {
 } from '@earshot/engines';
 import { openAdmin } from '@earshot/server/admin';
 import { type Api, createApi } from '../src/api.ts';
+import { startForgetfulProxy } from '../src/forgetful-proxy.ts';
 import { createSandboxClient, type SandboxClient } from '../src/sandbox-client.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -37,7 +38,11 @@ export interface ServerNode {
   start(): Promise<void>;
 }
 
-export async function startSoakSystem(stack: AsyncDisposableStack): Promise<SoakSystem> {
+/** `forgetful` leaves out where to resume Firehose: so the comparison must find pages missing. */
+export async function startSoakSystem(
+  stack: AsyncDisposableStack,
+  { forgetful }: { forgetful: boolean },
+): Promise<SoakSystem> {
   const dir = await mkdtemp(join(tmpdir(), 'earshot-soak-'));
   // Root's PostgreSQL runs as another user, who must get through to its data.
   await chmod(dir, 0o711);
@@ -50,8 +55,10 @@ export async function startSoakSystem(stack: AsyncDisposableStack): Promise<Soak
   stack.defer(() => postgres.stop());
   const nats = stack.use(await startNats({ server, dir: join(dir, 'nats'), nodes: 3 }));
   const sandboxProgram = stack.use(await startSandboxProcess(dir));
+  const sandboxUrl = sandboxProgram.ready;
+  const firehoseUrl = forgetful ? stack.use(await startForgetfulProxy(sandboxUrl)).url : sandboxUrl;
   const servers = ['one', 'two'].map((name) =>
-    createServerNode({ name, dir, databaseUrl: postgres.url, nats, sandboxUrl: sandboxProgram.ready }),
+    createServerNode({ name, dir, databaseUrl: postgres.url, nats, sandboxUrl, firehoseUrl }),
   );
   stack.defer(async () => {
     await Promise.all(servers.map((node) => node.kill()));
@@ -95,9 +102,11 @@ interface ServerNodeOptions {
   readonly databaseUrl: string;
   readonly nats: Nats;
   readonly sandboxUrl: string;
+  readonly firehoseUrl: string;
 }
 
-function createServerNode({ name, dir, databaseUrl, nats, sandboxUrl }: ServerNodeOptions) {
+function createServerNode(options: ServerNodeOptions) {
+  const { name, dir, databaseUrl, nats, sandboxUrl, firehoseUrl } = options;
   let program: Program<string> | null = null;
   return {
     get pid() {
@@ -126,10 +135,12 @@ function createServerNode({ name, dir, databaseUrl, nats, sandboxUrl }: ServerNo
           EARSHOT_X_TOKENS: `main=${xToken}`,
           EARSHOT_FIREHOSE_TOKENS: `main=${tapToken}`,
           EARSHOT_X_BASE_URL: sandboxUrl,
-          EARSHOT_FIREHOSE_BASE_URL: sandboxUrl,
+          EARSHOT_FIREHOSE_BASE_URL: firehoseUrl,
           EARSHOT_PORT: '0',
           EARSHOT_METRICS_PORT: '0',
           EARSHOT_LEASE_TTL_MS: '3000',
+          // The sandbox heeds a new rule at once.
+          EARSHOT_X_RULE_DELAY_MS: '0',
           EARSHOT_REQUESTS_PER_MINUTE: '1000000',
         },
         logFile: join(dir, `server-${name}.log`),
