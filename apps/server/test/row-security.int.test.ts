@@ -40,6 +40,7 @@ beforeEach(async () => {
     `insert into idempotency_keys (account_id, operation, key, fingerprint, attempt, lease_until)
      values ('acc_1', 'o', 'k', 'f', 'a', now())`,
   );
+  await database.run(`insert into readers (account_id, name) values ('acc_1', 'r')`);
 });
 afterEach(() => stack.disposeAsync());
 

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import { listAuditAnswer, listAuditRequest } from './audit.ts';
-import type { ErrorCode } from './errors.ts';
+import { commonErrors, type ErrorCode } from './errors.ts';
 import { examples } from './examples.ts';
 import { accountExamples } from './examples-account.ts';
 import {
@@ -12,6 +12,7 @@ import {
   revokeKeyRequest,
 } from './keys.ts';
 import { listMatchesAnswer, listMatchesRequest } from './matches.ts';
+import { readerOperations } from './operations-readers.ts';
 import {
   getRuleAnswer,
   getRuleRequest,
@@ -43,6 +44,8 @@ export interface Operation {
   readonly scope: Scope | null;
   /** It changes something: it takes an `Idempotency-Key`, counts as a change, and is audited. */
   readonly changes: boolean;
+  /** The answer is a stream of server-sent events, each like `answer`. */
+  readonly stream?: boolean;
   readonly summary: string;
   readonly description: string;
   readonly request: z.ZodObject;
@@ -50,14 +53,6 @@ export interface Operation {
   readonly errors: readonly ErrorCode[];
   readonly example: { readonly request: object; readonly answer: object };
 }
-
-const commonErrors = [
-  'invalid_argument',
-  'unauthenticated',
-  'resource_exhausted',
-  'internal',
-  'unavailable',
-] as const satisfies ErrorCode[];
 
 /** The operations of the interface: routes, OpenAPI document and reference page all come from this table. */
 export const operations = {
@@ -176,6 +171,7 @@ export const operations = {
     errors: [...commonErrors, 'permission_denied', 'not_found', 'out_of_range'],
     example: examples.listMatches,
   },
+  ...readerOperations,
   ValidateRule: {
     id: 'ValidateRule',
     method: 'POST',

@@ -7,6 +7,7 @@ export interface Plan {
   /** Of an account: rules and keys created, changed or removed. */
   readonly changesPerMinute: number;
   readonly keysMax: number;
+  readonly readersMax: number;
 }
 
 export const planNames = ['free', 'paid'] as const;

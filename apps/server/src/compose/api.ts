@@ -6,14 +6,11 @@ import { createAccountKeys } from '../adapters/postgres/account-keys.ts';
 import { createAccountStore } from '../adapters/postgres/account-store.ts';
 import { createAuditReader } from '../adapters/postgres/audit-reader.ts';
 import { createClaimStore } from '../adapters/postgres/claim-store.ts';
-import { createMatchReader } from '../adapters/postgres/match-reader.ts';
 import { createRuleChangeStore } from '../adapters/postgres/rule-change-store.ts';
 import { createRuleStore } from '../adapters/postgres/rule-store.ts';
-import { createSourceStore } from '../adapters/postgres/source-store.ts';
 import { createAnswerOnce } from '../changes/answer-once.ts';
 import { createListAudit } from '../changes/list-audit.ts';
 import type { Config } from '../config.ts';
-import { createReadCoverage } from '../coverage/read-coverage.ts';
 import type { AnyRoute } from '../http/route.ts';
 import { createKeyRoute } from '../http/routes/create-key.ts';
 import { createRuleRoute } from '../http/routes/create-rule.ts';
@@ -21,7 +18,6 @@ import { deleteRuleRoute } from '../http/routes/delete-rule.ts';
 import { getRuleRoute } from '../http/routes/get-rule.ts';
 import { listAuditRoute } from '../http/routes/list-audit.ts';
 import { listKeysRoute } from '../http/routes/list-keys.ts';
-import { listMatchesRoute } from '../http/routes/list-matches.ts';
 import { listRulesRoute } from '../http/routes/list-rules.ts';
 import { pauseRuleRoute } from '../http/routes/pause-rule.ts';
 import { platformSyntaxRoute } from '../http/routes/platform-syntax.ts';
@@ -30,26 +26,29 @@ import { revokeKeyRoute } from '../http/routes/revoke-key.ts';
 import { updateRuleRoute } from '../http/routes/update-rule.ts';
 import { validateRuleRoute } from '../http/routes/validate-rule.ts';
 import { createHttpServer, type HttpServer } from '../http/server.ts';
-import { createParsedRules } from '../language/parsed-rules.ts';
 import { createRateLimits } from '../limits/rate-limits.ts';
 import { createCursors } from '../readers/cursor.ts';
-import { createListMatches } from '../readers/list-matches.ts';
 import { createCreateRule } from '../rules/create-rule.ts';
 import { createDeleteRule } from '../rules/delete-rule.ts';
 import { createGetRule } from '../rules/get-rule.ts';
 import { createPauseRule } from '../rules/pause-rule.ts';
 import { createResumeRule } from '../rules/resume-rule.ts';
 import { createUpdateRule } from '../rules/update-rule.ts';
+import { openReaders } from './readers.ts';
 import type { Shared } from './shared.ts';
 
-export function createApi(shared: Shared): HttpServer {
+export async function createApi(shared: Shared, stack: AsyncDisposableStack): Promise<HttpServer> {
   const { config, database } = shared;
   const nowMs = () => performance.now();
   const plans = plansOf(config);
   const contact = config.supportContact;
   return createHttpServer({
     ...shared,
-    routes: [...routesOf(shared, plans), ...accountRoutesOf(shared, plans)],
+    routes: [
+      ...routesOf(shared, plans),
+      ...accountRoutesOf(shared, plans),
+      ...(await openReaders(shared, plans, stack)),
+    ],
     authenticate: createAuthenticate(createAccountStore(database), nowMs),
     limits: createRateLimits({ plans, contact, nowMs, inFlightMax: config.requestsInFlightMax }),
     answerOnce: createAnswerOnce(createClaimStore(database)),
@@ -65,6 +64,7 @@ function plansOf(config: Config): Plans {
       requestsPerMinute: config.freeRequestsPerMinute,
       changesPerMinute: config.freeChangesPerMinute,
       keysMax: config.freeKeysMax,
+      readersMax: config.freeReadersMax,
     },
     paid: {
       paid: true,
@@ -72,6 +72,7 @@ function plansOf(config: Config): Plans {
       requestsPerMinute: config.requestsPerMinute,
       changesPerMinute: config.changesPerMinute,
       keysMax: config.keysMax,
+      readersMax: config.readersMax,
     },
   };
 }
@@ -101,16 +102,6 @@ function routesOf(shared: Shared, plans: Plans): AnyRoute[] {
     pauseRuleRoute(createPauseRule(forChanges)),
     resumeRuleRoute(createResumeRule(forChanges)),
     deleteRuleRoute(createDeleteRule({ ...shared, store })),
-    listMatchesRoute(
-      createListMatches({
-        ...shared,
-        reader: createMatchReader(database),
-        rules: store,
-        coverage: createReadCoverage(createSourceStore(database)),
-        parsedRules: createParsedRules(),
-        cursors,
-      }),
-    ),
     validateRuleRoute(),
     platformSyntaxRoute(),
   ];

@@ -1,5 +1,5 @@
 import type { Logger } from './logger.ts';
-import type { DropReason, Metrics } from './metrics.ts';
+import type { DropReason, Metrics, StreamEnding } from './metrics.ts';
 
 /** One function per business event: it writes the log line and counts the metric, so they cannot disagree. */
 export type Events = ReturnType<typeof createEvents>;
@@ -111,6 +111,14 @@ function matchEvents(log: Logger, metrics: Metrics) {
     }) {
       metrics.unexplained.inc({ platform: verdict.platform, operator: verdict.operator });
       log.info(verdict, 'the upstream matched what we would not');
+    },
+    matchStreamOpened() {
+      metrics.matchStreams.inc();
+    },
+    matchStreamClosed(stream: { ending: StreamEnding; ms: number; err?: unknown }) {
+      metrics.matchStreams.dec();
+      metrics.matchStreamEndings.inc({ ending: stream.ending });
+      log[stream.ending === 'failed' ? 'error' : 'debug'](stream, 'a stream of matches ended');
     },
     logSpace(use: { removed: number; bytes: number; bytesMax: number }) {
       metrics.logBytes.set(use.bytes);

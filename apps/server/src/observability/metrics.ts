@@ -10,6 +10,10 @@ export const dropReasons = [
 ] as const;
 export type DropReason = (typeof dropReasons)[number];
 
+/** Why a stream of matches to a caller ended. */
+export const streamEndings = ['gone', 'slow', 'leaving', 'key', 'failed'] as const;
+export type StreamEnding = (typeof streamEndings)[number];
+
 export type Metrics = ReturnType<typeof createMetrics>;
 
 /** One registry per process, handed down from the composition root. Ids never become labels. */
@@ -42,12 +46,17 @@ export function createMetrics() {
       'platform',
       'operator',
     ]),
+    matchStreams: make.gauge('match_streams', 'Streams of matches that callers have open.', []),
+    matchStreamEndings: make.counter('match_stream_endings_total', 'How streams of matches ended.', [
+      'ending',
+    ]),
     matchBatchSeconds: make.histogram(
       'match_batch_seconds',
       'From taking a batch of events to its commit.',
       [],
     ),
   };
+  for (const ending of streamEndings) metrics.matchStreamEndings.inc({ ending }, 0);
   for (const platform of ['x', 'firehose']) {
     for (const reason of dropReasons) metrics.itemsDropped.inc({ platform, reason }, 0);
     metrics.eventsLogged.inc({ platform }, 0);
