@@ -107,9 +107,9 @@ test('while two nodes are replaced one after the other under load, no reader mis
     followByName(nodes, account, isOver),
   ];
   let injected = 0;
-  let loaded = false;
+  const loaded = new AbortController();
   const load = (async () => {
-    while (!loaded) {
+    while (!loaded.signal.aborted) {
       injected += 1;
       const page = {
         url: `https://sky.example/${injected}`,
@@ -128,7 +128,7 @@ test('while two nodes are replaced one after the other under load, no reader mis
     await leaving.stop();
     nodes.all = [staying, await world.startServer(env)];
   }
-  loaded = true;
+  loaded.abort();
   await load;
   const api = next(nodes).api(account);
   // Firehose is resumed where the log ends, so every page is stored; X has no such promise.

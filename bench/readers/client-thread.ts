@@ -10,7 +10,7 @@ const connectingMax = 50;
 let latencies: number[] = [];
 
 function report(message: ClientReport): void {
-  parentPort?.postMessage(message);
+  parentPort?.postMessage(message, []);
 }
 
 /** Resolves when the first event has come. One that stalls takes nothing any more from then on. */

@@ -132,7 +132,7 @@ async function startApi(on: {
   const url = node.address ?? '';
   return {
     url,
-    drain: node.drain,
+    drain: () => node.drain(),
     async call(key, path, body, signal) {
       const response = await fetch(new URL(path, url), {
         method: 'POST',

@@ -33,12 +33,15 @@ export function connectSse(url: URL, { headers, onEvent, onComment }: SseOptions
     body: string;
   }>();
   const closed = Promise.withResolvers<void>();
-  const request = get(url, { headers, agent: false }, async (response) => {
+  const request = get(url, { headers, agent: false }, (response) => {
     const status = response.statusCode ?? 0;
     response.once('error', () => undefined);
     const isStream = response.headers['content-type']?.startsWith('text/event-stream') ?? false;
-    if (isStream) readBlocks(response, (block) => void (isCut || handOut(block)));
-    opened.resolve({ status, headers: response.headers, body: isStream ? '' : await text(response) });
+    const head = { status, headers: response.headers };
+    if (isStream) {
+      readBlocks(response, (block) => void (isCut || handOut(block)));
+      opened.resolve({ ...head, body: '' });
+    } else text(response).then((body) => opened.resolve({ ...head, body }), opened.reject);
   });
   const handOut = (block: string) => {
     if (block.startsWith(':')) onComment?.();

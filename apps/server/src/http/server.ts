@@ -141,7 +141,7 @@ function addRoute(
       const idempotencyKey = operation.changes
         ? readIdempotencyKey(request.headers['idempotency-key'])
         : null;
-      asking.set(request, { principal, idempotencyKey, release: admission.release });
+      asking.set(request, { principal, idempotencyKey, release: () => admission.release() });
     },
     handler: async (request, reply) => {
       const asked = asking.get(request);

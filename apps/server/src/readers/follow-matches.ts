@@ -40,7 +40,7 @@ export function createFollowing(options: {
   const { tail, reader, parsedRules } = options;
   const gate = createGate(readsAtOnceMax);
   return {
-    now: tail.end,
+    now: () => tail.end(),
     follow(filter, position) {
       const { since = null, until = null } = filter;
       const member = tail.join(filter);
@@ -74,7 +74,7 @@ export function createFollowing(options: {
             await member.wait(leftMs, signal);
           }
         },
-        [Symbol.dispose]: member[Symbol.dispose],
+        [Symbol.dispose]: () => member[Symbol.dispose](),
       };
     },
   };

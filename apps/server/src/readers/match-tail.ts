@@ -1,8 +1,9 @@
-import type { Match, Platform } from '@earshot/contract';
+import type { Platform } from '@earshot/contract';
 import type { ParsedRules } from '../language/parsed-rules.ts';
 import { type BellListener, type Bells, createBellListener } from '../runtime/bell.ts';
 import { createBreather } from '../runtime/breather.ts';
 import type { Worker } from '../runtime/worker.ts';
+import { type Batch, createKeptBatches, type Take, type Taken } from './kept-batches.ts';
 import type { StoredMatch } from './match-reader.ts';
 import { type FollowedMatch, jsonOf, toFollowed } from './to-match.ts';
 
@@ -47,12 +48,7 @@ export interface MatchTail {
 
 export interface TailMember extends Pick<BellListener, 'wait'>, Disposable {
   /** What came after a position, with the position that this reaches; null when the tail does not go back so far. */
-  after(position: number, take: Take): { matches: FollowedMatch[]; through: number } | null;
-}
-
-export interface Take {
-  readonly limit: number;
-  readonly accepts: (match: Match) => boolean;
+  after(position: number, take: Take): Taken | null;
 }
 
 export interface MatchTailOptions {
@@ -68,13 +64,6 @@ export interface MatchTailOptions {
 interface Group {
   readonly from: number;
   readonly members: Set<{ rang(): void }>;
-}
-
-interface Batch {
-  readonly through: number;
-  readonly byKey: ReadonlyMap<string, FollowedMatch[]>;
-  readonly matches: number;
-  readonly characters: number;
 }
 
 export async function openMatchTail(options: MatchTailOptions): Promise<MatchTail> {
@@ -102,23 +91,13 @@ export async function openMatchTail(options: MatchTailOptions): Promise<MatchTai
     try {
       const batch = await readBatch(options, wanted, last.position);
       kept.add(batch);
-      await wake([...batch.byKey.keys()]);
+      await wake(groups, [...batch.byKey.keys()]);
     } catch (error) {
       kept.restart(claimed);
-      await wake([...groups.keys()]);
+      await wake(groups, [...groups.keys()]);
       throw error;
     }
     return headers.length === pageMax;
-  };
-
-  const wake = async (keys: readonly string[]) => {
-    const breathe = createBreather();
-    for (const key of keys) {
-      for (const member of groups.get(key)?.members ?? []) {
-        member.rang();
-        await breathe();
-      }
-    }
   };
 
   return {
@@ -130,7 +109,7 @@ export async function openMatchTail(options: MatchTailOptions): Promise<MatchTai
       },
     },
     position: () => claimed,
-    end: source.lastPosition,
+    end: () => source.lastPosition(),
     join({ accountId, ruleId }) {
       const key = keyOf(accountId, ruleId);
       const group: Group = groups.get(key) ?? { from: claimed, members: new Set() };
@@ -142,11 +121,21 @@ export async function openMatchTail(options: MatchTailOptions): Promise<MatchTai
       group.members.add(listener);
       return {
         after: (position, take) => (position < group.from ? null : kept.after(key, position, take)),
-        wait: listener.wait,
-        [Symbol.dispose]: listener[Symbol.dispose],
+        wait: (timeoutMs, signal) => listener.wait(timeoutMs, signal),
+        [Symbol.dispose]: () => listener[Symbol.dispose](),
       };
     },
   };
+}
+
+async function wake(groups: ReadonlyMap<string, Group>, keys: readonly string[]): Promise<void> {
+  const breathe = createBreather();
+  for (const key of keys) {
+    for (const member of groups.get(key)?.members ?? []) {
+      member.rang();
+      await breathe();
+    }
+  }
 }
 
 function keyOf(accountId: string, ruleId: string | null): string {
@@ -176,53 +165,4 @@ async function readBatch(
     }
   }
   return { through, byKey, matches: stored.length, characters };
-}
-
-/** What was read lately, oldest batch first; the oldest ones go when it is too much. */
-function createKeptBatches(start: number, { matchesMax = 20_000, charactersMax = 64e6 }: MatchTailOptions) {
-  let batches: Batch[] = [];
-  /** Where the oldest one begins. */
-  let from = start;
-  let matches = 0;
-  let characters = 0;
-  const count = (batch: Batch, sign: 1 | -1) => {
-    matches += sign * batch.matches;
-    characters += sign * batch.characters;
-  };
-  const through = () => batches.at(-1)?.through ?? from;
-  return {
-    through,
-    restart(position: number) {
-      batches = [];
-      from = position;
-      matches = 0;
-      characters = 0;
-    },
-    add(batch: Batch) {
-      const newest = batches.at(-1);
-      if (batch.matches > 0) batches.push(batch);
-      else if (newest) batches[batches.length - 1] = { ...newest, through: batch.through };
-      else from = batch.through;
-      count(batch, 1);
-      while (matches > matchesMax || characters > charactersMax) {
-        const oldest = batches.shift();
-        if (!oldest) return;
-        count(oldest, -1);
-        from = oldest.through;
-      }
-    },
-    after(key: string, position: number, { limit, accepts }: Take): ReturnType<TailMember['after']> {
-      if (position < from) return null;
-      const found: FollowedMatch[] = [];
-      const first = batches.findLastIndex((batch) => batch.through <= position) + 1;
-      for (const batch of batches.slice(first)) {
-        for (const one of batch.byKey.get(key) ?? []) {
-          if (one.position <= position || !accepts(one.match)) continue;
-          found.push(one);
-          if (found.length === limit) return { matches: found, through: one.position };
-        }
-      }
-      return { matches: found, through: Math.max(position, through()) };
-    },
-  };
 }

@@ -25,7 +25,7 @@ export async function toFollowed(
   return matches;
 }
 
-export function toMatch(parsedRules: ParsedRules, match: StoredMatch): Match {
+function toMatch(parsedRules: ParsedRules, match: StoredMatch): Match {
   const { platform, ruleValue, payload } = match;
   return {
     id: matchIdOf(match.position),
