@@ -28,7 +28,7 @@ declare
   name text;
 begin
   foreach name in array array['rules', 'api_keys', 'audit', 'matches', 'usage', 'idempotency_keys', 'watches', 'removed_matches',
-    'webhooks'] loop
+    'webhooks', 'readers'] loop
     execute format('alter table %I enable row level security', name);
     execute format(
       'create policy own_rows on %I to earshot_account using (account_id = current_setting(''earshot.account''))', name);

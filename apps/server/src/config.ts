@@ -177,6 +177,21 @@ export const settings = {
     about:
       'For development only: webhooks may also go to this machine, by plain HTTP and on any port. Otherwise only to the public internet, by HTTPS on port 443 or 8443.',
   },
+  readersMax: {
+    variable: 'EARSHOT_READERS_MAX',
+    schema: count.default(100),
+    about: 'Named readers that one account on a paid plan may have.',
+  },
+  freeReadersMax: {
+    variable: 'EARSHOT_FREE_READERS_MAX',
+    schema: count.default(5),
+    about: 'The same on the free plan.',
+  },
+  streamsPerKeyMax: {
+    variable: 'EARSHOT_STREAMS_PER_KEY_MAX',
+    schema: count.default(5),
+    about: 'Streams (`GET /matches/stream`) that one key may have open on one node.',
+  },
   requestsInFlightMax: {
     variable: 'EARSHOT_REQUESTS_IN_FLIGHT_MAX',
     schema: count.default(32),

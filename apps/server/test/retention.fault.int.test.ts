@@ -47,7 +47,12 @@ async function openStore(changed: Partial<MatchStore> = {}) {
     coverage: async () => ({ complete_through: null, gaps: [] }),
     parsedRules: createParsedRules(),
     cursors: createCursors(Buffer.alloc(32)),
-    bells: createLocalBells(),
+    following: {
+      now: async () => 0,
+      follow: () => {
+        throw new Error('nobody waits here');
+      },
+    },
   });
   const follow = (request: { cursor?: string | null; rule_id?: string; limit?: number } = {}) => {
     const { cursor, rule_id, limit = 100 } = request;

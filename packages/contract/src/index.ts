@@ -15,6 +15,7 @@ export { openApiDocument } from './openapi.ts';
 export type { OpenApiDocument, OpenApiOperation } from './openapi-types.ts';
 export { type AnswerOf, type Operation, type OperationId, operations, type RequestOf } from './operations.ts';
 export type { Platform } from './platforms.ts';
+export type { Reader } from './readers.ts';
 export type { Rule } from './rules.ts';
 export { type Scope, scopes } from './scopes.ts';
 export type { SyntaxGuide } from './syntax.ts';

@@ -32,7 +32,7 @@ export interface OpenApiOperation {
   readonly description?: string;
   readonly security?: readonly [];
   readonly parameters?: readonly OpenApiParameter[];
-  readonly requestBody?: { readonly required: true; readonly content: OpenApiContent };
+  readonly requestBody?: { readonly required: true; readonly content: OpenApiJson };
   readonly responses: Readonly<Record<string, OpenApiResponse | OpenApiReference>>;
   /** Null when any valid key will do; absent when no key is needed. */
   readonly 'x-required-scope'?: Scope | null;
@@ -51,11 +51,16 @@ export interface OpenApiParameter {
 export interface OpenApiResponse {
   readonly description: string;
   readonly headers: Readonly<Record<string, OpenApiReference>>;
-  readonly content: OpenApiContent;
+  readonly content: Partial<OpenApiJson> & { readonly 'text/event-stream'?: OpenApiBody };
 }
 
-interface OpenApiContent {
-  readonly 'application/json': { readonly schema: JsonSchema; readonly example?: unknown };
+export interface OpenApiJson {
+  readonly 'application/json': OpenApiBody;
+}
+
+interface OpenApiBody {
+  readonly schema: JsonSchema;
+  readonly example?: unknown;
 }
 
 interface OpenApiReference {

@@ -7,11 +7,13 @@ import { keySchema } from './keys.ts';
 import { coverageSchema, matchSchema } from './matches.ts';
 import type {
   OpenApiDocument,
+  OpenApiJson,
   OpenApiOperation,
   OpenApiParameter,
   OpenApiResponse,
 } from './openapi-types.ts';
 import { type Operation, operations } from './operations.ts';
+import { readerSchema } from './readers.ts';
 import { ruleSchema } from './rules.ts';
 import { syntaxGuideSchema } from './syntax.ts';
 import { deliverySchema, webhookSchema } from './webhooks.ts';
@@ -87,6 +89,7 @@ function components(): OpenApiDocument['components'] {
           AuditEntry: auditEntrySchema,
           Webhook: webhookSchema,
           Delivery: deliverySchema,
+          Reader: readerSchema,
           Error: errorSchema,
         },
         'output',
@@ -114,7 +117,7 @@ function describeOperation(operation: Operation): OpenApiOperation {
     'x-errors': operation.errors,
     ...(operation.changes ? { parameters: [idempotencyKey] } : {}),
     ...(operation.method === 'GET'
-      ? { parameters: queryParameters(operation) }
+      ? { parameters: [...queryParameters(operation), ...(operation.stream ? [lastEventId] : [])] }
       : {
           requestBody: {
             required: true,
@@ -122,7 +125,7 @@ function describeOperation(operation: Operation): OpenApiOperation {
           },
         }),
     responses: {
-      200: withHeaders(answer('The answer.', { $ref: schemaRef(`${id}Answer`) }, example.answer), {
+      200: withHeaders(success(operation), {
         'ratelimit-policy': { $ref: '#/components/headers/RateLimitPolicy' },
         ratelimit: { $ref: '#/components/headers/RateLimit' },
         ...(operation.changes
@@ -134,6 +137,24 @@ function describeOperation(operation: Operation): OpenApiOperation {
     },
   };
 }
+
+/** OpenAPI 3.1 has no words for a stream: the schema is that of one event, whose `data` is sent as JSON. */
+function success({ id, stream, example }: Operation): OpenApiResponse {
+  const schema = { $ref: schemaRef(`${id}Answer`) };
+  if (!stream) return answer('The answer.', schema, example.answer);
+  return {
+    ...answer('Server-sent events of this form, without an end.', schema),
+    content: { 'text/event-stream': { schema, example: example.answer } },
+  };
+}
+
+const lastEventId: OpenApiParameter = {
+  name: 'Last-Event-ID',
+  in: 'header',
+  required: false,
+  description: 'The `id` of the last event that the client got: the stream continues behind it.',
+  schema: { type: 'string', maxLength: 1_024 },
+};
 
 const idempotencyKey: OpenApiParameter = {
   name: 'Idempotency-Key',
@@ -236,7 +257,7 @@ function answer(description: string, schema: JsonSchema, example?: unknown): Ope
   };
 }
 
-function json(schema: JsonSchema, example?: unknown): OpenApiResponse['content'] {
+function json(schema: JsonSchema, example?: unknown): OpenApiJson {
   return { 'application/json': { schema, ...(example === undefined ? {} : { example }) } };
 }
 

@@ -13,6 +13,7 @@ import {
   revokeKeyRequest,
 } from './keys.ts';
 import { listMatchesAnswer, listMatchesRequest } from './matches.ts';
+import { readerOperations } from './operations-readers.ts';
 import { webhookOperations } from './operations-webhooks.ts';
 import {
   getRuleAnswer,
@@ -45,6 +46,8 @@ export interface Operation {
   readonly scope: Scope | null;
   /** It changes something: it takes an `Idempotency-Key`, counts as a change, and is audited. */
   readonly changes: boolean;
+  /** The answer is a stream of server-sent events, each like `answer`. */
+  readonly stream?: boolean;
   readonly summary: string;
   readonly description: string;
   readonly request: z.ZodObject;
@@ -184,6 +187,7 @@ export const operations = {
     errors: [...commonErrors, 'permission_denied', 'not_found'],
     example: getCoverageExample,
   },
+  ...readerOperations,
   ValidateRule: {
     id: 'ValidateRule',
     method: 'POST',

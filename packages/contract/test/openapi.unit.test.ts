@@ -83,7 +83,7 @@ test.each(rows)('the examples of $id fit the schemas in the document', (row) => 
   const operation = describedAs(row);
   const ok = operation.responses['200'];
   const contents = [operation.requestBody?.content, ok && 'content' in ok ? ok.content : undefined];
-  const bodies = contents.flatMap((content) => (content === undefined ? [] : [content['application/json']]));
+  const bodies = contents.flatMap((content) => Object.values(content ?? {}));
   expect(bodies).toHaveLength(row.method === 'GET' ? 1 : 2);
   for (const { schema, example } of bodies) {
     expect(example).toBeDefined();
@@ -166,7 +166,8 @@ test('exactly the operations that change something take an Idempotency-Key, and 
   for (const row of rows) {
     const { parameters = [], responses } = describedAs(row);
     const inHeader = parameters.filter((parameter) => parameter.in === 'header').map(({ name }) => name);
-    expect(inHeader).toEqual(row.changes ? ['Idempotency-Key'] : []);
+    const expected = row.stream ? ['Last-Event-ID'] : [];
+    expect(inHeader).toEqual(row.changes ? ['Idempotency-Key'] : expected);
     const ok = responses['200'];
     const headers = ok && 'headers' in ok ? Object.keys(ok.headers) : [];
     expect(headers).toEqual(expect.arrayContaining(['ratelimit', 'ratelimit-policy']));

@@ -1,5 +1,6 @@
 export type { Nats as NatsServers, NatsNode } from '@earshot/engines';
 export { eventually } from './eventually.ts';
+export { connectSse, type SseConnection, type SseEvent } from './sse-client.ts';
 export { startTcpProxy } from './tcp-proxy.ts';
 export type { TestDatabase } from './template.ts';
 export { createTemplate, type Template } from './template.ts';

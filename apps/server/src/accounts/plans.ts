@@ -8,6 +8,7 @@ export interface Plan {
   readonly changesPerMinute: number;
   readonly keysMax: number;
   readonly webhooksMax: number;
+  readonly readersMax: number;
 }
 
 export const planNames = ['free', 'paid'] as const;

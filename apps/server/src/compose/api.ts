@@ -7,14 +7,12 @@ import { createAccountStore } from '../adapters/postgres/account-store.ts';
 import { createAuditReader } from '../adapters/postgres/audit-reader.ts';
 import { createClaimStore } from '../adapters/postgres/claim-store.ts';
 import { createCoverageStore } from '../adapters/postgres/coverage-store.ts';
-import { createMatchReader } from '../adapters/postgres/match-reader.ts';
 import { createRuleChangeStore } from '../adapters/postgres/rule-change-store.ts';
 import { createRuleStore } from '../adapters/postgres/rule-store.ts';
 import { createAnswerOnce } from '../changes/answer-once.ts';
 import { createListAudit } from '../changes/list-audit.ts';
 import type { Config } from '../config.ts';
 import { createGetCoverage } from '../coverage/get-coverage.ts';
-import { createReadCoverage } from '../coverage/read-coverage.ts';
 import type { AnyRoute } from '../http/route.ts';
 import { createKeyRoute } from '../http/routes/create-key.ts';
 import { createRuleRoute } from '../http/routes/create-rule.ts';
@@ -23,7 +21,6 @@ import { getCoverageRoute } from '../http/routes/get-coverage.ts';
 import { getRuleRoute } from '../http/routes/get-rule.ts';
 import { listAuditRoute } from '../http/routes/list-audit.ts';
 import { listKeysRoute } from '../http/routes/list-keys.ts';
-import { listMatchesRoute } from '../http/routes/list-matches.ts';
 import { listRulesRoute } from '../http/routes/list-rules.ts';
 import { pauseRuleRoute } from '../http/routes/pause-rule.ts';
 import { platformSyntaxRoute } from '../http/routes/platform-syntax.ts';
@@ -32,24 +29,23 @@ import { revokeKeyRoute } from '../http/routes/revoke-key.ts';
 import { updateRuleRoute } from '../http/routes/update-rule.ts';
 import { validateRuleRoute } from '../http/routes/validate-rule.ts';
 import { createHttpServer, type HttpServer } from '../http/server.ts';
-import { createParsedRules } from '../language/parsed-rules.ts';
 import { createKeyGuesses } from '../limits/key-guesses.ts';
 import { createRateLimits } from '../limits/rate-limits.ts';
 import { createCursors } from '../readers/cursor.ts';
-import { createListMatches } from '../readers/list-matches.ts';
 import { createCreateRule } from '../rules/create-rule.ts';
 import { createDeleteRule } from '../rules/delete-rule.ts';
 import { createGetRule } from '../rules/get-rule.ts';
 import { createPauseRule } from '../rules/pause-rule.ts';
 import { createResumeRule } from '../rules/resume-rule.ts';
 import { createUpdateRule } from '../rules/update-rule.ts';
+import { openReaders } from './readers.ts';
 import type { Shared } from './shared.ts';
 import { webhookRoutesOf } from './webhooks.ts';
 
 /** Of one address. Callers have keys that work; this is for a list of old ones that somebody tries out. */
 const keyGuessesPerMinute = 60;
 
-export function createApi(shared: Shared, stack: AsyncDisposableStack): HttpServer {
+export async function createApi(shared: Shared, stack: AsyncDisposableStack): Promise<HttpServer> {
   const { config, database } = shared;
   const nowMs = () => performance.now();
   const plans = plansOf(config);
@@ -60,6 +56,7 @@ export function createApi(shared: Shared, stack: AsyncDisposableStack): HttpServ
       ...routesOf(shared, plans),
       ...accountRoutesOf(shared, plans),
       ...webhookRoutesOf(shared, plans, stack),
+      ...(await openReaders(shared, plans, stack)),
     ],
     authenticate: createAuthenticate({
       store: createAccountStore(database),
@@ -81,6 +78,7 @@ function plansOf(config: Config): Plans {
       changesPerMinute: config.freeChangesPerMinute,
       keysMax: config.freeKeysMax,
       webhooksMax: config.freeWebhooksMax,
+      readersMax: config.freeReadersMax,
     },
     paid: {
       paid: true,
@@ -89,6 +87,7 @@ function plansOf(config: Config): Plans {
       changesPerMinute: config.changesPerMinute,
       keysMax: config.keysMax,
       webhooksMax: config.webhooksMax,
+      readersMax: config.readersMax,
     },
   };
 }
@@ -119,16 +118,6 @@ function routesOf(shared: Shared, plans: Plans): AnyRoute[] {
     pauseRuleRoute(createPauseRule(forChanges)),
     resumeRuleRoute(createResumeRule(forChanges)),
     deleteRuleRoute(createDeleteRule({ ...shared, store })),
-    listMatchesRoute(
-      createListMatches({
-        ...shared,
-        reader: createMatchReader(database),
-        rules: store,
-        coverage: createReadCoverage(coverage, Date.now),
-        parsedRules: createParsedRules(),
-        cursors,
-      }),
-    ),
     getCoverageRoute(createGetCoverage({ store: coverage, rules: store, nowMs: Date.now })),
     validateRuleRoute(),
     platformSyntaxRoute(),

@@ -23,7 +23,7 @@ export async function startNode(options: NodeOptions): Promise<Node> {
   );
   const workers = await workersOf(createRoles(shared, stack), config.roles);
   stack.use(supervise(workers, shared));
-  const api = config.roles.includes('api') ? stack.use(createApi(shared, stack)) : null;
+  const api = config.roles.includes('api') ? stack.use(await createApi(shared, stack)) : null;
   const address = (await api?.listen(config.host, config.port)) ?? null;
   const running = stack.move();
   return {

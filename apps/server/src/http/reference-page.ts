@@ -72,8 +72,8 @@ function baseUrl(document: OpenApiDocument): string | undefined {
 function operationSection(endpoint: Endpoint, document: OpenApiDocument, shown: Set<string>): Html {
   const { method, path, operation } = endpoint;
   const success = operation.responses['200'];
-  const answer =
-    success !== undefined && 'content' in success ? success.content['application/json'] : undefined;
+  const content = success !== undefined && 'content' in success ? success.content : undefined;
+  const answer = content?.['application/json'] ?? content?.['text/event-stream'];
   const answerRows = answer === undefined ? [] : rowsOf(answer.schema, document);
   return markup`<section id="${operation.operationId}">
 <h2>${operation.summary}</h2>
@@ -144,11 +144,16 @@ function curl({ method, path, operation }: Endpoint): string {
   const parameters = (operation.parameters ?? []).filter(({ example }) => example !== undefined);
   const body = operation.requestBody?.content['application/json'].example;
   return [
-    `curl -sS ${parameters.length > 0 && method === 'GET' ? '-G ' : ''}"$EARSHOT_URL${path}"`,
+    `curl -sS ${isStream(operation) ? '-N ' : ''}${parameters.length > 0 && method === 'GET' ? '-G ' : ''}"$EARSHOT_URL${path}"`,
     ...(needsKey ? ['-H "Authorization: Bearer $EARSHOT_KEY"'] : []),
     ...parameters.map(({ name, example }) => `--data-urlencode ${shellWord(`${name}=${String(example)}`)}`),
     ...(body === undefined ? [] : [`-H 'Content-Type: application/json'`, `-d ${shellWord(pretty(body))}`]),
   ].join(' \\\n  ');
+}
+
+function isStream({ responses }: OpenApiOperation): boolean {
+  const success = responses['200'];
+  return success !== undefined && 'content' in success && 'text/event-stream' in success.content;
 }
 
 function shellWord(text: string): string {

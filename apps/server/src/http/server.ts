@@ -9,12 +9,14 @@ import type { Change } from '../changes/change.ts';
 import type { RateLimits } from '../limits/rate-limits.ts';
 import type { Events } from '../observability/events.ts';
 import type { Logger } from '../observability/logger.ts';
+import type { EventStream } from '../runtime/event-stream.ts';
 import { Failure } from '../runtime/failure.ts';
 import { trackAnswers } from './answers-under-way.ts';
 import { addDiscovery } from './discovery.ts';
 import { bodyBytesMax, errorAnswer, failureText } from './error-answer.ts';
 import { requestIdOf } from './request-id.ts';
 import type { AnyRoute } from './route.ts';
+import { eventStreamHeaders, sendEvents } from './sse-writer.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -89,6 +91,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
       app.server.keepAliveTimeout = 1;
     },
     async [Symbol.asyncDispose]() {
+      leaving.abort();
       const closed = app.close();
       await answers.finished(answerWithinMs);
       app.server.closeAllConnections();
@@ -110,12 +113,13 @@ function readJsonOnly(app: FastifyInstance): void {
 interface Asked {
   readonly principal: Principal;
   readonly idempotencyKey: string | null;
+  readonly release: () => void;
 }
 
 /** Authenticate, limit, authorise, parse, act, answer: in this order for every operation. */
 function addRoute(
   app: FastifyInstance,
-  { authenticate, limits, answerOnce, leaving }: HttpServerOptions & { leaving: AbortSignal },
+  { authenticate, limits, answerOnce, events, leaving }: HttpServerOptions & { leaving: AbortSignal },
   route: AnyRoute,
 ): void {
   const operation: Operation = operations[route.id];
@@ -137,7 +141,7 @@ function addRoute(
       const idempotencyKey = operation.changes
         ? readIdempotencyKey(request.headers['idempotency-key'])
         : null;
-      asking.set(request, { principal, idempotencyKey });
+      asking.set(request, { principal, idempotencyKey, release: () => admission.release() });
     },
     handler: async (request, reply) => {
       const asked = asking.get(request);
@@ -148,19 +152,47 @@ function addRoute(
       reply.raw.once('close', () => gone.abort());
       const signal = AbortSignal.any([gone.signal, leaving]);
       const { accountId, keyId: actor } = principal;
+      const lastEventId = request.headers['last-event-id']?.toString() ?? null;
       const handle = (claim: Change['claim']) => {
         const change = { accountId, actor, operation: route.id, requestId: request.id, claim };
         // The schema of this very operation has just parsed it; the union of all routes cannot say that.
-        return route.handle(principal, parsed as never, { signal, change });
+        return route.handle(principal, parsed as never, { signal, change, lastEventId });
       };
       reply.header('content-type', 'application/json; charset=utf-8');
-      if (key === null) return reply.send(await handle(null));
+      if (key === null) {
+        const answer = await handle(null);
+        if (!isEventStream(answer)) return reply.send(answer);
+        asked.release();
+        return startStream(reply, answer, { signal, events });
+      }
       const asOnce = { accountId, operation: route.id, key, request: parsed };
       const { body, replayed } = await answerOnce(asOnce, handle);
       if (replayed) reply.header('idempotent-replayed', 'true');
       return reply.send(body);
     },
   });
+}
+
+function isEventStream(answer: object): answer is EventStream {
+  return 'nextEvents' in answer;
+}
+
+/** From here on the answer is out of the framework's hands, which would wait for its end. */
+function startStream(
+  reply: FastifyReply,
+  answer: EventStream,
+  { signal, events }: { signal: AbortSignal; events: Events },
+): FastifyReply {
+  reply.hijack();
+  reply.headers(eventStreamHeaders);
+  const headers = Object.entries(reply.getHeaders()).map(([name, value]) => [name, String(value)]);
+  reply.raw.writeHead(200, Object.fromEntries(headers));
+  events.matchStreamOpened();
+  void sendEvents(reply.raw, answer, { signal }).then((ended) => {
+    answer[Symbol.dispose]();
+    events.matchStreamClosed({ ...ended, ms: reply.elapsedTime });
+  });
+  return reply;
 }
 
 function parse(operation: Operation, request: FastifyRequest): unknown {

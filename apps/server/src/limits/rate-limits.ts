@@ -17,7 +17,7 @@ export interface Admission {
   /** For every answer, also a refusal. */
   readonly headers: Readonly<Record<string, string>>;
   readonly refusal: Failure | null;
-  /** To be called once, when the answer is out. */
+  /** When the answer is out, or goes on for as long as it likes; a second call does nothing. */
   release(): void;
 }
 
@@ -63,7 +63,12 @@ export function createRateLimits(options: RateLimitsOptions): RateLimits {
       inFlight.set(accountId, running + 1);
       const after = states.map((one) => ({ ...one, bucket: takeOne(one.bucket) ?? one.bucket }));
       for (const one of after) buckets.write(one, one.bucket);
-      return { headers: headersOf(after), refusal: null, release: () => release(accountId) };
+      let released = false;
+      const releaseOnce = () => {
+        if (!released) release(accountId);
+        released = true;
+      };
+      return { headers: headersOf(after), refusal: null, release: releaseOnce };
     },
   };
 }

@@ -1,5 +1,5 @@
 import type { Logger } from './logger.ts';
-import type { DropReason, Metrics } from './metrics.ts';
+import type { DropReason, Metrics, StreamEnding } from './metrics.ts';
 
 /** One function per business event: it writes the log line and counts the metric, so they cannot disagree. */
 export type Events = ReturnType<typeof createEvents>;
@@ -188,6 +188,14 @@ function matchEvents(log: Logger, metrics: Metrics) {
     },
     dayRemoved(day: { table: string }) {
       log.info(day, 'partition removed by retention');
+    },
+    matchStreamOpened() {
+      metrics.matchStreams.inc();
+    },
+    matchStreamClosed(stream: { ending: StreamEnding; ms: number; err?: unknown }) {
+      metrics.matchStreams.dec();
+      metrics.matchStreamEndings.inc({ ending: stream.ending });
+      log[stream.ending === 'failed' ? 'error' : 'debug'](stream, 'a stream of matches ended');
     },
     logSpace(use: {
       removed: number;

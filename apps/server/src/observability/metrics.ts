@@ -10,6 +10,10 @@ export const dropReasons = [
 ] as const;
 export type DropReason = (typeof dropReasons)[number];
 
+/** Why a stream of matches to a caller ended. */
+export const streamEndings = ['gone', 'slow', 'leaving', 'key', 'failed'] as const;
+export type StreamEnding = (typeof streamEndings)[number];
+
 export type Metrics = ReturnType<typeof createMetrics>;
 
 /** One registry per process, handed down from the composition root. Ids never become labels. */
@@ -25,6 +29,7 @@ export function createMetrics() {
     ...matchMetrics(make),
     ...webhookMetrics(make),
   };
+  for (const ending of streamEndings) metrics.matchStreamEndings.inc({ ending }, 0);
   for (const outcome of ['delivered', 'failed', 'refused', 'gone', 'not_sent']) {
     metrics.webhookAttempts.inc({ outcome }, 0);
   }
@@ -110,6 +115,10 @@ function matchMetrics(make: Makers) {
     unexplained: make.counter('unexplained_total', 'Upstream verdicts that our evaluator denies.', [
       'platform',
       'operator',
+    ]),
+    matchStreams: make.gauge('match_streams', 'Streams of matches that callers have open.', []),
+    matchStreamEndings: make.counter('match_stream_endings_total', 'How streams of matches ended.', [
+      'ending',
     ]),
     matchBatchSeconds: make.histogram(
       'match_batch_seconds',

@@ -51,7 +51,12 @@ test('others have their turn while a page of matches is explained', async () => 
     coverage: async () => ({ complete_through: null, gaps: [] }),
     parsedRules: createParsedRules(),
     cursors: createCursors(Buffer.alloc(32)),
-    bells: { ring: () => undefined, listen: () => ({ wait: async () => {}, [Symbol.dispose]: () => {} }) },
+    following: {
+      now: async () => 0,
+      follow: () => {
+        throw new Error('not asked');
+      },
+    },
   });
   const principal = { accountId: 'acc_1', keyId: 'key_1', plan: 'paid', scopes: [] } as const;
   const { matches } = await listMatches(

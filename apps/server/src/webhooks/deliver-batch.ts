@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { ParsedRules } from '../language/parsed-rules.ts';
 import type { Events } from '../observability/events.ts';
-import { toMatch } from '../readers/list-matches.ts';
 import type { MatchReader, StoredMatch } from '../readers/match-reader.ts';
+import { toMatch } from '../readers/to-match.ts';
 import { createBreather } from '../runtime/breather.ts';
 import type { Checkpoint } from '../runtime/checkpoint.ts';
 import type { Batch, Claim, DeliveryStore } from './delivery-store.ts';

@@ -1,11 +1,12 @@
 import type { Scope } from '@earshot/contract';
 import type { KeyStore } from '../../accounts/authenticate.ts';
+import type { WatchedKeys } from '../../accounts/key-watch.ts';
 import type { PlanName } from '../../accounts/plans.ts';
 import type { Principal } from '../../accounts/principal.ts';
 import type { Database } from './database.ts';
 import { joinCalls } from './join-calls.ts';
 
-export interface AccountStore extends KeyStore {
+export interface AccountStore extends KeyStore, WatchedKeys {
   createAccount(account: { id: string; name: string; plan: PlanName }): Promise<void>;
   /** Whose key it is. */
   accountOfKey(keyId: string): Promise<string | null>;
@@ -34,6 +35,16 @@ export function createAccountStore(database: Database): AccountStore {
     principalOf,
     async touch(keyId) {
       await database.run('update api_keys set last_used_at = now() where id = $1', [keyId]);
+    },
+    async ended(keyIds) {
+      const rows = await database.many<{ id: string }>(
+        `select asked.id from unnest($1::text[]) as asked (id) where not exists (
+           select 1 from api_keys where api_keys.id = asked.id
+             and revoked_at is null and (expires_at is null or expires_at > now())
+         )`,
+        [keyIds],
+      );
+      return rows.map((row) => row.id);
     },
     async createAccount({ id, name, plan }) {
       await database.run('insert into accounts (id, name, plan) values ($1, $2, $3)', [id, name, plan]);

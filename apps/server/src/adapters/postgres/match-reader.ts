@@ -35,7 +35,7 @@ export function createMatchReader(database: Database): MatchReader {
       add('created_at <', until);
       add(order === 'oldest' ? 'position >' : 'position <', from);
       const direction = order === 'oldest' ? 'asc' : 'desc';
-      const rows = await database.prepared<MatchRow>(
+      const rows = await database.forAccount(accountId).prepared<MatchRow>(
         `with page as materialized (
            select position, rule_id, rule_version, created_at, platform, event_key, event_day, via from matches
            where ${where.join(' and ')} and rule_id not in (
@@ -55,7 +55,7 @@ export function createMatchReader(database: Database): MatchReader {
       return rows.map(toStoredMatch);
     },
     async removedThrough({ accountId, ruleId, platform }) {
-      const row = await database.one<{ through: number | null }>(
+      const row = await database.forAccount(accountId).one<{ through: number | null }>(
         `select max(last_position) as through from removed_matches
          where account_id = $1 and ($2::text is null or rule_id = $2) and ($3::text is null or platform = $3)`,
         [accountId, ruleId, platform],

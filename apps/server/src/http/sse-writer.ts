@@ -1,0 +1,99 @@
+import type { ServerResponse } from 'node:http';
+import type { StreamEnding } from '../observability/metrics.ts';
+import type { EventStream, ServerEvent } from '../runtime/event-stream.ts';
+
+/** Proxies and clients take silence for the end. */
+const commentEveryMs = 15_000;
+const reconnectAfterMs = 3_000;
+/** What may wait in memory for one client. */
+const unsentBytesMax = 1024 * 1024;
+const drainWithinMs = 30_000;
+
+export interface SendEventsOptions {
+  /** The client has gone, or the node is about to go. */
+  readonly signal: AbortSignal;
+  readonly commentEveryMs?: number;
+  readonly drainWithinMs?: number;
+}
+
+export const eventStreamHeaders = {
+  'content-type': 'text/event-stream; charset=utf-8',
+  // Proxies of the nginx family hold answers back otherwise.
+  'x-accel-buffering': 'no',
+} as const;
+
+/**
+ * Writes events for as long as the client takes them, and asks for the next only when the last are out: a slow client
+ * holds no more than a few of them, and one that takes nothing is closed. Returns why it ended.
+ */
+export async function sendEvents(
+  response: ServerResponse,
+  stream: EventStream,
+  options: SendEventsOptions,
+): Promise<{ ending: StreamEnding; err?: unknown }> {
+  const signal = AbortSignal.any([options.signal, stream.ended]);
+  const waitMs = options.commentEveryMs ?? commentEveryMs;
+  const sendAll = async (): Promise<StreamEnding> => {
+    for (;;) {
+      const events = await stream.nextEvents(waitMs, signal);
+      if (response.destroyed) return 'gone';
+      if (signal.aborted) return stream.ended.aborted ? 'key' : 'leaving';
+      for (const bytes of events.length > 0 ? events.map(encode) : [comment]) {
+        const stop = await write(response, bytes, { ...options, signal });
+        if (stop) return stop;
+        if (signal.aborted) break;
+      }
+    }
+  };
+  response.write(`retry: ${reconnectAfterMs}\n\n`);
+  const ended = await sendAll().then(
+    (ending) => ({ ending }),
+    (err: unknown) => ({ ending: 'failed' as const, err }),
+  );
+  // To wait for one that does not take what it got would hold up a shutdown.
+  if (response.writableNeedDrain) response.destroy();
+  else response.end();
+  return ended;
+}
+
+const comment = Buffer.from(':\n\n');
+const encoded = new WeakMap<ServerEvent, Buffer>();
+
+/** The data is JSON and so has no line breaks. */
+function encode(event: ServerEvent): Buffer {
+  const known = encoded.get(event);
+  if (known) return known;
+  const bytes = Buffer.from(`id: ${event.id}\nevent: ${event.event}\ndata: ${event.data}\n\n`);
+  encoded.set(event, bytes);
+  return bytes;
+}
+
+/** `write` that returns false is no failure but a full buffer: the next one waits for "drain", or for "close". */
+async function write(
+  response: ServerResponse,
+  bytes: Buffer,
+  options: SendEventsOptions,
+): Promise<StreamEnding | null> {
+  if (response.write(bytes)) return null;
+  if (response.writableLength > unsentBytesMax) return 'slow';
+  const drained = await waitForDrain(response, options);
+  if (response.destroyed) return 'gone';
+  return drained || options.signal.aborted ? null : 'slow';
+}
+
+function waitForDrain(response: ServerResponse, options: SendEventsOptions): Promise<boolean> {
+  return new Promise((resolve) => {
+    const done = (drained: boolean) => {
+      clearTimeout(timer);
+      response.off('drain', onDrain).off('close', onEnd);
+      options.signal.removeEventListener('abort', onEnd);
+      resolve(drained);
+    };
+    const onDrain = () => done(true);
+    const onEnd = () => done(false);
+    const timer = setTimeout(onEnd, options.drainWithinMs ?? drainWithinMs);
+    response.once('drain', onDrain).once('close', onEnd);
+    options.signal.addEventListener('abort', onEnd, { once: true });
+    if (response.destroyed || options.signal.aborted) onEnd();
+  });
+}

@@ -1,0 +1,88 @@
+import type { Match, Platform } from '@earshot/contract';
+import type { ParsedRules } from '../language/parsed-rules.ts';
+import { createGate } from '../runtime/gate.ts';
+import type { MatchReader } from './match-reader.ts';
+import type { MatchTail } from './match-tail.ts';
+import { type FollowedMatch, toFollowed } from './to-match.ts';
+
+/** Readers that are behind share so many queries: thousands that come back at once must not take the database. */
+const readsAtOnceMax = 6;
+
+export interface MatchFilter {
+  readonly accountId: string;
+  readonly ruleId: string | null;
+  readonly platform: Platform | null;
+  readonly since?: Date | null;
+  readonly until?: Date | null;
+}
+
+export interface Follower extends Disposable {
+  /** The next matches in the order of the log; waits for the first. None when the time is over or the signal aborted. */
+  next(options: { limit: number; waitMs: number; signal: AbortSignal }): Promise<FollowedMatch[]>;
+}
+
+export interface Following {
+  /** Begins behind this position. */
+  follow(filter: MatchFilter, position: number): Follower;
+  /** The position at which somebody begins who wants only what is new. */
+  now(): Promise<number>;
+}
+
+/**
+ * What every way to follow matches stands on. A follower that is up to date takes from the node's shared tail and asks
+ * the database nothing; one that is behind reads pages for itself until it has caught up.
+ */
+export function createFollowing(options: {
+  readonly tail: MatchTail;
+  readonly reader: Pick<MatchReader, 'read'>;
+  readonly parsedRules: ParsedRules;
+}): Following {
+  const { tail, reader, parsedRules } = options;
+  const gate = createGate(readsAtOnceMax);
+  return {
+    now: () => tail.end(),
+    follow(filter, position) {
+      const { since = null, until = null } = filter;
+      const member = tail.join(filter);
+      let through = position;
+
+      const readBehind = async (limit: number) => {
+        const visible = tail.position();
+        const query = { ...filter, since, until, order: 'oldest', from: through, limit } as const;
+        const found = await toFollowed(parsedRules, await reader.read(query));
+        const last = found.at(-1)?.position ?? through;
+        // A page that is not full has shown everything that was visible when it was asked for.
+        through = found.length === limit ? last : Math.max(last, visible);
+        return found;
+      };
+
+      const look = async (limit: number): Promise<FollowedMatch[]> => {
+        const fromTail = member.after(through, { limit, accepts: (match) => isWanted(filter, match) });
+        if (!fromTail) return await gate(() => readBehind(limit));
+        through = fromTail.through;
+        return fromTail.matches;
+      };
+
+      return {
+        async next({ limit, waitMs, signal }) {
+          const deadline = performance.now() + waitMs;
+          for (;;) {
+            const found = await look(limit);
+            const leftMs = deadline - performance.now();
+            if (found.length > 0 || leftMs <= 0 || signal.aborted) return found;
+            // A follower that was behind has only just reached the tail: what lies there is next.
+            await member.wait(leftMs, signal);
+          }
+        },
+        [Symbol.dispose]: () => member[Symbol.dispose](),
+      };
+    },
+  };
+}
+
+function isWanted({ platform, since, until }: MatchFilter, match: Match): boolean {
+  if (platform !== null && match.platform !== platform) return false;
+  const createdAt = Date.parse(match.created_at);
+  if (since && createdAt < since.getTime()) return false;
+  return !until || createdAt < until.getTime();
+}

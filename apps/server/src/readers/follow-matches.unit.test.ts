@@ -1,0 +1,218 @@
+import { expect, test } from 'vitest';
+import { createParsedRules } from '../language/parsed-rules.ts';
+import { type BellName, createBellListener } from '../runtime/bell.ts';
+import { createFollowing, type Follower } from './follow-matches.ts';
+import type { MatchQuery, StoredMatch } from './match-reader.ts';
+import { type MatchHeader, openMatchTail, type TailSource } from './match-tail.ts';
+
+const signal = new AbortController().signal;
+const parsedRules = createParsedRules();
+
+function stored(position: number, ruleId: string): StoredMatch {
+  return {
+    position,
+    ruleId,
+    ruleVersion: 1,
+    ruleValue: '',
+    createdAt: new Date(position),
+    platform: 'x',
+    platformPostId: String(position),
+    via: 'stream',
+    payload: {
+      url: null,
+      title: null,
+      text: null,
+      author: null,
+      published_at: null,
+      language: null,
+      raw: {},
+    },
+  };
+}
+
+/** A match log in memory that counts who asks what, with a way to hold up or break a look at the end of it. */
+function createLog() {
+  const log: { accountId: string; match: StoredMatch }[] = [];
+  const asked = { after: 0, load: 0, read: 0, atOnce: 0, atOnceMax: 0 };
+  const hooks: { beforeLoad?: () => Promise<void> } = {};
+  const source: TailSource = {
+    lastPosition: async () => log.length,
+    async after(position, limit) {
+      asked.after += 1;
+      return log.slice(position, position + limit).map(({ accountId, match }): MatchHeader => {
+        const { position: at, ruleId, ruleVersion, platform, createdAt, via } = match;
+        const event = { eventKey: String(at), eventDay: '2026-11-14' };
+        return { position: at, accountId, ruleId, ruleVersion, platform, createdAt, via, ...event };
+      });
+    },
+    async load(headers) {
+      asked.load += 1;
+      const found = headers.flatMap(({ position }) => log[position - 1]?.match ?? []);
+      await hooks.beforeLoad?.();
+      return found;
+    },
+  };
+  const reader = {
+    async read({ accountId, ruleId, from, limit }: MatchQuery) {
+      asked.read += 1;
+      asked.atOnce += 1;
+      asked.atOnceMax = Math.max(asked.atOnceMax, asked.atOnce);
+      await new Promise((resolve) => setImmediate(resolve));
+      asked.atOnce -= 1;
+      const own = log.filter((one) => one.accountId === accountId).map(({ match }) => match);
+      const wanted = own.filter((match) => ruleId === null || match.ruleId === ruleId);
+      return wanted.filter(({ position }) => position > (from ?? 0)).slice(0, limit);
+    },
+  };
+  const write = (accountId: string, ruleId: string) =>
+    log.push({ accountId, match: stored(log.length + 1, ruleId) });
+  return { source, reader, write, asked, hooks, length: () => log.length };
+}
+
+async function start(bounds: { matchesMax?: number } = {}, log = createLog()) {
+  const bell = createBellListener(() => undefined);
+  const bells = { ring: () => bell.rang(), listen: (_name: BellName) => bell };
+  const tail = await openMatchTail({ source: log.source, parsedRules, bells, ...bounds });
+  const following = createFollowing({ tail, reader: log.reader, parsedRules });
+  const stop = new AbortController();
+  const follow = (accountId: string, position: number, ruleId: string | null = null) =>
+    following.follow({ accountId, ruleId, platform: null }, position);
+  return { ...log, tail, follow, ring: bells.ring, run: () => tail.worker.run(stop.signal), stop };
+}
+
+const take = async (follower: Follower, limit = 100) =>
+  (await follower.next({ limit, waitMs: 10_000, signal })).map(({ position }) => position);
+
+test('however many wait, a commit costs one look at the log, and the match is made once', async () => {
+  const { follow, write, ring, run, stop, asked } = await start();
+  const followers = Array.from({ length: 200 }, () => follow('acc_1', 0));
+  const running = run();
+  const waiting = followers.map((follower) => follower.next({ limit: 10, waitMs: 10_000, signal }));
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  const before = { ...asked };
+  write('acc_1', 'rule_1');
+  ring();
+  const got = await Promise.all(waiting);
+  expect(new Set(got.map(([one]) => one?.match)).size).toBe(1);
+  expect(got.every((page) => page.length === 1)).toBe(true);
+  expect({ read: asked.read - before.read, load: asked.load - before.load }).toEqual({ read: 0, load: 1 });
+  expect(asked.after - before.after).toBeLessThanOrEqual(2);
+  stop.abort();
+  ring();
+  await running;
+});
+
+test('nothing is loaded for accounts and rules that nobody waits for', async () => {
+  const { follow, write, ring, run, stop, asked } = await start();
+  using follower = follow('acc_1', 0, 'rule_2');
+  const running = run();
+  const waiting = take(follower);
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  for (const [account, rule] of [
+    ['acc_2', 'rule_9'],
+    ['acc_1', 'rule_1'],
+  ] as const)
+    write(account, rule);
+  ring();
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  expect(asked.load).toBe(0);
+  write('acc_1', 'rule_2');
+  ring();
+  expect(await waiting).toEqual([3]);
+  stop.abort();
+  ring();
+  await running;
+});
+
+test('who joins while the tail loads a page misses nothing of it', async () => {
+  const { follow, write, ring, run, stop, asked, hooks } = await start();
+  using first = follow('acc_1', 0);
+  const loading = Promise.withResolvers<void>();
+  const goOn = Promise.withResolvers<void>();
+  hooks.beforeLoad = () => {
+    loading.resolve();
+    return goOn.promise;
+  };
+  write('acc_1', 'rule_1');
+  write('acc_2', 'rule_2');
+  const running = run();
+  await loading.promise;
+  // The tail has decided what to load, and nothing of it is for this account.
+  using late = follow('acc_2', 0);
+  const taking = take(late);
+  goOn.resolve();
+  expect(await taking).toEqual([2]);
+  expect(await take(first)).toEqual([1]);
+  delete hooks.beforeLoad;
+  write('acc_2', 'rule_2');
+  ring();
+  expect(await take(late)).toEqual([3]);
+  expect(asked.read).toBeGreaterThan(0);
+  stop.abort();
+  ring();
+  await running;
+});
+
+test('when the tail fails between finding and loading, everybody reads for itself', async () => {
+  const { follow, write, ring, run, stop, hooks } = await start();
+  using follower = follow('acc_1', 0);
+  const waiting = take(follower);
+  hooks.beforeLoad = () => Promise.reject(new Error('the database is away'));
+  write('acc_1', 'rule_1');
+  await expect(run()).rejects.toThrow('the database is away');
+  expect(await waiting).toEqual([1]);
+  delete hooks.beforeLoad;
+  const running = run();
+  write('acc_1', 'rule_1');
+  ring();
+  expect(await take(follower)).toEqual([2]);
+  stop.abort();
+  ring();
+  await running;
+});
+
+test('who is further behind than the tail keeps reads the log, and then follows on without a gap', async () => {
+  const { follow, write, ring, run, stop, asked } = await start({ matchesMax: 5 });
+  using slow = follow('acc_1', 0);
+  using quick = follow('acc_1', 0);
+  const running = run();
+  const seen: number[] = [];
+  for (let n = 0; n < 30; n++) {
+    write('acc_1', 'rule_1');
+    ring();
+    seen.push(...(await take(quick)));
+  }
+  expect(seen).toEqual(Array.from({ length: 30 }, (_, n) => n + 1));
+  const readBefore = asked.read;
+  const late: number[] = [];
+  while (late.length < 30) late.push(...(await take(slow, 7)));
+  expect(late).toEqual(seen);
+  expect(asked.read).toBeGreaterThan(readBefore);
+  stop.abort();
+  ring();
+  await running;
+});
+
+test('thousands that come back at once read a few at a time', async () => {
+  const log = createLog();
+  log.write('acc_1', 'rule_1');
+  const { follow, asked } = await start({}, log);
+  const followers = Array.from({ length: 300 }, () => follow('acc_1', 0));
+  const pages = await Promise.all(followers.map((follower) => take(follower)));
+  expect(pages.every(([position]) => position === 1)).toBe(true);
+  expect(asked.atOnceMax).toBeLessThanOrEqual(6);
+});
+
+test('who left is not collected for any more', async () => {
+  const { follow, write, ring, run, stop, asked } = await start();
+  const follower = follow('acc_1', 0);
+  const running = run();
+  follower[Symbol.dispose]();
+  write('acc_1', 'rule_1');
+  ring();
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  expect(asked).toMatchObject({ after: expect.any(Number), load: 0, read: 0 });
+  stop.abort();
+  ring();
+  await running;
+});

@@ -1,0 +1,94 @@
+import type { AnswerOf, RequestOf } from '@earshot/contract';
+import type { Plans } from '../accounts/plans.ts';
+import type { Principal } from '../accounts/principal.ts';
+import type { ReadCoverage } from '../coverage/read-coverage.ts';
+import { noSuchRule } from '../rules/no-such-rule.ts';
+import type { RuleStore } from '../rules/rule-store.ts';
+import { Failure } from '../runtime/failure.ts';
+import type { Following, MatchFilter } from './follow-matches.ts';
+import { readPlace, scopeOfReader, sealPlace, writePlace } from './place.ts';
+import type { NamedReader, ReaderStore } from './reader-store.ts';
+import { type RefuseRemovedOptions, refuseWhatIsRemoved } from './refuse-removed.ts';
+
+export interface ReadMatchesOptions extends RefuseRemovedOptions {
+  readonly store: ReaderStore;
+  readonly following: Following;
+  readonly rules: Pick<RuleStore, 'exists'>;
+  readonly coverage: ReadCoverage;
+  readonly plans: Plans;
+  readonly contact: string;
+}
+
+type Request = RequestOf<'ReadMatches'>;
+
+/** What a named reader has not acknowledged. Reading moves nothing: who dies before it is done reads the same again. */
+export function createReadMatches(options: ReadMatchesOptions) {
+  const { store, following, rules, coverage, cursors } = options;
+  return async (
+    principal: Principal,
+    request: Request,
+    signal: AbortSignal,
+  ): Promise<AnswerOf<'ReadMatches'>> => {
+    const { accountId } = principal;
+    const reader =
+      (await store.find(accountId, request.reader)) ?? (await makeReader(options, principal, request));
+    refuseOtherFilter(reader, request);
+    const { ruleId, platform } = reader;
+    if (ruleId !== null && !(await rules.exists(accountId, ruleId))) throw ruleIsGone();
+    const filter: MatchFilter = { accountId, ruleId, platform };
+    const place = reader.place === null ? null : readPlace(reader.place);
+    const scope = scopeOfReader(accountId, request.reader);
+    // A reader that has acknowledged nothing has no place that could have been passed.
+    if (place) await refuseWhatIsRemoved(options, filter, scope, place);
+    using follower = following.follow(filter, place?.position ?? 0);
+    const waitMs = (request.wait_seconds ?? 0) * 1_000;
+    const matches = await follower.next({ limit: request.limit, waitMs, signal });
+    const last = matches.at(-1);
+    return {
+      matches: matches.map(({ match }) => match),
+      cursor: last ? sealPlace(cursors, scope, { ...place, position: last.position }) : null,
+      coverage: ruleId === null && platform === null ? null : await coverage(filter),
+    };
+  };
+}
+
+async function makeReader(
+  { store, rules, following, plans, contact }: ReadMatchesOptions,
+  { accountId, plan }: Principal,
+  request: Request,
+): Promise<NamedReader> {
+  const ruleId = request.rule_id ?? null;
+  if (ruleId !== null && !(await rules.exists(accountId, ruleId))) throw noSuchRule();
+  const { readersMax } = plans[plan];
+  const outcome = await store.create(accountId, {
+    name: request.reader,
+    ruleId,
+    platform: request.platform ?? null,
+    place: request.start === 'now' ? writePlace({ position: await following.now() }) : null,
+    readersMax,
+  });
+  if (outcome.kind === 'exists') return outcome.reader;
+  throw new Failure(
+    'resource_exhausted',
+    `The account has ${outcome.used} of ${readersMax} readers: delete one, or ask ${contact} for more.`,
+    { details: { limit: readersMax, used: outcome.used, contact } },
+  );
+}
+
+/** A filter that is not sent is that of the reader; another one would silently skip what lies behind. */
+function refuseOtherFilter({ ruleId, platform }: NamedReader, request: Request): void {
+  const sameRule = request.rule_id === undefined || request.rule_id === ruleId;
+  if (sameRule && (request.platform === undefined || request.platform === platform)) return;
+  throw new Failure(
+    'already_exists',
+    'A reader of this name has another filter, see details.reader: choose another name, or leave the filter out.',
+    { details: { reader: { rule_id: ruleId, platform } } },
+  );
+}
+
+function ruleIsGone(): Failure {
+  return new Failure(
+    'failed_precondition',
+    'The rule of this reader was deleted, and its matches with it: delete the reader.',
+  );
+}

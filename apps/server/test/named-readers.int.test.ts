@@ -1,0 +1,141 @@
+import { errorSchema, operations } from '@earshot/contract';
+import type { Template } from '@earshot/testkit';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createRuleStore } from '../src/adapters/postgres/rule-store.ts';
+import { type ReaderApi, type ReaderWorld, startReaderWorld } from './reader-world.ts';
+import { createMigratedTemplate } from './support.ts';
+
+let template: Template;
+let world: ReaderWorld;
+let api: ReaderApi;
+let key: string;
+let foreignKey: string;
+const stack = new AsyncDisposableStack();
+
+beforeAll(async () => {
+  template = stack.use(await createMigratedTemplate());
+  world = stack.use(await startReaderWorld(template, { rules: 5 }));
+  await world.database.run(`insert into accounts (id, name, plan) values ('acc_2', 'two', 'free')`);
+  api = stack.use(await world.startApi({ EARSHOT_FREE_READERS_MAX: '2' }));
+  ({ key } = await world.newKey());
+  foreignKey = (await world.newKey('acc_2')).key;
+  await world.write([1, 2, 3]);
+});
+afterAll(() => stack.disposeAsync());
+
+async function read(request: object, as = key) {
+  const { status, json } = await api.call(as, '/api.ReadMatches', request);
+  if (status !== 200) return { refused: errorSchema.parse(json), rules: [], cursor: null };
+  const { matches, cursor } = operations.ReadMatches.answer.parse(json);
+  return { refused: null, rules: matches.map(({ rule_id }) => rule_id), cursor };
+}
+
+async function ask(path: string, request: object, as = key) {
+  const { json } = await api.call(as, `/api.${path}`, request);
+  return json;
+}
+
+const ack = (reader: string, cursor: string | null, more: object = {}) =>
+  ask('AckMatches', { reader, cursor: cursor ?? '', ...more });
+
+test('what is not acknowledged is read again, and an acknowledgement that comes late takes nothing back', async () => {
+  const first = await read({ reader: 'steps', limit: 1 });
+  expect(first.rules).toEqual(['rule_1']);
+  expect((await read({ reader: 'steps', limit: 2 })).rules).toEqual(['rule_1', 'rule_2']);
+  const second = await read({ reader: 'steps', limit: 2 });
+  expect(await ack('steps', second.cursor)).toEqual({ reader: 'steps', moved: true });
+  expect((await read({ reader: 'steps' })).rules.slice(0, 1)).toEqual(['rule_3']);
+  expect(await ack('steps', second.cursor)).toEqual({ reader: 'steps', moved: false });
+  expect(await ack('steps', first.cursor)).toEqual({ reader: 'steps', moved: false });
+  expect((await read({ reader: 'steps' })).rules[0]).toBe('rule_3');
+  expect(await ack('steps', first.cursor, { rewind: true })).toEqual({ reader: 'steps', moved: true });
+  expect((await read({ reader: 'steps' })).rules[0]).toBe('rule_2');
+});
+
+test('with start "now" it waits for what comes, and there is nothing to acknowledge before', async () => {
+  const none = await read({ reader: 'new', start: 'now', rule_id: 'rule_4' });
+  expect(none).toMatchObject({ rules: [], cursor: null });
+  const waiting = read({ reader: 'new', wait_seconds: 30 });
+  await world.write([1, 4]);
+  expect((await waiting).rules).toEqual(['rule_4']);
+});
+
+test('a reader keeps its filter: another one under its name is refused, with the one it has', async () => {
+  await read({ reader: 'bound', rule_id: 'rule_1', platform: 'x' });
+  expect((await read({ reader: 'bound' })).rules.every((rule) => rule === 'rule_1')).toBe(true);
+  const other = await read({ reader: 'bound', rule_id: 'rule_2' });
+  expect(other.refused).toMatchObject({
+    code: 'already_exists',
+    details: { reader: { rule_id: 'rule_1', platform: 'x' } },
+  });
+  expect((await read({ reader: 'bound', platform: 'firehose' })).refused?.code).toBe('already_exists');
+});
+
+test('a cursor fits the reader that gave it, and no other', async () => {
+  const { cursor } = await read({ reader: 'one' });
+  await read({ reader: 'other' });
+  expect(await ack('other', cursor)).toMatchObject({ code: 'invalid_argument' });
+  const { json } = await api.call(key, '/matches', { order: 'oldest' });
+  const ofList = operations.ListMatches.answer.parse(json).next_cursor;
+  expect(await ack('one', ofList)).toMatchObject({ code: 'invalid_argument' });
+});
+
+test('readers of another account do not exist', async () => {
+  const { cursor } = await read({ reader: 'mine' });
+  expect(await ask('ListReaders', {}, foreignKey)).toEqual({ readers: [] });
+  expect(await ask('DeleteReader', { reader: 'mine' }, foreignKey)).toMatchObject({ code: 'not_found' });
+  const foreign = await ask('AckMatches', { reader: 'mine', cursor }, foreignKey);
+  expect(foreign).toMatchObject({ code: 'invalid_argument' });
+  expect((await read({ reader: 'x', rule_id: 'rule_1' }, foreignKey)).refused?.code).toBe('not_found');
+  expect(await ask('ListReaders', {}, foreignKey)).toEqual({ readers: [] });
+});
+
+test('an account has as many as its plan allows, also when they are made at once', async () => {
+  const made = await Promise.all(['a', 'b', 'c', 'd'].map((reader) => read({ reader }, foreignKey)));
+  const refused = made.flatMap(({ refused: one }) => one ?? []);
+  expect(refused).toHaveLength(2);
+  expect(refused[0]).toMatchObject({ code: 'resource_exhausted', details: { limit: 2, used: 2 } });
+  expect((await read({ reader: 'e' }, foreignKey)).refused?.code).toBe('resource_exhausted');
+});
+
+test('a reader whose name is used twice at once is made once', async () => {
+  const both = await Promise.all([read({ reader: 'twin', limit: 1 }), read({ reader: 'twin', limit: 1 })]);
+  expect(both[0]).toEqual(both[1]);
+  expect(both[0]?.rules).toHaveLength(1);
+});
+
+test('it is listed, and deleted once, which the audit tells', async () => {
+  await read({ reader: 'short', rule_id: 'rule_5', platform: 'x' });
+  const { readers } = operations.ListReaders.answer.parse(await ask('ListReaders', {}));
+  const names = readers.map(({ name }) => name);
+  expect(names).toEqual(names.toSorted());
+  expect(readers.find(({ name }) => name === 'short')).toMatchObject({
+    rule_id: 'rule_5',
+    platform: 'x',
+    acknowledged_at: null,
+  });
+  const deleted = await ask('DeleteReader', { reader: 'short' });
+  operations.DeleteReader.answer.parse(deleted);
+  expect(await ask('DeleteReader', { reader: 'short' })).toMatchObject({ code: 'not_found' });
+  const audit = operations.ListAudit.answer.parse(await ask('ListAudit', { limit: 1 }));
+  expect(audit.entries[0]).toMatchObject({
+    operation: 'DeleteReader',
+    target_id: 'short',
+    before: { rule_id: 'rule_5' },
+    after: null,
+  });
+});
+
+test('a reader whose rule is gone says so', async () => {
+  await read({ reader: 'orphan', rule_id: 'rule_3' });
+  const change = {
+    accountId: 'acc_1',
+    actor: 'key_1',
+    operation: 'DeleteRule',
+    requestId: null,
+    claim: null,
+  };
+  await createRuleStore(world.database).delete(change, 'rule_3');
+  expect((await read({ reader: 'orphan' })).refused?.code).toBe('failed_precondition');
+  expect(await ask('DeleteReader', { reader: 'orphan' })).toMatchObject({ reader: 'orphan' });
+});

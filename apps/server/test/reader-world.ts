@@ -1,0 +1,156 @@
+import {
+  connectSse,
+  type SseConnection,
+  type SseEvent,
+  startTestNats,
+  type Template,
+} from '@earshot/testkit';
+import { createBells } from '../src/adapters/nats/bells.ts';
+import { connectNats } from '../src/adapters/nats/connection.ts';
+import type { Database } from '../src/adapters/postgres/database.ts';
+import { createMatchStore } from '../src/adapters/postgres/match-store.ts';
+import { openAdmin } from '../src/admin.ts';
+import { startNode } from '../src/compose/node.ts';
+import { readConfig } from '../src/config.ts';
+import type { Bells } from '../src/runtime/bell.ts';
+import { Failure } from '../src/runtime/failure.ts';
+import { xEvent } from './stream-events.ts';
+import { openTestDatabase, seedRules, silentLog } from './support.ts';
+
+/** API nodes on real engines, and matches that are written beside them as match workers write them. */
+export interface ReaderWorld extends AsyncDisposable {
+  readonly database: Database;
+  readonly bells: Bells;
+  readonly databaseUrl: string;
+  startApi(env?: Record<string, string>): Promise<ReaderApi>;
+  /** One match for each rule number, in one transaction, with one event each; rings the bell. */
+  write(ruleNumbers: readonly number[], options?: { delayMs?: number; silent?: boolean }): Promise<void>;
+  newKey(accountId?: string): Promise<{ key: string; keyId: string }>;
+}
+
+export interface ReaderApi extends AsyncDisposable {
+  readonly url: string;
+  drain(): void;
+  call(
+    key: string,
+    path: string,
+    body: object,
+    signal?: AbortSignal,
+  ): Promise<{ status: number; json: unknown }>;
+  stream(key: string, options: StreamOptions): SseConnection;
+}
+
+export interface StreamOptions {
+  readonly query?: string;
+  readonly lastEventId?: string | null;
+  readonly onEvent: (event: SseEvent) => void;
+}
+
+export async function startReaderWorld(
+  template: Template,
+  options: { rules: number; writers?: number; prepare?: (database: Database) => Promise<void> },
+): Promise<ReaderWorld> {
+  await using stack = new AsyncDisposableStack();
+  const server = stack.use(await startTestNats());
+  const nats = stack.use(await connectNats(server.url, 'test'));
+  const clone = stack.use(await template.clone());
+  const database = stack.use(openTestDatabase(clone.url, (options.writers ?? 2) + 2));
+  await seedRules(database, options.rules);
+  await options.prepare?.(database);
+  const admin = stack.use(await openAdmin(clone.url));
+  const bells = createBells(nats);
+  const running = stack.move();
+  return {
+    database,
+    bells,
+    databaseUrl: clone.url,
+    startApi: (env = {}) => startApi({ databaseUrl: clone.url, natsUrl: server.url, env }),
+    write: createWriter(database, bells),
+    async newKey(accountId = 'acc_1') {
+      const created = await admin.createKey({ accountId });
+      if (!created) throw new Error('there is no such account');
+      return created;
+    },
+    [Symbol.asyncDispose]: () => running.disposeAsync(),
+  };
+}
+
+function createWriter(database: Database, bells: Bells): ReaderWorld['write'] {
+  let events = 0;
+  return async (ruleNumbers, { delayMs = 0, silent = false } = {}) => {
+    const posts = ruleNumbers.map((rule) => ({ ...xEvent(events++), rule }));
+    const matches = posts.map((post) => ({
+      accountId: 'acc_1',
+      ruleId: `rule_${post.rule}`,
+      ruleVersion: 1,
+      platform: post.platform,
+      eventKey: post.key,
+      eventDay: post.day,
+      via: 'stream' as const,
+    }));
+    const store = createMatchStore(withSlowCommit(database, delayMs));
+    // As match workers do: what could not be written is written again.
+    while (!(await store.write(posts, matches, []).then(() => true, isPassing)));
+    if (!silent) bells.ring('matches');
+  };
+}
+
+function isPassing(error: unknown): boolean {
+  if (error instanceof Failure && (error.code === 'aborted' || error.code === 'unavailable')) return false;
+  throw error;
+}
+
+/** The commit waits, so that somebody who began later may end earlier. */
+function withSlowCommit(database: Database, delayMs: number): Database {
+  return {
+    ...database,
+    transaction: (work) =>
+      database.transaction(async (sql) => {
+        const result = await work(sql);
+        if (delayMs > 0) await sql.run('select pg_sleep($1)', [delayMs / 1_000]);
+        return result;
+      }),
+  };
+}
+
+async function startApi(on: {
+  databaseUrl: string;
+  natsUrl: string;
+  env: Record<string, string>;
+}): Promise<ReaderApi> {
+  const config = readConfig({
+    EARSHOT_DATABASE_URL: on.databaseUrl,
+    EARSHOT_NATS_URL: on.natsUrl,
+    EARSHOT_ROLES: 'api',
+    EARSHOT_PORT: '0',
+    EARSHOT_METRICS_PORT: '0',
+    EARSHOT_REQUESTS_PER_MINUTE: '1000000',
+    EARSHOT_REQUESTS_IN_FLIGHT_MAX: '1000',
+    EARSHOT_STREAMS_PER_KEY_MAX: '1000',
+    ...on.env,
+  });
+  const node = await startNode({ config, log: silentLog, checkpoint: () => undefined });
+  const url = node.address ?? '';
+  return {
+    url,
+    drain: () => node.drain(),
+    async call(key, path, body, signal) {
+      const response = await fetch(new URL(path, url), {
+        method: 'POST',
+        headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+        body: JSON.stringify(body),
+        signal: signal ?? null,
+      });
+      return { status: response.status, json: await response.json() };
+    },
+    stream: (key, { query = '', lastEventId = null, onEvent }) =>
+      connectSse(new URL(`/matches/stream${query}`, url), {
+        headers: {
+          authorization: `Bearer ${key}`,
+          ...(lastEventId === null ? {} : { 'last-event-id': lastEventId }),
+        },
+        onEvent,
+      }),
+    [Symbol.asyncDispose]: () => node[Symbol.asyncDispose](),
+  };
+}

@@ -1,0 +1,191 @@
+import { errorSchema, operations } from '@earshot/contract';
+import { eventually, type SseEvent, type Template } from '@earshot/testkit';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { createRuleStore } from '../src/adapters/postgres/rule-store.ts';
+import { type ReaderApi, type ReaderWorld, type StreamOptions, startReaderWorld } from './reader-world.ts';
+import { createMigratedTemplate } from './support.ts';
+
+let template: Template;
+let world: ReaderWorld;
+let api: ReaderApi;
+let key: string;
+let keyId: string;
+let stack: AsyncDisposableStack;
+
+beforeAll(async () => {
+  template = await createMigratedTemplate();
+});
+afterAll(() => template?.[Symbol.asyncDispose]());
+
+beforeEach(async () => {
+  stack = new AsyncDisposableStack();
+  world = stack.use(await startReaderWorld(template, { rules: 3 }));
+  api = stack.use(await world.startApi({ EARSHOT_STREAMS_PER_KEY_MAX: '3' }));
+  ({ key, keyId } = await world.newKey());
+});
+afterEach(() => stack.disposeAsync());
+
+/** A stream that is open: its first event has come. */
+async function open(options: Partial<StreamOptions> & { key?: string; on?: ReaderApi } = {}) {
+  const events: SseEvent[] = [];
+  const connection = (options.on ?? api).stream(options.key ?? key, {
+    ...options,
+    onEvent: (event) => events.push(event),
+  });
+  stack.defer(() => connection.cut());
+  const head = await connection.opened;
+  await eventually(() => events.length > 0, { timeoutMs: 20_000 });
+  const matches = () => events.filter(({ event }) => event === 'match');
+  const rules = () => matches().map(({ data }) => String(JSON.parse(data).rule_id));
+  /** The rules of the matches that came, once there are so many. */
+  const come = (count: number) => eventually(() => rules().length >= count && rules(), { timeoutMs: 20_000 });
+  return { connection, head, events, rules, come, lastId: () => events.at(-1)?.id ?? '' };
+}
+
+const soon = { timeoutMs: 20_000 };
+
+describe('a stream of matches', () => {
+  test('begins now, gives every match as POST /matches does, and is no answer that proxies keep', async () => {
+    await world.write([1]);
+    const stream = await open();
+    expect(stream.head).toMatchObject({
+      status: 200,
+      headers: {
+        'content-type': 'text/event-stream; charset=utf-8',
+        'cache-control': 'no-store',
+        'x-accel-buffering': 'no',
+      },
+    });
+    await world.write([2, 3]);
+    expect(await stream.come(2)).toEqual(['rule_2', 'rule_3']);
+    const { json } = await api.call(key, '/matches', { order: 'oldest' });
+    const listed = operations.ListMatches.answer.parse(json).matches;
+    const streamed = stream.events.slice(1).map(({ data }) => JSON.parse(data));
+    expect(streamed).toEqual(listed.slice(1));
+  });
+
+  test('continues behind Last-Event-ID, or behind a cursor of a list, whatever came meanwhile', async () => {
+    const first = await open();
+    await world.write([1]);
+    expect(await first.come(1)).toEqual(['rule_1']);
+    first.connection.cut();
+    await world.write([2]);
+    const again = await open({ lastEventId: first.lastId() });
+    await world.write([3]);
+    expect(await again.come(2)).toEqual(['rule_2', 'rule_3']);
+
+    const { json } = await api.call(key, '/matches', { order: 'oldest', limit: 2 });
+    const { next_cursor } = operations.ListMatches.answer.parse(json);
+    const fromList = await open({ query: `?cursor=${next_cursor}` });
+    expect(await fromList.come(1)).toEqual(['rule_3']);
+    again.connection.cut();
+    // A browser sends the address it began with again, and the header goes before.
+    const browser = await open({ query: `?cursor=${next_cursor}`, lastEventId: again.lastId() });
+    await world.write([1]);
+    expect(await browser.come(1)).toEqual(['rule_1']);
+  });
+
+  test('that was cut off before its first match misses none', async () => {
+    const first = await open();
+    first.connection.cut();
+    await world.write([1]);
+    expect(await (await open({ lastEventId: first.lastId() })).come(1)).toEqual(['rule_1']);
+  });
+
+  test('gives only what its filter asks for', async () => {
+    const ofRule = await open({ query: '?rule_id=rule_2' });
+    const onX = await open({ query: '?platform=x' });
+    const onFirehose = await open({ query: '?rule_id=rule_2&platform=firehose' });
+    await world.write([1, 2, 3, 2]);
+    expect(await onX.come(4)).toEqual(['rule_1', 'rule_2', 'rule_3', 'rule_2']);
+    expect(await ofRule.come(2)).toEqual(['rule_2', 'rule_2']);
+    expect(onFirehose.rules()).toEqual([]);
+  });
+
+  test('gives nothing of another account, and no match of a rule that was deleted', async () => {
+    await world.database.run(`insert into accounts (id, name, plan) values ('acc_2', 'two', 'paid')`);
+    const other = await open({ key: (await world.newKey('acc_2')).key });
+    const own = await open();
+    const change = {
+      accountId: 'acc_1',
+      actor: 'key_1',
+      operation: 'DeleteRule',
+      requestId: null,
+      claim: null,
+    };
+    await createRuleStore(world.database).delete(change, 'rule_2');
+    await world.write([1, 2, 3]);
+    expect(await own.come(2)).toEqual(['rule_1', 'rule_3']);
+    expect(other.rules()).toEqual([]);
+  });
+
+  test('is found by the look that stands behind a bell that nobody hears', async () => {
+    const stream = await open();
+    await world.write([1], { silent: true });
+    expect(await stream.come(1)).toEqual(['rule_1']);
+  });
+});
+
+describe('a stream is refused in the usual form', () => {
+  const refusal = async (options: { query?: string; lastEventId?: string }) => {
+    const { status, body } = await api.stream(key, { ...options, onEvent: () => undefined }).opened;
+    const { code, details } = errorSchema.parse(JSON.parse(body));
+    return { status, code, fields: details.violations?.map(({ field }) => field) };
+  };
+
+  test('with an unknown rule, one of another account, a foreign cursor or an unknown parameter', async () => {
+    await world.database.run(`insert into accounts (id, name, plan) values ('acc_2', 'two', 'paid')`);
+    await world.database.run(
+      `insert into rules (id, account_id, name, intent, state) values ('rule_far', 'acc_2', 'n', 'i', 'active')`,
+    );
+    expect(await refusal({ query: '?rule_id=rule_none' })).toMatchObject({ status: 404, code: 'not_found' });
+    expect(await refusal({ query: '?rule_id=rule_far' })).toMatchObject({ status: 404, code: 'not_found' });
+    const ofAll = await open();
+    const bad = { status: 400, code: 'invalid_argument' };
+    expect(await refusal({ query: '?rule_id=rule_1', lastEventId: ofAll.lastId() })).toMatchObject(bad);
+    expect(await refusal({ lastEventId: 'made-up' })).toMatchObject(bad);
+    expect(await refusal({ query: '?rule=rule_1' })).toMatchObject({ ...bad, fields: ['rule'] });
+  });
+
+  test('when the key has as many as it may, until one of them is closed', async () => {
+    const first = await open();
+    await open();
+    await open();
+    expect(await refusal({})).toMatchObject({ status: 429, code: 'resource_exhausted' });
+    first.connection.cut();
+    await eventually(async () => expect((await open()).head.status).toBe(200), soon);
+  });
+});
+
+describe('a stream ends', () => {
+  test('within 5 s after its key was revoked, and others of the account go on', async () => {
+    const revoked = await open();
+    const other = await open({ key: (await world.newKey()).key });
+    await world.database.run('update api_keys set revoked_at = now() where id = $1', [keyId]);
+    const revokedAt = performance.now();
+    await revoked.connection.closed;
+    expect(performance.now() - revokedAt).toBeLessThan(5_000);
+    await world.write([1]);
+    expect(await other.come(1)).toEqual(['rule_1']);
+    expect(revoked.rules()).toEqual([]);
+  });
+
+  test('orderly when its node leaves, so that the client goes on with another one', async () => {
+    await using second = await world.startApi();
+    const stream = await open();
+    await world.write([1]);
+    expect(await stream.come(1)).toEqual(['rule_1']);
+    api.drain();
+    await stream.connection.closed;
+    await world.write([2]);
+    expect(await (await open({ on: second, lastEventId: stream.lastId() })).come(1)).toEqual(['rule_2']);
+  });
+
+  test('and does not hold up a shutdown', async () => {
+    const stream = await open();
+    const startedAt = performance.now();
+    await api[Symbol.asyncDispose]();
+    await stream.connection.closed;
+    expect(performance.now() - startedAt).toBeLessThan(10_000);
+  });
+});

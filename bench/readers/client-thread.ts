@@ -1,0 +1,55 @@
+import { connect, type Socket } from 'node:net';
+import { parentPort, workerData } from 'node:worker_threads';
+import type { ClientReport } from './clients.ts';
+
+/** Bare sockets, because the clients share two cores with what they measure. */
+const { url, key, streams, stalled }: { url: string; key: string; streams: number; stalled: number } =
+  workerData;
+const { hostname, port } = new URL(url);
+const connectingMax = 50;
+let latencies: number[] = [];
+
+function report(message: ClientReport): void {
+  parentPort?.postMessage(message, []);
+}
+
+/** Resolves when the first event has come. One that stalls takes nothing any more from then on. */
+function openStream(number: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const socket: Socket = connect(Number(port), hostname);
+    socket.write(
+      `GET /matches/stream?rule_id=rule_${number <= stalled ? 0 : number - stalled} HTTP/1.1\r\nhost: bench\r\nauthorization: Bearer ${key}\r\n\r\n`,
+    );
+    let opened = false;
+    let rest = '';
+    socket.on('data', (chunk) => {
+      const now = Date.now();
+      const text = rest + chunk.toString('latin1');
+      if (!opened && text.includes('event: open')) {
+        opened = true;
+        if (number <= stalled) socket.pause();
+        resolve();
+      } else if (!opened && text.includes('\r\n\r\n') && !text.startsWith('HTTP/1.1 200')) {
+        reject(new Error(`the node refused a stream: ${text.slice(0, 500)}`));
+      }
+      const end = text.lastIndexOf('\n\n');
+      for (const [, sentAt] of text.slice(0, Math.max(0, end)).matchAll(/"text":"at (\d{13}) /g)) {
+        latencies.push(now - Number(sentAt));
+      }
+      rest = end < 0 ? text : text.slice(end);
+    });
+    socket.once('error', (error) => (opened ? undefined : reject(error)));
+  });
+}
+
+const numbers = Array.from({ length: streams }, (_, index) => index + 1).values();
+await Promise.all(
+  Array.from({ length: connectingMax }, async () => {
+    for (const number of numbers) await openStream(number);
+  }),
+);
+report({ kind: 'open' });
+setInterval(() => {
+  report({ kind: 'counts', latencies });
+  latencies = [];
+}, 200);

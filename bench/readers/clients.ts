@@ -1,0 +1,51 @@
+import { join } from 'node:path';
+import { Worker } from 'node:worker_threads';
+import { percentile } from '../pipeline/latency.ts';
+import { root } from '../start-engines.ts';
+import type { NodeUnderTest } from './node-under-test.ts';
+
+export interface Clients {
+  received(): number;
+  /** Of what was received since the last call. */
+  latencies(): { p50: number; p99: number; worst: number };
+}
+
+export type ClientReport =
+  | { readonly kind: 'open' }
+  | { readonly kind: 'counts'; readonly latencies: readonly number[] };
+
+/** The streams are held in a thread of their own, so that writing does not delay the clock of the readers. */
+export async function startClients(
+  { node, streams, stalled }: { node: NodeUnderTest; streams: number; stalled: number },
+  stack: AsyncDisposableStack,
+): Promise<Clients> {
+  const worker = new Worker(join(root, 'bench/readers/client-thread.ts'), {
+    workerData: { url: node.url, key: node.key, streams, stalled },
+  });
+  stack.defer(async () => void (await worker.terminate()));
+  let received = 0;
+  let latencies: number[] = [];
+  const allOpen = Promise.withResolvers<void>();
+  worker.once('error', (error) => allOpen.reject(error));
+  worker.on('message', (report: ClientReport) => {
+    if (report.kind === 'open') {
+      allOpen.resolve();
+      return;
+    }
+    received += report.latencies.length;
+    latencies.push(...report.latencies);
+  });
+  await allOpen.promise;
+  return {
+    received: () => received,
+    latencies() {
+      const sorted = latencies.toSorted((a, b) => a - b);
+      latencies = [];
+      return {
+        p50: percentile(sorted, 0.5),
+        p99: percentile(sorted, 0.99),
+        worst: sorted.at(-1) ?? Number.NaN,
+      };
+    },
+  };
+}

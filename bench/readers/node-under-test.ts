@@ -1,0 +1,66 @@
+import { join } from 'node:path';
+import { startProgram } from '@earshot/engines';
+import { openAdmin } from '@earshot/server/admin';
+import pg from 'pg';
+import { type Engines, root } from '../start-engines.ts';
+
+export interface NodeUnderTest {
+  readonly url: string;
+  readonly pid: number;
+  readonly key: string;
+  /** A metric by its name and labels, as the node tells it. */
+  readonly metric: (name: string) => Promise<number>;
+}
+
+interface Ready {
+  readonly address: string;
+  readonly metricsPort: number;
+}
+
+/** One node with the api role alone, and one account with as many rules as there will be streams. */
+export async function startNodeUnderTest(
+  engines: Engines,
+  stack: AsyncDisposableStack,
+  { rules }: { rules: number },
+): Promise<NodeUnderTest> {
+  const server = stack.use(
+    await startProgram({
+      name: 'the server',
+      script: join(root, 'apps/server/src/main.ts'),
+      env: {
+        PATH: process.env['PATH'],
+        EARSHOT_DATABASE_URL: engines.postgresUrl,
+        EARSHOT_NATS_URL: engines.nats.url,
+        EARSHOT_ROLES: 'api',
+        EARSHOT_PORT: '0',
+        EARSHOT_METRICS_PORT: '0',
+        EARSHOT_LOG_LEVEL: 'info',
+        EARSHOT_REQUESTS_PER_MINUTE: '10000000',
+        EARSHOT_REQUESTS_IN_FLIGHT_MAX: '100000',
+        EARSHOT_STREAMS_PER_KEY_MAX: '100000',
+      },
+      logFile: join(engines.dir, 'server.log'),
+      readReady: (line): Ready | undefined => (line.includes('earshot is up') ? JSON.parse(line) : undefined),
+    }),
+  );
+  await using admin = await openAdmin(engines.postgresUrl);
+  const { accountId } = await admin.createAccount({ name: 'bench' });
+  const created = await admin.createKey({ accountId });
+  if (!created) throw new Error('the account is gone');
+  const client = new pg.Client(engines.postgresUrl);
+  await client.connect();
+  await client.query(
+    `insert into rules (id, account_id, name, intent, state)
+     select 'rule_' || n, $1, 'rule', 'to measure', 'active' from generate_series(0, $2::integer) as n`,
+    [accountId, rules],
+  );
+  await client.query('analyze rules');
+  await client.end();
+  const { address, metricsPort } = server.ready;
+  const metric = async (name: string) => {
+    const answer = await fetch(`http://127.0.0.1:${metricsPort}/metrics`);
+    const line = (await answer.text()).split('\n').find((one) => one.startsWith(`${name} `));
+    return Number(line?.slice(name.length));
+  };
+  return { url: address, pid: server.pid, key: created.key, metric };
+}

@@ -1,0 +1,83 @@
+import { connect } from '@nats-io/transport-node';
+import type pg from 'pg';
+
+const batchMs = 50;
+const sentence = 'The turbine hall was quiet when the first engineers arrived before dawn to look at it. ';
+
+export interface Written {
+  readonly matches: number;
+  readonly perSecond: number;
+}
+
+/** Matches of the rule that those follow who take nothing: too many for what the kernel holds for them. */
+export async function flood(database: pg.Pool, bells: { url: string }): Promise<void> {
+  const nats = await connect({ servers: bells.url });
+  for (let n = 0; n < 100; n++) {
+    await writeBatch(database, { size: 1, rules: 0, text: 'x'.repeat(64 * 1024) });
+    nats.publish('earshot.bell.matches');
+  }
+  await nats.drain();
+}
+
+/** What match workers do in the end: posts and matches in one transaction, positions under the lock, then the bell. */
+export async function writeMatches(
+  database: pg.Pool,
+  options: { bells: { url: string }; rules: number; rate: number; seconds: number },
+): Promise<Written> {
+  const { rules, rate, seconds } = options;
+  const nats = await connect({ servers: options.bells.url });
+  const startedAt = performance.now();
+  let matches = 0;
+  while (performance.now() - startedAt < seconds * 1_000) {
+    const due = Math.floor(((performance.now() - startedAt) / 1_000) * rate) - matches;
+    // A writer that cannot keep up says so by its rate; batches are no larger than those of a match worker.
+    const size = Math.min(2_000, due);
+    const text = `at ${Date.now()} ${sentence.repeat(3)}`;
+    if (size > 0) await writeBatch(database, { size, rules, text });
+    if (size > 0) nats.publish('earshot.bell.matches');
+    matches += size;
+    if (due < 2_000) await new Promise((resolve) => setTimeout(resolve, batchMs));
+  }
+  await nats.drain();
+  return { matches, perSecond: (matches * 1_000) / (performance.now() - startedAt) };
+}
+
+async function writeBatch(
+  database: pg.Pool,
+  { size, rules, text }: { size: number; rules: number; text: string },
+): Promise<void> {
+  const client = await database.connect();
+  try {
+    await client.query('begin');
+    const { rows } = await client.query<{ last_position: string }>(
+      'update match_log set last_position = last_position + $1 returning last_position',
+      [size],
+    );
+    const first = Number(rows[0]?.last_position) - size + 1;
+    const payload = JSON.stringify({
+      url: null,
+      title: null,
+      text,
+      author: null,
+      published_at: null,
+      language: 'en',
+      raw: { data: { text: sentence.repeat(3) } },
+    });
+    await client.query(
+      `insert into posts (platform, event_key, event_day, platform_post_id, payload)
+       select 'x', 'bench-' || n, (now() at time zone 'UTC')::date, n::text, $3
+       from generate_series($1::bigint, $1::bigint + $2::bigint - 1) as n`,
+      [first, size, payload],
+    );
+    await client.query(
+      `insert into matches (position, account_id, rule_id, rule_version, platform, event_key, event_day)
+       select n, (select id from accounts), 'rule_' || case when $3 = 0 then 0 else 1 + n % greatest($3::bigint, 1) end, 1, 'x', 'bench-' || n,
+         (now() at time zone 'UTC')::date
+       from generate_series($1::bigint, $1::bigint + $2::bigint - 1) as n`,
+      [first, size, rules],
+    );
+    await client.query('commit');
+  } finally {
+    client.release();
+  }
+}

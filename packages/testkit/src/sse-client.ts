@@ -1,0 +1,83 @@
+import { get, type IncomingMessage } from 'node:http';
+import { text } from 'node:stream/consumers';
+
+export interface SseEvent {
+  readonly id: string;
+  readonly event: string;
+  readonly data: string;
+}
+
+export interface SseConnection {
+  /** The answer's head; of an answer that is no stream also its body. Rejects when there is no connection. */
+  readonly opened: Promise<{ status: number; headers: IncomingMessage['headers']; body: string }>;
+  /** However it ended. */
+  readonly closed: Promise<void>;
+  /** Cuts the connection: no event of what was received already is handed out any more. */
+  cut(): void;
+  /** Takes nothing from the connection any more, and leaves it open. */
+  stall(): void;
+}
+
+export interface SseOptions {
+  readonly headers: Readonly<Record<string, string>>;
+  readonly onEvent: (event: SseEvent) => void;
+  readonly onComment?: () => void;
+}
+
+/** Server-sent events as they come, without reconnecting: tests decide when to come back. */
+export function connectSse(url: URL, { headers, onEvent, onComment }: SseOptions): SseConnection {
+  let isCut = false;
+  const opened = Promise.withResolvers<{
+    status: number;
+    headers: IncomingMessage['headers'];
+    body: string;
+  }>();
+  const closed = Promise.withResolvers<void>();
+  const request = get(url, { headers, agent: false }, (response) => {
+    const status = response.statusCode ?? 0;
+    response.once('error', () => undefined);
+    const isStream = response.headers['content-type']?.startsWith('text/event-stream') ?? false;
+    const head = { status, headers: response.headers };
+    if (isStream) {
+      readBlocks(response, (block) => void (isCut || handOut(block)));
+      opened.resolve({ ...head, body: '' });
+    } else text(response).then((body) => opened.resolve({ ...head, body }), opened.reject);
+  });
+  const handOut = (block: string) => {
+    if (block.startsWith(':')) onComment?.();
+    const event = readBlock(block);
+    if (event.data !== '') onEvent(event);
+  };
+  request.once('error', (error) => opened.reject(error));
+  request.once('close', () => closed.resolve());
+  opened.promise.catch(() => undefined);
+  return {
+    opened: opened.promise,
+    closed: closed.promise,
+    cut() {
+      isCut = true;
+      request.destroy();
+    },
+    stall() {
+      request.socket?.pause();
+    },
+  };
+}
+
+function readBlocks(response: IncomingMessage, onBlock: (block: string) => void): void {
+  let rest = '';
+  response.setEncoding('utf8').on('data', (chunk: string) => {
+    const blocks = (rest + chunk).split('\n\n');
+    rest = blocks.pop() ?? '';
+    for (const block of blocks) onBlock(block);
+  });
+}
+
+function readBlock(block: string): SseEvent {
+  const field = (name: string) =>
+    block
+      .split('\n')
+      .find((line) => line.startsWith(`${name}: `))
+      ?.slice(name.length + 2) ?? '';
+  return { id: field('id'), event: field('event'), data: field('data') };
+}
