@@ -11,6 +11,7 @@ export function createEvents(log: Logger, metrics: Metrics) {
     ...streamEvents(log, metrics),
     ...repairEvents(log, metrics),
     ...matchEvents(log, metrics),
+    ...matchStreamEvents(log, metrics),
     ...webhookEvents(log, metrics),
   };
 }
@@ -154,6 +155,19 @@ function streamEvents(log: Logger, metrics: Metrics) {
   };
 }
 
+function matchStreamEvents(log: Logger, metrics: Metrics) {
+  return {
+    matchStreamOpened() {
+      metrics.matchStreams.inc();
+    },
+    matchStreamClosed(stream: { ending: StreamEnding; ms: number; err?: unknown }) {
+      metrics.matchStreams.dec();
+      metrics.matchStreamEndings.inc({ ending: stream.ending });
+      log[stream.ending === 'failed' ? 'error' : 'debug'](stream, 'a stream of matches ended');
+    },
+  };
+}
+
 function matchEvents(log: Logger, metrics: Metrics) {
   return {
     batchStored(batch: { events: number; matches: Record<string, number>; ms: number }) {
@@ -188,14 +202,6 @@ function matchEvents(log: Logger, metrics: Metrics) {
     },
     dayRemoved(day: { table: string }) {
       log.info(day, 'partition removed by retention');
-    },
-    matchStreamOpened() {
-      metrics.matchStreams.inc();
-    },
-    matchStreamClosed(stream: { ending: StreamEnding; ms: number; err?: unknown }) {
-      metrics.matchStreams.dec();
-      metrics.matchStreamEndings.inc({ ending: stream.ending });
-      log[stream.ending === 'failed' ? 'error' : 'debug'](stream, 'a stream of matches ended');
     },
     logSpace(use: {
       removed: number;

@@ -1,6 +1,6 @@
 import type { StreamEvent } from '../../ingest/stream-event.ts';
 import type { Holder, NewMatch } from '../../matching/match-events.ts';
-import type { MatchStore } from '../../matching/match-store.ts';
+import type { DeadLetter, MatchStore } from '../../matching/match-store.ts';
 import type { Database, Sql } from './database.ts';
 import { daysAhead } from './maintenance.ts';
 
@@ -68,16 +68,18 @@ export function createMatchStore(
         return await insertMatches(sql, matches);
       });
     },
-    async bury({ sequence, body, error, deliveries }) {
-      await database.transaction(async (sql) => {
-        await settle(sql, [sequence]);
-        await sql.run(
-          'insert into dead_letters (sequence, body, error, deliveries) values ($1, $2, $3, $4)',
-          [sequence, body.replaceAll('\0', ''), error.replaceAll('\0', '').slice(0, 2_000), deliveries],
-        );
-      });
-    },
+    bury: (letter) => database.transaction((sql) => bury(sql, letter)),
   };
+}
+
+async function bury(sql: Sql, { sequence, body, error, deliveries }: DeadLetter): Promise<void> {
+  await settle(sql, [sequence]);
+  await sql.run('insert into dead_letters (sequence, body, error, deliveries) values ($1, $2, $3, $4)', [
+    sequence,
+    body.replaceAll('\0', ''),
+    error.replaceAll('\0', '').slice(0, 2_000),
+    deliveries,
+  ]);
 }
 
 /** Written with what the events became, so that the check of the log never counts one that was not dealt with. */
