@@ -23,7 +23,7 @@ const tests = '(\\.test\\.ts$|/test/)';
 const ours = '^(packages/[^/]+|apps/[^/]+|e2e)/';
 
 const server = '^apps/server/src/';
-const capabilities = `${server}(accounts|changes|limits|rules|slots|ingest|matching|readers|coverage|usage|language)/`;
+const capabilities = `${server}(accounts|changes|limits|rules|slots|ingest|matching|readers|coverage|usage|language|webhooks)/`;
 const foundations = `${server}(runtime|observability)/`;
 const wiring = `${server}(main\\.ts|config\\.ts|roles\\.ts|admin\\.ts|compose(\\.ts|/))`;
 

@@ -7,7 +7,7 @@ import { defineConfig } from 'vitest/config';
 export default defineConfig({
   test: {
     projects: [
-      { test: { name: 'unit', include: ['{packages,apps,tools}/**/*.unit.test.ts'] } },
+      { test: { name: 'unit', include: ['{packages,apps,tools,e2e}/**/*.unit.test.ts'] } },
       {
         test: {
           name: 'int',

@@ -89,7 +89,7 @@ await untilVisible(sent, 60_000);
 const rate = given.rate === undefined ? null : Number(given.rate);
 const eventsPerSecond = await measureOurPath(async () => {
   if (rate !== null) return await injectAtRate(system.load, { perSecond: rate, seconds, first: sent });
-  await injectAll({ ...system.load }, Number(given.events));
+  await injectAll(system.load, Number(given.events));
   return Number(given.events);
 });
 sent = await visible();

@@ -1,11 +1,14 @@
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { availableParallelism, loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { findNatsServer, startNats, startPostgres, startProgram } from '@earshot/engines';
 import { startSandbox } from '@earshot/sandbox';
 import { openAdmin } from '@earshot/server/admin';
+import { bareUpstreamSeconds } from './bare-upstream.ts';
+import { cpuSeconds, cpuShares } from './cpu-share.ts';
+import { createRuleCaller } from './rule-caller.ts';
 
 /**
  * How fast rules come in through the API of one server: values that are registered already, and distinct values on four
@@ -13,19 +16,27 @@ import { openAdmin } from '@earshot/server/admin';
  */
 const { values: given } = parseArgs({
   options: {
-    known: { type: 'string', default: '3000' },
+    known: { type: 'string', default: '10000' },
     distinct: { type: 'string', default: '10000' },
+    /** At the same time; of registered values, and of distinct ones. */
+    'known-callers': { type: 'string', default: '16' },
     callers: { type: 'string', default: '400' },
-    pace: { type: 'string', default: '60' },
+    accounts: { type: 'string', default: '100' },
+    pace: { type: 'string', default: '1' },
+    /** Writes a processor profile of the server into this folder. */
+    profile: { type: 'string' },
   },
 });
 const known = Number(given.known);
 const distinct = Number(given.distinct);
 const callers = Number(given.callers);
+const knownCallers = Number(given['known-callers']);
+const accounts = Number(given.accounts);
 const pace = Number(given.pace);
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const tokens = ['one', 'two', 'three', 'four'];
+const bareTokens = tokens.map((token) => `bare-${token}`);
 const callsPerWindow = 100;
 const rulesPerCall = 100;
 const windowSeconds = 900;
@@ -45,7 +56,7 @@ const sandbox = stack.use(
   await startSandbox({
     speed: pace,
     ruleDelayMs: 0,
-    xApps: tokens.map((token) => ({ token, plan: 'enterprise', ruleCap: 25_000 })),
+    xApps: [...tokens, ...bareTokens].map((token) => ({ token, plan: 'enterprise', ruleCap: 25_000 })),
   }),
 );
 const admin = stack.use(await openAdmin(postgres.url));
@@ -60,7 +71,11 @@ const server = stack.use(
       EARSHOT_X_TOKENS: tokens.map((token) => `${token}=${token}`).join(','),
       EARSHOT_X_BASE_URL: sandbox.url,
       EARSHOT_X_RULE_CAPACITY: '25000',
+      ...(given.profile && { NODE_OPTIONS: `--cpu-prof --cpu-prof-dir=${given.profile}` }),
       EARSHOT_PREMIUM_RULES_MAX: '1000000',
+      EARSHOT_REQUESTS_PER_MINUTE: '1000000',
+      EARSHOT_CHANGES_PER_MINUTE: '1000000',
+      EARSHOT_REQUESTS_IN_FLIGHT_MAX: String(Math.max(32, Math.ceil(callers / accounts) * 2)),
       EARSHOT_UPSTREAM_PACE: String(pace),
       EARSHOT_PORT: '0',
       EARSHOT_METRICS_PORT: '0',
@@ -70,7 +85,8 @@ const server = stack.use(
     readReady: (line) => (line.includes('earshot is up') ? String(JSON.parse(line)['address']) : undefined),
   }),
 );
-const keys = await Promise.all(Array.from({ length: 20 }, () => newKey()));
+const keys: string[] = [];
+for (let n = 0; n < accounts; n++) keys.push(await newKey());
 
 async function newKey(): Promise<string> {
   const { accountId } = await admin.createAccount({ name: 'bench' });
@@ -80,40 +96,27 @@ async function newKey(): Promise<string> {
 }
 
 const say = (line: string) => process.stdout.write(`${line}\n`);
+const caller = stack.use(createRuleCaller(server.ready, Math.max(callers, knownCallers)));
+const pids = { server: server.pid, postgres: postgres.pid, 'client and sandbox': process.pid };
 
-let refusals = 0;
-
-/** Asks again when it is told to come back. */
-async function create(n: number, value: string): Promise<void> {
-  for (;;) {
-    const answer = await fetch(new URL('/api.CreateRule', server.ready), {
-      method: 'POST',
-      headers: { authorization: `Bearer ${keys[n % keys.length]}`, 'content-type': 'application/json' },
-      body: JSON.stringify({
-        name: 'bench',
-        intent: 'to measure',
-        platforms: ['x'],
-        overrides: { x: value },
-      }),
-    });
-    const text = await answer.text();
-    if (answer.status === 200) return;
-    if (answer.status !== 503 && answer.status !== 504) throw new Error(`${answer.status}: ${text}`);
-    refusals++;
-    await new Promise((resolve) => setTimeout(resolve, 200));
-  }
+interface Measured {
+  readonly seconds: number;
+  readonly shares: string;
 }
 
-/** Seconds for `count` creations by so many callers, each of which asks for the next when it has its answer. */
-async function measure(count: number, concurrent: number, valueOf: (n: number) => string): Promise<number> {
+/** Each caller asks for the next rule when it has its answer. */
+async function measure(count: number, concurrent: number, valueOf: (n: number) => string): Promise<Measured> {
+  const before = await cpuSeconds(pids);
   const startedAt = performance.now();
   let next = 0;
   await Promise.all(
     Array.from({ length: concurrent }, async () => {
-      for (let n = next++; n < count; n = next++) await create(n, valueOf(n));
+      for (let n = next++; n < count; n = next++)
+        await caller.create(keys[n % keys.length] ?? '', valueOf(n));
     }),
   );
-  return (performance.now() - startedAt) / 1_000;
+  const seconds = (performance.now() - startedAt) / 1_000;
+  return { seconds, shares: cpuShares(before, await cpuSeconds(pids)) };
 }
 
 async function callsMade(): Promise<{ made: number; refused: number }> {
@@ -127,23 +130,40 @@ async function callsMade(): Promise<{ made: number; refused: number }> {
   return sum;
 }
 
-const knownValues = 40;
-await measure(knownValues, knownValues, (n) => `known${n}`);
-const seconds = await measure(known, 32, (n) => `known${n % knownValues}`);
-say(`already registered: ${known} creations in ${seconds.toFixed(1)} s, ${(known / seconds).toFixed(0)}/s`);
+const load = () => `load ${loadavg()[0]?.toFixed(1)} on ${availableParallelism()} processors`;
 
-const before = await callsMade();
-const perCall = Math.min(rulesPerCall, callers / tokens.length);
-const callsPerSource = Math.ceil(distinct / tokens.length / perCall);
-const floorSeconds = (Math.ceil(callsPerSource / callsPerWindow) - 1) * windowSeconds;
-refusals = 0;
-const took = await measure(distinct, callers, (n) => `distinct${n}`);
-const after = await callsMade();
-say(
-  `distinct: ${distinct} creations by ${callers} callers on ${tokens.length} apps in ${took.toFixed(1)} s at pace ${pace}, ` +
-    `${after.made - before.made} calls, ${after.refused} refused by X, ${refusals} callers told to come back`,
-);
-say(
-  `what the limits allow: ${callsPerSource} calls per app of ${perCall} rules: at least ${floorSeconds} s, ` +
-    `${(floorSeconds / pace).toFixed(1)} s at this pace`,
-);
+if (known > 0) {
+  const knownValues = 40;
+  await measure(knownValues, knownValues, (n) => `known${n}`);
+  const { seconds, shares } = await measure(known, knownCallers, (n) => `known${n % knownValues}`);
+  say(
+    `already registered: ${known} creations in ${seconds.toFixed(1)} s, ${(known / seconds).toFixed(0)}/s, ${load()}`,
+  );
+  say(`  processor time: ${shares}`);
+}
+
+if (distinct > 0) {
+  // Apps of its own: what it calls does not count against those of the server.
+  const bareSeconds = await bareUpstreamSeconds(sandbox.url, bareTokens, distinct);
+  const before = await callsMade();
+  const callsPerApp = Math.ceil(distinct / tokens.length / rulesPerCall);
+  const floorSeconds = ((Math.ceil(callsPerApp / callsPerWindow) - 1) * windowSeconds) / pace;
+  const comebacks = caller.comebacks();
+  const { seconds, shares } = await measure(distinct, callers, (n) => `distinct${n}`);
+  const after = await callsMade();
+  say(
+    `distinct: ${distinct} creations by ${callers} callers on ${tokens.length} apps in ${seconds.toFixed(1)} s at pace ${pace}, ` +
+      `${(distinct / seconds).toFixed(0)}/s, ${load()}`,
+  );
+  say(
+    `  ${after.made - before.made} calls, ${after.refused - before.refused} refused by X, ` +
+      `${caller.comebacks() - comebacks} times a caller was told to come back`,
+  );
+  say(`  processor time: ${shares}`);
+  say(
+    `  the limits of X allow ${callsPerApp} calls of ${rulesPerCall} rules per app without a wait: at least ${floorSeconds.toFixed(1)} s`,
+  );
+  say(
+    `  the upstream alone, without us: ${bareSeconds.toFixed(2)} s; ours is ${(seconds / bareSeconds).toFixed(1)} times that`,
+  );
+}

@@ -66,6 +66,8 @@ test('a key may do what its scopes say, and nothing else', async () => {
     'rules:write': (await api.call('POST', '/api.DeleteRule', { rule_id: 'rule_unknown' })).status,
     'keys:write': (await api.call('POST', '/api.ListKeys', {})).status,
     'audit:read': (await api.call('POST', '/api.ListAudit', {})).status,
+    'webhooks:read': (await api.call('POST', '/api.ListWebhooks', {})).status,
+    'webhooks:write': (await api.call('POST', '/api.DeleteWebhook', { webhook_id: 'whk_unknown' })).status,
   });
   const allowed = {
     'rules:read': 200,
@@ -73,6 +75,8 @@ test('a key may do what its scopes say, and nothing else', async () => {
     'rules:write': 404,
     'keys:write': 200,
     'audit:read': 200,
+    'webhooks:read': 200,
+    'webhooks:write': 404,
   };
   const denied = {
     'rules:read': 403,
@@ -80,6 +84,8 @@ test('a key may do what its scopes say, and nothing else', async () => {
     'rules:write': 403,
     'keys:write': 403,
     'audit:read': 403,
+    'webhooks:read': 403,
+    'webhooks:write': 403,
   };
   expect(await outcomes((await newKey()).api)).toEqual(allowed);
   expect(await outcomes((await newKey({ scopes: [] })).api)).toEqual(denied);

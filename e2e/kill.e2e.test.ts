@@ -8,8 +8,8 @@ import { type Account, type ServerUnderTest, startWorld, type World, xToken } fr
 const kills = 20;
 const eventsWanted = 5_000;
 const perTick = 10;
-/** The dead process's leases run out soon, so that more of the test is spent listening. */
-const quickTakeover = { EARSHOT_LEASE_TTL_MS: '800' };
+/** The dead process's leases run out soon, so that more of the test is spent listening; 20 starts in a minute fit the budget. */
+const quickTakeover = { EARSHOT_LEASE_TTL_MS: '800', EARSHOT_UPSTREAM_PACE: '10' };
 
 /** What was sent, by what the sandbox said about it. */
 interface Sent {

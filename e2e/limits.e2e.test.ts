@@ -4,6 +4,7 @@ import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { formatKey } from '@earshot/contract';
 import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Api } from './src/api.ts';
@@ -133,6 +134,25 @@ describe('requests', () => {
     // Their places are free again.
     expect((await api.call('POST', '/matches', {})).status).toBe(200);
   });
+});
+
+test('a stranger who tries out keys is told to wait, and who was let in before from the same address is not concerned', async () => {
+  await using own = await world.startServer();
+  const api = own.api(await world.newAccount());
+  expect((await api.call('GET', '/api.ListRules')).status).toBe(200);
+  const tries: Array<{ status: number; retryAfter: string | null }> = [];
+  for (let n = 0; n < 100; n++) {
+    const { status, headers } = await fetch(new URL('/api.ListRules', own.url), {
+      headers: { authorization: `Bearer ${formatKey(String(n).padStart(32, '0'))}` },
+    });
+    tries.push({ status, retryAfter: headers.get('retry-after') });
+  }
+  expect(new Set(tries.slice(0, 60).map(({ status }) => status))).toEqual(new Set([401]));
+  const refused = tries.filter(({ status }) => status === 429);
+  // One more is let through each second.
+  expect(refused.length).toBeGreaterThan(0);
+  expect(new Set(refused.map(({ retryAfter }) => retryAfter))).toEqual(new Set(['1']));
+  expect((await api.call('GET', '/api.ListRules')).status).toBe(200);
 });
 
 /** Rules make the abuser's request expensive: without a limit it costs, with one it does not. */

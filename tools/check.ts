@@ -12,7 +12,15 @@ interface Check {
 
 const root = resolve(import.meta.dirname, '..');
 const concurrency = 2;
-const formatted = ['packages', 'apps', 'e2e', 'tools', 'vitest.config.ts', '.dependency-cruiser.mjs'];
+const formatted = [
+  'packages',
+  'apps',
+  'e2e',
+  'bench',
+  'tools',
+  'vitest.config.ts',
+  '.dependency-cruiser.mjs',
+];
 
 const tool = (name: string, command: string, ...args: string[]): Check => ({
   name,

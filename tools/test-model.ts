@@ -1,14 +1,20 @@
 import { spawnSync } from 'node:child_process';
 import { parseArgs } from 'node:util';
 
-/** `pnpm test:model [--histories N] [--seed S]`: the model-based test of registration, 200 histories unless told. */
-const { values } = parseArgs({ options: { histories: { type: 'string' }, seed: { type: 'string' } } });
+/**
+ * `pnpm test:model [--histories N] [--seed S] [--only I]`: the model-based test of registration, 200 histories unless
+ * told. A failure names its seed and its history: `--only` plays that one alone.
+ */
+const { values } = parseArgs({
+  options: { histories: { type: 'string' }, seed: { type: 'string' }, only: { type: 'string' } },
+});
 const { status } = spawnSync('vitest', ['run', '--project', 'int', 'apps/server/test/model'], {
   stdio: 'inherit',
   env: {
     ...process.env,
     MODEL_HISTORIES: values.histories ?? '200',
     ...(values.seed !== undefined && { MODEL_SEED: values.seed }),
+    ...(values.only !== undefined && { MODEL_ONLY: values.only }),
   },
 });
 process.exitCode = status ?? 1;

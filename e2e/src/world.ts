@@ -113,6 +113,8 @@ function serverStarter(common: { database: TestDatabase; nats: Nats; sandboxUrl:
         EARSHOT_PORT: '0',
         EARSHOT_METRICS_PORT: '0',
         EARSHOT_LEASE_TTL_MS: '1500',
+        // The sandbox heeds rules at once.
+        EARSHOT_X_RULE_DELAY_MS: '0',
         // Tests ask more than people do; those of the limits set their own.
         EARSHOT_REQUESTS_PER_MINUTE: '1000000',
         EARSHOT_CHANGES_PER_MINUTE: '1000000',

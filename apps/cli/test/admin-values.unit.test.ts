@@ -5,13 +5,22 @@ const now = new Date('2026-11-15T00:00:00Z');
 
 test('without options an account is paid, and a key may do everything for ever', () => {
   expect(readPlan()).toBe('paid');
-  expect(readScopes()).toEqual(['rules:read', 'rules:write', 'matches:read', 'keys:write', 'audit:read']);
+  expect(readScopes()).toEqual([
+    'rules:read',
+    'rules:write',
+    'matches:read',
+    'keys:write',
+    'audit:read',
+    'webhooks:read',
+    'webhooks:write',
+  ]);
   expect(readExpiry(undefined, now)).toBeUndefined();
 });
 
 test('an unknown plan or scope is refused with the list of those that exist', () => {
   expect(() => readPlan('gold')).toThrow('There is no plan "gold". Plans: free, paid.');
-  const scopes = 'Scopes: rules:read, rules:write, matches:read, keys:write, audit:read.';
+  const scopes =
+    'Scopes: rules:read, rules:write, matches:read, keys:write, audit:read, webhooks:read, webhooks:write.';
   expect(() => readScopes('rules:read,all')).toThrow(`There is no scope "all". ${scopes}`);
   expect(() => readScopes('constructor')).toThrow('There is no scope "constructor".');
   expect(() => readScopes(' , ')).toThrow(`A key needs a scope. ${scopes}`);

@@ -4,6 +4,7 @@ import type { PlanName } from './accounts/plans.ts';
 import { createAccountKeys } from './adapters/postgres/account-keys.ts';
 import { createAccountStore } from './adapters/postgres/account-store.ts';
 import { openDatabase } from './adapters/postgres/database.ts';
+import { createDeadLetters, type DeadLetterRow } from './adapters/postgres/dead-letters.ts';
 import { migrate } from './adapters/postgres/migrate.ts';
 import type { Change } from './changes/change.ts';
 import { newId } from './runtime/ids.ts';
@@ -18,6 +19,10 @@ export interface Admin extends AsyncDisposable {
     expiresAt?: Date;
   }): Promise<{ keyId: string; key: string } | null>;
   revokeKey(keyId: string): Promise<boolean>;
+  /** Events that could not be stored, the newest first. */
+  listDeadLetters(): Promise<DeadLetterRow[]>;
+  /** All of them without an id. A node with the role `match` tries each once more; returns how many. */
+  retryDeadLetters(id: number | null): Promise<number>;
 }
 
 export async function openAdmin(databaseUrl: string): Promise<Admin> {
@@ -25,6 +30,7 @@ export async function openAdmin(databaseUrl: string): Promise<Admin> {
   const database = openDatabase({ url: databaseUrl, connectionsMax: 1, onIdleError: () => undefined });
   const store = createAccountStore(database);
   const keys = createAccountKeys(database);
+  const letters = createDeadLetters(database);
   return {
     async createAccount({ name, plan = 'paid' }) {
       const accountId = newId('acc');
@@ -47,6 +53,8 @@ export async function openAdmin(databaseUrl: string): Promise<Admin> {
       if (accountId === null) return false;
       return (await keys.revokeKey(byOperator(accountId, 'RevokeKey'), keyId)) !== null;
     },
+    listDeadLetters: () => letters.list(),
+    retryDeadLetters: (id) => letters.requestRetry(id),
     [Symbol.asyncDispose]: () => database[Symbol.asyncDispose](),
   };
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { checkpoints } from './runtime/checkpoint.ts';
+import { checkpoints, deliveryCheckpoints, ingestCheckpoints } from './runtime/checkpoint.ts';
 
 /**
  * Every setting, once: its variable, what it accepts, its default and its documentation.
@@ -11,7 +11,7 @@ interface Setting {
   readonly about: string;
 }
 
-const roleNames = ['api', 'ingest', 'match'] as const;
+const roleNames = ['api', 'ingest', 'match', 'deliver'] as const;
 export type RoleName = (typeof roleNames)[number];
 
 const list = z.string().transform((text) =>
@@ -33,6 +33,10 @@ const credentials = list
   )
   .refine((all) => new Set(all.map(({ name }) => name)).size === all.length);
 const port = z.coerce.number().int().min(0).max(65_535);
+const aesKey = z
+  .base64()
+  .transform((text) => Buffer.from(text, 'base64'))
+  .refine((key) => key.length === 32);
 const count = z.coerce.number().int().min(1);
 
 export const settings = {
@@ -49,7 +53,8 @@ export const settings = {
   roles: {
     variable: 'EARSHOT_ROLES',
     schema: roles.default([...roleNames]),
-    about: 'What this node does: any of `api`, `ingest`, `match`, separated by commas. Default: all.',
+    about:
+      'What this node does: any of `api`, `ingest`, `match`, `deliver`, separated by commas. Default: all.',
   },
   host: {
     variable: 'EARSHOT_HOST',
@@ -90,12 +95,13 @@ export const settings = {
   xRuleCapacity: {
     variable: 'EARSHOT_X_RULE_CAPACITY',
     schema: count.default(1_000),
-    about: 'Rules that one X app takes (1,000 with pay-per-use).',
+    about: 'The most rules that are placed on one X app; fewer when X says that it takes fewer.',
   },
   firehoseRuleCapacity: {
     variable: 'EARSHOT_FIREHOSE_RULE_CAPACITY',
     schema: count.default(100_000),
-    about: 'Rules that one Firehose tap takes. Firehose documents no number.',
+    about:
+      'The most rules that are placed on one Firehose tap. Firehose documents no number: fewer when it refuses more.',
   },
   drainSources: {
     variable: 'EARSHOT_DRAIN_SOURCES',
@@ -164,6 +170,28 @@ export const settings = {
     schema: count.default(5),
     about: 'Streams (`GET /matches/stream`) that one key may have open on one node.',
   },
+  webhooksMax: {
+    variable: 'EARSHOT_WEBHOOKS_MAX',
+    schema: count.default(100),
+    about: 'Webhooks that one account on a paid plan may have.',
+  },
+  freeWebhooksMax: {
+    variable: 'EARSHOT_FREE_WEBHOOKS_MAX',
+    schema: z.coerce.number().int().min(0).default(2),
+    about: 'The same on the free plan.',
+  },
+  secretsKey: {
+    variable: 'EARSHOT_SECRETS_KEY',
+    schema: aesKey.optional(),
+    about:
+      'Encrypts the signing secrets of webhooks in the database: 32 random bytes in base64 (`openssl rand -base64 32`), the same on every node. Without it there are no webhooks; with another one, those that exist cannot be served.',
+  },
+  allowInsecureWebhooks: {
+    variable: 'EARSHOT_ALLOW_INSECURE_WEBHOOKS',
+    schema: z.stringbool().default(false),
+    about:
+      'For development only: webhooks may also go to this machine, by plain HTTP and on any port. Otherwise only to the public internet, by HTTPS on port 443 or 8443.',
+  },
   requestsInFlightMax: {
     variable: 'EARSHOT_REQUESTS_IN_FLIGHT_MAX',
     schema: count.default(32),
@@ -175,6 +203,24 @@ export const settings = {
     schema: z.coerce.number().int().min(0).max(600_000).default(20_000),
     about:
       'How long the old value of a changed rule stays registered beside the new one. X needs about 20 s to heed a new rule.',
+  },
+  xRuleDelayMs: {
+    variable: 'EARSHOT_X_RULE_DELAY_MS',
+    schema: z.coerce.number().int().min(0).max(600_000).default(20_000),
+    about:
+      'How long X needs to heed a new rule: the coverage of a rule begins that much after its registration.',
+  },
+  xPlan: {
+    variable: 'EARSHOT_X_PLAN',
+    schema: z.enum(['payg', 'enterprise']).default('payg'),
+    about:
+      'What X sells you. With `enterprise` gaps of the last day are filled by recovery; otherwise, and what is older, by searching.',
+  },
+  xSearchPostsPerDay: {
+    variable: 'EARSHOT_X_SEARCH_POSTS_PER_DAY',
+    schema: z.coerce.number().int().min(0).max(3_000_000).default(1_000),
+    about:
+      'Posts that gaps of X streams may be filled with per UTC day, by searching; each costs what a post of the stream costs ($0.005). 0 leaves gaps unrepaired.',
   },
   supportContact: {
     variable: 'EARSHOT_SUPPORT_CONTACT',
@@ -193,6 +239,11 @@ export const settings = {
     variable: 'EARSHOT_EVENTS_BYTES_MAX',
     schema: count.default(8 * 1024 ** 3),
     about: 'Size of the event log on disk. A full log refuses new events; keep it below 60 % of the disk.',
+  },
+  retentionDays: {
+    variable: 'EARSHOT_RETENTION_DAYS',
+    schema: z.coerce.number().int().min(8).max(3_650).default(30),
+    about: 'Days for which matches are kept, counted from the day of the event.',
   },
   matchWorkers: {
     variable: 'EARSHOT_MATCH_WORKERS',
@@ -217,7 +268,7 @@ export const settings = {
   },
   crashAt: {
     variable: 'EARSHOT_CRASH_AT',
-    schema: z.enum(checkpoints).optional(),
+    schema: z.enum([...checkpoints, ...ingestCheckpoints, ...deliveryCheckpoints]).optional(),
     about: 'For tests only: the process kills itself at this point.',
   },
 } as const satisfies Record<string, Setting>;

@@ -19,7 +19,7 @@ function problemsOf(environment: Record<string, string>): string {
 describe('the configuration', () => {
   test('has a default for everything but the engines', () => {
     expect(readConfig(needed)).toMatchObject({
-      roles: ['api', 'ingest', 'match'],
+      roles: ['api', 'ingest', 'match', 'deliver'],
       host: '127.0.0.1',
       port: 8080,
       metricsPort: 9464,
@@ -93,11 +93,19 @@ const bad: Record<keyof typeof settings, readonly string[]> = {
   readersMax: ['0'],
   freeReadersMax: ['0'],
   streamsPerKeyMax: ['0'],
+  webhooksMax: ['0'],
+  freeWebhooksMax: ['-1'],
+  secretsKey: ['secret', 'AAAA', 'A'.repeat(64)],
+  allowInsecureWebhooks: ['perhaps'],
   requestsInFlightMax: ['0'],
   keepOldValueMs: ['-1', '600001', 'long'],
+  xRuleDelayMs: ['-1', '600001', 'long'],
+  xPlan: ['free'],
+  xSearchPostsPerDay: ['-1', 'many'],
   supportContact: [],
   eventsReplicas: ['2', '5'],
   eventsBytesMax: ['0'],
+  retentionDays: ['7', '3651', 'ever'],
   matchWorkers: ['0', '65'],
   leaseTtlMs: ['499', '60001'],
   drainDelayMs: ['-1', '60001'],

@@ -59,6 +59,16 @@ describe('the event log on one node', () => {
     expect(state.first_seq).toBe(1);
   });
 
+  test('is refused, with the reason, when it would not fit into what the server may use', async () => {
+    await using server = await startTestNats({ maxFileStore: '10MB' });
+    await using nats = await connectNats(server.url, 'test');
+    const tooMuch = ensureEventsStream(nats, { replicas: 1, bytesMax: 16 * mebibyte });
+    await expect(tooMuch).rejects.toThrow(/EARSHOT_EVENTS_BYTES_MAX/);
+    await ensureEventsStream(nats, { replicas: 1, bytesMax: 4 * mebibyte });
+    const grown = ensureEventsStream(nats, { replicas: 1, bytesMax: 16 * mebibyte });
+    await expect(grown).rejects.toThrow(/EARSHOT_EVENTS_BYTES_MAX/);
+  });
+
   test('goes on trying while the server is away, and takes the event when it is back', async () => {
     await using server = await startTestNats();
     await using nats = await connectNats(server.url, 'test');
@@ -91,6 +101,13 @@ describe('the event log on one node', () => {
   });
 });
 
+test('is refused on three nodes as well when it would not fit', async () => {
+  await using server = await startTestNats({ nodes: 3, maxFileStore: '10MB' });
+  await using nats = await connectNats(server.url, 'test');
+  const tooMuch = ensureEventsStream(nats, { replicas: 3, bytesMax: 16 * mebibyte });
+  await expect(tooMuch).rejects.toThrow(/EARSHOT_EVENTS_BYTES_MAX/);
+});
+
 test('on three nodes there are three copies of log and consumer, and it takes events with one node away', async () => {
   await using server = await startTestNats({ nodes: 3 });
   await using nats = await connectNats(server.url, 'test');
@@ -107,4 +124,22 @@ test('on three nodes there are three copies of log and consumer, and it takes ev
   await leader?.kill('SIGKILL');
   await log.append(xEvent(2), '1');
   await eventually(async () => expect(await messages(nats)).toBe(2), { timeoutMs: 30_000 });
+});
+
+test('a node that hangs, with us connected to it, holds up an event for less than 15 s', {
+  retry: 2,
+}, async () => {
+  await using server = await startTestNats({ nodes: 3 });
+  await using nats = await connectNats(server.url, 'test');
+  await ensureEventsStream(nats, { replicas: 3, bytesMax: 16 * mebibyte });
+  const log = createEventLog(nats);
+  await log.append(xEvent(1), null);
+  const node = server.nodes.find(({ url }) => url.endsWith(nats.connection.getServer()));
+  expect(node).toBeDefined();
+  await node?.kill('SIGSTOP');
+  const startedAt = performance.now();
+  await log.append(xEvent(2), '1');
+  expect(performance.now() - startedAt).toBeLessThan(15_000);
+  expect(nats.connection.getServer()).not.toBe(node?.url.replace('nats://', ''));
+  await node?.kill('SIGCONT');
 });

@@ -1,82 +1,24 @@
-import type { Platform } from '@earshot/contract';
 import { eventually, type Template } from '@earshot/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createLeaseStore } from '../src/adapters/postgres/lease-store.ts';
-import { createSourceStore } from '../src/adapters/postgres/source-store.ts';
 import type { EventLog } from '../src/ingest/event-log.ts';
-import { createIngestWorker } from '../src/ingest/ingest-worker.ts';
 import type { StreamEvent } from '../src/ingest/stream-event.ts';
-import { createEvents } from '../src/observability/events.ts';
-import { createMetrics } from '../src/observability/metrics.ts';
-import { createMigratedTemplate, silentLog } from './support.ts';
-import { openUpstreamWorld, rulesOf, runWorker, streamOf, type UpstreamWorld } from './upstream-world.ts';
-
-const soon = { timeoutMs: 30_000 };
-const never = new AbortController().signal;
+import {
+  addRule,
+  coverage,
+  createMemoryLog,
+  type MemoryLog,
+  open,
+  soon,
+  startIngest,
+} from './ingest-support.ts';
+import { createMigratedTemplate } from './support.ts';
+import { openUpstreamWorld } from './upstream-world.ts';
 
 let template: Template;
 beforeAll(async () => {
   template = await createMigratedTemplate();
 });
 afterAll(() => template?.[Symbol.asyncDispose]());
-
-interface MemoryLog extends EventLog {
-  readonly entries: Array<{ event: StreamEvent; consumed: string | null }>;
-}
-
-/** The event log's contract in memory; whatever `before` throws, the log did not take the event. */
-function createMemoryLog(before: (event: StreamEvent) => Promise<void> | null = () => null): MemoryLog {
-  const entries: MemoryLog['entries'] = [];
-  return {
-    entries,
-    async append(event, consumed) {
-      await before(event);
-      entries.push({ event, consumed });
-    },
-    consumedBy: async () => entries.at(-1)?.consumed ?? null,
-  };
-}
-
-function startIngest(world: UpstreamWorld, platform: Platform, eventLog: EventLog) {
-  const metrics = createMetrics();
-  const worker = createIngestWorker({
-    sourceId: `${platform}:main`,
-    platform,
-    upstream: streamOf(platform, world.client(platform)),
-    eventLog,
-    store: createSourceStore(world.database),
-    bells: world.bells,
-    leases: createLeaseStore(world.database),
-    node: 'node-1',
-    leaseTtlMs: 5_000,
-    // The shortest wait that the jitter allows.
-    random: () => 0,
-    events: createEvents(silentLog, metrics),
-    log: silentLog,
-  });
-  return {
-    ...runWorker(worker),
-    async endings(): Promise<string[]> {
-      return (await metrics.streamEndings.get()).values.map(({ labels }) => String(labels.kind));
-    },
-  };
-}
-
-async function addRule(world: UpstreamWorld, platform: Platform): Promise<void> {
-  await rulesOf(platform, world.client(platform)).add([{ value: 'rocket', tag: 'test' }], {
-    signal: never,
-    permit: () => Promise.resolve(),
-  });
-}
-
-const open = (world: UpstreamWorld, platform: Platform) =>
-  eventually(async () => {
-    expect(await (platform === 'x' ? world.sandbox.xStreams() : world.sandbox.tapStreams())).toBe(1);
-  }, soon);
-
-function coverage({ database }: UpstreamWorld) {
-  return database.many<{ ended_because: string | null }>('select ended_because from coverage order by id');
-}
 
 describe('the stream of X', () => {
   test('in pieces, cut anywhere, gives the same posts', async () => {
@@ -129,8 +71,8 @@ describe.each(['x', 'firehose'] as const)('a connection to %s that is refused', 
   test.each([
     [503, 'failing'],
     [429, 'rate_limited'],
-    [402, 'refused'],
-    [401, 'refused'],
+    [402, 'no_credit'],
+    [401, 'credentials'],
   ])('with %i is known as %s and does not stop the worker', async (status, kind) => {
     await using world = await openUpstreamWorld(template);
     await addRule(world, platform);

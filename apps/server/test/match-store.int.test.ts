@@ -37,7 +37,9 @@ async function openMatching() {
     const fates = events.map(() => 'nothing');
     const batch = events.map(
       (event, index): LoggedEvent => ({
+        sequence: index + 1,
         event,
+        body: JSON.stringify(event),
         deliveries,
         ack: () => void (fates[index] = 'acknowledged'),
         again: () => void (fates[index] = 'again'),
@@ -139,6 +141,9 @@ describe('an event of a rule that we do not know', () => {
     );
     expect(await matching.deliver([stranger, xEvent(2)])).toEqual(['again', 'acknowledged']);
     expect(await matching.dropped('unknown_rule')).toBe(0);
+    expect(await matching.database.many('select sequences::integer[] from settled_batches')).toEqual([
+      { sequences: [2] },
+    ]);
     await matching.database.run(
       `update slots set state = 'registered', upstream_rule_id = '99' where id = 'slot_3'`,
     );

@@ -86,10 +86,11 @@ function createWriter(database: Database, bells: Bells): ReaderWorld['write'] {
       platform: post.platform,
       eventKey: post.key,
       eventDay: post.day,
+      via: 'stream' as const,
     }));
     const store = createMatchStore(withSlowCommit(database, delayMs));
     // As match workers do: what could not be written is written again.
-    while (!(await store.write(posts, matches).then(() => true, isPassing)));
+    while (!(await store.write(posts, matches, []).then(() => true, isPassing)));
     if (!silent) bells.ring('matches');
   };
 }

@@ -1,6 +1,7 @@
 import { eventually, type Template } from '@earshot/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createLeaseStore } from '../src/adapters/postgres/lease-store.ts';
+import { createRegistrarStore } from '../src/adapters/postgres/registrar-store.ts';
 import { createGate, slotRows, startRegistrar } from './registrar-support.ts';
 import { createMigratedTemplate } from './support.ts';
 import { beginRule, openUpstreamWorld, rulesOf, type UpstreamWorld } from './upstream-world.ts';
@@ -109,6 +110,22 @@ describe('somebody takes a slot', () => {
     await world.rules.abandon(first.ruleId);
     const second = await beginRule(world.rules, { x: 'word' });
     expect(await world.rules.slotStates(second.ruleId)).toMatchObject([{ state: 'wanted' }]);
+  });
+
+  test('that was given up while X answered: its registration is known, and so is its beginning', async () => {
+    await using world = await openUpstreamWorld(template);
+    const first = await beginRule(world.rules, { x: 'word' });
+    const lease = await createLeaseStore(world.database).acquire('registrar:x:main', 'node', 60_000);
+    if (!lease) throw new Error('somebody else holds the lease');
+    const [slot] = await slotRows(world);
+    await world.rules.abandon(first.ruleId);
+    await createRegistrarStore(world.database).recordRegistered(lease, [
+      { slotId: slot?.id ?? '', upstreamRuleId: '7', foreignRule: false },
+    ]);
+    await beginRule(world.rules, { x: 'word' });
+    expect(await slotRows(world)).toMatchObject([
+      { state: 'registered', upstream_rule_id: '7', registered_at: expect.any(Date) },
+    ]);
   });
 
   test('that is about to be released but still stands upstream: it is registered at once', async () => {

@@ -1,6 +1,6 @@
 import type { Template } from '@earshot/testkit';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
-import type { Database } from '../src/adapters/postgres/database.ts';
+import type { Database, Sql } from '../src/adapters/postgres/database.ts';
 import { createMigratedTemplate, openTestDatabase, seedRules } from './support.ts';
 
 let template: Template;
@@ -34,6 +34,21 @@ beforeEach(async () => {
     `insert into api_keys (id, account_id, hash, display, scopes) values ('key_1', 'acc_1', 'h', 'd', '{}')`,
   );
   await database.run(
+    `insert into removed_matches (account_id, rule_id, platform, last_position) values ('acc_1', 'rule_1', 'x', 1)`,
+  );
+  await database.run(
+    `insert into webhooks (id, account_id, name, url, state, position, batch_max, next_attempt_at, secret)
+     values ('whk_1', 'acc_1', 'n', 'u', 'active', 0, 1, now(), 's')`,
+  );
+  await database.run(
+    `insert into webhook_batches (webhook_id, message_id, first_position, last_position, match_count, body)
+     values ('whk_1', 'm', 1, 1, 1, 'b')`,
+  );
+  await database.run(
+    `insert into deliveries (id, webhook_id, first_position, last_position, match_count, outcome)
+     values ('d', 'whk_1', 1, 1, 1, 'delivered')`,
+  );
+  await database.run(
     `insert into audit (id, account_id, actor, operation, target_id) values ('aud_1', 'acc_1', 'a', 'o', 't')`,
   );
   await database.run(
@@ -58,17 +73,27 @@ async function tablesOfAccounts(): Promise<string[]> {
 const sharedOnPurpose = ['slot_holders'];
 
 test('a statement that forgets the account sees the rows of its own and of no other', async () => {
-  const tables = [...(await tablesOfAccounts()), 'rule_versions', 'accounts'].filter(
-    (name) => !sharedOnPurpose.includes(name),
-  );
+  const tables = [
+    ...(await tablesOfAccounts()),
+    'rule_versions',
+    'accounts',
+    'webhook_batches',
+    'deliveries',
+  ].filter((name) => !sharedOnPurpose.includes(name));
+  const seen = new Map<string, unknown>();
   for (const table of tables) {
-    const count = (accountId: string) =>
-      database.forAccount(accountId).one<{ count: number }>(`select count(*) from ${table}`);
-    const all = await database.one<{ count: number }>(`select count(*) from ${table}`);
-    expect(all?.count, `${table} has rows`).toBeGreaterThan(0);
-    const stranger = table === 'accounts' ? 1 : 0;
-    expect(await count('acc_2'), table).toEqual({ count: stranger });
-    expect((await count('acc_1'))?.count, table).toBeGreaterThan(0);
+    const count = async (sql: Sql) =>
+      (await sql.one<{ count: number }>(`select count(*) from ${table}`))?.count;
+    const own = await count(database.forAccount('acc_1'));
+    seen.set(table, { all: await count(database), own, stranger: await count(database.forAccount('acc_2')) });
+  }
+  const accounts = { all: 2, own: 1, stranger: 1 };
+  for (const [table, counts] of seen) {
+    const rows = ['rules', 'rule_versions', 'watches'].includes(table) ? 3 : 1;
+    expect({ table, counts }).toEqual({
+      table,
+      counts: table === 'accounts' ? accounts : { all: rows, own: rows, stranger: 0 },
+    });
   }
 });
 
@@ -86,7 +111,9 @@ test('a statement that forgets the account changes nothing of another', async ()
 
 test('nothing of it stays on the connection', async () => {
   await database.forAccount('acc_2').one('select 1');
-  await expect(database.forAccount('acc_2').one('select 1 from no_such_table')).rejects.toThrow();
+  await expect(database.forAccount('acc_2').one('select 1 from no_such_table')).rejects.toThrow(
+    /does not exist/,
+  );
   const row = await database.one<{ count: number; role: string }>(
     'select count(*), current_user as role from rules',
   );

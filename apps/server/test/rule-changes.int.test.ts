@@ -216,20 +216,3 @@ test('an old slot is kept while events that were logged before are not matched y
   progress.matched = 7;
   await eventually(async () => expect(await rules.heard(ruleId)).toEqual(['new v2']), { timeoutMs: 10_000 });
 });
-
-test('coverage of a resumed rule begins with the resume, though others held the slot all the time', async () => {
-  await using rules = await openRules();
-  const ruleId = await rules.create({ x: 'shared' });
-  await rules.create({ x: 'shared' });
-  await rules.database.run(`update slots set registered_at = now() - interval '1 day'`);
-  await rules.database.run(`insert into coverage (source_id, from_at, proven_until) values
-    ('x:main', now() - interval '2 days', now())`);
-  await rules.changes.pause(ruleId, byAlice);
-  const sources = createSourceStore(rules.database);
-  const asked = { accountId: 'acc_1', ruleId, platform: null };
-  expect(await sources.intervals(asked)).toEqual([]);
-  const begun = await rules.changes.beginResume({ accountId: 'acc_1', ruleId, premiumRulesMax: 10 });
-  expect(begun.kind === 'begun' && (await rules.changes.apply(begun.change, byAlice))).toBeTruthy();
-  const [interval] = await sources.intervals(asked);
-  expect(Date.now() - (interval?.from.getTime() ?? 0)).toBeLessThan(60_000);
-});

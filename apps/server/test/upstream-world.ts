@@ -23,6 +23,7 @@ export interface UpstreamWorld extends AsyncDisposable {
   readonly installation: string;
   readonly sandbox: SandboxControl;
   readonly sandboxUrl: string;
+  readonly databaseUrl: string;
   readonly bells: Bells;
   readonly rules: RuleStore;
   /** A client of the sandbox with the default credential; its calls are counted. */
@@ -53,6 +54,7 @@ export async function openUpstreamWorld(
     installation: (await readInstallation(database)).id,
     sandbox: createSandboxControl(url),
     sandboxUrl: url,
+    databaseUrl: clone.url,
     bells: createLocalBells(),
     rules: createRuleStore(database),
     client(platform) {

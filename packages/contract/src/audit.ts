@@ -14,18 +14,19 @@ export const auditEntrySchema = z
     id: z.string().regex(/^aud_[0-9A-Za-z]+$/),
     created_at: timestamp,
     actor: z.string().meta({
-      description: 'Who: the id of the key, or `operator` for whoever runs the installation.',
+      description:
+        'Who: the id of the key, `operator` for whoever runs the installation, or `earshot` for the service itself.',
     }),
     operation: z.string().meta({ description: 'What, such as `CreateRule`.' }),
-    target_id: z.string().meta({ description: 'Id of the rule or key that was changed.' }),
+    target_id: z.string().meta({ description: 'Id of the rule, key or webhook that was changed.' }),
     before: stateSchema.meta({ description: 'What it was like; null for something new.' }),
     after: stateSchema.meta({ description: 'What it is like; null for something that is gone.' }),
     request_id: z
       .string()
       .nullable()
-      .meta({ description: 'The `x-request-id` of the change; null for an operator.' }),
+      .meta({ description: 'The `x-request-id` of the change; null without a request.' }),
   })
-  .meta({ description: 'One change of a rule or a key.' });
+  .meta({ description: 'One change of a rule, a key or a webhook.' });
 
 export const listAuditAnswer = z.strictObject({
   entries: z.array(auditEntrySchema).meta({ description: 'Newest first.' }),

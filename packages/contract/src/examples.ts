@@ -126,6 +126,7 @@ const listMatches = {
         created_at: '2026-11-14T22:51:09.120Z',
         platform: 'x',
         platform_post_id: '1989472511223344556',
+        via: 'stream',
         payload: {
           url: 'https://x.com/ferris/status/1989472511223344556',
           title: null,
@@ -159,7 +160,7 @@ const listMatches = {
           platform: 'x',
           from: '2026-11-14T22:48:00.000Z',
           to: '2026-11-14T22:48:04.250Z',
-          reason: 'disconnected',
+          reason: 'dropped',
           repaired: true,
         },
       ],

@@ -20,3 +20,4 @@ export type { Rule } from './rules.ts';
 export { type Scope, scopes } from './scopes.ts';
 export type { SyntaxGuide } from './syntax.ts';
 export { violationsOf } from './violations.ts';
+export type { Delivery, Webhook } from './webhooks.ts';

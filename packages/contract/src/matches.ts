@@ -96,6 +96,9 @@ export const matchSchema = z
     created_at: timestamp,
     platform: platformSchema,
     platform_post_id: z.string().meta({ description: "The post's id on `x`; the page's URL on `firehose`." }),
+    via: z.enum(['stream', 'search']).meta({
+      description: '`search`: it was missed by the stream and found when the gap was repaired.',
+    }),
     payload: payloadSchema,
     why: whySchema,
   })

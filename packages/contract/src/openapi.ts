@@ -16,6 +16,7 @@ import { type Operation, operations } from './operations.ts';
 import { readerSchema } from './readers.ts';
 import { ruleSchema } from './rules.ts';
 import { syntaxGuideSchema } from './syntax.ts';
+import { deliverySchema, webhookSchema } from './webhooks.ts';
 
 const VERSION_LABEL = '1';
 
@@ -87,6 +88,8 @@ function components(): OpenApiDocument['components'] {
           Key: keySchema,
           AuditEntry: auditEntrySchema,
           Reader: readerSchema,
+          Webhook: webhookSchema,
+          Delivery: deliverySchema,
           Error: errorSchema,
         },
         'output',

@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import { listAuditAnswer, listAuditRequest } from './audit.ts';
+import { getCoverageAnswer, getCoverageExample, getCoverageRequest } from './coverage.ts';
 import { commonErrors, type ErrorCode } from './errors.ts';
 import { examples } from './examples.ts';
 import { accountExamples } from './examples-account.ts';
@@ -13,6 +14,7 @@ import {
 } from './keys.ts';
 import { listMatchesAnswer, listMatchesRequest } from './matches.ts';
 import { readerOperations } from './operations-readers.ts';
+import { webhookOperations } from './operations-webhooks.ts';
 import {
   getRuleAnswer,
   getRuleRequest,
@@ -172,6 +174,20 @@ export const operations = {
     example: examples.listMatches,
   },
   ...readerOperations,
+  GetCoverage: {
+    id: 'GetCoverage',
+    method: 'POST',
+    path: '/api.GetCoverage',
+    scope: 'matches:read',
+    changes: false,
+    summary: 'Get coverage',
+    description:
+      'Says when a rule, or a platform, was listened to: live, with a gap, repaired since, or not watched. So that silence can be told from deafness.',
+    request: getCoverageRequest,
+    answer: getCoverageAnswer,
+    errors: [...commonErrors, 'permission_denied', 'not_found'],
+    example: getCoverageExample,
+  },
   ValidateRule: {
     id: 'ValidateRule',
     method: 'POST',
@@ -251,6 +267,7 @@ export const operations = {
     errors: [...commonErrors, 'permission_denied'],
     example: accountExamples.listAudit,
   },
+  ...webhookOperations,
 } as const satisfies Record<string, Operation>;
 
 export type OperationId = keyof typeof operations;

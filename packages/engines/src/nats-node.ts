@@ -32,6 +32,14 @@ interface NodeOptions {
   /** Cluster ports of all nodes; empty for a single node. */
   routes: readonly number[];
   lifetime: Lifetime;
+  settings: NatsSettings;
+}
+
+/** What tests of faults change; absent, production's settings. */
+export interface NatsSettings {
+  /** `2m` is the server's own default: an acknowledged message is not on disk yet. */
+  readonly syncInterval?: 'always' | '2m';
+  readonly maxFileStore?: string;
 }
 
 const readyTimeoutMs = 60_000;
@@ -91,7 +99,7 @@ async function refuseSecondServer(pidFile: string, configFile: string): Promise<
 }
 
 function configuration(options: NodeOptions & { storeDir: string; pidFile: string }): string {
-  const { name, ports, routes } = options;
+  const { name, ports, routes, settings } = options;
   const cluster = `
 cluster {
   name: earshot
@@ -108,8 +116,8 @@ max_payload: 1MB
 jetstream {
   store_dir: ${JSON.stringify(options.storeDir)}
   # An acknowledgement means that the message is on disk.
-  sync_interval: always
-  max_file_store: 20GB
+  sync_interval: ${settings.syncInterval ?? 'always'}
+  max_file_store: ${settings.maxFileStore ?? '20GB'}
   max_memory_store: 256MB
 }
 ${routes.length === 0 ? '' : cluster}`;

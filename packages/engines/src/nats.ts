@@ -1,10 +1,10 @@
 import { join, resolve } from 'node:path';
 import { freePorts } from './free-port.ts';
-import type { NatsNode, NatsPorts } from './nats-node.ts';
+import type { NatsNode, NatsPorts, NatsSettings } from './nats-node.ts';
 import { startNode } from './nats-node.ts';
 import type { Lifetime } from './process.ts';
 
-export type { NatsNode, NatsPorts } from './nats-node.ts';
+export type { NatsNode, NatsPorts, NatsSettings } from './nats-node.ts';
 
 export interface Nats extends AsyncDisposable {
   /** Every node's address, with commas between them. */
@@ -23,6 +23,7 @@ interface NatsOptions {
   nodes: 1 | 3;
   ports?: readonly NatsPorts[] | undefined;
   lifetime?: Lifetime;
+  settings?: NatsSettings;
   log?: (progress: string) => void;
 }
 
@@ -66,6 +67,7 @@ async function startOnce(options: NatsOptions, ports: readonly NatsPorts[]): Pro
           ports: nodePorts,
           routes: options.nodes === 1 ? [] : ports.map(({ cluster }) => cluster),
           lifetime: options.lifetime ?? 'parent',
+          settings: options.settings ?? {},
         }),
       );
     }

@@ -22,6 +22,7 @@ export type {
   Verdict,
 } from './language.ts';
 export { renderDiagnostic, renderDiagnostics } from './render.ts';
+export { type Searchability, searchability, searchLengthMax } from './x/search.ts';
 export { upstreamDetails } from './x/upstream-details.ts';
 
 /** The rule language of each platform. */

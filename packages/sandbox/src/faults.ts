@@ -11,10 +11,22 @@ export const FAULT_KINDS = {
   rules_delay: 'waits',
   rules_lost_answer: 'waits',
   stream_status: 'waits',
+  stream_empty: 'waits',
+  stuck_slot: 'waits',
   duplicate_delivery: 'waits',
+  out_of_order: 'waits',
   split_chunks: 'waits',
+  split_line_end: 'waits',
+  merge_chunks: 'waits',
+  unknown_message: 'waits',
+  not_json: 'waits',
+  big_frame: 'waits',
   stream_cut: 'now',
+  stream_reset: 'now',
+  stream_eof: 'now',
   stream_stall: 'now',
+  stream_mute: 'now',
+  stream_control: 'now',
   rules_vanish: 'now',
 } as const;
 
@@ -91,6 +103,14 @@ export function numberParam(params: JsonObject, name: string, otherwise: number)
 export function textParam(params: JsonObject, name: string, otherwise: string): string {
   const value = params[name];
   return typeof value === 'string' ? value : otherwise;
+}
+
+/** The line end that closes a record travels alone. */
+export function splitLineEnd(bytes: Buffer): Buffer[] {
+  const isLineEnd = (byte: number | undefined) => byte === 0x0a || byte === 0x0d;
+  let end = bytes.length;
+  while (end > 0 && isLineEnd(bytes[end - 1])) end -= 1;
+  return [bytes.subarray(0, end), bytes.subarray(end)];
 }
 
 /** Cuts at random bytes, so also inside a UTF-8 sequence and inside a line end. */

@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import type { SandboxOptions } from './options.ts';
+import { DEFAULT_TAP_TOKEN, DEFAULT_X_TOKEN, type SandboxOptions } from './options.ts';
 import { startSandbox } from './sandbox.ts';
 
 const USAGE = `Usage: node packages/sandbox/src/main.ts [options]
@@ -7,6 +7,8 @@ const USAGE = `Usage: node packages/sandbox/src/main.ts [options]
   --speed <n>           how many times faster periods pass (default 1)
   --x-token <token>     an X app; repeat for several
   --tap-token <token>   a Firehose tap; repeat for several
+  --x-rule-cap <n>      rules that an X app takes (default 1000)
+  --tap-rule-cap <n>    rules that a tap takes (default no limit)
   --management-key <k>  the Firehose management key
   --rule-delay-ms <n>   real time until a rule change reaches an open X stream
   --excerpt-chars <n>   characters around a hit that a Firehose event shows (default all)
@@ -20,6 +22,8 @@ const { values } = parseArgs({
     speed: { type: 'string' },
     'x-token': { type: 'string', multiple: true },
     'tap-token': { type: 'string', multiple: true },
+    'x-rule-cap': { type: 'string' },
+    'tap-rule-cap': { type: 'string' },
     'management-key': { type: 'string' },
     'rule-delay-ms': { type: 'string' },
     'excerpt-chars': { type: 'string' },
@@ -39,8 +43,8 @@ if (values.help) {
 }
 
 function readOptions(): SandboxOptions {
-  const xTokens = values['x-token'];
-  const tapTokens = values['tap-token'];
+  const { 'x-token': xTokens = [DEFAULT_X_TOKEN], 'tap-token': tapTokens = [DEFAULT_TAP_TOKEN] } = values;
+  const cap = (text: string | undefined) => (text === undefined ? {} : { ruleCap: toNumber(text) });
   const [postsPerSecond = 0, pagesPerSecond = 0] = values.feed?.split(',').map(toNumber) ?? [];
   return {
     port: toNumber(values.port ?? '0'),
@@ -48,8 +52,8 @@ function readOptions(): SandboxOptions {
     seed: toNumber(values.seed ?? '1'),
     feed: { postsPerSecond, pagesPerSecond },
     rateLimits: values['no-rate-limits'] !== true,
-    ...(xTokens !== undefined && { xApps: xTokens.map((token) => ({ token })) }),
-    ...(tapTokens !== undefined && { taps: tapTokens.map((token) => ({ token })) }),
+    xApps: xTokens.map((token) => ({ token, ...cap(values['x-rule-cap']) })),
+    taps: tapTokens.map((token) => ({ token, ...cap(values['tap-rule-cap']) })),
     ...(values['management-key'] !== undefined && { managementKey: values['management-key'] }),
     ...(values['excerpt-chars'] !== undefined && { excerptChars: toNumber(values['excerpt-chars']) }),
     ...(values['rule-delay-ms'] !== undefined && { ruleDelayMs: toNumber(values['rule-delay-ms']) }),

@@ -18,6 +18,7 @@ import {
 import { createRandom } from './random.ts';
 import { createSnowflakes } from './snowflake.ts';
 import { createXApp } from './x/app.ts';
+import { createArchive } from './x/archive.ts';
 import { xRoutes } from './x/routes.ts';
 
 export type Sandbox = AsyncDisposable & {
@@ -54,7 +55,8 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
   };
 
   const backlogBytesMax = options.slowReaderBytes ?? SLOW_READER_BYTES;
-  const deps = { apps, organization, clock, random, faults, nextId, rateLimits, backlogBytesMax };
+  const archive = createArchive();
+  const deps = { apps, archive, organization, clock, random, faults, nextId, rateLimits, backlogBytesMax };
   // Its own generator: what rules match must not change what the feed says.
   const feed = createFeed({ ...deps, random: createRandom(seed) }, options.feed);
   const server = await startServer(options.port ?? 0, [

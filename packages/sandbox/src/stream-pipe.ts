@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import { splitAtRandom } from './faults.ts';
+import { splitAtRandom, splitLineEnd } from './faults.ts';
 import type { Random } from './random.ts';
 
 /**
@@ -7,7 +7,7 @@ import type { Random } from './random.ts';
  * ended the connection. A stalled pipe keeps its socket but drops everything it is given.
  */
 export type StreamPipe = {
-  write: (text: string, options?: { split?: boolean; onFlushed?: () => void }) => void;
+  write: (text: string, options?: { split?: Split | undefined; onFlushed?: () => void }) => void;
   /** Holds writes back until `uncork`, so that a batch leaves in few packets. */
   cork: () => void;
   uncork: () => void;
@@ -21,7 +21,11 @@ export type StreamPipe = {
   end: () => void;
   /** Breaks the connection off. */
   destroy: () => void;
+  /** The same with a TCP reset. */
+  reset: () => void;
 };
+
+export type Split = 'anywhere' | 'line_end';
 
 type PipeOptions = { response: ServerResponse; random: Random; onClose: () => void };
 
@@ -54,10 +58,9 @@ export function createStreamPipe({ response, random, onClose }: PipeOptions): St
     } else if (ending) response.end();
   };
 
-  const writeInPieces = (text: string, split: boolean, onFlushed: (() => void) | undefined) => {
+  const writeInPieces = (text: string, split: Split | undefined, onFlushed: (() => void) | undefined) => {
     const isIdle = pieces.length === 0;
-    const bytes = Buffer.from(text);
-    const parts = split ? splitAtRandom(bytes, random) : [bytes];
+    const parts = partsOf(Buffer.from(text), split, random);
     for (const [index, part] of parts.entries()) {
       pieces.push({ bytes: part, onFlushed: index === parts.length - 1 ? onFlushed : undefined });
     }
@@ -65,9 +68,9 @@ export function createStreamPipe({ response, random, onClose }: PipeOptions): St
   };
 
   return {
-    write(text, { split = false, onFlushed } = {}) {
+    write(text, { split, onFlushed } = {}) {
       if (closed || stalled) return;
-      if (split || pieces.length > 0) writeInPieces(text, split, onFlushed);
+      if (split !== undefined || pieces.length > 0) writeInPieces(text, split, onFlushed);
       else writeBytes(text, onFlushed);
     },
     cork: () => response.cork(),
@@ -84,5 +87,11 @@ export function createStreamPipe({ response, random, onClose }: PipeOptions): St
       if (!closed && !stalled && pieces.length === 0) response.end();
     },
     destroy: () => response.destroy(),
+    reset: () => void response.socket?.resetAndDestroy(),
   };
+}
+
+function partsOf(bytes: Buffer, split: Split | undefined, random: Random): Buffer[] {
+  if (split === undefined) return [bytes];
+  return split === 'line_end' ? splitLineEnd(bytes) : splitAtRandom(bytes, random);
 }

@@ -1,6 +1,7 @@
+export type { Nats as NatsServers, NatsNode } from '@earshot/engines';
 export { eventually } from './eventually.ts';
 export { connectSse, type SseConnection, type SseEvent } from './sse-client.ts';
 export { startTcpProxy } from './tcp-proxy.ts';
 export type { TestDatabase } from './template.ts';
 export { createTemplate, type Template } from './template.ts';
-export { startTestNats, testPostgresUrl } from './test-engines.ts';
+export { startTestNats, startTestPostgres, testPostgresUrl } from './test-engines.ts';

@@ -9,6 +9,11 @@ export interface TcpProxy extends AsyncDisposable {
   readonly address: string;
   /** Resets every open connection; later ones pass. */
   cut(): void;
+  /**
+   * Resets a connection after the client sent bytes of which this says yes and the target has them: the target acts, and
+   * the client never learns. Null ends it.
+   */
+  cutAfter(isLast: ((sent: Buffer) => boolean) | null): void;
   /** Holds back all bytes in both directions, with the connections left open, as a dead network does. */
   pause(): void;
   resume(): void;
@@ -28,6 +33,7 @@ export async function startTcpProxy({ target }: TcpProxyOptions): Promise<TcpPro
   const sockets = new Set<Socket>();
   const gate = createGate(() => fired.held++);
   let isRefusing = false;
+  let isLast: ((sent: Buffer) => boolean) | null = null;
 
   const server = createServer({ allowHalfOpen: true }, (client) => {
     if (isRefusing) {
@@ -42,7 +48,12 @@ export async function startTcpProxy({ target }: TcpProxyOptions): Promise<TcpPro
     ] as const) {
       sockets.add(socket);
       socket.once('close', () => sockets.delete(socket));
-      forward(socket, other, gate).catch(() => {
+      const sent = (chunk: Buffer) => {
+        if (socket !== client || !isLast?.(chunk)) return;
+        fired.cut++;
+        client.resetAndDestroy();
+      };
+      forward(socket, other, { gate, sent }).catch(() => {
         client.destroy();
         upstream.destroy();
       });
@@ -62,6 +73,9 @@ export async function startTcpProxy({ target }: TcpProxyOptions): Promise<TcpPro
       fired.cut += sockets.size / 2;
       resetAll();
     },
+    cutAfter(value) {
+      isLast = value;
+    },
     pause: gate.close,
     resume: gate.open,
     refuse(value) {
@@ -77,13 +91,18 @@ export async function startTcpProxy({ target }: TcpProxyOptions): Promise<TcpPro
   };
 }
 
-async function forward(from: Socket, to: Socket, gate: Gate): Promise<void> {
+async function forward(
+  from: Socket,
+  to: Socket,
+  { gate, sent }: { gate: Gate; sent: (chunk: Buffer) => void },
+): Promise<void> {
   await pipeline(
     from,
     async function* (chunks: AsyncIterable<Buffer>) {
       for await (const chunk of chunks) {
         await gate.pass();
         yield chunk;
+        sent(chunk);
       }
       // The end of the stream is held back like its bytes.
       await gate.pass();

@@ -1,8 +1,8 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Nats } from '@earshot/engines';
-import { startNats } from '@earshot/engines';
+import type { Nats, NatsSettings, Postgres } from '@earshot/engines';
+import { startNats, startPostgres } from '@earshot/engines';
 import { inject } from 'vitest';
 
 /** The PostgreSQL that the run shares. Test files take databases of their own from it: see `createTemplate`. */
@@ -10,12 +10,26 @@ export function testPostgresUrl(): string {
   return inject('postgresUrl');
 }
 
+interface TestNatsOptions extends NatsSettings {
+  readonly nodes?: 1 | 3;
+  /** The caller's own folder, which stays, with what is in it. */
+  readonly dir?: string;
+  readonly ports?: Nats['ports'];
+}
+
 /** nats-servers of the caller's own, empty; disposing stops them and deletes their stores. */
-export async function startTestNats({ nodes }: { nodes: 1 | 3 } = { nodes: 1 }): Promise<Nats> {
-  const dir = await mkdtemp(join(tmpdir(), 'earshot-nats-'));
-  const remove = () => rm(dir, { recursive: true, force: true });
+export async function startTestNats({
+  nodes = 1,
+  dir: given,
+  ports,
+  ...settings
+}: TestNatsOptions = {}): Promise<Nats> {
+  const dir = given ?? (await mkdtemp(join(tmpdir(), 'earshot-nats-')));
+  const remove = async () => {
+    if (given === undefined) await rm(dir, { recursive: true, force: true });
+  };
   try {
-    const nats = await startNats({ server: inject('natsServer'), dir, nodes });
+    const nats = await startNats({ server: inject('natsServer'), dir, nodes, ports, settings });
     return {
       ...nats,
       async [Symbol.asyncDispose]() {
@@ -27,4 +41,26 @@ export async function startTestNats({ nodes }: { nodes: 1 | 3 } = { nodes: 1 }):
     await remove();
     throw error;
   }
+}
+
+/** A PostgreSQL of the caller's own, to be killed; disposing stops it. `restart` comes back on the same address. */
+export async function startTestPostgres(
+  given: { dir?: string } = {},
+): Promise<AsyncDisposable & { url: string; port: number; current(): Postgres; restart(): Promise<void> }> {
+  const dir = given.dir ?? (await mkdtemp(join(tmpdir(), 'earshot-postgres-')));
+  let postgres = await startPostgres({ dir });
+  const { url, port } = postgres;
+  return {
+    url,
+    port,
+    current: () => postgres,
+    async restart() {
+      await postgres.stop();
+      postgres = await startPostgres({ dir, port });
+    },
+    async [Symbol.asyncDispose]() {
+      await postgres.stop();
+      if (given.dir === undefined) await rm(dir, { recursive: true, force: true });
+    },
+  };
 }

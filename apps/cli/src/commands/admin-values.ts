@@ -11,6 +11,8 @@ const scopes: Readonly<Record<Scope, true>> = {
   'matches:read': true,
   'keys:write': true,
   'audit:read': true,
+  'webhooks:read': true,
+  'webhooks:write': true,
 };
 
 export const planNames: readonly string[] = Object.keys(plans);

@@ -1,13 +1,17 @@
 import { parseArgs } from 'node:util';
-import { type Admin, openAdmin } from '@earshot/server/admin';
+import { openAdmin } from '@earshot/server/admin';
 import type { Command } from '../command.ts';
+import { deadLettersWork } from './admin-dead-letters.ts';
 import { planNames, readExpiry, readPlan, readScopes, scopeNames } from './admin-values.ts';
+import type { Outcome, Work } from './admin-work.ts';
 
 const usage = `Usage: earshot admin create-account --name <name> [--plan <plan>]
        earshot admin create-key --account <account id> [--scopes <scope,scope>] [--expires <date>]
        earshot admin revoke-key <key id>
+       earshot admin dead-letters list
+       earshot admin dead-letters retry <id> | --all
 
-Accounts and keys, directly on the database.
+Accounts, keys and events that could not be stored, directly on the database.
 
   --name          name of the account, for people
   --plan          ${planNames.join(' or ')} (default paid)
@@ -15,6 +19,7 @@ Accounts and keys, directly on the database.
   --scopes        any of ${scopeNames.join(', ')} (default all)
   --expires       when the key stops working, as 2027-01-01 or 2027-01-01T12:00:00Z (default never)
   --database-url  the PostgreSQL of the installation (default: the variable EARSHOT_DATABASE_URL)
+  --all           every dead letter
   --json          the result as one line of JSON
 
 Examples:
@@ -33,6 +38,7 @@ function parse(args: string[]) {
       scopes: { type: 'string' },
       expires: { type: 'string' },
       'database-url': { type: 'string' },
+      all: { type: 'boolean' },
       json: { type: 'boolean' },
     },
   });
@@ -40,17 +46,9 @@ function parse(args: string[]) {
 
 type Options = ReturnType<typeof parse>['values'];
 
-/** `json` for programs, `text` for people. */
-interface Outcome {
-  readonly json: object;
-  readonly text: string;
-}
-
-type Work = (admin: Admin) => Promise<Outcome>;
-
 export const admin: Command = {
   name: 'admin',
-  summary: 'create accounts and keys, revoke keys',
+  summary: 'create accounts and keys, revoke keys, try dead letters again',
   usage,
   async run(args) {
     const { values, positionals } = parse(args);
@@ -69,6 +67,7 @@ export const admin: Command = {
 function readWork([action, ...rest]: string[], options: Options): Work | undefined {
   if (action === 'create-account' && rest.length === 0) return createAccount(options);
   if (action === 'create-key' && rest.length === 0) return createKey(options);
+  if (action === 'dead-letters') return deadLettersWork(rest, options.all === true);
   const [keyId] = rest;
   if (action === 'revoke-key' && keyId !== undefined && rest.length === 1) return revokeKey(keyId);
   return undefined;

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -55,6 +56,9 @@ export async function startServerProgram(options: ServerOptions): Promise<Runnin
       EARSHOT_FIREHOSE_BASE_URL: options.sandboxUrl,
       EARSHOT_PORT: String(options.port),
       EARSHOT_METRICS_PORT: '0',
+      // Webhooks to a program on this machine: there is no certificate to be had for it.
+      EARSHOT_SECRETS_KEY: randomBytes(32).toString('base64'),
+      EARSHOT_ALLOW_INSECURE_WEBHOOKS: 'true',
     },
     logFile,
     readReady: (line) => (line.includes('earshot is up') ? textField(line, 'address') : undefined),

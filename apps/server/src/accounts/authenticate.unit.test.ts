@@ -1,26 +1,32 @@
 import { describe, expect, test } from 'vitest';
+import { createKeyGuesses } from '../limits/key-guesses.ts';
 import { createAuthenticate } from './authenticate.ts';
 import { createKey } from './create-key.ts';
 import type { Principal } from './principal.ts';
 
 const principal: Principal = { accountId: 'acc_1', keyId: 'key_1', plan: 'paid', scopes: [] };
 
+const guessesPerMinute = 10;
+
 function setUp(known: readonly string[]) {
   let valid = new Set(known);
   const clock = { now: 0 };
   const asked: string[] = [];
   const touched: string[] = [];
-  const authenticate = createAuthenticate(
-    {
+  const nowMs = () => clock.now;
+  const authenticateFrom = createAuthenticate({
+    store: {
       principalOf: async (hash) => {
         asked.push(hash.toString('hex'));
         return valid.has(hash.toString('hex')) ? principal : null;
       },
       touch: async (keyId) => void touched.push(keyId),
     },
-    () => clock.now,
-  );
-  return { authenticate, clock, asked, touched, revokeAll: () => (valid = new Set()) };
+    guesses: createKeyGuesses({ perMinute: guessesPerMinute, nowMs }),
+    nowMs,
+  });
+  const authenticate = (authorization: string | undefined) => authenticateFrom(authorization, '192.0.2.1');
+  return { authenticate, authenticateFrom, clock, asked, touched, revokeAll: () => (valid = new Set()) };
 }
 
 const { key, hash } = createKey();
@@ -66,7 +72,8 @@ describe('a key', () => {
     clock.now = 5_000;
     await expect(authenticate(bearer)).rejects.toMatchObject({ code: 'unauthenticated' });
     await expect(authenticate(bearer)).rejects.toMatchObject({ code: 'unauthenticated' });
-    expect(asked).toHaveLength(3);
+    // Once revoked it stays so: it is not looked up again.
+    expect(asked).toHaveLength(2);
   });
 
   test('is marked as used at its first use, also of a young process, and then once a minute', async () => {
@@ -79,6 +86,61 @@ describe('a key', () => {
     expect(await useAt(10)).toBe(1);
     expect(await useAt(30_000)).toBe(1);
     expect(await useAt(60_011)).toBe(2);
+  });
+});
+
+describe('keys that nobody knows', () => {
+  const unknown = (count: number) => Array.from({ length: count }, () => `Bearer ${createKey().key}`);
+
+  test('are looked up so many times per minute and address, and then refused without a look', async () => {
+    const { authenticateFrom, asked, clock } = setUp([]);
+    const tryAll = async (address: string) => {
+      const codes: string[] = [];
+      for (const one of unknown(15))
+        codes.push(await authenticateFrom(one, address).catch(({ code }) => code));
+      return codes;
+    };
+    const codes = await tryAll('192.0.2.1');
+    expect(codes.filter((code) => code === 'unauthenticated')).toHaveLength(guessesPerMinute);
+    expect(codes.filter((code) => code === 'resource_exhausted')).toHaveLength(5);
+    expect(asked).toHaveLength(guessesPerMinute);
+    expect(await tryAll('192.0.2.2')).toContain('unauthenticated');
+    clock.now += 6_001;
+    const [next = ''] = unknown(1);
+    await expect(authenticateFrom(next, '192.0.2.1')).rejects.toMatchObject({ code: 'unauthenticated' });
+  });
+
+  test('of one IPv6 network count together', async () => {
+    const { authenticateFrom, asked } = setUp([]);
+    for (const [n, one] of unknown(15).entries())
+      await authenticateFrom(one, `2001:db8:1:2::${n}`).catch(() => undefined);
+    expect(asked).toHaveLength(guessesPerMinute);
+    const [other = ''] = unknown(1);
+    await expect(authenticateFrom(other, '2001:db8:1:3::1')).rejects.toMatchObject({
+      code: 'unauthenticated',
+    });
+  });
+
+  test('leave alone who was let in from the same address before', async () => {
+    const { authenticate, clock } = setUp([hash.toString('hex')]);
+    await authenticate(bearer);
+    for (const one of unknown(15)) await authenticate(one).catch(() => undefined);
+    clock.now += 4_000;
+    expect(await authenticate(bearer)).toBe(principal);
+  });
+
+  test('are not looked up again when they come again', async () => {
+    const { authenticate, asked } = setUp([]);
+    for (let n = 0; n < 100; n++)
+      await expect(authenticate(bearer)).rejects.toMatchObject({ code: 'unauthenticated' });
+    expect(asked).toHaveLength(1);
+  });
+
+  test('do not count when they turn out to be valid, also when many come at once', async () => {
+    const keys = Array.from({ length: 30 }, createKey);
+    const { authenticate } = setUp(keys.map((one) => one.hash.toString('hex')));
+    const found = await Promise.all(keys.map((one) => authenticate(`Bearer ${one.key}`)));
+    expect(new Set(found)).toEqual(new Set([principal]));
   });
 });
 

@@ -8,6 +8,7 @@ export interface Plan {
   readonly changesPerMinute: number;
   readonly keysMax: number;
   readonly readersMax: number;
+  readonly webhooksMax: number;
 }
 
 export const planNames = ['free', 'paid'] as const;

@@ -6,15 +6,18 @@ import { createAccountKeys } from '../adapters/postgres/account-keys.ts';
 import { createAccountStore } from '../adapters/postgres/account-store.ts';
 import { createAuditReader } from '../adapters/postgres/audit-reader.ts';
 import { createClaimStore } from '../adapters/postgres/claim-store.ts';
+import { createCoverageStore } from '../adapters/postgres/coverage-store.ts';
 import { createRuleChangeStore } from '../adapters/postgres/rule-change-store.ts';
 import { createRuleStore } from '../adapters/postgres/rule-store.ts';
 import { createAnswerOnce } from '../changes/answer-once.ts';
 import { createListAudit } from '../changes/list-audit.ts';
 import type { Config } from '../config.ts';
+import { createGetCoverage } from '../coverage/get-coverage.ts';
 import type { AnyRoute } from '../http/route.ts';
 import { createKeyRoute } from '../http/routes/create-key.ts';
 import { createRuleRoute } from '../http/routes/create-rule.ts';
 import { deleteRuleRoute } from '../http/routes/delete-rule.ts';
+import { getCoverageRoute } from '../http/routes/get-coverage.ts';
 import { getRuleRoute } from '../http/routes/get-rule.ts';
 import { listAuditRoute } from '../http/routes/list-audit.ts';
 import { listKeysRoute } from '../http/routes/list-keys.ts';
@@ -26,6 +29,7 @@ import { revokeKeyRoute } from '../http/routes/revoke-key.ts';
 import { updateRuleRoute } from '../http/routes/update-rule.ts';
 import { validateRuleRoute } from '../http/routes/validate-rule.ts';
 import { createHttpServer, type HttpServer } from '../http/server.ts';
+import { createKeyGuesses } from '../limits/key-guesses.ts';
 import { createRateLimits } from '../limits/rate-limits.ts';
 import { createCursors } from '../readers/cursor.ts';
 import { createCreateRule } from '../rules/create-rule.ts';
@@ -36,6 +40,10 @@ import { createResumeRule } from '../rules/resume-rule.ts';
 import { createUpdateRule } from '../rules/update-rule.ts';
 import { openReaders } from './readers.ts';
 import type { Shared } from './shared.ts';
+import { webhookRoutesOf } from './webhooks.ts';
+
+/** Of one address. Callers have keys that work; this is for a list of old ones that somebody tries out. */
+const keyGuessesPerMinute = 60;
 
 export async function createApi(shared: Shared, stack: AsyncDisposableStack): Promise<HttpServer> {
   const { config, database } = shared;
@@ -48,8 +56,13 @@ export async function createApi(shared: Shared, stack: AsyncDisposableStack): Pr
       ...routesOf(shared, plans),
       ...accountRoutesOf(shared, plans),
       ...(await openReaders(shared, plans, stack)),
+      ...webhookRoutesOf(shared, plans, stack),
     ],
-    authenticate: createAuthenticate(createAccountStore(database), nowMs),
+    authenticate: createAuthenticate({
+      store: createAccountStore(database),
+      guesses: createKeyGuesses({ perMinute: keyGuessesPerMinute, nowMs }),
+      nowMs,
+    }),
     limits: createRateLimits({ plans, contact, nowMs, inFlightMax: config.requestsInFlightMax }),
     answerOnce: createAnswerOnce(createClaimStore(database)),
     isReady: () => missingEngines(shared),
@@ -65,6 +78,7 @@ function plansOf(config: Config): Plans {
       changesPerMinute: config.freeChangesPerMinute,
       keysMax: config.freeKeysMax,
       readersMax: config.freeReadersMax,
+      webhooksMax: config.freeWebhooksMax,
     },
     paid: {
       paid: true,
@@ -73,6 +87,7 @@ function plansOf(config: Config): Plans {
       changesPerMinute: config.changesPerMinute,
       keysMax: config.keysMax,
       readersMax: config.readersMax,
+      webhooksMax: config.webhooksMax,
     },
   };
 }
@@ -93,6 +108,7 @@ function routesOf(shared: Shared, plans: Plans): AnyRoute[] {
   const store = createRuleStore(database);
   const cursors = createCursors(installation.cursorSecret);
   const changes = createRuleChangeStore(database);
+  const coverage = createCoverageStore(database, { xRuleDelayMs: config.xRuleDelayMs });
   const forChanges = { ...shared, store, changes, plans, contact: config.supportContact };
   return [
     createRuleRoute(createCreateRule({ ...shared, store, plans, contact: config.supportContact })),
@@ -102,6 +118,7 @@ function routesOf(shared: Shared, plans: Plans): AnyRoute[] {
     pauseRuleRoute(createPauseRule(forChanges)),
     resumeRuleRoute(createResumeRule(forChanges)),
     deleteRuleRoute(createDeleteRule({ ...shared, store })),
+    getCoverageRoute(createGetCoverage({ store: coverage, rules: store, nowMs: Date.now })),
     validateRuleRoute(),
     platformSyntaxRoute(),
   ];

@@ -1,11 +1,11 @@
 import { createKeyWatch } from '../accounts/key-watch.ts';
 import type { Plans } from '../accounts/plans.ts';
 import { createAccountStore } from '../adapters/postgres/account-store.ts';
+import { createCoverageStore } from '../adapters/postgres/coverage-store.ts';
 import { createMatchReader } from '../adapters/postgres/match-reader.ts';
 import { createMatchTailSource } from '../adapters/postgres/match-tail-source.ts';
 import { createReaderStore } from '../adapters/postgres/reader-store.ts';
 import { createRuleStore } from '../adapters/postgres/rule-store.ts';
-import { createSourceStore } from '../adapters/postgres/source-store.ts';
 import { createReadCoverage } from '../coverage/read-coverage.ts';
 import type { AnyRoute } from '../http/route.ts';
 import { ackMatchesRoute } from '../http/routes/ack-matches.ts';
@@ -44,7 +44,10 @@ export async function openReaders(
   const common = {
     following: createFollowing({ tail, reader, parsedRules }),
     rules: createRuleStore(database),
-    coverage: createReadCoverage(createSourceStore(database)),
+    coverage: createReadCoverage(
+      createCoverageStore(database, { xRuleDelayMs: config.xRuleDelayMs }),
+      Date.now,
+    ),
     cursors: createCursors(installation.cursorSecret),
     parsedRules,
     reader,

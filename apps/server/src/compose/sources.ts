@@ -3,10 +3,18 @@ import { createFirehoseRules } from '../adapters/firehose/rules.ts';
 import { createFirehoseStream } from '../adapters/firehose/stream.ts';
 import { createSourceStore } from '../adapters/postgres/source-store.ts';
 import { createUpstreamClient } from '../adapters/upstream/client.ts';
+import { createFreeSlot } from '../adapters/x/connections.ts';
+import { createXRecovery } from '../adapters/x/recovery.ts';
 import { createXRules } from '../adapters/x/rules.ts';
+import { createXSearch } from '../adapters/x/search.ts';
 import { createXStream } from '../adapters/x/stream.ts';
 import type { Config } from '../config.ts';
+import type { PostSearch } from '../coverage/post-search.ts';
+import type { Recovery } from '../coverage/recover-gap.ts';
+import type { Protocol } from '../ingest/connector.ts';
+import { firehoseProtocol } from '../ingest/firehose-protocol.ts';
 import type { UpstreamStream } from '../ingest/upstream-stream.ts';
+import { xProtocol } from '../ingest/x-protocol.ts';
 import type { UpstreamRules } from '../slots/upstream-rules.ts';
 import type { Shared } from './shared.ts';
 
@@ -16,6 +24,10 @@ export interface Source {
   readonly capacity: number;
   readonly rules: UpstreamRules;
   readonly stream: UpstreamStream;
+  readonly protocol: Protocol;
+  readonly freeSlot: ((signal: AbortSignal) => Promise<number>) | null;
+  /** What fills the gaps of a stream that does not resume by itself; null where it does. */
+  readonly repair: { readonly search: PostSearch; readonly recovery: Recovery } | null;
 }
 
 /** The configured credentials, each with its clients, made known to all nodes. */
@@ -39,6 +51,9 @@ function xSources(config: Config, stack: AsyncDisposableStack): Source[] {
       capacity: config.xRuleCapacity,
       rules: createXRules(client, { pace: config.upstreamPace }),
       stream: createXStream(client),
+      protocol: atPace(xProtocol, config),
+      freeSlot: createFreeSlot(client),
+      repair: { search: createXSearch(client), recovery: createXRecovery(client) },
     };
   });
 }
@@ -54,6 +69,14 @@ function firehoseSources(config: Config, stack: AsyncDisposableStack): Source[] 
       capacity: config.firehoseRuleCapacity,
       rules: createFirehoseRules(client, { pace: config.upstreamPace }),
       stream: createFirehoseStream(client),
+      protocol: atPace(firehoseProtocol, config),
+      freeSlot: null,
+      repair: null,
     };
   });
+}
+
+function atPace(protocol: Protocol, { upstreamPace }: Config): Protocol {
+  const { connects } = protocol;
+  return { ...protocol, connects: { ...connects, windowMs: connects.windowMs / upstreamPace } };
 }

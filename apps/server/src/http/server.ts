@@ -130,7 +130,7 @@ function addRoute(
     config: { operation: operation.id },
     // Before the body is read: who has no key, or asks too often, does not make us parse anything.
     onRequest: async (request, reply) => {
-      const principal = await authenticate(request.headers.authorization);
+      const principal = await authenticate(request.headers.authorization, request.ip);
       const admission = limits.admit(principal, operation);
       // Who has gone while its key was looked up sends no "close" any more.
       if (reply.raw.destroyed) admission.release();

@@ -2,6 +2,8 @@ import type { Platform } from '@earshot/contract';
 import type { Events } from '../observability/events.ts';
 import type { DropReason } from '../observability/metrics.ts';
 import type { Bells } from '../runtime/bell.ts';
+import { createBreather } from '../runtime/breather.ts';
+import type { Checkpoint } from '../runtime/checkpoint.ts';
 import { type Consecutive, createConsecutive } from './consecutive.ts';
 import type { EventLog } from './event-log.ts';
 import { readFirehoseUpdate } from './firehose-event.ts';
@@ -9,11 +11,15 @@ import { fitForLog } from './fit-for-log.ts';
 import type { SourceStore } from './source-store.ts';
 import type { StreamEvent } from './stream-event.ts';
 import { StreamEnded, type StreamEnding, type StreamFrame, type UpstreamStream } from './upstream-stream.ts';
+import { createWakefulness } from './wakefulness.ts';
 import { type Reading, readXRecord } from './x-event.ts';
 
 /** Events between the socket and the log's acknowledgement. When it is full, the socket waits. */
 const inFlightMax = 256;
-const proveEveryMs = 2_000;
+/** How long a shutdown waits for a log that does not take events. What is given up is on the ledger, or resumed. */
+const giveUpAfterMs = 3_000;
+/** The ledger promises the ends of a gap to within 2 s, also after a crash: half of it leaves room for a slow moment. */
+const proveEveryMs = 1_000;
 
 export interface ListenOptions {
   readonly sourceId: string;
@@ -23,17 +29,24 @@ export interface ListenOptions {
   readonly store: SourceStore;
   readonly bells: Bells;
   readonly events: Events;
+  readonly onOpened?: () => void;
+  readonly checkpoint?: Checkpoint;
 }
 
-/** One connection, from opening to its end. Whatever ends it, what was read is in the log before this returns. */
+/**
+ * One connection, from opening to its end. Whatever ends it but a shutdown, what was read is in the log before this
+ * returns; a shutdown waits for the log only a moment.
+ */
 export async function listen(options: ListenOptions, signal: AbortSignal): Promise<void> {
   const { sourceId, upstream, eventLog, store } = options;
   const after = await eventLog.consumedBy(sourceId);
   const since = await store.uncoveredSince(sourceId);
   const consumed = createConsecutive(after);
   const logFailed = new AbortController();
-  const appender = createAppender(options, consumed, logFailed);
+  using giveUp = abortLater(signal, giveUpAfterMs);
+  const appender = createAppender(options, consumed, { logFailed, giveUp: giveUp.signal });
   const coverage = createCoverage(options, appender, after ?? since?.toISOString() ?? 'now');
+  const breathe = createBreather();
   let ending: StreamEnding = { kind: 'dropped' };
   try {
     for await (const frame of upstream.open({ after, since }, AbortSignal.any([signal, logFailed.signal]))) {
@@ -42,7 +55,10 @@ export async function listen(options: ListenOptions, signal: AbortSignal): Promi
         continue;
       }
       const event = frame.kind === 'item' ? readItem(options, frame) : drop(options, frame.kind);
+      options.checkpoint?.('ingest.read');
       if (event) await appender.append(event);
+      // A burst fills the buffers of the socket: matching and leases must have their turn meanwhile.
+      await breathe();
     }
   } catch (error) {
     if (error instanceof StreamEnded) ending = error.ending;
@@ -50,7 +66,9 @@ export async function listen(options: ListenOptions, signal: AbortSignal): Promi
     ending = { kind: 'log_unavailable' };
     throw new StreamEnded(ending, 'the event log did not take events', error);
   } finally {
+    options.checkpoint?.('ingest.ended');
     await appender.drained();
+    options.checkpoint?.('ingest.drained');
     await coverage.close(signal.aborted ? { kind: 'stopped' } : ending);
   }
 }
@@ -65,8 +83,8 @@ function readItem(options: ListenOptions, item: Extract<StreamFrame, { kind: 'it
     case 'event':
       return fitForLog(reading.event, item.text.length) ?? drop(options, 'too_large');
     case 'control':
-      // The server normally closes after a control message, but dead open sockets were seen (x.md §4.4).
-      throw new StreamEnded({ kind: 'dropped' }, `the upstream says ${reading.title}`);
+      // The server normally closes after a control message, but dead open sockets were seen.
+      throw new StreamEnded(reading.ending, `the upstream says ${reading.words}`);
     case 'dropped':
       return drop(options, reading.reason);
   }
@@ -86,9 +104,9 @@ interface Appender {
 
 /** A window of appends: hands the next event over as soon as there is room, in the order of arrival. */
 function createAppender(
-  { eventLog, events }: ListenOptions,
+  { eventLog, events, checkpoint }: ListenOptions,
   consumed: Consecutive,
-  logFailed: AbortController,
+  { logFailed, giveUp }: { logFailed: AbortController; giveUp: AbortSignal },
 ): Appender {
   const inFlight = new Map<Promise<void>, number>();
   let turnedDownAt = Number.POSITIVE_INFINITY;
@@ -99,9 +117,10 @@ function createAppender(
       const entry = consumed.begin(event.upstreamEventId);
       const arrivedAt = performance.now();
       const appending: Promise<void> = eventLog
-        .append(event, consumed.position())
+        .append(event, consumed.position(), giveUp)
         .then(
           () => {
+            checkpoint?.('ingest.appended');
             entry.done();
             events.eventLogged(event.platform);
           },
@@ -125,29 +144,55 @@ function createAppender(
 
 /** The interval on the ledger: opened when the upstream accepts, proven while it lasts, closed at its end. */
 function createCoverage(
-  { store, sourceId, platform, bells, events }: ListenOptions,
+  { store, sourceId, platform, bells, events, onOpened, checkpoint }: ListenOptions,
   appender: Appender,
   from: string,
 ) {
   let id: number | null = null;
   let timer: NodeJS.Timeout | undefined;
+  let asleepMs = () => 0;
   return {
     async open(): Promise<void> {
       id = await store.openCoverage(sourceId);
       const coverageId = id;
+      const wakefulness = createWakefulness(() => performance.now());
+      asleepMs = () => wakefulness.asleepMs();
       timer = setInterval(() => {
         // Heard is not kept. And a missed proof only makes the ledger more careful than the truth.
-        if (appender.behindMs() > proveEveryMs) return;
-        store.proveCoverage(sourceId, coverageId).catch(() => undefined);
+        if (!wakefulness.look() || appender.behindMs() > proveEveryMs) return;
+        store.proveCoverage(sourceId, coverageId).then(
+          () => checkpoint?.('ingest.proven'),
+          () => undefined,
+        );
       }, proveEveryMs);
+      checkpoint?.('ingest.opened');
       events.streamOpened({ platform, sourceId, from });
+      onOpened?.();
       bells.ring('slot_outcomes');
     },
     async close(ending: StreamEnding): Promise<void> {
       clearInterval(timer);
       const silentMs = ending.kind === 'stalled' ? ending.silentMs : 0;
-      const uncoveredMs = Math.max(silentMs, appender.behindMs());
+      const uncoveredMs = Math.max(silentMs, appender.behindMs(), asleepMs());
       if (id !== null) await store.closeCoverage(sourceId, id, { because: ending.kind, uncoveredMs });
+    },
+  };
+}
+
+/** A signal that follows another one after a while. */
+function abortLater(signal: AbortSignal, afterMs: number): Disposable & { readonly signal: AbortSignal } {
+  const later = new AbortController();
+  let timer: NodeJS.Timeout | undefined;
+  const begin = () => {
+    timer = setTimeout(() => later.abort(), afterMs);
+  };
+  if (signal.aborted) begin();
+  else signal.addEventListener('abort', begin, { once: true });
+  return {
+    signal: later.signal,
+    [Symbol.dispose]() {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', begin);
     },
   };
 }

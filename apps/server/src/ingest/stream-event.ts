@@ -13,6 +13,8 @@ export interface StreamEvent {
   readonly platformPostId: string;
   readonly rules: readonly MatchedRule[];
   readonly payload: MatchPayload;
+  /** Absent: the stream delivered it. */
+  readonly via?: 'search';
 }
 
 export interface MatchedRule {

@@ -2,7 +2,9 @@ import type { MatchPayload } from '@earshot/contract';
 import { z } from 'zod';
 import type { DropReason } from '../observability/metrics.ts';
 import { storableText } from './storable-text.ts';
+import type { StreamEnding } from './stream-ending.ts';
 import type { MatchedRule, StreamEvent } from './stream-event.ts';
+import { endingOfX } from './x-ending.ts';
 
 const snowflakeEpochMs = 1_288_834_974_657n;
 
@@ -28,12 +30,19 @@ type PostRecord = z.output<typeof recordSchema>;
 
 export type Reading =
   | { readonly kind: 'event'; readonly event: StreamEvent }
-  | { readonly kind: 'control'; readonly title: string }
+  | { readonly kind: 'control'; readonly ending: StreamEnding; readonly words: string }
   | { readonly kind: 'dropped'; readonly reason: DropReason };
 
+const problemSchema = z.looseObject({
+  title: optionalText,
+  type: optionalText,
+  disconnect_type: optionalText,
+  connection_issue: optionalText,
+});
+/** Wrapped in `errors`, or bare. */
 const controlSchema = z.union([
-  z.looseObject({ errors: z.array(z.looseObject({ title: optionalText, disconnect_type: optionalText })) }),
-  z.looseObject({ title: z.string() }),
+  z.looseObject({ errors: z.tuple([problemSchema], z.unknown()) }).transform(({ errors }) => errors[0]),
+  problemSchema.refine(({ title, type }) => Boolean(title ?? type)),
 ]);
 
 /** A record of the filtered stream. `data` present: a post, whatever else is there; else a control message. */
@@ -47,7 +56,7 @@ export function readXRecord(sourceId: string, text: string): Reading {
   const record = recordSchema.safeParse(json);
   if (record.success) return { kind: 'event', event: toEvent(sourceId, record.data) };
   const control = controlSchema.safeParse(json);
-  if (control.success && !hasData(json)) return { kind: 'control', title: controlTitle(control.data) };
+  if (control.success && !hasData(json)) return toControl(control.data, text);
   return { kind: 'dropped', reason: 'unknown_shape' };
 }
 
@@ -55,12 +64,11 @@ function hasData(json: unknown): boolean {
   return typeof json === 'object' && json !== null && 'data' in json;
 }
 
-function controlTitle(control: z.output<typeof controlSchema>): string {
-  if ('errors' in control && Array.isArray(control.errors)) {
-    const [first] = control.errors;
-    return String(first?.disconnect_type ?? first?.title ?? 'unknown');
-  }
-  return String(control['title']);
+const wordsLengthMax = 300;
+
+function toControl(problem: z.output<typeof problemSchema>, text: string): Reading {
+  const words = problem.disconnect_type ?? problem.title ?? problem.type ?? text;
+  return { kind: 'control', ending: endingOfX(problem, null), words: words.slice(0, wordsLengthMax) };
 }
 
 function toEvent(sourceId: string, record: PostRecord): StreamEvent {

@@ -1,5 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import type { EndingKind } from './stream-ending.ts';
 import { readXRecord } from './x-event.ts';
 
 const post = {
@@ -94,13 +95,45 @@ describe('a post', () => {
 });
 
 describe('what is no post', () => {
-  test.each([
-    [{ errors: [{ title: 'operational-disconnect', disconnect_type: 'SlowReader' }] }, 'SlowReader'],
-    [{ errors: [{ title: 'operational-disconnect' }] }, 'operational-disconnect'],
-    [{ errors: [] }, 'unknown'],
-    [{ title: 'ConnectionException', type: 'about:blank' }, 'ConnectionException'],
-  ])('%j is a control message', (record, title) => {
-    expect(read(record)).toEqual({ kind: 'control', title });
+  const told = (disconnect_type: string) => ({
+    errors: [
+      { title: 'operational-disconnect', disconnect_type, type: 'https://x/problems/operational-disconnect' },
+    ],
+  });
+
+  test.each<[record: object, kind: EndingKind, words: string]>([
+    [told('OperationalDisconnect'), 'dropped', 'OperationalDisconnect'],
+    [told('UpstreamOperationalDisconnect'), 'dropped', 'UpstreamOperationalDisconnect'],
+    [told('UpstreamUncleanDisconnect'), 'dropped', 'UpstreamUncleanDisconnect'],
+    [told('InternalError'), 'dropped', 'InternalError'],
+    [told('ForceDisconnect'), 'displaced', 'ForceDisconnect'],
+    [told('SlowReader'), 'slow_reader', 'SlowReader'],
+    [told('InvalidRules'), 'rules_invalid', 'InvalidRules'],
+    [told('ClientApplicationStateDegraded'), 'degraded', 'ClientApplicationStateDegraded'],
+    [
+      { errors: [{ type: 'https://x/problems/client-disconnected' }] },
+      'dropped',
+      'https://x/problems/client-disconnected',
+    ],
+    [{ title: 'UsageCapExceeded', type: 'https://x/problems/usage-capped' }, 'usage_cap', 'UsageCapExceeded'],
+    [{ errors: [{ title: 'CreditsDepleted' }] }, 'no_credit', 'CreditsDepleted'],
+    [{ errors: [{ title: 'SpendCapReached' }] }, 'spend_cap', 'SpendCapReached'],
+    [
+      {
+        title: 'ConnectionException',
+        connection_issue: 'TooManyConnections',
+        type: 'https://x/streaming-connection',
+      },
+      'slot_busy',
+      'ConnectionException',
+    ],
+    // Nobody knows it: its words are kept, and it is waited out.
+    [{ errors: [{ title: 'Surprise' }] }, 'failing', 'Surprise'],
+    [{ errors: [{ code: 88 }] }, 'failing', '{"errors":[{"code":88}]}'],
+    // A word that every object inherits is no word of X.
+    [{ title: 'constructor' }, 'failing', 'constructor'],
+  ])('%j is a control message that ends the stream as %s', (record, kind, words) => {
+    expect(read(record)).toMatchObject({ kind: 'control', ending: { kind }, words });
   });
 
   test('a post with partial errors is a post all the same', () => {
@@ -160,4 +193,4 @@ test('hostile input never throws, and what becomes an event has a day and fits i
     }),
     { numRuns: 1_000 },
   );
-});
+}, 60_000);

@@ -5,7 +5,14 @@ import type { Principal } from '../accounts/principal.ts';
 import { createRateLimits, type RateLimitsOptions } from './rate-limits.ts';
 import { fullBucket, refill, takeOne } from './token-bucket.ts';
 
-const plan = { premiumRulesMax: 1, requestsPerMinute: 60, changesPerMinute: 6, keysMax: 1, readersMax: 1 };
+const plan = {
+  premiumRulesMax: 1,
+  requestsPerMinute: 60,
+  changesPerMinute: 6,
+  keysMax: 1,
+  readersMax: 1,
+  webhooksMax: 1,
+};
 const plans: Plans = {
   free: { ...plan, paid: false, requestsPerMinute: 6 },
   paid: { ...plan, paid: true },

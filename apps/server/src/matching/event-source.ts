@@ -7,7 +7,12 @@ export interface EventSource {
 }
 
 export interface LoggedEvent {
-  readonly event: StreamEvent;
+  /** Its place in the log. */
+  readonly sequence: number;
+  /** Null when the message is no event: our own corruption. */
+  readonly event: StreamEvent | null;
+  /** The message as it stands in the log. */
+  readonly body: string;
   /** How often the log has delivered it, this time included. */
   readonly deliveries: number;
   ack(): void;

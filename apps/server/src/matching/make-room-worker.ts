@@ -14,6 +14,10 @@ export interface LogSpaceUse {
   readonly removed: number;
   readonly bytes: number;
   readonly bytesMax: number;
+  /** Events that are not matched yet. */
+  readonly waiting: number;
+  /** Copies of the log, apart from the leader's, that are offline or not up to date. */
+  readonly copiesBehind: number;
 }
 
 /**

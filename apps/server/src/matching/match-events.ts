@@ -21,6 +21,7 @@ export interface NewMatch {
   readonly platform: Platform;
   readonly eventKey: string;
   readonly eventDay: string;
+  readonly via: 'stream' | 'search';
 }
 
 export interface Matched {
@@ -78,6 +79,7 @@ export function matchEvents(
           platform,
           eventKey,
           eventDay,
+          via: event.via ?? 'stream',
         });
       }
     }

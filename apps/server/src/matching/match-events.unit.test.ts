@@ -78,6 +78,7 @@ describe('who gets an event', () => {
         platform: 'x',
         eventKey: 'e',
         eventDay: '2026-09-01',
+        via: 'stream',
       },
       {
         accountId: 'acc_2',
@@ -86,9 +87,19 @@ describe('who gets an event', () => {
         platform: 'x',
         eventKey: 'e',
         eventDay: '2026-09-01',
+        via: 'stream',
       },
     ]);
     expect(posts).toHaveLength(1);
+  });
+
+  test('as found by search when the stream did not bring it', () => {
+    const { matches } = matchEvents(
+      'here',
+      [{ ...event('e', [rule('1')]), via: 'search' }],
+      [holder('slot_1', 'rule_a')],
+    );
+    expect(matches).toMatchObject([{ via: 'search' }]);
   });
 
   test('a rule once, by however many of its upstream rules it was found', () => {

@@ -5,7 +5,14 @@ import type { DropReason, Metrics, StreamEnding } from './metrics.ts';
 export type Events = ReturnType<typeof createEvents>;
 
 export function createEvents(log: Logger, metrics: Metrics) {
-  return { ...ruleEvents(log, metrics), ...streamEvents(log, metrics), ...matchEvents(log, metrics) };
+  return {
+    ...ruleEvents(log, metrics),
+    ...sourceEvents(log),
+    ...streamEvents(log, metrics),
+    ...repairEvents(log, metrics),
+    ...matchEvents(log, metrics),
+    ...webhookEvents(log, metrics),
+  };
 }
 
 function ruleEvents(log: Logger, metrics: Metrics) {
@@ -67,6 +74,34 @@ function ruleEvents(log: Logger, metrics: Metrics) {
   };
 }
 
+function sourceEvents(log: Logger) {
+  return {
+    sourceFull(source: { sourceId: string; takes: number; moved: number; failed: number }) {
+      log.warn(source, 'a source takes no more rules');
+    },
+  };
+}
+/** Part of every day; all others want a look. */
+const usualStates = new Set(['live', 'reconnecting', 'no_rules', 'stopped']);
+
+function repairEvents(log: Logger, metrics: Metrics) {
+  return {
+    gapSearched(search: { sourceId: string; slotId: string; posts: number }) {
+      metrics.postsSearched.inc(search.posts);
+      log.info(search, 'gap searched');
+    },
+    searchRefused(search: { sourceId: string; slotId: string; words: string }) {
+      log.warn(search, 'the upstream refused to search for a value');
+    },
+    repairPutOff(repair: { sourceId: string; waitMs: number; err: Error }) {
+      log.warn(repair, 'repair of gaps put off');
+    },
+    gapRepaired(gap: { sourceId: string; from: Date; to: Date; via: string }) {
+      log.info(gap, 'gap repaired');
+    },
+  };
+}
+
 function streamEvents(log: Logger, metrics: Metrics) {
   return {
     streamOpened(stream: { platform: string; sourceId: string; from: string }) {
@@ -83,6 +118,31 @@ function streamEvents(log: Logger, metrics: Metrics) {
       metrics.streamLive.set({ source: stream.sourceId }, 0);
       metrics.streamEndings.inc({ platform: stream.platform, kind: stream.kind });
       log.info(stream, 'stream ended');
+    },
+    connecting(platform: string) {
+      metrics.connects.inc({ platform });
+    },
+    /** Told on a change only. */
+    sourceStateChanged(source: {
+      platform: string;
+      sourceId: string;
+      from: string;
+      state: string;
+      detail: string | null;
+      nextAttemptInMs: number | null;
+    }) {
+      metrics.sourceState.remove({ source: source.sourceId, state: source.from });
+      metrics.sourceState.set({ source: source.sourceId, state: source.state }, 1);
+      log[usualStates.has(source.state) ? 'info' : 'warn'](source, 'source state');
+    },
+    sourceQuiet(source: { sourceId: string; isQuiet: boolean; perMinute: number; usualPerMinute: number }) {
+      metrics.sourceQuiet.set({ source: source.sourceId }, source.isQuiet ? 1 : 0);
+      if (source.isQuiet) log.warn(source, 'the stream is open and brings far less than usual');
+      else log.info(source, 'the stream brings what it usually does');
+    },
+    slotFreed(slot: { sourceId: string; count: number }) {
+      metrics.slotsFreed.inc(slot.count);
+      log.warn(slot, 'dead connections ended that took the place of our stream');
     },
     eventLogged(platform: string) {
       metrics.eventsLogged.inc({ platform });
@@ -120,13 +180,88 @@ function matchEvents(log: Logger, metrics: Metrics) {
       metrics.matchStreamEndings.inc({ ending: stream.ending });
       log[stream.ending === 'failed' ? 'error' : 'debug'](stream, 'a stream of matches ended');
     },
-    logSpace(use: { removed: number; bytes: number; bytesMax: number }) {
+    eventFailed(event: { sequence: number; deliveries: number; reason: string }) {
+      log.warn(event, 'an event could not be stored and is tried again');
+    },
+    eventBuried(event: { sequence: number; deliveries: number; reason: string }) {
+      metrics.deadLetters.inc();
+      log.error(event, 'an event could not be stored and is now a dead letter');
+    },
+    deadLetterRetried(letter: { id: number; outcome: 'stored' | 'failed' }) {
+      log.info(letter, 'dead letter tried again');
+    },
+    ...logCheckEvents(log, metrics),
+    partitionsAhead(days: number) {
+      metrics.partitionDaysAhead.set(days);
+    },
+    dayRemoved(day: { table: string }) {
+      log.info(day, 'partition removed by retention');
+    },
+    logSpace(use: {
+      removed: number;
+      bytes: number;
+      bytesMax: number;
+      waiting: number;
+      copiesBehind: number;
+    }) {
+      metrics.logWaiting.set(use.waiting);
+      metrics.logCopiesBehind.set(use.copiesBehind);
       metrics.logBytes.set(use.bytes);
       metrics.logBytesMax.set(use.bytesMax);
       if (use.removed > 0) log.info(use, 'matched events removed from the log to make room');
     },
     matchesPurged(count: number) {
       if (count > 0) log.info({ count }, 'matches of deleted rules purged');
+    },
+  };
+}
+
+function logCheckEvents(log: Logger, metrics: Metrics) {
+  return {
+    logChecked(through: number) {
+      metrics.logCheckedThrough.set(through);
+    },
+    /** Some copy of the log is damaged: its node should be wiped and joined anew. */
+    logHoleFound(hole: { from: number; to: number; count: number; consumerLeader: string | null }) {
+      metrics.logHoles.inc({ fate: 'found' }, hole.count);
+      log.error(hole, 'the event log left out events: a copy of it is damaged');
+    },
+    logHoleRecovered(hole: { count: number }) {
+      metrics.logHoles.inc({ fate: 'recovered' }, hole.count);
+      log.warn(hole, 'events that the log left out were fetched from another copy');
+    },
+    logHoleLost(hole: { from: number; to: number; count: number }) {
+      metrics.logHoles.inc({ fate: 'lost' }, hole.count);
+      log.error(hole, 'no copy of the event log has these events: they are lost');
+    },
+  };
+}
+
+function webhookEvents(log: Logger, metrics: Metrics) {
+  return {
+    webhookAttempted(attempt: {
+      webhookId: string;
+      accountId: string;
+      outcome: string;
+      status: number | null;
+      matches: number;
+      parked: number;
+      ms: number;
+    }) {
+      metrics.webhookAttempts.inc({ outcome: attempt.outcome });
+      metrics.webhookAttemptSeconds.observe(attempt.ms / 1000);
+      metrics.webhookMatchesParked.inc(attempt.parked);
+      log[attempt.outcome === 'delivered' ? 'debug' : 'info'](attempt, 'webhook attempt');
+    },
+    webhookDisabled(webhook: { webhookId: string; accountId: string; because: 'gone' | 'failing' }) {
+      metrics.webhooksDisabled.inc({ because: webhook.because });
+      log.warn(webhook, 'webhook disabled');
+    },
+    webhookSecretUnreadable(webhook: { webhookId: string; err: unknown }) {
+      log.error(
+        webhook,
+        'a webhook secret cannot be opened: is EARSHOT_SECRETS_KEY the one it was sealed with?',
+      );
     },
   };
 }

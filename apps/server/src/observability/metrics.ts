@@ -23,15 +23,75 @@ export function createMetrics() {
   const make = makers(registry);
   const metrics = {
     registry,
+    ...requestMetrics(make),
+    ...logMetrics(make),
+    ...sourceMetrics(make),
+    ...matchMetrics(make),
+    ...webhookMetrics(make),
+  };
+  for (const outcome of ['delivered', 'failed', 'refused', 'gone', 'not_sent']) {
+    metrics.webhookAttempts.inc({ outcome }, 0);
+  }
+  for (const because of ['gone', 'failing']) metrics.webhooksDisabled.inc({ because }, 0);
+  for (const fate of ['found', 'recovered', 'lost']) metrics.logHoles.inc({ fate }, 0);
+  for (const ending of streamEndings) metrics.matchStreamEndings.inc({ ending }, 0);
+  for (const platform of ['x', 'firehose']) {
+    for (const reason of dropReasons) metrics.itemsDropped.inc({ platform, reason }, 0);
+    metrics.eventsLogged.inc({ platform }, 0);
+    metrics.matchesStored.inc({ platform }, 0);
+    metrics.ruleCallFailures.inc({ platform }, 0);
+    metrics.ruleCallsPostponed.inc({ platform }, 0);
+  }
+  return metrics;
+}
+
+type Makers = ReturnType<typeof makers>;
+
+function requestMetrics(make: Makers) {
+  return {
     requests: make.counter('http_requests_total', 'HTTP requests.', ['operation', 'status']),
     requestSeconds: make.histogram('http_request_seconds', 'Time to answer a request.', ['operation']),
     workerFailures: make.counter('worker_failures_total', 'Failures of supervised workers.', ['worker']),
+  };
+}
+
+function logMetrics(make: Makers) {
+  return {
     eventsLogged: make.counter('events_logged_total', 'Events acknowledged by the event log.', ['platform']),
     logBytes: make.gauge('event_log_bytes', 'Size of the event log; a full log refuses events.', []),
     logBytesMax: make.gauge('event_log_bytes_max', 'Size at which the event log is full.', []),
+    logWaiting: make.gauge('event_log_waiting', 'Events in the log that are not matched yet.', []),
+    logCopiesBehind: make.gauge(
+      'event_log_copies_behind',
+      'Copies of the event log that are offline or not up to date.',
+      [],
+    ),
+    logCheckedThrough: make.gauge(
+      'event_log_checked_through',
+      'Sequence up to which every logged event is known to be dealt with.',
+      [],
+    ),
+    logHoles: make.counter('event_log_holes_total', 'Events that the log left out, by what became of them.', [
+      'fate',
+    ]),
+    deadLetters: make.counter('dead_letters_total', 'Events that could not be stored.', []),
+    partitionDaysAhead: make.gauge(
+      'partition_days_ahead',
+      'Days from today for which there are partitions.',
+      [],
+    ),
     itemsDropped: make.counter('items_dropped_total', 'Upstream items dropped.', ['platform', 'reason']),
+  };
+}
+
+function sourceMetrics(make: Makers) {
+  return {
     streamLive: make.gauge('stream_live', '1 while the stream of a source is open.', ['source']),
     streamEndings: make.counter('stream_endings_total', 'How upstream streams ended.', ['platform', 'kind']),
+    sourceState: make.gauge('source_state', '1 for the state that a source is in.', ['source', 'state']),
+    sourceQuiet: make.gauge('source_quiet', '1 while an open stream brings far less than usual.', ['source']),
+    connects: make.counter('connects_total', 'Attempts to open an upstream stream.', ['platform']),
+    slotsFreed: make.counter('slots_freed_total', 'Dead connections that were ended to free their slot.', []),
     ruleCallFailures: make.counter('rule_call_failures_total', 'Failed upstream rule calls.', ['platform']),
     ruleCallsPostponed: make.counter(
       'rule_calls_postponed_total',
@@ -41,6 +101,16 @@ export function createMetrics() {
     foreignRules: make.gauge('foreign_rules', 'Upstream rules that are not ours, at the last look.', [
       'source',
     ]),
+  };
+}
+
+function matchMetrics(make: Makers) {
+  return {
+    postsSearched: make.counter(
+      'posts_searched_total',
+      'Posts that searches of gaps returned; each costs money.',
+      [],
+    ),
     matchesStored: make.counter('matches_stored_total', 'Matches stored for the first time.', ['platform']),
     unexplained: make.counter('unexplained_total', 'Upstream verdicts that our evaluator denies.', [
       'platform',
@@ -56,15 +126,19 @@ export function createMetrics() {
       [],
     ),
   };
-  for (const ending of streamEndings) metrics.matchStreamEndings.inc({ ending }, 0);
-  for (const platform of ['x', 'firehose']) {
-    for (const reason of dropReasons) metrics.itemsDropped.inc({ platform, reason }, 0);
-    metrics.eventsLogged.inc({ platform }, 0);
-    metrics.matchesStored.inc({ platform }, 0);
-    metrics.ruleCallFailures.inc({ platform }, 0);
-    metrics.ruleCallsPostponed.inc({ platform }, 0);
-  }
-  return metrics;
+}
+
+function webhookMetrics(make: Makers) {
+  return {
+    webhookAttempts: make.counter('webhook_attempts_total', 'Webhook attempts.', ['outcome']),
+    webhookAttemptSeconds: make.histogram('webhook_attempt_seconds', 'Duration of webhook attempts.', []),
+    webhookMatchesParked: make.counter(
+      'webhook_matches_parked_total',
+      'Matches that an endpoint refused while it accepted others.',
+      [],
+    ),
+    webhooksDisabled: make.counter('webhooks_disabled_total', 'Webhooks that were given up.', ['because']),
+  };
 }
 
 function makers(registry: Registry) {

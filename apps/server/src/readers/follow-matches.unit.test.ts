@@ -15,6 +15,7 @@ function stored(position: number, ruleId: string): StoredMatch {
     ruleVersion: 1,
     ruleValue: '',
     createdAt: new Date(position),
+    via: 'stream',
     platform: 'x',
     platformPostId: String(position),
     payload: {
@@ -39,9 +40,9 @@ function createLog() {
     async after(position, limit) {
       asked.after += 1;
       return log.slice(position, position + limit).map(({ accountId, match }): MatchHeader => {
-        const { position: at, ruleId, ruleVersion, platform, createdAt } = match;
+        const { position: at, ruleId, ruleVersion, platform, createdAt, via } = match;
         const event = { eventKey: String(at), eventDay: '2026-11-14' };
-        return { position: at, accountId, ruleId, ruleVersion, platform, createdAt, ...event };
+        return { position: at, accountId, ruleId, ruleVersion, platform, createdAt, via, ...event };
       });
     },
     async load(headers) {

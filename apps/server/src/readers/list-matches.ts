@@ -7,7 +7,7 @@ import type { RuleStore } from '../rules/rule-store.ts';
 import type { CursorScope, Cursors } from './cursor.ts';
 import type { Following } from './follow-matches.ts';
 import type { MatchQuery, MatchReader } from './match-reader.ts';
-import { openPlace, sealPlace } from './place.ts';
+import { moved, openPlace, refuseWhatIsRemoved, sealPlace } from './place.ts';
 import { type FollowedMatch, toFollowed } from './to-match.ts';
 
 export interface ListMatchesOptions {
@@ -45,12 +45,13 @@ export function createListMatches(options: ListMatchesOptions) {
       from: place?.position ?? null,
       limit: request.limit,
     };
+    if (place && request.order === 'oldest') await refuseWhatIsRemoved(options, query, scope, place);
     const matches = await readOrWait(options, query, { waitMs: (request.wait_seconds ?? 0) * 1_000, signal });
     const position = matches.at(-1)?.position ?? place?.position ?? 0;
     const more = request.order === 'oldest' || matches.length === request.limit;
     return {
       matches: matches.map(({ match }) => match),
-      next_cursor: more ? sealPlace(cursors, scope, { ...place, position }) : null,
+      next_cursor: more ? sealPlace(cursors, scope, moved(place, position)) : null,
       coverage: ruleId === null && platform === null ? null : await coverage({ accountId, ruleId, platform }),
     };
   };

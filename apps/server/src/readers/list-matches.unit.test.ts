@@ -17,6 +17,7 @@ function slowMatch(position: number): StoredMatch {
     createdAt: new Date(0),
     platform: 'firehose',
     platformPostId: 'https://news.example',
+    via: 'stream',
     payload: {
       url: 'https://news.example',
       title: null,
@@ -39,6 +40,7 @@ test('others have their turn while a page of matches is explained', async () => 
   };
   const listMatches = createListMatches({
     reader: {
+      removedThrough: async () => 0,
       read: async () => {
         counting = true;
         setImmediate(takeTurns);

@@ -9,3 +9,10 @@ export function matchIdOf(position: number): string {
   }
   return `mat_${text}`;
 }
+
+/** Null for what is no id of a match. */
+export function positionOf(matchId: string): number | null {
+  const [, text] = /^mat_([0-9a-z]{12})$/.exec(matchId) ?? [];
+  const position = text === undefined ? Number.NaN : Number.parseInt(text, digits.length);
+  return Number.isSafeInteger(position) ? position : null;
+}

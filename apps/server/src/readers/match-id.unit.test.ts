@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { matchIdOf } from './match-id.ts';
+import { matchIdOf, positionOf } from './match-id.ts';
 
 test('ids sort like the positions they stand for', () => {
   const position = fc.integer({ min: 0, max: Number.MAX_SAFE_INTEGER });
@@ -17,4 +17,22 @@ test('an id is a prefix and twelve characters', () => {
   expect(matchIdOf(0)).toBe('mat_000000000000');
   expect(matchIdOf(36)).toBe('mat_000000000010');
   expect(matchIdOf(Number.MAX_SAFE_INTEGER)).toMatch(/^mat_[0-9a-z]{12}$/);
+});
+
+test('an id gives its position back, and nothing else gives one', () => {
+  fc.assert(
+    fc.property(fc.integer({ min: 0, max: Number.MAX_SAFE_INTEGER }), (position) => {
+      expect(positionOf(matchIdOf(position))).toBe(position);
+    }),
+  );
+  for (const bad of [
+    '',
+    'mat_',
+    'mat_00000000001',
+    'mat_0000000000010',
+    'mat_00000000000A',
+    'rule_000000000001',
+  ])
+    expect(positionOf(bad)).toBeNull();
+  expect(positionOf('mat_zzzzzzzzzzzz')).toBeNull();
 });

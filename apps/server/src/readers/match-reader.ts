@@ -3,6 +3,8 @@ import type { MatchPayload, Platform } from '@earshot/contract';
 /** Reads the match log of one account. */
 export interface MatchReader {
   read(query: MatchQuery): Promise<StoredMatch[]>;
+  /** The last position that retention has removed of such matches; 0 when there is none. */
+  removedThrough(query: Pick<MatchQuery, 'accountId' | 'ruleId' | 'platform'>): Promise<number>;
 }
 
 export interface MatchQuery {
@@ -26,5 +28,6 @@ export interface StoredMatch {
   readonly createdAt: Date;
   readonly platform: Platform;
   readonly platformPostId: string;
+  readonly via: 'stream' | 'search';
   readonly payload: MatchPayload;
 }

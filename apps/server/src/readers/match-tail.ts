@@ -30,6 +30,7 @@ export interface MatchHeader {
   readonly eventKey: string;
   readonly eventDay: string;
   readonly createdAt: Date;
+  readonly via: 'stream' | 'search';
 }
 
 /**

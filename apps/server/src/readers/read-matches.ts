@@ -7,12 +7,14 @@ import type { RuleStore } from '../rules/rule-store.ts';
 import { Failure } from '../runtime/failure.ts';
 import type { Cursors } from './cursor.ts';
 import type { Following, MatchFilter } from './follow-matches.ts';
-import { readPlace, scopeOfReader, sealPlace, writePlace } from './place.ts';
+import type { MatchReader } from './match-reader.ts';
+import { moved, readPlace, refuseWhatIsRemoved, scopeOfReader, sealPlace, writePlace } from './place.ts';
 import type { NamedReader, ReaderStore } from './reader-store.ts';
 
 export interface ReadMatchesOptions {
   readonly store: ReaderStore;
   readonly following: Following;
+  readonly reader: Pick<MatchReader, 'removedThrough'>;
   readonly rules: Pick<RuleStore, 'exists'>;
   readonly coverage: ReadCoverage;
   readonly cursors: Cursors;
@@ -38,14 +40,15 @@ export function createReadMatches(options: ReadMatchesOptions) {
     if (ruleId !== null && !(await rules.exists(accountId, ruleId))) throw ruleIsGone();
     const filter: MatchFilter = { accountId, ruleId, platform };
     const place = reader.place === null ? null : readPlace(reader.place);
+    const scope = scopeOfReader(accountId, request.reader);
+    if (place) await refuseWhatIsRemoved(options, filter, scope, place);
     using follower = following.follow(filter, place?.position ?? 0);
     const waitMs = (request.wait_seconds ?? 0) * 1_000;
     const matches = await follower.next({ limit: request.limit, waitMs, signal });
     const last = matches.at(-1);
-    const scope = scopeOfReader(accountId, request.reader);
     return {
       matches: matches.map(({ match }) => match),
-      cursor: last ? sealPlace(cursors, scope, { ...place, position: last.position }) : null,
+      cursor: last ? sealPlace(cursors, scope, moved(place, last.position)) : null,
       coverage: ruleId === null && platform === null ? null : await coverage(filter),
     };
   };
@@ -63,7 +66,7 @@ async function makeReader(
     name: request.reader,
     ruleId,
     platform: request.platform ?? null,
-    place: request.start === 'now' ? writePlace({ position: await following.now() }) : null,
+    place: request.start === 'now' ? writePlace(moved(null, await following.now())) : null,
     readersMax,
   });
   if (outcome.kind === 'exists') return outcome.reader;

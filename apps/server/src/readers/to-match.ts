@@ -25,7 +25,7 @@ export async function toFollowed(
   return matches;
 }
 
-function toMatch(parsedRules: ParsedRules, match: StoredMatch): Match {
+export function toMatch(parsedRules: ParsedRules, match: StoredMatch): Match {
   const { platform, ruleValue, payload } = match;
   return {
     id: matchIdOf(match.position),
@@ -34,6 +34,7 @@ function toMatch(parsedRules: ParsedRules, match: StoredMatch): Match {
     created_at: match.createdAt.toISOString(),
     platform,
     platform_post_id: match.platformPostId,
+    via: match.via,
     payload,
     why: explainMatch(parsedRules, { platform, value: ruleValue, raw: payload.raw }),
   };

@@ -19,11 +19,15 @@ export async function awaitRegistration(look: Look, outcomes: BellListener): Pro
   return await awaitSlots(look, settled, { outcomes, withinMs: confirmWithinMs });
 }
 
-export async function awaitLive(look: Look, outcomes: BellListener): Promise<HeldSlot[]> {
-  return await awaitSlots(look, (slots) => slots.every(({ live }) => live), {
-    outcomes,
-    withinMs: liveWithinMs,
-  });
+/** `seen` is what the last look showed: mostly it is enough. */
+export async function awaitLive(
+  seen: readonly HeldSlot[],
+  look: Look,
+  outcomes: BellListener,
+): Promise<readonly HeldSlot[]> {
+  const allLive = (slots: readonly HeldSlot[]) => slots.every(({ live }) => live);
+  if (allLive(seen)) return seen;
+  return await awaitSlots(look, allLive, { outcomes, withinMs: liveWithinMs });
 }
 
 /** After a refusal: until what was registered on another platform is gone, within reason. */

@@ -83,7 +83,8 @@ async function carryOut(
   checkpoint('change.written');
   bells.ring('slots');
   const look = () => store.slotStates(ruleId, change.version);
-  const failure = failureOf(await awaitRegistration(look, outcomes), 'the rule stays as it was');
+  const slots = await awaitRegistration(look, outcomes);
+  const failure = failureOf(slots, 'the rule stays as it was');
   if (failure) {
     events.ruleChangeRefused({ ruleId, accountId, reason: failure.code });
     const slotIds = await changes.undo(ruleId);
@@ -94,7 +95,7 @@ async function carryOut(
   }
   checkpoint('change.registered');
   // Before it is applied, because the answer is stored with it.
-  await awaitLive(look, outcomes);
+  await awaitLive(slots, look, outcomes);
   const rule = await changes.apply(change, begun.asked);
   if (!rule)
     throw new Failure('aborted', 'The rule was changed or deleted meanwhile, or the change took too long.');

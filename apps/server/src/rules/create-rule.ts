@@ -10,7 +10,7 @@ import { newId } from '../runtime/ids.ts';
 import { awaitGone, awaitLive, awaitRegistration, failureOf } from './await-registration.ts';
 import { assertPlanAllows, type CheckedRule, checkExpiry, checkRule } from './check-rule.ts';
 import { placementRefusal } from './placement-refusal.ts';
-import type { HeldSlot, RuleStore } from './rule-store.ts';
+import type { HeldSlot, NewRule, RuleStore, WhenRegistered } from './rule-store.ts';
 
 export interface CreateRuleOptions {
   readonly store: RuleStore;
@@ -30,49 +30,72 @@ type Answer = AnswerOf<'CreateRule'>;
  * rule stays `creating` and is undone by whoever finds it (see undo-abandoned-worker.ts).
  */
 export function createCreateRule(options: CreateRuleOptions) {
-  const { store, plans, bells, checkpoint, events } = options;
+  const { store, plans, checkpoint, events } = options;
   return async (principal: Principal, request: Request, change: Change): Promise<Answer> => {
     const startedAt = performance.now();
     const plan = plans[principal.plan];
     const { values, warnings } = checkRule(request);
     assertPlanAllows(principal, plan, request.platforms);
     const expiresAt = checkExpiry(request.expires_at) ?? null;
-    const ruleId = newId('rule');
-    const { accountId } = principal;
-    checkpoint('create.begin');
-    using outcomes = bells.listen('slot_outcomes');
-    const outcome = await store.begin({
-      id: ruleId,
-      accountId,
+    const rule: NewRule = {
+      id: newId('rule'),
+      accountId: principal.accountId,
       name: request.name,
       intent: request.intent,
       expiresAt,
       premiumRulesMax: plan.premiumRulesMax,
       values,
-    });
-    if (outcome.kind !== 'begun') throw placementRefusal(outcome, plan.premiumRulesMax, options.contact);
-    checkpoint('create.written');
-    bells.ring('slots');
-    checkpoint('create.announced');
-    const look = () => store.slotStates(ruleId);
-    const slots = await awaitRegistration(look, outcomes);
-    const failure = failureOf(slots);
-    if (failure) {
-      events.ruleRefused({ ruleId, accountId, reason: failure.code });
-      await undo(options, ruleId, outcomes);
-      throw failure;
-    }
-    checkpoint('create.registered');
-    const platforms = platformResults(await awaitLive(look, outcomes), warnings);
-    const equivalentRuleId = await store.equivalentOf(accountId, ruleId);
-    // The answer is whole before the rule becomes active, because it is stored in the same transaction.
-    const answer = withEquivalent({ rule_id: ruleId, platforms }, equivalentRuleId, values);
-    if (!(await store.activate(change, answer)))
-      throw new Failure('aborted', 'The creation took too long: try again.');
+    };
+    const answer: WhenRegistered['answer'] = (slots, equivalentRuleId) =>
+      withEquivalent(
+        { rule_id: rule.id, platforms: platformResults(slots, warnings) },
+        equivalentRuleId,
+        values,
+      );
+    checkpoint('create.begin');
+    const outcome = await store.begin(rule, { change, answer });
+    if (outcome.kind !== 'begun' && outcome.kind !== 'created')
+      throw placementRefusal(outcome, plan.premiumRulesMax, options.contact);
+    const created =
+      outcome.kind === 'created'
+        ? outcome.answer
+        : await carryOut(options, rule, {
+            change,
+            answer: (slots) => answer(slots, outcome.equivalentRuleId),
+          });
     checkpoint('create.activated');
-    events.ruleCreated({ ruleId, accountId, ms: Math.round(performance.now() - startedAt) });
-    return answer;
+    const ms = Math.round(performance.now() - startedAt);
+    events.ruleCreated({ ruleId: rule.id, accountId: rule.accountId, ms });
+    return created;
   };
+}
+
+/** Waits for the registrars, and then makes the rule active. */
+async function carryOut(
+  options: CreateRuleOptions,
+  rule: NewRule,
+  { change, answer }: { change: Change; answer: (slots: readonly HeldSlot[]) => Answer },
+): Promise<Answer> {
+  const { store, bells, checkpoint, events } = options;
+  const { id: ruleId, accountId } = rule;
+  checkpoint('create.written');
+  using outcomes = bells.listen('slot_outcomes');
+  bells.ring('slots');
+  checkpoint('create.announced');
+  const look = () => store.slotStates(ruleId);
+  const slots = await awaitRegistration(look, outcomes);
+  const failure = failureOf(slots);
+  if (failure) {
+    events.ruleRefused({ ruleId, accountId, reason: failure.code });
+    await undo(options, ruleId, outcomes);
+    throw failure;
+  }
+  checkpoint('create.registered');
+  // The answer is whole before the rule becomes active, because it is stored in the same transaction.
+  const whole = answer(await awaitLive(slots, look, outcomes));
+  if (!(await store.activate(change, whole)))
+    throw new Failure('aborted', 'The creation took too long: try again.');
+  return whole;
 }
 
 async function undo({ store, bells, checkpoint }: CreateRuleOptions, ruleId: string, outcomes: BellListener) {

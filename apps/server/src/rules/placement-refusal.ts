@@ -1,7 +1,7 @@
 import { Failure } from '../runtime/failure.ts';
 import type { BeginOutcome } from './rule-store.ts';
 
-export type PlacementRefusal = Exclude<BeginOutcome, { kind: 'begun' }>;
+export type PlacementRefusal = Exclude<BeginOutcome, { kind: 'begun' | 'created' }>;
 
 /** Why there is no place for a rule, in the words of the API. */
 export function placementRefusal(outcome: PlacementRefusal, limit: number, contact: string): Failure {

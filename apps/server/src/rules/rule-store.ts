@@ -4,8 +4,11 @@ import type { ProblemKind, SlotState } from '../slots/slot.ts';
 
 /** Rules with their slots. Every call names the account; a foreign rule is like one that does not exist. */
 export interface RuleStore {
-  /** Writes the rule as `creating` and takes its slots, before any upstream is called. */
-  begin(rule: NewRule): Promise<BeginOutcome>;
+  /**
+   * Writes the rule as `creating` and takes its slots, before any upstream is called. If all its slots are registered
+   * and listened to, and the caller says what then to answer, it is `created` at once, in one transaction.
+   */
+  begin(rule: NewRule, whenRegistered?: WhenRegistered): Promise<BeginOutcome>;
   /** The slots that the rule holds for a version; for the first one unless told. */
   slotStates(ruleId: string, version?: number): Promise<HeldSlot[]>;
   /** False when the creation was given up meanwhile by somebody else. The answer is recorded with it. */
@@ -18,8 +21,6 @@ export interface RuleStore {
   delete(change: Change, ruleId: string): Promise<AnswerOf<'DeleteRule'> | null>;
   exists(accountId: string, ruleId: string): Promise<boolean>;
   get(accountId: string, ruleId: string): Promise<Rule | null>;
-  /** The oldest other rule of the account with the same values on the same platforms. */
-  equivalentOf(accountId: string, ruleId: string): Promise<string | null>;
   /** Newest first, below the given id. */
   page(accountId: string, page: { before: string | null; limit: number }): Promise<Rule[]>;
 }
@@ -40,8 +41,18 @@ export interface NewRuleValue {
   readonly translatedValue: string;
 }
 
+export interface WhenRegistered {
+  readonly change: Change;
+  /**
+   * The answer is recorded with the change. `equivalentRuleId` is the oldest other rule of the account with the same
+   * values on the same platforms.
+   */
+  answer(slots: readonly HeldSlot[], equivalentRuleId: string | null): AnswerOf<'CreateRule'>;
+}
+
 export type BeginOutcome =
-  | { readonly kind: 'begun' }
+  | { readonly kind: 'begun'; readonly equivalentRuleId: string | null }
+  | { readonly kind: 'created'; readonly answer: AnswerOf<'CreateRule'> }
   | { readonly kind: 'premium_limit'; readonly used: number }
   | { readonly kind: 'no_source'; readonly platform: Platform }
   | { readonly kind: 'sources_full'; readonly platform: Platform; readonly capacity: number };

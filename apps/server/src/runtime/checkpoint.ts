@@ -25,5 +25,27 @@ export const checkpoints = [
   'release.recorded',
 ] as const;
 
-export type CheckpointLabel = (typeof checkpoints)[number];
+/** Of a connection to an upstream: between any two of them, nothing may be lost but what only X could repeat. */
+export const ingestCheckpoints = [
+  'ingest.permitted',
+  'ingest.opened',
+  'ingest.read',
+  'ingest.appended',
+  'ingest.proven',
+  'ingest.ended',
+  'ingest.drained',
+] as const;
+
+/** Those of a delivery; apart, because a rule's life does not come past them. */
+export const deliveryCheckpoints = [
+  'deliver.claimed',
+  'deliver.batched',
+  'deliver.sent',
+  'deliver.recorded',
+] as const;
+
+export type CheckpointLabel =
+  | (typeof checkpoints)[number]
+  | (typeof ingestCheckpoints)[number]
+  | (typeof deliveryCheckpoints)[number];
 export type Checkpoint = (label: CheckpointLabel) => void;

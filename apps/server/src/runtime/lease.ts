@@ -17,6 +17,9 @@ export interface LeaseStore {
   release(lease: Lease): Promise<void>;
 }
 
+/** A lease that was given back is taken at once: until then nobody listens. */
+const lookAgainMs = 500;
+
 export class LeaseLost extends Error {
   constructor(lease: Lease) {
     super(`lease ${lease.name} (epoch ${lease.epoch}) is lost`);
@@ -47,7 +50,7 @@ export async function runUnderLease(
   while (!signal.aborted) {
     const lease = await store.acquire(name, holder, ttlMs);
     if (!lease) {
-      await pause(ttlMs / 5, signal);
+      await pause(Math.min(ttlMs / 5, lookAgainMs), signal);
       continue;
     }
     log.info({ lease: name, epoch: lease.epoch }, 'lease acquired');

@@ -4,8 +4,8 @@ import type { RegistrarStep } from './registrar-step.ts';
 /** A draining source hands over this many slots at a time. */
 const movedAtOnce = 500;
 
-/** Lists what the upstream has, and brings both sides to what the slots say. */
-export async function reconcileSource(step: RegistrarStep): Promise<void> {
+/** Lists what the upstream has, and brings both sides to what the slots say. Returns how many rules of ours it has now. */
+export async function reconcileSource(step: RegistrarStep): Promise<number> {
   const { store, upstream, installation, sourceId, lease, events, bells, pace } = step;
   const listedAt = performance.now();
   const listed = await upstream.list(pace.call);
@@ -39,4 +39,5 @@ export async function reconcileSource(step: RegistrarStep): Promise<void> {
   if (moved > 0) bells.ring('slots');
   if (plan.adopt.length > 0) bells.ring('streams');
   bells.ring('slot_outcomes');
+  return listed.length - plan.foreign - plan.remove.length;
 }

@@ -1,3 +1,4 @@
+import { settleFull } from './learn-capacity.ts';
 import type { RegistrarStep } from './registrar-step.ts';
 import type { Slot } from './slot.ts';
 import { slotOfTag, slotTag } from './slot.ts';
@@ -47,6 +48,8 @@ async function recordOutcomes(step: RegistrarStep, paired: readonly PairedOutcom
   const { store, lease, sourceId, events } = step;
   const registered: Registered[] = [];
   const duplicates: Slot[] = [];
+  const full: Slot[] = [];
+  let fullWords = '';
   for (const [slot, outcome] of paired) {
     switch (outcome.kind) {
       case 'added':
@@ -56,8 +59,11 @@ async function recordOutcomes(step: RegistrarStep, paired: readonly PairedOutcom
         duplicates.push(slot);
         break;
       case 'refused':
+        await store.recordProblem(lease, [slot.id], { kind: 'refused', words: outcome.words });
+        break;
       case 'full':
-        await store.recordProblem(lease, [slot.id], { kind: outcome.kind, words: outcome.words });
+        full.push(slot);
+        fullWords = outcome.words;
         break;
     }
   }
@@ -65,6 +71,7 @@ async function recordOutcomes(step: RegistrarStep, paired: readonly PairedOutcom
   registered.push(...adopted);
   await store.recordRegistered(lease, registered);
   events.slotsRegistered({ sourceId, count: registered.length });
+  if (full.length > 0) await settleFull(step, full, fullWords);
   return duplicates.length - adopted.length;
 }
 

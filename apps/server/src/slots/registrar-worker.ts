@@ -2,6 +2,7 @@ import type { Logger } from '../observability/logger.ts';
 import { type Lease, type LeaseStore, runUnderLease } from '../runtime/lease.ts';
 import { pause } from '../runtime/pause.ts';
 import type { Worker } from '../runtime/worker.ts';
+import { learnCapacity } from './learn-capacity.ts';
 import { openPace } from './pace.ts';
 import { reconcileSource } from './reconcile-source.ts';
 import { registerWanted } from './register-wanted.ts';
@@ -9,7 +10,12 @@ import type { RegistrarStep } from './registrar-step.ts';
 import { removeReleased } from './remove-released.ts';
 import { UpstreamUnavailable } from './upstream-rules.ts';
 
-const defaultTiming = { reconcileEveryMs: 30_000, lookAgainMs: 1_000, retryDelayMs: 1_000 };
+const defaultTiming = {
+  reconcileEveryMs: 30_000,
+  learnCapacityEveryMs: 600_000,
+  lookAgainMs: 1_000,
+  retryDelayMs: 1_000,
+};
 /** While calls are scarce a reconciliation that nothing asks for is left out, but never for longer than this. */
 const reconcilesLeftOutMax = 10;
 
@@ -47,21 +53,27 @@ export function createRegistrarWorker(options: RegistrarOptions): Worker {
 
 async function keepInStep(options: RegistrarOptions, lease: Lease, signal: AbortSignal): Promise<void> {
   const { upstream, sourceId, store } = options;
-  const { reconcileEveryMs, lookAgainMs, retryDelayMs } = { ...defaultTiming, ...options.timing };
+  const timing = { ...defaultTiming, ...options.timing };
+  const { reconcileEveryMs, lookAgainMs, retryDelayMs } = timing;
   using bell = options.bells.listen('slots');
   const pace = await openPace({ sourceId, limits: upstream.limits, store }, lease, signal);
   const step: RegistrarStep = { ...options, lease, pace };
   let inDoubt = true;
   let reconciledAt = performance.now();
+  let learntAt = Number.NEGATIVE_INFINITY;
   while (!signal.aborted) {
     pace.callsMade();
     try {
       const sinceMs = performance.now() - reconciledAt;
       const due = sinceMs >= reconcileEveryMs * (isScarce(step) ? reconcilesLeftOutMax : 1);
       if (inDoubt || due) {
-        await reconcileSource(step);
+        const ours = await reconcileSource(step);
         inDoubt = false;
         reconciledAt = performance.now();
+        if (reconciledAt - learntAt >= timing.learnCapacityEveryMs) {
+          await learnCapacity(step, ours);
+          learntAt = reconciledAt;
+        }
       }
       const worked = (await registerWanted(step)) + (await removeReleased(step));
       if (worked === 0) await bell.wait(Math.min(lookAgainMs, reconcileEveryMs), signal);

@@ -18,6 +18,10 @@ export interface RegistrarStore extends CallStore {
   recordSeen(lease: Lease, sourceId: string, agoMs: number): Promise<void>;
   /** Failed slots that were registered once, and are still held, are wanted again when their time has come. */
   retryFailed(lease: Lease, sourceId: string): Promise<void>;
+  /** What the upstream says that the source takes; null: nothing new, and what was learnt long ago is forgotten. */
+  recordCapacity(lease: Lease, sourceId: string, learnt: number | null): Promise<void>;
+  /** Slots for which the source has no place: given to others with room, or failed. Returns how many were given. */
+  recordFull(lease: Lease, full: FullSource): Promise<number>;
   /** Gives slots of a source that is being drained to others with room; returns how many. */
   moveAway(lease: Lease, sourceId: string, limit: number): Promise<number>;
   /** Slots that were moved away and are not served by their new source yet. */
@@ -29,6 +33,15 @@ export interface CallStore {
   recordCall(lease: Lease, sourceId: string, limit: CallLimit): Promise<void>;
   /** Oldest first. */
   callsMade(sourceId: string): Promise<Array<{ bucket: string; agoMs: number }>>;
+}
+
+export interface FullSource {
+  readonly sourceId: string;
+  readonly slotIds: readonly string[];
+  /** How many rules it takes, as this taught. */
+  readonly learnt: number;
+  /** The upstream's own. */
+  readonly words: string;
 }
 
 export interface Registered {

@@ -12,6 +12,8 @@ export interface UpstreamRules {
   add(rules: readonly NewUpstreamRule[], call: UpstreamCall): Promise<AddOutcome[]>;
   /** Rules that do not exist count as removed. */
   remove(ids: readonly string[], call: UpstreamCall): Promise<void>;
+  /** How many more rules the upstream says it takes; null when it does not say. */
+  room(call: UpstreamCall): Promise<number | null>;
 }
 
 export type CallKind = 'read' | 'change';
@@ -38,6 +40,7 @@ export type AddOutcome =
   /** The upstream already has this value, perhaps under a foreign tag. */
   | { readonly kind: 'duplicate' }
   | { readonly kind: 'refused'; readonly words: string }
+  /** It takes no more, or not all of those that travelled in the same call. */
   | { readonly kind: 'full'; readonly words: string };
 
 /**

@@ -3,9 +3,13 @@ import type { Template } from '@earshot/testkit';
 import { z } from 'zod';
 import type { Database } from '../../src/adapters/postgres/database.ts';
 import { readInstallation } from '../../src/adapters/postgres/installation.ts';
+import { createRuleChangeStore } from '../../src/adapters/postgres/rule-change-store.ts';
 import { createRuleStore } from '../../src/adapters/postgres/rule-store.ts';
+import { createRuleUpkeep } from '../../src/adapters/postgres/rule-upkeep.ts';
 import { createSourceStore } from '../../src/adapters/postgres/source-store.ts';
 import { createUpstreamClient, type UpstreamClient } from '../../src/adapters/upstream/client.ts';
+import type { OldSlots } from '../../src/rules/release-old-slots-worker.ts';
+import type { RuleChangeStore } from '../../src/rules/rule-change-store.ts';
 import type { RuleStore } from '../../src/rules/rule-store.ts';
 import type { Bells } from '../../src/runtime/bell.ts';
 import { createLocalBells } from '../local-bells.ts';
@@ -13,13 +17,17 @@ import { openTestDatabase } from '../support.ts';
 import { rulesOf } from '../upstream-world.ts';
 
 /** Few places, so that histories meet the capacity. */
-export const capacity = 3;
+export const capacity = 2;
 
 export const sources = [
   { id: 'x:main', platform: 'x', token: 'model-x-1' },
   { id: 'x:second', platform: 'x', token: 'model-x-2' },
-  { id: 'firehose:main', platform: 'firehose', token: 'fh_model' },
+  { id: 'firehose:main', platform: 'firehose', token: 'fh_model_1' },
+  { id: 'firehose:second', platform: 'firehose', token: 'fh_model_2' },
 ] as const;
+/** Takes less than is configured, and says so only when it refuses. Nobody adds anything to it by hand. */
+export const smallSource = 'firehose:second';
+const smallCapacity = 1;
 export type ModelSource = (typeof sources)[number];
 
 const rule = z.looseObject({ id: z.string(), value: z.string(), tag: z.string().nullish() });
@@ -30,10 +38,13 @@ export interface ModelWorld extends AsyncDisposable {
   readonly database: Database;
   readonly installation: string;
   readonly rules: RuleStore;
+  readonly changes: RuleChangeStore;
+  readonly oldSlots: OldSlots;
   readonly bells: Bells;
   readonly clients: ReadonlyMap<string, UpstreamClient>;
   upstreamRules(source: ModelSource): Promise<SandboxRule[]>;
   changeByHand(source: ModelSource, change: { add?: string; remove?: string }): Promise<void>;
+  drain(source: ModelSource, draining: boolean): Promise<void>;
   arm(fault: Record<string, unknown>): Promise<void>;
   /** Ends all faults; returns how often each kind fired. */
   endFaults(): Promise<ReadonlyArray<{ kind: string; fired: number }>>;
@@ -55,7 +66,7 @@ export async function openModelWorld(template: Template): Promise<ModelWorld> {
       rateLimits: false,
       ruleDelayMs: 0,
       xApps: [{ token: sources[0].token }, { token: sources[1].token, batchPolicy: 'all_or_nothing' }],
-      taps: [{ token: sources[2].token }],
+      taps: [{ token: sources[2].token }, { token: sources[3].token, ruleCap: smallCapacity }],
     }),
   );
   const clients = new Map(
@@ -65,7 +76,8 @@ export async function openModelWorld(template: Template): Promise<ModelWorld> {
     ]),
   );
   await database.run(`insert into accounts (id, name, plan) values ('acc_1', 'one', 'paid')`);
-  await createSourceStore(database).announce(sources.map(({ id, platform }) => ({ id, platform, capacity })));
+  const registry = createSourceStore(database);
+  await registry.announce(sources.map((source) => ({ ...source, capacity })));
   const ask = async (method: string, path: string, body?: unknown): Promise<unknown> => {
     const init = body === undefined ? { method } : { method, body: JSON.stringify(body) };
     const answer = await fetch(new URL(path, sandbox.url), init);
@@ -83,6 +95,9 @@ export async function openModelWorld(template: Template): Promise<ModelWorld> {
     database,
     installation: (await readInstallation(database)).id,
     rules: createRuleStore(database),
+    changes: createRuleChangeStore(database),
+    oldSlots: createRuleUpkeep(database),
+    drain: (source, draining) => registry.announce([{ ...source, capacity, draining }]),
     bells: createLocalBells(),
     clients,
     async upstreamRules({ platform, token }) {
@@ -101,6 +116,10 @@ export async function openModelWorld(template: Template): Promise<ModelWorld> {
       for (const table of ['slot_holders', 'slots', 'rules', 'upstream_calls', 'leases']) {
         await database.run(`delete from ${table}`);
       }
+      await database.run(
+        `update sources set enabled = true, learnt_capacity = null, learnt_at = null, rules_seen_at = null,
+           capacity = configured_capacity`,
+      );
       await arm({ kind: 'rules_vanish' });
       await endFaults();
     },

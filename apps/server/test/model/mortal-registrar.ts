@@ -5,13 +5,20 @@ import { createRegistrarStore } from '../../src/adapters/postgres/registrar-stor
 import type { UpstreamClient } from '../../src/adapters/upstream/client.ts';
 import type { Bells } from '../../src/runtime/bell.ts';
 import { createRegistrarWorker } from '../../src/slots/registrar-worker.ts';
-import { UpstreamUnavailable } from '../../src/slots/upstream-rules.ts';
+import {
+  type UpstreamCall,
+  type UpstreamRules,
+  UpstreamUnavailable,
+} from '../../src/slots/upstream-rules.ts';
 import { silentEvents, silentLog } from '../support.ts';
 import { rulesOf } from '../upstream-world.ts';
+import { type Misdeed, watchCalls } from './watched-client.ts';
 
-const leaseTtlMs = 600;
+const leaseTtlMs = 2_000;
 /** A history is over in less than a second: what takes minutes must not stop it. */
 const pace = 100;
+/** As the client gives up after 10 s. */
+const answerWithinMs = 250;
 
 export interface MortalOptions {
   readonly database: Database;
@@ -21,15 +28,23 @@ export interface MortalOptions {
   readonly platform: Platform;
   readonly client: UpstreamClient;
   readonly reconcileEveryMs: number;
+  readonly report: (misdeed: Misdeed) => void;
 }
 
 export interface MortalRegistrar {
   /** From now on it does nothing any more: no word to the database, none to the upstream. It does not clean up. */
   die(): void;
+  /** Resolves when it is dead. */
+  readonly death: Promise<void>;
   /** Dies when the upstream has answered its next change, before anything is recorded. */
   dieAfterNextChange(): void;
+  /** Stops, as a process without processor time, when it is about to begin its next change; resolves when it has. */
+  freezeAtNextChange(): Promise<void>;
+  /** Goes on, or does not stop after all; resolves when it has done what it was about to do. */
+  thaw(): Promise<void>;
+  /** Somebody else has its lease: from now on it must not change anything upstream. */
+  retire(): void;
   stop(): Promise<void>;
-  readonly ended: Promise<void>;
 }
 
 class Dead extends Error {}
@@ -37,10 +52,12 @@ class Dead extends Error {}
 /** One for all: metrics of a process watch its event loop, and thousands of them would stop it. */
 const events = silentEvents();
 
-/** A registrar whose process can die: everything it does to the world passes here. */
+/** A registrar whose process can die or be stopped: everything it does to the world passes here. */
 export function startMortalRegistrar(options: MortalOptions): MortalRegistrar {
-  const { database, installation, bells, sourceId, platform, client, reconcileEveryMs } = options;
+  const { database, installation, bells, sourceId, platform, reconcileEveryMs } = options;
   const stop = new AbortController();
+  const freezer = createFreezer();
+  const death = Promise.withResolvers<void>();
   let dead = false;
   let diesAfterChange = false;
   const alive = <Methods extends object>(methods: Methods): Methods =>
@@ -49,17 +66,22 @@ export function startMortalRegistrar(options: MortalOptions): MortalRegistrar {
         const method: unknown = Reflect.get(target, name, receiver);
         if (typeof method !== 'function') return method;
         return async (...given: unknown[]) => {
+          await freezer.pass();
           if (dead) throw new Dead('the process is dead');
           return await Reflect.apply(method, target, given);
         };
       },
     });
+  const client = watchCalls(impatient(options.client), options.report);
   const calls: UpstreamClient = {
     ...client,
     async call(method, path, asked) {
       if (dead) throw new UpstreamUnavailable('the process is dead');
       const answer = await client.call(method, path, asked);
-      if (diesAfterChange && method !== 'GET') dead = true;
+      if (diesAfterChange && method !== 'GET') {
+        dead = true;
+        death.resolve();
+      }
       return answer;
     },
   };
@@ -67,7 +89,7 @@ export function startMortalRegistrar(options: MortalOptions): MortalRegistrar {
     sourceId,
     platform,
     installation,
-    upstream: rulesOf(platform, calls, pace),
+    upstream: freezer.guard(rulesOf(platform, calls, pace)),
     store: alive(createRegistrarStore(database)),
     bells,
     leases: alive(createLeaseStore(database)),
@@ -84,17 +106,78 @@ export function startMortalRegistrar(options: MortalOptions): MortalRegistrar {
   // Looked at when it is stopped.
   ended.catch(() => undefined);
   return {
+    death: death.promise,
     die() {
       dead = true;
+      death.resolve();
       stop.abort();
     },
     dieAfterNextChange() {
       diesAfterChange = true;
     },
+    freezeAtNextChange: () => freezer.arm(),
+    thaw: () => freezer.thaw(),
+    retire: () => client.retire(),
     async stop() {
       stop.abort();
+      await freezer.thaw();
       await ended;
     },
-    ended,
+  };
+}
+
+function impatient(client: UpstreamClient): UpstreamClient {
+  return {
+    ...client,
+    call: (method, path, asked) =>
+      client.call(method, path, {
+        ...asked,
+        signal: AbortSignal.any([asked.signal, AbortSignal.timeout(answerWithinMs)]),
+      }),
+  };
+}
+
+/** Stops whoever passes, from the moment at which a change is about to begin. */
+function createFreezer() {
+  let armed: PromiseWithResolvers<void> | null = null;
+  let frozen: PromiseWithResolvers<void> | null = null;
+  let resumed: Promise<unknown> = Promise.resolve();
+  const pass = async () => await frozen?.promise;
+  const stopHere = async () => {
+    if (!armed) return;
+    frozen = Promise.withResolvers();
+    armed.resolve();
+    armed = null;
+    await frozen.promise;
+  };
+  const guarded = (call: UpstreamCall): UpstreamCall => ({
+    ...call,
+    async permit(kind) {
+      if (kind === 'change') await stopHere();
+      const permitted = call.permit(kind);
+      resumed = permitted.catch(() => undefined);
+      await permitted;
+    },
+  });
+  return {
+    pass,
+    arm() {
+      armed = Promise.withResolvers();
+      return armed.promise;
+    },
+    async thaw() {
+      armed = null;
+      frozen?.resolve();
+      frozen = null;
+      // The permission is asked for in the next turn, and whatever it allows is begun in the one after.
+      await new Promise((resolve) => setImmediate(resolve));
+      await resumed;
+      await new Promise((resolve) => setImmediate(resolve));
+    },
+    guard: (upstream: UpstreamRules): UpstreamRules => ({
+      ...upstream,
+      add: (rules, call) => upstream.add(rules, guarded(call)),
+      remove: (ids, call) => upstream.remove(ids, guarded(call)),
+    }),
   };
 }

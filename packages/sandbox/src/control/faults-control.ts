@@ -4,6 +4,7 @@ import { dropRule } from '../firehose/tap.ts';
 import { type Handler, sendJson } from '../http/exchange.ts';
 import { isJsonObject, type JsonObject } from '../http/json.ts';
 import type { Route } from '../http/router.ts';
+import { strikeTapStream, strikeXStream } from '../stream-strikes.ts';
 import type { XApps } from '../x/access.ts';
 import { badRequest, readOneOrMany } from './answers.ts';
 
@@ -75,17 +76,14 @@ function fireNow(fault: Fault, { apps, organization }: FaultsControlDeps): void 
     }
     return;
   }
-  const isCut = fault.kind === 'stream_cut';
-  for (const { slots } of appsHit) {
-    for (const connection of slots.open()) {
-      if (isCut) slots.killConnection(connection, 'OperationalDisconnect');
-      else connection.stall();
+  for (const app of appsHit) {
+    for (const connection of app.slots.open()) {
+      strikeXStream(fault, { app, connection });
       fault.fired += 1;
     }
   }
   for (const connection of tapsHit.flatMap((tap) => [...tap.connections])) {
-    if (isCut) connection.cut();
-    else connection.stall();
+    strikeTapStream(fault, connection);
     fault.fired += 1;
   }
 }

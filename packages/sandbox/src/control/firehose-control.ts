@@ -13,6 +13,7 @@ export function firehoseControlRoutes(deps: FirehoseControlDeps): Route[] {
     ['POST', '/sandbox/firehose/pages', injectPages(deps)],
     ['GET', '/sandbox/firehose/state', readState(deps)],
     ['POST', '/sandbox/firehose/balance', changeBalance(deps)],
+    ['POST', '/sandbox/firehose/age', ageBuffer(deps)],
   ];
 }
 
@@ -61,5 +62,16 @@ function changeBalance({ organization }: FirehoseControlDeps): Handler {
     if (typeof usd !== 'number') throw badRequest('usd is a number.');
     organization.balanceUsd = usd;
     sendJson(exchange.response, 200, { usd });
+  };
+}
+
+/** As if so many hours had passed for what is in the buffer: an outage of a day without the day. */
+function ageBuffer({ organization }: FirehoseControlDeps): Handler {
+  return async (exchange) => {
+    const tap = findByToken(exchange, organization.taps.values());
+    const hours = (await readBody(exchange))['hours'];
+    if (typeof hours !== 'number' || hours <= 0) throw badRequest('hours is a number above 0.');
+    tap.log.age(hours * 3_600_000);
+    sendJson(exchange.response, 200, { hours, events_in_buffer: tap.log.size() });
   };
 }

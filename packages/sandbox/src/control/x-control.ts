@@ -4,11 +4,12 @@ import type { Route } from '../http/router.ts';
 import type { NextSnowflake } from '../snowflake.ts';
 import type { XApps } from '../x/access.ts';
 import { X_PLANS } from '../x/app.ts';
+import type { Archive } from '../x/archive.ts';
 import { buildPost } from '../x/post.ts';
 import { publishPosts } from '../x/publish.ts';
 import { badRequest, buildAll, findByToken, readBody, readOneOrMany } from './answers.ts';
 
-export type XControlDeps = { apps: XApps; clock: Clock; nextId: NextSnowflake };
+export type XControlDeps = { apps: XApps; archive: Archive; clock: Clock; nextId: NextSnowflake };
 
 export function xControlRoutes(deps: XControlDeps): Route[] {
   return [
@@ -19,10 +20,11 @@ export function xControlRoutes(deps: XControlDeps): Route[] {
   ];
 }
 
-function injectPosts({ apps, clock, nextId }: XControlDeps): Handler {
+function injectPosts({ apps, archive, clock, nextId }: XControlDeps): Handler {
   return async (exchange) => {
     const inputs = await readOneOrMany(exchange, 'posts');
     const posts = buildAll(inputs, (input) => buildPost(input, { nowMs: clock.nowMs, nextId }));
+    archive.add(posts);
     const publications = publishPosts(posts, apps, clock.nowMs());
     sendJson(exchange.response, 200, {
       posts: posts.map(({ id }, index) => {
@@ -47,6 +49,7 @@ function readState({ apps }: XControlDeps): Handler {
       rules: app.rules.list().map(({ id, value, tag }) => ({ id, value, tag })),
       connections: { open: open.length, stalled: open.filter((one) => one.isStalled()).length },
       rule_calls: { list: app.limits.list.count(), change: app.limits.change.count() },
+      searches: app.limits.search.count(),
       connections_total: app.slots.total(),
       counters: app.journal.counts(),
       metering: app.meter.report(),

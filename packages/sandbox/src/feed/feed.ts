@@ -6,6 +6,7 @@ import type { FeedRates } from '../options.ts';
 import type { Random } from '../random.ts';
 import type { NextSnowflake } from '../snowflake.ts';
 import type { XApps } from '../x/access.ts';
+import type { Archive } from '../x/archive.ts';
 import { buildPost } from '../x/post.ts';
 import { publishPosts } from '../x/publish.ts';
 import { createPageWriter } from './pages.ts';
@@ -21,6 +22,7 @@ export type Feed = {
 
 type FeedDeps = {
   apps: XApps;
+  archive: Archive;
   organization: Organization;
   clock: Clock;
   random: Random;
@@ -32,7 +34,10 @@ const TICK_MS = 100;
 
 const SILENT: FeedRates = { postsPerSecond: 0, pagesPerSecond: 0 };
 
-export function createFeed({ apps, organization, clock, random, nextId }: FeedDeps, initial = SILENT): Feed {
+export function createFeed(
+  { apps, archive, organization, clock, random, nextId }: FeedDeps,
+  initial = SILENT,
+): Feed {
   let rates = initial;
   let timer: NodeJS.Timeout | undefined;
   const writePost = createPostWriter(random, () => nextId(clock.nowMs()));
@@ -41,6 +46,7 @@ export function createFeed({ apps, organization, clock, random, nextId }: FeedDe
   const sendPosts = (count: number) => {
     const posts = Array.from({ length: count }, () => buildPost(writePost(), { nowMs: clock.nowMs, nextId }));
     const built = posts.filter((post) => typeof post !== 'string');
+    archive.add(built);
     publishPosts(built, apps, clock.nowMs());
   };
   const sendPages = (count: number) => {

@@ -18,6 +18,8 @@ export type EventLog = {
   firstFrom: (offset: number) => LoggedEvent | undefined;
   /** Where an event that matched at this moment or later would be. */
   offsetAt: (matchedAtMs: number) => number;
+  /** Makes everything that is in it so much older. */
+  age: (byMs: number) => void;
   nextOffset: () => number;
   size: () => number;
 };
@@ -59,6 +61,9 @@ export function createEventLog({ firstOffset, nextStep, retentionMs, nowMs }: Ev
     },
     offsetAt: (matchedAtMs) =>
       events[lowerBound(events, (event) => event.matchedAtMs >= matchedAtMs)]?.offset ?? nextOffset,
+    age(byMs) {
+      for (const event of events) event.matchedAtMs -= byMs;
+    },
     nextOffset: () => nextOffset,
     size: () => {
       dropExpired();

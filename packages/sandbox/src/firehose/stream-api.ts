@@ -33,6 +33,10 @@ export function openStream({ organization, clock, random, faults }: FirehoseStre
     if (organization.balanceUsd <= 0) throw outOfCredit();
 
     const { response } = exchange;
+    if (faults.take('stream_empty', { platform: 'firehose', token: tap.token }) !== undefined) {
+      response.writeHead(200, { 'content-type': 'text/event-stream; charset=utf-8' }).end();
+      return;
+    }
     response.writeHead(200, {
       'content-type': 'text/event-stream; charset=utf-8',
       'cache-control': 'no-cache',

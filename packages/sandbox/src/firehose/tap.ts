@@ -22,6 +22,13 @@ export type FirehoseConnection = {
   stall: () => void;
   isStalled: () => boolean;
   cut: () => void;
+  reset: () => void;
+  /** The end of the bytes, without the `end` event. */
+  end: () => void;
+  /** Sends an `error` event. */
+  tell: (message: string) => void;
+  /** No more events; the connection lives on. */
+  mute: () => void;
 };
 
 export type TapOptions = {

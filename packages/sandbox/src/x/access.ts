@@ -15,6 +15,8 @@ export function authenticate({ bearer }: Exchange, apps: XApps): XApp {
       throw app.problems.creditsDepleted();
     case 'spend_cap':
       throw app.problems.spendCapReached();
+    case 'usage_cap':
+      throw app.problems.usageCapExceeded();
     case 'payg':
     case 'enterprise':
     case 'embedding':

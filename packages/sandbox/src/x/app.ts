@@ -11,7 +11,15 @@ import { createProblems, type XProblems } from './problems.ts';
 import { type BatchPolicy, createRuleSet, type RuleSet } from './rule-set.ts';
 import { createSlots, type Slots } from './slots.ts';
 
-export const X_PLANS = ['payg', 'enterprise', 'embedding', 'free', 'out_of_credit', 'spend_cap'] as const;
+export const X_PLANS = [
+  'payg',
+  'enterprise',
+  'embedding',
+  'free',
+  'out_of_credit',
+  'spend_cap',
+  'usage_cap',
+] as const;
 /** `embedding` is Enterprise with the operators of the Embedding tier. */
 export type XPlan = (typeof X_PLANS)[number];
 
@@ -32,7 +40,7 @@ export type XAppOptions = {
   duplicateIds?: boolean;
 };
 
-export type XLimit = 'stream' | 'list' | 'change' | 'counts' | 'connections' | 'killAll';
+export type XLimit = 'stream' | 'list' | 'change' | 'counts' | 'connections' | 'killAll' | 'search';
 
 /** All state of one App: its bearer token is its identity. */
 export type XApp = {
@@ -58,6 +66,7 @@ const CALLS_PER_WINDOW: { [limit in XLimit]: number } = {
   counts: 450,
   connections: 450,
   killAll: 25,
+  search: 450,
 };
 
 export type XAppDeps = {
@@ -109,6 +118,7 @@ export function createXApp(options: XAppOptions, { clock, nextId, ruleDelayMs, r
       counts: window('counts'),
       connections: window('connections'),
       killAll: window('killAll'),
+      search: window('search'),
     },
   };
   return app;

@@ -2,6 +2,7 @@ import type { ServerResponse } from 'node:http';
 import type { Clock } from '../clock.ts';
 import type { Faults } from '../faults.ts';
 import type { Random } from '../random.ts';
+import { createRecordWriter, type WireOddities } from '../record-writer.ts';
 import { createStreamPipe } from '../stream-pipe.ts';
 import { type Projection, project } from './projection.ts';
 import type { XConnection } from './slots.ts';
@@ -20,6 +21,13 @@ export type XConnectionOptions = {
 
 const KEEP_ALIVE_MS = 20_000;
 
+const oddities: WireOddities = {
+  unknown: '{"meta":{"kind":"surprise"}}\r\n',
+  broken: '{"data":{"id":\r\n',
+  enlarge: (record, bytes) =>
+    `{"data":{"id":"1","text":"${'x'.repeat(bytes)}"},"matching_rules":[]}\r\n${record}`,
+};
+
 export function openXConnection(options: XConnectionOptions): XConnection {
   const { response, projection, token, clock, random, faults } = options;
   const flights = createFlights(clock.nowMs);
@@ -33,18 +41,19 @@ export function openXConnection(options: XConnectionOptions): XConnection {
     },
   });
 
+  const writeRecord = createRecordWriter({ pipe, faults, scope: { platform: 'x', token }, oddities });
+  let isMuted = false;
+
   return {
     projection,
     deliver(post, rules) {
-      if (pipe.isClosed() || pipe.isStalled()) return false;
-      const record = `${JSON.stringify(project(post, rules, projection))}\r\n`;
-      const scope = { platform: 'x', token } as const;
-      const copies = faults.take('duplicate_delivery', scope) === undefined ? 1 : 2;
-      for (let copy = 0; copy < copies; copy += 1) {
-        const split = faults.take('split_chunks', scope) !== undefined;
-        pipe.write(record, { split, onFlushed: flights.start(post.id) });
-      }
+      if (isMuted || pipe.isClosed() || pipe.isStalled()) return false;
+      writeRecord(`${JSON.stringify(project(post, rules, projection))}\r\n`, flights.start(post.id));
       return true;
+    },
+    tell: (message) => pipe.write(`${JSON.stringify(message)}\r\n`),
+    mute: () => {
+      isMuted = true;
     },
     isSlow: () => pipe.backlogBytes() > options.backlogBytesMax,
     cork: pipe.cork,
@@ -52,6 +61,8 @@ export function openXConnection(options: XConnectionOptions): XConnection {
     stall: pipe.stall,
     isStalled: pipe.isStalled,
     cut: pipe.destroy,
+    reset: pipe.reset,
+    end: pipe.end,
   };
 }
 

@@ -33,6 +33,16 @@ export function createProblems(host: string) {
       }),
     spendCapReached: () =>
       new Refusal(403, { title: 'SpendCapReached', detail: 'The spending limit of this cycle is reached.' }),
+    usageCapExceeded: () =>
+      new Refusal(429, {
+        account_id: '1',
+        product_name: 'standard-basic',
+        title: 'UsageCapExceeded',
+        period: 'Monthly',
+        scope: 'Product',
+        type: type('usage-capped'),
+        detail: 'The usage of this cycle is used up.',
+      }),
     noRules: () =>
       streamConnection(409, 'RuleConfigurationIssue', 'Add at least one rule before you connect.'),
     tooManyConnections: () =>

@@ -15,6 +15,12 @@ export type XConnection = {
   stall: () => void;
   isStalled: () => boolean;
   cut: () => void;
+  reset: () => void;
+  end: () => void;
+  /** Sends a message that is no Post. */
+  tell: (message: object) => void;
+  /** No more Posts; the keep-alives go on. */
+  mute: () => void;
 };
 
 /** One line of the Connections API (x.md §5.3). */
@@ -44,7 +50,8 @@ export type Slots = {
   history: () => readonly ConnectionRecord[];
   /** Ends the connection; false when it is not open. */
   kill: (id: string, reason: DisconnectReason) => boolean;
-  killConnection: (connection: XConnection, reason: DisconnectReason) => void;
+  /** `how` breaks it off: by default it is cut. */
+  killConnection: (connection: XConnection, reason: string, how?: () => void) => void;
 };
 
 type SlotsOptions = { count: number; replace: boolean; holdMs: number; clock: Clock };
@@ -57,11 +64,11 @@ export function createSlots({ count, replace, holdMs, clock }: SlotsOptions): Sl
   let held = 0;
   let total = 0;
 
-  const killConnection = (connection: XConnection, reason: DisconnectReason) => {
+  const killConnection: Slots['killConnection'] = (connection, reason, how = connection.cut) => {
     const record = open.get(connection);
     if (record !== undefined) record.disconnectReason = reason;
     release(connection);
-    connection.cut();
+    how();
   };
 
   const release = (connection: XConnection) => {

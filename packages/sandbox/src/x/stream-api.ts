@@ -32,6 +32,12 @@ export function openStream({ apps, clock, random, faults, backlogBytesMax }: XSt
     if (!app.slots.makeRoom()) throw app.problems.tooManyConnections();
 
     const { response, request } = exchange;
+    const headers = { 'content-type': 'application/json; charset=utf-8' };
+    const scope = { platform: 'x', token: app.token } as const;
+    if (faults.take('stream_empty', scope) !== undefined) {
+      response.writeHead(200, headers).end();
+      return;
+    }
     app.live.catchUp();
     const connection = openXConnection({
       response,
@@ -43,11 +49,14 @@ export function openStream({ apps, clock, random, faults, backlogBytesMax }: XSt
       faults,
       onClose: (unconfirmed) => {
         app.journal.addUnconfirmed(unconfirmed);
+        // Held by a client that is gone: it counts, and is listed, until somebody ends it.
+        const isOurs = app.slots.open().includes(connection);
+        if (isOurs && faults.take('stuck_slot', scope) !== undefined) return;
         app.slots.release(connection);
       },
     });
     app.slots.take(connection, request.socket.remoteAddress ?? '');
-    response.writeHead(200, { 'content-type': 'application/json; charset=utf-8' });
+    response.writeHead(200, headers);
     response.flushHeaders();
   };
 }

@@ -9,11 +9,13 @@ import {
 import type { UpstreamAnswer, UpstreamClient } from '../upstream/client.ts';
 
 const path = '/v1/rules';
+const validatePath = '/v1/validate';
 const credentialRetryMs = 60_000;
 
 const ruleSchema = z.looseObject({ id: z.string(), value: z.string(), tag: z.string().nullish() });
 const listSchema = z.looseObject({ data: z.array(ruleSchema) });
 const addedSchema = z.looseObject({ data: z.looseObject({ id: z.string() }) });
+const validatedSchema = z.looseObject({ data: z.looseObject({ valid: z.literal(true) }) });
 const errorSchema = z.looseObject({
   message: z.string().nullish(),
   error: z.looseObject({ message: z.string().nullish() }).nullish(),
@@ -37,7 +39,11 @@ export function createFirehoseRules(client: UpstreamClient, { pace = 1 } = {}): 
     },
     async add(rules, call) {
       const outcomes: AddOutcome[] = [];
-      for (const rule of rules) outcomes.push(await addOne(client, rule, call));
+      for (const rule of rules) {
+        const before = outcomes.at(-1);
+        // What comes after the limit would only be refused too, and a call is worth a second.
+        outcomes.push(before?.kind === 'full' ? before : await addOne(client, rule, call));
+      }
       return outcomes;
     },
     async remove(ids, { permit, signal }) {
@@ -48,6 +54,8 @@ export function createFirehoseRules(client: UpstreamClient, { pace = 1 } = {}): 
           throw unavailable(answer);
       }
     },
+    /** Firehose does not say; its limit shows in a refusal. */
+    room: () => Promise.resolve(null),
   };
 }
 
@@ -58,10 +66,29 @@ async function addOne(
 ): Promise<AddOutcome> {
   await permit('change');
   const answer = await client.call('POST', path, { body: rule, signal });
-  if (answer.status === 422 || answer.status === 400) return { kind: 'refused', words: wordsOf(answer.body) };
+  if (answer.status === 422 || answer.status === 400) {
+    const words = wordsOf(answer.body);
+    const kind = answer.status === 422 && (await isLimit(client, rule, words, signal)) ? 'full' : 'refused';
+    return { kind, words };
+  }
   const added = addedSchema.safeParse(answer.body);
   if ((answer.status !== 201 && answer.status !== 200) || !added.success) throw unavailable(answer);
   return { kind: 'added', id: added.data.data.id };
+}
+
+/**
+ * A 422 is the verdict on the value, or the rule limit, and nothing but words tells which. Words alone are not
+ * trusted: one bad rule would make the tap count as full. So the value is validated too, which costs no rule call.
+ */
+async function isLimit(
+  client: UpstreamClient,
+  { value }: NewUpstreamRule,
+  words: string,
+  signal: AbortSignal,
+): Promise<boolean> {
+  if (!/\b(?:limit|at most|maximum|too many|quota)\b/i.test(words)) return false;
+  const answer = await client.call('POST', validatePath, { body: { value }, signal });
+  return answer.status === 200 && validatedSchema.safeParse(answer.body).success;
 }
 
 /** The shape of error bodies is not documented: the known places, in the order of firehose.md §8. */

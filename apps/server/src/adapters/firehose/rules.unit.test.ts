@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { type Answer, startAnsweringServer } from '../../../test/answering-server.ts';
 import type { UpstreamRules } from '../../slots/upstream-rules.ts';
 import { createUpstreamClient } from '../upstream/client.ts';
@@ -28,6 +28,27 @@ test('rules are added one by one, with their outcomes in the same order', async 
     { kind: 'added', id: 'c' },
   ]);
   expect(asked).toEqual([rule, rule, rule]);
+});
+
+describe('a 422 that speaks of a limit', () => {
+  const limit = { status: 422, body: { message: 'You have reached the limit of 25 rules.' } };
+
+  test('of a valid rule is the rule limit, and nothing more is asked for', async () => {
+    const valid = { status: 200, body: { data: { valid: true, diagnostics: [] } } };
+    const { result, asked } = await ask([limit, valid], (rules) => rules.add([rule, rule, rule], never));
+    const full = { kind: 'full', words: limit.body.message };
+    expect(result).toEqual([full, full, full]);
+    expect(asked).toEqual([rule, { value: rule.value }]);
+  });
+
+  test.each([
+    { status: 200, body: { data: { valid: false } } },
+    { status: 422, body: { message: 'The value is not valid.' } },
+    { status: 404, body: {} },
+  ])('of a rule that %j is the verdict on the rule', async (verdict) => {
+    const { result } = await ask([limit, verdict], (rules) => rules.add([rule], never));
+    expect(result).toEqual([{ kind: 'refused', words: limit.body.message }]);
+  });
 });
 
 /** The shape of an error is not documented: every place it was seen in (firehose.md §8). */

@@ -47,10 +47,10 @@ function query({ after, since }: StreamStart): string {
   return `timeout=${timeoutSeconds}&since=${Math.min(minutesMax, Math.max(1, minutes))}m`;
 }
 
-/** firehose.md §6.4 and §8. */
+/** The meaning of a status; the body says nothing more. */
 function endingOf(status: number, waitMs: number | null): StreamEnding {
-  if (status === 401 || status === 403) return { kind: 'refused', reason: 'credentials' };
-  if (status === 402) return { kind: 'refused', reason: 'credit' };
+  if (status === 401 || status === 403) return { kind: 'credentials' };
+  if (status === 402) return { kind: 'no_credit' };
   if (status === 429) return { kind: 'rate_limited', retryAfterMs: waitMs };
-  return status >= 500 ? { kind: 'failing', status } : { kind: 'refused', reason: 'request' };
+  return status >= 500 ? { kind: 'failing', status } : { kind: 'bad_request' };
 }

@@ -10,7 +10,7 @@ const retryDelayMs = 250;
 
 export function createEventLog({ jetstream, manager }: Nats, { retryForMs = 60_000 } = {}): EventLog {
   return {
-    async append(event, consumed) {
+    async append(event, consumed, giveUp) {
       const payload = JSON.stringify(event);
       const carried = headers();
       if (consumed !== null) carried.set(consumedHeader, consumed);
@@ -23,7 +23,7 @@ export function createEventLog({ jetstream, manager }: Nats, { retryForMs = 60_0
           return;
         } catch (error) {
           // The client tries once; an election takes seconds (reliability.md L2). The message id makes it safe.
-          if (performance.now() > deadline) throw error;
+          if (performance.now() > deadline || giveUp?.aborted) throw error;
           await new Promise((resolve) => setTimeout(resolve, retryDelayMs));
         }
       }

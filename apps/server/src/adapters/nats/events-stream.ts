@@ -1,16 +1,29 @@
-import { AckPolicy, DiscardPolicy, RetentionPolicy, StorageType } from '@nats-io/jetstream';
+import {
+  AckPolicy,
+  DiscardPolicy,
+  JetStreamApiError,
+  RetentionPolicy,
+  StorageType,
+} from '@nats-io/jetstream';
 import { nanos } from '@nats-io/transport-node';
 import type { Nats } from './connection.ts';
 
 export const eventsStream = 'EVENTS';
 export const matchConsumer = 'match';
+/** Four full batches. */
+export const eventsUnacknowledgedMax = 4_000;
 
 const hourMs = 3_600_000;
 
 export interface EventsStreamOptions {
   readonly replicas: number;
   readonly bytesMax: number;
+  /** After this time without a sign of life a worker's events go to another one. */
+  readonly ackWaitMs?: number;
 }
+
+/** The server's error code for "more than `max_file_store` allows", on one node and in a cluster. */
+const noSpaceCodes: readonly unknown[] = [10_047, 10_005];
 
 /**
  * Makes the stream and its consumer, or brings them to these settings. A full log refuses (`discard new`)
@@ -18,7 +31,7 @@ export interface EventsStreamOptions {
  */
 export async function ensureEventsStream(
   nats: Nats,
-  { replicas, bytesMax }: EventsStreamOptions,
+  { replicas, bytesMax, ackWaitMs = 30_000 }: EventsStreamOptions,
 ): Promise<void> {
   const { streams, consumers } = nats.manager;
   const settings = {
@@ -33,24 +46,40 @@ export async function ensureEventsStream(
   };
   const existing = await streams.info(eventsStream).catch(() => null);
   if (existing) {
-    await streams.update(eventsStream, settings);
+    await streams.update(eventsStream, settings).catch(explainSpace(bytesMax));
   } else {
-    await streams.add({
-      name: eventsStream,
-      ...settings,
-      storage: StorageType.File,
-      retention: RetentionPolicy.Limits,
-      deny_delete: true,
-      allow_direct: false,
-    });
+    await streams
+      .add({
+        name: eventsStream,
+        ...settings,
+        storage: StorageType.File,
+        retention: RetentionPolicy.Limits,
+        deny_delete: true,
+        allow_direct: false,
+      })
+      .catch(explainSpace(bytesMax));
   }
   await consumers.add(eventsStream, {
     durable_name: matchConsumer,
     ack_policy: AckPolicy.Explicit,
-    ack_wait: nanos(30_000),
-    max_ack_pending: 2_000,
+    ack_wait: nanos(ackWaitMs),
+    max_ack_pending: eventsUnacknowledgedMax,
     max_deliver: -1,
   });
+}
+
+/**
+ * The log must fit into what the server may use: a log that hits its own limit refuses events and goes on, a server that
+ * hits the end of its disk stops JetStream on every node.
+ */
+function explainSpace(bytesMax: number): (error: unknown) => never {
+  return (error) => {
+    if (!(error instanceof JetStreamApiError) || !noSpaceCodes.includes(error.code)) throw error;
+    throw new Error(
+      `EARSHOT_EVENTS_BYTES_MAX is ${bytesMax} bytes, more than max_file_store of the NATS servers leaves`,
+      { cause: error },
+    );
+  };
 }
 
 export function subjectOf(sourceId: string): string {

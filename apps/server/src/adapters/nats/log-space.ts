@@ -4,19 +4,26 @@ import { eventsStream, matchConsumer } from './events-stream.ts';
 
 const crowdedShare = 0.5;
 
-export function createLogSpace({ manager }: Nats): LogSpace {
+/** `lastChecked` tells how far it is known that no event was left out: what lies behind may be wanted again. */
+export function createLogSpace({ manager }: Nats, lastChecked: () => Promise<number>): LogSpace {
   const { streams, consumers } = manager;
   return {
     async makeRoom() {
-      const { state, config } = await streams.info(eventsStream, { subjects_filter: '>' });
-      const use = { bytes: state.bytes, bytesMax: config.max_bytes };
+      const { state, config, cluster } = await streams.info(eventsStream, { subjects_filter: '>' });
+      const consumer = await consumers.info(eventsStream, matchConsumer);
+      const use = {
+        bytes: state.bytes,
+        bytesMax: config.max_bytes,
+        waiting: consumer.num_pending + consumer.num_ack_pending,
+        copiesBehind: (cluster?.replicas ?? []).filter(({ current }) => !current).length,
+      };
       if (state.bytes < config.max_bytes * crowdedShare) return { removed: 0, ...use };
-      const { ack_floor: matched } = await consumers.info(eventsStream, matchConsumer);
+      const done = Math.min(consumer.ack_floor.stream_seq, await lastChecked());
       let removed = 0;
       for (const subject of Object.keys(state.subjects ?? {})) {
         // The last message of a source tells where to resume it.
         const last = await streams.getMessage(eventsStream, { last_by_subj: subject });
-        const before = Math.min(matched.stream_seq + 1, last?.seq ?? 0);
+        const before = Math.min(done + 1, last?.seq ?? 0);
         if (before <= state.first_seq) continue;
         removed += (await streams.purge(eventsStream, { filter: subject, seq: before })).purged;
       }

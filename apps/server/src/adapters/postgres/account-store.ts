@@ -2,7 +2,9 @@ import type { Scope } from '@earshot/contract';
 import type { KeyStore } from '../../accounts/authenticate.ts';
 import type { WatchedKeys } from '../../accounts/key-watch.ts';
 import type { PlanName } from '../../accounts/plans.ts';
+import type { Principal } from '../../accounts/principal.ts';
 import type { Database } from './database.ts';
+import { joinCalls } from './join-calls.ts';
 
 export interface AccountStore extends KeyStore, WatchedKeys {
   createAccount(account: { id: string; name: string; plan: PlanName }): Promise<void>;
@@ -10,17 +12,27 @@ export interface AccountStore extends KeyStore, WatchedKeys {
   accountOfKey(keyId: string): Promise<string | null>;
 }
 
+interface PrincipalRow {
+  hash: Buffer;
+  id: string;
+  account_id: string;
+  plan: PlanName;
+  scopes: Scope[];
+}
+
 export function createAccountStore(database: Database): AccountStore {
+  // However many keys are looked up at once, they take one connection.
+  const principalOf = joinCalls(async (hashes: readonly Buffer[]) => {
+    const rows = await database.prepared<PrincipalRow>(
+      `select hash, api_keys.id, api_keys.account_id, accounts.plan, api_keys.scopes
+       from api_keys join accounts on accounts.id = api_keys.account_id
+       where hash = any($1) and revoked_at is null and (expires_at is null or expires_at > now())`,
+      [hashes],
+    );
+    return hashes.map((hash) => toPrincipal(rows.find((row) => row.hash.equals(hash))));
+  });
   return {
-    async principalOf(keyHash) {
-      const row = await database.one<{ id: string; account_id: string; plan: PlanName; scopes: Scope[] }>(
-        `select api_keys.id, api_keys.account_id, accounts.plan, api_keys.scopes
-         from api_keys join accounts on accounts.id = api_keys.account_id
-         where hash = $1 and revoked_at is null and (expires_at is null or expires_at > now())`,
-        [keyHash],
-      );
-      return row && { accountId: row.account_id, keyId: row.id, plan: row.plan, scopes: row.scopes };
-    },
+    principalOf,
     async touch(keyId) {
       await database.run('update api_keys set last_used_at = now() where id = $1', [keyId]);
     },
@@ -45,4 +57,8 @@ export function createAccountStore(database: Database): AccountStore {
       return row?.account_id ?? null;
     },
   };
+}
+
+function toPrincipal(row: PrincipalRow | undefined): Principal | null {
+  return row ? { accountId: row.account_id, keyId: row.id, plan: row.plan, scopes: row.scopes } : null;
 }

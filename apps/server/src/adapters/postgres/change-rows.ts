@@ -16,17 +16,23 @@ export interface ChangeRecord {
  * and so undoes the change, when another attempt took the Idempotency-Key over because this one seemed dead.
  */
 export async function recordChange(sql: Sql, change: Change, record: ChangeRecord): Promise<void> {
-  const { accountId, actor, operation, requestId, claim } = change;
-  await sql.run(
+  const { accountId, actor, operation, requestId } = change;
+  await sql.prepared(
     `insert into audit (id, account_id, actor, operation, target_id, before, after, request_id)
      values ($1, $2, $3, $4, $5, $6, $7, $8)`,
     [newId('aud'), accountId, actor, operation, record.targetId, record.before, record.after, requestId],
   );
+  await keepAnswer(sql, change, record.answer);
+}
+
+/** For a repeated request. The second half of `recordChange`, for whoever has written the audit already. */
+export async function keepAnswer(sql: Sql, change: Change, answer: object): Promise<void> {
+  const { accountId, operation, claim } = change;
   if (claim === null) return;
   const kept = await sql.run(
     `update idempotency_keys set answer = $5
      where account_id = $1 and operation = $2 and key = $3 and attempt = $4 and answer is null`,
-    [accountId, operation, claim.key, claim.attempt, JSON.stringify(record.answer)],
+    [accountId, operation, claim.key, claim.attempt, JSON.stringify(answer)],
   );
   if (kept === 0) {
     throw new Failure(

@@ -55,10 +55,12 @@ async function take(database: Database, asked: ClaimAsked, { key, attempt }: Cla
 }
 
 async function look(database: Database, asked: ClaimAsked, { key }: Claim): Promise<ClaimOutcome | null> {
-  const row = await database.one<{ fingerprint: Buffer; answer: string | null }>(
-    'select fingerprint, answer from idempotency_keys where account_id = $1 and operation = $2 and key = $3',
-    [asked.accountId, asked.operation, key],
-  );
+  const row = await database
+    .forAccount(asked.accountId)
+    .one<{ fingerprint: Buffer; answer: string | null }>(
+      'select fingerprint, answer from idempotency_keys where account_id = $1 and operation = $2 and key = $3',
+      [asked.accountId, asked.operation, key],
+    );
   if (!row) return null;
   if (!row.fingerprint.equals(asked.fingerprint)) return { kind: 'other_request' };
   return row.answer === null ? { kind: 'running' } : { kind: 'answered', body: row.answer };

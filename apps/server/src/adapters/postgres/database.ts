@@ -47,39 +47,35 @@ export function openDatabase({ url, connectionsMax, onIdleError }: DatabaseOptio
   // Inside a transaction the pool does not listen, and an "error" event that nobody hears ends the process. The
   // statement under way, or the next one, is rejected all the same.
   pool.on('connect', (client) => client.on('error', () => undefined));
-  const transactions = (opening: string) => ({
-    async transaction<Result>(work: (sql: Sql) => Promise<Result>): Promise<Result> {
-      const client = await pool.connect().catch(rethrow);
-      try {
-        await client.query(opening);
-        const result = await work(sqlOver(client));
-        await client.query('commit');
-        client.release();
-        return result;
-      } catch (error) {
-        // A connection whose rollback fails is broken: destroyed instead of going back to the pool.
-        await client.query('rollback').then(
-          () => client.release(),
-          () => client.release(true),
-        );
-        return rethrow(error);
-      }
-    },
-  });
+  const transactionAfter = async <Result>(opening: string, work: (sql: Sql) => Promise<Result>) => {
+    const client = await pool.connect().catch(rethrow);
+    try {
+      await client.query(opening);
+      const result = await work(sqlOver(client));
+      await client.query('commit');
+      client.release();
+      return result;
+    } catch (error) {
+      // A connection whose rollback fails is broken: destroyed instead of going back to the pool.
+      await client.query('rollback').then(
+        () => client.release(),
+        () => client.release(true),
+      );
+      return rethrow(error);
+    }
+  };
   return {
     ...sqlOver(pool),
-    ...transactions('begin'),
+    transaction: (work) => transactionAfter('begin', work),
     forAccount(accountId) {
       // Local to the transaction, so that nothing of it stays on a connection of the pool.
-      const { transaction } = transactions(
-        `begin; set local role earshot_account; set local earshot.account = ${pg.escapeLiteral(accountId)}`,
-      );
+      const opening = `begin; set local role earshot_account; set local earshot.account = ${pg.escapeLiteral(accountId)}`;
       return {
-        transaction,
-        many: (text, values) => transaction((sql) => sql.many(text, values)),
-        one: (text, values) => transaction((sql) => sql.one(text, values)),
-        prepared: (text, values) => transaction((sql) => sql.prepared(text, values)),
-        run: (text, values) => transaction((sql) => sql.run(text, values)),
+        transaction: (work) => transactionAfter(opening, work),
+        many: (text, values) => transactionAfter(opening, (sql) => sql.many(text, values)),
+        one: (text, values) => transactionAfter(opening, (sql) => sql.one(text, values)),
+        prepared: (text, values) => transactionAfter(opening, (sql) => sql.prepared(text, values)),
+        run: (text, values) => transactionAfter(opening, (sql) => sql.run(text, values)),
       };
     },
     async [Symbol.asyncDispose]() {

@@ -4,7 +4,7 @@ import type { Database } from './database.ts';
 
 /** Late replays reach a week back; two weeks ahead nobody has to be in a hurry. */
 const daysBack = 7;
-const daysAhead = 14;
+export const daysAhead = 14;
 const purgeBatch = 5_000;
 
 export function createMaintenance(database: Database): Partitions & DeletedRules {
@@ -15,6 +15,13 @@ export function createMaintenance(database: Database): Partitions & DeletedRules
            (now() at time zone 'UTC')::date - $1::integer, (now() at time zone 'UTC')::date + $2::integer)`,
         [daysBack, daysAhead],
       );
+    },
+    async daysAhead() {
+      const row = await database.one<{ days: number | null }>(
+        `select max(to_date(right(inhrelid::regclass::text, 8), 'YYYYMMDD')) - (now() at time zone 'UTC')::date as days
+         from pg_inherits where inhparent = 'matches'::regclass`,
+      );
+      return row?.days ?? -1;
     },
     async purgeSome() {
       const purged = await database.run(
@@ -30,7 +37,10 @@ export function createMaintenance(database: Database): Partitions & DeletedRules
       // The tombstone outlives every batch that was matched before the deletion.
       if (purged === 0) {
         await database.run(
-          `delete from rules where state = 'deleted' and deleted_at < now() - interval '1 hour'`,
+          `with gone as (
+             delete from rules where state = 'deleted' and deleted_at < now() - interval '1 hour' returning id
+           )
+           delete from usage where rule_id in (select id from gone)`,
         );
       }
       return purged;

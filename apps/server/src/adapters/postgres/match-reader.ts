@@ -10,6 +10,7 @@ interface MatchRow {
   created_at: Date;
   platform: Platform;
   platform_post_id: string;
+  via: 'stream' | 'search';
   payload: string;
 }
 
@@ -36,13 +37,13 @@ export function createMatchReader(database: Database): MatchReader {
       const direction = order === 'oldest' ? 'asc' : 'desc';
       const rows = await database.prepared<MatchRow>(
         `with page as materialized (
-           select position, rule_id, rule_version, created_at, platform, event_key, event_day from matches
+           select position, rule_id, rule_version, created_at, platform, event_key, event_day, via from matches
            where ${where.join(' and ')} and rule_id not in (
              select id from rules where account_id = $1 and state in ('creating', 'deleted')
            )
            order by position ${direction} limit $2
          )
-         select page.position, page.rule_id, page.rule_version, page.created_at, page.platform,
+         select page.position, page.rule_id, page.rule_version, page.created_at, page.platform, page.via,
            posts.platform_post_id, posts.payload, coalesce(versions.translated_value, '') as rule_value
          from page join posts on posts.event_key = page.event_key and posts.platform = page.platform
            and posts.event_day = page.event_day
@@ -52,6 +53,14 @@ export function createMatchReader(database: Database): MatchReader {
         values,
       );
       return rows.map(toStoredMatch);
+    },
+    async removedThrough({ accountId, ruleId, platform }) {
+      const row = await database.one<{ through: number | null }>(
+        `select max(last_position) as through from removed_matches
+         where account_id = $1 and ($2::text is null or rule_id = $2) and ($3::text is null or platform = $3)`,
+        [accountId, ruleId, platform],
+      );
+      return row?.through ?? 0;
     },
   };
 }
@@ -65,6 +74,7 @@ function toStoredMatch(row: MatchRow): StoredMatch {
     createdAt: row.created_at,
     platform: row.platform,
     platformPostId: row.platform_post_id,
+    via: row.via,
     payload: JSON.parse(row.payload),
   };
 }

@@ -2,6 +2,7 @@ import type { StreamEvent } from '../../ingest/stream-event.ts';
 import type { Holder, NewMatch } from '../../matching/match-events.ts';
 import type { MatchStore } from '../../matching/match-store.ts';
 import type { Database, Sql } from './database.ts';
+import { daysAhead } from './maintenance.ts';
 
 interface HolderRow {
   slot_id: string;
@@ -16,10 +17,13 @@ interface HolderRow {
 const holderColumns = `slots.id as slot_id, slots.source_id, slots.upstream_rule_id, slots.value,
   slot_holders.rule_id, slot_holders.account_id, slot_holders.rule_version`;
 
-export function createMatchStore(database: Database): MatchStore {
+export function createMatchStore(
+  database: Database,
+  { retentionDays = 30 }: { retentionDays?: number } = {},
+): MatchStore {
   return {
     async holdersOf({ slotIds, upstreamRules }) {
-      const rows = await database.many<HolderRow>(
+      const rows = await database.prepared<HolderRow>(
         `select ${holderColumns} from slots join slot_holders on slot_holders.slot_id = slots.id
          where slots.id = any($1) and not slot_holders.pending
          union all
@@ -40,22 +44,49 @@ export function createMatchStore(database: Database): MatchStore {
       return new Set(rows.map((row) => row.source_id));
     },
     async days() {
-      const row = await database.one<{ first: string; last: string }>(
-        `select to_char(min(day), 'YYYY-MM-DD') as first, to_char(max(day), 'YYYY-MM-DD') as last from (
-           select to_date(right(inhrelid::regclass::text, 8), 'YYYYMMDD') as day
-           from pg_inherits where inhparent = 'matches'::regclass
-         ) as days`,
+      const rows = await database.many<{ day: string }>(
+        `select to_char(to_date(right(inhrelid::regclass::text, 8), 'YYYYMMDD'), 'YYYY-MM-DD') as day
+         from pg_inherits where inhparent = 'matches'::regclass and not inhdetachpending`,
       );
-      return row ?? { first: '', last: '' };
+      return new Set(rows.map((row) => row.day));
     },
-    async write(posts, matches) {
-      if (matches.length === 0) return {};
+    async makeDays(days) {
+      const wellFormed = days.filter((day) => /^\d{4}-\d\d-\d\d$/.test(day));
+      await database.run(
+        `select ensure_partitions(day, day) from unnest($1::date[]) as day
+         where day between (now() at time zone 'UTC')::date - $2::integer and (now() at time zone 'UTC')::date + $3::integer`,
+        [wellFormed, retentionDays, daysAhead],
+      );
+    },
+    async write(posts, matches, settled) {
+      if (matches.length === 0) {
+        await settle(database, settled);
+        return {};
+      }
       return await database.transaction(async (sql) => {
-        await insertPosts(sql, posts);
+        await insertPosts(sql, posts, settled);
         return await insertMatches(sql, matches);
       });
     },
+    async bury({ sequence, body, error, deliveries }) {
+      await database.transaction(async (sql) => {
+        await settle(sql, [sequence]);
+        await sql.run(
+          'insert into dead_letters (sequence, body, error, deliveries) values ($1, $2, $3, $4)',
+          [sequence, body.replaceAll('\0', ''), error.replaceAll('\0', '').slice(0, 2_000), deliveries],
+        );
+      });
+    },
   };
+}
+
+/** Written with what the events became, so that the check of the log never counts one that was not dealt with. */
+async function settle(sql: Sql, sequences: readonly number[]): Promise<void> {
+  if (sequences.length === 0) return;
+  await sql.run('insert into settled_batches (last_sequence, sequences) values ($1, $2)', [
+    Math.max(...sequences),
+    sequences,
+  ]);
 }
 
 function toHolder(row: HolderRow): Holder {
@@ -70,10 +101,21 @@ function toHolder(row: HolderRow): Holder {
   };
 }
 
-/** In the order of the key, so that two writers with the same events wait for each other instead of locking up. */
-async function insertPosts(sql: Sql, posts: readonly StreamEvent[]): Promise<void> {
-  await sql.run(
-    `insert into posts (platform, event_key, event_day, platform_post_id, payload)
+/**
+ * And settles them. In the order of the key, so that two writers with the same events wait for each other instead of
+ * locking up.
+ */
+async function insertPosts(
+  sql: Sql,
+  posts: readonly StreamEvent[],
+  settled: readonly number[],
+): Promise<void> {
+  await sql.prepared(
+    `with settled as (
+       insert into settled_batches (last_sequence, sequences)
+       select max(sequence), $6 from unnest($6::bigint[]) as sequence having count(*) > 0
+     )
+     insert into posts (platform, event_key, event_day, platform_post_id, payload)
      select * from unnest($1::text[], $2::text[], $3::date[], $4::text[], $5::text[])
        as new (platform, event_key, event_day, platform_post_id, payload)
      order by event_key
@@ -84,6 +126,7 @@ async function insertPosts(sql: Sql, posts: readonly StreamEvent[]): Promise<voi
       posts.map((post) => post.day),
       posts.map((post) => post.platformPostId),
       posts.map((post) => JSON.stringify(post.payload)),
+      settled,
     ],
   );
 }
@@ -93,17 +136,14 @@ async function insertPosts(sql: Sql, posts: readonly StreamEvent[]): Promise<voi
  * ours are visible. So a reader that has seen a position has seen all before it (I3).
  */
 async function insertMatches(sql: Sql, matches: readonly NewMatch[]): Promise<Record<string, number>> {
-  const log = await sql.one<{ last_position: number }>(
-    'update match_log set last_position = last_position + $1 returning last_position',
-    [matches.length],
-  );
-  const first = (log?.last_position ?? 0) - matches.length + 1;
-  const rows = await sql.many<{ platform: string; count: number }>(
-    `with new as (
-       insert into matches (position, account_id, rule_id, rule_version, platform, event_key, event_day)
-       select $1::bigint + ordinality - 1, account_id, rule_id, rule_version, platform, event_key, event_day
-       from unnest($2::text[], $3::text[], $4::integer[], $5::text[], $6::text[], $7::date[])
-         with ordinality as given (account_id, rule_id, rule_version, platform, event_key, event_day, ordinality)
+  const rows = await sql.prepared<{ platform: string; count: number }>(
+    `with log as (
+       update match_log set last_position = last_position + $1 returning last_position - $1 as before
+     ), new as (
+       insert into matches (position, account_id, rule_id, rule_version, platform, event_key, event_day, via)
+       select log.before + ordinality, account_id, rule_id, rule_version, platform, event_key, event_day, via
+       from log, unnest($2::text[], $3::text[], $4::integer[], $5::text[], $6::text[], $7::date[], $8::text[])
+         with ordinality as given (account_id, rule_id, rule_version, platform, event_key, event_day, via, ordinality)
        on conflict do nothing
        returning account_id, rule_id, platform, created_at
      ), counted as (
@@ -115,13 +155,14 @@ async function insertMatches(sql: Sql, matches: readonly NewMatch[]): Promise<Re
      )
      select platform, count(*) from new group by platform`,
     [
-      first,
+      matches.length,
       matches.map((match) => match.accountId),
       matches.map((match) => match.ruleId),
       matches.map((match) => match.ruleVersion),
       matches.map((match) => match.platform),
       matches.map((match) => match.eventKey),
       matches.map((match) => match.eventDay),
+      matches.map((match) => match.via),
     ],
   );
   return Object.fromEntries(rows.map((row) => [row.platform, row.count]));

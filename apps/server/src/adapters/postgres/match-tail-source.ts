@@ -12,6 +12,7 @@ interface HeaderRow {
   event_key: string;
   event_day: string;
   created_at: Date;
+  via: 'stream' | 'search';
 }
 
 interface LongRow {
@@ -29,7 +30,7 @@ export function createMatchTailSource(database: Database): TailSource {
     },
     async after(position, limit) {
       const rows = await database.prepared<HeaderRow>(
-        `select position, account_id, rule_id, rule_version, platform, event_key, event_day::text, created_at
+        `select position, account_id, rule_id, rule_version, platform, event_key, event_day::text, created_at, via
          from matches where position > $1 order by position limit $2`,
         [position, limit],
       );
@@ -76,6 +77,7 @@ function toHeader(row: HeaderRow): MatchHeader {
     eventKey: row.event_key,
     eventDay: row.event_day,
     createdAt: row.created_at,
+    via: row.via,
   };
 }
 
@@ -86,6 +88,7 @@ function toStoredMatch(header: MatchHeader, row: LongRow): StoredMatch {
     ruleVersion: header.ruleVersion,
     ruleValue: row.rule_value,
     createdAt: header.createdAt,
+    via: header.via,
     platform: header.platform,
     platformPostId: row.platform_post_id,
     payload: JSON.parse(row.payload),

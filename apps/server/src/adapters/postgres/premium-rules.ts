@@ -6,15 +6,6 @@ import type { Sql } from './database.ts';
  * both take the last place. A rule that changes its value holds two slots for a while and counts once.
  */
 export async function countPremiumRules(sql: Sql, accountId: string): Promise<number> {
-  await sql.one('select 1 from accounts where id = $1 for update', [accountId]);
-  const row = await sql.one<{ used: number }>(
-    `select count(*) as used from (
-       select rule_id from slot_holders where account_id = $1 and platform = 'x'
-       union
-       select rules.id from rules join rule_versions v on v.rule_id = rules.id and v.version = rules.version
-       where rules.account_id = $1 and rules.state = 'paused' and v.platform = 'x'
-     ) as premium`,
-    [accountId],
-  );
+  const [row] = await sql.prepared<{ used: number }>('select count_premium_rules($1) as used', [accountId]);
   return row?.used ?? 0;
 }

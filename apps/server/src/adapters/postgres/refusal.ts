@@ -1,11 +1,11 @@
-import type { Database, Sql } from './database.ts';
+import type { Sql, Transactions } from './database.ts';
 
 /** Rolls the transaction back and carries the reason out of it. */
 class Refusal extends Error {}
 
 /** A transaction whose work may refuse: then nothing of it remains, and the reason is the result. */
 export async function refusable<Outcome extends object>(
-  database: Database,
+  database: Transactions,
   work: (sql: Sql, refuse: (outcome: Outcome) => never) => Promise<Outcome>,
 ): Promise<Outcome> {
   let refused: Outcome | null = null;

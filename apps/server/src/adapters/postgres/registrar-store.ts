@@ -1,9 +1,10 @@
 import type { Lease } from '../../runtime/lease.ts';
 import type { Problem, Slot, SlotState } from '../../slots/slot.ts';
-import type { Registered, RegistrarStore } from '../../slots/slot-store.ts';
+import type { FullSource, Registered, RegistrarStore } from '../../slots/slot-store.ts';
 import type { Database, Sql } from './database.ts';
 import { assertLease } from './lease-store.ts';
-import { moveAway, movedFrom } from './slot-moving.ts';
+import { moveAway, movedFrom, moveToRoom } from './slot-moving.ts';
+import { recordCapacity } from './source-capacity.ts';
 import { callsMade, recordCall } from './upstream-calls.ts';
 
 interface SlotRow {
@@ -54,6 +55,9 @@ export function createRegistrarStore(database: Database): RegistrarStore {
     recordVanished: (lease, slotIds) => fenced(lease, (sql) => recordVanished(sql, slotIds)),
     recordSeen: (lease, sourceId, agoMs) => fenced(lease, (sql) => recordSeen(sql, sourceId, agoMs)),
     retryFailed: (lease, sourceId) => fenced(lease, (sql) => retryFailed(sql, sourceId)),
+    recordCapacity: (lease, sourceId, learnt) =>
+      fenced(lease, (sql) => recordCapacity(sql, sourceId, learnt)),
+    recordFull: (lease, full) => fenced(lease, (sql) => recordFull(sql, full)),
     moveAway: (lease, sourceId, limit) => fenced(lease, (sql) => moveAway(sql, sourceId, limit)),
     movedFrom: (sourceId) => movedFrom(database, sourceId),
     recordCall: (lease, sourceId, limit) => fenced(lease, (sql) => recordCall(sql, sourceId, limit)),
@@ -81,9 +85,7 @@ async function recordRegistered(sql: Sql, registered: readonly Registered[]): Pr
        upstream_rule_id = new.upstream_rule_id,
        foreign_rule = new.foreign_rule,
        problem = null, problem_kind = null,
-       registered_at = case when slots.state = 'wanted' then coalesce(slots.registered_at, now())
-         else slots.registered_at end,
-       confirmed_at = now(), attempts = 0, retry_at = null,
+       registered_at = coalesce(slots.registered_at, now()), confirmed_at = now(), attempts = 0, retry_at = null,
        state = case when slots.state = 'wanted' then 'registered' else slots.state end
      from unnest($1::text[], $2::text[], $3::boolean[]) as new (id, upstream_rule_id, foreign_rule)
      where slots.id = new.id`,
@@ -112,6 +114,13 @@ async function recordProblem(sql: Sql, slotIds: readonly string[], problem: Prob
      where id = any($1)`,
     [slotIds, problem.words, problem.kind],
   );
+}
+
+async function recordFull(sql: Sql, { sourceId, slotIds, learnt, words }: FullSource): Promise<number> {
+  const { moved, left } = await moveToRoom(sql, sourceId, slotIds);
+  await recordCapacity(sql, sourceId, learnt);
+  await recordProblem(sql, left, { kind: 'full', words: `no source has room for it (${words})` });
+  return moved;
 }
 
 async function recordGone(sql: Sql, slotIds: readonly string[]): Promise<void> {

@@ -44,11 +44,15 @@ type Refuse = (outcome: ChangeOutcome) => never;
 export function createRuleChangeStore(database: Database): RuleChangeStore {
   return {
     beginUpdate: (update, change) =>
-      refusable<ChangeOutcome>(database, (sql, refuse) => beginUpdate(sql, update, change, refuse)),
+      refusable<ChangeOutcome>(database.forAccount(change.accountId), (sql, refuse) =>
+        beginUpdate(sql, update, change, refuse),
+      ),
     beginResume: (resume) =>
-      refusable<ChangeOutcome>(database, (sql, refuse) => beginResume(sql, resume, refuse)),
+      refusable<ChangeOutcome>(database.forAccount(resume.accountId), (sql, refuse) =>
+        beginResume(sql, resume, refuse),
+      ),
     apply: (begun, change) =>
-      database.transaction(async (sql) => {
+      database.forAccount(change.accountId).transaction(async (sql) => {
         const rule = await lockRule(sql, begun.ruleId);
         if (rule?.changing_to !== begun.version) return null;
         await apply(sql, begun);
@@ -56,7 +60,7 @@ export function createRuleChangeStore(database: Database): RuleChangeStore {
       }),
     undo: (ruleId) => database.transaction((sql) => undoChange(sql, ruleId)),
     pause: (ruleId, change) =>
-      database.transaction(async (sql) => {
+      database.forAccount(change.accountId).transaction(async (sql) => {
         const rule = await lockRule(sql, ruleId);
         if (rule?.account_id !== change.accountId) return { kind: 'not_found' };
         if (rule.changing_to !== null) return { kind: 'under_way' };
@@ -138,20 +142,15 @@ async function beginUpdate(
       (one) => one.platform === value.platform && one.translated_value === value.translatedValue,
     );
     // A paused rule holds nothing; it takes its slots when it is resumed.
-    const needsSlot = !kept && rule.state !== 'paused';
-    const slotId = needsSlot ? await take(sql, { rule, value, version: change.version }, refuse) : '';
-    if (needsSlot) taken++;
+    if (!kept && rule.state !== 'paused') {
+      await take(sql, { rule, value, version: change.version }, refuse);
+      taken++;
+      continue;
+    }
     await sql.run(
       `insert into rule_versions (rule_id, version, platform, value, translated_value, slot_id)
        values ($1, $2, $3, $4, $5, $6)`,
-      [
-        ruleId,
-        change.version,
-        value.platform,
-        value.value,
-        value.translatedValue,
-        needsSlot ? slotId : (kept?.slot_id ?? ''),
-      ],
+      [ruleId, change.version, value.platform, value.value, value.translatedValue, kept?.slot_id ?? ''],
     );
   }
   if (taken > 0) return await markBegun(sql, change);
@@ -172,11 +171,7 @@ async function beginResume(sql: Sql, resume: RuleResume, refuse: Refuse): Promis
     if (used > resume.premiumRulesMax) refuse({ kind: 'premium_limit', used });
   }
   for (const value of inOrder(values)) {
-    const slotId = await take(sql, { rule, value, version: rule.version }, refuse);
-    await sql.run(
-      'update rule_versions set slot_id = $4 where rule_id = $1 and version = $2 and platform = $3',
-      [rule.id, rule.version, value.platform, slotId],
-    );
+    await take(sql, { rule, value, version: rule.version }, refuse);
   }
   return await markBegun(sql, { ruleId: rule.id, version: rule.version, update: null });
 }
@@ -262,10 +257,10 @@ async function take(
   sql: Sql,
   { rule, value, version }: { rule: LockedRule; value: NewRuleValue; version: number },
   refuse: Refuse,
-): Promise<string> {
+): Promise<void> {
   const owner = { id: rule.id, accountId: rule.account_id };
   const placement = await takeSlot(sql, owner, value, { version, pending: true });
-  return placement.kind === 'taken' ? placement.slotId : refuse(placement);
+  if (placement.kind !== 'taken') refuse(placement);
 }
 
 function toValue(row: VersionRow): NewRuleValue {

@@ -1,24 +1,30 @@
-import type { AnswerOf, Platform, Rule } from '@earshot/contract';
+import type { AnswerOf, Rule } from '@earshot/contract';
 import type { Change } from '../../changes/change.ts';
-import type { BeginOutcome, HeldSlot, NewRule, RuleStore } from '../../rules/rule-store.ts';
+import type { BeginOutcome, NewRule, RuleStore } from '../../rules/rule-store.ts';
 import type { AbandonedRules } from '../../rules/undo-abandoned-worker.ts';
-import type { ProblemKind, SlotState } from '../../slots/slot.ts';
+import { createActivate } from './activate-rule.ts';
 import { recordChange } from './change-rows.ts';
+import { createRegistered } from './create-registered.ts';
 import type { Database, Sql } from './database.ts';
+import { createSlotStates } from './held-slots.ts';
 import { countPremiumRules } from './premium-rules.ts';
 import { refusable } from './refusal.ts';
 import { type RuleRow, ruleById, rulePage, toRule } from './rule-rows.ts';
 import { leaveSlots, takeSlot } from './slot-holding.ts';
 
 export function createRuleStore(database: Database): RuleStore & AbandonedRules {
+  const slotStates = createSlotStates(database);
   return {
-    begin: (rule) =>
-      refusable<BeginOutcome>(database, async (sql, refuse) => {
+    async begin(rule, whenRegistered) {
+      const tried = whenRegistered && (await createRegistered(database, rule, whenRegistered));
+      if (tried?.created) return { kind: 'created', answer: tried.created };
+      return await refusable<BeginOutcome>(database.forAccount(rule.accountId), async (sql, refuse) => {
         await begin(sql, rule, refuse);
-        return { kind: 'begun' };
-      }),
-    slotStates: (ruleId, version = 1) => slotStates(database, ruleId, version),
-    activate: (change, answer) => database.transaction((sql) => activate(sql, change, answer)),
+        return { kind: 'begun', equivalentRuleId: tried?.equivalentRuleId ?? null };
+      });
+    },
+    slotStates: (ruleId, version = 1) => slotStates({ ruleId, version }),
+    activate: createActivate(database),
     abandon: (ruleId) => database.transaction((sql) => abandon(sql, ruleId)),
     async stillReleasing(slotIds) {
       const row = await database.one<{ count: number }>(
@@ -35,21 +41,24 @@ export function createRuleStore(database: Database): RuleStore & AbandonedRules 
       for (const { id } of rules) await database.transaction((sql) => abandon(sql, id));
       return rules.length;
     },
-    delete: (change, ruleId) => database.transaction((sql) => remove(sql, change, ruleId)),
+    delete: (change, ruleId) =>
+      database.forAccount(change.accountId).transaction((sql) => remove(sql, change, ruleId)),
     async exists(accountId, ruleId) {
-      const row = await database.one(
-        `select 1 from rules where id = $1 and account_id = $2 and state not in ('creating', 'deleted')`,
-        [ruleId, accountId],
-      );
+      const row = await database
+        .forAccount(accountId)
+        .one(
+          `select 1 from rules where id = $1 and account_id = $2 and state not in ('creating', 'deleted')`,
+          [ruleId, accountId],
+        );
       return row !== null;
     },
     async get(accountId, ruleId) {
-      const row = await database.one<RuleRow>(ruleById, [accountId, ruleId]);
+      const row = await database.forAccount(accountId).one<RuleRow>(ruleById, [accountId, ruleId]);
       return row && toRule(row);
     },
-    equivalentOf: (accountId, ruleId) => equivalentOf(database, accountId, ruleId),
     async page(accountId, { before, limit }): Promise<Rule[]> {
-      return (await database.many<RuleRow>(rulePage, [accountId, before, limit])).map(toRule);
+      const rows = await database.forAccount(accountId).many<RuleRow>(rulePage, [accountId, before, limit]);
+      return rows.map(toRule);
     },
   };
 }
@@ -59,31 +68,14 @@ async function begin(sql: Sql, rule: NewRule, refuse: (outcome: BeginOutcome) =>
     const used = await countPremiumRules(sql, rule.accountId);
     if (used >= rule.premiumRulesMax) refuse({ kind: 'premium_limit', used });
   }
-  await sql.run(
+  await sql.prepared(
     `insert into rules (id, account_id, name, intent, state, expires_at) values ($1, $2, $3, $4, 'creating', $5)`,
     [rule.id, rule.accountId, rule.name, rule.intent, rule.expiresAt],
   );
   for (const value of rule.values.toSorted((a, b) => (a.platform < b.platform ? -1 : 1))) {
     const placement = await takeSlot(sql, rule, value);
     if (placement.kind !== 'taken') return refuse(placement);
-    await sql.run(
-      `insert into rule_versions (rule_id, version, platform, value, translated_value, slot_id)
-       values ($1, 1, $2, $3, $4, $5)`,
-      [rule.id, value.platform, value.value, value.translatedValue, placement.slotId],
-    );
   }
-}
-
-async function activate(sql: Sql, change: Change, answer: AnswerOf<'CreateRule'>): Promise<boolean> {
-  const { rule_id } = answer;
-  const row = await sql.one<{ name: string }>(
-    `update rules set state = 'active' where id = $1 and state = 'creating' returning name`,
-    [rule_id],
-  );
-  if (!row) return false;
-  const after = { name: row.name, state: 'active' };
-  await recordChange(sql, change, { targetId: rule_id, before: null, after, answer });
-  return true;
 }
 
 async function remove(sql: Sql, change: Change, ruleId: string): Promise<AnswerOf<'DeleteRule'> | null> {
@@ -112,55 +104,4 @@ async function abandon(sql: Sql, ruleId: string): Promise<string[]> {
   // A tombstone, because an event may already have matched it: the purge takes both away.
   await sql.run(`update rules set state = 'deleted', deleted_at = now() where id = $1`, [ruleId]);
   return slotIds;
-}
-
-/** Candidates hold one of its slots, or are paused and hold none. */
-async function equivalentOf(sql: Sql, accountId: string, ruleId: string): Promise<string | null> {
-  const values = (rule: string) =>
-    `(select array_agg(v.platform || ' ' || v.translated_value order by v.platform) from rule_versions v
-      where v.rule_id = ${rule}.id and v.version = ${rule}.version)`;
-  const row = await sql.one<{ id: string }>(
-    `select other.id from rules mine join rules other on other.account_id = mine.account_id
-     where mine.id = $2 and mine.account_id = $1 and other.id <> mine.id
-       and other.state not in ('creating', 'deleted')
-       and other.id in (
-         select theirs.rule_id from slot_holders held join slot_holders theirs on theirs.slot_id = held.slot_id
-         where held.rule_id = $2 and theirs.account_id = $1
-         union all
-         select id from rules where account_id = $1 and state = 'paused')
-       and ${values('other')} = ${values('mine')}
-     order by other.id limit 1`,
-    [accountId, ruleId],
-  );
-  return row?.id ?? null;
-}
-
-async function slotStates(sql: Sql, ruleId: string, version: number): Promise<HeldSlot[]> {
-  const rows = await sql.many<{
-    platform: Platform;
-    state: SlotState;
-    upstream_rule_id: string | null;
-    value: string;
-    live: boolean;
-    problem: string | null;
-    problem_kind: ProblemKind | null;
-  }>(
-    `select slots.platform, slots.state, slots.upstream_rule_id, slots.value, sources.live_until > now() as live, slots.problem,
-       slots.problem_kind
-     from slot_holders
-     join slots on slots.id = slot_holders.slot_id
-     join sources on sources.id = slots.source_id
-     join rule_versions v on v.slot_id = slots.id and v.rule_id = slot_holders.rule_id and v.version = $2
-     where slot_holders.rule_id = $1 order by slots.platform desc`,
-    [ruleId, version],
-  );
-  return rows.map((row) => ({
-    platform: row.platform,
-    state: row.state,
-    upstreamRuleId: row.upstream_rule_id,
-    translatedValue: row.value,
-    live: row.live,
-    problem: row.problem,
-    problemKind: row.problem_kind,
-  }));
 }

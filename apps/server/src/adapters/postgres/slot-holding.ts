@@ -20,71 +20,94 @@ export interface Hold {
   readonly pending: boolean;
 }
 
+/** Takes the slot of a value, or makes it, and writes it down as the slot of the rule's version. */
 export async function takeSlot(
   sql: Sql,
   rule: Pick<NewRule, 'id' | 'accountId'>,
   value: NewRuleValue,
   hold: Hold = { version: 1, pending: false },
 ): Promise<Placement> {
-  const placement = await lockOrMakeSlot(sql, value);
-  if (placement.kind !== 'taken') return placement;
-  await sql.run(
-    `update slots set
-       state = case
-         when state = 'failed' then 'wanted'
-         when state = 'releasing' and upstream_rule_id is not null then 'registered'
-         when state = 'releasing' then 'wanted'
-         else state end,
-       problem = null, problem_kind = null
-     where id = $1`,
-    [placement.slotId],
-  );
-  // A rule that goes back to a value which it is about to release holds that slot still.
-  await sql.run(
-    `insert into slot_holders (slot_id, rule_id, account_id, platform, rule_version, pending)
-     values ($1, $2, $3, $4, $5, $6) on conflict (slot_id, rule_id) do nothing`,
-    [placement.slotId, rule.id, rule.accountId, value.platform, hold.version, hold.pending],
-  );
-  return placement;
-}
-
-async function lockOrMakeSlot(sql: Sql, value: NewRuleValue): Promise<Placement> {
-  const { platform } = value;
-  const hash = valueHash(platform, value.translatedValue);
-  const lockExisting = () =>
-    sql.one<{ id: string }>('select id from slots where platform = $1 and value_hash = $2 for update', [
-      platform,
-      hash,
-    ]);
-  const before = await lockExisting();
-  if (before) return { kind: 'taken', slotId: before.id };
-  // One placement at a time per platform: capacity is counted under this lock.
-  const sources = await sql.many<{ id: string; capacity: number }>(
-    'select id, capacity from sources where platform = $1 and enabled order by id for update',
+  const { platform, translatedValue } = value;
+  const hash = valueHash(platform, translatedValue);
+  const holding = [
+    rule.id,
+    rule.accountId,
+    platform,
+    hold.version,
+    hold.pending,
+    value.value,
+    translatedValue,
+  ];
+  const takeExisting = async (): Promise<Placement | null> => {
+    const slotId = await lockExisting(sql, platform, hash);
+    if (slotId === null) return null;
+    await sql.prepared(holdExisting, [...holding, slotId]);
+    return { kind: 'taken', slotId };
+  };
+  const before = await takeExisting();
+  if (before) return before;
+  // One placement at a time per platform: capacity is looked at under this lock, which is held to the commit.
+  const sources = await sql.prepared<{ capacity: number }>(
+    'select source_capacity as capacity from lock_sources($1)',
     [platform],
   );
   if (sources.length === 0) return { kind: 'no_source', platform };
-  const meanwhile = await lockExisting();
-  if (meanwhile) return { kind: 'taken', slotId: meanwhile.id };
-  const source = await sql.one<{ id: string }>(
-    `select id from (
-       select id, capacity, (select count(*) from slots where source_id = sources.id) as used,
-         exists (select 1 from leases where name = 'registrar:' || sources.id and expires_at > now()) as served
-       from sources where platform = $1 and enabled
-     ) as room where used < capacity order by served desc, used, id limit 1`,
-    [platform],
-  );
-  if (!source) {
-    const capacity = sources.reduce((sum, one) => sum + one.capacity, 0);
-    return { kind: 'sources_full', platform, capacity };
-  }
-  const slotId = newId('slot');
-  await sql.run(
-    `insert into slots (id, platform, source_id, value, value_hash, state) values ($1, $2, $3, $4, $5, 'wanted')`,
-    [slotId, platform, source.id, value.translatedValue, hash],
-  );
-  return { kind: 'taken', slotId };
+  const [made] = await sql.prepared<{ id: string }>(holdNew, [...holding, newId('slot'), hash]);
+  if (made) return { kind: 'taken', slotId: made.id };
+  // Somebody was faster, or there is no room.
+  const capacity = sources.reduce((sum, one) => sum + one.capacity, 0);
+  return (await takeExisting()) ?? { kind: 'sources_full', platform, capacity };
 }
+
+/** What is held needs no change of its row, unless it was given up or has a problem that is to be tried anew. */
+async function lockExisting(sql: Sql, platform: Platform, hash: Buffer): Promise<string | null> {
+  const [slot] = await sql.prepared<{ id: string; settled: boolean }>(
+    `select id, state not in ('failed', 'releasing') and problem is null as settled
+     from slots where platform = $1 and value_hash = $2 for update`,
+    [platform, hash],
+  );
+  if (slot && !slot.settled) {
+    await sql.run(
+      `update slots set
+         state = case
+           when state = 'failed' then 'wanted'
+           when state = 'releasing' and upstream_rule_id is not null then 'registered'
+           when state = 'releasing' then 'wanted'
+           else state end,
+         problem = null, problem_kind = null
+       where id = $1`,
+      [slot.id],
+    );
+  }
+  return slot?.id ?? null;
+}
+
+/**
+ * Holder and version of `slot`, the statement's first part. A rule that goes back to a value which it is about to
+ * release holds that slot still; one that is resumed has its version already.
+ */
+const holdSlot = `, holder as (
+    insert into slot_holders (slot_id, rule_id, account_id, platform, rule_version, pending)
+    select id, $1, $2, $3, $4, $5 from slot on conflict (slot_id, rule_id) do nothing
+  ), version as (
+    insert into rule_versions (rule_id, version, platform, value, translated_value, slot_id)
+    select $1, $4, $3, $6, $7, id from slot
+    on conflict (rule_id, version, platform) do update set slot_id = excluded.slot_id
+  ) select id from slot`;
+
+const holdExisting = `with slot as (select $8::text as id) ${holdSlot}`;
+
+/** On the source with the fewest slots, if one has room; one that nobody serves at the moment comes last. */
+const holdNew = `with room as (
+    select id, slots,
+      exists (select 1 from leases where name = 'registrar:' || sources.id and expires_at > now()) as served
+    from sources where platform = $3 and enabled and slots < capacity
+  ), slot as (
+    insert into slots (id, platform, source_id, value, value_hash, state)
+    select $8, $3, id, $7, $9, 'wanted' from room order by served desc, slots, id limit 1
+    on conflict (platform, value_hash) do nothing
+    returning id
+  ) ${holdSlot}`;
 
 /** Leaves all slots of the rule, or those that are named; returns them. */
 export async function leaveSlots(

@@ -1,46 +1,91 @@
 import type { Sql } from './database.ts';
 
-/** X says that most rules are effective within this time (x.md §3.6): until then the old source still serves. */
+/** X says that most rules are effective within this time: until then the old source still serves. */
 const activeAfterSeconds = 20;
 
+interface Target {
+  id: string;
+  room: number;
+}
+
 /**
- * Gives the slots of a source that is being drained to sources with room. The rows are the new source's from now on;
- * the old one keeps the upstream rules, which bear the slot's tag, until the new one serves them.
+ * Sources that can take slots of another one, under the lock under which new slots are placed: capacity is exact. The
+ * other one is locked with them, in the same order, so that two which give to each other do not block each other.
  */
-export async function moveAway(sql: Sql, sourceId: string, limit: number): Promise<number> {
-  const source = await sql.one<{ platform: string }>(
-    'select platform from sources where id = $1 and not enabled',
+async function lockTargets(sql: Sql, sourceId: string): Promise<Target[]> {
+  const platform = 'platform = (select platform from sources where id = $1)';
+  const others = `${platform} and enabled and id <> $1`;
+  await sql.run(`select 1 from sources where ${platform} and (enabled or id = $1) order by id for update`, [
+    sourceId,
+  ]);
+  return await sql.many<Target>(
+    `select id, greatest(0, capacity - (select count(*) from slots where source_id = sources.id)) as room
+     from sources where ${others}
+     order by exists (select 1 from leases where name = 'registrar:' || sources.id and expires_at > now()) desc, id`,
     [sourceId],
   );
-  if (!source) return 0;
-  // The same lock under which new slots are placed: capacity is exact.
-  await sql.run('select 1 from sources where platform = $1 and enabled order by id for update', [
-    source.platform,
-  ]);
-  const targets = await sql.many<{ id: string; room: number }>(
-    `select id, capacity - (select count(*) from slots where source_id = sources.id) as room
-     from sources where platform = $1 and enabled order by id`,
-    [source.platform],
-  );
-  const room = targets.reduce((sum, target) => sum + Math.max(0, target.room), 0);
+}
+
+function roomOf(targets: readonly Target[]): number {
+  return targets.reduce((sum, target) => sum + target.room, 0);
+}
+
+/** The rows are the new sources' from now on. Whoever served a slot that is not registered goes on serving it. */
+async function give(sql: Sql, slotIds: readonly string[], targets: readonly Target[]): Promise<void> {
+  let rest = slotIds;
+  for (const { id, room } of targets) {
+    await sql.run(
+      `update slots set source_id = $2, state = 'wanted', upstream_rule_id = null, foreign_rule = false,
+         moved_from = case when state = 'registered' or moved_from is null then source_id else moved_from end,
+         problem = null, problem_kind = null
+       where id = any($1)`,
+      [rest.slice(0, room), id],
+    );
+    rest = rest.slice(room);
+  }
+}
+
+/**
+ * Gives the slots of a source that is being drained to sources with room. The old one keeps the upstream rules, which
+ * bear the slot's tag, until the new one serves them; so a slot that has just arrived stays until its own rule does.
+ */
+export async function moveAway(sql: Sql, sourceId: string, limit: number): Promise<number> {
+  const draining = await sql.one('select 1 from sources where id = $1 and not enabled', [sourceId]);
+  if (!draining) return 0;
+  const targets = await lockTargets(sql, sourceId);
   // Somebody who holds a slot's row is left alone: its turn comes next time.
   const slots = await sql.many<{ id: string }>(
     `select id from slots where source_id = $1 and state in ('wanted', 'registered', 'failed')
+       and not (state = 'registered' and moved_from is not null
+         and confirmed_at > now() - $3 * interval '1 second')
      order by created_at limit $2 for update skip locked`,
-    [sourceId, Math.min(limit, room)],
+    [sourceId, Math.min(limit, roomOf(targets)), activeAfterSeconds],
   );
-  let rest = slots.map((slot) => slot.id);
-  for (const target of targets) {
-    const ids = rest.slice(0, Math.max(0, target.room));
-    rest = rest.slice(ids.length);
-    await sql.run(
-      `update slots set source_id = $2, moved_from = $3, state = 'wanted', upstream_rule_id = null,
-         foreign_rule = false, problem = null, problem_kind = null
-       where id = any($1)`,
-      [ids, target.id, sourceId],
-    );
-  }
+  await give(
+    sql,
+    slots.map(({ id }) => id),
+    targets,
+  );
   return slots.length;
+}
+
+/** Gives wanted slots that their source does not take to others; `left` are those that nobody has room for. */
+export async function moveToRoom(
+  sql: Sql,
+  sourceId: string,
+  slotIds: readonly string[],
+): Promise<{ moved: number; left: string[] }> {
+  const targets = await lockTargets(sql, sourceId);
+  // Who is skipped stays wanted here, and comes back.
+  const slots = await sql.many<{ id: string }>(
+    `select id from slots where id = any($1) and source_id = $2 and state = 'wanted'
+     order by created_at for update skip locked`,
+    [slotIds, sourceId],
+  );
+  const ids = slots.map(({ id }) => id);
+  const room = roomOf(targets);
+  await give(sql, ids.slice(0, room), targets);
+  return { moved: Math.min(room, ids.length), left: ids.slice(room) };
 }
 
 export async function movedFrom(sql: Sql, sourceId: string): Promise<string[]> {

@@ -1,19 +1,15 @@
 import { z } from 'zod';
+import { problemType, type XProblem } from '../../ingest/x-ending.ts';
 
 const problemSchema = z.looseObject({
   type: z.string().nullish(),
   title: z.string().nullish(),
+  detail: z.string().nullish(),
   connection_issue: z.string().nullish(),
+  disconnect_type: z.string().nullish(),
 });
 
-export type XProblem = z.output<typeof problemSchema>;
-
 const bodySchema = z.union([z.looseObject({ errors: z.array(problemSchema).min(1) }), problemSchema]);
-
-/** The last part of a problem's `type`: the host differs between documents and wire (x.md §5.4). */
-export function problemType(type: string | null | undefined): string | null {
-  return type?.split('/').at(-1) ?? null;
-}
 
 /** The problem of an error body, which stands at the top level or inside `errors`. */
 export function problemOf(body: unknown): XProblem {

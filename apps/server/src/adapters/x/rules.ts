@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { problemType } from '../../ingest/x-ending.ts';
 import {
   type AddOutcome,
   type NewUpstreamRule,
@@ -8,7 +9,7 @@ import {
   UpstreamUnavailable,
 } from '../../slots/upstream-rules.ts';
 import type { UpstreamAnswer, UpstreamClient } from '../upstream/client.ts';
-import { problemIn, problemType } from './problem.ts';
+import { problemIn } from './problem.ts';
 
 const path = '/2/tweets/search/stream/rules';
 const credentialRetryMs = 60_000;
@@ -32,6 +33,17 @@ const addSchema = z.looseObject({
   errors: z.array(ruleErrorSchema).nullish(),
 });
 
+/** Numbers in one version of the API, strings in another. */
+const tally = z.union([z.number(), z.string().regex(/^[0-9]+$/)]).transform(Number);
+const countsSchema = z.looseObject({
+  data: z.looseObject({
+    cap_per_client_app: tally,
+    client_app_rules_count: z.looseObject({ rule_count: tally }),
+    cap_per_project: tally.nullish(),
+    project_rules_count: tally.nullish(),
+  }),
+});
+
 type RuleError = z.output<typeof ruleErrorSchema>;
 
 /** X's rule set. Answers are read from their bodies: a refusal comes inside a 200, a duplicate inside a 201. */
@@ -50,7 +62,20 @@ export function createXRules(client: UpstreamClient, { pace = 1 } = {}): Upstrea
       const answer = await client.call('POST', path, { body: { delete: { ids } }, signal });
       if (answer.status !== 200) throw unavailable(answer);
     },
+    room: (call) => room(client, call),
   };
+}
+
+/** Both caps hold: the app's own, and that of the project, which other apps may use up. */
+async function room(client: UpstreamClient, { permit, signal }: UpstreamCall): Promise<number | null> {
+  await permit('read');
+  const answer = await client.call('GET', `${path}/counts`, { signal });
+  const counts = countsSchema.safeParse(answer.body);
+  if (answer.status !== 200 || !counts.success) return null;
+  const { data } = counts.data;
+  const ofApp = data.cap_per_client_app - data.client_app_rules_count.rule_count;
+  const ofProject = (data.cap_per_project ?? Number.POSITIVE_INFINITY) - (data.project_rules_count ?? 0);
+  return Math.max(0, Math.min(ofApp, ofProject));
 }
 
 async function list(client: UpstreamClient, { permit, signal }: UpstreamCall): Promise<UpstreamRule[]> {
@@ -81,7 +106,8 @@ async function add(
   }
   const wellFormed = answer.status === 200 || answer.status === 201 || answer.status === 400;
   if (!wellFormed) throw unavailable(answer);
-  const outcomes = rules.map((rule) => outcomeOf(rule, answer));
+  const body = addSchema.safeParse(answer.body);
+  const outcomes = rules.map((rule) => (body.success ? outcomeOf(rule, body.data) : null));
   const unclear = rules.filter((_, index) => outcomes[index] === null);
   // Whether X creates the valid rules of a batch with an invalid one is not documented: ask again without it.
   const again = unclear.length > 0 && rules.length > 1 ? await addAgain(client, rules, unclear, call) : [];
@@ -105,12 +131,10 @@ async function addAgain(
   ];
 }
 
-function outcomeOf(rule: NewUpstreamRule, answer: UpstreamAnswer): AddOutcome | null {
-  const body = addSchema.safeParse(answer.body);
-  if (!body.success) return null;
-  const added = body.data.data?.find(({ value }) => value === rule.value);
+function outcomeOf(rule: NewUpstreamRule, body: z.output<typeof addSchema>): AddOutcome | null {
+  const added = body.data?.find(({ value }) => value === rule.value);
   if (added) return { kind: 'added', id: added.id };
-  const error = body.data.errors?.find(({ value }) => value === rule.value);
+  const error = body.errors?.find(({ value }) => value === rule.value);
   if (!error) return null;
   return problemType(error.type) === 'duplicate-rules'
     ? { kind: 'duplicate' }

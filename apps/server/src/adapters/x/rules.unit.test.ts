@@ -120,6 +120,35 @@ describe('adding rules', () => {
   });
 });
 
+describe('room', () => {
+  const counts = (more: object) => ({
+    data: {
+      cap_per_client_app: '1000',
+      client_app_rules_count: { client_app_id: '1', rule_count: 42 },
+      ...more,
+    },
+  });
+
+  test.each([
+    ['the cap of the app', 200, counts({}), 958],
+    ['numbers instead of strings', 200, counts({ cap_per_client_app: 50 }), 8],
+    [
+      'a project that is nearly full',
+      200,
+      counts({ cap_per_project: '1000', project_rules_count: '997' }),
+      3,
+    ],
+    ['more rules than the cap', 200, counts({ cap_per_client_app: '40' }), 0],
+    ['no cap', 200, { data: {} }, null],
+    ['a cap that is no number', 200, counts({ cap_per_client_app: 'many' }), null],
+    ['a refusal', 403, { title: 'Forbidden' }, null],
+  ])('%s', async (_, status, body, room) => {
+    const { rules, asked } = await rulesThatAnswer([{ status, body }]);
+    expect(await rules.room(never)).toBe(room);
+    expect(asked).toEqual(['/2/tweets/search/stream/rules/counts']);
+  });
+});
+
 describe('listing and removing', () => {
   test('every page is read, with and without data', async () => {
     const { rules, asked } = await rulesThatAnswer([

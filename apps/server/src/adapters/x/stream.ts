@@ -1,14 +1,15 @@
-import { StreamEnded, type StreamEnding, type UpstreamStream } from '../../ingest/upstream-stream.ts';
+import { StreamEnded, type UpstreamStream } from '../../ingest/upstream-stream.ts';
+import { endingOfX } from '../../ingest/x-ending.ts';
 import { streamChunks, type UpstreamClient } from '../upstream/client.ts';
 import { retryAfterMs } from '../upstream/retry-after.ts';
-import { problemOf, problemType } from './problem.ts';
+import { problemOf } from './problem.ts';
 import { splitLines } from './split-lines.ts';
 
-/** Keep-alives come every 20 s: a timer of 20 s would misfire (x.md §5.3). */
-const silenceMaxMs = 30_000;
+/** Keep-alives come every 20 s: a timer of 20 s would misfire. Our HTTP client's clock adds up to a second. */
+const defaultSilenceMaxMs = 25_000;
 
 /** Everything app-only that can influence matching (x.md §4.1). */
-const fields = new URLSearchParams({
+export const fields = new URLSearchParams({
   'tweet.fields': [
     'attachments,author_id,context_annotations,conversation_id,created_at,display_text_range,edit_controls',
     'edit_history_tweet_ids,entities,geo,id,in_reply_to_user_id,lang,note_tweet,possibly_sensitive',
@@ -26,7 +27,10 @@ const fields = new URLSearchParams({
 });
 
 /** The filtered stream: one JSON record per CRLF line, empty lines are keep-alives. It cannot resume. */
-export function createXStream(client: UpstreamClient): UpstreamStream {
+export function createXStream(
+  client: UpstreamClient,
+  { silenceMaxMs = defaultSilenceMaxMs } = {},
+): UpstreamStream {
   return {
     async *open(_from, signal) {
       const answer = await client.open(`/2/tweets/search/stream?${fields.toString()}`, {
@@ -50,39 +54,10 @@ export function createXStream(client: UpstreamClient): UpstreamStream {
   };
 }
 
-function refusedWith(status: number, body: unknown, waitMs: number | null): StreamEnded {
+function refusedWith(status: number, body: unknown, retryAfterMs: number | null): StreamEnded {
   const problem = problemOf(body);
-  const ending = endingOf(status, problem.connection_issue ?? null, problemType(problem.type), waitMs);
   return new StreamEnded(
-    ending,
+    endingOfX(problem, { status, retryAfterMs }),
     `X answered ${status} ${problem.connection_issue ?? problem.title ?? ''}`.trim(),
   );
-}
-
-/** x.md §5.1, by status and discriminator. */
-function endingOf(
-  status: number,
-  issue: string | null,
-  type: string | null,
-  retryAfterMs: number | null,
-): StreamEnding {
-  switch (status) {
-    case 400:
-      return { kind: 'refused', reason: 'request' };
-    case 401:
-    case 403:
-      return { kind: 'refused', reason: 'credentials' };
-    case 402:
-      return { kind: 'refused', reason: 'credit' };
-    case 409:
-      return { kind: 'no_rules' };
-    case 429:
-      if (issue === 'TooManyConnections') return { kind: 'slot_busy' };
-      if (type === 'usage-capped') return { kind: 'refused', reason: 'credit' };
-      return { kind: 'rate_limited', retryAfterMs };
-    case 503:
-      return issue === 'ProvisioningSubscription' ? { kind: 'provisioning' } : { kind: 'failing', status };
-    default:
-      return { kind: 'failing', status };
-  }
 }

@@ -26,28 +26,19 @@ async function connect(answer: Answer): Promise<{ frames: StreamFrame[]; ending:
   throw new Error('it ended without saying how');
 }
 
-/** x.md §5.1 with the bodies of Appendix A. */
+/** Every answer to a connection that X documents, or that was seen. */
 test.each<[status: number, body: object, ending: StreamEnding]>([
-  [
-    400,
-    { title: 'Invalid Request', type: `${problems}/invalid-request` },
-    { kind: 'refused', reason: 'request' },
-  ],
-  [401, { title: 'Unauthorized', type: 'about:blank' }, { kind: 'refused', reason: 'credentials' }],
-  [402, { title: 'CreditsDepleted' }, { kind: 'refused', reason: 'credit' }],
-  [
-    403,
-    { title: 'Client Forbidden', type: `${problems}/client-forbidden` },
-    { kind: 'refused', reason: 'credentials' },
-  ],
+  [400, { title: 'Invalid Request', type: `${problems}/invalid-request` }, { kind: 'bad_request' }],
+  [401, { title: 'Unauthorized', type: 'about:blank' }, { kind: 'credentials' }],
+  [402, { title: 'CreditsDepleted' }, { kind: 'no_credit' }],
+  [403, { title: 'Client Forbidden', type: `${problems}/client-forbidden` }, { kind: 'credentials' }],
+  [403, { title: 'SpendCapReached' }, { kind: 'spend_cap' }],
+  [409, connection('RulesInvalidIssue'), { kind: 'rules_invalid' }],
+  [404, {}, { kind: 'bad_request' }],
   [409, connection('RuleConfigurationIssue'), { kind: 'no_rules' }],
   [429, connection('TooManyConnections'), { kind: 'slot_busy' }],
   [429, { errors: [connection('TooManyConnections')] }, { kind: 'slot_busy' }],
-  [
-    429,
-    { title: 'UsageCapExceeded', type: `${problems}/usage-capped` },
-    { kind: 'refused', reason: 'credit' },
-  ],
+  [429, { title: 'UsageCapExceeded', type: `${problems}/usage-capped` }, { kind: 'usage_cap' }],
   [429, { title: 'Too Many Requests', type: 'about:blank' }, { kind: 'rate_limited', retryAfterMs: null }],
   [429, { errors: [{ code: 88, message: 'slow down' }] }, { kind: 'rate_limited', retryAfterMs: null }],
   [503, connection('ProvisioningSubscription'), { kind: 'provisioning' }],

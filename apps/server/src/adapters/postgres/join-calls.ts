@@ -1,0 +1,38 @@
+/**
+ * Makes one call out of many: while one is under way, those that come are gathered for the next. What a caller gets
+ * was read after it asked.
+ */
+export function joinCalls<Asked, Answer>(
+  askAll: (asked: readonly Asked[]) => Promise<Answer[]>,
+): (asked: Asked) => Promise<Answer> {
+  let waiting: Array<{ asked: Asked; resolve: (answer: Answer) => void; reject: (error: unknown) => void }> =
+    [];
+  let running = false;
+
+  const run = async () => {
+    while (waiting.length > 0) {
+      const batch = waiting;
+      waiting = [];
+      try {
+        const answers = await askAll(batch.map(({ asked }) => asked));
+        for (const [index, { resolve, reject }] of batch.entries()) {
+          const answer = answers[index];
+          if (answer === undefined) reject(new Error('a joined call got no answer'));
+          else resolve(answer);
+        }
+      } catch (error) {
+        for (const { reject } of batch) reject(error);
+      }
+    }
+    running = false;
+  };
+
+  return (asked) =>
+    new Promise((resolve, reject) => {
+      waiting.push({ asked, resolve, reject });
+      if (running) return;
+      running = true;
+      // Those who are woken by the same ring ask within the same turn of the event loop.
+      setImmediate(() => void run());
+    });
+}

@@ -1,0 +1,85 @@
+import { isIP, type LookupFunction, type Socket } from 'node:net';
+import { callbackify } from 'node:util';
+import { buildConnector } from 'undici';
+import { bareHost, createAddressCheck, isLoopback } from './public-address.ts';
+import type { Resolve } from './resolve.ts';
+
+export class AddressNotAllowed extends Error {
+  constructor() {
+    super('the host is not on the public internet');
+    this.name = 'AddressNotAllowed';
+  }
+}
+
+export interface GuardOptions {
+  readonly resolve: Resolve;
+  readonly allowInsecure: boolean;
+  readonly timeoutMs: number;
+  /** For tests: which certificates to trust. */
+  readonly ca?: string;
+}
+
+/** More addresses than that are not tried. */
+const addressesMax = 4;
+
+/**
+ * Opens connections to public addresses only. A name is resolved once: every address must be public, and the
+ * connection goes to one of exactly those, so that a second answer of the name server changes nothing. Node asks no
+ * lookup function for a literal, so literals are checked before. The peer is checked once more when it is there,
+ * before it is told anything.
+ */
+export function createGuardedConnector(options: GuardOptions): buildConnector.connector {
+  const { resolve, allowInsecure, timeoutMs, ca } = options;
+  const isAllowed = createAddressCheck({ allowLoopback: allowInsecure });
+  const addressesOf = async (host: string): Promise<readonly string[]> => {
+    const addresses = isIP(host) === 0 ? await resolve(host) : [host];
+    if (addresses.length === 0 || !addresses.every(isAllowed)) throw new AddressNotAllowed();
+    return addresses.slice(0, addressesMax);
+  };
+  const open = async (asked: buildConnector.Options): Promise<Socket> => {
+    const host = bareHost(asked.hostname);
+    const addresses = await addressesOf(host);
+    if (asked.protocol !== 'https:' && !addresses.every(isLoopback)) throw new AddressNotAllowed();
+    const connect = buildConnector({
+      timeout: timeoutMs,
+      allowH2: false,
+      maxCachedSessions: 0,
+      lookup: pinnedTo(addresses),
+      autoSelectFamily: true,
+      autoSelectFamilyAttemptTimeout: 2_000,
+      ...(ca === undefined ? {} : { ca }),
+    });
+    const socket = await new Promise<Socket>((resolveSocket, reject) => {
+      connect({ ...asked, hostname: host }, (...[error, connected]) =>
+        error === null ? resolveSocket(connected) : reject(error),
+      );
+    });
+    if (isPeer(socket.remoteAddress, addresses)) return socket;
+    socket.destroy();
+    throw new AddressNotAllowed();
+  };
+  const opened = callbackify(open);
+  return (asked, callback) => {
+    opened(asked, (error: Error | null, socket) => (error ? callback(error, null) : callback(null, socket)));
+  };
+}
+
+function pinnedTo(addresses: readonly string[]): LookupFunction {
+  const all = addresses.map((address) => ({ address, family: isIP(address) }));
+  return (_hostname, { all: wantsAll }, callback) => {
+    const [first] = all;
+    if (wantsAll || first === undefined) callback(null, all);
+    else callback(null, first.address, first.family);
+  };
+}
+
+export function isPeer(peer: string | undefined, addresses: readonly string[]): boolean {
+  return peer !== undefined && addresses.some((address) => sameAddress(address, peer));
+}
+
+/** The resolver and the socket may write the same IPv6 address differently. */
+function sameAddress(one: string, other: string): boolean {
+  if (one === other) return true;
+  if (isIP(one) !== 6 || isIP(other) !== 6) return false;
+  return URL.parse(`http://[${one}]`)?.hostname === URL.parse(`http://[${other}]`)?.hostname;
+}

@@ -1,0 +1,166 @@
+import type { Platform } from '@earshot/contract';
+import {
+  bestOf,
+  clip,
+  filled,
+  type Repair,
+  type RepairVia,
+  type Span,
+  type Timeline,
+  worstOf,
+} from './timeline.ts';
+
+/** What the ledger has about a rule or a platform, within a window. */
+export interface Ledger {
+  /** The database's clock. */
+  readonly now: Date;
+  /** What was heard until then has been matched: what is heard but waits in the event log is not here yet. */
+  readonly matchedThrough: Date;
+  /** Where the window begins for which the rows were read: later than asked when there were too many. */
+  readonly from: Date;
+  readonly to: Date;
+  /** Every platform that was asked about, watched or not. */
+  readonly platforms: readonly Platform[];
+  /** `together`: all are needed at the same time (a platform's sources); else one is enough (a rule's slots). */
+  readonly together: boolean;
+  readonly watched: readonly Watched[];
+  readonly intervals: ReadonlyMap<string, readonly Interval[]>;
+  readonly missing: ReadonlyArray<{ slotId: string; from: Date; to: Date | null }>;
+  readonly repairs: readonly SlotRepair[];
+}
+
+/** A time in which a source was to listen: for a slot of the rule, or for whatever is on it. */
+export interface Watched {
+  readonly platform: Platform;
+  readonly sourceId: string;
+  readonly slotId: string | null;
+  readonly from: Date;
+  readonly to: Date | null;
+}
+
+/** One connection of a source, and what became of the gap before it. In order of time. */
+export interface Interval {
+  readonly id: number;
+  readonly from: Date;
+  readonly to: Date;
+  /** Null while it is open. */
+  readonly endedBecause: string | null;
+  readonly repair: 'under_way' | 'repaired' | 'partly' | 'none' | null;
+  readonly repairVia: RepairVia | null;
+  readonly repairBecause: string | null;
+}
+
+export interface SlotRepair extends Repair {
+  readonly intervalId: number;
+  readonly slotId: string;
+}
+
+/** An open interval without a proof for this long belongs to a process that died. */
+const provenForMs = 10_000;
+
+export interface PlatformCoverage {
+  readonly platform: Platform;
+  readonly timeline: Timeline;
+  /** Everything up to then is known; null when nothing was to be heard. */
+  readonly completeThrough: number | null;
+}
+
+export function coverageOf(ledger: Ledger): PlatformCoverage[] {
+  return ledger.platforms.map((platform) => {
+    const watched = ledger.watched.filter((one) => one.platform === platform);
+    const all = watched.map((one) => timelineOf(ledger, one));
+    const combined = ledger.together ? worstOf(all) : bestOf(all);
+    const from = ledger.from.getTime();
+    const to = Math.min(ledger.to.getTime(), ledger.now.getTime());
+    const cut = openEnded(clip(combined, from, to), combined, to);
+    return {
+      platform,
+      timeline: filled(cut, from, knownUntil(ledger, watched, combined, to)),
+      completeThrough: completeThrough(ledger, watched, combined),
+    };
+  });
+}
+
+/** A gap that lasts has no end, wherever the window ends. */
+function openEnded(cut: Timeline, whole: Timeline, to: number): Timeline {
+  const last = cut.at(-1);
+  const lasts = whole.at(-1)?.to === Number.POSITIVE_INFINITY && last?.state === 'gap' && last.to === to;
+  return lasts ? [...cut.slice(0, -1), { ...last, to: Number.POSITIVE_INFINITY }] : cut;
+}
+
+/** While somebody listens, the time since the last proof is not known yet; it is not unwatched. */
+function knownUntil(ledger: Ledger, watched: readonly Watched[], timeline: Timeline, to: number): number {
+  const now = ledger.now.getTime();
+  const isWatched = watched.some((one) => one.to === null || one.to.getTime() > now);
+  return isWatched ? Math.min(to, timeline.at(-1)?.to ?? to) : to;
+}
+
+function completeThrough(ledger: Ledger, watched: readonly Watched[], timeline: Timeline): number | null {
+  if (watched.length === 0) return null;
+  const heard = timeline.findLast(({ state }) => state === 'live' || state === 'repaired');
+  const heardThrough = heard?.to ?? Math.min(...watched.map(({ from }) => from.getTime()));
+  return Math.min(heardThrough, ledger.matchedThrough.getTime());
+}
+
+function timelineOf(ledger: Ledger, watched: Watched): Timeline {
+  const intervals = ledger.intervals.get(watched.sourceId) ?? [];
+  const spans: Span[] = [];
+  let coveredTo = Number.NEGATIVE_INFINITY;
+  let reason = 'not_listening_yet';
+  for (const interval of intervals) {
+    const [from, to] = [interval.from.getTime(), interval.to.getTime()];
+    if (from > coveredTo) {
+      const repair = repairOf(ledger, interval, watched.slotId);
+      const state = repair?.state === 'repaired' ? 'repaired' : 'gap';
+      spans.push({ from: coveredTo, to: from, state, reason, repair });
+    }
+    if (to > Math.max(from, coveredTo)) {
+      spans.push({ from: Math.max(from, coveredTo), to, state: 'live', reason: null, repair: null });
+    }
+    coveredTo = Math.max(coveredTo, to);
+    reason = interval.endedBecause ?? 'process_died';
+  }
+  if (!isOpen(intervals.at(-1), ledger.now)) {
+    spans.push({ from: coveredTo, to: Number.POSITIVE_INFINITY, state: 'gap', reason, repair: null });
+  }
+  const until = watched.to?.getTime() ?? Number.POSITIVE_INFINITY;
+  return clip(worstOf([spans, ...missingSpans(ledger, watched)]), watched.from.getTime(), until);
+}
+
+function isOpen(last: Interval | undefined, now: Date): boolean {
+  return last?.endedBecause === null && now.getTime() - last.to.getTime() < provenForMs;
+}
+
+/** Nothing repairs these: the upstream keeps what matched, and nothing did. */
+function missingSpans(ledger: Ledger, { slotId }: Watched): Timeline[] {
+  const own = ledger.missing.filter((one) => one.slotId === slotId);
+  return own.map(({ from, to }) => [
+    {
+      from: from.getTime(),
+      to: to?.getTime() ?? Number.POSITIVE_INFINITY,
+      state: 'gap',
+      reason: 'rule_missing',
+      repair: null,
+    },
+  ]);
+}
+
+function repairOf(ledger: Ledger, interval: Interval, slotId: string | null): Repair | null {
+  const own = ledger.repairs.find((one) => one.intervalId === interval.id && one.slotId === slotId);
+  if (own) return own;
+  const { repair, repairVia: via, repairBecause: because } = interval;
+  const whole = { via, because, fidelity: [], matches: null };
+  switch (repair) {
+    case 'repaired':
+      return { ...whole, state: 'repaired' };
+    case 'none':
+      return { ...whole, state: 'impossible' };
+    case 'partly':
+      // The slots that were registered during the gap have rows of their own; for all together it is not whole.
+      return { ...whole, state: 'impossible', because: because ?? 'some_rules_not_repairable' };
+    case 'under_way':
+      return { ...whole, state: 'waiting' };
+    case null:
+      return null;
+  }
+}

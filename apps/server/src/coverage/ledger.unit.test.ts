@@ -1,0 +1,231 @@
+import { describe, expect, test } from 'vitest';
+import { coverageOf, type Interval, type Ledger, type SlotRepair, type Watched } from './ledger.ts';
+import { toCoverage } from './read-coverage.ts';
+
+const at = (minute: number) => new Date(Date.UTC(2026, 8, 1, 10, minute));
+const iso = (minute: number) => at(minute).toISOString();
+
+let lastId = 0;
+const live = (
+  from: number,
+  to: number,
+  endedBecause: string | null = null,
+  more: Partial<Interval> = {},
+): Interval => ({
+  id: ++lastId,
+  from: at(from),
+  to: at(to),
+  endedBecause,
+  repair: null,
+  repairVia: null,
+  repairBecause: null,
+  ...more,
+});
+const watch = (from: number, to: number | null = null, more: Partial<Watched> = {}): Watched => ({
+  platform: 'x',
+  sourceId: 'x:main',
+  slotId: 'slot_1',
+  from: at(from),
+  to: to === null ? null : at(to),
+  ...more,
+});
+
+/** A rule on x, watched from minute 0 on; it is minute 10. */
+const ledger = (intervals: readonly Interval[], more: Partial<Ledger> = {}): Ledger => ({
+  now: at(10),
+  matchedThrough: at(10),
+  from: at(-60),
+  to: at(10),
+  platforms: ['x'],
+  together: false,
+  watched: [watch(0)],
+  intervals: new Map([['x:main', intervals]]),
+  missing: [],
+  repairs: [],
+  ...more,
+});
+const coverage = (...given: Parameters<typeof ledger>) => toCoverage(coverageOf(ledger(...given)));
+/** As `state from–to`, in minutes. */
+const spans = (...given: Parameters<typeof ledger>) =>
+  coverageOf(ledger(...given)).flatMap(({ timeline }) =>
+    timeline.map(({ state, from, to }) => {
+      const minute = (time: number) => (Number.isFinite(time) ? (time - at(0).getTime()) / 60_000 : '');
+      return `${state} ${minute(from)}–${minute(to)}`;
+    }),
+  );
+
+describe('coverage', () => {
+  test('of nothing says nothing', () => {
+    expect(coverage([], { watched: [] })).toEqual({ complete_through: null, gaps: [] });
+  });
+
+  test('without a gap goes to the last proven moment, also when the proof is some seconds old', () => {
+    const now = new Date(at(8).getTime() + 5_000);
+    expect(coverage([live(-5, 3, 'dropped'), live(3, 8)], { now, to: now })).toEqual({
+      complete_through: iso(8),
+      gaps: [],
+    });
+  });
+
+  test('is complete only as far as what was heard has been matched', () => {
+    expect(coverage([live(0, 10)], { matchedThrough: at(7) })).toEqual({
+      complete_through: iso(7),
+      gaps: [],
+    });
+  });
+
+  test('shows what lies between two intervals, with the reason of the end', () => {
+    expect(coverage([live(0, 3, 'stalled'), live(5, 10)]).gaps).toEqual([
+      { platform: 'x', from: iso(3), to: iso(5), reason: 'stalled', repaired: false },
+    ]);
+  });
+
+  test('shows the time before the first interval and after a crash', () => {
+    expect(coverage([live(2, 3, 'process_died'), live(5, 8, 'dropped')])).toEqual({
+      complete_through: iso(8),
+      gaps: [
+        { platform: 'x', from: iso(0), to: iso(2), reason: 'not_listening_yet', repaired: false },
+        { platform: 'x', from: iso(3), to: iso(5), reason: 'process_died', repaired: false },
+        { platform: 'x', from: iso(8), to: null, reason: 'dropped', repaired: false },
+      ],
+    });
+  });
+
+  test('of an interval that nobody proves any more ends at its last proof, not now', () => {
+    expect(coverage([live(0, 8)])).toEqual({
+      complete_through: iso(8),
+      gaps: [{ platform: 'x', from: iso(8), to: null, reason: 'process_died', repaired: false }],
+    });
+  });
+
+  test('of a source that never listened is one open gap', () => {
+    expect(coverage([])).toEqual({
+      complete_through: iso(0),
+      gaps: [{ platform: 'x', from: iso(0), to: null, reason: 'not_listening_yet', repaired: false }],
+    });
+  });
+
+  test('shows when the upstream did not have the rule, whatever was repaired', () => {
+    const missing = [
+      { slotId: 'slot_1', from: at(1), to: at(2) },
+      { slotId: 'slot_2', from: at(5), to: at(6) },
+      { slotId: 'slot_1', from: at(4), to: null },
+    ];
+    expect(coverage([live(0, 10)], { missing })).toEqual({
+      complete_through: iso(4),
+      gaps: [
+        { platform: 'x', from: iso(1), to: iso(2), reason: 'rule_missing', repaired: false },
+        { platform: 'x', from: iso(4), to: null, reason: 'rule_missing', repaired: false },
+      ],
+    });
+  });
+
+  test('with more gaps than fit keeps the latest, and every one that is open', () => {
+    const many = Array.from({ length: 150 }, (_, n) => live(n * 2 - 400, n * 2 - 399, 'dropped'));
+    const { gaps } = coverage(many, { from: at(-500), watched: [watch(-450)] });
+    expect(gaps).toHaveLength(100);
+    expect(gaps.at(-1)).toMatchObject({ to: null });
+    expect(gaps[0]).toMatchObject({ from: iso(-400 + 2 * 50 + 1) });
+  });
+});
+
+describe('a timeline', () => {
+  test('says where the rule was not watched: before it was, and while it was paused', () => {
+    const watched = [watch(0, 3), watch(6)];
+    expect(spans([live(-5, 10)], { from: at(-2), watched })).toEqual([
+      'not_watched -2–0',
+      'live 0–3',
+      'not_watched 3–6',
+      'live 6–10',
+    ]);
+    expect(spans([live(-5, 10)], { watched: [watch(0, 3)] }).at(-1)).toBe('not_watched 3–10');
+  });
+
+  test('does not call the moments since the last proof unwatched', () => {
+    const now = new Date(at(8).getTime() + 5_000);
+    expect(spans([live(0, 8)], { now, to: now, from: at(0) })).toEqual(['live 0–8']);
+  });
+
+  test('of a rule that moved to another source is covered while one of them heard it', () => {
+    const watched = [watch(0, 5), watch(4, null, { sourceId: 'x:second' })];
+    const intervals = new Map([
+      ['x:main', [live(0, 10)]],
+      ['x:second', [live(4, 6, 'dropped'), live(7, 10)]],
+    ]);
+    expect(spans([], { from: at(0), watched, intervals })).toEqual(['live 0–6', 'gap 6–7', 'live 7–10']);
+  });
+
+  test('of a platform has a gap when one of its sources has', () => {
+    const watched = [
+      watch(0, null, { slotId: null }),
+      watch(0, null, { slotId: null, sourceId: 'x:second' }),
+    ];
+    const intervals = new Map([
+      ['x:main', [live(0, 10)]],
+      ['x:second', [live(0, 6, 'dropped'), live(7, 10)]],
+    ]);
+    expect(spans([], { from: at(0), watched, intervals, together: true })).toEqual([
+      'live 0–6',
+      'gap 6–7',
+      'live 7–10',
+    ]);
+  });
+
+  test('ends with the window, but a gap that lasts has no end', () => {
+    expect(spans([live(0, 10)], { from: at(2), to: at(4) })).toEqual(['live 2–4']);
+    expect(spans([live(0, 3, 'dropped')], { from: at(2), to: at(4) })).toEqual(['live 2–3', 'gap 3–']);
+  });
+});
+
+describe('a gap', () => {
+  const repair = (intervalId: number, more: Partial<SlotRepair>): SlotRepair => ({
+    intervalId,
+    slotId: 'slot_1',
+    state: 'repaired',
+    via: 'search',
+    because: null,
+    fidelity: ['retweets_missing'],
+    matches: 3,
+    ...more,
+  });
+  const repaired = (interval: Interval, repairs: readonly SlotRepair[] = []) =>
+    coverageOf(ledger([live(0, 3, 'dropped'), interval], { from: at(0), repairs }))[0]?.timeline[1];
+
+  test('is repaired when its slot was, whatever became of others', () => {
+    const interval = live(5, 10, null, { repair: 'partly' });
+    expect(repaired(interval, [repair(interval.id, {})])).toMatchObject({
+      state: 'repaired',
+      repair: { via: 'search', fidelity: ['retweets_missing'], matches: 3 },
+    });
+    const other = live(5, 10, null, { repair: 'partly' });
+    expect(repaired(other, [repair(other.id, { slotId: 'slot_2' })])).toMatchObject({ state: 'gap' });
+  });
+
+  test('stays a gap while its repair waits or is impossible, and says why', () => {
+    for (const state of ['waiting', 'impossible'] as const) {
+      const interval = live(5, 10, null, { repair: 'under_way' });
+      expect(repaired(interval, [repair(interval.id, { state, because: 'budget_exhausted' })])).toMatchObject(
+        {
+          state: 'gap',
+          repair: { state, because: 'budget_exhausted' },
+        },
+      );
+    }
+  });
+
+  test.each([
+    ['repaired', 'repaired', 'repaired'],
+    ['none', 'gap', 'impossible'],
+    ['partly', 'gap', 'impossible'],
+    ['under_way', 'gap', 'waiting'],
+  ] as const)('of the whole source that is %s shows as %s', (whole, state, told) => {
+    expect(repaired(live(5, 10, null, { repair: whole, repairVia: 'replay' }))).toMatchObject({
+      state,
+      repair: { state: told, via: 'replay' },
+    });
+  });
+
+  test('that nobody has decided about has no repair', () => {
+    expect(repaired(live(5, 10))).toMatchObject({ state: 'gap', repair: null });
+  });
+});

@@ -1,0 +1,68 @@
+import type { EventLog } from '../ingest/event-log.ts';
+import { fitForLog } from '../ingest/fit-for-log.ts';
+import type { StreamEvent } from '../ingest/stream-event.ts';
+import { StreamEnded } from '../ingest/upstream-stream.ts';
+import { readXRecord } from '../ingest/x-event.ts';
+import type { Events } from '../observability/events.ts';
+import type { Lease } from '../runtime/lease.ts';
+import { UpstreamUnavailable } from '../slots/upstream-rules.ts';
+import { deliveryDelayMs } from './repair-gap.ts';
+import type { Gap, RepairStore } from './repair-store.ts';
+
+/** X replays what its stream delivered, or would have: an Enterprise product, for the last 24 hours. */
+export interface Recovery {
+  /** Records as the stream has them; the end of the job is the end of the iteration, anything else throws. */
+  records(from: Date, to: Date, signal: AbortSignal): AsyncIterable<string>;
+}
+
+const recoverableForMs = 23 * 3_600_000;
+const appendedTogether = 100;
+
+export interface RecoverGapOptions {
+  readonly sourceId: string;
+  readonly recovery: Recovery;
+  readonly store: Pick<RepairStore, 'settleWhole'>;
+  readonly eventLog: EventLog;
+  readonly events: Events;
+}
+
+export function isRecoverable(gap: Gap, nowMs: number): boolean {
+  return nowMs - gap.from.getTime() < recoverableForMs;
+}
+
+/**
+ * One job for the whole gap; after a crash it is asked for again. Backfill, which X offers for gaps below five minutes,
+ * is not used: nothing tells when it is through, and this does.
+ */
+export async function recoverGap(
+  { sourceId, recovery, store, eventLog, events }: RecoverGapOptions,
+  { gap, lease }: { gap: Gap; lease: Lease },
+  signal: AbortSignal,
+): Promise<boolean> {
+  const from = new Date(gap.from.getTime() - deliveryDelayMs);
+  let read: StreamEvent[] = [];
+  const append = async () => {
+    await Promise.all(read.map((event) => eventLog.append(event, null)));
+    read = [];
+  };
+  try {
+    for await (const text of recovery.records(from, gap.to, signal)) {
+      const reading = readXRecord(sourceId, text);
+      const event = reading.kind === 'event' ? fitForLog(reading.event, text.length) : null;
+      if (event) read.push(event);
+      else
+        events.itemDropped({
+          platform: 'x',
+          reason: reading.kind === 'dropped' ? reading.reason : 'too_large',
+        });
+      if (read.length >= appendedTogether) await append();
+    }
+    await append();
+  } catch (error) {
+    if (!(error instanceof StreamEnded)) throw error;
+    throw new UpstreamUnavailable('the recovery broke off', { cause: error });
+  }
+  await store.settleWhole(lease, gap, { repair: 'repaired', via: 'recovery', because: null });
+  events.gapRepaired({ sourceId, from: gap.from, to: gap.to, via: 'recovery' });
+  return true;
+}

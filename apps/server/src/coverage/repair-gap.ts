@@ -1,0 +1,134 @@
+import type { EventLog } from '../ingest/event-log.ts';
+import { fitForLog } from '../ingest/fit-for-log.ts';
+import type { StreamEvent } from '../ingest/stream-event.ts';
+import { readXRecord } from '../ingest/x-event.ts';
+import type { Events } from '../observability/events.ts';
+import type { Lease } from '../runtime/lease.ts';
+import { pause } from '../runtime/pause.ts';
+import { slotTag } from '../slots/slot.ts';
+import { planRepair } from './plan-repair.ts';
+import type { PostSearch } from './post-search.ts';
+import type { Gap, RepairProgress, RepairStore, WaitingRepair } from './repair-store.ts';
+
+/** The stream delivers up to some seconds late: what was written shortly before the gap may have fallen into it. */
+export const deliveryDelayMs = 10_000;
+const pageMin = 10;
+const pageMax = 100;
+/** 450 calls in 15 minutes. */
+const betweenCallsMs = 2_000;
+
+export interface RepairGapOptions {
+  readonly sourceId: string;
+  readonly installation: string;
+  readonly search: PostSearch;
+  readonly store: RepairStore;
+  readonly eventLog: EventLog;
+  readonly events: Events;
+  /** Every post that search returns costs money. */
+  readonly postsPerDay: number;
+  /** For tests: how many times faster the limits of the upstream pass. */
+  readonly pace: number;
+  readonly nowMs: () => number;
+}
+
+/**
+ * Searches the gap for every slot that was registered in it, page by page. A page is in the log before its successor is
+ * remembered, so whoever goes on after a crash repeats a page at most, and what is found twice is stored once.
+ * Returns false when it has to wait: the budget of the day is spent.
+ */
+export async function repairGap(
+  options: RepairGapOptions,
+  { gap, lease }: { gap: Gap; lease: Lease },
+  signal: AbortSignal,
+): Promise<boolean> {
+  const { store, sourceId, nowMs } = options;
+  if (!gap.planned) {
+    const slots = await store.affectedSlots(sourceId, gap);
+    const ageMs = nowMs() - gap.from.getTime();
+    await store.plan(
+      lease,
+      gap,
+      slots.map((slot) => planRepair(slot, ageMs)),
+    );
+  }
+  for (let next = await store.nextWaiting(gap); next; next = await store.nextWaiting(gap)) {
+    if (signal.aborted) return false;
+    if (planRepair(next, nowMs() - gap.from.getTime()).state === 'impossible') {
+      const tooOld = {
+        nextToken: null,
+        matches: 0,
+        state: 'impossible',
+        because: 'too_old_to_search',
+      } as const;
+      await store.recordProgress(lease, gap, next.slotId, tooOld);
+      continue;
+    }
+    const size = Math.min(pageMax, options.postsPerDay - (await store.spentToday()));
+    if (size < pageMin) {
+      await store.recordWaiting(lease, gap, 'budget_exhausted');
+      return false;
+    }
+    await repairPage(options, { gap, lease, size }, next, signal);
+    await pause(betweenCallsMs / options.pace, signal);
+  }
+  await store.settle(lease, gap);
+  return true;
+}
+
+async function repairPage(
+  options: RepairGapOptions,
+  { gap, lease, size }: { gap: Gap; lease: Lease; size: number },
+  repair: WaitingRepair,
+  signal: AbortSignal,
+): Promise<void> {
+  const { store, search, eventLog, events, sourceId } = options;
+  const { slotId, value, since, nextToken: token } = repair;
+  const from = new Date(Math.max(gap.from.getTime() - deliveryDelayMs, since.getTime()));
+  const page = await search.page({ value, from, to: gap.to, size, token }, signal);
+  if (page.kind === 'refused') {
+    await store.recordProgress(lease, gap, slotId, afterRefusal(repair));
+    events.searchRefused({ sourceId, slotId, words: page.words });
+    return;
+  }
+  await store.recordSpent(page.records.length);
+  const found = page.records.flatMap((record) => toEvent(options, slotId, record) ?? []);
+  await Promise.all(found.map((event) => eventLog.append(event, null)));
+  const state = page.next === null ? 'done' : 'waiting';
+  const matches = repair.matches + found.filter((event) => isWithin(gap, event)).length;
+  const because = state === 'waiting' && repair.because === startedOver ? startedOver : null;
+  await store.recordProgress(lease, gap, slotId, { nextToken: page.next, matches, state, because });
+  events.gapSearched({ sourceId, slotId, posts: page.records.length });
+}
+
+const startedOver = 'started_over';
+
+/** The token of a page may have run out while we were away: once, the search starts over. */
+function afterRefusal({ nextToken, because }: WaitingRepair): RepairProgress {
+  const again = nextToken !== null && because !== startedOver;
+  return again
+    ? { nextToken: null, matches: 0, state: 'waiting', because: startedOver }
+    : { nextToken: null, matches: 0, state: 'impossible', because: 'search_refused' };
+}
+
+/** Like an event of the stream, with the slot's own tag: from here on it takes the same way. */
+function toEvent(
+  { sourceId, installation, events }: RepairGapOptions,
+  slotId: string,
+  record: Record<string, unknown>,
+): StreamEvent | null {
+  const rule = { id: `search:${slotId}`, tag: slotTag(installation, slotId) };
+  const text = JSON.stringify({ ...record, matching_rules: [rule] });
+  const reading = readXRecord(sourceId, text);
+  const event = reading.kind === 'event' ? fitForLog({ ...reading.event, via: 'search' }, text.length) : null;
+  if (event === null) {
+    const reason =
+      reading.kind === 'dropped' ? reading.reason : reading.kind === 'event' ? 'too_large' : 'unknown_shape';
+    events.itemDropped({ platform: 'x', reason });
+  }
+  return event;
+}
+
+function isWithin(gap: Gap, { payload }: StreamEvent): boolean {
+  const at = Date.parse(payload.published_at ?? '');
+  return at >= gap.from.getTime() && at <= gap.to.getTime();
+}

@@ -1,0 +1,59 @@
+import type { Events } from '../observability/events.ts';
+import type { Logger } from '../observability/logger.ts';
+import { type Lease, type LeaseStore, runUnderLease } from '../runtime/lease.ts';
+import { pause } from '../runtime/pause.ts';
+import type { Worker } from '../runtime/worker.ts';
+import { UpstreamUnavailable } from '../slots/upstream-rules.ts';
+import type { Gap, RepairStore } from './repair-store.ts';
+
+/** Search lags behind the stream: what is younger may not be in its index yet. */
+const settledAfterMs = 30_000;
+const lookEveryMs = 5_000;
+const triedAgainAfterMs = 60_000;
+
+export interface RepairWorkerOptions {
+  readonly sourceId: string;
+  readonly store: Pick<RepairStore, 'openGaps'>;
+  /** False when it has to wait. */
+  readonly repair: (work: { gap: Gap; lease: Lease }, signal: AbortSignal) => Promise<boolean>;
+  /** For tests: how many times faster the limits of the upstream pass. */
+  readonly pace: number;
+  readonly events: Events;
+  readonly leases: LeaseStore;
+  readonly node: string;
+  readonly leaseTtlMs: number;
+  readonly log: Logger;
+}
+
+/** Fills the gaps of one X source, the oldest first; one worker in the whole installation. */
+export function createRepairWorker(options: RepairWorkerOptions): Worker {
+  const { sourceId, leases, node, leaseTtlMs, log } = options;
+  const name = `repair:${sourceId}`;
+  return {
+    name,
+    run: (signal) =>
+      runUnderLease({ store: leases, name, holder: node, ttlMs: leaseTtlMs, log }, signal, (lease, held) =>
+        keepRepairing(options, lease, held),
+      ),
+  };
+}
+
+async function keepRepairing(options: RepairWorkerOptions, lease: Lease, signal: AbortSignal): Promise<void> {
+  const { store, sourceId, pace, events } = options;
+  while (!signal.aborted) {
+    const gaps = await store.openGaps(sourceId, settledAfterMs / pace);
+    let waitMs = lookEveryMs;
+    for (const gap of gaps) {
+      if (signal.aborted) return;
+      try {
+        if (!(await options.repair({ gap, lease }, signal))) waitMs = triedAgainAfterMs;
+      } catch (error) {
+        if (!(error instanceof UpstreamUnavailable)) throw error;
+        waitMs = error.retryAfterMs ?? triedAgainAfterMs;
+        events.repairPutOff({ sourceId, waitMs, err: error });
+        break;
+      }
+    }
+    await pause(waitMs / pace, signal);
+  }
+}

@@ -1,0 +1,37 @@
+import type { Gap } from './repair-store.ts';
+
+/** What is known about a source whose upstream replays what was missed. */
+export interface ReplayEvidence {
+  /** The newest event of the source in the event log; null when there is none. */
+  readonly lastEvent: { readonly loggedAt: Date; readonly matchedAt: Date | null } | null;
+  /** The interval that is open, or the last one. */
+  readonly latest: { readonly from: Date; readonly provenUntil: Date };
+}
+
+/** Firehose keeps what matched for about a day; an hour less is safe to rely on. */
+const replayedMs = 23 * 3_600_000;
+/** Its clock and ours need not agree. */
+const clockMarginMs = 5_000;
+/** A proof covers what arrived up to a second before it. */
+const proofMarginMs = 1_000;
+/** A replay is not silent: after this long without an event it is over. */
+const silenceMs = 10_000;
+
+/**
+ * Has the replay passed the gap? Firehose delivers in the order of its log, and every connection goes on where the
+ * event log ends, so one event from after the gap means that all before it are in. On a quiet tap no such event comes:
+ * there a stream that is open, proven and silent has nothing left to replay. `end` is no proof: it comes after 300 s,
+ * with whatever is left.
+ */
+export function judgeReplay(
+  gap: Gap,
+  { lastEvent, latest }: ReplayEvidence,
+): 'through' | 'not_yet' | 'too_long' {
+  if (gap.to.getTime() - gap.from.getTime() > replayedMs) return 'too_long';
+  const provenUntil = latest.provenUntil.getTime();
+  const loggedAt = lastEvent?.loggedAt.getTime() ?? Number.NEGATIVE_INFINITY;
+  const matchedAt = lastEvent?.matchedAt?.getTime() ?? Number.NEGATIVE_INFINITY;
+  const isPast = matchedAt > gap.to.getTime() + clockMarginMs && provenUntil > loggedAt + proofMarginMs;
+  const isSilent = provenUntil - Math.max(latest.from.getTime(), loggedAt) > silenceMs;
+  return isPast || isSilent ? 'through' : 'not_yet';
+}

@@ -1,0 +1,51 @@
+import { expect, test } from 'vitest';
+import { judgeReplay, type ReplayEvidence } from './replay.ts';
+
+const at = (second: number) => new Date(Date.UTC(2026, 8, 1, 10) + second * 1_000);
+/** A gap from second 0 to second 60, which a connection ended. */
+const gap = { id: 1, from: at(0), to: at(60), planned: false };
+const judge = (
+  event: { logged: number; matched: number | null } | null,
+  more: Partial<ReplayEvidence['latest']> = {},
+) =>
+  judgeReplay(gap, {
+    lastEvent: event && {
+      loggedAt: at(event.logged),
+      matchedAt: event.matched === null ? null : at(event.matched),
+    },
+    latest: { from: at(60), provenUntil: at(64), ...more },
+  });
+
+test('an event from after the gap shows that all before it are in', () => {
+  expect(judge({ logged: 62, matched: 66 })).toBe('through');
+});
+
+test('an event from within the gap, or so near its end that clocks may err, shows nothing', () => {
+  expect(judge({ logged: 62, matched: 30 })).toBe('not_yet');
+  expect(judge({ logged: 62, matched: 64 })).toBe('not_yet');
+  expect(judge({ logged: 62, matched: null })).toBe('not_yet');
+});
+
+test('an event that is younger than the last proof shows nothing yet: one before it may be under way', () => {
+  expect(judge({ logged: 63.5, matched: 80 })).toBe('not_yet');
+});
+
+test('a stream that is open and silent has nothing left to replay', () => {
+  expect(judge(null, { provenUntil: at(71) })).toBe('through');
+  expect(judge({ logged: 1, matched: 1 }, { provenUntil: at(71) })).toBe('through');
+  expect(judge(null, { provenUntil: at(69) })).toBe('not_yet');
+});
+
+test('a stream that replayed a moment ago is not silent', () => {
+  expect(judge({ logged: 65, matched: 30 }, { provenUntil: at(71) })).toBe('not_yet');
+});
+
+test('silence counts from the opening of the connection, not over the gap', () => {
+  expect(judge({ logged: 1, matched: 1 }, { from: at(100), provenUntil: at(105) })).toBe('not_yet');
+});
+
+test('a gap that is longer than what Firehose keeps is not repaired', () => {
+  const evidence = { lastEvent: null, latest: { from: at(0), provenUntil: at(100 * 3_600) } };
+  expect(judgeReplay({ ...gap, to: at(23 * 3_600 + 1) }, evidence)).toBe('too_long');
+  expect(judgeReplay({ ...gap, to: at(22 * 3_600) }, evidence)).toBe('through');
+});

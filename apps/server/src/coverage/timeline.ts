@@ -1,0 +1,87 @@
+/**
+ * When somebody was listening, as spans on a line. A timeline is in order of time and its spans do not overlap;
+ * what no span covers is not known, or was not watched. Times are milliseconds since 1970; an end of Infinity is open.
+ */
+export interface Span {
+  readonly from: number;
+  readonly to: number;
+  readonly state: SpanState;
+  /** Why there is a gap. */
+  readonly reason: string | null;
+  readonly repair: Repair | null;
+}
+
+export type SpanState = 'live' | 'repaired' | 'gap' | 'not_watched';
+export type Timeline = readonly Span[];
+
+/** The platform delivered again what it had, or was asked what it finds. */
+export type RepairVia = 'replay' | 'recovery' | 'search';
+
+/** What was done about a gap. */
+export interface Repair {
+  readonly state: 'waiting' | 'repaired' | 'impossible';
+  readonly via: RepairVia | null;
+  /** What it waits for, or why it is impossible. */
+  readonly because: string | null;
+  /** What the repair could not bring back, or brings in addition. */
+  readonly fidelity: readonly string[];
+  readonly matches: number | null;
+}
+
+/** A rule that is heard on one of two ways is heard. */
+const bestFirst: readonly SpanState[] = ['live', 'repaired', 'gap', 'not_watched'];
+/** Of several sources that all are needed the worst counts. */
+const worstFirst: readonly SpanState[] = ['gap', 'repaired', 'live', 'not_watched'];
+
+export function bestOf(timelines: readonly Timeline[]): Timeline {
+  return combine(timelines, bestFirst);
+}
+
+export function worstOf(timelines: readonly Timeline[]): Timeline {
+  return combine(timelines, worstFirst);
+}
+
+/** At every moment the span that comes first in `order`, of all that cover it. */
+function combine(timelines: readonly Timeline[], order: readonly SpanState[]): Timeline {
+  const spans = timelines.flat();
+  const starts = spans.toSorted((a, b) => a.from - b.from);
+  const borders = [...new Set(spans.flatMap(({ from, to }) => [from, to]))].toSorted((a, b) => a - b);
+  const combined: Span[] = [];
+  let next = 0;
+  let open: Span[] = [];
+  borders.forEach((from, index) => {
+    const to = borders[index + 1];
+    if (to === undefined) return;
+    open = open.filter((span) => span.to > from);
+    for (let span = starts[next]; span && span.from <= from; span = starts[++next]) {
+      if (span.to > from) open.push(span);
+    }
+    const first = open.toSorted((a, b) => order.indexOf(a.state) - order.indexOf(b.state))[0];
+    if (first) append(combined, { ...first, from, to });
+  });
+  return combined;
+}
+
+function append(timeline: Span[], span: Span): void {
+  const last = timeline.at(-1);
+  const goesOn =
+    last?.to === span.from &&
+    last.state === span.state &&
+    last.reason === span.reason &&
+    last.repair === span.repair;
+  if (goesOn) timeline[timeline.length - 1] = { ...last, to: span.to };
+  else timeline.push(span);
+}
+
+export function clip(timeline: Timeline, from: number, to: number): Timeline {
+  return timeline.flatMap((span) => {
+    const clipped = { ...span, from: Math.max(from, span.from), to: Math.min(to, span.to) };
+    return clipped.from < clipped.to ? [clipped] : [];
+  });
+}
+
+/** What nobody speaks of between `from` and `to` was not watched. */
+export function filled(timeline: Timeline, from: number, to: number): Timeline {
+  if (from >= to) return timeline;
+  return bestOf([timeline, [{ from, to, state: 'not_watched', reason: null, repair: null }]]);
+}

@@ -1,0 +1,124 @@
+import type { Platform } from '@earshot/contract';
+import { describe, expect, test } from 'vitest';
+import { type SpentCalls, spend } from '../slots/call-budget.ts';
+import { connectWaitMs } from './connect-budget.ts';
+import { afterEnding, afterOpening, newConnector, type Protocol } from './connector.ts';
+import { firehoseProtocol } from './firehose-protocol.ts';
+import type { StreamEnding } from './stream-ending.ts';
+import { xProtocol } from './x-protocol.ts';
+
+const hourMs = 3_600_000;
+
+/** Small and good enough; the same seed gives the same storm. */
+function seeded(seed: number): () => number {
+  let state = seed >>> 0;
+  return () => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return state / 2 ** 32;
+  };
+}
+
+/** A storm's own way to end a connection: the ending, and how long the stream was open. */
+type Storm = (random: () => number) => { ending: StreamEnding; openMs: number | null };
+
+const storms: Record<string, Storm> = {
+  'opens and ends at once': () => ({ ending: { kind: 'dropped' }, openMs: 5 }),
+  'ends whenever the count of failures has begun anew': () => ({
+    ending: { kind: 'dropped' },
+    openMs: 60_001,
+  }),
+  'says that it is finished, at once': () => ({ ending: { kind: 'finished' }, openMs: 5 }),
+  'ends at random': (random) => {
+    const endings: StreamEnding[] = [
+      { kind: 'dropped' },
+      { kind: 'stalled', silentMs: 25_000 },
+      { kind: 'unreachable' },
+      { kind: 'failing', status: 503 },
+      { kind: 'slow_reader' },
+      { kind: 'slot_busy' },
+    ];
+    const ending = endings[Math.floor(random() * endings.length)] ?? { kind: 'dropped' };
+    return { ending, openMs: random() < 0.5 ? random() * 5_000 : null };
+  },
+};
+
+/** The times of all attempts in six hours of virtual time. */
+function weather(protocol: Protocol, storm: Storm, isBudgeted: boolean): number[] {
+  const random = seeded(7);
+  const attempts: number[] = [];
+  let spent: SpentCalls = [];
+  let connector = newConnector;
+  let nowMs = 0;
+  while (nowMs < 6 * hourMs && attempts.length < 100_000) {
+    if (isBudgeted) {
+      for (let ms = connectWaitMs(protocol.connects, spent, nowMs); ms > 0; ) {
+        nowMs += ms;
+        ms = connectWaitMs(protocol.connects, spent, nowMs);
+      }
+      spent = spend(protocol.connects, spent, nowMs);
+    }
+    attempts.push(nowMs);
+    const { ending, openMs } = storm(random);
+    nowMs += 30 + (openMs ?? 0);
+    if (openMs !== null) connector = afterOpening(connector);
+    const after = afterEnding(protocol, connector, { ending, openMs, random });
+    connector = after.connector;
+    nowMs += after.next.delayMs;
+  }
+  return attempts;
+}
+
+function mostInWindow(times: readonly number[], windowMs: number): number {
+  let first = 0;
+  return times.reduce((most, at, index) => {
+    while ((times[first] ?? at) <= at - windowMs) first++;
+    return Math.max(most, index - first + 1);
+  }, 0);
+}
+
+const documented: Record<Platform, { protocol: Protocol; max: number; windowMs: number }> = {
+  x: { protocol: xProtocol, max: 40, windowMs: 15 * 60_000 },
+  firehose: { protocol: firehoseProtocol, max: 24, windowMs: 60_000 },
+};
+
+describe.each(['x', 'firehose'] as const)('six hours of storm on %s', (platform) => {
+  const { protocol, max, windowMs } = documented[platform];
+
+  test.each(Object.keys(storms))('that %s: no window sees more attempts than planned', (name) => {
+    const attempts = weather(
+      protocol,
+      storms[name] ?? (() => ({ ending: { kind: 'dropped' }, openMs: 1 })),
+      true,
+    );
+    expect(attempts.length).toBeGreaterThan(50);
+    expect(mostInWindow(attempts, windowMs)).toBeLessThanOrEqual(max);
+  });
+
+  test('control: without the budget, a stream that says it is finished would be opened far more often', () => {
+    const attempts = weather(protocol, () => ({ ending: { kind: 'finished' }, openMs: 5 }), false);
+    expect(mostInWindow(attempts, windowMs)).toBeGreaterThan(50);
+  });
+});
+
+test('control: on X even the official waits alone exceed the limit', () => {
+  const attempts = weather(xProtocol, () => ({ ending: { kind: 'dropped' }, openMs: 5 }), false);
+  expect(mostInWindow(attempts, documented.x.windowMs)).toBeGreaterThan(50);
+});
+
+test('while much is left no attempt waits; then they are spread, so that no long silence follows a storm', () => {
+  const { connects } = xProtocol;
+  const waits: number[] = [];
+  let spent: SpentCalls = [];
+  let nowMs = 0;
+  for (let attempt = 0; attempt < 100; attempt++) {
+    const waitMs = connectWaitMs(connects, spent, nowMs);
+    // One wait is enough: nobody waits again and again.
+    expect(connectWaitMs(connects, spent, nowMs + waitMs)).toBe(0);
+    waits.push(waitMs);
+    nowMs += waitMs;
+    spent = spend(connects, spent, nowMs);
+    nowMs += 100;
+  }
+  expect(waits.slice(0, 29)).toEqual(Array.from({ length: 29 }, () => 0));
+  expect(waits[29]).toBeGreaterThan(20_000);
+});

@@ -1,0 +1,172 @@
+import { pino } from 'pino';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { createEvents } from '../observability/events.ts';
+import { createMetrics } from '../observability/metrics.ts';
+import { type CheckedLog, createCheckLog, type LogState } from './check-log.ts';
+import type { LoggedEvent } from './event-source.ts';
+
+const hourMs = 3_600_000;
+
+/** A log of three copies in memory, of which `settledBy` were dealt with and `copies` can be fetched. */
+function openLog(changed: Partial<LogState> = {}) {
+  let state: LogState = {
+    createdAt: 'monday',
+    settledThrough: 0,
+    idleAt: null,
+    deliverer: 'n1',
+    copies: 3,
+    ...changed,
+  };
+  const settledBy = new Set<number>();
+  const fetchable = new Set<number>();
+  const storable = new Set<number>();
+  const stored: number[] = [];
+  const metrics = createMetrics();
+  let checked = 0;
+  let nowMs = 0;
+  let steps = 0;
+  const log: CheckedLog = {
+    state: async () => state,
+    async fetch(sequences) {
+      const logged = (sequence: number): LoggedEvent => ({
+        sequence,
+        event: null,
+        body: '',
+        deliveries: 1,
+        ack: () => undefined,
+        again: () => undefined,
+      });
+      return {
+        found: sequences.filter((one) => fetchable.has(one)).map(logged),
+        missing: sequences.filter((one) => !fetchable.has(one)),
+      };
+    },
+    changeDeliverer: async () => void steps++,
+  };
+  const check = createCheckLog({
+    log,
+    settled: {
+      checkedThrough: async () => checked,
+      unsettled: async (after, through) =>
+        Array.from({ length: through - after }, (_, index) => after + index + 1).filter(
+          (one) => !settledBy.has(one),
+        ),
+      advance: async (through) => void (checked = Math.max(checked, through)),
+    },
+    store: async (batch) => {
+      for (const logged of batch) {
+        if (!storable.has(logged.sequence)) continue;
+        stored.push(logged.sequence);
+        settledBy.add(logged.sequence);
+        logged.ack();
+      }
+    },
+    events: createEvents(pino({ level: 'silent' }), metrics),
+    nowMs: () => nowMs,
+  });
+  const holes = async () => {
+    const { values } = await metrics.logHoles.get();
+    return Object.fromEntries(values.map(({ labels, value }) => [labels['fate'], value]));
+  };
+  return {
+    check,
+    holes,
+    settledBy,
+    fetchable,
+    storable,
+    stored,
+    checked: () => checked,
+    steps: () => steps,
+    be: (next: Partial<LogState>) => void (state = { ...state, ...next }),
+    pass: (ms: number) => void (nowMs += ms),
+  };
+}
+
+let log: ReturnType<typeof openLog>;
+beforeEach(() => {
+  log = openLog();
+});
+
+function settle(...sequences: number[]): void {
+  for (const sequence of sequences) log.settledBy.add(sequence);
+}
+
+describe('a sequence that the log has passed', () => {
+  test('is checked when somebody settled it, and nothing is fetched', async () => {
+    settle(1, 2, 3, 5);
+    log.be({ settledThrough: 3 });
+    await log.check();
+    expect(log.checked()).toBe(3);
+    expect(await log.holes()).toEqual({ found: 0, recovered: 0, lost: 0 });
+    expect(log.steps()).toBe(0);
+  });
+
+  test('is fetched from another copy and stored when nobody did, and told once', async () => {
+    settle(1, 4);
+    log.be({ settledThrough: 4 });
+    for (const one of [2, 3]) {
+      log.fetchable.add(one);
+      log.storable.add(one);
+    }
+    await log.check();
+    await log.check();
+    expect(log.stored).toEqual([2, 3]);
+    expect(log.checked()).toBe(4);
+    expect(log.steps()).toBe(1);
+    expect(await log.holes()).toEqual({ found: 2, recovered: 2, lost: 0 });
+  });
+
+  test('is waited for while no copy has it, and given up after ten minutes', async () => {
+    settle(1, 3, 4);
+    log.be({ settledThrough: 4 });
+    await log.check();
+    await log.check();
+    expect(log.checked()).toBe(1);
+    expect(await log.holes()).toEqual({ found: 1, recovered: 0, lost: 0 });
+    log.pass(hourMs);
+    await log.check();
+    expect(log.checked()).toBe(4);
+    expect(await log.holes()).toEqual({ found: 1, recovered: 0, lost: 1 });
+  });
+
+  test('is lost at once when there is only one copy', async () => {
+    log = openLog({ copies: 1, settledThrough: 1 });
+    await log.check();
+    expect(log.checked()).toBe(1);
+    expect(log.steps()).toBe(0);
+    expect(await log.holes()).toEqual({ found: 1, recovered: 0, lost: 1 });
+  });
+
+  test('is tried again when it was found and could not be stored', async () => {
+    log.be({ settledThrough: 1 });
+    log.fetchable.add(1);
+    await log.check();
+    expect(log.checked()).toBe(0);
+    log.storable.add(1);
+    await log.check();
+    expect(log.checked()).toBe(1);
+    expect(await log.holes()).toEqual({ found: 1, recovered: 1, lost: 0 });
+  });
+});
+
+describe('the end of the log', () => {
+  test('is checked when the log is idle at two looks: the deliverer may be a moment behind', async () => {
+    settle(1);
+    log.be({ settledThrough: 1, idleAt: 3 });
+    log.fetchable.add(2).add(3);
+    log.storable.add(2).add(3);
+    await log.check();
+    expect(log.checked()).toBe(1);
+    expect(log.stored).toEqual([]);
+    await log.check();
+    expect(log.checked()).toBe(3);
+    expect(log.stored).toEqual([2, 3]);
+  });
+
+  test('is not looked at while events wait to be acknowledged', async () => {
+    log.be({ settledThrough: 0, idleAt: null });
+    await log.check();
+    await log.check();
+    expect(log.checked()).toBe(0);
+  });
+});

@@ -1,0 +1,64 @@
+import { randomBytes } from 'node:crypto';
+import type { AnswerOf, RequestOf } from '@earshot/contract';
+import type { Plans } from '../accounts/plans.ts';
+import type { Principal } from '../accounts/principal.ts';
+import type { Change } from '../changes/change.ts';
+import { noSuchRule } from '../rules/no-such-rule.ts';
+import type { RuleStore } from '../rules/rule-store.ts';
+import { Failure } from '../runtime/failure.ts';
+import { newId } from '../runtime/ids.ts';
+import type { UrlProblem } from './endpoint.ts';
+import { badUrl, nameTaken, noSecretsKey } from './no-such-webhook.ts';
+import type { SecretBox } from './secret-box.ts';
+import { formatSecret } from './sign.ts';
+import type { WebhookStore } from './webhook-store.ts';
+
+const secretBytes = 32;
+
+export interface CreateWebhookOptions {
+  readonly store: Pick<WebhookStore, 'create'>;
+  readonly rules: Pick<RuleStore, 'exists'>;
+  readonly urlProblem: UrlProblem;
+  /** Null when the operator has not configured a key for secrets. */
+  readonly secretBox: SecretBox | null;
+  readonly plans: Plans;
+  readonly contact: string;
+}
+
+export function createCreateWebhook(options: CreateWebhookOptions) {
+  const { store, rules, urlProblem, secretBox, plans, contact } = options;
+  return async (
+    { accountId, plan }: Principal,
+    request: RequestOf<'CreateWebhook'>,
+    change: Change,
+  ): Promise<AnswerOf<'CreateWebhook'>> => {
+    if (secretBox === null) throw noSecretsKey(contact);
+    const { name, url } = request;
+    const ruleId = request.rule_id ?? null;
+    const platform = request.platform ?? null;
+    const problem = urlProblem(url);
+    if (problem !== null) throw badUrl(problem);
+    if (ruleId !== null && !(await rules.exists(accountId, ruleId))) throw noSuchRule();
+    const id = newId('whk');
+    const secret = newSecret();
+    const webhook = { id, name, url, ruleId, platform, sealedSecret: secretBox.seal(id, secret) };
+    const { webhooksMax } = plans[plan];
+    const outcome = await store.create(change, webhook, webhooksMax);
+    switch (outcome.kind) {
+      case 'created':
+        return { ...outcome.answer, secret };
+      case 'name_taken':
+        throw nameTaken(name);
+      case 'limit':
+        throw new Failure(
+          'resource_exhausted',
+          `The account has ${outcome.used} of ${webhooksMax} webhooks: delete one, or ask ${contact} for more.`,
+          { details: { limit: webhooksMax, used: outcome.used, contact } },
+        );
+    }
+  };
+}
+
+export function newSecret(): string {
+  return formatSecret(randomBytes(secretBytes));
+}

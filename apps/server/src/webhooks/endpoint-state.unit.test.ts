@@ -1,0 +1,265 @@
+import * as fc from 'fast-check';
+import { describe, expect, test, vi } from 'vitest';
+import type { Verdict } from './endpoint.ts';
+import { verdictOf } from './endpoint.ts';
+import {
+  afterAttempt,
+  afterNothingToTry,
+  batchMatchesMax,
+  type EndpointState,
+  failingMaxMs,
+  type Step,
+  suspectsMax,
+} from './endpoint-state.ts';
+
+vi.setConfig({ testTimeout: 60_000 });
+
+const second = 1_000;
+const hour = 3_600 * second;
+const nowMs = 1_000 * hour;
+const even = () => 0.5;
+const fresh: EndpointState = {
+  position: 10,
+  suspects: [],
+  batchMax: batchMatchesMax,
+  failures: 0,
+  failingSinceMs: null,
+  nextAttemptMs: nowMs,
+  troubled: false,
+  disabledBecause: null,
+};
+const batchOf = (matchCount: number) => ({ lastPosition: 10 + matchCount, matchCount });
+const failed: Verdict = { kind: 'failed', retryAfterMs: null };
+
+function after(state: EndpointState, matchCount: number, verdict: Verdict, latencyMs = 5): Step {
+  return afterAttempt(state, batchOf(matchCount), { verdict, latencyMs }, { nowMs, random: even });
+}
+
+describe('every verdict on every kind of batch', () => {
+  const afterOneRefusal = { ...fresh, failures: 1, failingSinceMs: nowMs - second };
+  const withSuspects = (count: number) => ({
+    ...afterOneRefusal,
+    suspects: Array.from({ length: count }, (_, index) => index + 5),
+  });
+  const charged = { failures: 1, failingSinceMs: nowMs, nextAttemptMs: nowMs + 5 * second, troubled: true };
+  type Row = [string, EndpointState, number, Verdict, Partial<EndpointState>, boolean, readonly number[]];
+  const rows: Row[] = [
+    ['delivered', fresh, 2, { kind: 'delivered' }, { position: 12, nextAttemptMs: nowMs }, false, []],
+    [
+      'delivered after failures',
+      { ...afterOneRefusal, troubled: true, batchMax: 3 },
+      1,
+      { kind: 'delivered' },
+      { position: 11, failures: 0, failingSinceMs: null, troubled: false, batchMax: 6 },
+      false,
+      [],
+    ],
+    ['delivered behind suspects', withSuspects(2), 1, { kind: 'delivered' }, { suspects: [] }, false, [5, 6]],
+    ['failed', fresh, 2, failed, { position: 10, ...charged }, true, []],
+    [
+      'failed with Retry-After',
+      fresh,
+      2,
+      { kind: 'failed', retryAfterMs: hour },
+      { ...charged, nextAttemptMs: nowMs + hour },
+      true,
+      [],
+    ],
+    ['gone', fresh, 2, { kind: 'gone' }, { position: 10, disabledBecause: 'gone' }, true, []],
+    [
+      'not sent',
+      fresh,
+      2,
+      { kind: 'not_sent' },
+      { position: 10, failures: 0, failingSinceMs: null, nextAttemptMs: nowMs + 15 * second },
+      true,
+      [],
+    ],
+    ['many refused', fresh, 9, { kind: 'refused' }, { batchMax: 4, nextAttemptMs: nowMs }, false, []],
+    ['one refused', fresh, 1, { kind: 'refused' }, charged, true, []],
+    [
+      'one refused again',
+      afterOneRefusal,
+      1,
+      { kind: 'refused' },
+      { suspects: [11], batchMax: 1, nextAttemptMs: nowMs, failures: 1 },
+      false,
+      [],
+    ],
+    ['refused behind a suspect', withSuspects(1), 1, { kind: 'refused' }, { suspects: [5, 11] }, false, []],
+    [
+      'refused behind many suspects',
+      withSuspects(suspectsMax),
+      1,
+      { kind: 'refused' },
+      { suspects: [], batchMax: 1, failures: 2, nextAttemptMs: nowMs + 300 * second, position: 10 },
+      false,
+      [],
+    ],
+  ];
+  test.each(rows)('%s', (...[, state, matchCount, verdict, expected, keepBatch, parked]) => {
+    const step = after(state, matchCount, verdict);
+    expect(step.state).toMatchObject(expected);
+    expect({ keepBatch: step.keepBatch, parked: step.parked }).toEqual({ keepBatch, parked });
+  });
+
+  test('nothing behind the suspects: they are tried again by the schedule', () => {
+    const { state, parked } = afterNothingToTry(withSuspects(2), { nowMs, random: even });
+    expect(state).toMatchObject({ suspects: [], failures: 2, nextAttemptMs: nowMs + 300 * second });
+    expect(parked).toEqual([]);
+  });
+
+  test('a slow success marks the endpoint, a quick one clears it', () => {
+    expect(after(fresh, 1, { kind: 'delivered' }, 3_000).state.troubled).toBe(true);
+    expect(after({ ...fresh, troubled: true }, 1, { kind: 'delivered' }, 100).state.troubled).toBe(false);
+  });
+});
+
+test.each([
+  [200, 'delivered'],
+  [204, 'delivered'],
+  [299, 'delivered'],
+  [301, 'failed'],
+  [400, 'refused'],
+  [404, 'refused'],
+  [408, 'failed'],
+  [410, 'gone'],
+  [413, 'refused'],
+  [429, 'failed'],
+  [500, 'failed'],
+  [503, 'failed'],
+])('the status %i means %s', (status, kind) => {
+  expect(verdictOf(status, null).kind).toBe(kind);
+});
+
+/** Feeds one verdict at each time the state asks for, in virtual time. */
+function follow(verdict: Verdict, random: () => number) {
+  let state = fresh;
+  let now = nowMs;
+  const attemptsAt: number[] = [];
+  while (state.disabledBecause === null && attemptsAt.length < 1_000) {
+    attemptsAt.push(now - nowMs);
+    state = afterAttempt(state, batchOf(2), { verdict, latencyMs: 1 }, { nowMs: now, random }).state;
+    now = state.nextAttemptMs;
+  }
+  return { state, attemptsAt };
+}
+
+describe('an endpoint that never answers', () => {
+  const scheduled = [0, 5, 300, 1_800, 7_200, 18_000, 36_000, 50_400, 72_000, 86_400].map((s) => s * second);
+
+  test('has ten attempts in 75 h 35 min 5 s, each wait within 20 %', () => {
+    expect(scheduled.reduce((sum, waitMs) => sum + waitMs, 0)).toBe((75 * 3_600 + 35 * 60 + 5) * second);
+    fc.assert(
+      fc.property(fc.infiniteStream(fc.double({ min: 0, max: 1, noNaN: true })), (randoms) => {
+        const { attemptsAt } = follow(failed, () => Number(randoms.next().value));
+        for (const [index, waitMs] of scheduled.entries()) {
+          const waited = (attemptsAt[index] ?? 0) - (attemptsAt[index - 1] ?? 0);
+          expect(waited).toBeGreaterThanOrEqual(waitMs * 0.8 - 1);
+          expect(waited).toBeLessThanOrEqual(waitMs * 1.2 + 1);
+        }
+      }),
+      { numRuns: 200 },
+    );
+  });
+
+  test('uses the whole width of the jitter', () => {
+    expect(follow(failed, () => 0).attemptsAt[1]).toBe(4 * second);
+    expect(follow(failed, () => 1).attemptsAt[1]).toBe(6 * second);
+  });
+
+  test('is given up after five days of nothing but failures, and not before', () => {
+    const { state, attemptsAt } = follow(failed, even);
+    expect(state.disabledBecause).toBe('failing');
+    expect(state.position).toBe(fresh.position);
+    expect(attemptsAt.at(-1)).toBeGreaterThanOrEqual(failingMaxMs);
+    expect(attemptsAt.at(-2)).toBeLessThan(failingMaxMs);
+  });
+
+  test('is asked no earlier than its Retry-After says, up to a day', () => {
+    const week: Verdict = { kind: 'failed', retryAfterMs: 7 * 24 * hour };
+    expect(follow(week, even).attemptsAt.slice(0, 3)).toEqual([0, 24 * hour, 48 * hour]);
+    const instant: Verdict = { kind: 'failed', retryAfterMs: 1 };
+    expect(follow(instant, even).attemptsAt[1]).toBe(5 * second);
+  });
+
+  test('is never given up for failures of our own', () => {
+    const { state, attemptsAt } = follow({ kind: 'not_sent' }, even);
+    expect(state).toMatchObject({ disabledBecause: null, failures: 0, failingSinceMs: null });
+    expect(attemptsAt).toHaveLength(1_000);
+  });
+});
+
+describe('an endpoint that refuses some matches', () => {
+  /** Delivers matches 1..total to an endpoint that refuses every batch with a poisonous match in it. */
+  function deliverAll(total: number, poison: ReadonlySet<number>, isDown: (nowMs: number) => boolean) {
+    let state: EndpointState = { ...fresh, position: 0 };
+    let now = nowMs;
+    let batch: number[] = [];
+    const delivered: number[] = [];
+    const parked: number[] = [];
+    let attempts = 0;
+    while (state.position < total && attempts++ < 10_000 && state.disabledBecause === null) {
+      now = Math.max(now, state.nextAttemptMs) + 1;
+      const from = state.suspects.at(-1) ?? state.position;
+      if (batch.length === 0)
+        batch = Array.from(
+          { length: Math.min(state.batchMax, total - from) },
+          (_, index) => from + 1 + index,
+        );
+      const lastPosition = batch.at(-1);
+      if (lastPosition === undefined) {
+        state = afterNothingToTry(state, { nowMs: now, random: even }).state;
+        continue;
+      }
+      const kind = isDown(now) || batch.some((one) => poison.has(one)) ? 'refused' : 'delivered';
+      const sent = { lastPosition, matchCount: batch.length };
+      const step = afterAttempt(
+        state,
+        sent,
+        { verdict: { kind }, latencyMs: 1 },
+        { nowMs: now, random: even },
+      );
+      if (kind === 'delivered') delivered.push(...batch);
+      parked.push(...step.parked);
+      state = step.state;
+      if (!step.keepBatch) batch = [];
+    }
+    return { delivered, parked, attempts, elapsedMs: now - nowMs };
+  }
+
+  test('gets all the others, each once and in order, and exactly the refused ones are parked', () => {
+    const positions = fc.uniqueArray(fc.integer({ min: 1, max: 299 }), { maxLength: 12 });
+    fc.assert(
+      fc.property(positions, (chosen) => {
+        const poison = new Set(chosen);
+        const { delivered, parked } = deliverAll(300, poison, () => false);
+        const all = Array.from({ length: 300 }, (_, index) => index + 1);
+        // A longer run than the search tries looks like an endpoint that refuses everything: it waits, and is listed
+        // as failing.
+        fc.pre(!hasRun(poison, suspectsMax + 1));
+        expect(delivered).toEqual(all.filter((one) => !poison.has(one)));
+        expect(parked).toEqual([...poison].toSorted((a, b) => a - b));
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  test('finds one culprit among a hundred with few attempts', () => {
+    const { attempts, elapsedMs } = deliverAll(300, new Set([57]), () => false);
+    expect(attempts).toBeLessThan(40);
+    expect(elapsedMs).toBeLessThan(10 * second);
+  });
+
+  test('loses nothing while it refuses everything for some hours', () => {
+    const { delivered, parked } = deliverAll(300, new Set(), (now) => now < nowMs + 9 * hour);
+    expect(delivered).toEqual(Array.from({ length: 300 }, (_, index) => index + 1));
+    expect(parked).toEqual([]);
+  });
+
+  function hasRun(numbers: ReadonlySet<number>, length: number): boolean {
+    return [...numbers].some((one) =>
+      Array.from({ length }, (_, index) => one + index).every((n) => numbers.has(n)),
+    );
+  }
+});

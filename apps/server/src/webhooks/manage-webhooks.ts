@@ -1,0 +1,74 @@
+import type { AnswerOf, RequestOf } from '@earshot/contract';
+import type { Principal } from '../accounts/principal.ts';
+import type { Change } from '../changes/change.ts';
+import { noSuchRule } from '../rules/no-such-rule.ts';
+import type { RuleStore } from '../rules/rule-store.ts';
+import { newSecret } from './create-webhook.ts';
+import type { UrlProblem } from './endpoint.ts';
+import { badUrl, nameTaken, noSecretsKey, noSuchWebhook } from './no-such-webhook.ts';
+import type { SecretBox } from './secret-box.ts';
+import type { WebhookChanges, WebhookStore } from './webhook-store.ts';
+
+export interface UpdateWebhookOptions {
+  readonly store: Pick<WebhookStore, 'update'>;
+  readonly rules: Pick<RuleStore, 'exists'>;
+  readonly urlProblem: UrlProblem;
+}
+
+export function createUpdateWebhook({ store, rules, urlProblem }: UpdateWebhookOptions) {
+  return async (
+    { accountId }: Principal,
+    request: RequestOf<'UpdateWebhook'>,
+    change: Change,
+  ): Promise<AnswerOf<'UpdateWebhook'>> => {
+    const { webhook_id, name, url, rule_id: ruleId, platform, state } = request;
+    const problem = url === undefined ? null : urlProblem(url);
+    if (problem !== null) throw badUrl(problem);
+    if (typeof ruleId === 'string' && !(await rules.exists(accountId, ruleId))) throw noSuchRule();
+    const changes: WebhookChanges = {
+      ...(name === undefined ? {} : { name }),
+      ...(url === undefined ? {} : { url }),
+      ...(ruleId === undefined ? {} : { ruleId }),
+      ...(platform === undefined ? {} : { platform }),
+      ...(state === undefined ? {} : { state }),
+    };
+    const outcome = await store.update(change, webhook_id, changes);
+    switch (outcome.kind) {
+      case 'updated':
+        return outcome.webhook;
+      case 'not_found':
+        throw noSuchWebhook();
+      case 'name_taken':
+        throw nameTaken(name ?? '');
+    }
+  };
+}
+
+export function createDeleteWebhook(store: Pick<WebhookStore, 'remove'>) {
+  return async (
+    { webhook_id }: RequestOf<'DeleteWebhook'>,
+    change: Change,
+  ): Promise<AnswerOf<'DeleteWebhook'>> => {
+    const answer = await store.remove(change, webhook_id);
+    if (!answer) throw noSuchWebhook();
+    return answer;
+  };
+}
+
+export function createRotateWebhookSecret(options: {
+  readonly store: Pick<WebhookStore, 'rotate'>;
+  readonly secretBox: SecretBox | null;
+  readonly contact: string;
+}) {
+  const { store, secretBox, contact } = options;
+  return async (
+    { webhook_id }: RequestOf<'RotateWebhookSecret'>,
+    change: Change,
+  ): Promise<AnswerOf<'RotateWebhookSecret'>> => {
+    if (secretBox === null) throw noSecretsKey(contact);
+    const secret = newSecret();
+    const answer = await store.rotate(change, webhook_id, secretBox.seal(webhook_id, secret));
+    if (!answer) throw noSuchWebhook();
+    return { ...answer, secret };
+  };
+}

@@ -1,0 +1,27 @@
+import { randomBytes } from 'node:crypto';
+import { expect, test } from 'vitest';
+import { createSecretBox } from './secret-box.ts';
+
+const secret = 'whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD';
+const unreadable = /not a sealed secret|unable to authenticate/;
+const box = createSecretBox(randomBytes(32));
+
+test('a sealed secret can be opened, and looks different every time', () => {
+  const sealed = box.seal('whk_1', secret);
+  expect(box.open('whk_1', sealed)).toBe(secret);
+  expect(box.seal('whk_1', secret).equals(sealed)).toBe(false);
+  expect(sealed.includes(secret)).toBe(false);
+});
+
+test('it opens with no other key, for no other webhook, and not after any change', () => {
+  const sealed = box.seal('whk_1', secret);
+  expect(() => createSecretBox(randomBytes(32)).open('whk_1', sealed)).toThrow(unreadable);
+  expect(() => box.open('whk_2', sealed)).toThrow(unreadable);
+  for (let at = 0; at < sealed.length; at++) {
+    const changed = Buffer.from(sealed);
+    changed.writeUInt8(changed.readUInt8(at) ^ 1, at);
+    expect(() => box.open('whk_1', changed)).toThrow(unreadable);
+  }
+  for (const short of [Buffer.alloc(0), sealed.subarray(0, 20), sealed.subarray(0, -1)])
+    expect(() => box.open('whk_1', short)).toThrow(unreadable);
+});

@@ -1,0 +1,222 @@
+import { eventually, type Template } from '@earshot/testkit';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createConnectorStore } from '../src/adapters/postgres/connector-store.ts';
+import { createFreeSlot } from '../src/adapters/x/connections.ts';
+import { createXStream } from '../src/adapters/x/stream.ts';
+import type { EndingKind } from '../src/ingest/stream-ending.ts';
+import { xProtocol } from '../src/ingest/x-protocol.ts';
+import { LeaseLost } from '../src/runtime/lease.ts';
+import { addRule, coverage, createMemoryLog, open, soon, startIngest } from './ingest-support.ts';
+import { createMigratedTemplate } from './support.ts';
+import { openUpstreamWorld, type UpstreamWorld } from './upstream-world.ts';
+
+let template: Template;
+beforeAll(async () => {
+  template = await createMigratedTemplate();
+});
+afterAll(() => template?.[Symbol.asyncDispose]());
+
+interface Shown {
+  readonly state: string;
+  readonly state_detail: string | null;
+  readonly wait_s: number | null;
+}
+
+const shown = async ({ database }: UpstreamWorld, sourceId: string): Promise<Shown | null> =>
+  await database.one<Shown>(
+    `select state, state_detail, extract(epoch from next_attempt_at - now())::float8 as wait_s
+     from sources where id = $1`,
+    [sourceId],
+  );
+
+async function stateMetric(ingest: ReturnType<typeof startIngest>): Promise<string[]> {
+  return (await ingest.metrics.sourceState.get()).values.map(({ labels }) => String(labels.state));
+}
+
+/** A protocol whose waits on a busy slot, and whose budget, fit into a test. */
+const hasty = {
+  ...xProtocol,
+  waits: { ...xProtocol.waits, slot: { grows: 'not', firstMs: 200, maxMs: 200 } },
+} as const;
+
+describe('what X says inside the stream', () => {
+  test.each<[disconnectType: string, kind: EndingKind, state: string]>([
+    ['OperationalDisconnect', 'dropped', 'live'],
+    ['UpstreamUncleanDisconnect', 'dropped', 'live'],
+    ['SlowReader', 'slow_reader', 'live'],
+    ['ForceDisconnect', 'displaced', 'reconnecting'],
+    ['InvalidRules', 'rules_invalid', 'rules_invalid'],
+    ['ClientApplicationStateDegraded', 'degraded', 'degraded'],
+    ['Surprise', 'failing', 'failing'],
+  ])('%s ends it as %s, and then the source is %s', async (disconnect_type, kind, state) => {
+    await using world = await openUpstreamWorld(template);
+    await addRule(world, 'x');
+    await using ingest = startIngest(world, 'x', createMemoryLog());
+    await open(world, 'x');
+    // The socket stays open: it is we who must close it.
+    await world.sandbox.arm({ kind: 'stream_control', platform: 'x', disconnect_type, hang: true });
+    expect(await world.sandbox.fired()).toEqual([1]);
+    await eventually(async () => expect(await ingest.endings()).toEqual([kind]), soon);
+    await eventually(async () => expect((await shown(world, 'x:main'))?.state).toBe(state), soon);
+    expect((await coverage(world))[0]).toEqual({ ended_because: kind });
+  });
+});
+
+describe('what keeps a source from listening is shown to people', () => {
+  test.each([
+    ['out_of_credit', 'no_credit', 900],
+    ['spend_cap', 'spend_cap', 900],
+    ['usage_cap', 'usage_cap', 900],
+    ['free', 'credentials', 300],
+  ])('on X with the plan %s: %s, with the next attempt', async (plan, state, waitS) => {
+    await using world = await openUpstreamWorld(template, {
+      xApps: [{ token: 'sandbox-x-token' }],
+    });
+    await addRule(world, 'x');
+    await fetch(`${world.sandboxUrl}/sandbox/x/plan`, { method: 'POST', body: JSON.stringify({ plan }) });
+    await using ingest = startIngest(world, 'x', createMemoryLog());
+    await eventually(async () => expect((await shown(world, 'x:main'))?.state).toBe(state), soon);
+    const row = await shown(world, 'x:main');
+    expect(row?.state_detail).toContain('X answered');
+    expect(row?.wait_s).toBeGreaterThan(waitS - 30);
+    expect(row?.wait_s).toBeLessThanOrEqual(waitS);
+    expect(await stateMetric(ingest)).toEqual([state]);
+  });
+
+  test('and the gap says what keeps it open, not only what began it', async () => {
+    await using world = await openUpstreamWorld(template);
+    await addRule(world, 'x');
+    await using ingest = startIngest(world, 'x', createMemoryLog());
+    await open(world, 'x');
+    await world.sandbox.arm({ kind: 'stream_status', platform: 'x', status: 402 });
+    await world.sandbox.arm({ kind: 'stream_cut', platform: 'x' });
+    await eventually(
+      async () => expect(await coverage(world)).toEqual([{ ended_because: 'no_credit' }]),
+      soon,
+    );
+    expect(await ingest.endings()).toEqual(['dropped', 'no_credit']);
+    expect(await world.sandbox.fired()).toEqual([1, 1]);
+  });
+
+  test('an open stream is live, and a stopped one stopped', async () => {
+    await using world = await openUpstreamWorld(template);
+    await addRule(world, 'firehose');
+    {
+      await using ingest = startIngest(world, 'firehose', createMemoryLog());
+      await eventually(async () => expect((await shown(world, 'firehose:main'))?.state).toBe('live'), soon);
+      expect(await shown(world, 'firehose:main')).toMatchObject({ state_detail: null, wait_s: null });
+      expect(await stateMetric(ingest)).toEqual(['live']);
+    }
+    expect((await shown(world, 'firehose:main'))?.state).toBe('stopped');
+  });
+});
+
+describe('a connection of a dead process that X still counts', () => {
+  async function strand(world: UpstreamWorld): Promise<void> {
+    await addRule(world, 'x');
+    await world.sandbox.arm({ kind: 'stuck_slot', platform: 'x' });
+    {
+      await using _first = startIngest(world, 'x', createMemoryLog());
+      await open(world, 'x');
+    }
+    await eventually(async () => expect(await world.sandbox.fired()).toEqual([1]), soon);
+  }
+
+  test('is ended when the slot stays busy, and the stream opens', async () => {
+    await using world = await openUpstreamWorld(template);
+    await strand(world);
+    const log = createMemoryLog();
+    const freeSlot = createFreeSlot(world.client('x'));
+    await using ingest = startIngest(world, 'x', log, { protocol: hasty, freeSlot });
+    await eventually(async () => {
+      await world.sandbox.posts(['rocket']);
+      expect(log.entries).not.toEqual([]);
+    }, soon);
+    expect(await ingest.endings()).toEqual(['slot_busy']);
+    expect((await ingest.metrics.slotsFreed.get()).values).toMatchObject([{ value: 1 }]);
+  });
+
+  test('control: without the Connections API the slot stays busy', async () => {
+    await using world = await openUpstreamWorld(template);
+    await strand(world);
+    await using ingest = startIngest(world, 'x', createMemoryLog(), { protocol: hasty, freeSlot: null });
+    await eventually(async () => {
+      const [busy] = (await ingest.metrics.streamEndings.get()).values;
+      expect(busy?.value).toBeGreaterThan(5);
+    }, soon);
+    expect((await shown(world, 'x:main'))?.state).toBe('slot_busy');
+  });
+
+  test('is left alone by a worker that lost its lease: the stream may be the new holder’s', async () => {
+    await using world = await openUpstreamWorld(template);
+    await strand(world);
+    let frees = 0;
+    let assertions = 0;
+    const connectors = createConnectorStore(world.database);
+    await using _ingest = startIngest(world, 'x', createMemoryLog(), {
+      protocol: hasty,
+      freeSlot: async () => ++frees,
+      connectors: {
+        ...connectors,
+        async assertHeld(lease) {
+          // Somebody took over between our last renewal and now.
+          await world.database.run('update leases set epoch = epoch + 1 where name = $1', [lease.name]);
+          await connectors.assertHeld(lease).catch((error: unknown) => {
+            expect(error).toBeInstanceOf(LeaseLost);
+            assertions++;
+            throw error;
+          });
+        },
+      },
+    });
+    await eventually(() => expect(assertions).toBeGreaterThan(0), soon);
+    expect(frees).toBe(0);
+  });
+});
+
+describe('a storm of cuts', () => {
+  const windowMs = 60_000;
+  const withBudget = (calls: number) => ({
+    ...xProtocol,
+    waits: { ...xProtocol.waits, network: { grows: 'not', firstMs: 1, maxMs: 1 } } as const,
+    connects: { bucket: 'connect', calls, windowMs },
+  });
+
+  /** Cuts whatever opens, with a restart in the middle; the most attempts in any window. */
+  async function mostConnects(calls: number, isOver: (attempts: number, ms: number) => boolean) {
+    await using world = await openUpstreamWorld(template);
+    await addRule(world, 'x');
+    const attempts: number[] = [];
+    const upstream = createXStream(world.client('x'));
+    const counted: typeof upstream = {
+      open(from, signal) {
+        attempts.push(performance.now());
+        return upstream.open(from, signal);
+      },
+    };
+    const storm = async () => {
+      await using _ingest = startIngest(world, 'x', createMemoryLog(), {
+        protocol: withBudget(calls),
+        upstream: counted,
+      });
+      const before = { attempts: attempts.length, at: performance.now() };
+      while (!isOver(attempts.length - before.attempts, performance.now() - before.at))
+        await world.sandbox.arm({ kind: 'stream_cut', platform: 'x' });
+    };
+    await storm();
+    await storm();
+    expect((await world.sandbox.fired()).reduce((sum, one) => sum + one, 0)).toBeGreaterThan(3);
+    return attempts.reduce(
+      (most, at) => Math.max(most, attempts.filter((one) => one > at - windowMs && one <= at).length),
+      0,
+    );
+  }
+
+  test.concurrent('does not make us connect more often than planned, also over a restart', async () => {
+    expect(await mostConnects(8, (_attempts, ms) => ms > 2_500)).toBeLessThanOrEqual(8);
+  });
+
+  test.concurrent('control: without the budget it does', async () => {
+    expect(await mostConnects(1_000_000, (attempts) => attempts > 8)).toBeGreaterThan(16);
+  });
+});

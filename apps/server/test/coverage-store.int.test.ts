@@ -1,0 +1,200 @@
+import type { Template } from '@earshot/testkit';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Principal } from '../src/accounts/principal.ts';
+import { createCoverageStore } from '../src/adapters/postgres/coverage-store.ts';
+import type { Database } from '../src/adapters/postgres/database.ts';
+import { createSourceStore } from '../src/adapters/postgres/source-store.ts';
+import { createGetCoverage } from '../src/coverage/get-coverage.ts';
+import { coverageOf } from '../src/coverage/ledger.ts';
+import { createMigratedTemplate, openTestDatabase, seedRules } from './support.ts';
+
+let template: Template;
+beforeAll(async () => {
+  template = await createMigratedTemplate();
+});
+afterAll(() => template?.[Symbol.asyncDispose]());
+
+async function openLedger() {
+  const stack = new AsyncDisposableStack();
+  const clone = stack.use(await template.clone());
+  const database = stack.use(openTestDatabase(clone.url));
+  await seedLedger(database);
+  return { database, [Symbol.asyncDispose]: () => stack.disposeAsync() };
+}
+
+async function seedLedger(database: Database): Promise<void> {
+  await seedRules(database, 1);
+  await database.run(
+    `insert into rule_versions (rule_id, version, platform, value, translated_value, slot_id)
+     values ('rule_1', 1, 'x', 'v1', 'v1', 'slot_1')`,
+  );
+}
+
+function getCoverage(database: Database) {
+  const store = createCoverageStore(database, { xRuleDelayMs: 0 });
+  return createGetCoverage({ store, rules: { exists: async () => true }, nowMs: Date.now });
+}
+
+const principal = (accountId: string): Principal => ({ accountId, keyId: 'key_1', plan: 'paid', scopes: [] });
+const hoursAgo = (hours: number) => new Date(Date.now() - hours * 3_600_000).toISOString();
+
+/** The history of rule_1, as `state –minutes ago to –minutes ago`. */
+async function history(database: Database, { xRuleDelayMs = 0, hours = 24 } = {}): Promise<string[]> {
+  const now = Date.now();
+  const ledger = await createCoverageStore(database, { xRuleDelayMs }).read({
+    accountId: 'acc_1',
+    ruleId: 'rule_1',
+    platform: null,
+    from: new Date(now - hours * 3_600_000),
+    to: new Date(now),
+  });
+  return coverageOf(ledger).flatMap(({ timeline }) =>
+    timeline.map(({ state, from, to, reason }) => {
+      const ago = (time: number) => (Number.isFinite(time) ? Math.round((now - time) / 60_000) : '…');
+      return `${state}${reason ? ` (${reason})` : ''} ${ago(from)}–${ago(to)}`;
+    }),
+  );
+}
+
+const minutes = (count: number) => `now() - interval '${count} minutes'`;
+
+describe('the ledger of a rule', () => {
+  test('knows when it held its slot, also after the slot is gone', async () => {
+    await using world = await openLedger();
+    const { database } = world;
+    await database.run(`update watches set from_at = ${minutes(60)}`);
+    await database.run(`update slot_services set from_at = ${minutes(90)}`);
+    await database.run(
+      `insert into coverage (source_id, from_at, proven_until) values ('x:main', ${minutes(120)}, now())`,
+    );
+    await database.run(`delete from slot_holders`);
+    await database.run(`update watches set to_at = ${minutes(30)}`);
+    await database.run(`delete from slots`);
+    expect(await history(database, { hours: 2 })).toEqual([
+      'not_watched 120–60',
+      'live 60–30',
+      'not_watched 30–0',
+    ]);
+  });
+
+  test('begins when X heeds the rule, and that is later than its registration', async () => {
+    await using world = await openLedger();
+    const { database } = world;
+    await database.run(`update watches set from_at = ${minutes(60)}`);
+    await database.run(`update slot_services set from_at = ${minutes(50)}`);
+    await database.run(
+      `insert into coverage (source_id, from_at, proven_until) values ('x:main', ${minutes(120)}, now())`,
+    );
+    expect(await history(database, { hours: 1, xRuleDelayMs: 5 * 60_000 })).toEqual([
+      'not_watched 60–45',
+      'live 45–0',
+    ]);
+  });
+
+  test('follows its slot to another source, which serves it before the first gives it up', async () => {
+    await using world = await openLedger();
+    const { database } = world;
+    await database.run(`insert into sources (id, platform, capacity) values ('x:second', 'x', 10)`);
+    await database.run(`update watches set from_at = ${minutes(60)}`);
+    await database.run(`update slot_services set from_at = ${minutes(60)}`);
+    await database.run(`update slots set state = 'wanted', source_id = 'x:second', moved_from = 'x:main'`);
+    expect(await database.many('select source_id from slot_services where to_at is null')).toEqual([
+      { source_id: 'x:main' },
+    ]);
+    await database.run(`update slots set state = 'registered'`);
+    const services = await database.many<{ source_id: string; left_s: number | null }>(
+      `select source_id, extract(epoch from to_at - now())::float8 as left_s from slot_services order by source_id`,
+    );
+    expect(services).toEqual([
+      { source_id: 'x:main', left_s: expect.closeTo(20, 0) },
+      { source_id: 'x:second', left_s: null },
+    ]);
+  });
+
+  test('counts a registration anew when the slot was removed upstream and taken again', async () => {
+    await using world = await openLedger();
+    const { database } = world;
+    await database.run(`update slots set state = 'releasing'`);
+    await database.run(`update slots set state = 'registered'`);
+    expect(await database.many('select 1 from slot_services')).toHaveLength(1);
+    await database.run(`update slots set state = 'deleting'`);
+    await database.run(`update slots set state = 'wanted', registered_at = null`);
+    await database.run(`update slots set state = 'registered', registered_at = now()`);
+    expect(
+      await database.many('select to_at is null as open from slot_services order by from_at, open'),
+    ).toEqual([{ open: false }, { open: true }]);
+  });
+
+  test('is not told to another account', async () => {
+    await using world = await openLedger();
+    expect(await getCoverage(world.database)(principal('acc_2'), { rule_id: 'rule_1' })).toMatchObject({
+      intervals: [],
+      complete_through: null,
+    });
+  });
+});
+
+describe('an interval', () => {
+  test('that a dead process left open is closed at its last proven moment when the next opens', async () => {
+    await using world = await openLedger();
+    const { database } = world;
+    const store = createSourceStore(database);
+    const first = await store.openCoverage('x:main');
+    await database.run(`update coverage set from_at = ${minutes(9)}, proven_until = ${minutes(5)}`);
+    await store.openCoverage('x:main');
+    // A holder that was paused and wakes up late changes nothing.
+    await store.proveCoverage('x:main', first);
+    await store.closeCoverage('x:main', first, { because: 'dropped', uncoveredMs: 0 });
+    const rows = await database.many(
+      `select ended_because, gap_because, round(extract(epoch from now() - gap_from) / 60)::int as gap_ago,
+         round(extract(epoch from now() - proven_until) / 60)::int as proven_ago from coverage order by id`,
+    );
+    expect(rows).toEqual([
+      { ended_because: 'process_died', gap_because: 'not_listening_yet', gap_ago: 0, proven_ago: 5 },
+      { ended_because: null, gap_because: 'process_died', gap_ago: 5, proven_ago: 0 },
+    ]);
+  });
+});
+
+describe('with 100,000 rows on the ledger', () => {
+  /** Rows of the ledger that one connection has read so far. */
+  async function rowsRead(database: Database): Promise<number> {
+    await database.one('select pg_stat_force_next_flush()');
+    const row = await database.one<{ read: number }>(
+      `select seq_tup_read + idx_tup_fetch as read from pg_stat_user_tables where relname = 'coverage'`,
+    );
+    return row?.read ?? 0;
+  }
+
+  async function readDuring(database: Database, work: () => Promise<unknown>): Promise<number> {
+    const before = await rowsRead(database);
+    await work();
+    return (await rowsRead(database)) - before;
+  }
+
+  test('one answer reads those of its window and no more; control: without the index it reads all', async () => {
+    await using clone = await template.clone();
+    await using database = openTestDatabase(clone.url, 1);
+    await seedLedger(database);
+    await database.run(
+      `insert into coverage (source_id, from_at, proven_until, ended_because)
+       select 'x:main', at, at + interval '20 seconds', 'dropped'
+       from generate_series(now() - interval '100000 minutes', now() - interval '1 minute', '1 minute') as at`,
+    );
+    await database.run(`update watches set from_at = ${minutes(100_000)}`);
+    await database.run(`update slot_services set from_at = ${minutes(100_000)}`);
+    await database.run('analyze coverage');
+    const ask = getCoverage(database);
+    const hour = () => ask(principal('acc_1'), { rule_id: 'rule_1', from: hoursAgo(1) });
+    const month = () => ask(principal('acc_1'), { rule_id: 'rule_1', from: hoursAgo(24 * 30) });
+    expect((await hour()).intervals.length).toBeGreaterThan(118);
+    expect((await hour()).intervals.length).toBeLessThan(123);
+    const bounded = await month();
+    expect(bounded.intervals.length).toBeLessThanOrEqual(2_000);
+    expect(Date.parse(bounded.from)).toBeGreaterThan(Date.now() - 2_100 * 60_000);
+    expect(await readDuring(database, hour)).toBeLessThan(100);
+    expect(await readDuring(database, month)).toBeLessThan(2_100);
+    await database.run('drop index coverage_by_source');
+    expect(await readDuring(database, hour)).toBeGreaterThan(99_000);
+  });
+});

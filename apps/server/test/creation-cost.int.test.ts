@@ -1,0 +1,276 @@
+import { eventually, type Template } from '@earshot/testkit';
+import { Client } from 'pg';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createClaimStore } from '../src/adapters/postgres/claim-store.ts';
+import type { Database, Sql } from '../src/adapters/postgres/database.ts';
+import { createRuleStore } from '../src/adapters/postgres/rule-store.ts';
+import { createSourceStore } from '../src/adapters/postgres/source-store.ts';
+import type { Claim } from '../src/changes/change.ts';
+import type { HeldSlot } from '../src/rules/rule-store.ts';
+import { newId } from '../src/runtime/ids.ts';
+import { changeBy, created } from './changes.ts';
+import { createMigratedTemplate, openTestDatabase } from './support.ts';
+import { beginRule } from './upstream-world.ts';
+
+let template: Template;
+beforeAll(async () => {
+  template = await createMigratedTemplate();
+});
+afterAll(() => template?.[Symbol.asyncDispose]());
+
+/** Counts what goes to the server; a transaction is two more. */
+function countStatements(database: Database) {
+  const counter = { statements: 0 };
+  const counted = (sql: Sql): Sql => ({
+    many: (...asked) => (counter.statements++, sql.many(...asked)),
+    one: (...asked) => (counter.statements++, sql.one(...asked)),
+    prepared: (...asked) => (counter.statements++, sql.prepared(...asked)),
+    run: (...asked) => (counter.statements++, sql.run(...asked)),
+  });
+  const counting: Database = {
+    ...database,
+    ...counted(database),
+    transaction(work) {
+      counter.statements += 2;
+      return database.transaction((sql) => work(counted(sql)));
+    },
+  };
+  return { counting, counter };
+}
+
+async function openRules() {
+  await using stack = new AsyncDisposableStack();
+  const clone = stack.use(await template.clone());
+  const database = stack.use(openTestDatabase(clone.url, 20));
+  await database.run(
+    `insert into accounts (id, name, plan) values ('acc_1', 'one', 'paid'), ('acc_2', 'two', 'paid')`,
+  );
+  await createSourceStore(database).announce([
+    { id: 'x:main', platform: 'x', capacity: 10_000 },
+    { id: 'firehose:main', platform: 'firehose', capacity: 10_000 },
+  ]);
+  const { counting, counter } = countStatements(database);
+  const store = createRuleStore(counting);
+  const all = stack.move();
+  return {
+    url: clone.url,
+    database,
+    store,
+    counter,
+    /** A rule of `acc_2` whose slots are registered and listened to. */
+    async register(values: { x?: string; firehose?: string }) {
+      const { ruleId } = await beginRule(store, values, { accountId: 'acc_2' });
+      await database.run(`update slots set state = 'registered', upstream_rule_id = 'up_' || value`);
+      await database.run(`update sources set live_until = now() + interval '1 minute'`);
+      await store.activate(changeBy('acc_2'), created(ruleId));
+      return ruleId;
+    },
+    create(
+      values: { x?: string; firehose?: string },
+      { claim = null, premiumRulesMax = 1_000 }: { claim?: Claim | null; premiumRulesMax?: number } = {},
+    ) {
+      const id = newId('rule');
+      const heard: { slots: readonly HeldSlot[]; equivalentRuleId: string | null }[] = [];
+      const platforms = (['x', 'firehose'] as const).filter((platform) => values[platform] !== undefined);
+      const begun = store.begin(
+        {
+          id,
+          accountId: 'acc_1',
+          name: 'rule',
+          intent: 'test',
+          expiresAt: null,
+          premiumRulesMax,
+          values: platforms.map((platform) => {
+            const value = values[platform] ?? '';
+            return { platform, value, translatedValue: value };
+          }),
+        },
+        {
+          change: changeBy('acc_1', claim),
+          answer(slots, equivalentRuleId) {
+            heard.push({ slots, equivalentRuleId });
+            return created(id);
+          },
+        },
+      );
+      return begun.then((outcome) => ({ id, outcome, heard: heard[0] }));
+    },
+    [Symbol.asyncDispose]: () => all.disposeAsync(),
+  };
+}
+
+describe('a rule of registered values', () => {
+  test('is active after one statement, with all that a slower creation writes', async () => {
+    await using rules = await openRules();
+    await rules.register({ x: 'word', firehose: 'word' });
+    rules.counter.statements = 0;
+    const { id, outcome, heard } = await rules.create({ x: 'word', firehose: 'word' });
+    expect(rules.counter.statements).toBe(1);
+    expect(outcome).toEqual({ kind: 'created', answer: created(id) });
+    expect(heard).toMatchObject({
+      equivalentRuleId: null,
+      slots: [
+        { platform: 'x', state: 'registered', upstreamRuleId: 'up_word', live: true },
+        { platform: 'firehose', state: 'registered', upstreamRuleId: 'up_word', live: true },
+      ],
+    });
+    const slow = await beginRule(rules.store, { x: 'word', firehose: 'word' });
+    expect(await rules.store.activate(changeBy('acc_1'), created(slow.ruleId))).toBe(true);
+    const written = async (ruleId: string) => ({
+      rule: await rules.database.one('select state, version, account_id from rules where id = $1', [ruleId]),
+      versions: await rules.database.many(
+        'select version, platform, value, translated_value, slot_id from rule_versions where rule_id = $1 order by 2',
+        [ruleId],
+      ),
+      holders: await rules.database.many(
+        `select slot_id, account_id, platform, rule_version, pending, since is null as unknown_since
+         from slot_holders where rule_id = $1 order by platform`,
+        [ruleId],
+      ),
+      audit: await rules.database.many(
+        'select account_id, actor, operation, before, after, request_id from audit where target_id = $1',
+        [ruleId],
+      ),
+    });
+    const fast = await written(id);
+    expect(fast.holders).toHaveLength(2);
+    expect(fast).toEqual(await written(slow.ruleId));
+  });
+
+  test('names an equal rule of the same account, the oldest, also a paused one, and no other', async () => {
+    await using rules = await openRules();
+    await rules.register({ x: 'word', firehose: 'word' });
+    const named = async (values: { x?: string; firehose?: string }) =>
+      (await rules.create(values)).heard?.equivalentRuleId;
+    const first = await rules.create({ x: 'word' });
+    expect(await named({ x: 'word', firehose: 'word' })).toBeNull();
+    expect(await named({ x: 'word' })).toBe(first.id);
+    expect(await named({ x: 'word' })).toBe(first.id);
+    await rules.database.run(`update rules set state = 'paused' where id = $1`, [first.id]);
+    await rules.database.run('delete from slot_holders where rule_id = $1', [first.id]);
+    expect(await named({ x: 'word' })).toBe(first.id);
+  });
+
+  test.each([
+    ['is not registered', `update slots set state = 'wanted' where platform = 'x'`],
+    ['nobody listens to', `update sources set live_until = now() where platform = 'x'`],
+  ])('waits when one of them %s', async (_, spoil) => {
+    await using rules = await openRules();
+    await rules.register({ x: 'word', firehose: 'word' });
+    await rules.database.run(spoil);
+    const { id, outcome } = await rules.create({ x: 'word', firehose: 'word' });
+    expect(outcome).toEqual({ kind: 'begun', equivalentRuleId: null });
+    expect(await rules.database.many('select state from rules where id = $1', [id])).toEqual([
+      { state: 'creating' },
+    ]);
+  });
+
+  test('counts towards the plan exactly, whoever asks at once', async () => {
+    await using rules = await openRules();
+    await rules.register({ x: 'word' });
+    const made = await Promise.all(
+      Array.from({ length: 20 }, () => rules.create({ x: 'word' }, { premiumRulesMax: 7 })),
+    );
+    const kinds = made.map(({ outcome }) => outcome.kind);
+    expect(kinds.filter((kind) => kind === 'created')).toHaveLength(7);
+    expect(kinds.filter((kind) => kind === 'premium_limit')).toHaveLength(13);
+  });
+
+  test('does not believe in a slot that its last holder is just leaving', async () => {
+    await using rules = await openRules();
+    const last = await rules.register({ x: 'word' });
+    const leaver = new Client({ connectionString: rules.url });
+    await leaver.connect();
+    try {
+      await leaver.query('begin');
+      await leaver.query('select 1 from slots for update');
+      await leaver.query('delete from slot_holders where rule_id = $1', [last]);
+      await leaver.query(`update slots set state = 'releasing', upstream_rule_id = null`);
+      const creation = rules.create({ x: 'word' });
+      await eventually(
+        async () => {
+          const waiting = `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+          expect(await rules.database.many(waiting)).toHaveLength(1);
+        },
+        { timeoutMs: 20_000 },
+      );
+      await leaver.query('commit');
+      expect((await creation).outcome.kind).toBe('begun');
+    } finally {
+      await leaver.end();
+    }
+    expect(await rules.database.many('select state from slots')).toEqual([{ state: 'wanted' }]);
+  });
+
+  test('is not made when another attempt took its Idempotency-Key over', async () => {
+    await using rules = await openRules();
+    await rules.register({ x: 'word' });
+    const claims = createClaimStore(rules.database);
+    const asked = { accountId: 'acc_1', operation: 'CreateRule', fingerprint: Buffer.from('same') };
+    const claim = { key: 'once', attempt: 'try_2' };
+    expect(await claims.claim(asked, claim)).toEqual({ kind: 'first' });
+    await expect(
+      rules.create({ x: 'word' }, { claim: { key: 'once', attempt: 'try_1' } }),
+    ).rejects.toMatchObject({ code: 'aborted' });
+    expect(await rules.database.many(`select 1 from rules where account_id = 'acc_1'`)).toEqual([]);
+    const { id } = await rules.create({ x: 'word' }, { claim });
+    expect(await claims.claim(asked, { ...claim, attempt: 'try_3' })).toEqual({
+      kind: 'answered',
+      body: JSON.stringify(created(id)),
+    });
+  });
+});
+
+test('a hundred creations that are woken by the same ring look and become active in a few statements', async () => {
+  await using rules = await openRules();
+  const begun = await Promise.all(
+    Array.from({ length: 100 }, (_, n) => beginRule(rules.store, { x: `word${n}` })),
+  );
+  // Each takes a slot of its own in one transaction.
+  expect(rules.counter.statements).toBeLessThanOrEqual(8 * begun.length);
+  rules.counter.statements = 0;
+  const seen = await Promise.all(begun.map(({ ruleId }) => rules.store.slotStates(ruleId)));
+  expect(rules.counter.statements).toBeLessThanOrEqual(3);
+  expect(seen.map(([slot]) => slot?.translatedValue)).toEqual(begun.map((_, n) => `word${n}`));
+  await rules.store.abandon(begun[7]?.ruleId ?? '');
+  rules.counter.statements = 0;
+  const activated = await Promise.all(
+    begun.map(({ ruleId }) => rules.store.activate(changeBy('acc_1'), created(ruleId))),
+  );
+  expect(activated).toEqual(begun.map((_, n) => n !== 7));
+  expect(rules.counter.statements).toBeLessThanOrEqual(3);
+  expect(await rules.database.many('select 1 from audit')).toHaveLength(99);
+});
+
+test('the slots of a source are counted without counting them, whatever comes, goes and moves', async () => {
+  await using rules = await openRules();
+  const { database, store } = rules;
+  const isRight = async () => {
+    const rows = await database.many<{ counted: number; there: number }>(
+      `select slots - coalesce((select sum(slots) from slot_departures where source_id = sources.id), 0)::integer as counted,
+         (select count(*) from slots where source_id = sources.id) as there
+       from sources order by id`,
+    );
+    expect(rows.map(({ counted }) => counted)).toEqual(rows.map(({ there }) => there));
+    return rows.map(({ there }) => there);
+  };
+  const begun = await Promise.all(
+    Array.from({ length: 20 }, (_, n) => beginRule(store, { x: `word${n}`, firehose: `word${n}` })),
+  );
+  expect(await isRight()).toEqual([20, 20]);
+  await database.run(`update slots set state = 'failed'`);
+  await Promise.all(begun.slice(0, 15).map(({ ruleId }) => store.abandon(ruleId)));
+  expect(await isRight()).toEqual([5, 5]);
+  await database.run(`insert into sources (id, platform, capacity) values ('x:other', 'x', 5)`);
+  await database.run(
+    `update slots set source_id = 'x:other'
+     where id in (select id from slots where platform = 'x' order by id limit 3)`,
+  );
+  expect(await isRight()).toEqual([5, 2, 3]);
+  // What was noted is taken off when the next one is placed: there is room for exactly two more.
+  await database.run(`update sources set capacity = 2 where id = 'x:main'`);
+  const more = await Promise.all(Array.from({ length: 5 }, (_, n) => beginRule(store, { x: `more${n}` })));
+  expect(more.filter(({ outcome }) => outcome.kind === 'begun')).toHaveLength(2);
+  expect(await isRight()).toEqual([5, 2, 5]);
+  expect(await database.many(`select 1 from slot_departures where source_id like 'x:%'`)).toEqual([]);
+});

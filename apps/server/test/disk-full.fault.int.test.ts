@@ -1,0 +1,85 @@
+import { execFile } from 'node:child_process';
+import { chmod, mkdtemp, rm, statfs, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { eventually, startTestNats, startTestPostgres } from '@earshot/testkit';
+import { describe, expect, test } from 'vitest';
+import { createMaintenance } from '../src/adapters/postgres/maintenance.ts';
+import { migrate } from '../src/adapters/postgres/migrate.ts';
+import type { EventSource } from '../src/matching/event-source.ts';
+import { acknowledgedEarly, openLogWorld } from './log-world.ts';
+import { xEvent } from './stream-events.ts';
+import { openTestDatabase } from './support.ts';
+
+const command = promisify(execFile);
+
+/** A small disk of its own. */
+async function openSmallDisk(size: string) {
+  const dir = await mkdtemp(join(tmpdir(), 'earshot-disk-'));
+  try {
+    await command('mount', ['-t', 'tmpfs', '-o', `size=${size},mode=0755`, 'tmpfs', dir]);
+  } catch (error) {
+    await rm(dir, { recursive: true });
+    throw error;
+  }
+  await chmod(dir, 0o755);
+  const filler = join(dir, 'filler');
+  return {
+    dir,
+    async fill() {
+      const { bavail, bsize } = await statfs(dir);
+      await writeFile(filler, Buffer.alloc(bavail * bsize)).catch(() => undefined);
+      return (await statfs(dir)).bavail;
+    },
+    free: () => rm(filler),
+    async [Symbol.asyncDispose]() {
+      await command('umount', ['-l', dir]);
+      await rm(dir, { recursive: true, force: true });
+    },
+  };
+}
+
+const canMount = await openSmallDisk('1m').then(
+  async (disk) => {
+    await disk[Symbol.asyncDispose]();
+    return true;
+  },
+  (error: unknown) => {
+    console.warn(`A FULL DISK IS NOT TESTED HERE: this machine lets us mount no tmpfs (${String(error)})`);
+    return false;
+  },
+);
+
+const events = 3_000;
+
+describe.skipIf(!canMount)('a full disk of the database', () => {
+  const run = async (wrapSource?: (source: EventSource) => EventSource) => {
+    await using disk = await openSmallDisk('300m');
+    await using servers = await startTestNats();
+    await using postgres = await startTestPostgres({ dir: disk.dir });
+    await migrate(postgres.url);
+    await using database = openTestDatabase(postgres.url);
+    await createMaintenance(database).ensureAhead();
+    await using world = await openLogWorld({ servers, database, ackWaitMs: 1_000 });
+    await using _workers = world.startWorkers(wrapSource ? { wrapSource } : {});
+    expect(await disk.fill()).toBeLessThan(8);
+    await world.append(0, events, 'x'.repeat(4_000));
+    const failures = async () => (await world.metrics.workerFailures.get()).values[0]?.value ?? 0;
+    await eventually(async () => (await failures()) > 0, { timeoutMs: 60_000 });
+    await disk.free();
+    // It ends itself when it cannot write its log; whoever runs it starts it again.
+    await postgres.restart();
+    await world.idle();
+    return await world.stored();
+  };
+
+  test('stops the matching, and costs nothing once there is space again', async () => {
+    const keys = Array.from({ length: events }, (_, number) => xEvent(number).key).toSorted();
+    expect(await run()).toEqual(keys);
+  });
+
+  test('control: with events acknowledged before they are stored, some are lost', async () => {
+    expect((await run(acknowledgedEarly)).length).toBeLessThan(events);
+  });
+});

@@ -1,0 +1,88 @@
+import type { Platform } from '@earshot/contract';
+import { eventually } from '@earshot/testkit';
+import { expect } from 'vitest';
+import { createConnectorStore } from '../src/adapters/postgres/connector-store.ts';
+import { createLeaseStore } from '../src/adapters/postgres/lease-store.ts';
+import { createSourceStore } from '../src/adapters/postgres/source-store.ts';
+import type { EventLog } from '../src/ingest/event-log.ts';
+import { firehoseProtocol } from '../src/ingest/firehose-protocol.ts';
+import { createIngestWorker, type IngestOptions } from '../src/ingest/ingest-worker.ts';
+import type { StreamEvent } from '../src/ingest/stream-event.ts';
+import { xProtocol } from '../src/ingest/x-protocol.ts';
+import { createEvents } from '../src/observability/events.ts';
+import { createMetrics } from '../src/observability/metrics.ts';
+import { silentLog } from './support.ts';
+import { rulesOf, runWorker, streamOf, type UpstreamWorld } from './upstream-world.ts';
+
+export const soon = { timeoutMs: 30_000 };
+const never = new AbortController().signal;
+
+export interface MemoryLog extends EventLog {
+  readonly entries: Array<{ event: StreamEvent; consumed: string | null }>;
+}
+
+/** The event log's contract in memory; whatever `before` throws, the log did not take the event. */
+export function createMemoryLog(
+  before: (event: StreamEvent) => Promise<void> | null = () => null,
+): MemoryLog {
+  const entries: MemoryLog['entries'] = [];
+  return {
+    entries,
+    async append(event, consumed) {
+      await before(event);
+      entries.push({ event, consumed });
+    },
+    consumedBy: async () => entries.at(-1)?.consumed ?? null,
+  };
+}
+
+export function startIngest(
+  world: UpstreamWorld,
+  platform: Platform,
+  eventLog: EventLog,
+  more: Partial<IngestOptions> = {},
+) {
+  const metrics = createMetrics();
+  const worker = createIngestWorker({
+    sourceId: `${platform}:main`,
+    platform,
+    protocol: platform === 'x' ? xProtocol : firehoseProtocol,
+    upstream: streamOf(platform, world.client(platform)),
+    freeSlot: null,
+    connectors: createConnectorStore(world.database),
+    eventLog,
+    store: createSourceStore(world.database),
+    bells: world.bells,
+    leases: createLeaseStore(world.database),
+    node: 'node-1',
+    leaseTtlMs: 5_000,
+    // The shortest wait that the jitter allows.
+    random: () => 0,
+    events: createEvents(silentLog, metrics),
+    log: silentLog,
+    ...more,
+  });
+  return {
+    ...runWorker(worker),
+    metrics,
+    async endings(): Promise<string[]> {
+      return (await metrics.streamEndings.get()).values.map(({ labels }) => String(labels.kind));
+    },
+  };
+}
+
+export async function addRule(world: UpstreamWorld, platform: Platform): Promise<void> {
+  await rulesOf(platform, world.client(platform)).add([{ value: 'rocket', tag: 'test' }], {
+    signal: never,
+    permit: () => Promise.resolve(),
+  });
+}
+
+export const open = (world: UpstreamWorld, platform: Platform) =>
+  eventually(async () => {
+    expect(await (platform === 'x' ? world.sandbox.xStreams() : world.sandbox.tapStreams())).toBe(1);
+  }, soon);
+
+export function coverage({ database }: UpstreamWorld) {
+  return database.many<{ ended_because: string | null }>('select ended_because from coverage order by id');
+}

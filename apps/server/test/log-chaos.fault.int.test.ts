@@ -1,0 +1,42 @@
+import { startTestNats } from '@earshot/testkit';
+import { describe, expect, test } from 'vitest';
+import { connectNats } from '../src/adapters/nats/connection.ts';
+import { createEventLog } from '../src/adapters/nats/event-log.ts';
+import { ensureEventsStream } from '../src/adapters/nats/events-stream.ts';
+import type { EventLog } from '../src/ingest/event-log.ts';
+import { type ChaosOptions, type ChaosResult, runLogChaos } from './log-chaos.ts';
+
+/** `pnpm test:log-chaos --acknowledged N` runs it for longer. */
+const acknowledged = Number(process.env['LOG_CHAOS_ACKNOWLEDGED'] ?? 20_000);
+const timeoutMs = 120_000 + acknowledged * 5;
+
+async function chaosOn(
+  makeLog: (log: EventLog, hasty: EventLog) => EventLog,
+  wanted: Pick<ChaosOptions, 'acknowledged' | 'faultsOfEachKind'>,
+): Promise<ChaosResult> {
+  await using servers = await startTestNats({ nodes: 3 });
+  await using nats = await connectNats(servers.url, 'test');
+  await ensureEventsStream(nats, { replicas: 3, bytesMax: 8 * 1024 ** 3 });
+  const log = makeLog(createEventLog(nats), createEventLog(nats, { retryForMs: 0 }));
+  return await runLogChaos({ servers, nats, log, ...wanted, random: Math.random });
+}
+
+describe('three nodes that are killed, stopped and all killed at once while events are appended', () => {
+  test('lose and double nothing that was acknowledged, and stall for 15 s at most', {
+    timeout: timeoutMs,
+  }, async () => {
+    const result = await chaosOn((log) => log, { acknowledged, faultsOfEachKind: 2 });
+    console.info(JSON.stringify(result));
+    expect(result.acknowledged).toBeGreaterThanOrEqual(acknowledged);
+    expect(result).toMatchObject({ lost: 0, doubled: 0 });
+    expect(result.stallMs).toBeLessThan(15_000);
+  });
+
+  test('control: a writer that tries once and takes that for done has lost some', async () => {
+    const result = await chaosOn(
+      (_, hasty) => ({ ...hasty, append: (...event) => hasty.append(...event).catch(() => undefined) }),
+      { acknowledged: 500, faultsOfEachKind: 1 },
+    );
+    expect(result.lost).toBeGreaterThan(0);
+  });
+});

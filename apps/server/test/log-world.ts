@@ -1,0 +1,150 @@
+import { eventually, type NatsServers } from '@earshot/testkit';
+import { createCheckedLog } from '../src/adapters/nats/checked-log.ts';
+import { connectNats, type Nats } from '../src/adapters/nats/connection.ts';
+import { createEventLog } from '../src/adapters/nats/event-log.ts';
+import { createEventSource, type EventSourceOptions } from '../src/adapters/nats/event-source.ts';
+import { ensureEventsStream, eventsStream, matchConsumer } from '../src/adapters/nats/events-stream.ts';
+import type { Database } from '../src/adapters/postgres/database.ts';
+import { readInstallation } from '../src/adapters/postgres/installation.ts';
+import { createMatchStore } from '../src/adapters/postgres/match-store.ts';
+import { createSettledStore } from '../src/adapters/postgres/settled-store.ts';
+import type { EventLog } from '../src/ingest/event-log.ts';
+import type { StreamEvent } from '../src/ingest/stream-event.ts';
+import { createParsedRules } from '../src/language/parsed-rules.ts';
+import { createCheckLog } from '../src/matching/check-log.ts';
+import type { EventSource } from '../src/matching/event-source.ts';
+import type { MatchStore } from '../src/matching/match-store.ts';
+import { createMatchWorker } from '../src/matching/match-worker.ts';
+import { storeBatch } from '../src/matching/store-batch.ts';
+import { createEvents } from '../src/observability/events.ts';
+import { createMetrics, type Metrics } from '../src/observability/metrics.ts';
+import { type Supervisor, supervise } from '../src/runtime/supervisor.ts';
+import { createLocalBells } from './local-bells.ts';
+import { xEvent } from './stream-events.ts';
+import { seedRules, silentLog } from './support.ts';
+
+/** The log and what matches it, on servers of the caller's; every event matches one rule. */
+export interface LogWorld extends AsyncDisposable {
+  readonly nats: Nats;
+  readonly log: EventLog;
+  readonly metrics: Metrics;
+  readonly store: MatchStore;
+  startWorkers(options?: WorkerOptions): Supervisor;
+  /** One look of the check that the log left out nothing. */
+  check(): Promise<void>;
+  /** Appends events with these numbers, many at once. */
+  append(from: number, count: number, text?: string): Promise<void>;
+  /** The keys of all matches, sorted, as often as each is stored. */
+  stored(): Promise<string[]>;
+  storedAll(count: number, timeoutMs: number): Promise<void>;
+  /** Everything that was appended is delivered and acknowledged. */
+  idle(): Promise<void>;
+  holes(fate: 'found' | 'recovered' | 'lost'): Promise<number>;
+}
+
+interface WorkerOptions {
+  readonly count?: number;
+  readonly store?: MatchStore;
+  readonly wrapSource?: (source: EventSource) => EventSource;
+  readonly source?: EventSourceOptions;
+}
+
+interface LogWorldOptions {
+  readonly servers: NatsServers;
+  readonly database: Database;
+  readonly bytesMax?: number;
+  readonly ackWaitMs?: number;
+}
+
+export async function openLogWorld(options: LogWorldOptions): Promise<LogWorld> {
+  const { servers, database, bytesMax = 1024 ** 3, ackWaitMs = 30_000 } = options;
+  const nats = await connectNats(servers.url, 'test');
+  await ensureEventsStream(nats, { replicas: servers.nodes.length, bytesMax, ackWaitMs });
+  await seedRules(database, 1);
+  const metrics = createMetrics();
+  const store = createMatchStore(database);
+  const common = {
+    installation: (await readInstallation(database)).id,
+    store,
+    bells: createLocalBells(),
+    events: createEvents(silentLog, metrics),
+  };
+  const log = createEventLog(nats);
+  const stored = async () => {
+    const rows = await database.many<{ event_key: string }>(
+      'select event_key from matches order by event_key',
+    );
+    return rows.map((row) => row.event_key);
+  };
+  return {
+    nats,
+    log,
+    metrics,
+    store,
+    startWorkers({ count = 2, wrapSource, source = {}, ...given } = {}) {
+      const workers = Array.from({ length: count }, (_, index) =>
+        createMatchWorker({
+          ...common,
+          ...given,
+          name: `match:${index}`,
+          source: wrapSource?.(createEventSource(nats, source)) ?? createEventSource(nats, source),
+          parsedRules: createParsedRules(),
+        }),
+      );
+      return supervise(workers, { log: silentLog, metrics });
+    },
+    check: createCheckLog({
+      log: createCheckedLog(nats),
+      settled: createSettledStore(database),
+      store: (batch) => storeBatch(common, batch),
+      events: common.events,
+      nowMs: () => performance.now(),
+    }),
+    append: (from, count, text) => appendMany(log, from, count, text),
+    stored,
+    storedAll: (count, timeoutMs) =>
+      eventually(async () => (await stored()).length >= count, { timeoutMs, intervalMs: 100 }).then(
+        () => undefined,
+      ),
+    async idle() {
+      const isIdle = async () => {
+        const info = await nats.manager.consumers.info(eventsStream, matchConsumer);
+        return info.num_pending === 0 && info.num_ack_pending === 0;
+      };
+      await eventually(isIdle, { timeoutMs: 90_000, intervalMs: 100 });
+    },
+    async holes(fate) {
+      const { values } = await metrics.logHoles.get();
+      return values.find(({ labels }) => labels['fate'] === fate)?.value ?? 0;
+    },
+    async [Symbol.asyncDispose]() {
+      await nats.connection.close();
+    },
+  };
+}
+
+async function appendMany(log: EventLog, from: number, count: number, text = 'a post'): Promise<void> {
+  for (let at = from; at < from + count; at += 250) {
+    const some = Array.from({ length: Math.min(250, from + count - at) }, (_, index) =>
+      post(at + index, text),
+    );
+    await Promise.all(some.map((event) => log.append(event, null)));
+  }
+}
+
+function post(number: number, text: string): StreamEvent {
+  const event = xEvent(number);
+  return { ...event, payload: { ...event.payload, text } };
+}
+
+/** For controls: acknowledges when an event is handed over, not when it is stored. */
+export function acknowledgedEarly(source: EventSource): EventSource {
+  return {
+    async *batches(max, signal) {
+      for await (const batch of source.batches(max, signal)) {
+        for (const logged of batch) logged.ack();
+        yield batch;
+      }
+    },
+  };
+}

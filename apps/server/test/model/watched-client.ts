@@ -1,0 +1,68 @@
+import { z } from 'zod';
+import type { UpstreamClient } from '../../src/adapters/upstream/client.ts';
+
+/** What a registrar must never do, whatever comes of it. */
+export type Misdeed =
+  /** A change although nobody knows what became of the one before. */
+  | 'changed_in_doubt'
+  /** A rule that its own list shows. */
+  | 'added_again'
+  /** A change after somebody else took its lease. */
+  | 'changed_without_lease';
+
+export interface WatchedClient extends UpstreamClient {
+  /** From now on nothing may be changed. */
+  retire(): void;
+}
+
+const list = z.looseObject({
+  data: z.array(z.looseObject({ id: z.string(), tag: z.string().nullish() })).default([]),
+});
+const added = z.union([
+  z.looseObject({ add: z.array(z.looseObject({ tag: z.string() })) }).transform(({ add }) => add),
+  z.looseObject({ tag: z.string() }).transform((one) => [one]),
+]);
+const removed = z
+  .looseObject({ delete: z.looseObject({ ids: z.array(z.string()) }) })
+  .transform((body) => body.delete.ids);
+
+/** One registrar's view of its upstream, with an eye on the order of its calls. */
+export function watchCalls(client: UpstreamClient, report: (misdeed: Misdeed) => void): WatchedClient {
+  let inDoubt = false;
+  let retired = false;
+  let tagOf = new Map<string, string>();
+  const judge = (body: unknown) => {
+    if (inDoubt) report('changed_in_doubt');
+    if (retired) report('changed_without_lease');
+    const tags = new Set(tagOf.values());
+    const asked = added.safeParse(body);
+    if (asked.success && asked.data.some(({ tag }) => tags.has(tag))) report('added_again');
+  };
+  return {
+    ...client,
+    retire() {
+      retired = true;
+    },
+    async call(method, path, asked) {
+      if (path.includes('/validate') || path.includes('/counts'))
+        return await client.call(method, path, asked);
+      if (method === 'GET') {
+        const answer = await client.call(method, path, asked);
+        const listed = list.safeParse(answer.body);
+        if (answer.status !== 200 || !listed.success) return answer;
+        tagOf = new Map(listed.data.data.flatMap(({ id, tag }) => (tag ? [[id, tag] as const] : [])));
+        inDoubt = false;
+        return answer;
+      }
+      judge(asked.body);
+      inDoubt = true;
+      const answer = await client.call(method, path, asked);
+      inDoubt = answer.status === 429 || answer.status >= 500;
+      if (inDoubt) return answer;
+      const gone = removed.safeParse(asked.body);
+      const ids = gone.success ? gone.data : method === 'DELETE' ? [path.split('/').at(-1) ?? ''] : [];
+      for (const id of ids) tagOf.delete(id);
+      return answer;
+    },
+  };
+}

@@ -1,0 +1,87 @@
+import { execFile } from 'node:child_process';
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { eventually, startTestNats } from '@earshot/testkit';
+import { describe, expect, test } from 'vitest';
+import { connectNats } from '../src/adapters/nats/connection.ts';
+import { createEventLog } from '../src/adapters/nats/event-log.ts';
+import { ensureEventsStream, eventsStream } from '../src/adapters/nats/events-stream.ts';
+import { xEvent } from './stream-events.ts';
+
+const run = promisify(execFile);
+const events = 3_000;
+
+/** A disk of its own in a file: what the file holds at a moment is what a power failure leaves. */
+async function openDisk() {
+  const dir = await mkdtemp(join(tmpdir(), 'earshot-power-'));
+  const [image, copy, mount] = ['image', 'copy', 'mount'].map((name) => join(dir, name));
+  if (!image || !copy || !mount) throw new Error('no paths');
+  const unmount = () => run('umount', [mount]);
+  const mountFile = (file: string) => run('mount', ['-o', 'loop', file, mount]);
+  await mkdir(mount);
+  await run('truncate', ['-s', '512M', image]);
+  await run('mkfs.ext4', ['-q', image]);
+  await mountFile(image);
+  await run('sync', ['-f', mount]);
+  return {
+    mount,
+    /** All processes on the disk must stand still; `kill` ends them before the disk goes. */
+    async losePower(kill: () => Promise<unknown>) {
+      await run('cp', ['--sparse=always', image, copy]);
+      await kill();
+      await unmount();
+      await mountFile(copy);
+    },
+    async [Symbol.asyncDispose]() {
+      await unmount();
+      await rm(dir, { recursive: true, force: true });
+    },
+  };
+}
+
+const canMount = await openDisk().then(
+  async (disk) => {
+    await disk[Symbol.asyncDispose]();
+    return true;
+  },
+  (error: unknown) => {
+    console.warn(`POWER LOSS IS NOT TESTED HERE: this machine lets us mount no disk (${String(error)})`);
+    return false;
+  },
+);
+
+/** Appends to three nodes, cuts the power of all of them at once, starts them again; returns how many are left. */
+async function survivors(syncInterval: 'always' | '2m'): Promise<number> {
+  await using disk = await openDisk();
+  const dir = join(disk.mount, 'nats');
+  const first = await startTestNats({ nodes: 3, dir, syncInterval });
+  {
+    await using nats = await connectNats(first.url, 'test');
+    await ensureEventsStream(nats, { replicas: 3, bytesMax: 64 * 1024 ** 2 });
+    // The disk knows the empty log; from here on only what the servers write through counts.
+    await run('sync', ['-f', disk.mount]);
+    const log = createEventLog(nats);
+    for (let at = 0; at < events; at += 250) {
+      await Promise.all(Array.from({ length: 250 }, (_, index) => log.append(xEvent(at + index), null)));
+    }
+    await Promise.all(first.nodes.map((node) => node.kill('SIGSTOP')));
+    await disk.losePower(() => Promise.all(first.nodes.map((node) => node.kill('SIGKILL'))));
+    await nats.connection.close();
+  }
+  await using second = await startTestNats({ nodes: 3, dir, ports: first.ports, syncInterval });
+  await using nats = await connectNats(second.url, 'test');
+  const state = () => nats.manager.streams.info(eventsStream).then((info) => info.state);
+  return (await eventually(state, { timeoutMs: 60_000, intervalMs: 250 })).messages;
+}
+
+describe.skipIf(!canMount)('power loss of all three nodes at once', () => {
+  test('costs nothing that was acknowledged', async () => {
+    expect(await survivors('always')).toBe(events);
+  });
+
+  test("control: with the server's own default, which syncs every two minutes, acknowledged events are gone", async () => {
+    expect(await survivors('2m')).toBeLessThan(events);
+  });
+});

@@ -1,0 +1,84 @@
+import { DEFAULT_TAP_TOKEN } from '@earshot/sandbox';
+import type { Database } from '../src/adapters/postgres/database.ts';
+import { readInstallation } from '../src/adapters/postgres/installation.ts';
+import { createLeaseStore } from '../src/adapters/postgres/lease-store.ts';
+import { createRegistrarStore } from '../src/adapters/postgres/registrar-store.ts';
+import { createUpstreamClient } from '../src/adapters/upstream/client.ts';
+import { type Lease, LeaseLost, type LeaseStore } from '../src/runtime/lease.ts';
+import { pause } from '../src/runtime/pause.ts';
+import { createRegistrarWorker } from '../src/slots/registrar-worker.ts';
+import type { RegistrarStore } from '../src/slots/slot-store.ts';
+import { createLocalBells } from './local-bells.ts';
+import { openTestDatabase, silentEvents, silentLog } from './support.ts';
+import { rulesOf } from './upstream-world.ts';
+
+/*
+ * The registrar of a tap in a process of its own, so that it can be stopped with SIGSTOP. Without the fence its words
+ * count as those of whoever holds the lease: what would happen if nobody looked at the epoch.
+ */
+const [databaseUrl = '', sandboxUrl = '', ttlMs = '', fence = ''] = process.argv.slice(2);
+const leaseTtlMs = Number(ttlMs);
+
+await using database = openTestDatabase(databaseUrl);
+await using client = createUpstreamClient({ baseUrl: sandboxUrl, token: DEFAULT_TAP_TOKEN, name: 'tap' });
+const store = createRegistrarStore(database);
+const worker = createRegistrarWorker({
+  sourceId: 'firehose:main',
+  platform: 'firehose',
+  installation: (await readInstallation(database)).id,
+  upstream: rulesOf('firehose', client),
+  store: telling(fence === 'fenced' ? store : withoutFence(store, database)),
+  bells: createLocalBells(),
+  leases: lateAfterPause(createLeaseStore(database)),
+  node: 'paused',
+  leaseTtlMs,
+  checkpoint: () => undefined,
+  events: silentEvents(),
+  log: silentLog,
+  timing: { lookAgainMs: 50 },
+});
+await worker.run(new AbortController().signal);
+
+/** After a pause the loss of the lease shows late: until then the fence alone protects. */
+function lateAfterPause(leases: LeaseStore): LeaseStore {
+  let renewedAt = performance.now();
+  return {
+    ...leases,
+    async renew(lease, ttl) {
+      const wasPaused = performance.now() - renewedAt > ttl;
+      if (wasPaused) await pause(ttl / 4, new AbortController().signal);
+      renewedAt = performance.now();
+      return await leases.renew(lease, ttl);
+    },
+  };
+}
+
+/** Says what becomes of each call before it is made. */
+function telling(silent: RegistrarStore): RegistrarStore {
+  return {
+    ...silent,
+    async recordCall(lease, sourceId, limit) {
+      try {
+        await silent.recordCall(lease, sourceId, limit);
+        process.stdout.write('allowed\n');
+      } catch (error) {
+        process.stdout.write(error instanceof LeaseLost ? 'lease lost\n' : `${String(error)}\n`);
+        throw error;
+      }
+    },
+  };
+}
+
+function withoutFence(fenced: RegistrarStore, asked: Database): RegistrarStore {
+  const current = async ({ name }: Lease): Promise<Lease> => {
+    const row = await asked.one<{ epoch: number }>('select epoch from leases where name = $1', [name]);
+    return { name, epoch: String(row?.epoch) };
+  };
+  return {
+    ...fenced,
+    recordRegistered: async (lease, registered) =>
+      await fenced.recordRegistered(await current(lease), registered),
+    recordCall: async (lease, sourceId, limit) =>
+      await fenced.recordCall(await current(lease), sourceId, limit),
+  };
+}

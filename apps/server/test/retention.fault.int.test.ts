@@ -1,0 +1,212 @@
+import { eventually, type Template } from '@earshot/testkit';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Database } from '../src/adapters/postgres/database.ts';
+import { createMaintenance } from '../src/adapters/postgres/maintenance.ts';
+import { createMatchReader } from '../src/adapters/postgres/match-reader.ts';
+import { createMatchStore } from '../src/adapters/postgres/match-store.ts';
+import { createRetention } from '../src/adapters/postgres/retention.ts';
+import { createParsedRules } from '../src/language/parsed-rules.ts';
+import type { MatchStore } from '../src/matching/match-store.ts';
+import { storeBatch } from '../src/matching/store-batch.ts';
+import { createCursors } from '../src/readers/cursor.ts';
+import { createListMatches } from '../src/readers/list-matches.ts';
+import { Failure } from '../src/runtime/failure.ts';
+import { createLocalBells } from './local-bells.ts';
+import { xEvent } from './stream-events.ts';
+import { createMigratedTemplate, openTestDatabase, seedRules, silentEvents } from './support.ts';
+
+let template: Template;
+beforeAll(async () => {
+  template = await createMigratedTemplate();
+});
+afterAll(() => template?.[Symbol.asyncDispose]());
+
+const dayMs = 86_400_000;
+const daysAgo = (days: number) => new Date(Date.now() - days * dayMs).toISOString().slice(0, 10);
+const principal = { accountId: 'acc_1', keyId: 'key_1', plan: 'paid', scopes: [] } as const;
+
+/** Two rules; `store` writes an event of a day for each of the rules. */
+async function openStore(changed: Partial<MatchStore> = {}) {
+  await using stack = new AsyncDisposableStack();
+  const clone = stack.use(await template.clone());
+  const database = stack.use(openTestDatabase(clone.url));
+  await seedRules(database, 2);
+  const store = { ...createMatchStore(database), ...changed };
+  const all = stack.move();
+  const write = async (number: number, day: string, rules = ['1']): Promise<void> => {
+    const event = xEvent(number, { day, rules: rules.map((id) => ({ upstreamRuleId: id, tag: null })) });
+    const nothing = () => undefined;
+    const logged = { sequence: number, event, body: '', deliveries: 1, ack: nothing, again: nothing };
+    await storeBatch({ installation: 'here', store, bells: createLocalBells(), events: silentEvents() }, [
+      logged,
+    ]);
+  };
+  const list = createListMatches({
+    reader: createMatchReader(database),
+    rules: { exists: async () => true },
+    coverage: async () => ({ complete_through: null, gaps: [] }),
+    parsedRules: createParsedRules(),
+    cursors: createCursors(Buffer.alloc(32)),
+    following: {
+      now: async () => 0,
+      follow: () => {
+        throw new Error('nobody waits here');
+      },
+    },
+  });
+  const follow = (request: { cursor?: string | null; rule_id?: string; limit?: number } = {}) => {
+    const { cursor, rule_id, limit = 100 } = request;
+    return list(
+      principal,
+      { order: 'oldest', limit, ...(cursor && { cursor }), ...(rule_id && { rule_id }) },
+      new AbortController().signal,
+    );
+  };
+  return { database, write, follow, [Symbol.asyncDispose]: () => all.disposeAsync() };
+}
+
+async function removeOlderThan(database: Database, days: number): Promise<string[]> {
+  const removed: string[] = [];
+  await createRetention(database, days).removeExpired((table) => removed.push(table));
+  return removed;
+}
+
+const partitionOf = (day: string) => `matches_${day.replaceAll('-', '')}`;
+
+/** The public failure, or null. */
+async function failureOf(asked: Promise<unknown>): Promise<Failure | null> {
+  return asked.then(
+    () => null,
+    (error: unknown) => (error instanceof Failure ? error : null),
+  );
+}
+
+describe('retention', () => {
+  test('removes the days before, also when a removal was cut short, and keeps the others', async () => {
+    await using opened = await openStore();
+    const { database, write, follow } = opened;
+    for (const [number, age] of [29, 20, 11, 3, 0].entries()) await write(number, daysAgo(age));
+    // As a process leaves it that died between detaching and dropping.
+    await database.run(`alter table matches detach partition ${partitionOf(daysAgo(29))}`);
+    const removed = await removeOlderThan(database, 10);
+    expect(removed.filter((name) => name.startsWith('matches'))).toEqual(
+      [29, 20, 11].map((age) => partitionOf(daysAgo(age))),
+    );
+    expect((await follow()).matches.map((match) => match.platform_post_id)).toEqual(
+      [3, 4].map((number) => xEvent(number).key),
+    );
+    expect(await removeOlderThan(database, 10)).toEqual([]);
+  });
+
+  test('keeps nobody waiting: matches are written and read while a long reader holds it up', async () => {
+    await using opened = await openStore();
+    const { database, write, follow } = opened;
+    await write(1, daysAgo(29));
+    await write(2, daysAgo(0));
+    const reading = Promise.withResolvers<void>();
+    const longReader = database.transaction(async (sql) => {
+      await sql.one('select count(*) from matches');
+      await reading.promise;
+    });
+    const removing = removeOlderThan(database, 10);
+    const heldUp = `select 1 from pg_stat_activity where wait_event_type = 'Lock' and query like '%detach partition%'
+      and datname = current_database() and pid <> pg_backend_pid()`;
+    await eventually(async () => (await database.many(heldUp)).length > 0, { timeoutMs: 10_000 });
+    await write(3, daysAgo(0));
+    expect((await follow()).matches.length).toBeGreaterThanOrEqual(2);
+    reading.resolve();
+    await longReader;
+    expect(await removing).toContain(partitionOf(daysAgo(29)));
+  });
+
+  test('counts from the newest event, not from a clock that has jumped ahead', async () => {
+    await using opened = await openStore();
+    const { database, write } = opened;
+    await write(1, daysAgo(9));
+    await jumpAhead(database, 40);
+    expect(await removeOlderThan(database, 30)).toEqual([]);
+    const { now } = (await database.one<{ now: Date }>('select now() as now')) ?? {};
+    expect((now?.getTime() ?? 0) - Date.now()).toBeGreaterThan(39 * dayMs);
+  });
+});
+
+describe('a follower whose cursor is older than what is kept', () => {
+  test('is told once, then goes on with all that is left', async () => {
+    await using opened = await openStore();
+    const { database, write, follow } = opened;
+    await write(0, daysAgo(20));
+    const { next_cursor: cursor } = await follow();
+    await write(1, daysAgo(2));
+    await write(2, daysAgo(19));
+    await write(3, daysAgo(1));
+    await removeOlderThan(database, 10);
+    const failure = await failureOf(follow({ cursor }));
+    expect(failure).toMatchObject({ code: 'out_of_range' });
+    const oldest = failure?.details.oldest_cursor ?? '';
+    const first = await follow({ cursor: oldest, limit: 1 });
+    expect(first.matches.map((match) => match.platform_post_id)).toEqual([xEvent(1).key]);
+    const second = await follow({ cursor: first.next_cursor });
+    expect(second.matches.map((match) => match.platform_post_id)).toEqual([xEvent(3).key]);
+    await write(4, daysAgo(0));
+    expect((await follow({ cursor: second.next_cursor })).matches).toHaveLength(1);
+  });
+
+  test('is not disturbed when it had seen all that was removed, or when only other rules lost something', async () => {
+    await using opened = await openStore();
+    const { database, write, follow } = opened;
+    await write(0, daysAgo(20), ['2']);
+    await write(1, daysAgo(20), ['1']);
+    const all = await follow();
+    const quiet = await follow({ rule_id: 'rule_2' });
+    await write(2, daysAgo(19), ['1']);
+    await write(3, daysAgo(0), ['1']);
+    const later = await follow({ cursor: all.next_cursor });
+    await removeOlderThan(database, 10);
+    expect((await follow({ cursor: later.next_cursor })).matches).toEqual([]);
+    expect((await follow({ cursor: quiet.next_cursor, rule_id: 'rule_2' })).matches).toEqual([]);
+    expect(await failureOf(follow({ cursor: all.next_cursor }))).toMatchObject({ code: 'out_of_range' });
+  });
+});
+
+describe('a clock that is 40 days ahead', () => {
+  test('costs no event: those of the old time and those of the new one are stored', async () => {
+    await using opened = await openStore();
+    const { database, write, follow } = opened;
+    await jumpAhead(database, 40);
+    const daysBefore = await createMaintenance(database).daysAhead();
+    expect(daysBefore).toBeLessThan(0);
+    await write(1, daysAgo(0));
+    // Nobody has made partitions since the jump: the event brings its own.
+    await write(2, daysAgo(-40));
+    await createMaintenance(database).ensureAhead();
+    expect(await createMaintenance(database).daysAhead()).toBe(14);
+    await write(3, daysAgo(-54));
+    await write(4, daysAgo(0));
+    // Between the two times there are days without a partition.
+    await write(5, daysAgo(-20));
+    expect((await follow()).matches).toHaveLength(5);
+  });
+
+  test('control: with partitions made by the hour only, events of the new time are lost', async () => {
+    await using opened = await openStore({ makeDays: async () => undefined });
+    await jumpAhead(opened.database, 40);
+    await opened.write(1, daysAgo(0));
+    await opened.write(2, daysAgo(-40));
+    expect((await opened.follow()).matches).toHaveLength(1);
+  });
+});
+
+/** Our statements ask `now()`: from here on the database answers them with a later time. */
+async function jumpAhead(database: Database, days: number): Promise<void> {
+  await database.run(
+    `create function public.now() returns timestamptz language sql stable
+     as $$ select pg_catalog.now() + interval '${days} days' $$`,
+  );
+  const name = (await database.one<{ name: string }>('select current_database() as name'))?.name;
+  await database.run(`alter database ${name} set search_path = public, pg_catalog`);
+  // Connections that are open keep the old path.
+  await database.run(
+    `select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()`,
+  );
+  await database.run('set search_path = public, pg_catalog');
+}

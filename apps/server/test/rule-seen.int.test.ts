@@ -1,0 +1,66 @@
+import { startTestNats, type Template } from '@earshot/testkit';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Database } from '../src/adapters/postgres/database.ts';
+import type { MatchStore } from '../src/matching/match-store.ts';
+import { openLogWorld } from './log-world.ts';
+import { xEvent } from './stream-events.ts';
+import { createMigratedTemplate, openTestDatabase } from './support.ts';
+
+const rules = 60;
+
+let template: Template;
+beforeAll(async () => {
+  template = await createMigratedTemplate();
+});
+afterAll(() => template?.[Symbol.asyncDispose]());
+
+/** One more rule takes the slot that is registered already: nothing happens upstream, so nothing announces it. */
+async function takeSlot(database: Database, number: number): Promise<void> {
+  await database.transaction(async (sql) => {
+    await sql.run(
+      `insert into rules (id, account_id, name, intent, state) values ($1, 'acc_1', 'rule', 'test', 'active')`,
+      [`rule_${number}`],
+    );
+    await sql.run(
+      `insert into slot_holders (slot_id, rule_id, account_id, platform, rule_version)
+       values ('slot_1', $1, 'acc_1', 'x', 1)`,
+      [`rule_${number}`],
+    );
+  });
+}
+
+/** Rules and events in turn, with workers at work; returns how many events reached a rule that was there before. */
+async function run(wrap: (store: MatchStore) => MatchStore): Promise<number> {
+  await using servers = await startTestNats();
+  await using clone = await template.clone();
+  await using database = openTestDatabase(clone.url);
+  await using world = await openLogWorld({ servers, database });
+  await using _workers = world.startWorkers({ store: wrap(world.store) });
+  for (let number = 2; number <= rules; number++) {
+    await takeSlot(database, number);
+    await world.log.append(xEvent(number), null);
+  }
+  await world.idle();
+  const row = await database.one<{ count: number }>(
+    `select count(*) from matches where substr(rule_id, 6)::bigint <= event_key::bigint - $1`,
+    [xEvent(0).key],
+  );
+  return row?.count ?? 0;
+}
+
+describe('a rule that was acknowledged before an event arrived', () => {
+  /** Event n comes when rules 1 to n are there. */
+  const expected = (rules * (rules + 1)) / 2 - 1;
+
+  test('always gets it', async () => {
+    expect(await run((store) => store)).toBe(expected);
+  });
+
+  test('control: with the rules remembered from the first batch, most are missed', async () => {
+    const remembering = (store: MatchStore): MatchStore => {
+      let holders: ReturnType<MatchStore['holdersOf']> | undefined;
+      return { ...store, holdersOf: (references) => (holders ??= store.holdersOf(references)) };
+    };
+    expect(await run(remembering)).toBeLessThan(expected);
+  });
+});

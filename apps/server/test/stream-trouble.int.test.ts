@@ -1,0 +1,166 @@
+import { eventually, type Template } from '@earshot/testkit';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createXStream } from '../src/adapters/x/stream.ts';
+import type { EventLog } from '../src/ingest/event-log.ts';
+import { addRule, createMemoryLog, open, soon, startIngest } from './ingest-support.ts';
+import { createMigratedTemplate } from './support.ts';
+import { openUpstreamWorld } from './upstream-world.ts';
+
+let template: Template;
+beforeAll(async () => {
+  template = await createMigratedTemplate();
+});
+afterAll(() => template?.[Symbol.asyncDispose]());
+
+describe('a stream that stays up and brings nothing', () => {
+  test.concurrent('not even keep-alives, is found within 30 s', async () => {
+    await using world = await openUpstreamWorld(template);
+    await addRule(world, 'x');
+    await using ingest = startIngest(world, 'x', createMemoryLog());
+    await open(world, 'x');
+    await world.sandbox.arm({ kind: 'stream_stall', platform: 'x' });
+    const stalledAt = performance.now();
+    await eventually(async () => expect(await ingest.endings()).toEqual(['stalled']), { timeoutMs: 60_000 });
+    expect(performance.now() - stalledAt).toBeLessThan(30_000);
+    expect(await world.sandbox.fired()).toEqual([1]);
+  });
+
+  test.concurrent('control: without the watchdog nobody notices', async () => {
+    await using world = await openUpstreamWorld(template);
+    await addRule(world, 'x');
+    const upstream = createXStream(world.client('x'), { silenceMaxMs: 0 });
+    await using ingest = startIngest(world, 'x', createMemoryLog(), { upstream });
+    await open(world, 'x');
+    await world.sandbox.arm({ kind: 'stream_stall', platform: 'x' });
+    await new Promise((resolve) => setTimeout(resolve, 31_000));
+    expect(await ingest.endings()).toEqual([]);
+  });
+
+  test('but keep-alives, raises the alarm, and the usual is kept for the next holder', async () => {
+    await using world = await openUpstreamWorld(template, { speed: 1_000 });
+    await addRule(world, 'x');
+    const log = createMemoryLog();
+    await using ingest = startIngest(world, 'x', log, { minuteMs: 40 });
+    await open(world, 'x');
+    const quiet = async () => (await ingest.metrics.sourceQuiet.get()).values[0]?.value;
+    const usual = async () =>
+      (
+        await world.database.one<{ usual: number | null }>(
+          `select usual_per_minute as usual from sources where id = 'x:main'`,
+        )
+      )?.usual;
+    await eventually(
+      async () => {
+        await world.sandbox.posts(Array.from({ length: 20 }, (_, n) => `rocket ${n}`));
+        expect(await usual()).toBeGreaterThan(3);
+      },
+      { ...soon, intervalMs: 10 },
+    );
+    await world.sandbox.arm({ kind: 'stream_mute', platform: 'x' });
+    await eventually(async () => expect(await quiet()).toBe(1), soon);
+    expect(await ingest.endings()).toEqual([]);
+  });
+});
+
+describe('a shutdown', () => {
+  test('does not wait for a log that takes nothing, and the ledger does not cover what was lost', async () => {
+    await using world = await openUpstreamWorld(template);
+    await addRule(world, 'x');
+    let given = 0;
+    const full: EventLog = {
+      consumedBy: async () => null,
+      append: (_event, _consumed, giveUp) =>
+        new Promise((_resolve, reject) => {
+          given++;
+          giveUp?.addEventListener('abort', () => reject(new Error('the log is full')));
+        }),
+    };
+    const ingest = startIngest(world, 'x', full);
+    await open(world, 'x');
+    await world.sandbox.posts(['rocket']);
+    await eventually(() => expect(given).toBe(1), soon);
+    const lostAt = performance.now();
+    await ingest[Symbol.asyncDispose]();
+    expect(performance.now() - lostAt).toBeLessThan(10_000);
+    const row = await world.database.one<{ ended_because: string; unproven_ms: number }>(
+      `select ended_because, extract(epoch from now() - proven_until)::float8 * 1000 as unproven_ms from coverage`,
+    );
+    expect(row?.ended_because).toBe('stopped');
+    expect(row?.unproven_ms).toBeGreaterThan(2_000);
+  });
+});
+
+describe('strange things on the wire', () => {
+  test('of X are dropped under a reason, and every post arrives', async () => {
+    await using world = await openUpstreamWorld(template);
+    await addRule(world, 'x');
+    const log = createMemoryLog();
+    await using ingest = startIngest(world, 'x', log);
+    await open(world, 'x');
+    const faults = [
+      'unknown_message',
+      'not_json',
+      'big_frame',
+      'merge_chunks',
+      'split_line_end',
+      'out_of_order',
+    ];
+    for (const kind of faults) await world.sandbox.arm({ kind, platform: 'x' });
+    const posts = await world.sandbox.posts(Array.from({ length: 10 }, (_, n) => `rocket ${n} 🚀`));
+    await eventually(() => expect(log.entries).toHaveLength(10), soon);
+    expect(log.entries.map(({ event }) => event.key).toSorted()).toEqual(
+      posts.map(({ id }) => id).toSorted(),
+    );
+    expect(await world.sandbox.fired()).toEqual(faults.map(() => 1));
+    const dropped = (await ingest.metrics.itemsDropped.get()).values.filter(({ value }) => value > 0);
+    expect(Object.fromEntries(dropped.map(({ labels, value }) => [labels.reason, value]))).toEqual({
+      not_json: 1,
+      too_large: 1,
+      unknown_shape: 1,
+    });
+    expect(await ingest.endings()).toEqual([]);
+  });
+
+  test('of Firehose are dropped under a reason, and every page arrives', async () => {
+    await using world = await openUpstreamWorld(template);
+    await addRule(world, 'firehose');
+    const log = createMemoryLog();
+    await using ingest = startIngest(world, 'firehose', log);
+    await open(world, 'firehose');
+    const faults = [
+      'unknown_message',
+      'not_json',
+      'big_frame',
+      'merge_chunks',
+      'split_line_end',
+      'split_chunks',
+    ];
+    for (const kind of faults) await world.sandbox.arm({ kind, platform: 'firehose' });
+    const ids = await world.sandbox.pages(Array.from({ length: 10 }, (_, n) => `rocket ${n}`));
+    await eventually(() => expect(log.entries).toHaveLength(10), soon);
+    expect(log.entries.map(({ event }) => event.upstreamEventId)).toEqual(ids);
+    expect(await world.sandbox.fired()).toEqual(faults.map(() => 1));
+    expect(await ingest.endings()).toEqual([]);
+  });
+
+  test.each(['stream_reset', 'stream_eof', 'stream_empty'] as const)(
+    'a %s is a drop, and the stream is opened again',
+    async (kind) => {
+      await using world = await openUpstreamWorld(template);
+      await addRule(world, 'x');
+      const log = createMemoryLog();
+      if (kind === 'stream_empty') await world.sandbox.arm({ kind, platform: 'x' });
+      await using ingest = startIngest(world, 'x', log);
+      if (kind !== 'stream_empty') {
+        await open(world, 'x');
+        await world.sandbox.arm({ kind, platform: 'x' });
+      }
+      await eventually(async () => expect(await ingest.endings()).toEqual(['dropped']), soon);
+      await eventually(async () => {
+        await world.sandbox.posts(['rocket']);
+        expect(log.entries).not.toEqual([]);
+      }, soon);
+      expect(await world.sandbox.fired()).toEqual([1]);
+    },
+  );
+});

@@ -1,0 +1,322 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { eventually, type Template } from '@earshot/testkit';
+import { Webhook } from 'standardwebhooks';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Database } from '../src/adapters/postgres/database.ts';
+import { type CheckpointLabel, deliveryCheckpoints } from '../src/runtime/checkpoint.ts';
+import type { DeliveryStore } from '../src/webhooks/delivery-store.ts';
+import { createMigratedTemplate, openTestDatabase, seedRules } from './support.ts';
+import { type Handler, type Received, startEndpoint } from './web-endpoint.ts';
+import { createWebhookWorld, type TestWebhook, type WebhookWorld } from './webhook-world.ts';
+
+let template: Template;
+beforeAll(async () => {
+  template = await createMigratedTemplate();
+});
+afterAll(() => template?.[Symbol.asyncDispose]());
+
+const within = { timeoutMs: 60_000 };
+const seed = Number(process.env['WEBHOOK_SEED'] ?? Date.now() % 1_000_000);
+
+/** Mulberry32: the generators of fast-check prefer small numbers. */
+function randomsOf(from: number): () => number {
+  let state = from >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
+  };
+}
+
+/** What a receiver keeps of the messages that it accepted. */
+interface Inbox {
+  readonly handler: Handler;
+  readonly accepted: Received[];
+}
+
+/** An endpoint that takes a message or not; `false` may also mean that it took it and nobody learns of it. */
+function inbox(
+  answer: (received: Received, take: () => void, response: Parameters<Handler>[1]) => number | undefined,
+) {
+  const accepted: Received[] = [];
+  const handler: Handler = (received, response) =>
+    answer(received, () => void accepted.push(received), response);
+  return { handler, accepted };
+}
+
+function taking(take: () => void): number {
+  take();
+  return 200;
+}
+
+function endpointsOf(random: () => number, state: { gone: boolean }) {
+  return {
+    steady: inbox((_received, take) => taking(take)),
+    flapping: inbox((_received, take) => (random() < 0.4 ? 500 : taking(take))),
+    slow: inbox((_received, take, response) => {
+      void sleep(200).then(() => response.writeHead(taking(take)).end());
+      return undefined;
+    }),
+    limited: inbox((_received, take, response) => {
+      if (random() < 0.7) return taking(take);
+      response.writeHead(429, { 'retry-after': '30' }).end();
+      return undefined;
+    }),
+    forgetful: inbox((_received, take, response) => {
+      take();
+      if (random() < 0.7) return 200;
+      response.destroy();
+      return undefined;
+    }),
+    gone: inbox((_received, take) => (state.gone && random() < 0.5 ? 410 : taking(take))),
+    picky: inbox((received, take) => (received.body.includes('poison') ? 400 : taking(take))),
+  } satisfies Record<string, Inbox>;
+}
+
+const matchIdsOf = ({ body }: Received): string[] =>
+  Object(JSON.parse(body)).matches.map((match: { id: string }) => match.id);
+
+/** The library's own signature over the headers that were sent: in virtual time its check of the age cannot hold. */
+function isSigned({ body, headers }: Received, { secret }: TestWebhook): boolean {
+  const at = new Date(Number(headers['webhook-timestamp']) * 1_000);
+  return headers['webhook-signature'] === new Webhook(secret).sign(headers['webhook-id'] ?? '', at, body);
+}
+
+/** A node that can be killed: from then on it writes nothing and gives nothing back. */
+function mortal(random: () => number, chance: number) {
+  const died = Promise.withResolvers<CheckpointLabel>();
+  let dead = false;
+  const alive = async <Result>(call: () => Promise<Result>): Promise<Result> => {
+    if (dead) throw new Error('dead');
+    return await call();
+  };
+  return {
+    died: died.promise,
+    checkpoint(label: CheckpointLabel) {
+      if (!dead && random() < chance) {
+        dead = true;
+        died.resolve(label);
+      }
+      if (dead) throw new Error('killed');
+    },
+    store: (store: DeliveryStore): DeliveryStore => ({
+      claimDue: (asked) => alive(() => store.claimDue(asked)),
+      begin: (claim, batch) => alive(() => store.begin(claim, batch)),
+      finish: (claim, step, sent) => alive(() => store.finish(claim, step, sent)),
+      skipTo: (claim, position) => alive(() => store.skipTo(claim, position)),
+      release: (claim) => alive(() => store.release(claim)),
+    }),
+  };
+}
+
+/** At least; more come until the senders have died at every point. */
+const matchesMin = 400;
+const poison = new Set([100, 101, 333]);
+
+interface ChaosResult {
+  readonly kills: Map<CheckpointLabel, number>;
+  readonly webhooks: Record<string, { webhook: TestWebhook; accepted: Received[] }>;
+  readonly parked: string[];
+}
+
+/** Stores matches, kills the senders again and again, lets time pass, and at last lets one finish. */
+async function chaos(
+  database: Database,
+  wrap: (store: DeliveryStore) => DeliveryStore = (same) => same,
+): Promise<ChaosResult> {
+  await seedRules(database, 1);
+  const random = randomsOf(seed);
+  const world = createWebhookWorld(database);
+  const state = { gone: true };
+  const inboxes = endpointsOf(random, state);
+  await using stack = new AsyncDisposableStack();
+  const webhooks: ChaosResult['webhooks'] = {};
+  for (const [name, { handler, accepted }] of Object.entries(inboxes)) {
+    const endpoint = stack.use(await startEndpoint(handler));
+    webhooks[name] = { webhook: await world.createWebhook(endpoint.url), accepted };
+  }
+  const kills = new Map<CheckpointLabel, number>();
+  for (let stored = 0; stored < matchesMin || kills.size < deliveryCheckpoints.length; ) {
+    const batch = Math.floor(random() * 60);
+    const texts = Array.from({ length: batch }, (_, i) =>
+      poison.has(stored + i) ? 'poison' : `post ${stored + i}`,
+    );
+    if (batch > 0) await world.storeMatches(texts);
+    stored += batch;
+    const node = mortal(random, 0.05);
+    const senders = world.startSender({
+      checkpoint: (label) => node.checkpoint(label),
+      store: (store) => node.store(wrap(store)),
+    });
+    const label = await Promise.race([node.died, sleep(500, null)]);
+    if (label !== null) kills.set(label, (kills.get(label) ?? 0) + 1);
+    await senders[Symbol.asyncDispose]();
+    // A minute passes: the claims of the dead run out, and some waits are over.
+    await database.run(`update webhooks set lease_until = '-infinity'`);
+    world.clock.offsetMs += 60_000;
+    await enableAll(world);
+  }
+  state.gone = false;
+  await finishUp(world, database);
+  const parked = await world.deliveries(webhooks['picky']?.webhook.id ?? '', 'parked');
+  return { kills, webhooks, parked: parked.map((one) => one.first_match_id).toSorted() };
+}
+
+async function enableAll(world: WebhookWorld): Promise<void> {
+  for (const { id, state } of await world.webhooks.list('acc_1')) {
+    if (state === 'disabled')
+      await world.webhooks.update(world.change('UpdateWebhook'), id, { state: 'active' });
+  }
+}
+
+async function finishUp(world: WebhookWorld, database: Database): Promise<void> {
+  await enableAll(world);
+  await using _sender = world.startSender();
+  await eventually(
+    async () => {
+      world.clock.offsetMs += 60_000;
+      const behind = await database.one<{ count: number }>(
+        'select count(*) from webhooks where position < (select last_position from match_log)',
+      );
+      return expect(behind?.count).toBe(0);
+    },
+    { ...within, intervalMs: 50 },
+  );
+}
+
+/** In the order of the first acceptance. */
+const acceptedIds = (accepted: readonly Received[]) => [...new Set(accepted.flatMap(matchIdsOf))];
+
+describe('senders that are killed again and again', () => {
+  test(`every match is delivered in order or listed as parked (seed ${seed})`, async () => {
+    await using clone = await template.clone();
+    await using database = openTestDatabase(clone.url, 16);
+    const { kills, webhooks, parked } = await chaos(database);
+    process.stdout.write(`seed ${seed}, kills ${JSON.stringify([...kills])}\n`);
+    // The faults fired, at every labelled point.
+    expect([...kills.keys()].toSorted()).toEqual([...deliveryCheckpoints].toSorted());
+    const rows = await database.many<{ position: number }>('select position from matches order by position');
+    const all = rows.map(({ position }) => `mat_${position.toString(36).padStart(12, '0')}`);
+    expect(all.length).toBeGreaterThanOrEqual(matchesMin);
+    const poisonous = all.filter((_, index) => poison.has(index));
+    for (const [name, { webhook, accepted }] of Object.entries(webhooks)) {
+      const expected = name === 'picky' ? all.filter((id) => !poisonous.includes(id)) : all;
+      expect({ name, ids: acceptedIds(accepted) }).toEqual({ name, ids: expected });
+      expect(accepted.every((one) => isSigned(one, webhook))).toBe(true);
+    }
+    expect(parked).toEqual(poisonous);
+    expect(repeated(webhooks['forgetful']?.accepted ?? [])).toBeGreaterThan(0);
+    for (const name of ['steady', 'flapping', 'slow', 'limited', 'forgetful', 'gone', 'picky'])
+      expect(conflicting(webhooks[name]?.accepted ?? [])).toEqual([]);
+  });
+
+  test('without the stored batch, a repeated match comes under another id', async () => {
+    await using clone = await template.clone();
+    await using database = openTestDatabase(clone.url, 16);
+    const { webhooks } = await chaos(database, (store) => ({ ...store, begin: async () => true }));
+    const conflicts = Object.values(webhooks).flatMap(({ accepted }) => conflicting(accepted));
+    expect(conflicts.length).toBeGreaterThan(0);
+  });
+
+  function repeated(accepted: readonly Received[]): number {
+    return accepted.flatMap(matchIdsOf).length - acceptedIds(accepted).length;
+  }
+
+  /** Matches that were accepted under two ids, and ids with two bodies. */
+  function conflicting(accepted: readonly Received[]): string[] {
+    const bodies = new Map<string, Set<string>>();
+    const ids = new Map<string, Set<string>>();
+    for (const one of accepted) {
+      const id = one.headers['webhook-id'] ?? '';
+      bodies.set(id, (bodies.get(id) ?? new Set()).add(one.body));
+      for (const match of matchIdsOf(one)) ids.set(match, (ids.get(match) ?? new Set()).add(id));
+    }
+    return [...bodies, ...ids].filter(([, found]) => found.size > 1).map(([name]) => name);
+  }
+});
+
+describe('one endpoint does not feel the other', () => {
+  const rounds = 16;
+  const deadForMs = 8_000;
+
+  const p99 = (times: readonly number[]) =>
+    times.toSorted((a, b) => a - b)[Math.floor(times.length * 0.99)] ?? 0;
+
+  test('one dead of a hundred costs the others far less than the time that it takes itself', async () => {
+    await using clone = await template.clone();
+    await using database = openTestDatabase(clone.url, 16);
+    await seedRules(database, 1);
+    const world = createWebhookWorld(database);
+    await using stack = new AsyncDisposableStack();
+    const dead = stack.use(await startEndpoint(() => undefined));
+    const { id: deadId } = await world.createWebhook(dead.url);
+    let times: number[] = [];
+    let committedAt = 0;
+    for (let index = 0; index < 99; index++) {
+      const endpoint = await startEndpoint(() => (times.push(performance.now() - committedAt), 200));
+      await world.createMany(stack.use(endpoint).url, 1);
+    }
+    // In turns, because the load of the machine changes: rounds without the dead one, and rounds with it. It is due
+    // at the beginning of each, and never gets out of the way by itself.
+    const all = { alone: [] as number[], withDead: [] as number[] };
+    await using _sender = world.startSender({ timeoutMs: deadForMs });
+    for (let round = 0; round < rounds; round++) {
+      const state = round % 2 === 0 ? 'paused' : 'active';
+      await database.run('update webhooks set state = $2, next_attempt_at = now() where id = $1', [
+        deadId,
+        state,
+      ]);
+      times = [];
+      committedAt = performance.now();
+      await world.storeMatches([`round ${round}`]);
+      await eventually(() => times.length === 99, within);
+      // The first of each pay for connections and plans.
+      if (round >= 2) all[state === 'active' ? 'withDead' : 'alone'].push(...times);
+    }
+    const [alone, withDead] = [p99(all.alone), p99(all.withDead)];
+    process.stdout.write(
+      `p99 commit to receipt: ${alone.toFixed(0)} ms; with one dead: ${withDead.toFixed(0)} ms\n`,
+    );
+    expect(dead.received.length).toBeGreaterThan(0);
+    expect(withDead).toBeLessThan(alone + deadForMs / 2);
+  });
+
+  test('a hundred dead endpoints leave senders to a healthy one', async () => {
+    await using clone = await template.clone();
+    await using database = openTestDatabase(clone.url, 16);
+    await seedRules(database, 1);
+    const world = createWebhookWorld(database);
+    await using dead = await startEndpoint(() => undefined);
+    await using healthy = await startEndpoint();
+    await world.createMany(dead.url, 100);
+    await database.run(`update webhooks set troubled = true`);
+    await world.storeMatches(['a']);
+    const timeoutMs = 4_000;
+    await using _sender = world.startSender({ timeoutMs });
+    await eventually(() => expect(dead.received.length).toBeGreaterThanOrEqual(16), within);
+    await world.createWebhook(healthy.url);
+    const startedAt = performance.now();
+    await world.storeMatches(['b']);
+    await eventually(() => expect(healthy.received).toHaveLength(1), within);
+    expect(performance.now() - startedAt).toBeLessThan(timeoutMs / 2);
+    expect(dead.received.length).toBeLessThan(64);
+  });
+
+  test('a node serves a thousand webhooks', async () => {
+    await using clone = await template.clone();
+    await using database = openTestDatabase(clone.url, 16);
+    await seedRules(database, 1);
+    const world = createWebhookWorld(database);
+    await using endpoint = await startEndpoint();
+    await world.createMany(endpoint.url, 1_000);
+    await using _sender = world.startSender();
+    const startedAt = performance.now();
+    await world.storeMatches(['for everybody']);
+    await eventually(() => expect(endpoint.received).toHaveLength(1_000), within);
+    process.stdout.write(
+      `1,000 webhooks had a match ${(performance.now() - startedAt).toFixed(0)} ms after its commit\n`,
+    );
+    expect(new Set(endpoint.received.map(({ headers }) => headers['webhook-id'])).size).toBe(1_000);
+  });
+});

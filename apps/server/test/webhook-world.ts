@@ -1,0 +1,139 @@
+import { randomBytes } from 'node:crypto';
+import type { Delivery } from '@earshot/contract';
+import type { Database } from '../src/adapters/postgres/database.ts';
+import { createDeliveryLog } from '../src/adapters/postgres/delivery-log.ts';
+import { createDeliveryStore } from '../src/adapters/postgres/delivery-store.ts';
+import { createMatchReader } from '../src/adapters/postgres/match-reader.ts';
+import { createMatchStore } from '../src/adapters/postgres/match-store.ts';
+import { createWebhookStore } from '../src/adapters/postgres/webhook-store.ts';
+import { createSender } from '../src/adapters/webhook/sender.ts';
+import type { Change } from '../src/changes/change.ts';
+import { createParsedRules } from '../src/language/parsed-rules.ts';
+import { createMetrics } from '../src/observability/metrics.ts';
+import type { Bells } from '../src/runtime/bell.ts';
+import type { Checkpoint } from '../src/runtime/checkpoint.ts';
+import { newId } from '../src/runtime/ids.ts';
+import { type Supervisor, supervise } from '../src/runtime/supervisor.ts';
+import { createDeliverBatch } from '../src/webhooks/deliver-batch.ts';
+import { createDeliverWorker } from '../src/webhooks/deliver-worker.ts';
+import type { DeliveryStore } from '../src/webhooks/delivery-store.ts';
+import { createSecretBox } from '../src/webhooks/secret-box.ts';
+import { formatSecret } from '../src/webhooks/sign.ts';
+import type { WebhookStore } from '../src/webhooks/webhook-store.ts';
+import { changeBy } from './changes.ts';
+import { createLocalBells } from './local-bells.ts';
+import { xEvent } from './stream-events.ts';
+import { silentEvents, silentLog } from './support.ts';
+
+export interface TestWebhook {
+  readonly id: string;
+  readonly secret: string;
+}
+
+export interface WebhookWorld {
+  readonly webhooks: WebhookStore;
+  /** Virtual time of the senders. */
+  readonly clock: { offsetMs: number };
+  readonly bells: Bells;
+  change(operation: string): Change;
+  createWebhook(url: string, filter?: { ruleId?: string; platform?: 'x' | 'firehose' }): Promise<TestWebhook>;
+  /** Many at once, without the way of a request. */
+  createMany(url: string, count: number): Promise<void>;
+  /** Stores posts that match `rule_1`; returns their texts in the order of the log. */
+  storeMatches(texts: readonly string[], ruleId?: string): Promise<void>;
+  deliveries(webhookId: string, outcome?: Delivery['outcome']): Promise<Delivery[]>;
+  startSender(options?: SenderProcess): Supervisor;
+}
+
+/** One node's senders, which a test can let die. */
+export interface SenderProcess {
+  readonly checkpoint?: Checkpoint;
+  readonly timeoutMs?: number;
+  readonly store?: (store: DeliveryStore) => DeliveryStore;
+}
+
+/** Webhooks of `acc_1` on a real database, and senders in this process. */
+export function createWebhookWorld(database: Database): WebhookWorld {
+  const webhooks = createWebhookStore(database);
+  const matches = createMatchStore(database);
+  const secretBox = createSecretBox(randomBytes(32));
+  const bells = createLocalBells();
+  const clock = { offsetMs: 0 };
+  const nowMs = () => Date.now() + clock.offsetMs;
+  const parsedRules = createParsedRules();
+  let stored = 0;
+  return {
+    webhooks,
+    clock,
+    bells,
+    change: (operation) => changeBy('acc_1', null, operation),
+    async createWebhook(url, { ruleId = null, platform = null } = {}) {
+      const id = newId('whk');
+      const secret = formatSecret(randomBytes(32));
+      const webhook = { id, name: id, url, ruleId, platform, sealedSecret: secretBox.seal(id, secret) };
+      const outcome = await webhooks.create(changeBy('acc_1', null, 'CreateWebhook'), webhook, 10_000);
+      if (outcome.kind !== 'created') throw new Error(outcome.kind);
+      return { id, secret };
+    },
+    async createMany(url, count) {
+      const ids = Array.from({ length: count }, () => newId('whk'));
+      const secrets = ids.map((id) => secretBox.seal(id, formatSecret(randomBytes(32))));
+      await database.run(
+        `insert into webhooks (id, account_id, name, url, state, position, batch_max, next_attempt_at, secret)
+         select id, 'acc_1', id, $3, 'active', last_position, 100, now(), secret
+         from match_log, unnest($1::text[], $2::bytea[]) as new (id, secret)`,
+        [ids, secrets, url],
+      );
+    },
+    async storeMatches(texts, ruleId = 'rule_1') {
+      const events = texts.map((text) => {
+        const event = xEvent(stored++);
+        return { ...event, payload: { ...event.payload, text, raw: { data: { text } } } };
+      });
+      await matches.write(
+        events,
+        events.map((event) => ({
+          accountId: 'acc_1',
+          ruleId,
+          ruleVersion: 1,
+          platform: event.platform,
+          eventKey: event.key,
+          eventDay: event.day,
+          via: 'stream' as const,
+        })),
+        [],
+      );
+      bells.ring('matches');
+    },
+    deliveries: (webhookId, outcome) =>
+      createDeliveryLog(database).page(webhookId, { outcome: outcome ?? null, before: null, limit: 10_000 }),
+    startSender({
+      checkpoint = () => undefined,
+      timeoutMs = 10_000,
+      store: wrap = (same: DeliveryStore) => same,
+    } = {}) {
+      const store = wrap(createDeliveryStore(database));
+      const sender = createSender({ resolve: async () => ['127.0.0.1'], allowInsecure: true, timeoutMs });
+      const deliver = createDeliverBatch({
+        store,
+        reader: createMatchReader(database),
+        parsedRules,
+        sender,
+        secretBox,
+        events: silentEvents(),
+        checkpoint,
+        nowMs,
+        random: () => 0.5,
+      });
+      const worker = createDeliverWorker({ store, deliver, bells, log: silentLog, nowMs });
+      const supervisor = supervise([worker], { log: silentLog, metrics: createMetrics() });
+      return {
+        failing: () => supervisor.failing(),
+        async [Symbol.asyncDispose]() {
+          await supervisor[Symbol.asyncDispose]();
+          await sender[Symbol.asyncDispose]();
+        },
+      };
+    },
+  };
+}

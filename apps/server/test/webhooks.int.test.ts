@@ -1,0 +1,293 @@
+import { operations } from '@earshot/contract';
+import { eventually, type Template } from '@earshot/testkit';
+import { Webhook } from 'standardwebhooks';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Database } from '../src/adapters/postgres/database.ts';
+import { createMigratedTemplate, openTestDatabase, seedRules } from './support.ts';
+import { type Received, startEndpoint } from './web-endpoint.ts';
+import { createWebhookWorld, type TestWebhook, type WebhookWorld } from './webhook-world.ts';
+
+let template: Template;
+beforeAll(async () => {
+  template = await createMigratedTemplate();
+});
+afterAll(() => template?.[Symbol.asyncDispose]());
+
+const within = { timeoutMs: 30_000 };
+const hour = 3_600_000;
+
+async function withWorld(run: (world: WebhookWorld, database: Database) => Promise<void>): Promise<void> {
+  await using clone = await template.clone();
+  await using database = openTestDatabase(clone.url, 16);
+  await seedRules(database, 2);
+  await run(createWebhookWorld(database), database);
+}
+
+const texts = (count: number, prefix = 'post') =>
+  Array.from({ length: count }, (_, index) => `${prefix} ${index}`);
+
+/** To the moment at which the webhook is tried again, if it waits for one. */
+async function passTime({ webhooks, clock }: WebhookWorld): Promise<void> {
+  const nextAt = (await webhooks.list('acc_1'))[0]?.next_attempt_at ?? null;
+  if (nextAt !== null) clock.offsetMs = Math.max(clock.offsetMs, Date.parse(nextAt) - Date.now());
+}
+
+/** Verified by the published library; throws when the signature is not right. */
+function textsOf({ body, headers }: Received, { id, secret }: TestWebhook): string[] {
+  const message = new Webhook(secret).verify(body, headers);
+  const parsed = Object(message);
+  expect(parsed).toMatchObject({ type: 'matches', webhook_id: id });
+  const { matches } = operations.ListMatches.answer.parse({
+    matches: parsed.matches,
+    next_cursor: null,
+    coverage: null,
+  });
+  return matches.map(({ payload }) => payload.text ?? '');
+}
+
+describe('a webhook', () => {
+  test('gets every match once and in order, in batches, signed; a rule or platform narrows it', () =>
+    withWorld(async (world) => {
+      await using endpoint = await startEndpoint();
+      await using narrow = await startEndpoint();
+      await using none = await startEndpoint();
+      const webhook = await world.createWebhook(endpoint.url);
+      const ofRule2 = await world.createWebhook(narrow.url, { ruleId: 'rule_2' });
+      await world.createWebhook(none.url, { platform: 'firehose' });
+      await world.storeMatches(texts(250));
+      await world.storeMatches(['of the second rule'], 'rule_2');
+      await using _sender = world.startSender();
+      const sent = () => endpoint.received.flatMap((one) => textsOf(one, webhook));
+      await eventually(() => expect(sent()).toHaveLength(251), within);
+      await world.storeMatches(['one more']);
+      await eventually(() => expect(sent()).toHaveLength(252), within);
+      expect(sent()).toEqual([...texts(250), 'of the second rule', 'one more']);
+      expect(endpoint.received).toHaveLength(4);
+      expect(narrow.received.flatMap((one) => textsOf(one, ofRule2))).toEqual(['of the second rule']);
+      expect(none.received).toEqual([]);
+      await eventually(async () => {
+        const [latest] = await world.deliveries(webhook.id);
+        expect(latest).toMatchObject({ outcome: 'delivered', status: 200, attempt: 1, match_count: 1 });
+      }, within);
+    }));
+
+  test('that is created later does not get what was there before', () =>
+    withWorld(async (world) => {
+      await world.storeMatches(['before']);
+      await using endpoint = await startEndpoint();
+      const webhook = await world.createWebhook(endpoint.url);
+      await using _sender = world.startSender();
+      await world.storeMatches(['after']);
+      await eventually(() => expect(endpoint.received).toHaveLength(1), within);
+      expect(endpoint.received.flatMap((one) => textsOf(one, webhook))).toEqual(['after']);
+    }));
+
+  test('is tried again with the same bytes under the same id, after a 429 not before it allows', () =>
+    withWorld(async (world) => {
+      let answers = 0;
+      await using endpoint = await startEndpoint((_received, response) => {
+        if (answers++ === 0) response.writeHead(429, { 'retry-after': '3600' }).end('later');
+        return answers === 1 ? undefined : answers === 2 ? 500 : 200;
+      });
+      const webhook = await world.createWebhook(endpoint.url);
+      await world.storeMatches(['a', 'b']);
+      await using _sender = world.startSender();
+      await eventually(async () => expect(await world.deliveries(webhook.id)).toHaveLength(1), within);
+      const [waiting] = await world.webhooks.list('acc_1');
+      const waitMs = Date.parse(waiting?.next_attempt_at ?? '') - Date.now();
+      expect(Math.abs(waitMs - hour)).toBeLessThan(60_000);
+      // What comes meanwhile is for the next batch.
+      await world.storeMatches(['c']);
+      world.clock.offsetMs += hour;
+      await eventually(async () => expect(await world.deliveries(webhook.id)).toHaveLength(2), within);
+      world.clock.offsetMs += hour;
+      await eventually(() => expect(endpoint.received).toHaveLength(4), within);
+      const [first, second, third, fourth] = endpoint.received;
+      for (const again of [second, third]) {
+        expect(again?.body).toBe(first?.body);
+        expect(again?.headers['webhook-id']).toBe(first?.headers['webhook-id']);
+      }
+      expect(fourth?.headers['webhook-id']).not.toBe(first?.headers['webhook-id']);
+      await eventually(async () => expect(await world.deliveries(webhook.id)).toHaveLength(4), within);
+      const attempts = (await world.deliveries(webhook.id)).map(({ outcome, attempt }) => [outcome, attempt]);
+      expect(attempts.toReversed()).toEqual([
+        ['failed', 1],
+        ['failed', 2],
+        ['delivered', 3],
+        ['delivered', 1],
+      ]);
+      expect((await world.webhooks.list('acc_1'))[0]).toMatchObject({ failing_since: null });
+    }));
+
+  test('that answers 410 is disabled at once, tells so in the audit, and goes on where it stopped', () =>
+    withWorld(async (world, database) => {
+      let gone = true;
+      await using endpoint = await startEndpoint(() => (gone ? 410 : 200));
+      const webhook = await world.createWebhook(endpoint.url);
+      await world.storeMatches(['a']);
+      await using _sender = world.startSender();
+      const state = async () => (await world.webhooks.list('acc_1'))[0];
+      await eventually(async () => expect(await state()).toMatchObject({ state: 'disabled' }), within);
+      expect(await state()).toMatchObject({ disabled_because: 'gone' });
+      expect(
+        await database.many(`select actor, target_id, after from audit where operation = 'DisableWebhook'`),
+      ).toEqual([
+        {
+          actor: 'earshot',
+          target_id: webhook.id,
+          after: { state: 'disabled', disabled_because: 'gone' },
+        },
+      ]);
+      gone = false;
+      await world.storeMatches(['b']);
+      await world.webhooks.update(world.change('UpdateWebhook'), webhook.id, { state: 'active' });
+      await eventually(() => expect(endpoint.received).toHaveLength(3), within);
+      const [refused, again, next] = endpoint.received;
+      expect(again?.body).toBe(refused?.body);
+      expect(next && textsOf(next, webhook)).toEqual(['b']);
+      expect(await state()).toMatchObject({ state: 'active', disabled_because: null });
+    }));
+
+  test('that is paused gets nothing, and everything when it is resumed', () =>
+    withWorld(async (world) => {
+      await using endpoint = await startEndpoint();
+      await using other = await startEndpoint();
+      const webhook = await world.createWebhook(endpoint.url);
+      await world.createWebhook(other.url);
+      await world.webhooks.update(world.change('UpdateWebhook'), webhook.id, { state: 'paused' });
+      await using _sender = world.startSender();
+      await world.storeMatches(['a', 'b']);
+      await eventually(() => expect(other.received).toHaveLength(1), within);
+      expect(endpoint.received).toEqual([]);
+      await world.webhooks.update(world.change('UpdateWebhook'), webhook.id, { state: 'active' });
+      await eventually(() => expect(endpoint.received).toHaveLength(1), within);
+      expect(endpoint.received.flatMap((one) => textsOf(one, webhook))).toEqual(['a', 'b']);
+    }));
+
+  test('that refuses some matches gets the others, and those are listed as parked', () =>
+    withWorld(async (world) => {
+      await using endpoint = await startEndpoint(({ body }) => (body.includes('poison') ? 422 : 200));
+      const webhook = await world.createWebhook(endpoint.url);
+      const all = texts(120).map((text, index) => ([7, 57, 58].includes(index) ? `poison ${index}` : text));
+      await world.storeMatches(all);
+      await using _sender = world.startSender();
+      const accepted = () =>
+        endpoint.received
+          .filter(({ body }) => !body.includes('poison'))
+          .flatMap((one) => textsOf(one, webhook));
+      await eventually(async () => {
+        await passTime(world);
+        return expect(accepted()).toHaveLength(117);
+      }, within);
+      expect(accepted()).toEqual(all.filter((text) => !text.startsWith('poison')));
+      await eventually(
+        async () => expect(await world.deliveries(webhook.id, 'parked')).toHaveLength(3),
+        within,
+      );
+      const parked = (await world.deliveries(webhook.id, 'parked')).map((one) => one.first_match_id);
+      expect(parked.toSorted()).toEqual(['mat_000000000008', 'mat_00000000001m', 'mat_00000000001n']);
+    }));
+
+  test('that is set back gets everything again as new messages, also while an attempt is under way', () =>
+    withWorld(async (world) => {
+      const arrived = Promise.withResolvers<void>();
+      const goOn = Promise.withResolvers<void>();
+      let first = true;
+      await using endpoint = await startEndpoint((_received, response) => {
+        if (!first) return 200;
+        first = false;
+        arrived.resolve();
+        void goOn.promise.then(() => response.writeHead(200).end());
+        return undefined;
+      });
+      const webhook = await world.createWebhook(endpoint.url);
+      await world.storeMatches(['a', 'b']);
+      await using _sender = world.startSender();
+      await arrived.promise;
+      const answer = { webhook_id: webhook.id, from_match_id: 'mat_000000000001' };
+      expect(await world.webhooks.setBack(world.change('ReplayWebhook'), webhook.id, 0, answer)).toBe(true);
+      goOn.resolve();
+      await eventually(() => expect(endpoint.received).toHaveLength(2), within);
+      const [before, again] = endpoint.received;
+      expect(again && textsOf(again, webhook)).toEqual(['a', 'b']);
+      expect(again?.headers['webhook-id']).not.toBe(before?.headers['webhook-id']);
+    }));
+
+  test('with a new secret bears both signatures until the old one has run out', () =>
+    withWorld(async (world, database) => {
+      await using endpoint = await startEndpoint();
+      const webhook = await world.createWebhook(endpoint.url);
+      const other = await world.createWebhook(endpoint.url);
+      await world.webhooks.remove(world.change('DeleteWebhook'), other.id);
+      await database.run(
+        `update webhooks set previous_secret = secret, previous_secret_until = now() + interval '24 hours'`,
+      );
+      await using _sender = world.startSender();
+      await world.storeMatches(['a']);
+      await eventually(() => expect(endpoint.received).toHaveLength(1), within);
+      expect(endpoint.received[0]?.headers['webhook-signature']?.split(' ')).toHaveLength(2);
+      await database.run('update webhooks set previous_secret_until = now()');
+      await world.storeMatches(['b']);
+      await eventually(() => expect(endpoint.received).toHaveLength(2), within);
+      expect(endpoint.received[1]?.headers['webhook-signature']?.split(' ')).toHaveLength(1);
+      expect(endpoint.received.flatMap((one) => textsOf(one, webhook))).toEqual(['a', 'b']);
+    }));
+});
+
+test('a secret that cannot be opened is our trouble: nothing is sent, and nobody is charged', () =>
+  withWorld(async (world, database) => {
+    await using endpoint = await startEndpoint();
+    const webhook = await world.createWebhook(endpoint.url);
+    const other = await world.createWebhook('https://hooks.example/');
+    await database.run(
+      'update webhooks set secret = (select secret from webhooks where id = $2) where id = $1',
+      [webhook.id, other.id],
+    );
+    await world.webhooks.remove(world.change('DeleteWebhook'), other.id);
+    await using _sender = world.startSender();
+    await world.storeMatches(['a']);
+    await eventually(async () => expect(await world.deliveries(webhook.id)).toHaveLength(1), within);
+    expect(await world.deliveries(webhook.id)).toMatchObject([{ outcome: 'not_sent', status: null }]);
+    expect(await world.webhooks.list('acc_1')).toMatchObject([{ state: 'active', failing_since: null }]);
+    expect(endpoint.received).toEqual([]);
+  }));
+
+describe('a dead endpoint', () => {
+  test('has its attempts by the schedule of 75 hours, is given up after five days, and loses nothing', () =>
+    withWorld(async (world) => {
+      let dead = true;
+      await using endpoint = await startEndpoint(() => (dead ? 503 : 200));
+      const webhook = await world.createWebhook(endpoint.url);
+      await world.storeMatches(texts(3));
+      await using _sender = world.startSender();
+      const startedAt = Date.now();
+      const attemptsAt: number[] = [];
+      const state = async () => (await world.webhooks.list('acc_1'))[0];
+      for (;;) {
+        const done = attemptsAt.length + 1;
+        await eventually(async () => expect(await world.deliveries(webhook.id)).toHaveLength(done), within);
+        attemptsAt.push(Date.now() + world.clock.offsetMs - startedAt);
+        const now = await state();
+        if (now?.state === 'disabled') break;
+        await passTime(world);
+      }
+      const waits = attemptsAt.map((at, index) => at - (attemptsAt[index - 1] ?? 0));
+      const scheduled = [0, 5, 300, 1_800, 7_200, 18_000, 36_000, 50_400, 72_000, 86_400];
+      for (const [index, seconds] of scheduled.entries()) {
+        expect(waits[index]).toBeGreaterThanOrEqual(seconds * 800);
+        // Beside the jitter: the real time that this machine needs for an attempt.
+        expect(waits[index]).toBeLessThanOrEqual(seconds * 1_200 + 20_000);
+      }
+      expect(attemptsAt[9]).toBeGreaterThan(75 * hour);
+      expect(attemptsAt[9]).toBeLessThan(77 * hour);
+      expect(attemptsAt.at(-1)).toBeGreaterThan(120 * hour);
+      expect(await state()).toMatchObject({ state: 'disabled', disabled_because: 'failing' });
+      expect(new Set(endpoint.received.map(({ headers }) => headers['webhook-id'])).size).toBe(1);
+
+      dead = false;
+      await world.webhooks.update(world.change('UpdateWebhook'), webhook.id, { state: 'active' });
+      const failed = endpoint.received.length;
+      await eventually(() => expect(endpoint.received).toHaveLength(failed + 1), within);
+      expect(endpoint.received.at(-1)?.body).toBe(endpoint.received[0]?.body);
+    }));
+});

@@ -1,0 +1,40 @@
+import { readdir, readFile } from 'node:fs/promises';
+
+/** Linux counts the time of a process in hundredths of a second. */
+const ticksPerSecond = 100;
+
+/** Seconds of processor time that each process has used, with that of its children. */
+export async function cpuSeconds(pids: Readonly<Record<string, number>>): Promise<Record<string, number>> {
+  const stats = await Promise.all(
+    (await readdir('/proc'))
+      .filter((name) => /^\d+$/.test(name))
+      .map((pid) => readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '')),
+  );
+  const processes = stats.filter(Boolean).map((stat) => {
+    // The name is in parentheses and may hold anything.
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    const [parent, user, system] = [fields[1], fields[11], fields[12]].map(Number);
+    return {
+      pid: Number.parseInt(stat, 10),
+      parent,
+      seconds: ((user ?? 0) + (system ?? 0)) / ticksPerSecond,
+    };
+  });
+  return Object.fromEntries(
+    Object.entries(pids).map(([name, pid]) => [
+      name,
+      processes
+        .filter((one) => one.pid === pid || (one.parent === pid && pid !== process.pid))
+        .reduce((sum, one) => sum + one.seconds, 0),
+    ]),
+  );
+}
+
+/** What was used between two looks, as text. */
+export function cpuShares(before: Record<string, number>, after: Record<string, number>): string {
+  const used = Object.entries(after).map(([name, at]) => [name, at - (before[name] ?? 0)] as const);
+  const total = used.reduce((sum, [, seconds]) => sum + seconds, 0);
+  return used
+    .map(([name, seconds]) => `${name} ${seconds.toFixed(1)} s (${Math.round((100 * seconds) / total)} %)`)
+    .join(', ');
+}

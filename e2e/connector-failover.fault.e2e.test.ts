@@ -1,0 +1,78 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { eventually } from '@earshot/testkit';
+import { expect, test } from 'vitest';
+import { askDatabase, gapsOf, readLedger } from './src/ledger.ts';
+import { startWorld, type World, xToken } from './src/world.ts';
+
+/** As in production. */
+const leaseTtl = { EARSHOT_LEASE_TTL_MS: '10000' };
+
+/** Waits until so many intervals were opened, and the last one is proven. */
+async function intervals(world: World, count: number): Promise<void> {
+  await eventually(
+    async () => {
+      const ledger = await readLedger(world, 'x:main');
+      expect(ledger).toHaveLength(count);
+      expect(ledger.at(-1)?.toMs).toBeGreaterThan(ledger.at(-1)?.fromMs ?? 0);
+    },
+    { timeoutMs: 60_000 },
+  );
+}
+
+test('the stream of X: 2 s without it after a cut or a shutdown, 35 s after a crash with a stuck slot', async () => {
+  await using world = await startWorld();
+  const account = await world.newAccount();
+  const first = await world.startServer(leaseTtl);
+  await first.api(account).createRule({ x: 'tremor' });
+  await intervals(world, 1);
+
+  await world.sandbox.arm({ kind: 'stream_cut', platform: 'x' });
+  await intervals(world, 2);
+
+  const second = await world.startServer(leaseTtl);
+  await first.stop();
+  await intervals(world, 3);
+
+  await world.startServer(leaseTtl);
+  // X does not notice the death: it counts the connection until somebody ends it.
+  await world.sandbox.arm({ kind: 'stuck_slot', platform: 'x' });
+  await second.kill();
+  await intervals(world, 4);
+  expect(await world.sandbox.fired()).toEqual([1, 1]);
+
+  const [cut, stop, crash] = gapsOf(await readLedger(world, 'x:main'));
+  console.info(`gaps: cut ${cut?.ms} ms, shutdown ${stop?.ms} ms, crash ${crash?.ms} ms`);
+  expect(cut).toMatchObject({ because: 'dropped' });
+  expect(cut?.ms).toBeLessThan(2_000);
+  expect(stop).toMatchObject({ because: 'stopped' });
+  expect(stop?.ms).toBeLessThan(2_000);
+  expect(crash).toMatchObject({ because: 'process_died' });
+  expect(crash?.ms).toBeLessThan(35_000);
+  expect(await world.serverLog()).toContain('dead connections ended');
+});
+
+test('a full event log does not keep the server from stopping', async () => {
+  await using world = await startWorld();
+  const account = await world.newAccount();
+  const server = await world.startServer({ EARSHOT_ROLES: 'api,ingest', EARSHOT_EVENTS_BYTES_MAX: '100000' });
+  await server.api(account).createRule({ x: 'tremor' });
+  await eventually(async () => expect((await world.sandbox.xState(xToken)).connections.open).toBe(1), {
+    timeoutMs: 30_000,
+  });
+  await world.sandbox.posts(Array.from({ length: 500 }, (_, n) => `tremor ${n} ${'x'.repeat(200)}`));
+  // The log takes no more: nothing is proven while it is so.
+  await eventually(
+    async () => {
+      const { rows } = await askDatabase(
+        world,
+        `select extract(epoch from now() - max(proven_until))::float8 as s from coverage`,
+      );
+      expect(rows[0]?.s).toBeGreaterThan(4);
+    },
+    { timeoutMs: 60_000 },
+  );
+  const startedAt = performance.now();
+  await Promise.race([server.stop(), sleep(60_000)]);
+  expect(performance.now() - startedAt).toBeLessThan(10_000);
+  expect(await world.serverLog()).toContain('earshot is down');
+});

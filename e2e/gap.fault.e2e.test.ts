@@ -1,0 +1,182 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type AnswerOf, operations } from '@earshot/contract';
+import { eventually, startTcpProxy } from '@earshot/testkit';
+import { Client } from 'pg';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Api } from './src/api.ts';
+import { type ServerUnderTest, startWorld, type World, xToken } from './src/world.ts';
+
+/** The promise: both ends of a gap are on the ledger to within this. */
+const withinMs = 2_000;
+const soon = { timeoutMs: 30_000, intervalMs: 100 };
+/** Short in CI; `CUT_SECONDS=60` is what people run. */
+const cutMs = Number(process.env['CUT_SECONDS'] ?? '5') * 1_000;
+
+type Answer = AnswerOf<'GetCoverage'>;
+
+async function coverageOf(api: Api, request: object): Promise<Answer> {
+  const answer = await api.call('POST', '/api.GetCoverage', request);
+  return operations.GetCoverage.answer.parse(answer.json);
+}
+
+const isLive = async (api: Api, ruleId: string, sinceMs: number) => {
+  const { complete_through } = await coverageOf(api, { rule_id: ruleId });
+  return Date.parse(complete_through ?? '') > sinceMs;
+};
+
+/** What X itself says about the connections of the app, oldest first. */
+async function connections(world: World): Promise<Array<{ from: number; to: number | null }>> {
+  const answer = await fetch(`${world.sandbox.url}/2/connections?status=all&max_results=100`, {
+    headers: { authorization: `Bearer ${xToken}` },
+  });
+  const { data = [] } = (await answer.json()) as {
+    data?: Array<{ connected_at: string; disconnected_at?: string }>;
+  };
+  return data.toReversed().map(({ connected_at, disconnected_at }) => ({
+    from: Date.parse(connected_at),
+    to: disconnected_at === undefined ? null : Date.parse(disconnected_at),
+  }));
+}
+
+/** How far the only gap of the answer is from the truth, at its worse end; Infinity without one gap. */
+function deviationMs(
+  gaps: ReadonlyArray<{ from: string; to: string | null }>,
+  truth: { from: number; to: number },
+) {
+  const [gap, ...more] = gaps;
+  if (gap?.to == null || more.length > 0) return Number.POSITIVE_INFINITY;
+  return Math.max(Math.abs(Date.parse(gap.from) - truth.from), Math.abs(Date.parse(gap.to) - truth.to));
+}
+
+/** A new account with a rule that is being heard. */
+async function listening(world: World, server: ServerUnderTest) {
+  const account = await world.newAccount();
+  const api = server.api(account);
+  // Without any rule X has no stream: the first one brings it up.
+  await api.createRule({ x: 'another' });
+  const { rule_id: ruleId } = await api.createRule({ x: 'pulse' });
+  const from = Date.now();
+  await eventually(async () => expect(await isLive(api, ruleId, from + 1_000)).toBe(true), soon);
+  return { account, api, ruleId };
+}
+
+/** The time between the last two connections, by the upstream's own record. */
+async function trueGap(world: World): Promise<{ from: number; to: number }> {
+  const [before, last] = (await connections(world)).slice(-2);
+  if (before?.to == null || !last) throw new Error('there were no two connections');
+  return { from: before.to, to: last.from };
+}
+
+let world: World;
+beforeAll(async () => {
+  world = await startWorld();
+});
+afterAll(() => world?.[Symbol.asyncDispose]());
+
+test('a source was cut: an answer with zero matches shows the gap to within 2 s at both ends, and a pause is none', {
+  timeout: 240_000,
+}, async () => {
+  await using proxy = await startTcpProxy({ target: { port: Number(new URL(world.sandbox.url).port) } });
+  await using server = await world.startServer({ EARSHOT_X_BASE_URL: `http://${proxy.address}` });
+  const { api, ruleId } = await listening(world, server);
+
+  proxy.refuse(true);
+  proxy.cut();
+  const cutAt = Date.now();
+  const [missed] = await world.sandbox.posts(['pulse that nobody hears']);
+  expect(missed?.delivered).toBe(false);
+  await eventually(async () => {
+    const open = (await api.matches({ rule_id: ruleId })).coverage?.gaps;
+    expect(open).toMatchObject([{ platform: 'x', to: null }]);
+    expect(Math.abs(Date.parse(open?.[0]?.from ?? '') - cutAt)).toBeLessThan(withinMs);
+  }, soon);
+  await sleep(Math.max(0, cutAt + cutMs - Date.now()));
+  proxy.refuse(false);
+  const healedAt = Date.now();
+  await eventually(async () => expect(await isLive(api, ruleId, healedAt + 500)).toBe(true), soon);
+
+  const { matches, coverage } = await api.matches({ rule_id: ruleId });
+  expect(matches).toEqual([]);
+  const truth = await trueGap(world);
+  expect(proxy.fired.cut).toBeGreaterThan(0);
+  expect(truth.to - truth.from).toBeGreaterThanOrEqual(cutMs);
+  expect(deviationMs(coverage?.gaps ?? [], truth)).toBeLessThan(withinMs);
+
+  await api.pauseRule(ruleId);
+  await sleep(1_200);
+  const resumedAt = Date.now();
+  await api.resumeRule(ruleId);
+  await eventually(async () => expect(await isLive(api, ruleId, resumedAt + 500)).toBe(true), soon);
+  const { intervals } = await coverageOf(api, { rule_id: ruleId, platform: 'x' });
+  expect(intervals.map(({ state }) => state)).toEqual([
+    'not_watched',
+    'live',
+    'gap',
+    'live',
+    'not_watched',
+    'live',
+  ]);
+  const gap = intervals.filter(({ state }) => state === 'gap');
+  expect(deviationMs(gap, truth)).toBeLessThan(withinMs);
+});
+
+/** SIGKILL between two proofs, and four seconds of nobody listening. */
+async function killed(sabotage?: string) {
+  const server = await world.startServer();
+  const { account, ruleId } = await listening(world, server);
+  if (sabotage !== undefined) await runSql(sabotage);
+  await sleep(700);
+  const killedAt = Date.now();
+  await server.kill();
+  await sleep(4_000);
+  await using second = await world.startServer();
+  const startedAt = Date.now();
+  const api = second.api(account);
+  await eventually(async () => expect(await isLive(api, ruleId, startedAt)).toBe(true), soon);
+  const gaps = (await api.matches({ rule_id: ruleId })).coverage?.gaps ?? [];
+  return { gaps, deviation: deviationMs(gaps, { from: killedAt, to: (await trueGap(world)).to }) };
+}
+
+async function runSql(sql: string): Promise<void> {
+  const client = new Client({ connectionString: world.databaseUrl });
+  await client.connect();
+  await client.query(sql);
+  await client.end();
+}
+
+test('the server was killed: the gap begins at the last proven moment', { timeout: 120_000 }, async () => {
+  const { gaps, deviation } = await killed();
+  expect(gaps).toMatchObject([{ platform: 'x', reason: 'process_died' }]);
+  expect(deviation).toBeLessThan(withinMs);
+});
+
+test('control: an interval that is closed "now" instead hides that gap', { timeout: 120_000 }, async () => {
+  const { deviation } = await killed(`
+    create function close_now() returns trigger language plpgsql as $$
+    begin new.proven_until := now(); return new; end $$;
+    create trigger close_now before update of ended_because on coverage
+      for each row when (new.ended_because = 'process_died') execute function close_now()`);
+  expect(deviation).toBeGreaterThan(withinMs);
+});
+
+test('what is heard but not matched yet is not called complete', { timeout: 120_000 }, async () => {
+  const server = await world.startServer();
+  const { account, ruleId } = await listening(world, server);
+  await server.stop();
+  const stoppedAt = Date.now();
+  await using listener = await world.startServer({ EARSHOT_ROLES: 'api,ingest' });
+  const api = listener.api(account);
+  await eventually(async () => {
+    const last = (await coverageOf(api, { rule_id: ruleId })).intervals.at(-1);
+    expect(Date.parse(last?.to ?? '')).toBeGreaterThan(stoppedAt + 1_000);
+  }, soon);
+  await world.sandbox.posts(['pulse that waits in the log']);
+  const { matches, coverage } = await api.matches({ rule_id: ruleId });
+  expect(matches).toEqual([]);
+  expect(Date.parse(coverage?.complete_through ?? '')).toBeLessThan(stoppedAt);
+  await using _matching = await world.startServer({ EARSHOT_ROLES: 'match' });
+  await eventually(async () => {
+    expect(await isLive(api, ruleId, stoppedAt + 1_000)).toBe(true);
+    expect((await api.matches({ rule_id: ruleId })).matches).toHaveLength(1);
+  }, soon);
+});

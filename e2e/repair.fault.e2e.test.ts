@@ -1,0 +1,137 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type AnswerOf, type Match, operations } from '@earshot/contract';
+import { eventually, startTcpProxy } from '@earshot/testkit';
+import { expect, test } from 'vitest';
+import type { Api } from './src/api.ts';
+import { startWorld, type World } from './src/world.ts';
+
+const soon = { timeoutMs: 60_000, intervalMs: 250 };
+/** Limits of the upstream pass ten times faster, here and in the sandbox. */
+const pace = 10;
+const searching = { EARSHOT_UPSTREAM_PACE: String(pace) };
+const notSearching = { ...searching, EARSHOT_X_SEARCH_POSTS_PER_DAY: '0' };
+
+async function intervalsOf(api: Api, ruleId: string): Promise<AnswerOf<'GetCoverage'>['intervals']> {
+  const answer = await api.call('POST', '/api.GetCoverage', { rule_id: ruleId });
+  return operations.GetCoverage.answer.parse(answer.json).intervals;
+}
+
+async function inject(world: World, posts: object[]): Promise<string[]> {
+  const answer = await fetch(`${world.sandbox.url}/sandbox/x/posts`, {
+    method: 'POST',
+    body: JSON.stringify({ posts }),
+  });
+  const { posts: made } = (await answer.json()) as { posts: Array<{ id: string }> };
+  return made.map(({ id }) => id);
+}
+
+/** A feed of posts and pages, of which the middle part falls into a cut of both upstreams. Nothing is searched. */
+async function cutUnderFeed() {
+  await using stack = new AsyncDisposableStack();
+  const world = stack.use(await startWorld({ sandboxArgs: ['--speed', String(pace), '--no-rate-limits'] }));
+  const port = Number(new URL(world.sandbox.url).port);
+  const proxy = stack.use(await startTcpProxy({ target: { port } }));
+  const through = `http://${proxy.address}`;
+  const account = await world.newAccount();
+  const upstreams = { EARSHOT_X_BASE_URL: through, EARSHOT_FIREHOSE_BASE_URL: through };
+  const server = await world.startServer({ ...upstreams, ...notSearching });
+  const api = server.api(account);
+  await api.createRule({ x: 'another', firehose: 'another' });
+  const { rule_id: ruleId } = await api.createRule({ x: 'pulse', firehose: 'pulse' });
+  const { rule_id: sampled } = await api.createRule({ x: 'pulse sample:100' });
+
+  const feed = async (name: string, count: number) => {
+    const ids: string[] = [];
+    for (let n = 0; n < count; n += 1) {
+      ids.push(...(await inject(world, [{ text: `pulse ${name} ${n}` }])));
+      await world.sandbox.pages([
+        { url: `https://news.example/${name}/${n}`, title: 'News', text: `pulse ${name} ${n}` },
+      ]);
+      await sleep(100);
+    }
+    return ids;
+  };
+  const before = await feed('before', 10);
+  // Let what is on its way arrive: what X wrote to a socket that breaks may be lost or not.
+  await eventually(async () => expect(await listed(api, ruleId, 'x')).toHaveLength(10), soon);
+  proxy.refuse(true);
+  proxy.cut();
+  const missed = await feed('missed', 20);
+  const [retweet = ''] = await inject(world, [
+    { text: 'RT @someone: pulse', referenced_tweets: [{ type: 'retweeted', id: '1' }] },
+  ]);
+  proxy.refuse(false);
+  expect(proxy.fired.cut).toBeGreaterThan(0);
+  await eventually(async () => {
+    const last = (await intervalsOf(api, ruleId)).filter(({ platform }) => platform === 'x').at(-1);
+    expect(last?.state).toBe('live');
+  }, soon);
+  const after = await feed('after', 5);
+  const running = stack.move();
+  const restart = async () => {
+    await server.stop();
+    return (await world.startServer({ ...upstreams, ...searching })).api(account);
+  };
+  return {
+    api,
+    restart,
+    ruleId,
+    sampled,
+    before,
+    missed,
+    retweet,
+    after,
+    [Symbol.asyncDispose]: () => running.disposeAsync(),
+  };
+}
+
+async function listed(api: Api, ruleId: string, platform: string): Promise<Match[]> {
+  return await api.allMatches({ rule_id: ruleId, platform });
+}
+
+const gapsOf = async (api: Api, ruleId: string, platform: string) =>
+  (await intervalsOf(api, ruleId)).filter(
+    (one) => one.platform === platform && (one.state === 'gap' || one.state === 'repaired'),
+  );
+
+test('posts that were missed in a cut are found by search, once, and the ledger says what is not; control without', {
+  timeout: 180_000,
+}, async () => {
+  await using cut = await cutUnderFeed();
+  const { ruleId, sampled, before, missed, retweet, after } = cut;
+  const ids = async (from: Api) => (await listed(from, ruleId, 'x')).map((match) => match.platform_post_id);
+
+  // Control: the replay of Firehose is through, and on X nothing has happened.
+  await eventually(async () => {
+    const gaps = await gapsOf(cut.api, ruleId, 'firehose');
+    expect(gaps).toMatchObject([{ state: 'repaired', repair: { via: 'replay' } }]);
+  }, soon);
+  expect(await listed(cut.api, ruleId, 'firehose')).toHaveLength(35);
+  expect((await ids(cut.api)).toSorted()).toEqual([...before, ...after].toSorted());
+  expect(await gapsOf(cut.api, ruleId, 'x')).toMatchObject([{ state: 'gap', repair: null }]);
+
+  const api = await cut.restart();
+  await eventually(async () => expect(await ids(api)).toHaveLength(35), soon);
+  expect((await ids(api)).toSorted()).toEqual([...before, ...missed, ...after].toSorted());
+  expect(await ids(api)).not.toContain(retweet);
+  const found = (await listed(api, ruleId, 'x')).filter(({ via }) => via === 'search');
+  expect(found.map((match) => match.platform_post_id).toSorted()).toEqual(missed.toSorted());
+
+  // The restart was a gap of its own, in which nothing was to be found.
+  await eventually(async () => {
+    const states = (await gapsOf(api, ruleId, 'x')).map(({ state }) => state);
+    expect(states).toEqual(['repaired', 'repaired']);
+  }, soon);
+  const [gap, restart] = await gapsOf(api, ruleId, 'x');
+  expect(restart?.repair?.matches).toBe(0);
+  // The gap begins when the server noticed the cut: the first of the posts may be older.
+  expect(gap?.repair?.matches).toBeGreaterThan(10);
+  expect(gap?.repair?.matches).toBeLessThanOrEqual(20);
+  expect(gap?.repair).toMatchObject({ via: 'search', state: 'repaired' });
+  expect(gap?.repair?.fidelity).toContain('retweets_missing');
+  // Search has no sample: that rule keeps its gap.
+  expect((await gapsOf(api, sampled, 'x'))[0]).toMatchObject({
+    state: 'gap',
+    repair: { state: 'impossible', reason: 'no_search_for_sample' },
+  });
+});

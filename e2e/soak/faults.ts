@@ -1,0 +1,88 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { SoakSystem } from './system.ts';
+
+interface Fault {
+  readonly name: string;
+  fire(system: SoakSystem, pick: <Item>(items: readonly Item[]) => Item): Promise<void>;
+}
+
+const frozenMs = 5_000;
+
+/** Everything that may go wrong while it runs; each heals what it broke before the next one comes. */
+const faults: readonly Fault[] = [
+  sandboxFault('cut streams', { kind: 'stream_cut' }),
+  sandboxFault('stalled streams', { kind: 'stream_stall', platform: 'x' }),
+  sandboxFault('records sent twice', { kind: 'duplicate_delivery', count: 200 }),
+  sandboxFault('records in pieces', { kind: 'split_chunks', count: 200 }),
+  {
+    name: 'refused connections',
+    async fire({ sandbox }) {
+      await sandbox.arm({ kind: 'stream_status', status: 503, count: 2 });
+      await sandbox.arm({ kind: 'stream_cut' });
+    },
+  },
+  {
+    name: 'killed server',
+    async fire({ servers }, pick) {
+      const node = pick(servers);
+      await node.kill();
+      await node.start();
+    },
+  },
+  {
+    name: 'frozen server',
+    async fire({ servers }, pick) {
+      const { pid } = pick(servers);
+      process.kill(pid, 'SIGSTOP');
+      await sleep(frozenMs);
+      process.kill(pid, 'SIGCONT');
+    },
+  },
+  {
+    name: 'killed NATS node',
+    async fire({ nats }, pick) {
+      const node = pick(nats.nodes);
+      await node.kill('SIGKILL');
+      await node.restart();
+    },
+  },
+  {
+    name: 'frozen NATS node',
+    async fire({ nats }, pick) {
+      const node = pick(nats.nodes);
+      await node.kill('SIGSTOP');
+      await sleep(frozenMs);
+      await node.kill('SIGCONT');
+    },
+  },
+  { name: 'crashed PostgreSQL', fire: (system) => system.crashPostgres() },
+];
+
+function sandboxFault(name: string, fault: Record<string, unknown>): Fault {
+  return { name, fire: ({ sandbox }) => sandbox.arm(fault) };
+}
+
+/** All of them once, in random order, again and again, with a pause between two; returns how often each one came. */
+export async function fireFaults(
+  system: SoakSystem,
+  { seconds, random, say }: { seconds: number; random: () => number; say: (line: string) => void },
+): Promise<Map<string, number>> {
+  const fired = new Map<string, number>();
+  const until = performance.now() + seconds * 1_000;
+  const pick = <Item>(items: readonly Item[]): Item => {
+    const item = items[Math.floor(random() * items.length)];
+    if (item === undefined) throw new Error('nothing to pick from');
+    return item;
+  };
+  let waiting: Fault[] = [];
+  while (performance.now() < until) {
+    if (waiting.length === 0) waiting = [...faults];
+    const fault = pick(waiting);
+    waiting = waiting.filter((one) => one !== fault);
+    say(fault.name);
+    await fault.fire(system, pick);
+    fired.set(fault.name, (fired.get(fault.name) ?? 0) + 1);
+    await sleep(2_000 + random() * 4_000);
+  }
+  return fired;
+}

@@ -1,0 +1,75 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
+import { seededRandom } from '../src/random.ts';
+import { compare, type Gap, isWhole, type Verdict } from './compare.ts';
+import { fireFaults } from './faults.ts';
+import { ruleWord, startFeed } from './feed.ts';
+import { type SoakSystem, startSoakSystem } from './system.ts';
+
+/**
+ * The real server, twice, with three NATS nodes, PostgreSQL and both upstreams, under random faults. At the end what
+ * was sent is compared with what can be listed: the difference must be exactly the gaps of the coverage ledger.
+ */
+const { values: given } = parseArgs({
+  options: {
+    hours: { type: 'string' },
+    seconds: { type: 'string' },
+    rate: { type: 'string', default: '500' },
+    seed: { type: 'string' },
+  },
+});
+const seconds = given.seconds === undefined ? Number(given.hours ?? '0.1667') * 3_600 : Number(given.seconds);
+const seed = Number(given.seed ?? Date.now() % 1_000_000);
+const startedAt = performance.now();
+const say = (line: string) =>
+  process.stdout.write(`${((performance.now() - startedAt) / 1_000).toFixed(0).padStart(5)} s  ${line}\n`);
+
+await using stack = new AsyncDisposableStack();
+say(`seed ${seed}: ${given.rate} events/s for ${seconds.toFixed(0)} s`);
+const system = await startSoakSystem(stack);
+const { rule_id: ruleId } = await system.api().createRule({ x: ruleWord, firehose: ruleWord });
+const feed = startFeed(system.sandbox, Number(given.rate));
+const fired = await fireFaults(system, { seconds, random: seededRandom(seed), say });
+await system.sandbox.clearFaults();
+say('no more faults: waiting until everything that can come has come');
+await sleep(5_000);
+await feed.stop();
+
+const verdicts = await untilSettled(system);
+for (const [platform, verdict] of Object.entries(verdicts)) say(`${platform}: ${describe(verdict)}`);
+say(`faults: ${[...fired].map(([name, count]) => `${count} ${name}`).join(', ')}`);
+const whole = Object.values(verdicts).every(isWhole);
+say(whole ? 'whole: the difference is the gaps of the ledger' : 'NOT WHOLE');
+process.exitCode = whole ? 0 : 1;
+
+/** Asks again while the lists still grow. */
+async function untilSettled(soaked: SoakSystem): Promise<Record<'x' | 'firehose', Verdict>> {
+  for (let before = -1; ; ) {
+    const [x, firehose] = [await verdictOn(soaked, 'x'), await verdictOn(soaked, 'firehose')];
+    const listed = x.listed + firehose.listed;
+    if (listed === before) return { x, firehose };
+    before = listed;
+    await sleep(10_000);
+  }
+}
+
+async function verdictOn(soaked: SoakSystem, platform: 'x' | 'firehose'): Promise<Verdict> {
+  const api = soaked.api();
+  const listed = await api.allMatches({ platform });
+  const { coverage } = await api.matches({ rule_id: ruleId, platform, limit: 1 });
+  const gaps: Gap[] = (coverage?.gaps ?? [])
+    .filter((gap) => platform === 'x' && !gap.repaired)
+    .map((gap) => ({ from: Date.parse(gap.from), to: gap.to === null ? Date.now() : Date.parse(gap.to) }));
+  return compare(
+    platform === 'x' ? feed.posts : feed.pages,
+    listed.map((match) => match.platform_post_id),
+    gaps,
+  );
+}
+
+function describe({ sent, listed, inGaps, lost, doubled, strangers }: Verdict): string {
+  return (
+    `${sent} sent, ${listed} listed, ${inGaps} in gaps, ${lost.length} lost, ${doubled.length} doubled, ` +
+    `${strangers.length} unknown${lost.length > 0 ? `; lost: ${lost.slice(0, 5).join(' ')}` : ''}`
+  );
+}

@@ -1,0 +1,141 @@
+import { chmod, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import {
+  findNatsServer,
+  type Nats,
+  type Program,
+  startNats,
+  startPostgres,
+  startProgram,
+} from '@earshot/engines';
+import { openAdmin } from '@earshot/server/admin';
+import { type Api, createApi } from '../src/api.ts';
+import { createSandboxClient, type SandboxClient } from '../src/sandbox-client.ts';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const xToken = 'soak-x-token';
+const tapToken = 'fh_soak';
+
+/** Two servers, three NATS nodes, PostgreSQL and the sandbox, all of them processes that can be hurt. */
+export interface SoakSystem {
+  readonly nats: Nats;
+  readonly sandbox: SandboxClient;
+  readonly databaseUrl: string;
+  readonly servers: readonly ServerNode[];
+  /** SIGKILL, and started again on the same data. */
+  crashPostgres(): Promise<void>;
+  /** A caller of whichever server is up. */
+  api(): Api;
+}
+
+export interface ServerNode {
+  readonly pid: number;
+  readonly isUp: boolean;
+  kill(): Promise<void>;
+  start(): Promise<void>;
+}
+
+export async function startSoakSystem(stack: AsyncDisposableStack): Promise<SoakSystem> {
+  const dir = await mkdtemp(join(tmpdir(), 'earshot-soak-'));
+  // Root's PostgreSQL runs as another user, who must get through to its data.
+  await chmod(dir, 0o711);
+  stack.defer(() => rm(dir, { recursive: true, force: true }));
+  const server = await findNatsServer({
+    cacheDir: join(root, '.earshot/cache'),
+    configured: process.env['EARSHOT_NATS_SERVER'],
+  });
+  let postgres = await startPostgres({ dir: join(dir, 'postgres') });
+  stack.defer(() => postgres.stop());
+  const nats = stack.use(await startNats({ server, dir: join(dir, 'nats'), nodes: 3 }));
+  const sandboxProgram = stack.use(await startSandboxProcess(dir));
+  const servers = ['one', 'two'].map((name) =>
+    createServerNode({ name, dir, databaseUrl: postgres.url, nats, sandboxUrl: sandboxProgram.ready }),
+  );
+  stack.defer(async () => {
+    await Promise.all(servers.map((node) => node.kill()));
+  });
+  for (const node of servers) await node.start();
+  await using admin = await openAdmin(postgres.url);
+  const { accountId } = await admin.createAccount({ name: 'soak' });
+  const created = await admin.createKey({ accountId });
+  if (!created) throw new Error('the account is gone');
+  return {
+    nats,
+    sandbox: createSandboxClient(sandboxProgram.ready),
+    databaseUrl: postgres.url,
+    servers,
+    async crashPostgres() {
+      const { port } = postgres;
+      await postgres.kill();
+      postgres = await startPostgres({ dir: join(dir, 'postgres'), port });
+    },
+    api() {
+      const up = servers.find((node) => node.isUp) ?? servers[0];
+      return createApi(up?.url ?? '', created.key);
+    },
+  };
+}
+
+function startSandboxProcess(dir: string): Promise<Program<string>> {
+  return startProgram({
+    name: 'the sandbox',
+    script: join(root, 'packages/sandbox/src/main.ts'),
+    args: ['--x-token', xToken, '--tap-token', tapToken, '--rule-delay-ms', '0', '--no-rate-limits'],
+    env: { PATH: process.env['PATH'] },
+    logFile: join(dir, 'sandbox.log'),
+    readReady: (line) => (line.startsWith('{"url"') ? String(JSON.parse(line).url) : undefined),
+  });
+}
+
+interface ServerNodeOptions {
+  readonly name: string;
+  readonly dir: string;
+  readonly databaseUrl: string;
+  readonly nats: Nats;
+  readonly sandboxUrl: string;
+}
+
+function createServerNode({ name, dir, databaseUrl, nats, sandboxUrl }: ServerNodeOptions) {
+  let program: Program<string> | null = null;
+  return {
+    get pid() {
+      return program?.pid ?? 0;
+    },
+    get isUp() {
+      return program !== null;
+    },
+    get url() {
+      return program?.ready ?? '';
+    },
+    async kill() {
+      const running = program;
+      program = null;
+      await running?.kill();
+    },
+    async start() {
+      program = await startProgram({
+        name: `server ${name}`,
+        script: join(root, 'apps/server/src/main.ts'),
+        env: {
+          PATH: process.env['PATH'],
+          EARSHOT_DATABASE_URL: databaseUrl,
+          EARSHOT_NATS_URL: nats.url,
+          EARSHOT_EVENTS_REPLICAS: '3',
+          EARSHOT_X_TOKENS: `main=${xToken}`,
+          EARSHOT_FIREHOSE_TOKENS: `main=${tapToken}`,
+          EARSHOT_X_BASE_URL: sandboxUrl,
+          EARSHOT_FIREHOSE_BASE_URL: sandboxUrl,
+          EARSHOT_PORT: '0',
+          EARSHOT_METRICS_PORT: '0',
+          EARSHOT_LEASE_TTL_MS: '3000',
+          EARSHOT_REQUESTS_PER_MINUTE: '1000000',
+        },
+        logFile: join(dir, `server-${name}.log`),
+        readReady: (line) =>
+          line.includes('earshot is up') ? String(JSON.parse(line)['address']) : undefined,
+      });
+    },
+  };
+}

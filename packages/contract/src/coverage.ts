@@ -1,0 +1,102 @@
+import { z } from 'zod';
+import { timestamp } from './answer-fields.ts';
+import { platformSchema } from './platforms.ts';
+import { alsoWhenFieldsFail, requestIssue, requestObject, requestTime, text } from './request-fields.ts';
+
+export const getCoverageRequest = requestObject({
+  rule_id: text({ max: 100, description: 'Only what was watched for this rule.' }).optional(),
+  platform: platformSchema.optional().meta({ description: 'Only this platform.' }),
+  from: requestTime.optional().meta({ description: 'Begin of the window. Default: a day before its end.' }),
+  to: requestTime.optional().meta({ description: 'End of the window. Default: now.' }),
+}).superRefine((request, context) => {
+  const { data } = partialRequest.safeParse(request);
+  if (typeof data?.from !== 'string' || typeof data.to !== 'string') return;
+  if (Date.parse(data.from) < Date.parse(data.to)) return;
+  context.addIssue(requestIssue('invalid_value', 'Must be later than "from".', ['to']));
+}, alsoWhenFieldsFail);
+
+const partialRequest = z.looseObject({ from: z.unknown(), to: z.unknown() }).partial();
+
+const repairSchema = z
+  .strictObject({
+    state: z.enum(['waiting', 'repaired', 'impossible']),
+    via: z.enum(['replay', 'recovery', 'search']).nullable().meta({
+      description:
+        '`replay` and `recovery`: the platform delivered again what it had. `search`: it was asked what it finds for the rule in that time.',
+    }),
+    reason: z.string().nullable().meta({ description: 'What it waits for, or why it is impossible.' }),
+    fidelity: z.array(z.string()).meta({
+      description:
+        'What a search does not bring back: `retweets_missing`, `deleted_posts_missing`, `quoted_text_not_searched`; or brings in addition: `accents_ignored`. Empty: all of it.',
+    }),
+    matches: z
+      .int()
+      .min(0)
+      .nullable()
+      .meta({ description: 'Posts that a search found for the rule; null where nobody counted.' }),
+  })
+  .meta({ description: 'What was done about a gap.' });
+
+const intervalSchema = z.strictObject({
+  platform: platformSchema,
+  state: z.enum(['live', 'gap', 'repaired', 'not_watched']).meta({
+    description:
+      '`gap`: the rule was to be heard and was not. `not_watched`: it was paused, or not registered yet.',
+  }),
+  from: timestamp,
+  to: timestamp.nullable().meta({ description: 'Null while a gap lasts.' }),
+  reason: z.string().nullable().meta({ description: 'Why there is a gap.' }),
+  repair: repairSchema.nullable(),
+});
+
+export const getCoverageAnswer = z.strictObject({
+  from: timestamp.meta({
+    description: 'Begin of what the answer speaks of: later than asked when there is too much, or too old.',
+  }),
+  to: timestamp,
+  complete_through: timestamp.nullable().meta({
+    description: 'Everything up to this time is here, apart from the gaps. Null: nothing was watched.',
+  }),
+  intervals: z.array(intervalSchema).meta({ description: 'Per platform, in order of time.' }),
+});
+
+export const getCoverageExample = {
+  request: { rule_id: 'rule_01kb2m8yx4e5r6t7v8w9x0y1z2', from: '2026-11-14T22:47:00.000Z' },
+  answer: {
+    from: '2026-11-14T22:47:00.000Z',
+    to: '2026-11-14T22:51:11.000Z',
+    complete_through: '2026-11-14T22:51:10.000Z',
+    intervals: [
+      {
+        platform: 'x',
+        state: 'live',
+        from: '2026-11-14T22:47:00.000Z',
+        to: '2026-11-14T22:48:00.000Z',
+        reason: null,
+        repair: null,
+      },
+      {
+        platform: 'x',
+        state: 'repaired',
+        from: '2026-11-14T22:48:00.000Z',
+        to: '2026-11-14T22:48:04.250Z',
+        reason: 'dropped',
+        repair: {
+          state: 'repaired',
+          via: 'search',
+          reason: null,
+          fidelity: ['retweets_missing', 'deleted_posts_missing'],
+          matches: 2,
+        },
+      },
+      {
+        platform: 'x',
+        state: 'live',
+        from: '2026-11-14T22:48:04.250Z',
+        to: '2026-11-14T22:51:10.000Z',
+        reason: null,
+        repair: null,
+      },
+    ],
+  },
+} as const;

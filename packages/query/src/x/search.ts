@@ -1,0 +1,54 @@
+import type { LeafNode } from '../ast.ts';
+import { leavesOf } from '../explain.ts';
+import { parse } from './parser.ts';
+
+/** Queries of recent search are shorter than rules of the stream. */
+export const searchLengthMax = 512;
+
+/** Operators of the stream that X's recent search does not have. */
+const streamOnly = new Set([
+  'sample',
+  'bio',
+  'bio_name',
+  'bio_location',
+  'url_title',
+  'url_description',
+  'url_contains',
+  'source',
+  'min_followers',
+  'followers_count',
+  'tweets_count',
+  'following_count',
+  'listed_count',
+  'from_affiliate_of',
+  'to_affiliate_of',
+  'embedding',
+  'embedding_threshold',
+]);
+
+export type Searchability =
+  | {
+      readonly searchable: true;
+      /** Search looks for words in fewer places than the stream does, and never in retweets. */
+      readonly hasWords: boolean;
+    }
+  | {
+      readonly searchable: false;
+      readonly why: 'too_long' | 'operator_not_searchable';
+      readonly operator: string | null;
+    };
+
+/** Whether recent search can be asked with the value of a rule. */
+export function searchability(value: string): Searchability {
+  if (value.length > searchLengthMax) return { searchable: false, why: 'too_long', operator: null };
+  const { root } = parse(value);
+  const leaves = root === null ? [] : leavesOf(root);
+  const lacking = leaves.find(isStreamOnly);
+  if (lacking) return { searchable: false, why: 'operator_not_searchable', operator: lacking.field };
+  return { searchable: true, hasWords: leaves.some(({ field }) => field === 'keyword') };
+}
+
+/** Words near each other have no operator of their own; search does not know them either. */
+function isStreamOnly({ field, test }: LeafNode): boolean {
+  return streamOnly.has(field) || (test.type === 'phrase' && test.slop > 0);
+}

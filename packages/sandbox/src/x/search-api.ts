@@ -1,0 +1,118 @@
+import { searchability } from '@earshot/query';
+import type { Clock } from '../clock.ts';
+import { type Exchange, type Handler, sendJson } from '../http/exchange.ts';
+import { isJsonObject, type JsonObject } from '../http/json.ts';
+import { authenticate, countCall, type XApps } from './access.ts';
+import type { XApp } from './app.ts';
+import type { Archive } from './archive.ts';
+import type { XPost } from './post.ts';
+import { type Projection, project, readProjection } from './projection.ts';
+import { compileSearch } from './search-query.ts';
+
+export type XSearchDeps = { apps: XApps; archive: Archive; clock: Clock };
+
+const WINDOW_MS = 7 * 24 * 3_600_000;
+/** What is younger is not in the index yet. */
+const YOUNGEST_MS = 10_000;
+const OWN_PARAMETERS = ['query', 'start_time', 'end_time', 'max_results', 'next_token'];
+const PAGE_MAX = 100;
+
+/** GET /2/tweets/search/recent: newest first, in pages. Each Post that is returned is metered. */
+export function searchRecent({ apps, archive, clock }: XSearchDeps): Handler {
+  return (exchange) => {
+    const app = authenticate(exchange, apps);
+    countCall(exchange, app, 'search');
+    const projection = readFields(app, exchange.query);
+    const { fromMs, toMs } = readWindow(app, exchange.query, clock);
+    const matches = readQuery(app, exchange.query);
+    const below = readToken(app, exchange.query);
+    const found = archive
+      .between(fromMs, toMs)
+      .filter((post) => (below === undefined || BigInt(post.id) < below) && matches(post))
+      .toSorted((one, other) => (BigInt(one.id) < BigInt(other.id) ? 1 : -1));
+    const size = readSize(app, exchange.query);
+    const page = found.slice(0, size);
+    for (const post of page) app.meter.count(clock.nowMs(), post.id, { users: [], posts: [] });
+    sendJson(exchange.response, 200, toAnswer(page, projection, found.length > size));
+  };
+}
+
+function readFields(app: XApp, query: Exchange['query']): Projection {
+  const fields = new URLSearchParams([...query].filter(([name]) => !OWN_PARAMETERS.includes(name)));
+  const projection = readProjection(fields);
+  if ('parameter' in projection) throw invalid(app, projection.parameter, projection.value);
+  return projection;
+}
+
+function readWindow(app: XApp, query: Exchange['query'], clock: Clock): { fromMs: number; toMs: number } {
+  const nowMs = clock.nowMs();
+  const latestMs = nowMs - clock.realMs(YOUNGEST_MS);
+  const time = (name: string, otherwise: number) => {
+    const given = query.get(name);
+    if (given === null) return otherwise;
+    if (!/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{3})?Z$/.test(given)) throw invalid(app, name, given);
+    return Date.parse(given);
+  };
+  const fromMs = time('start_time', nowMs - WINDOW_MS);
+  const toMs = time('end_time', latestMs);
+  if (fromMs < nowMs - WINDOW_MS - 1_000) throw invalid(app, 'start_time', query.get('start_time') ?? '');
+  if (toMs > latestMs || toMs <= fromMs) throw invalid(app, 'end_time', query.get('end_time') ?? '');
+  return { fromMs, toMs };
+}
+
+function readQuery(app: XApp, query: Exchange['query']): (post: XPost) => boolean {
+  const value = query.get('query') ?? '';
+  const matches = searchability(value).searchable ? compileSearch(value) : undefined;
+  if (matches === undefined) throw invalid(app, 'query', value);
+  return matches;
+}
+
+function readSize(app: XApp, query: Exchange['query']): number {
+  const size = Number(query.get('max_results') ?? 10);
+  if (!Number.isInteger(size) || size < 10 || size > PAGE_MAX)
+    throw invalid(app, 'max_results', String(query.get('max_results')));
+  return size;
+}
+
+function readToken(app: XApp, query: Exchange['query']): bigint | undefined {
+  const token = query.get('next_token');
+  if (token === null) return undefined;
+  if (!/^b26v[0-9]{1,19}$/.test(token)) throw invalid(app, 'next_token', token);
+  return BigInt(token.slice(4));
+}
+
+function invalid({ problems }: XApp, parameter: string, value: string) {
+  return problems.invalidRequest(`The parameter ${parameter} is not valid here.`, { [parameter]: [value] });
+}
+
+function toAnswer(page: readonly XPost[], projection: Projection, more: boolean): JsonObject {
+  const records = page.map((post) => project(post, [], projection));
+  const last = page.at(-1);
+  const meta = {
+    ...(page[0] && { newest_id: page[0].id }),
+    ...(last && { oldest_id: last.id }),
+    result_count: page.length,
+    ...(more && last && { next_token: `b26v${last.id}` }),
+  };
+  if (page.length === 0) return { meta };
+  const includes = mergeIncludes(records.map((record) => record['includes']));
+  return {
+    data: records.map((record) => record['data']),
+    ...(Object.keys(includes).length > 0 && { includes }),
+    meta,
+  };
+}
+
+/** One list of each kind for the whole page, every object once. */
+function mergeIncludes(all: readonly unknown[]): JsonObject {
+  const merged = new Map<string, Map<unknown, unknown>>();
+  for (const includes of all) {
+    for (const [kind, list] of Object.entries(isJsonObject(includes) ? includes : {})) {
+      const known = merged.get(kind) ?? new Map<unknown, unknown>();
+      merged.set(kind, known);
+      for (const one of Array.isArray(list) ? list.filter(isJsonObject) : [])
+        known.set(one['id'] ?? one['media_key'], one);
+    }
+  }
+  return Object.fromEntries([...merged].map(([kind, known]) => [kind, [...known.values()]]));
+}
