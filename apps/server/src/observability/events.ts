@@ -11,6 +11,7 @@ export function createEvents(log: Logger, metrics: Metrics) {
     ...streamEvents(log, metrics),
     ...repairEvents(log, metrics),
     ...matchEvents(log, metrics),
+    ...readerEvents(log, metrics),
     ...webhookEvents(log, metrics),
   };
 }
@@ -172,14 +173,6 @@ function matchEvents(log: Logger, metrics: Metrics) {
       metrics.unexplained.inc({ platform: verdict.platform, operator: verdict.operator });
       log.info(verdict, 'the upstream matched what we would not');
     },
-    matchStreamOpened() {
-      metrics.matchStreams.inc();
-    },
-    matchStreamClosed(stream: { ending: StreamEnding; ms: number; err?: unknown }) {
-      metrics.matchStreams.dec();
-      metrics.matchStreamEndings.inc({ ending: stream.ending });
-      log[stream.ending === 'failed' ? 'error' : 'debug'](stream, 'a stream of matches ended');
-    },
     eventFailed(event: { sequence: number; deliveries: number; reason: string }) {
       log.warn(event, 'an event could not be stored and is tried again');
     },
@@ -262,6 +255,19 @@ function webhookEvents(log: Logger, metrics: Metrics) {
         webhook,
         'a webhook secret cannot be opened: is EARSHOT_SECRETS_KEY the one it was sealed with?',
       );
+    },
+  };
+}
+
+function readerEvents(log: Logger, metrics: Metrics) {
+  return {
+    matchStreamOpened() {
+      metrics.matchStreams.inc();
+    },
+    matchStreamClosed(stream: { ending: StreamEnding; ms: number; err?: unknown }) {
+      metrics.matchStreams.dec();
+      metrics.matchStreamEndings.inc({ ending: stream.ending });
+      log[stream.ending === 'failed' ? 'error' : 'debug'](stream, 'a stream of matches ended');
     },
   };
 }
