@@ -126,6 +126,24 @@ test('it is listed, and deleted once, which the audit tells', async () => {
   });
 });
 
+test('a reader that retention has overtaken is told so, and goes on when it acknowledges that', async () => {
+  const { cursor } = await read({ reader: 'late', rule_id: 'rule_2', limit: 1 });
+  await ack('late', cursor);
+  await world.write([2, 2]);
+  await world.database.run(
+    `insert into removed_matches (account_id, rule_id, platform, last_position)
+     select 'acc_1', 'rule_2', 'x', last_position - 1 from match_log`,
+  );
+  const told = await read({ reader: 'late' });
+  expect(told.refused?.code).toBe('out_of_range');
+  const oldest = told.refused?.details.oldest_cursor ?? null;
+  expect(await ack('late', oldest)).toEqual({ reader: 'late', moved: true });
+  expect(await ack('late', oldest)).toEqual({ reader: 'late', moved: false });
+  expect((await read({ reader: 'late' })).rules).toEqual(['rule_2', 'rule_2']);
+  // Who begins at the oldest match has missed nothing.
+  expect((await read({ reader: 'fresh', rule_id: 'rule_2' })).refused).toBeNull();
+});
+
 test('a reader whose rule is gone says so', async () => {
   await read({ reader: 'orphan', rule_id: 'rule_3' });
   const change = {

@@ -147,6 +147,27 @@ describe('a stream is refused in the usual form', () => {
     expect(await refusal({ query: '?rule=rule_1' })).toMatchObject({ ...bad, fields: ['rule'] });
   });
 
+  test('when retention has removed matches behind its cursor, once', async () => {
+    const first = await open({ query: '?rule_id=rule_1' });
+    await world.write([1, 1, 2]);
+    await first.come(2);
+    await world.database.run(
+      `insert into removed_matches (account_id, rule_id, platform, last_position) values ('acc_1', 'rule_1', 'x', 1)`,
+    );
+    const query = '?rule_id=rule_1';
+    const [begin] = first.events;
+    const { status, body } = await api.stream(key, {
+      query,
+      lastEventId: begin?.id ?? '',
+      onEvent: () => undefined,
+    }).opened;
+    const { code, details } = errorSchema.parse(JSON.parse(body));
+    expect({ status, code }).toEqual({ status: 400, code: 'out_of_range' });
+    const again = await open({ query, lastEventId: details.oldest_cursor ?? '' });
+    expect(await again.come(2)).toEqual(['rule_1', 'rule_1']);
+    expect((await open({ query, lastEventId: first.lastId() })).head.status).toBe(200);
+  });
+
   test('when the key has as many as it may, until one of them is closed', async () => {
     const first = await open();
     await open();

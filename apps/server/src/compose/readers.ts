@@ -44,7 +44,10 @@ export async function openReaders(
   const common = {
     following: createFollowing({ tail, reader, parsedRules }),
     rules: createRuleStore(database),
-    coverage: createReadCoverage(createCoverageStore(database, config), Date.now),
+    coverage: createReadCoverage(
+      createCoverageStore(database, { xRuleDelayMs: config.xRuleDelayMs }),
+      Date.now,
+    ),
     cursors: createCursors(installation.cursorSecret),
     parsedRules,
     reader,

@@ -11,7 +11,7 @@ export function createEvents(log: Logger, metrics: Metrics) {
     ...streamEvents(log, metrics),
     ...repairEvents(log, metrics),
     ...matchEvents(log, metrics),
-    ...matchStreamEvents(log, metrics),
+    ...readerEvents(log, metrics),
     ...webhookEvents(log, metrics),
   };
 }
@@ -155,19 +155,6 @@ function streamEvents(log: Logger, metrics: Metrics) {
   };
 }
 
-function matchStreamEvents(log: Logger, metrics: Metrics) {
-  return {
-    matchStreamOpened() {
-      metrics.matchStreams.inc();
-    },
-    matchStreamClosed(stream: { ending: StreamEnding; ms: number; err?: unknown }) {
-      metrics.matchStreams.dec();
-      metrics.matchStreamEndings.inc({ ending: stream.ending });
-      log[stream.ending === 'failed' ? 'error' : 'debug'](stream, 'a stream of matches ended');
-    },
-  };
-}
-
 function matchEvents(log: Logger, metrics: Metrics) {
   return {
     batchStored(batch: { events: number; matches: Record<string, number>; ms: number }) {
@@ -268,6 +255,19 @@ function webhookEvents(log: Logger, metrics: Metrics) {
         webhook,
         'a webhook secret cannot be opened: is EARSHOT_SECRETS_KEY the one it was sealed with?',
       );
+    },
+  };
+}
+
+function readerEvents(log: Logger, metrics: Metrics) {
+  return {
+    matchStreamOpened() {
+      metrics.matchStreams.inc();
+    },
+    matchStreamClosed(stream: { ending: StreamEnding; ms: number; err?: unknown }) {
+      metrics.matchStreams.dec();
+      metrics.matchStreamEndings.inc({ ending: stream.ending });
+      log[stream.ending === 'failed' ? 'error' : 'debug'](stream, 'a stream of matches ended');
     },
   };
 }

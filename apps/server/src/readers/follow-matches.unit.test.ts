@@ -15,9 +15,9 @@ function stored(position: number, ruleId: string): StoredMatch {
     ruleVersion: 1,
     ruleValue: '',
     createdAt: new Date(position),
+    via: 'stream',
     platform: 'x',
     platformPostId: String(position),
-    via: 'stream',
     payload: {
       url: null,
       title: null,

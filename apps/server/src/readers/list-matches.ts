@@ -7,8 +7,7 @@ import type { RuleStore } from '../rules/rule-store.ts';
 import type { CursorScope, Cursors } from './cursor.ts';
 import type { Following } from './follow-matches.ts';
 import type { MatchQuery, MatchReader } from './match-reader.ts';
-import { openPlace, sealPlace } from './place.ts';
-import { refuseWhatIsRemoved } from './refuse-removed.ts';
+import { moved, openPlace, refuseWhatIsRemoved, sealPlace } from './place.ts';
 import { type FollowedMatch, toFollowed } from './to-match.ts';
 
 export interface ListMatchesOptions {
@@ -52,7 +51,7 @@ export function createListMatches(options: ListMatchesOptions) {
     const more = request.order === 'oldest' || matches.length === request.limit;
     return {
       matches: matches.map(({ match }) => match),
-      next_cursor: more ? sealPlace(cursors, scope, { ...place, position }) : null,
+      next_cursor: more ? sealPlace(cursors, scope, moved(place, position)) : null,
       coverage: ruleId === null && platform === null ? null : await coverage({ accountId, ruleId, platform }),
     };
   };

@@ -1,11 +1,20 @@
+import { Failure } from '../runtime/failure.ts';
 import type { CursorScope, Cursors } from './cursor.ts';
 import type { MatchFilter } from './follow-matches.ts';
+import type { MatchReader } from './match-reader.ts';
 
-/** Where a reader is in the match log. */
+/**
+ * Where a reader is, and up to which position it knows that retention has removed some: it is told once, and then goes
+ * on from where it was, so that it misses nothing that is still there.
+ */
 export interface Place {
   readonly position: number;
-  /** Up to here the reader knows that retention has removed some. */
-  readonly knownRemoved?: number;
+  readonly knownRemoved: number;
+}
+
+/** Further on, by somebody who was at `before`, or at no place yet. */
+export function moved(before: Place | null, position: number): Place {
+  return { position, knownRemoved: before?.knownRemoved ?? 0 };
 }
 
 /** Whoever reads the same matches in the order of the log can go on with the cursor of the others. */
@@ -31,6 +40,22 @@ export function readPlace(text: string): Place {
   return { position, knownRemoved };
 }
 
-export function writePlace({ position, knownRemoved = 0 }: Place): string {
+export function writePlace({ position, knownRemoved }: Place): string {
   return knownRemoved > position ? `${position}:${knownRemoved}` : `${position}`;
+}
+
+/** For everybody who goes on from a place in the order of the log. */
+export async function refuseWhatIsRemoved(
+  { reader, cursors }: { reader: Pick<MatchReader, 'removedThrough'>; cursors: Cursors },
+  filter: MatchFilter,
+  scope: CursorScope,
+  place: Place,
+): Promise<void> {
+  const removed = await reader.removedThrough(filter);
+  if (removed <= Math.max(place.position, place.knownRemoved)) return;
+  throw new Failure(
+    'out_of_range',
+    'The cursor is older than the retention period. Continue from details.oldest_cursor.',
+    { details: { oldest_cursor: sealPlace(cursors, scope, { ...place, knownRemoved: removed }) } },
+  );
 }

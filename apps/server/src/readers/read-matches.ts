@@ -5,16 +5,19 @@ import type { ReadCoverage } from '../coverage/read-coverage.ts';
 import { noSuchRule } from '../rules/no-such-rule.ts';
 import type { RuleStore } from '../rules/rule-store.ts';
 import { Failure } from '../runtime/failure.ts';
+import type { Cursors } from './cursor.ts';
 import type { Following, MatchFilter } from './follow-matches.ts';
-import { readPlace, scopeOfReader, sealPlace, writePlace } from './place.ts';
+import type { MatchReader } from './match-reader.ts';
+import { moved, readPlace, refuseWhatIsRemoved, scopeOfReader, sealPlace, writePlace } from './place.ts';
 import type { NamedReader, ReaderStore } from './reader-store.ts';
-import { type RefuseRemovedOptions, refuseWhatIsRemoved } from './refuse-removed.ts';
 
-export interface ReadMatchesOptions extends RefuseRemovedOptions {
+export interface ReadMatchesOptions {
   readonly store: ReaderStore;
   readonly following: Following;
+  readonly reader: Pick<MatchReader, 'removedThrough'>;
   readonly rules: Pick<RuleStore, 'exists'>;
   readonly coverage: ReadCoverage;
+  readonly cursors: Cursors;
   readonly plans: Plans;
   readonly contact: string;
 }
@@ -38,7 +41,6 @@ export function createReadMatches(options: ReadMatchesOptions) {
     const filter: MatchFilter = { accountId, ruleId, platform };
     const place = reader.place === null ? null : readPlace(reader.place);
     const scope = scopeOfReader(accountId, request.reader);
-    // A reader that has acknowledged nothing has no place that could have been passed.
     if (place) await refuseWhatIsRemoved(options, filter, scope, place);
     using follower = following.follow(filter, place?.position ?? 0);
     const waitMs = (request.wait_seconds ?? 0) * 1_000;
@@ -46,7 +48,7 @@ export function createReadMatches(options: ReadMatchesOptions) {
     const last = matches.at(-1);
     return {
       matches: matches.map(({ match }) => match),
-      cursor: last ? sealPlace(cursors, scope, { ...place, position: last.position }) : null,
+      cursor: last ? sealPlace(cursors, scope, moved(place, last.position)) : null,
       coverage: ruleId === null && platform === null ? null : await coverage(filter),
     };
   };
@@ -64,7 +66,7 @@ async function makeReader(
     name: request.reader,
     ruleId,
     platform: request.platform ?? null,
-    place: request.start === 'now' ? writePlace({ position: await following.now() }) : null,
+    place: request.start === 'now' ? writePlace(moved(null, await following.now())) : null,
     readersMax,
   });
   if (outcome.kind === 'exists') return outcome.reader;

@@ -9,17 +9,27 @@ import { Failure } from '../runtime/failure.ts';
 import { pause } from '../runtime/pause.ts';
 import type { CursorScope, Cursors } from './cursor.ts';
 import type { Follower, Following } from './follow-matches.ts';
-import { openPlace, type Place, scopeOfFilter, sealPlace, writePlace } from './place.ts';
-import { type RefuseRemovedOptions, refuseWhatIsRemoved } from './refuse-removed.ts';
+import type { MatchReader } from './match-reader.ts';
+import {
+  moved,
+  openPlace,
+  type Place,
+  refuseWhatIsRemoved,
+  scopeOfFilter,
+  sealPlace,
+  writePlace,
+} from './place.ts';
 import { type FollowedMatch, jsonOf } from './to-match.ts';
 
 /** Few, because each stream that does not get on holds as many in memory. */
 const matchesAtOnceMax = 25;
 const databaseAgainMs = 1_000;
 
-export interface StreamMatchesOptions extends RefuseRemovedOptions {
+export interface StreamMatchesOptions {
   readonly following: Following;
+  readonly reader: Pick<MatchReader, 'removedThrough'>;
   readonly rules: Pick<RuleStore, 'exists'>;
+  readonly cursors: Cursors;
   readonly keyWatch: KeyWatch;
   readonly takePlace: TakeStreamPlace;
 }
@@ -44,7 +54,7 @@ export function createStreamMatches(options: StreamMatchesOptions) {
     // A client that reconnects sends its first address again, and with it the cursor it once began at.
     const cursor = lastEventId ?? request.cursor;
     const place =
-      cursor === undefined ? { position: await following.now() } : openPlace(cursors, scope, cursor);
+      cursor === undefined ? moved(null, await following.now()) : openPlace(cursors, scope, cursor);
     if (cursor !== undefined) await refuseWhatIsRemoved(options, filter, scope, place);
     const follower = stack.use(following.follow(filter, place.position));
     const { ended } = stack.use(keyWatch.watch(keyId));
@@ -97,7 +107,7 @@ function createEventMaker(cursors: Cursors) {
   return (scope: CursorScope, before: Place, { position, match }: FollowedMatch): ServerEvent => {
     const events = made.get(match) ?? new Map<string, ServerEvent>();
     made.set(match, events);
-    const place = { ...before, position };
+    const place = moved(before, position);
     const key = `${scope.filter.join(' ')} ${writePlace(place)}`;
     const known = events.get(key);
     if (known) return known;

@@ -88,9 +88,9 @@ function toStoredMatch(header: MatchHeader, row: LongRow): StoredMatch {
     ruleVersion: header.ruleVersion,
     ruleValue: row.rule_value,
     createdAt: header.createdAt,
+    via: header.via,
     platform: header.platform,
     platformPostId: row.platform_post_id,
-    via: header.via,
     payload: JSON.parse(row.payload),
   };
 }
