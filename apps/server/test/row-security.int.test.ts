@@ -48,7 +48,6 @@ beforeEach(async () => {
     `insert into deliveries (id, webhook_id, first_position, last_position, match_count, outcome)
      values ('d', 'whk_1', 1, 1, 1, 'delivered')`,
   );
-  await database.run(`insert into readers (account_id, name) values ('acc_1', 'r')`);
   await database.run(
     `insert into audit (id, account_id, actor, operation, target_id) values ('aud_1', 'acc_1', 'a', 'o', 't')`,
   );

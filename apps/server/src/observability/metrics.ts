@@ -35,7 +35,6 @@ export function createMetrics() {
   }
   for (const because of ['gone', 'failing']) metrics.webhooksDisabled.inc({ because }, 0);
   for (const fate of ['found', 'recovered', 'lost']) metrics.logHoles.inc({ fate }, 0);
-  for (const ending of streamEndings) metrics.matchStreamEndings.inc({ ending }, 0);
   for (const platform of ['x', 'firehose']) {
     for (const reason of dropReasons) metrics.itemsDropped.inc({ platform, reason }, 0);
     metrics.eventsLogged.inc({ platform }, 0);
