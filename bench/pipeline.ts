@@ -1,9 +1,9 @@
 import { parseArgs } from 'node:util';
 import pg from 'pg';
+import { cpuSeconds, cpuShares } from './cpu-share.ts';
 import { measureBarePath } from './pipeline/bare-path.ts';
 import { followLatencies, lastCursor, percentile } from './pipeline/latency.ts';
 import { injectAll, injectAtRate } from './pipeline/load.ts';
-import { processorSeconds } from './pipeline/processor-time.ts';
 import { startSystem } from './pipeline/system.ts';
 import { startEngines } from './start-engines.ts';
 
@@ -54,31 +54,23 @@ async function untilVisible(count: number, deadlineMs: number): Promise<void> {
   }
 }
 
-const processes = [
-  ['server', system.server.pid],
-  ['sandbox', system.sandbox.pid],
-  ['postgres', engines.postgresPid],
-  ...engines.nats.nodes.map((node) => [node.name, node.pid] as const),
-] as const;
-
-async function spent(): Promise<number[]> {
-  return await Promise.all(processes.map(([, pid]) => processorSeconds(pid)));
-}
+const processes = {
+  server: system.server.pid,
+  sandbox: system.sandbox.pid,
+  postgres: engines.postgresPid,
+  ...Object.fromEntries(engines.nats.nodes.map(({ name, pid }) => [name, pid])),
+  this: process.pid,
+};
 
 /** How many events per second came through, and who used the processors. */
 async function measureOurPath(work: () => Promise<number>): Promise<number> {
-  const before = { seen: await visible(), spent: await spent() };
+  const before = { seen: await visible(), cpu: await cpuSeconds(processes) };
   const startedAt = performance.now();
   const items = await work();
   await untilVisible(before.seen + items, 120_000);
   const took = (performance.now() - startedAt) / 1_000;
-  const after = await spent();
-  const shares = processes.map(
-    ([name], index) => `${name} ${(((after[index] ?? 0) - (before.spent[index] ?? 0)) / took).toFixed(2)}`,
-  );
-  say(
-    `ours: ${items} events in ${took.toFixed(1)} s, ${(items / took).toFixed(0)}/s; processors: ${shares.join(', ')}`,
-  );
+  say(`ours: ${items} events in ${took.toFixed(1)} s, ${(items / took).toFixed(0)}/s`);
+  say(`processor time: ${cpuShares(before.cpu, await cpuSeconds(processes))}`);
   return items / took;
 }
 

@@ -1,14 +1,13 @@
-import { chmod, mkdtemp, rm } from 'node:fs/promises';
-import { availableParallelism, loadavg, tmpdir } from 'node:os';
+import { availableParallelism, loadavg } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { findNatsServer, startNats, startPostgres, startProgram } from '@earshot/engines';
+import { startProgram } from '@earshot/engines';
 import { startSandbox } from '@earshot/sandbox';
 import { openAdmin } from '@earshot/server/admin';
 import { bareUpstreamSeconds } from './bare-upstream.ts';
 import { cpuSeconds, cpuShares } from './cpu-share.ts';
 import { createRuleCaller } from './rule-caller.ts';
+import { root, startEngines } from './start-engines.ts';
 
 /**
  * How fast rules come in through the API of one server: values that are registered already, and distinct values on four
@@ -34,7 +33,6 @@ const knownCallers = Number(given['known-callers']);
 const accounts = Number(given.accounts);
 const pace = Number(given.pace);
 
-const root = fileURLToPath(new URL('..', import.meta.url));
 const tokens = ['one', 'two', 'three', 'four'];
 const bareTokens = tokens.map((token) => `bare-${token}`);
 const callsPerWindow = 100;
@@ -42,16 +40,7 @@ const rulesPerCall = 100;
 const windowSeconds = 900;
 
 await using stack = new AsyncDisposableStack();
-const dir = await mkdtemp(join(tmpdir(), 'earshot-bench-'));
-// Root's PostgreSQL runs as another user, who must get through to its data.
-await chmod(dir, 0o711);
-stack.defer(() => rm(dir, { recursive: true, force: true }));
-const natsServer = await findNatsServer({
-  cacheDir: join(root, '.earshot/cache'),
-  configured: process.env['EARSHOT_NATS_SERVER'],
-});
-const postgres = stack.use(await startPostgres({ dir: join(dir, 'postgres') }));
-const nats = stack.use(await startNats({ server: natsServer, dir: join(dir, 'nats'), nodes: 1 }));
+const { dir, nats, postgresUrl, postgresPid } = await startEngines(stack, 1);
 const sandbox = stack.use(
   await startSandbox({
     speed: pace,
@@ -59,14 +48,14 @@ const sandbox = stack.use(
     xApps: [...tokens, ...bareTokens].map((token) => ({ token, plan: 'enterprise', ruleCap: 25_000 })),
   }),
 );
-const admin = stack.use(await openAdmin(postgres.url));
+const admin = stack.use(await openAdmin(postgresUrl));
 const server = stack.use(
   await startProgram({
     name: 'the server',
     script: join(root, 'apps/server/src/main.ts'),
     env: {
       PATH: process.env['PATH'],
-      EARSHOT_DATABASE_URL: postgres.url,
+      EARSHOT_DATABASE_URL: postgresUrl,
       EARSHOT_NATS_URL: nats.url,
       EARSHOT_X_TOKENS: tokens.map((token) => `${token}=${token}`).join(','),
       EARSHOT_X_BASE_URL: sandbox.url,
@@ -97,7 +86,7 @@ async function newKey(): Promise<string> {
 
 const say = (line: string) => process.stdout.write(`${line}\n`);
 const caller = stack.use(createRuleCaller(server.ready, Math.max(callers, knownCallers)));
-const pids = { server: server.pid, postgres: postgres.pid, 'client and sandbox': process.pid };
+const pids = { server: server.pid, postgres: postgresPid, 'client and sandbox': process.pid };
 
 interface Measured {
   readonly seconds: number;
