@@ -82,7 +82,7 @@ test('a statement that forgets the account sees the rows of its own and of no ot
   ].filter((name) => !sharedOnPurpose.includes(name));
   const seen = new Map<string, unknown>();
   for (const table of tables) {
-    const count = async (sql: Sql) =>
+    const count = async (sql: Pick<Sql, 'one'>) =>
       (await sql.one<{ count: number }>(`select count(*) from ${table}`))?.count;
     const own = await count(database.forAccount('acc_1'));
     seen.set(table, { all: await count(database), own, stranger: await count(database.forAccount('acc_2')) });
@@ -98,15 +98,19 @@ test('a statement that forgets the account sees the rows of its own and of no ot
 });
 
 test('a statement that forgets the account changes nothing of another', async () => {
-  const stranger = database.forAccount('acc_2');
-  expect(await stranger.run(`update rules set name = 'mine now'`)).toBe(0);
-  expect(await stranger.run('delete from api_keys')).toBe(0);
-  await expect(
-    stranger.run(
-      `insert into rules (id, account_id, name, intent, state) values ('r', 'acc_1', 'n', 'i', 'active')`,
-    ),
-  ).rejects.toThrow(/row-level security/);
-  expect(await database.forAccount('acc_1').run(`update rules set name = 'mine still'`)).toBe(3);
+  const as = (accountId: string, statement: string) =>
+    database.forAccount(accountId).transaction((sql) => sql.run(statement));
+  expect(await as('acc_2', `update rules set name = 'mine now'`)).toBe(0);
+  expect(await as('acc_2', 'delete from api_keys')).toBe(0);
+  const foreign = `insert into rules (id, account_id, name, intent, state) values ('r', 'acc_1', 'n', 'i', 'active')`;
+  await expect(as('acc_2', foreign)).rejects.toThrow(/row-level security/);
+  expect(await as('acc_1', `update rules set name = 'mine still'`)).toBe(3);
+});
+
+test('outside of a transaction an account only reads', async () => {
+  await expect(database.forAccount('acc_1').many(`update rules set name = 'x' returning id`)).rejects.toThrow(
+    /read-only transaction/,
+  );
 });
 
 test('nothing of it stays on the connection', async () => {

@@ -12,16 +12,19 @@ export interface Sql {
   run(text: string, values?: readonly unknown[]): Promise<number>;
 }
 
-export interface Transactions extends Sql {
+export interface Transactions {
   transaction<Result>(work: (sql: Sql) => Promise<Result>): Promise<Result>;
 }
 
-export interface Database extends Transactions, AsyncDisposable {
+/** Outside of a transaction an account only reads: PostgreSQL refuses anything else. */
+export interface AccountSql extends Transactions, Pick<Sql, 'many' | 'one' | 'prepared'> {}
+
+export interface Database extends Sql, Transactions, AsyncDisposable {
   /**
    * The same for one account, by a role to which PostgreSQL shows the rows of no other (I7). The statements name the
-   * account all the same: this is the second line, for the day one forgets. Each is a transaction of its own.
+   * account all the same: this is the second line, for the day one forgets.
    */
-  forAccount(accountId: string): Transactions;
+  forAccount(accountId: string): AccountSql;
 }
 
 export interface DatabaseOptions {
@@ -64,18 +67,35 @@ export function openDatabase({ url, connectionsMax, onIdleError }: DatabaseOptio
       return rethrow(error);
     }
   };
+  const readAfter = async <Result>(opening: string, read: (sql: Sql) => Promise<Result>) => {
+    const client = await pool.connect().catch(rethrow);
+    const end = () =>
+      void client.query('rollback').then(
+        () => client.release(),
+        () => client.release(true),
+      );
+    try {
+      await client.query(opening);
+      return await read(sqlOver(client));
+    } catch (error) {
+      return rethrow(error);
+    } finally {
+      // Nobody waits for the end of what changed nothing.
+      end();
+    }
+  };
   return {
     ...sqlOver(pool),
     transaction: (work) => transactionAfter('begin', work),
     forAccount(accountId) {
       // Local to the transaction, so that nothing of it stays on a connection of the pool.
-      const opening = `begin; set local role earshot_account; set local earshot.account = ${pg.escapeLiteral(accountId)}`;
+      const as = `set local role earshot_account; set local earshot.account = ${pg.escapeLiteral(accountId)}`;
+      const reading = `begin read only; ${as}`;
       return {
-        transaction: (work) => transactionAfter(opening, work),
-        many: (text, values) => transactionAfter(opening, (sql) => sql.many(text, values)),
-        one: (text, values) => transactionAfter(opening, (sql) => sql.one(text, values)),
-        prepared: (text, values) => transactionAfter(opening, (sql) => sql.prepared(text, values)),
-        run: (text, values) => transactionAfter(opening, (sql) => sql.run(text, values)),
+        transaction: (work) => transactionAfter(`begin; ${as}`, work),
+        many: (text, values) => readAfter(reading, (sql) => sql.many(text, values)),
+        one: (text, values) => readAfter(reading, (sql) => sql.one(text, values)),
+        prepared: (text, values) => readAfter(reading, (sql) => sql.prepared(text, values)),
       };
     },
     async [Symbol.asyncDispose]() {

@@ -45,7 +45,7 @@ export function createReaderStore(database: Database): ReaderStore {
   };
 }
 
-async function find(sql: Sql, accountId: string, name: string): Promise<NamedReader | null> {
+async function find(sql: Pick<Sql, 'one'>, accountId: string, name: string): Promise<NamedReader | null> {
   const row = await sql.one<ReaderRow>(
     'select rule_id, platform, place from readers where account_id = $1 and name = $2',
     [accountId, name],
