@@ -107,10 +107,10 @@ test('however often the server is restarted under load, a follower gets every ma
   const enough = new AbortController();
   const load = sendComets(world, enough.signal);
   for (let turn = 0; turn < restarts; turn++) {
-    for (const { opened } of followers) expect(opened).toBeGreaterThanOrEqual(turn);
-    await eventually(() => expect(Math.min(...followers.map(({ opened }) => opened))).toBeGreaterThan(turn), {
-      timeoutMs: 60_000,
-    });
+    // So that each restart interrupts a stream.
+    for (const resuming of [follower, stuttering]) {
+      await eventually(() => expect(resuming.opened).toBeGreaterThan(turn), { timeoutMs: 60_000 });
+    }
     server = await restart(world, server, turn);
   }
   enough.abort();
@@ -132,11 +132,11 @@ test('however often the server is restarted under load, a follower gets every ma
   over.abort();
   for (const { ended } of followers) expect(await ended).toBe(over.signal.reason);
 
-  for (const { opened } of followers) expect(opened).toBeGreaterThanOrEqual(restarts);
+  expect(forgetful.opened).toBeGreaterThan(1);
   expect(follower.received).toBe(log.length);
   expect(stuttering.received).toBeGreaterThan(log.length + rewoundBy);
   expect(forgetful.ids.length).toBeLessThan(log.length);
   console.log(
-    `${restarts} restarts, ${log.length} matches: streams ${followers.map(({ opened }) => opened)}; sent by the server ${followers.map(({ received }) => received)}; without resuming ${log.length - forgetful.ids.length} missed`,
+    `${restarts} restarts, ${log.length} matches, each once; without the memory of ids ${stuttering.received - log.length} doubled, without resuming ${log.length - forgetful.ids.length} missed`,
   );
 });

@@ -55,7 +55,7 @@ function plainTypes(program: ts.Program): string {
   const module = source && checker.getSymbolAtLocation(source);
   if (!source || !module) throw new Error(`${contractTypes} is not part of the program`);
   const { NoTruncation, InTypeAlias, MultilineObjectLiterals } = ts.NodeBuilderFlags;
-  const flags = NoTruncation | InTypeAlias | MultilineObjectLiterals;
+  const flags: ts.NodeBuilderFlags = NoTruncation | InTypeAlias | MultilineObjectLiterals;
   const printer = ts.createPrinter();
   return checker
     .getExportsOfModule(module)

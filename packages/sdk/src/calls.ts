@@ -6,8 +6,9 @@ import type { Connection } from './send.ts';
 /** The stream has a method of its own kind: `followMatches`. */
 type CallId = Exclude<keyof Operations, 'StreamMatches'>;
 
+/** A request that may be empty may be left out. */
 type Call<Id extends CallId> =
-  Partial<Requests[Id]> extends Requests[Id]
+  Record<string, never> extends Requests[Id]
     ? (request?: Requests[Id], options?: CallOptions) => Promise<Answers[Id]>
     : (request: Requests[Id], options?: CallOptions) => Promise<Answers[Id]>;
 

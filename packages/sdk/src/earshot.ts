@@ -17,9 +17,12 @@ export interface EarshotOptions {
 
 export interface Earshot extends Calls {
   /** Matches as they come: over the stream, resumed after interruptions, each once. */
-  followMatches(request?: Requests['StreamMatches'], options?: FollowOptions): FollowedMatches;
+  readonly followMatches: (request?: Requests['StreamMatches'], options?: FollowOptions) => FollowedMatches;
   /** What a named reader has not acknowledged yet; acknowledged after the loop's body. */
-  consumeMatches(request: Requests['ReadMatches'], options?: ConsumeOptions): AsyncGenerator<Match, void>;
+  readonly consumeMatches: (
+    request: Requests['ReadMatches'],
+    options?: ConsumeOptions,
+  ) => AsyncGenerator<Match, void>;
 }
 
 export function createEarshot(options: EarshotOptions): Earshot {

@@ -116,7 +116,7 @@ export function parseJson(text: string): unknown {
 }
 
 /** Seconds, or a date. */
-export function parseRetryAfter(value: string | null, now: number): number | undefined {
+function parseRetryAfter(value: string | null, now: number): number | undefined {
   if (value === null) return undefined;
   const ms = /^\d+$/.test(value.trim()) ? Number(value) * 1_000 : Date.parse(value) - now;
   return Number.isFinite(ms) ? Math.max(0, ms) : undefined;

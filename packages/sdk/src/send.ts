@@ -19,9 +19,9 @@ export interface Sending {
 export interface Received {
   readonly response: Response;
   /** Gives the connection back, or cuts it. */
-  close(): void;
+  readonly close: () => void;
   /** Runs a part of the reading that must not take longer than this. */
-  within<Result>(timeoutMs: number, read: () => Promise<Result>): Promise<Result>;
+  readonly within: <Result>(timeoutMs: number, read: () => Promise<Result>) => Promise<Result>;
 }
 
 /**
@@ -78,7 +78,7 @@ function address({ url }: Connection, { method, path, request }: Sending): strin
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries(request))
     if (value !== undefined) query.set(name, String(value));
-  return query.size === 0 ? base : `${base}?${query}`;
+  return query.size === 0 ? base : `${base}?${query.toString()}`;
 }
 
 function headersOf({ key }: Connection, { method, headers }: Sending): Record<string, string> {

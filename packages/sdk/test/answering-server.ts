@@ -15,12 +15,13 @@ export async function startAnsweringServer(
   ...answers: readonly ((response: ServerResponse, asked: Asked) => void)[]
 ) {
   const asked: Asked[] = [];
-  const server = createServer(async (request, response) => {
+  const answer = async (request: IncomingMessage, response: ServerResponse) => {
     const { method = '', url = '', headers } = request;
     const one = { method, url, headers, body: await text(request) };
     asked.push(one);
     answers[Math.min(asked.length, answers.length) - 1]?.(response, one);
-  });
+  };
+  const server = createServer((request, response) => void answer(request, response));
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   return {

@@ -14,7 +14,7 @@ const headers = {
   'webhook-timestamp': String(now / 1_000),
   'webhook-signature': sign(secret),
 };
-const refused = (change: Partial<Parameters<typeof verifyWebhook>[0]>) =>
+const expectRefused = (change: Partial<Parameters<typeof verifyWebhook>[0]>) =>
   expect(verifyWebhook({ secret, headers, body, now, ...change })).rejects.toBeInstanceOf(
     WebhookVerificationError,
   );
@@ -38,22 +38,22 @@ test('one known signature among several is enough', async () => {
 });
 
 test.for(['webhook-id', 'webhook-timestamp', 'webhook-signature'])('without %s it is refused', (name) =>
-  refused({ headers: { ...headers, [name]: undefined } }),
+  expectRefused({ headers: { ...headers, [name]: undefined } }),
 );
 
 test('a message is refused when any part of it was changed', async () => {
-  await refused({ body: `${body} ` });
-  await refused({ secret: newSecret() });
-  await refused({ headers: { ...headers, 'webhook-id': 'msg_2' } });
-  await refused({ headers: { ...headers, 'webhook-timestamp': String(now / 1_000 + 1) } });
-  await refused({ headers: { ...headers, 'webhook-timestamp': `${now / 1_000}x` } });
-  await refused({ headers: { ...headers, 'webhook-signature': sign(secret).replace('v1,', 'v2,') } });
-  await refused({ headers: { ...headers, 'webhook-signature': `${sign(secret).slice(0, 20)}==` } });
+  await expectRefused({ body: `${body} ` });
+  await expectRefused({ secret: newSecret() });
+  await expectRefused({ headers: { ...headers, 'webhook-id': 'msg_2' } });
+  await expectRefused({ headers: { ...headers, 'webhook-timestamp': String(now / 1_000 + 1) } });
+  await expectRefused({ headers: { ...headers, 'webhook-timestamp': `${now / 1_000}x` } });
+  await expectRefused({ headers: { ...headers, 'webhook-signature': sign(secret).replace('v1,', 'v2,') } });
+  await expectRefused({ headers: { ...headers, 'webhook-signature': `${sign(secret).slice(0, 20)}==` } });
 });
 
 test('five minutes before and after are accepted, no more', async () => {
   for (const aside of [-300_000, 300_000]) await verifyWebhook({ secret, headers, body, now: now + aside });
-  for (const aside of [-300_001, 300_001]) await refused({ now: now + aside });
+  for (const aside of [-300_001, 300_001]) await expectRefused({ now: now + aside });
 });
 
 test('a secret that is none is a mistake of the caller', async () => {
