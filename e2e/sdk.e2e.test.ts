@@ -87,16 +87,20 @@ test('a named reader goes on behind what its loop was done with', async () => {
     platforms: ['x'],
     overrides: { x: 'aurora' },
   });
-  const posts = await world.sandbox.posts(['aurora 1', 'aurora 2', 'aurora 3']);
-  const ids = posts.map(({ id }) => id);
-  await eventually(async () => expect((await earshot.listMatches({ rule_id })).matches).toHaveLength(3), {
-    timeoutMs: 60_000,
-  });
+  await world.sandbox.posts(['aurora 1', 'aurora 2', 'aurora 3']);
+  const ids = await eventually(
+    async () => {
+      const { matches } = await earshot.listMatches({ rule_id, order: 'oldest' });
+      expect(matches).toHaveLength(3);
+      return matches.map(({ id }) => id);
+    },
+    { timeoutMs: 60_000 },
+  );
   const read = async (count: number) => {
     const got: string[] = [];
     const request = { reader: 'aurora', rule_id, limit: 1 };
     for await (const match of earshot.consumeMatches(request, { untilEmpty: true })) {
-      if (got.push(match.platform_post_id) === count) break;
+      if (got.push(match.id) === count) break;
     }
     return got;
   };

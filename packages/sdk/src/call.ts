@@ -48,9 +48,10 @@ export async function call(
 }
 
 async function attempt(connection: Connection, sending: Parameters<typeof send>[1]): Promise<unknown> {
+  const endsAt = performance.now() + sending.timeoutMs;
   const { response, within, close } = await send(connection, sending);
   try {
-    const answer = parseJson(await within(sending.timeoutMs, () => response.text()));
+    const answer = parseJson(await within(endsAt - performance.now(), () => response.text()));
     if (answer !== undefined) return answer;
     const message = 'The answer is not JSON: is this the address of Earshot?';
     throw new EarshotError(message, { code: 'unknown', status: response.status });

@@ -41,7 +41,8 @@ export function followMatches(
     const match: Match = JSON.parse(data);
     if (seen.has(match.id)) return undefined;
     seen.add(match.id);
-    for (const oldest of seen) if (seen.size > idsKept) seen.delete(oldest);
+    const [oldest = ''] = seen;
+    if (seen.size > idsKept) seen.delete(oldest);
     return match;
   };
 

@@ -40,7 +40,7 @@ export async function send(connection: Connection, sending: Sending): Promise<Re
     controller.abort();
   };
   const within: Received['within'] = async (timeoutMs, read) => {
-    const tooLate = new EarshotError(`Nothing came from Earshot for ${timeoutMs} ms.`, {
+    const tooLate = new EarshotError(`Nothing came from Earshot for ${Math.round(timeoutMs)} ms.`, {
       code: 'unavailable',
     });
     const timer = setTimeout(() => controller.abort(tooLate), timeoutMs);

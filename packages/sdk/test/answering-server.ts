@@ -44,9 +44,11 @@ export const json =
 export const failure = (status: number, code: string, headers: Record<string, string> = {}, details = {}) =>
   json(status, { code, message: `because ${code}`, details: { request_id: 'req_1', ...details } }, headers);
 
-export const proxyPage = (status: number) => (response: ServerResponse) => {
-  response.writeHead(status, { 'content-type': 'text/html' }).end('<html>Bad gateway</html>');
-};
+export const proxyPage =
+  (status: number, headers: Record<string, string> = {}) =>
+  (response: ServerResponse) => {
+    response.writeHead(status, { 'content-type': 'text/html', ...headers }).end('<html>Bad gateway</html>');
+  };
 
 export const cut = (response: ServerResponse) => {
   response.destroy();

@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http';
 import { errorCodes, type OperationId, operations } from '@earshot/contract';
 import { expect, test } from 'vitest';
 import { createEarshot, EarshotError } from '../src/index.ts';
@@ -65,8 +66,8 @@ test.for([
   [500, 'unknown'],
   [200, 'unknown'],
 ] as const)('a page of a proxy with status %i is %s', async ([status, code]) => {
-  await using server = await startAnsweringServer(proxyPage(status));
-  const call = createEarshot({ url: server.url, key, timeoutMs: 1 }).listKeys({}, { timeoutMs: 200 });
+  await using server = await startAnsweringServer(proxyPage(status, { 'retry-after': '600' }));
+  const call = createEarshot({ url: server.url, key }).listKeys();
   await expect(call).rejects.toMatchObject({ code, retryable: code === 'unavailable', status });
 });
 
@@ -106,8 +107,11 @@ test('the next attempt waits as long as the server asks', async () => {
   expect(server.asked).toHaveLength(2);
 });
 
-test('a server that never answers costs no more than the time of the call', async () => {
-  await using server = await startAnsweringServer(() => undefined);
+test.for([
+  ['never answers', () => undefined],
+  ['stops in its answer', (response: ServerResponse) => void response.writeHead(200).write('{"keys"')],
+] as const)('a server that %s costs no more than the time of the call', async ([, answer]) => {
+  await using server = await startAnsweringServer(answer);
   const call = createEarshot({ url: server.url, key }).listKeys({}, { timeoutMs: 100 });
   await expect(call).rejects.toMatchObject({ code: 'unavailable', retryable: true, status: 0 });
 });

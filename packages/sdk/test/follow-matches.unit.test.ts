@@ -59,6 +59,16 @@ test('what comes twice is given once', async () => {
   expect(await take(matches, 4)).toEqual(['mat_1', 'mat_2', 'mat_3', 'mat_4']);
 });
 
+test('only the last thousand ids are remembered', async () => {
+  const numbers = Array.from({ length: 1_001 }, (_, index) => index + 1);
+  await using server = await startAnsweringServer(
+    stream('c0', numbers, 'end'),
+    stream('c0', [2, 1_001, 1, 1_002], 'stay'),
+  );
+  const matches = createEarshot({ url: server.url, key }).followMatches();
+  expect((await take(matches, 1_003)).slice(-3)).toEqual(['mat_1001', 'mat_1', 'mat_1002']);
+});
+
 test('without a cursor it begins now, and goes on from there even when nothing came', async () => {
   await using server = await startAnsweringServer(stream('c7', [], 'end'), stream('c7', [8], 'stay'));
   const matches = createEarshot({ url: server.url, key }).followMatches();
