@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { type Account, type ServerUnderTest, startWorld, type World } from './src/world.ts';
 
 /** `RESTARTS=50` for the whole of it. */
-const restarts = Number(process.env['RESTARTS'] ?? 8);
+const restarts = Number(process.env['RESTARTS'] ?? 6);
 const rewoundBy = 20;
 
 type Fetch = typeof fetch;

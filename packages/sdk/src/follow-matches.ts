@@ -20,7 +20,7 @@ export interface FollowedMatches extends AsyncIterable<Match> {
 const openMsMax = 15_000;
 const silenceMsUnlessTold = 45_000;
 const retryMsUnlessTold = 3_000;
-const delayMsMax = 30_000;
+const delayMsMax = 10_000;
 /** More than a server sends again. */
 const idsKept = 1_000;
 
@@ -49,11 +49,12 @@ export function followMatches(
   async function* oneConnection(): AsyncGenerator<Match, void> {
     const parser = createEventParser();
     for await (const event of streamEvents(connection, { request, cursor, parser, signal, silenceMsMax })) {
+      // Before the cursor moves: it must not pass a match that was not given.
+      signal?.throwIfAborted();
       failures = 0;
       retryMs = parser.retryMs ?? retryMs;
       cursor = event.id;
       const match = takeMatch(event);
-      signal?.throwIfAborted();
       if (match) yield match;
     }
   }

@@ -124,6 +124,28 @@ test('an abort ends the wait for the next match with the reason of the signal', 
   await expect(all).rejects.toBe(reason);
 });
 
+test('after an abort in the body of the loop nothing more comes, though it was received', async () => {
+  const controller = new AbortController();
+  // All in one piece.
+  await using server = await startAnsweringServer((response) => {
+    const events = [1, 2].map((number) => `id: c${number}\nevent: match\ndata: {"id":"mat_${number}"}\n\n`);
+    response.writeHead(200, { 'content-type': 'text/event-stream' }).write(events.join(''));
+  });
+  const reason = new Error('enough');
+  const earshot = createEarshot({ url: server.url, key });
+  const matches = earshot.followMatches({}, { signal: controller.signal });
+  const ids: string[] = [];
+  const loop = async () => {
+    for await (const { id } of matches) {
+      ids.push(id);
+      controller.abort(reason);
+    }
+  };
+  await expect(loop()).rejects.toBe(reason);
+  expect(ids).toEqual(['mat_1']);
+  expect(matches.cursor).toBe('c1');
+});
+
 test('an error in the body of the loop comes out of the loop', async () => {
   await using server = await startAnsweringServer(stream('c0', [1], 'stay'));
   const matches = createEarshot({ url: server.url, key }).followMatches();
