@@ -4,6 +4,7 @@ const allowed = {
   'packages/engines': [],
   'packages/contract': ['packages/query'],
   'packages/sandbox': ['packages/query'],
+  'packages/sdk': ['packages/contract'],
   'packages/testkit': ['packages/engines'],
   'apps/server': ['packages/contract', 'packages/query'],
   'apps/cli': ['packages/engines', 'packages/sandbox', 'apps/server/src/admin\\.ts'],
@@ -11,6 +12,7 @@ const allowed = {
     'packages/contract',
     'packages/engines',
     'packages/sandbox',
+    'packages/sdk',
     'packages/testkit',
     'apps/server/src/admin\\.ts',
     // The names of the points at which a test lets the server crash.
@@ -52,6 +54,12 @@ export default {
       to: { couldNotResolve: true },
     },
     ...packageRules,
+    {
+      name: 'sdk-types-only',
+      comment: 'the published SDK runs without the contract and without zod',
+      from: { path: '^packages/sdk/src/' },
+      to: { path: ['^packages/contract/', 'node_modules/'], dependencyTypesNot: ['type-only'] },
+    },
     {
       name: 'unlisted-package',
       comment: 'every package has a row in the table above',

@@ -45,6 +45,10 @@ const forbidden = [
   ['packages/query/test/a.ts', 'apps/server/src/main.ts', 'packages/query-test-direction'],
   ['apps/server/src/main.ts', 'packages/engines/src/index.ts', 'apps/server-direction'],
   ['apps/cli/src/a.ts', 'apps/server/src/compose.ts', 'apps/cli-direction'],
+  ['packages/contract/src/a.ts', 'packages/sdk/src/a.ts', 'packages/contract-direction'],
+  ['packages/sdk/src/a.ts', 'packages/query/src/a.ts', 'packages/sdk-direction'],
+  // Nothing of it but types.
+  ['packages/sdk/src/a.ts', 'packages/contract/src/a.ts', 'sdk-types-only'],
   ['packages/newcomer/src/a.ts', 'packages/query/src/a.ts', 'unlisted-package'],
   [`${server}/rules/a.ts`, `${server}/http/a.ts`, 'capability-inward'],
   [`${server}/matching/a.ts`, `${server}/config.ts`, 'capability-inward'],

@@ -13,7 +13,14 @@ export type { Key } from './keys.ts';
 export type { Coverage, Match, MatchPayload, Why } from './matches.ts';
 export { openApiDocument } from './openapi.ts';
 export type { OpenApiDocument, OpenApiOperation } from './openapi-types.ts';
-export { type AnswerOf, type Operation, type OperationId, operations, type RequestOf } from './operations.ts';
+export {
+  type AnswerOf,
+  type Operation,
+  type OperationId,
+  operations,
+  type RequestInput,
+  type RequestOf,
+} from './operations.ts';
 export type { Platform } from './platforms.ts';
 export type { Reader } from './readers.ts';
 export type { Rule } from './rules.ts';

@@ -275,4 +275,7 @@ export type OperationId = keyof typeof operations;
 /** A request as a handler sees it: parsed, with its defaults. */
 export type RequestOf<Id extends OperationId> = z.output<(typeof operations)[Id]['request']>;
 
+/** A request as a caller writes it: what has a default may be left out. */
+export type RequestInput<Id extends OperationId> = z.input<(typeof operations)[Id]['request']>;
+
 export type AnswerOf<Id extends OperationId> = z.output<(typeof operations)[Id]['answer']>;

@@ -133,12 +133,15 @@ async function finishMoves(run: Run): Promise<void> {
   };
   await age();
   if (run.drained.size === 0) return;
+  // One that the new source refused is still served by the former one: it has to be tried again before it can leave.
+  await tryFailedAgain(run);
   for (const source of sources) startRegistrar(run, source, regularlyMs);
   await eventually(async () => {
     await age();
     const unsettled = await database.many(
       `select slots.id, slots.state from slots join sources on sources.id = slots.source_id
-       where slots.state not in ('registered', 'failed') or not sources.enabled and exists (
+       where slots.state not in ('registered', 'failed') or slots.state = 'failed' and slots.retry_at <= now()
+         or not sources.enabled and exists (
          select 1 from sources as other
          where other.platform = sources.platform and other.enabled
            and other.capacity > (select count(*) from slots where source_id = other.id))`,

@@ -1,0 +1,77 @@
+import { copyFile, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { basename, join, resolve } from 'node:path';
+import ts from 'typescript';
+
+const here = resolve(import.meta.dirname, '..');
+const sources = join(here, 'src');
+const contractTypes = join(sources, 'contract-types.ts');
+
+/** Writes the package as it is published: JavaScript and declarations that need nothing else of this repository. */
+export async function buildPackage(outDir: string): Promise<void> {
+  await rm(outDir, { recursive: true, force: true });
+  await mkdir(outDir, { recursive: true });
+  const program = ts.createProgram([join(sources, 'index.ts')], await compilerOptions());
+  const problems = ts.getPreEmitDiagnostics(program);
+  if (problems.length > 0) throw new Error(ts.formatDiagnostics(problems, formatHost));
+  const files = program.getSourceFiles().filter(({ fileName }) => fileName.startsWith(`${sources}/`));
+  for (const file of files) {
+    // The compiler rewrites the imports of the JavaScript, not those of the declarations.
+    program.emit(file, (path, text) =>
+      ts.sys.writeFile(join(outDir, basename(path)), text.replace(/(from '\.\/[\w-]+)\.ts'/g, "$1.js'")),
+    );
+  }
+  await writeFile(join(outDir, 'contract-types.d.ts'), plainTypes(program));
+  await writeFile(join(outDir, 'package.json'), await publishedManifest());
+  await copyFile(join(here, 'README.md'), join(outDir, 'README.md'));
+  await copyFile(join(here, '../../LICENSE'), join(outDir, 'LICENSE'));
+}
+
+const formatHost = {
+  getCurrentDirectory: () => here,
+  getCanonicalFileName: (name: string) => name,
+  getNewLine: () => '\n',
+};
+
+async function compilerOptions(): Promise<ts.CompilerOptions> {
+  const path = join(here, '../../tsconfig.json');
+  const { config } = ts.parseConfigFileTextToJson(path, await readFile(path, 'utf8'));
+  const { options, errors } = ts.convertCompilerOptionsFromJson(config.compilerOptions, here);
+  if (errors.length > 0) throw new Error(ts.formatDiagnostics(errors, formatHost));
+  return {
+    ...options,
+    noEmit: false,
+    declaration: true,
+    target: ts.ScriptTarget.ES2022,
+    rewriteRelativeImportExtensions: true,
+    outDir: join(here, 'dist'),
+    rootDir: join(here, '../..'),
+  };
+}
+
+/** The types that the SDK takes from the contract, written out: what they are derived from stays at home. */
+function plainTypes(program: ts.Program): string {
+  const checker = program.getTypeChecker();
+  const source = program.getSourceFile(contractTypes);
+  const module = source && checker.getSymbolAtLocation(source);
+  if (!source || !module) throw new Error(`${contractTypes} is not part of the program`);
+  const { NoTruncation, InTypeAlias, MultilineObjectLiterals } = ts.NodeBuilderFlags;
+  const flags: ts.NodeBuilderFlags = NoTruncation | InTypeAlias | MultilineObjectLiterals;
+  const printer = ts.createPrinter();
+  return checker
+    .getExportsOfModule(module)
+    .map((symbol) => {
+      const node = checker.typeToTypeNode(checker.getDeclaredTypeOfSymbol(symbol), undefined, flags);
+      if (!node) throw new Error(`${symbol.name} cannot be written out`);
+      return `export type ${symbol.name} = ${printer.printNode(ts.EmitHint.Unspecified, node, source)};\n`;
+    })
+    .join('\n');
+}
+
+async function publishedManifest(): Promise<string> {
+  const { name, version, license, description, type } = JSON.parse(
+    await readFile(join(here, 'package.json'), 'utf8'),
+  );
+  const exports = { '.': { types: './index.d.ts', default: './index.js' } };
+  const manifest = { name, version, description, license, type, exports, sideEffects: false };
+  return `${JSON.stringify(manifest, null, 2)}\n`;
+}

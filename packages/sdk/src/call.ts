@@ -1,0 +1,67 @@
+import { EarshotError, parseJson } from './errors.ts';
+import { jitteredDelayMs, pause } from './pause.ts';
+import { type Connection, send } from './send.ts';
+
+export interface CallOptions {
+  readonly signal?: AbortSignal | undefined;
+  /** How long to try, all attempts together. 60 seconds unless told. */
+  readonly timeoutMs?: number | undefined;
+  /** One of your own, where the same change must not be made twice even by two runs of your program. */
+  readonly idempotencyKey?: string | undefined;
+}
+
+export interface CalledOperation {
+  readonly method: 'GET' | 'POST';
+  readonly path: string;
+  readonly changes: boolean;
+}
+
+const timeoutMsUnlessTold = 60_000;
+/** Longer than the server holds a request that waits for matches. */
+const attemptMsMax = 40_000;
+const firstDelayMs = 250;
+const delayMsMax = 10_000;
+
+/** Calls an operation, and again while that can help and time is left. All attempts at a change bear the same key. */
+export async function call(
+  connection: Connection,
+  operation: CalledOperation,
+  request: object,
+  options: CallOptions = {},
+): Promise<unknown> {
+  const { signal, timeoutMs = timeoutMsUnlessTold, idempotencyKey = randomKey() } = options;
+  const endsAt = performance.now() + timeoutMs;
+  const headers = operation.changes ? { 'idempotency-key': idempotencyKey } : {};
+  for (let failures = 0; ; failures++) {
+    const leftMs = Math.max(0, endsAt - performance.now());
+    const { method, path } = operation;
+    const sending = { method, path, request, headers, signal, timeoutMs: Math.min(leftMs, attemptMsMax) };
+    try {
+      return await attempt(connection, sending);
+    } catch (error) {
+      if (!(error instanceof EarshotError) || !error.retryable) throw error;
+      const delayMs = Math.max(error.retryAfterMs ?? 0, jitteredDelayMs(failures, firstDelayMs, delayMsMax));
+      if (performance.now() + delayMs >= endsAt) throw error;
+      await pause(delayMs, signal);
+    }
+  }
+}
+
+async function attempt(connection: Connection, sending: Parameters<typeof send>[1]): Promise<unknown> {
+  const endsAt = performance.now() + sending.timeoutMs;
+  const { response, within, close } = await send(connection, sending);
+  try {
+    const answer = parseJson(await within(endsAt - performance.now(), () => response.text()));
+    if (answer !== undefined) return answer;
+    const message = 'The answer is not JSON: is this the address of Earshot?';
+    throw new EarshotError(message, { code: 'unknown', status: response.status });
+  } finally {
+    close();
+  }
+}
+
+/** `crypto.randomUUID` exists in browsers only on pages that came by HTTPS. */
+function randomKey(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(16));
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
+}

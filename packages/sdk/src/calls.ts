@@ -1,0 +1,27 @@
+import { type CallOptions, call } from './call.ts';
+import type { Answers, Operations, Requests } from './contract-types.ts';
+import { operations } from './operations.ts';
+import type { Connection } from './send.ts';
+
+/** The stream has a method of its own kind: `followMatches`. */
+type CallId = Exclude<keyof Operations, 'StreamMatches'>;
+
+/** A request that may be empty may be left out. */
+type Call<Id extends CallId> =
+  Record<string, never> extends Requests[Id]
+    ? (request?: Requests[Id], options?: CallOptions) => Promise<Answers[Id]>
+    : (request: Requests[Id], options?: CallOptions) => Promise<Answers[Id]>;
+
+/** One method for each operation of the contract: `CreateRule` is `createRule`. */
+export type Calls = { readonly [Id in CallId as Uncapitalize<Id>]: Call<Id> };
+
+export function createCalls(connection: Connection, timeoutMs: number | undefined): Calls {
+  const { StreamMatches: _, ...called } = operations;
+  const methods = Object.entries(called).map(([id, operation]) => [
+    `${id.charAt(0).toLowerCase()}${id.slice(1)}`,
+    (request: object = {}, options: CallOptions = {}) =>
+      call(connection, operation, request, { timeoutMs, ...options }),
+  ]);
+  // `Object.entries` forgets which row has which type; a test compares the methods with the contract.
+  return Object.fromEntries(methods) as Calls;
+}

@@ -1,0 +1,29 @@
+import type { CallOptions } from './call.ts';
+import type { Calls } from './calls.ts';
+import type { Match, Requests } from './contract-types.ts';
+
+export interface ConsumeOptions extends Pick<CallOptions, 'signal' | 'timeoutMs'> {
+  /** Ends when everything is read, in place of waiting for more. */
+  readonly untilEmpty?: boolean;
+}
+
+const waitSeconds = 30;
+
+/**
+ * Reads under a name and acknowledges each page when the loop comes back for more than it. Whoever leaves the loop, or dies
+ * in it, reads that page again the next time: at least once. With `limit: 1` each match is acknowledged by itself.
+ */
+export async function* consumeMatches(
+  calls: Pick<Calls, 'readMatches' | 'ackMatches'>,
+  request: Requests['ReadMatches'],
+  options: ConsumeOptions = {},
+): AsyncGenerator<Match, void> {
+  const { untilEmpty = false, ...callOptions } = options;
+  const page = { wait_seconds: untilEmpty ? 0 : waitSeconds, ...request };
+  for (;;) {
+    const { matches, cursor } = await calls.readMatches(page, callOptions);
+    yield* matches;
+    if (cursor !== null) await calls.ackMatches({ reader: request.reader, cursor }, callOptions);
+    else if (untilEmpty) return;
+  }
+}

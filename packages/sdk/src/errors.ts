@@ -1,0 +1,123 @@
+import type { ErrorCode, ErrorDetails, Retryable } from './contract-types.ts';
+
+const retryableCodes = {
+  invalid_argument: false,
+  failed_precondition: false,
+  out_of_range: false,
+  unauthenticated: false,
+  permission_denied: false,
+  not_found: false,
+  already_exists: false,
+  aborted: true,
+  resource_exhausted: true,
+  internal: false,
+  unimplemented: false,
+  unavailable: true,
+  deadline_exceeded: true,
+} as const satisfies Retryable;
+
+/** What an answer that Earshot did not write, such as a proxy's page, most likely means. */
+const codesOfForeignAnswers: Readonly<Record<number, ErrorCode>> = {
+  401: 'unauthenticated',
+  403: 'permission_denied',
+  404: 'unimplemented',
+  429: 'unavailable',
+  502: 'unavailable',
+  503: 'unavailable',
+  504: 'unavailable',
+};
+
+export interface EarshotErrorFields {
+  /** Of the contract; `unknown` when somebody else answered something that says nothing. */
+  readonly code: ErrorCode | 'unknown';
+  readonly details?: Partial<ErrorDetails>;
+  /** Name it when you report a problem. */
+  readonly requestId?: string | undefined;
+  /** HTTP status; 0 when there was no answer. */
+  readonly status?: number;
+  /** How long the server asks to wait. */
+  readonly retryAfterMs?: number | undefined;
+  readonly cause?: unknown;
+}
+
+/** Everything that goes wrong with a call, except its cancellation, which throws the reason of the signal. */
+export class EarshotError extends Error {
+  override readonly name = 'EarshotError';
+  readonly code: ErrorCode | 'unknown';
+  readonly details: Partial<ErrorDetails>;
+  readonly requestId: string | undefined;
+  readonly status: number;
+  readonly retryAfterMs: number | undefined;
+  /** The same request may succeed later. Calls were already sent again until their time was over. */
+  readonly retryable: boolean;
+
+  constructor(message: string, fields: EarshotErrorFields) {
+    super(message, { cause: fields.cause });
+    this.code = fields.code;
+    this.details = fields.details ?? {};
+    this.requestId = fields.requestId;
+    this.status = fields.status ?? 0;
+    this.retryAfterMs = fields.retryAfterMs;
+    this.retryable = fields.code !== 'unknown' && retryableCodes[fields.code];
+  }
+}
+
+/** The error that an answer without success tells of. */
+export function errorOfAnswer(response: Response, body: string): EarshotError {
+  const { status, headers } = response;
+  const envelope = readEnvelope(body);
+  const common = {
+    status,
+    retryAfterMs: parseRetryAfter(headers.get('retry-after'), Date.now()),
+    requestId: headers.get('x-request-id') ?? undefined,
+  };
+  if (envelope) {
+    const { code, message, details } = envelope;
+    return new EarshotError(message, {
+      ...common,
+      code,
+      details,
+      requestId: details.request_id ?? common.requestId,
+    });
+  }
+  const message = `Something between here and Earshot answered with status ${status}.`;
+  return new EarshotError(message, { ...common, code: codesOfForeignAnswers[status] ?? 'unknown' });
+}
+
+export function noAnswer(cause: unknown): EarshotError {
+  return new EarshotError('Earshot could not be reached.', { code: 'unavailable', cause });
+}
+
+function readEnvelope(
+  body: string,
+): { code: ErrorCode; message: string; details: Partial<ErrorDetails> } | undefined {
+  const value = parseJson(body);
+  if (!isRecord(value)) return undefined;
+  const { code, message, details } = value;
+  if (typeof code !== 'string' || !isErrorCode(code) || typeof message !== 'string') return undefined;
+  return { code, message, details: isRecord(details) ? details : {} };
+}
+
+function isErrorCode(code: string): code is ErrorCode {
+  return Object.hasOwn(retryableCodes, code);
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** Undefined when it is no JSON, which no JSON text means. */
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Seconds, or a date. */
+function parseRetryAfter(value: string | null, now: number): number | undefined {
+  if (value === null) return undefined;
+  const ms = /^\d+$/.test(value.trim()) ? Number(value) * 1_000 : Date.parse(value) - now;
+  return Number.isFinite(ms) ? Math.max(0, ms) : undefined;
+}

@@ -1,0 +1,33 @@
+import type { Operations } from './contract-types.ts';
+
+/** A row that is missing, or that says something else than the contract, does not compile. */
+export const operations = {
+  CreateRule: { method: 'POST', path: '/api.CreateRule', changes: true },
+  ListRules: { method: 'GET', path: '/api.ListRules', changes: false },
+  GetRule: { method: 'POST', path: '/api.GetRule', changes: false },
+  UpdateRule: { method: 'POST', path: '/api.UpdateRule', changes: true },
+  PauseRule: { method: 'POST', path: '/api.PauseRule', changes: true },
+  ResumeRule: { method: 'POST', path: '/api.ResumeRule', changes: true },
+  DeleteRule: { method: 'POST', path: '/api.DeleteRule', changes: true },
+  ValidateRule: { method: 'POST', path: '/api.ValidateRule', changes: false },
+  PlatformSyntax: { method: 'POST', path: '/platforms/syntax', changes: false },
+  ListMatches: { method: 'POST', path: '/matches', changes: false },
+  StreamMatches: { method: 'GET', path: '/matches/stream', changes: false },
+  ReadMatches: { method: 'POST', path: '/api.ReadMatches', changes: false },
+  AckMatches: { method: 'POST', path: '/api.AckMatches', changes: false },
+  ListReaders: { method: 'POST', path: '/api.ListReaders', changes: false },
+  DeleteReader: { method: 'POST', path: '/api.DeleteReader', changes: true },
+  GetCoverage: { method: 'POST', path: '/api.GetCoverage', changes: false },
+  CreateKey: { method: 'POST', path: '/api.CreateKey', changes: true },
+  ListKeys: { method: 'POST', path: '/api.ListKeys', changes: false },
+  RevokeKey: { method: 'POST', path: '/api.RevokeKey', changes: true },
+  ListAudit: { method: 'POST', path: '/api.ListAudit', changes: false },
+  CreateWebhook: { method: 'POST', path: '/api.CreateWebhook', changes: true },
+  ListWebhooks: { method: 'POST', path: '/api.ListWebhooks', changes: false },
+  UpdateWebhook: { method: 'POST', path: '/api.UpdateWebhook', changes: true },
+  DeleteWebhook: { method: 'POST', path: '/api.DeleteWebhook', changes: true },
+  RotateWebhookSecret: { method: 'POST', path: '/api.RotateWebhookSecret', changes: true },
+  TestWebhook: { method: 'POST', path: '/api.TestWebhook', changes: false },
+  ListDeliveries: { method: 'POST', path: '/api.ListDeliveries', changes: false },
+  ReplayWebhook: { method: 'POST', path: '/api.ReplayWebhook', changes: true },
+} as const satisfies Operations;

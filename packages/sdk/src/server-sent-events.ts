@@ -1,0 +1,51 @@
+export interface ServerSentEvent {
+  readonly id: string;
+  readonly event: string;
+  readonly data: string;
+}
+
+export interface EventParser {
+  /** The events that this piece completes. Pieces may end anywhere. */
+  push(piece: string): ServerSentEvent[];
+  /** How long the server asks to wait before the next connection. */
+  readonly retryMs: number | undefined;
+}
+
+/** Reads `text/event-stream`. What is not complete when the connection ends never was an event. */
+export function createEventParser(): EventParser {
+  let rest = '';
+  let retryMs: number | undefined;
+  let id = '';
+  let event = '';
+  let data: string[] = [];
+
+  const takeLine = (line: string): ServerSentEvent | undefined => {
+    if (line === '') {
+      const complete = data.length > 0 ? { id, event: event || 'message', data: data.join('\n') } : undefined;
+      event = '';
+      data = [];
+      return complete;
+    }
+    const colon = line.indexOf(':');
+    const name = colon === -1 ? line : line.slice(0, colon);
+    const value = colon === -1 ? '' : line.slice(colon + 1).replace(/^ /, '');
+    if (name === 'id') id = value;
+    else if (name === 'event') event = value;
+    else if (name === 'data') data.push(value);
+    else if (name === 'retry' && /^\d+$/.test(value)) retryMs = Number(value);
+    return undefined;
+  };
+
+  return {
+    push(piece) {
+      const text = rest + piece;
+      // A carriage return at the end may be the first half of a line end.
+      const lines = text.split(text.endsWith('\r') ? /\r\n|\n|\r(?!$)/ : /\r\n|\n|\r/);
+      rest = lines.pop() ?? '';
+      return lines.map(takeLine).filter((complete) => complete !== undefined);
+    },
+    get retryMs() {
+      return retryMs;
+    },
+  };
+}

@@ -1,0 +1,93 @@
+import type { Match } from './contract-types.ts';
+
+export type WebhookMessage =
+  | {
+      readonly type: 'matches';
+      readonly webhook_id: string;
+      /** `truncated`: the match was too large for a message and comes without `payload.raw`. */
+      readonly matches: readonly (Match & { readonly truncated?: true })[];
+    }
+  | { readonly type: 'test'; readonly webhook_id: string };
+
+export interface WebhookToVerify {
+  /** As CreateWebhook or RotateWebhookSecret showed it: `whsec_…`. */
+  readonly secret: string;
+  /** Of the request: `Headers`, or the object that Node has. */
+  readonly headers:
+    | { get(name: string): string | null }
+    | Readonly<Record<string, string | readonly string[] | undefined>>;
+  /** The bytes as they came, before anything parsed them. */
+  readonly body: string | Uint8Array;
+  /** Milliseconds since 1970; now unless told. */
+  readonly now?: number;
+}
+
+export class WebhookVerificationError extends Error {
+  override readonly name = 'WebhookVerificationError';
+}
+
+const toleranceSeconds = 300;
+
+/**
+ * The message, if it came from Earshot and not long ago; throws a WebhookVerificationError if not. The id (`webhook-id`)
+ * is the same when a message comes again: it is yours to remember.
+ */
+export async function verifyWebhook(
+  webhook: WebhookToVerify,
+): Promise<{ id: string; message: WebhookMessage }> {
+  const { secret, headers, body, now = Date.now() } = webhook;
+  const id = readHeader(headers, 'webhook-id');
+  const timestamp = readHeader(headers, 'webhook-timestamp');
+  const signatures = readHeader(headers, 'webhook-signature');
+  if (!/^\d{1,12}$/.test(timestamp)) throw new WebhookVerificationError('The timestamp is not a number.');
+  if (Math.abs(now / 1_000 - Number(timestamp)) > toleranceSeconds) {
+    throw new WebhookVerificationError('The message is older or newer than 5 minutes.');
+  }
+  const bytes = typeof body === 'string' ? new TextEncoder().encode(body) : body;
+  const signed = concatenate(new TextEncoder().encode(`${id}.${timestamp}.`), bytes);
+  const key = await crypto.subtle.importKey(
+    'raw',
+    secretBytes(secret),
+    { name: 'HMAC', hash: 'SHA-256' },
+    false,
+    ['verify'],
+  );
+  for (const signature of signatures.split(' ')) {
+    const given = signature.startsWith('v1,') ? fromBase64(signature.slice(3)) : undefined;
+    // Web Crypto compares in constant time.
+    if (given && (await crypto.subtle.verify('HMAC', key, given, signed))) {
+      return { id, message: JSON.parse(new TextDecoder().decode(bytes)) };
+    }
+  }
+  throw new WebhookVerificationError('No signature fits the secret.');
+}
+
+function readHeader(headers: WebhookToVerify['headers'], name: string): string {
+  const value = typeof headers.get === 'function' ? headers.get(name) : Reflect.get(headers, name);
+  if (typeof value !== 'string' || value === '') {
+    throw new WebhookVerificationError(`The header ${name} is missing.`);
+  }
+  return value;
+}
+
+function secretBytes(secret: string): Uint8Array<ArrayBuffer> {
+  const bytes = fromBase64(secret.replace(/^whsec_/, ''));
+  if (!bytes || bytes.length === 0)
+    throw new TypeError('The secret is not one of Earshot: whsec_ and base64.');
+  return bytes;
+}
+
+function fromBase64(text: string): Uint8Array<ArrayBuffer> | undefined {
+  try {
+    return Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
+  } catch {
+    return undefined;
+  }
+}
+
+function concatenate(first: Uint8Array, second: Uint8Array): Uint8Array<ArrayBuffer> {
+  const all = new Uint8Array(first.length + second.length);
+  all.set(first);
+  all.set(second, first.length);
+  return all;
+}

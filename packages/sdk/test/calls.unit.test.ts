@@ -1,0 +1,153 @@
+import type { ServerResponse } from 'node:http';
+import { errorCodes, type OperationId, operations } from '@earshot/contract';
+import { expect, test } from 'vitest';
+import { createEarshot, EarshotError } from '../src/index.ts';
+import { cut, failure, json, proxyPage, startAnsweringServer } from './answering-server.ts';
+
+const key = 'esk_test';
+const isStream = (id: OperationId) => 'stream' in operations[id];
+
+test('there is a method for every operation, which sends what the contract says', async () => {
+  await using server = await startAnsweringServer(json(200, { fine: true }));
+  const { followMatches: _, consumeMatches: __, ...calls } = createEarshot({ url: `${server.url}/`, key });
+  const ids = (Object.keys(operations) as OperationId[]).filter((id) => !isStream(id));
+  const nameOf = (id: string) => id.charAt(0).toLowerCase() + id.slice(1);
+  expect(Object.keys(calls).toSorted()).toEqual(ids.map(nameOf).toSorted());
+
+  const methods: Record<string, (request: object) => Promise<unknown>> = { ...calls } as never;
+  for (const id of ids) {
+    const { method, path, changes, example } = operations[id];
+    expect(await methods[nameOf(id)]?.(example.request)).toEqual({ fine: true });
+    const sent = server.asked.at(-1);
+    expect(sent).toMatchObject({ method, headers: { authorization: `Bearer ${key}` } });
+    expect(sent?.url.split('?')[0]).toBe(path);
+    if (method === 'POST') expect(JSON.parse(sent?.body ?? '')).toEqual(example.request);
+    expect(typeof sent?.headers['idempotency-key']).toBe(changes ? 'string' : 'undefined');
+  }
+});
+
+test('the request of a GET is in the address, without what is not set', async () => {
+  await using server = await startAnsweringServer(json(200, {}));
+  await createEarshot({ url: server.url, key }).listRules({ limit: 5, cursor: undefined });
+  expect(server.asked[0]?.url).toBe('/api.ListRules?limit=5');
+});
+
+test('every error of the contract arrives as it was sent', async () => {
+  for (const [code, { status, retryable }] of Object.entries(errorCodes)) {
+    await using server = await startAnsweringServer(
+      failure(status, code, { 'retry-after': '7' }, { oldest_cursor: 'c' }),
+    );
+    const error = await createEarshot({ url: server.url, key, timeoutMs: 5_000 })
+      .listKeys()
+      .catch((reason: unknown) => reason);
+    expect(error).toBeInstanceOf(EarshotError);
+    expect(error).toMatchObject({
+      code,
+      message: `because ${code}`,
+      details: { oldest_cursor: 'c' },
+      requestId: 'req_1',
+      status,
+      retryable,
+      retryAfterMs: 7_000,
+    });
+    // The wait that was asked for is longer than the time that is left.
+    expect(server.asked).toHaveLength(1);
+  }
+});
+
+test.for([
+  [401, 'unauthenticated'],
+  [403, 'permission_denied'],
+  [404, 'unimplemented'],
+  [429, 'unavailable'],
+  [502, 'unavailable'],
+  [503, 'unavailable'],
+  [504, 'unavailable'],
+  [500, 'unknown'],
+  [200, 'unknown'],
+] as const)('a page of a proxy with status %i is %s', async ([status, code]) => {
+  await using server = await startAnsweringServer(proxyPage(status, { 'retry-after': '600' }));
+  const call = createEarshot({ url: server.url, key }).listKeys();
+  await expect(call).rejects.toMatchObject({ code, retryable: code === 'unavailable', status });
+});
+
+test('a change is sent again after a cut connection, a proxy page and a conflict, under one key', async () => {
+  await using server = await startAnsweringServer(
+    cut,
+    proxyPage(502),
+    failure(409, 'aborted'),
+    json(200, { rule_id: 'rule_1', deleted_at: 'now' }),
+  );
+  const earshot = createEarshot({ url: server.url, key });
+  expect(await earshot.deleteRule({ rule_id: 'rule_1' })).toMatchObject({ rule_id: 'rule_1' });
+  const keys = server.asked.map(({ headers }) => headers['idempotency-key']);
+  expect(keys).toHaveLength(4);
+  expect(new Set(keys).size).toBe(1);
+  await earshot.deleteRule({ rule_id: 'rule_1' });
+  expect(server.asked.at(-1)?.headers['idempotency-key']).not.toBe(keys[0]);
+  await earshot.deleteRule({ rule_id: 'rule_1' }, { idempotencyKey: 'mine' });
+  expect(server.asked.at(-1)?.headers['idempotency-key']).toBe('mine');
+});
+
+test('what a retry would not mend is not sent again', async () => {
+  await using server = await startAnsweringServer(failure(400, 'invalid_argument'));
+  const call = createEarshot({ url: server.url, key }).getRule({ rule_id: 'rule_1' });
+  await expect(call).rejects.toMatchObject({ code: 'invalid_argument' });
+  expect(server.asked).toHaveLength(1);
+});
+
+test('the next attempt waits as long as the server asks', async () => {
+  await using server = await startAnsweringServer(
+    failure(503, 'unavailable', { 'retry-after': '1' }),
+    json(200, {}),
+  );
+  const start = performance.now();
+  await createEarshot({ url: server.url, key }).listKeys();
+  expect(performance.now() - start).toBeGreaterThanOrEqual(990);
+  expect(server.asked).toHaveLength(2);
+});
+
+test.for([
+  ['never answers', () => undefined],
+  ['stops in its answer', (response: ServerResponse) => void response.writeHead(200).write('{"keys"')],
+] as const)('a server that %s costs no more than the time of the call', async ([, answer]) => {
+  await using server = await startAnsweringServer(answer);
+  const call = createEarshot({ url: server.url, key }).listKeys({}, { timeoutMs: 100 });
+  await expect(call).rejects.toMatchObject({ code: 'unavailable', retryable: true, status: 0 });
+});
+
+test.for(['while it waits for the answer', 'while it waits for the next attempt'])(
+  'an abort %s throws the reason of the signal',
+  async (when) => {
+    const controller = new AbortController();
+    const reason = new Error('enough');
+    await using server = await startAnsweringServer((response) => {
+      if (when.includes('attempt')) failure(503, 'unavailable', { 'retry-after': '30' })(response);
+      setTimeout(() => controller.abort(reason), 50);
+    });
+    const call = createEarshot({ url: server.url, key }).listKeys({}, { signal: controller.signal });
+    await expect(call).rejects.toBe(reason);
+    expect(server.asked).toHaveLength(1);
+  },
+);
+
+test('a named reader is acknowledged page by page, after the loop has taken the page', async () => {
+  const page = (cursor: string | null, ...ids: string[]) =>
+    json(200, { matches: ids.map((id) => ({ id })), cursor, coverage: null });
+  await using server = await startAnsweringServer(
+    page('c2', 'mat_1', 'mat_2'),
+    json(200, { reader: 'r', moved: true }),
+    page(null),
+  );
+  const trace: string[] = [];
+  const earshot = createEarshot({ url: server.url, key });
+  for await (const { id } of earshot.consumeMatches({ reader: 'r', limit: 2 }, { untilEmpty: true })) {
+    trace.push(`${id} after ${server.asked.length} requests`);
+  }
+  expect(trace).toEqual(['mat_1 after 1 requests', 'mat_2 after 1 requests']);
+  expect(server.asked.map(({ url, body }) => [url, JSON.parse(body)])).toEqual([
+    ['/api.ReadMatches', { reader: 'r', limit: 2, wait_seconds: 0 }],
+    ['/api.AckMatches', { reader: 'r', cursor: 'c2' }],
+    ['/api.ReadMatches', { reader: 'r', limit: 2, wait_seconds: 0 }],
+  ]);
+});

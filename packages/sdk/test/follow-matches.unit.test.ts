@@ -1,0 +1,156 @@
+import type { ServerResponse } from 'node:http';
+import { expect, test } from 'vitest';
+import { createEarshot, type FollowedMatches } from '../src/index.ts';
+import { type Asked, cut, failure, proxyPage, startAnsweringServer } from './answering-server.ts';
+
+const key = 'esk_test';
+
+/** A stream that begins at a cursor, sends matches (`c1` is the cursor behind `mat_1`), and then ends, dies or stays. */
+const stream =
+  (open: string, numbers: readonly number[], then: 'end' | 'die' | 'stay') =>
+  (response: ServerResponse, _asked?: Asked) => {
+    response.writeHead(200, { 'content-type': 'text/event-stream' });
+    response.write(`retry: 5\n\nid: ${open}\nevent: open\ndata: {}\n\n`);
+    for (const number of numbers) {
+      response.write(`id: c${number}\nevent: match\ndata: {"id":"mat_${number}"}\n\n`);
+    }
+    // Half an event, which must not count.
+    if (then === 'die') response.write('id: c999\nevent: match\nda', () => response.destroy());
+    if (then === 'end') response.end();
+  };
+
+async function take(matches: FollowedMatches, count: number): Promise<string[]> {
+  const ids: string[] = [];
+  if (count === 0) return ids;
+  for await (const { id } of matches) if (ids.push(id) === count) break;
+  return ids;
+}
+
+test('a follower comes back after every kind of interruption, behind its last match', async () => {
+  await using server = await startAnsweringServer(
+    stream('c0', [1, 2], 'end'),
+    cut,
+    proxyPage(502),
+    failure(500, 'internal'),
+    failure(429, 'resource_exhausted', { 'retry-after': '0' }),
+    stream('c2', [3], 'die'),
+    stream('c3', [4], 'stay'),
+  );
+  const matches = createEarshot({ url: server.url, key }).followMatches({ platform: 'x', cursor: 'c0' });
+  expect(await take(matches, 4)).toEqual(['mat_1', 'mat_2', 'mat_3', 'mat_4']);
+  expect(server.asked.map(({ headers }) => headers['last-event-id'])).toEqual([
+    'c0',
+    'c2',
+    'c2',
+    'c2',
+    'c2',
+    'c2',
+    'c3',
+  ]);
+  expect(new Set(server.asked.map(({ url }) => url))).toEqual(new Set(['/matches/stream?platform=x']));
+});
+
+test('what comes twice is given once', async () => {
+  await using server = await startAnsweringServer(
+    stream('c0', [1, 2, 3], 'end'),
+    stream('c1', [2, 3, 3, 4], 'stay'),
+  );
+  const matches = createEarshot({ url: server.url, key }).followMatches();
+  expect(await take(matches, 4)).toEqual(['mat_1', 'mat_2', 'mat_3', 'mat_4']);
+});
+
+test('only the last thousand ids are remembered', async () => {
+  const numbers = Array.from({ length: 1_001 }, (_, index) => index + 1);
+  await using server = await startAnsweringServer(
+    stream('c0', numbers, 'end'),
+    stream('c0', [2, 1_001, 1, 1_002], 'stay'),
+  );
+  const matches = createEarshot({ url: server.url, key }).followMatches();
+  expect((await take(matches, 1_003)).slice(-3)).toEqual(['mat_1001', 'mat_1', 'mat_1002']);
+});
+
+test('without a cursor it begins now, and goes on from there even when nothing came', async () => {
+  await using server = await startAnsweringServer(stream('c7', [], 'end'), stream('c7', [8], 'stay'));
+  const matches = createEarshot({ url: server.url, key }).followMatches();
+  expect(matches.cursor).toBeUndefined();
+  expect(await take(matches, 1)).toEqual(['mat_8']);
+  expect(server.asked.map(({ headers }) => headers['last-event-id'])).toEqual([undefined, 'c7']);
+});
+
+test('the cursor is behind the match in hand, and a second loop goes on there', async () => {
+  await using server = await startAnsweringServer(stream('c0', [1, 2, 3], 'stay'), stream('c2', [3], 'stay'));
+  const matches = createEarshot({ url: server.url, key }).followMatches();
+  expect(await take(matches, 2)).toEqual(['mat_1', 'mat_2']);
+  expect(matches.cursor).toBe('c2');
+  expect(await take(matches, 1)).toEqual(['mat_3']);
+  expect(server.asked[1]?.headers['last-event-id']).toBe('c2');
+});
+
+test.for([
+  [400, 'out_of_range'],
+  [401, 'unauthenticated'],
+  [404, 'not_found'],
+] as const)('%i %s ends the follower', async ([status, code]) => {
+  await using server = await startAnsweringServer(failure(status, code, {}, { oldest_cursor: 'c5' }));
+  const matches = createEarshot({ url: server.url, key }).followMatches({ cursor: 'c1' });
+  await expect(take(matches, 1)).rejects.toMatchObject({ code, details: { oldest_cursor: 'c5' } });
+});
+
+test('a connection that says nothing for too long is given up', async () => {
+  await using server = await startAnsweringServer(stream('c0', [], 'stay'), stream('c0', [1], 'stay'));
+  const matches = createEarshot({ url: server.url, key }).followMatches({}, { silenceMsMax: 100 });
+  expect(await take(matches, 1)).toEqual(['mat_1']);
+});
+
+test('a slow loop is not taken for a silent server', async () => {
+  await using server = await startAnsweringServer(stream('c0', [1, 2], 'stay'));
+  const matches = createEarshot({ url: server.url, key }).followMatches({}, { silenceMsMax: 300 });
+  for await (const { id } of matches) {
+    if (id === 'mat_2') break;
+    await new Promise((resolve) => setTimeout(resolve, 400));
+  }
+  expect(server.asked).toHaveLength(1);
+});
+
+test('an abort ends the wait for the next match with the reason of the signal', async () => {
+  const controller = new AbortController();
+  const reason = new Error('enough');
+  await using server = await startAnsweringServer(stream('c0', [1], 'stay'));
+  const earshot = createEarshot({ url: server.url, key });
+  const matches = earshot.followMatches({}, { signal: controller.signal });
+  const all = (async () => {
+    for await (const _ of matches) setTimeout(() => controller.abort(reason), 20);
+  })();
+  await expect(all).rejects.toBe(reason);
+});
+
+test('after an abort in the body of the loop nothing more comes, though it was received', async () => {
+  const controller = new AbortController();
+  // All in one piece.
+  await using server = await startAnsweringServer((response) => {
+    const events = [1, 2].map((number) => `id: c${number}\nevent: match\ndata: {"id":"mat_${number}"}\n\n`);
+    response.writeHead(200, { 'content-type': 'text/event-stream' }).write(events.join(''));
+  });
+  const reason = new Error('enough');
+  const earshot = createEarshot({ url: server.url, key });
+  const matches = earshot.followMatches({}, { signal: controller.signal });
+  const ids: string[] = [];
+  const loop = async () => {
+    for await (const { id } of matches) {
+      ids.push(id);
+      controller.abort(reason);
+    }
+  };
+  await expect(loop()).rejects.toBe(reason);
+  expect(ids).toEqual(['mat_1']);
+  expect(matches.cursor).toBe('c1');
+});
+
+test('an error in the body of the loop comes out of the loop', async () => {
+  await using server = await startAnsweringServer(stream('c0', [1], 'stay'));
+  const matches = createEarshot({ url: server.url, key }).followMatches();
+  const loop = async () => {
+    for await (const { id } of matches) throw new Error(`no use for ${id}`);
+  };
+  await expect(loop()).rejects.toThrow('no use for mat_1');
+});
