@@ -50,6 +50,28 @@ export function openDatabase({ url, connectionsMax, onIdleError }: DatabaseOptio
   // Inside a transaction the pool does not listen, and an "error" event that nobody hears ends the process. The
   // statement under way, or the next one, is rejected all the same.
   pool.on('connect', (client) => client.on('error', () => undefined));
+  const { transactionAfter, readAfter } = transactionsOf(pool);
+  return {
+    ...sqlOver(pool),
+    transaction: (work) => transactionAfter('begin', work),
+    forAccount(accountId) {
+      // Local to the transaction, so that nothing of it stays on a connection of the pool.
+      const as = `set local role earshot_account; set local earshot.account = ${pg.escapeLiteral(accountId)}`;
+      const reading = `begin read only; ${as}`;
+      return {
+        transaction: (work) => transactionAfter(`begin; ${as}`, work),
+        many: (text, values) => readAfter(reading, (sql) => sql.many(text, values)),
+        one: (text, values) => readAfter(reading, (sql) => sql.one(text, values)),
+        prepared: (text, values) => readAfter(reading, (sql) => sql.prepared(text, values)),
+      };
+    },
+    async [Symbol.asyncDispose]() {
+      await pool.end();
+    },
+  };
+}
+
+function transactionsOf(pool: pg.Pool) {
   const transactionAfter = async <Result>(opening: string, work: (sql: Sql) => Promise<Result>) => {
     const client = await pool.connect().catch(rethrow);
     try {
@@ -84,24 +106,7 @@ export function openDatabase({ url, connectionsMax, onIdleError }: DatabaseOptio
       end();
     }
   };
-  return {
-    ...sqlOver(pool),
-    transaction: (work) => transactionAfter('begin', work),
-    forAccount(accountId) {
-      // Local to the transaction, so that nothing of it stays on a connection of the pool.
-      const as = `set local role earshot_account; set local earshot.account = ${pg.escapeLiteral(accountId)}`;
-      const reading = `begin read only; ${as}`;
-      return {
-        transaction: (work) => transactionAfter(`begin; ${as}`, work),
-        many: (text, values) => readAfter(reading, (sql) => sql.many(text, values)),
-        one: (text, values) => readAfter(reading, (sql) => sql.one(text, values)),
-        prepared: (text, values) => readAfter(reading, (sql) => sql.prepared(text, values)),
-      };
-    },
-    async [Symbol.asyncDispose]() {
-      await pool.end();
-    },
-  };
+  return { transactionAfter, readAfter };
 }
 
 function sqlOver(client: pg.Pool | pg.PoolClient): Sql {
