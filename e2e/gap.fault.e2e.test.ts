@@ -120,12 +120,15 @@ test('a source was cut: an answer with zero matches shows the gap to within 2 s 
   expect(deviationMs(gap, truth)).toBeLessThan(withinMs);
 });
 
-/** SIGKILL between two proofs, and four seconds of nobody listening. */
+/** SIGKILL between two proofs of a stream that brings something, and four seconds of nobody listening. */
 async function killed(sabotage?: string) {
   const server = await world.startServer();
   const { account, ruleId } = await listening(world, server);
   if (sabotage !== undefined) await runSql(sabotage);
-  await sleep(700);
+  for (let count = 0; count < 8; count++) {
+    await world.sandbox.posts(['pulse']);
+    await sleep(200);
+  }
   const killedAt = Date.now();
   await server.kill();
   await sleep(4_000);

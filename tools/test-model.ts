@@ -13,7 +13,7 @@ const { status } = spawnSync('vitest', ['run', '--project', 'int', 'apps/server/
   env: {
     ...process.env,
     MODEL_HISTORIES: values.histories ?? '200',
-    ...(values.seed !== undefined && { MODEL_SEED: values.seed }),
+    MODEL_SEED: values.seed ?? String(Date.now() % 1_000_000_000),
     ...(values.only !== undefined && { MODEL_ONLY: values.only }),
   },
 });

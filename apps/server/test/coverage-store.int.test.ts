@@ -143,7 +143,7 @@ describe('an interval', () => {
     await database.run(`update coverage set from_at = ${minutes(9)}, proven_until = ${minutes(5)}`);
     await store.openCoverage('x:main');
     // A holder that was paused and wakes up late changes nothing.
-    await store.proveCoverage('x:main', first);
+    await store.proveCoverage('x:main', first, 0);
     await store.closeCoverage('x:main', first, { because: 'dropped', uncoveredMs: 0 });
     const rows = await database.many(
       `select ended_because, gap_because, round(extract(epoch from now() - gap_from) / 60)::int as gap_ago,
@@ -154,6 +154,21 @@ describe('an interval', () => {
       { ended_because: null, gap_because: 'process_died', gap_ago: 5, proven_ago: 0 },
     ]);
   });
+});
+
+test('a process that dies while its stream is silent leaves the silence to the gap', async () => {
+  await using world = await openLedger();
+  const { database } = world;
+  const store = createSourceStore(database);
+  const first = await store.openCoverage('x:main');
+  await database.run(`update coverage set from_at = ${minutes(9)}`);
+  await store.proveCoverage('x:main', first, 120_000);
+  await store.openCoverage('x:main');
+  const row = await database.one(
+    `select gap_because, round(extract(epoch from now() - gap_from) / 60)::int as gap_ago
+     from coverage order by id desc limit 1`,
+  );
+  expect(row).toEqual({ gap_because: 'process_died', gap_ago: 2 });
 });
 
 describe('with 100,000 rows on the ledger', () => {

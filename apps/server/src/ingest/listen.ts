@@ -50,6 +50,8 @@ export async function listen(options: ListenOptions, signal: AbortSignal): Promi
   let ending: StreamEnding = { kind: 'dropped' };
   try {
     for await (const frame of upstream.open({ after, since }, AbortSignal.any([signal, logFailed.signal]))) {
+      coverage.heard();
+      if (frame.kind === 'alive') continue;
       if (frame.kind === 'opened') {
         await coverage.open();
         continue;
@@ -151,7 +153,11 @@ function createCoverage(
   let id: number | null = null;
   let timer: NodeJS.Timeout | undefined;
   let asleepMs = () => 0;
+  let heardAt = 0;
   return {
+    heard(): void {
+      heardAt = performance.now();
+    },
     async open(): Promise<void> {
       id = await store.openCoverage(sourceId);
       const coverageId = id;
@@ -160,7 +166,9 @@ function createCoverage(
       timer = setInterval(() => {
         // Heard is not kept. And a missed proof only makes the ledger more careful than the truth.
         if (!wakefulness.look() || appender.behindMs() > proveEveryMs) return;
-        store.proveCoverage(sourceId, coverageId).then(
+        // A quiet tap of Firehose sends nothing at all; what it missed is resumed anyway.
+        const silentMs = platform === 'x' ? performance.now() - heardAt : 0;
+        store.proveCoverage(sourceId, coverageId, silentMs).then(
           () => checkpoint?.('ingest.proven'),
           () => undefined,
         );

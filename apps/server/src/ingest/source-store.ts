@@ -2,8 +2,8 @@
 export interface SourceStore {
   /** Opens an interval of coverage; the source is live. */
   openCoverage(sourceId: string): Promise<number>;
-  /** Everything up to now is covered. */
-  proveCoverage(sourceId: string, coverageId: number): Promise<void>;
+  /** Everything up to now is covered, unless the stream has been dead since its last byte, `silentMs` ago. */
+  proveCoverage(sourceId: string, coverageId: number, silentMs: number): Promise<void>;
   closeCoverage(sourceId: string, coverageId: number, end: CoverageEnd): Promise<void>;
   /**
    * Since when a source may have missed something: the end of its last coverage, or the registration of its

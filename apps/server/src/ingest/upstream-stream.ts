@@ -19,6 +19,8 @@ export type StreamFrame =
   /** The upstream accepted the connection: from now on nothing is missed. */
   | { readonly kind: 'opened' }
   | { readonly kind: 'item'; readonly upstreamId: string | null; readonly text: string }
+  /** A keep-alive. */
+  | { readonly kind: 'alive' }
   /** Longer than anything we take; its content was skipped. */
   | { readonly kind: 'too_large' };
 

@@ -8,12 +8,14 @@ const provenForSeconds = 10;
 export function createCoverageIntervals(database: Database): SourceStore {
   return {
     openCoverage: (sourceId) => database.transaction((sql) => openCoverage(sql, sourceId)),
-    proveCoverage: (sourceId, coverageId) =>
+    proveCoverage: (sourceId, coverageId, silentMs) =>
       database.transaction(async (sql) => {
         await stayLive(sql, sourceId);
-        await sql.run('update coverage set proven_until = now() where id = $1 and ended_because is null', [
-          coverageId,
-        ]);
+        await sql.run(
+          `update coverage set proven_until = now(), heard_until = greatest(from_at, now() - $2 * interval '1 ms')
+           where id = $1 and ended_because is null`,
+          [coverageId, silentMs],
+        );
       }),
     closeCoverage: (sourceId, coverageId, { because, uncoveredMs }) =>
       database.transaction(async (sql) => {
@@ -30,13 +32,14 @@ export function createCoverageIntervals(database: Database): SourceStore {
 }
 
 /**
- * What a dead process left open ends at its last proven moment. The new interval remembers the gap before it, so that
+ * What a dead process left open ends with the last byte that it proved to have heard. The new interval remembers the gap before it, so that
  * it can be repaired.
  */
 async function openCoverage(sql: Sql, sourceId: string): Promise<number> {
   await stayLive(sql, sourceId);
   await sql.run(
-    `update coverage set ended_because = 'process_died' where source_id = $1 and ended_because is null`,
+    `update coverage set ended_because = 'process_died', proven_until = coalesce(heard_until, proven_until)
+     where source_id = $1 and ended_because is null`,
     [sourceId],
   );
   const since = await uncoveredSince(sql, sourceId);

@@ -47,7 +47,8 @@ export function createXStream(
       yield { kind: 'opened' };
       for await (const line of splitLines(streamChunks(answer.body, signal))) {
         if (line === null) yield { kind: 'too_large' };
-        else if (line !== '') yield { kind: 'item', upstreamId: null, text: line };
+        else if (line === '') yield { kind: 'alive' };
+        else yield { kind: 'item', upstreamId: null, text: line };
       }
       throw new StreamEnded({ kind: 'dropped' }, 'X closed the stream');
     },

@@ -53,12 +53,14 @@ test('a page instead of a problem is read by its status alone', async () => {
   expect(ending).toEqual({ kind: 'rate_limited', retryAfterMs: 30_000 });
 });
 
-test('records are items, keep-alives are nothing, and the end is a drop', async () => {
+test('records are items, empty lines are keep-alives, and the end is a drop', async () => {
   const text = '\r\n{"data":1}\r\n\r\n{"data":2}\r\n{"half"';
   expect(await connect({ status: 200, text })).toEqual({
     frames: [
       { kind: 'opened' },
+      { kind: 'alive' },
       { kind: 'item', upstreamId: null, text: '{"data":1}' },
+      { kind: 'alive' },
       { kind: 'item', upstreamId: null, text: '{"data":2}' },
     ],
     ending: { kind: 'dropped' },
