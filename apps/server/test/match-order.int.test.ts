@@ -68,6 +68,16 @@ async function writtenMatches(database: Database): Promise<number> {
   return (await database.one<{ count: number }>('select count(*) from matches'))?.count ?? 0;
 }
 
+/** How often a match has an earlier time than the one before it. */
+async function timesBackwards(database: Database): Promise<number> {
+  const row = await database.one<{ count: number }>(
+    `select count(*) from (
+       select created_at < lag(created_at) over (order by position) as backwards from matches
+     ) as steps where backwards`,
+  );
+  return row?.count ?? 0;
+}
+
 /** Four workers write while one reader follows; returns what it saw and what a reader sees afterwards. */
 async function run(makeStore: (database: Database) => Promise<MatchStore>) {
   await using server = await startTestNats();
@@ -99,7 +109,11 @@ async function run(makeStore: (database: Database) => Promise<MatchStore>) {
     timeoutMs: 90_000,
   });
   complete = true;
-  return { seen: await following, afterwards: await follow(reader, async () => true) };
+  return {
+    seen: await following,
+    afterwards: await follow(reader, async () => true),
+    backwards: await timesBackwards(database),
+  };
 }
 
 /** Every commit waits a moment, so that those who began later often end earlier. */
@@ -154,16 +168,18 @@ async function naiveStore(database: Database): Promise<MatchStore> {
 }
 
 describe('a follower while four workers write 50,000 matches', () => {
-  test('sees each exactly once, in the order that everybody sees', async () => {
-    const { seen, afterwards } = await run(async (database) => createMatchStore(database));
+  test('sees each exactly once, in the order that everybody sees, and in the order of their times', async () => {
+    const { seen, afterwards, backwards } = await run(async (database) => createMatchStore(database));
     expect(new Set(seen).size).toBe(matchesWanted);
     expect(seen).toHaveLength(matchesWanted);
     expect(seen).toEqual(afterwards);
+    expect(backwards).toBe(0);
   });
 
   test('control: with plain sequence numbers it misses some', { retry: 2 }, async () => {
-    const { seen, afterwards } = await run(naiveStore);
+    const { seen, afterwards, backwards } = await run(naiveStore);
     expect(afterwards).toHaveLength(matchesWanted);
     expect(seen.length).toBeLessThan(matchesWanted);
+    expect(backwards).toBeGreaterThan(0);
   });
 });

@@ -135,15 +135,18 @@ async function insertPosts(
 
 /**
  * From the update of `match_log` to the commit its row is locked: the next writer gets its positions only after
- * ours are visible. So a reader that has seen a position has seen all before it (I3).
+ * ours are visible. So a reader that has seen a position has seen all before it (I3). The time is taken under the same
+ * lock: it never runs against the order of positions.
  */
 async function insertMatches(sql: Sql, matches: readonly NewMatch[]): Promise<Record<string, number>> {
   const rows = await sql.prepared<{ platform: string; count: number }>(
     `with log as (
-       update match_log set last_position = last_position + $1 returning last_position - $1 as before
+       update match_log set last_position = last_position + $1
+       returning last_position - $1 as before, clock_timestamp() as at
      ), new as (
-       insert into matches (position, account_id, rule_id, rule_version, platform, event_key, event_day, via)
-       select log.before + ordinality, account_id, rule_id, rule_version, platform, event_key, event_day, via
+       insert into matches
+         (position, account_id, rule_id, rule_version, platform, event_key, event_day, via, created_at)
+       select log.before + ordinality, account_id, rule_id, rule_version, platform, event_key, event_day, via, log.at
        from log, unnest($2::text[], $3::text[], $4::integer[], $5::text[], $6::text[], $7::date[], $8::text[])
          with ordinality as given (account_id, rule_id, rule_version, platform, event_key, event_day, via, ordinality)
        on conflict do nothing
