@@ -18,12 +18,12 @@ import { testWebhookRoute } from '../http/routes/test-webhook.ts';
 import { updateWebhookRoute } from '../http/routes/update-webhook.ts';
 import { createParsedRules } from '../language/parsed-rules.ts';
 import { createCursors } from '../readers/cursor.ts';
+import { createForgetWorker } from '../runtime/forget-worker.ts';
 import type { Worker } from '../runtime/worker.ts';
 import { createCreateWebhook } from '../webhooks/create-webhook.ts';
 import { createDeliverBatch } from '../webhooks/deliver-batch.ts';
 import { createDeliverWorker } from '../webhooks/deliver-worker.ts';
 import type { Sender } from '../webhooks/endpoint.ts';
-import { createForgetDeliveriesWorker } from '../webhooks/forget-deliveries-worker.ts';
 import { createListDeliveries } from '../webhooks/list-deliveries.ts';
 import {
   createDeleteWebhook,
@@ -80,7 +80,7 @@ export function deliverWorkers(shared: Shared, stack: AsyncDisposableStack): Wor
   });
   return [
     createDeliverWorker({ ...shared, store, deliver, nowMs }),
-    createForgetDeliveriesWorker(createDeliveryLog(database)),
+    createForgetWorker('forget-deliveries', createDeliveryLog(database)),
   ];
 }
 

@@ -16,7 +16,6 @@ import { createRuleStore } from '../adapters/postgres/rule-store.ts';
 import { createRuleUpkeep } from '../adapters/postgres/rule-upkeep.ts';
 import { createSettledStore } from '../adapters/postgres/settled-store.ts';
 import { createSourceStore } from '../adapters/postgres/source-store.ts';
-import { createForgetWorker } from '../changes/forget-worker.ts';
 import { createMatchedThroughWorker } from '../coverage/matched-through-worker.ts';
 import { createIngestWorker } from '../ingest/ingest-worker.ts';
 import { createParsedRules } from '../language/parsed-rules.ts';
@@ -32,6 +31,7 @@ import type { Roles } from '../roles.ts';
 import { createReleaseOldSlotsWorker } from '../rules/release-old-slots-worker.ts';
 import { createRuleUpkeepWorker } from '../rules/rule-upkeep-worker.ts';
 import { createUndoAbandonedWorker } from '../rules/undo-abandoned-worker.ts';
+import { createForgetWorker } from '../runtime/forget-worker.ts';
 import type { Worker } from '../runtime/worker.ts';
 import { createRegistrarWorker } from '../slots/registrar-worker.ts';
 import { repairWorkers } from './repairs.ts';
@@ -42,7 +42,10 @@ import { deliverWorkers } from './webhooks.ts';
 /** Which workers each role runs. */
 export function createRoles(shared: Shared, stack: AsyncDisposableStack): Roles {
   return {
-    api: async () => [...ruleWorkers(shared), createForgetWorker(createClaimStore(shared.database))],
+    api: async () => [
+      ...ruleWorkers(shared),
+      createForgetWorker('forget-idempotency-keys', createClaimStore(shared.database)),
+    ],
     ingest: async () => (await openSources(shared, stack)).flatMap((source) => sourceWorkers(shared, source)),
     match: async () => matchWorkers(shared),
     deliver: async () => deliverWorkers(shared, stack),

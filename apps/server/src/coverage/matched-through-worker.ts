@@ -1,4 +1,4 @@
-import type { MatchProgress } from '../rules/release-old-slots-worker.ts';
+import { awaitMatched, type MatchProgress } from '../matching/match-progress.ts';
 import { pause } from '../runtime/pause.ts';
 import type { Worker } from '../runtime/worker.ts';
 
@@ -26,8 +26,7 @@ export function createMatchedThroughWorker(options: {
       while (!signal.aborted) {
         // The time first: what is logged after it does not count.
         const through = await store.now();
-        const logged = await progress.logged();
-        while (!signal.aborted && (await progress.matched()) < logged) await pause(lookAgainMs, signal);
+        await awaitMatched(progress, lookAgainMs, signal);
         if (signal.aborted) return;
         await store.record(through);
         await pause(everyMs, signal);

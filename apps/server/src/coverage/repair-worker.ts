@@ -1,6 +1,6 @@
 import type { Events } from '../observability/events.ts';
-import type { Logger } from '../observability/logger.ts';
-import { type Lease, type LeaseStore, runUnderLease } from '../runtime/lease.ts';
+import type { Lease } from '../runtime/lease.ts';
+import { createLeasedWorker, type LeasedWorkerOptions } from '../runtime/leased-worker.ts';
 import { pause } from '../runtime/pause.ts';
 import type { Worker } from '../runtime/worker.ts';
 import { UpstreamUnavailable } from '../slots/upstream-rules.ts';
@@ -11,7 +11,7 @@ const settledAfterMs = 30_000;
 const lookEveryMs = 5_000;
 const triedAgainAfterMs = 60_000;
 
-export interface RepairWorkerOptions {
+export interface RepairWorkerOptions extends LeasedWorkerOptions {
   readonly sourceId: string;
   readonly store: Pick<RepairStore, 'openGaps'>;
   /** False when it has to wait. */
@@ -19,23 +19,12 @@ export interface RepairWorkerOptions {
   /** For tests: how many times faster the limits of the upstream pass. */
   readonly pace: number;
   readonly events: Events;
-  readonly leases: LeaseStore;
-  readonly node: string;
-  readonly leaseTtlMs: number;
-  readonly log: Logger;
 }
 
 /** Fills the gaps of one X source, the oldest first; one worker in the whole installation. */
 export function createRepairWorker(options: RepairWorkerOptions): Worker {
-  const { sourceId, leases, node, leaseTtlMs, log } = options;
-  const name = `repair:${sourceId}`;
-  return {
-    name,
-    run: (signal) =>
-      runUnderLease({ store: leases, name, holder: node, ttlMs: leaseTtlMs, log }, signal, (lease, held) =>
-        keepRepairing(options, lease, held),
-      ),
-  };
+  const name = `repair:${options.sourceId}`;
+  return createLeasedWorker({ name }, options, (lease, held) => keepRepairing(options, lease, held));
 }
 
 async function keepRepairing(options: RepairWorkerOptions, lease: Lease, signal: AbortSignal): Promise<void> {

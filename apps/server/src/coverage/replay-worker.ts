@@ -1,6 +1,6 @@
 import type { Events } from '../observability/events.ts';
-import type { Logger } from '../observability/logger.ts';
-import { type Lease, type LeaseStore, runUnderLease } from '../runtime/lease.ts';
+import type { Lease } from '../runtime/lease.ts';
+import { createLeasedWorker, type LeasedWorkerOptions } from '../runtime/leased-worker.ts';
 import { pause } from '../runtime/pause.ts';
 import type { Worker } from '../runtime/worker.ts';
 import type { RepairStore } from './repair-store.ts';
@@ -8,37 +8,24 @@ import { judgeReplay, type ReplayEvidence } from './replay.ts';
 
 const lookEveryMs = 1_000;
 
-export interface ReplayWorkerOptions {
+export interface ReplayWorkerOptions extends LeasedWorkerOptions {
   readonly sourceId: string;
   readonly store: Pick<RepairStore, 'openGaps' | 'settleWhole'>;
   /** Null while the source has never listened. */
   readonly latestInterval: (sourceId: string) => Promise<ReplayEvidence['latest'] | null>;
   readonly lastEvent: (sourceId: string) => Promise<ReplayEvidence['lastEvent']>;
-  readonly leases: LeaseStore;
-  readonly node: string;
-  readonly leaseTtlMs: number;
   readonly events: Events;
-  readonly log: Logger;
 }
 
 /** The stream itself repairs the gaps of Firehose, by resuming; this says on the ledger when it has. */
 export function createReplayWorker(options: ReplayWorkerOptions): Worker {
-  const { sourceId, leases, node, leaseTtlMs, log } = options;
-  const name = `replay:${sourceId}`;
-  return {
-    name,
-    run: (signal) =>
-      runUnderLease(
-        { store: leases, name, holder: node, ttlMs: leaseTtlMs, log },
-        signal,
-        async (lease, held) => {
-          while (!held.aborted) {
-            await settleReplayed(options, lease);
-            await pause(lookEveryMs, held);
-          }
-        },
-      ),
-  };
+  const name = `replay:${options.sourceId}`;
+  return createLeasedWorker({ name }, options, async (lease, held) => {
+    while (!held.aborted) {
+      await settleReplayed(options, lease);
+      await pause(lookEveryMs, held);
+    }
+  });
 }
 
 async function settleReplayed(options: ReplayWorkerOptions, lease: Lease): Promise<void> {

@@ -1,9 +1,9 @@
 import type { Platform } from '@earshot/contract';
 import type { Events } from '../observability/events.ts';
-import type { Logger } from '../observability/logger.ts';
 import type { Bells } from '../runtime/bell.ts';
 import type { Checkpoint } from '../runtime/checkpoint.ts';
-import { type Lease, type LeaseStore, runUnderLease } from '../runtime/lease.ts';
+import type { Lease } from '../runtime/lease.ts';
+import { createLeasedWorker, type LeasedWorkerOptions } from '../runtime/leased-worker.ts';
 import { pause } from '../runtime/pause.ts';
 import type { Worker } from '../runtime/worker.ts';
 import { openConnectBudget } from './connect-budget.ts';
@@ -16,7 +16,7 @@ import type { SourceStore } from './source-store.ts';
 import { StreamEnded, type StreamEnding, type UpstreamStream } from './upstream-stream.ts';
 import { watchVolume } from './watch-volume.ts';
 
-export interface IngestOptions {
+export interface IngestOptions extends LeasedWorkerOptions {
   readonly sourceId: string;
   readonly platform: Platform;
   readonly protocol: Protocol;
@@ -27,12 +27,8 @@ export interface IngestOptions {
   readonly store: SourceStore;
   readonly connectors: ConnectorStore;
   readonly bells: Bells;
-  readonly leases: LeaseStore;
-  readonly node: string;
-  readonly leaseTtlMs: number;
   readonly random: () => number;
   readonly events: Events;
-  readonly log: Logger;
   readonly checkpoint?: Checkpoint;
   /** What the watch over the volume takes for a minute. */
   readonly minuteMs?: number;
@@ -41,22 +37,9 @@ export interface IngestOptions {
 /** Holds the stream of one source open, under its lease, and puts what it delivers into the event log. */
 export function createIngestWorker(options: IngestOptions): Worker {
   const name = `ingest:${options.sourceId}`;
-  return {
-    name,
-    run: (signal) =>
-      runUnderLease(
-        {
-          store: options.leases,
-          name,
-          holder: options.node,
-          ttlMs: options.leaseTtlMs,
-          outlivesStore: true,
-          log: options.log,
-        },
-        signal,
-        (lease, held) => keepListening(options, lease, held),
-      ),
-  };
+  return createLeasedWorker({ name, outlivesStore: true }, options, (lease, held) =>
+    keepListening(options, lease, held),
+  );
 }
 
 /** The shell around connector.ts: it connects, tells how that ended, and does what it is told. */

@@ -1,6 +1,5 @@
 import type { Events } from '../observability/events.ts';
-import type { Logger } from '../observability/logger.ts';
-import { type LeaseStore, runUnderLease } from '../runtime/lease.ts';
+import { createLeasedWorker, type LeasedWorkerOptions } from '../runtime/leased-worker.ts';
 import { pause } from '../runtime/pause.ts';
 import type { Worker } from '../runtime/worker.ts';
 
@@ -11,27 +10,18 @@ export interface Retention {
   removeExpired(removed: (partition: string) => void): Promise<void>;
 }
 
-export interface RetentionWorkerOptions {
+export interface RetentionWorkerOptions extends LeasedWorkerOptions {
   readonly retention: Retention;
-  readonly leases: LeaseStore;
-  readonly node: string;
-  readonly leaseTtlMs: number;
   readonly events: Events;
-  readonly log: Logger;
 }
 
 /** One in the installation: two that detach the same partition would be in each other's way. */
 export function createRetentionWorker(options: RetentionWorkerOptions): Worker {
-  const { retention, leases, node, leaseTtlMs, events, log } = options;
-  const lease = { store: leases, name: 'retention', holder: node, ttlMs: leaseTtlMs, log };
-  return {
-    name: 'retention',
-    run: (signal) =>
-      runUnderLease(lease, signal, async (_lease, held) => {
-        while (!held.aborted) {
-          await retention.removeExpired((table) => events.dayRemoved({ table }));
-          await pause(everyMs, held);
-        }
-      }),
-  };
+  const { retention, events } = options;
+  return createLeasedWorker({ name: 'retention' }, options, async (_lease, held) => {
+    while (!held.aborted) {
+      await retention.removeExpired((table) => events.dayRemoved({ table }));
+      await pause(everyMs, held);
+    }
+  });
 }

@@ -1,3 +1,4 @@
+import { awaitMatched, type MatchProgress } from '../matching/match-progress.ts';
 import type { Bells } from '../runtime/bell.ts';
 import { pause } from '../runtime/pause.ts';
 import type { Worker } from '../runtime/worker.ts';
@@ -16,12 +17,6 @@ export interface OldSlots {
   release(slots: readonly OldSlot[]): Promise<number>;
 }
 
-/** How far the event log is written, and how far its events have become matches. */
-export interface MatchProgress {
-  logged(): Promise<number>;
-  matched(): Promise<number>;
-}
-
 /**
  * After a change of value: gives up the old slot, once every event that was logged while it was needed has found
  * its rules. Matching that lags behind delays this, so it never costs a match.
@@ -38,8 +33,7 @@ export function createReleaseOldSlotsWorker(options: {
       while (!signal.aborted) {
         const due = await store.due();
         if (due.length > 0) {
-          const logged = await progress.logged();
-          while (!signal.aborted && (await progress.matched()) < logged) await pause(lookEveryMs, signal);
+          await awaitMatched(progress, lookEveryMs, signal);
           if (signal.aborted) return;
           if ((await store.release(due)) > 0) bells.ring('slots');
         }

@@ -1,5 +1,5 @@
-import type { Logger } from '../observability/logger.ts';
-import { type Lease, type LeaseStore, runUnderLease } from '../runtime/lease.ts';
+import type { Lease } from '../runtime/lease.ts';
+import { createLeasedWorker, type LeasedWorkerOptions } from '../runtime/leased-worker.ts';
 import { pause } from '../runtime/pause.ts';
 import type { Worker } from '../runtime/worker.ts';
 import { learnCapacity } from './learn-capacity.ts';
@@ -19,11 +19,7 @@ const defaultTiming = {
 /** While calls are scarce a reconciliation that nothing asks for is left out, but never for longer than this. */
 const reconcilesLeftOutMax = 10;
 
-export interface RegistrarOptions extends Omit<RegistrarStep, 'lease' | 'pace'> {
-  readonly leases: LeaseStore;
-  readonly node: string;
-  readonly leaseTtlMs: number;
-  readonly log: Logger;
+export interface RegistrarOptions extends Omit<RegistrarStep, 'lease' | 'pace'>, LeasedWorkerOptions {
   readonly timing?: Partial<typeof defaultTiming>;
 }
 
@@ -34,21 +30,7 @@ export interface RegistrarOptions extends Omit<RegistrarStep, 'lease' | 'pace'> 
  */
 export function createRegistrarWorker(options: RegistrarOptions): Worker {
   const name = `registrar:${options.sourceId}`;
-  return {
-    name,
-    run: (signal) =>
-      runUnderLease(
-        {
-          store: options.leases,
-          name,
-          holder: options.node,
-          ttlMs: options.leaseTtlMs,
-          log: options.log,
-        },
-        signal,
-        (lease, held) => keepInStep(options, lease, held),
-      ),
-  };
+  return createLeasedWorker({ name }, options, (lease, held) => keepInStep(options, lease, held));
 }
 
 async function keepInStep(options: RegistrarOptions, lease: Lease, signal: AbortSignal): Promise<void> {

@@ -1,4 +1,4 @@
-import type { MatchProgress } from '../../rules/release-old-slots-worker.ts';
+import type { MatchProgress } from '../../matching/match-progress.ts';
 import type { Nats } from './connection.ts';
 import { eventsStream, matchConsumer } from './events-stream.ts';
 

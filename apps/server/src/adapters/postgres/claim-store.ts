@@ -1,6 +1,6 @@
 import type { ClaimAsked, ClaimOutcome, ClaimStore } from '../../changes/answer-once.ts';
 import type { Claim } from '../../changes/change.ts';
-import type { OldClaims } from '../../changes/forget-worker.ts';
+import type { OldRows } from '../../runtime/forget-worker.ts';
 import type { Database } from './database.ts';
 
 /** Longer than any change takes. A process that died with a claim blocks its key for this long. */
@@ -8,7 +8,7 @@ const leaseSeconds = 60;
 const forgetBatch = 5_000;
 const tooOld = `created_at < now() - interval '24 hours'`;
 
-export function createClaimStore(database: Database): ClaimStore & OldClaims {
+export function createClaimStore(database: Database): ClaimStore & OldRows {
   return {
     async claim(asked, claim) {
       // The row can go between the two statements, when the first attempt fails just then.

@@ -1,6 +1,6 @@
 import type { Delivery } from '@earshot/contract';
 import { matchIdOf } from '../../readers/match-id.ts';
-import type { OldDeliveries } from '../../webhooks/forget-deliveries-worker.ts';
+import type { OldRows } from '../../runtime/forget-worker.ts';
 import type { DeliveryReader } from '../../webhooks/webhook-store.ts';
 import type { Database } from './database.ts';
 
@@ -12,7 +12,7 @@ type DeliveryRow = Omit<Delivery, 'at' | 'first_match_id' | 'last_match_id'> & {
   readonly last_position: number;
 };
 
-export function createDeliveryLog(database: Database): DeliveryReader & OldDeliveries {
+export function createDeliveryLog(database: Database): DeliveryReader & OldRows {
   return {
     async page(webhookId, { outcome, before, limit }) {
       const rows = await database.many<DeliveryRow>(
