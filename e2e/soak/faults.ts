@@ -14,7 +14,9 @@ const faults: readonly Fault[] = [
   sandboxFault('cut streams', { kind: 'stream_cut' }),
   {
     name: 'stalled streams',
-    async fire({ sandbox }) {
+    async fire({ sandbox, xState }) {
+      // The fault before may still keep it from being open, and there would be nothing to stall.
+      while ((await xState()).connections.open === 0) await sleep(100);
       await sandbox.arm({ kind: 'stream_stall', platform: 'x' });
       // Silence below the time between two keep-alives looks like a quiet stream: one that is cut before the watchdog
       // has found it ends, for the ledger, at the cut. So it gets the time to be found.

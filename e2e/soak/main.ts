@@ -38,6 +38,8 @@ await feed.stop();
 
 const verdicts = await untilSettled(system);
 for (const [platform, verdict] of Object.entries(verdicts)) say(`${platform}: ${describe(verdict)}`);
+const { undelivered } = await system.xState();
+say(`x: ${undelivered.length} posts were never sent down a stream`);
 say(`faults: ${[...fired].map(([name, count]) => `${count} ${name}`).join(', ')}`);
 const whole = Object.values(verdicts).every(isWhole);
 say(whole ? 'whole: the difference is the gaps of the ledger' : 'NOT WHOLE');

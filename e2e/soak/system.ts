@@ -13,7 +13,7 @@ import {
 import { openAdmin } from '@earshot/server/admin';
 import { type Api, createApi } from '../src/api.ts';
 import { startForgetfulProxy } from '../src/forgetful-proxy.ts';
-import { createSandboxClient, type SandboxClient } from '../src/sandbox-client.ts';
+import { createSandboxClient, type SandboxClient, type XState } from '../src/sandbox-client.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const xToken = 'soak-x-token';
@@ -23,6 +23,8 @@ const tapToken = 'fh_soak';
 export interface SoakSystem {
   readonly nats: Nats;
   readonly sandbox: SandboxClient;
+  /** What X knows of the one app that the servers listen to. */
+  readonly xState: () => Promise<XState>;
   readonly databaseUrl: string;
   readonly servers: readonly ServerNode[];
   /** SIGKILL, and started again on the same data. */
@@ -68,9 +70,11 @@ export async function startSoakSystem(
   const { accountId } = await admin.createAccount({ name: 'soak' });
   const created = await admin.createKey({ accountId });
   if (!created) throw new Error('the account is gone');
+  const sandbox = createSandboxClient(sandboxProgram.ready);
   return {
     nats,
-    sandbox: createSandboxClient(sandboxProgram.ready),
+    sandbox,
+    xState: () => sandbox.xState(xToken),
     databaseUrl: postgres.url,
     servers,
     async crashPostgres() {
