@@ -5,6 +5,7 @@ const allowed = {
   'packages/contract': ['packages/query'],
   'packages/sandbox': ['packages/query'],
   'packages/sdk': ['packages/contract'],
+  'packages/mcp': ['packages/contract', 'packages/sdk'],
   'packages/testkit': ['packages/engines'],
   'apps/server': ['packages/contract', 'packages/query'],
   'apps/cli': ['packages/engines', 'packages/sandbox', 'apps/server/src/admin\\.ts'],
