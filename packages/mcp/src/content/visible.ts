@@ -4,7 +4,7 @@ const invisible =
 
 /** What joins emoji to one picture may stay, where it does that: everything else hides data. */
 const emojiParts =
-  /(?<=[\p{Extended_Pictographic}\p{Emoji_Modifier}]\u{fe0f}?)\u{200d}(?=\p{Extended_Pictographic})|(?<=[\p{Extended_Pictographic}#*0-9])\u{fe0f}(?!\u{fe0f})/u;
+  /(?<=[\p{Extended_Pictographic}\p{Emoji_Modifier}]\u{fe0f}?)\u{200d}(?=\p{Extended_Pictographic})|(?<=\p{Extended_Pictographic})\u{fe0f}|(?<=[#*0-9])\u{fe0f}(?=\u{20e3})/u;
 
 const escaped = new RegExp(`(${emojiParts.source})|(${invisible.source})`, 'gu');
 
@@ -12,7 +12,7 @@ const escaped = new RegExp(`(${emojiParts.source})|(${invisible.source})`, 'gu')
  * The beginning of markup: tags, our own fence among them, the control tokens of chat templates (`<|`), and images,
  * which some clients fetch as soon as they show them.
  */
-const markup = /<(?=\s*[/!?]?\s*\p{L}|\s*[|｜])|(?<=!)\[/gu;
+const markup = /<(?=[/!?]?\p{L}|[|｜])|(?<=!)\[/gu;
 
 const codeOf = (character: string): string => `\\u{${character.codePointAt(0)?.toString(16)}}`;
 
