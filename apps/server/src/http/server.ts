@@ -98,10 +98,11 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     },
     async [Symbol.asyncDispose]() {
       leaving.abort();
-      const closed = app.close();
+      // Not the framework yet: once it closes, it refuses what tools that are under way still ask of it.
+      app.server.close();
       await answers.finished(answerWithinMs);
       app.server.closeAllConnections();
-      await closed;
+      await app.close();
     },
   };
 }
