@@ -9,15 +9,13 @@ interface Target {
 }
 
 /**
- * Sources that can take slots of another one, under the lock under which new slots are placed: capacity is exact. The
- * other one is locked with them, in the same order, so that two which give to each other do not block each other.
+ * Sources that can take slots of another one, under the lock under which new slots are placed: capacity is exact. All
+ * of the platform are locked, in the same order, so that two which give to each other do not block each other.
  */
 async function lockTargets(sql: Sql, sourceId: string): Promise<Target[]> {
   const platform = 'platform = (select platform from sources where id = $1)';
   const others = `${platform} and enabled and id <> $1`;
-  await sql.run(`select 1 from sources where ${platform} and (enabled or id = $1) order by id for update`, [
-    sourceId,
-  ]);
+  await sql.run(`select 1 from sources where ${platform} order by id for update`, [sourceId]);
   return await sql.many<Target>(
     `select id, greatest(0, capacity - (select count(*) from slots where source_id = sources.id)) as room
      from sources where ${others}
@@ -69,7 +67,10 @@ export async function moveAway(sql: Sql, sourceId: string, limit: number): Promi
   return slots.length;
 }
 
-/** Gives wanted slots that their source does not take to others; `left` are those that nobody has room for. */
+/**
+ * Gives wanted slots that their source does not take to others; `left` are those that nobody has room for. What came
+ * from a source that is being drained goes back there: it may still have the rule, and if not, takes it again.
+ */
 export async function moveToRoom(
   sql: Sql,
   sourceId: string,
@@ -85,7 +86,21 @@ export async function moveToRoom(
   const ids = slots.map(({ id }) => id);
   const room = roomOf(targets);
   await give(sql, ids.slice(0, room), targets);
-  return { moved: Math.min(room, ids.length), left: ids.slice(room) };
+  const back = await giveBack(sql, ids.slice(room));
+  const left = ids.slice(room).filter((id) => !back.includes(id));
+  return { moved: ids.length - left.length, left };
+}
+
+async function giveBack(sql: Sql, slotIds: readonly string[]): Promise<string[]> {
+  const rows = await sql.many<{ id: string }>(
+    `update slots set source_id = moved_from, moved_from = null
+     where id = any($1) and exists (
+       select 1 from sources join leases on leases.name = 'registrar:' || sources.id and expires_at > now()
+       where sources.id = moved_from and not enabled and sources.id <> source_id)
+     returning id`,
+    [slotIds],
+  );
+  return rows.map(({ id }) => id);
 }
 
 export async function movedFrom(sql: Sql, sourceId: string): Promise<string[]> {
