@@ -195,4 +195,8 @@ test('a drained source takes a rule that was deleted by hand back when no other 
     expect(after).toMatchObject({ tag: before?.tag });
   }, soon);
   await untilAll(world, 'registered', 1);
+  // It was missing, and the ledger says so.
+  expect(await world.database.many('select to_at is not null as over from slot_gaps')).toEqual([
+    { over: true },
+  ]);
 });

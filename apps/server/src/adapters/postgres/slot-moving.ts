@@ -67,10 +67,7 @@ export async function moveAway(sql: Sql, sourceId: string, limit: number): Promi
   return slots.length;
 }
 
-/**
- * Gives wanted slots that their source does not take to others; `left` are those that nobody has room for. What came
- * from a source that is being drained goes back there: it may still have the rule, and if not, takes it again.
- */
+/** Gives wanted slots that their source does not take to others; `left` are those that nobody has room for. */
 export async function moveToRoom(
   sql: Sql,
   sourceId: string,
@@ -86,21 +83,34 @@ export async function moveToRoom(
   const ids = slots.map(({ id }) => id);
   const room = roomOf(targets);
   await give(sql, ids.slice(0, room), targets);
-  const back = await giveBack(sql, ids.slice(room));
-  const left = ids.slice(room).filter((id) => !back.includes(id));
-  return { moved: ids.length - left.length, left };
+  return { moved: Math.min(room, ids.length), left: ids.slice(room) };
 }
 
-async function giveBack(sql: Sql, slotIds: readonly string[]): Promise<string[]> {
-  const rows = await sql.many<{ id: string }>(
-    `update slots set source_id = moved_from, moved_from = null
-     where id = any($1) and exists (
-       select 1 from sources join leases on leases.name = 'registrar:' || sources.id and expires_at > now()
-       where sources.id = moved_from and not enabled and sources.id <> source_id)
-     returning id`,
-    [slotIds],
+/**
+ * The former source does not have the rules of these slots any more, and their new one has not registered them: a gap
+ * since the former source was last seen with them. What nobody else has room for, it takes back.
+ */
+export async function takeBack(sql: Sql, sourceId: string, slotIds: readonly string[]): Promise<void> {
+  if (slotIds.length === 0) return;
+  await sql.run(
+    `insert into slot_gaps (slot_id, from_at)
+     select slots.id, greatest(slots.registered_at, slots.confirmed_at, sources.rules_seen_at)
+     from slots join sources on sources.id = $2
+     where slots.id = any($1) and slots.state in ('wanted', 'failed') and slots.registered_at is not null
+       and not exists (select 1 from slot_gaps where slot_id = slots.id and to_at is null)`,
+    [slotIds, sourceId],
   );
-  return rows.map(({ id }) => id);
+  await lockTargets(sql, sourceId);
+  await sql.run(
+    `update slots set source_id = $2, state = 'wanted', moved_from = null, problem = null, problem_kind = null
+     where id in (
+       select id from slots
+       where id = any($1) and state = 'failed' and problem_kind = 'full' and registered_at is not null
+       order by created_at
+       limit (select greatest(0, capacity - (select count(*) from slots where source_id = $2)) from sources where id = $2)
+       for update skip locked)`,
+    [slotIds, sourceId],
+  );
 }
 
 export async function movedFrom(sql: Sql, sourceId: string): Promise<string[]> {
