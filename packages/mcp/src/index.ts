@@ -1,5 +1,5 @@
 export { type MatchesAnswer, type MatchPage, maxTokensMin } from './content/answer-matches.ts';
-export { type AnswerPage, type AnswerPageOptions, createAnswerPage } from './content/answer-page.ts';
+export { type AnswerPageOptions, answerPage } from './content/answer-page.ts';
 export { createEstimateTokens, type EstimateTokens } from './content/estimate-tokens.ts';
 export { newNonce } from './content/nonce.ts';
 export { visible } from './content/visible.ts';
