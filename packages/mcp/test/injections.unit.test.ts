@@ -23,7 +23,7 @@ const everywhere = (index: number, words: string): Match[] => [
   aMatch(index + 2, { text: null, other: words, url: `https://pages.example/?q=${words}` }),
 ];
 
-describe('the injection texts', () => {
+describe('the injection texts', { timeout: 60_000 }, () => {
   test('are two hundred different ones', () => {
     expect(new Set(corpus.map(({ text }) => text)).size).toBeGreaterThanOrEqual(200);
   });
