@@ -1,9 +1,10 @@
 import type { Command } from './command.ts';
 import { admin } from './commands/admin.ts';
 import { demo } from './commands/demo.ts';
+import { mcp } from './commands/mcp.ts';
 import { services } from './commands/services.ts';
 
-const commands: readonly Command[] = [demo, services, admin];
+const commands: readonly Command[] = [demo, services, admin, mcp];
 
 async function main([name, ...args]: string[]): Promise<number> {
   const command = commands.find((candidate) => candidate.name === name);

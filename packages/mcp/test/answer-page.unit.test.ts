@@ -3,7 +3,7 @@ import * as fc from 'fast-check';
 import { countTokens } from 'gpt-tokenizer/encoding/o200k_base';
 import { describe, expect, test } from 'vitest';
 import { maxTokensMin } from '../src/content/answer-matches.ts';
-import { type AnswerPageOptions, answerPage } from '../src/content/answer-page.ts';
+import { type AnswerPageOptions, createAnswerPage } from '../src/content/answer-page.ts';
 import { createEstimateTokens } from '../src/content/estimate-tokens.ts';
 import { newNonce } from '../src/content/nonce.ts';
 import { aMatch } from './a-match.ts';
@@ -11,6 +11,7 @@ import { separate } from './injections/fence.ts';
 import { english, nastyText } from './nasty-texts.ts';
 
 const estimateTokens = createEstimateTokens();
+const answerPage = createAnswerPage({ estimateTokens, newNonce });
 
 interface Shown {
   readonly counts: { found: number; shown: number; left_out: number; not_expanded?: number };
@@ -30,13 +31,7 @@ function list(matches: readonly Match[], cursor: string | null = null) {
 }
 
 async function answer(options: Partial<AnswerPageOptions> & Pick<AnswerPageOptions, 'read'>) {
-  const defaults = {
-    limit: 50,
-    maxTokens: 2_000,
-    cursorField: 'next_cursor',
-    newNonce,
-    estimateTokens,
-  } as const;
+  const defaults = { limit: 50, maxTokens: 2_000, cursorField: 'next_cursor' } as const;
   const answered = await answerPage({ ...defaults, ...options });
   return { ...answered, structured: answered.structuredContent as unknown as Shown };
 }
