@@ -51,16 +51,16 @@ export const maxTokensMin = 1_000;
 /** Matches as a tool result: fenced, bounded, counts first. */
 export function answerMatches(options: AnswerMatchesOptions): MatchesAnswer {
   const { matches, maxTokens, expand = [], nonce, estimateTokens } = options;
-  const tokensOfParts = (written: WrittenMatch) =>
-    estimateTokens(`${JSON.stringify(written.fields)},`) +
-    estimateTokens(JSON.stringify(`${written.lines.join('\n')}\n`));
-  let room = maxTokens - tokensOfResult(assemble(options, []), estimateTokens);
+  // With the end of what stands before: what touches is cut into pieces together.
+  const tokensOf = ({ fields, lines }: WrittenMatch) =>
+    estimateTokens(`"}},${JSON.stringify(fields)}`) + estimateTokens(JSON.stringify(`\n${lines.join('\n')}`));
+  let room = maxTokens - tokensOfResult(assemble(options, []), estimateTokens) - estimateTokens(notice);
   for (;;) {
     const sizes = chooseSizes({
       matches,
       expand: new Set(expand),
       room,
-      tokensOf: (match, size) => tokensOfParts(writeMatch(match, size, nonce)),
+      tokensOf: (match, size) => tokensOf(writeMatch(match, size, nonce)),
     });
     const written = sizes.flatMap((size, index) => {
       const match = matches[index];

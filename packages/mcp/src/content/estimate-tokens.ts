@@ -35,7 +35,7 @@ const frame = new Set([
 ]);
 
 /** Characters with fewer tokens than bytes: from, to, tokens at most. */
-const cheapCharacters: ReadonlyArray<readonly [number, number, number]> = [
+export const cheapCharacters: ReadonlyArray<readonly [number, number, number]> = [
   [0xa0, 0xcf, 1],
   [0xe0, 0xff, 1],
   [0x410, 0x44f, 1],

@@ -13,6 +13,9 @@ interface ShareOptions {
 const previewLength = 280;
 /** When some are to be expanded, the others make way. */
 const shortPreviewLength = 60;
+const stepsMax = 5;
+/** In both forms together; English has more. A first guess, no bound. */
+const tokensPerCharacterMin = 0.5;
 
 interface Share {
   readonly match: Match;
@@ -59,35 +62,37 @@ function onlyShare(share: Share, { room, tokensOf }: ShareOptions): Share {
   return only;
 }
 
-/** Smallest need first: what it does not take of its part is there for the others. Returns what is left. */
+/** The shortest first: what it does not take of its part is there for the others. Returns what is left. */
 function grow(shares: readonly Share[], room: number, tokensOf: ShareOptions['tokensOf']): number {
-  const needs = shares
-    .map((share) => ({ share, need: tokensOf(share.match, { ...share.size, textLength: share.length }) }))
-    .toSorted((a, b) => a.need - a.share.tokens - (b.need - b.share.tokens));
+  const shortestFirst = shares.toSorted((a, b) => a.length - b.length);
   let left = room;
-  for (const [index, { share }] of needs.entries()) {
+  for (const [index, share] of shortestFirst.entries()) {
     const before = share.tokens;
-    growOne(share, Math.max(0, Math.floor(left / (needs.length - index))), tokensOf);
+    growOne(share, Math.max(0, Math.floor(left / (shares.length - index))), tokensOf);
     left -= share.tokens - before;
   }
   return left;
 }
 
-/** The longest text that costs no more than `extra` tokens above what the match has. */
+/**
+ * A text that costs no more than `extra` tokens above what the match has, and nearly as much: guessed by the price of
+ * the text so far known, which is right after a few steps, where halving would take a dozen.
+ */
 function growOne(share: Share, extra: number, tokensOf: ShareOptions['tokensOf']): void {
   const limit = share.tokens + extra;
-  let [fits, tooLong] = [share.size.textLength, share.length + 1];
-  while (tooLong - fits > 1) {
-    // The whole text first: mostly it fits.
-    const textLength = tooLong > share.length ? share.length : (fits + tooLong) >> 1;
-    const size = { ...share.size, textLength };
+  let tooLong = share.length + 1;
+  let guess = Math.min(share.length, share.size.textLength + Math.ceil(extra / tokensPerCharacterMin));
+  for (let step = 0; step < stepsMax && guess > share.size.textLength; step += 1) {
+    const size = { ...share.size, textLength: guess };
     const tokens = tokensOf(share.match, size);
+    const price = (tokens - share.tokens) / (guess - share.size.textLength);
     if (tokens > limit) {
-      tooLong = textLength;
-      continue;
+      tooLong = guess;
+    } else {
+      share.size = size;
+      share.tokens = tokens;
     }
-    fits = textLength;
-    share.size = size;
-    share.tokens = tokens;
+    const fits = share.size.textLength;
+    guess = Math.min(tooLong - 1, fits + Math.floor((limit - share.tokens) / Math.max(price, 0.01)));
   }
 }

@@ -24,17 +24,26 @@ export interface Excerpt {
 
 export const textLengthMax = 4_000;
 
-/** How much of each part, in UTF-8 bytes as it is written: that bounds its tokens, whatever is in it. */
-const fullSizes = { url: 400, title: 240, handle: 40, name: 80, language: 20, why: 60, whyCount: 4 };
-/** So little that it always fits. */
-const bareSizes: typeof fullSizes = {
-  url: 60,
-  title: 0,
-  handle: 20,
-  name: 0,
-  language: 0,
-  why: 0,
-  whyCount: 0,
+interface Sizes {
+  readonly url: number;
+  readonly title: number;
+  readonly handle: number;
+  readonly name: number;
+  readonly language: number;
+  readonly why: number;
+  readonly whyCount: number;
+  readonly measure: (written: string, characters: number) => number;
+}
+
+/** How much of each part, in characters. */
+const fullSizes: Sizes = {
+  ...{ url: 300, title: 200, handle: 40, name: 80, language: 20, why: 60, whyCount: 4 },
+  measure: (_written, characters) => characters,
+};
+/** So little that it always fits: in bytes as it is written, which bound the tokens, whatever is in it. */
+const bareSizes: Sizes = {
+  ...{ url: 60, title: 0, handle: 20, name: 0, language: 0, why: 0, whyCount: 0 },
+  measure: (written) => Buffer.byteLength(written),
 };
 
 export interface ExcerptSize {
@@ -47,9 +56,9 @@ export function excerptOf(match: Match, { textLength, bare }: ExcerptSize): Exce
   const { payload, platform, platform_post_id: postId, why } = match;
   const sizes = bare ? bareSizes : fullSizes;
   const cut: string[] = [];
-  const part = (name: string, value: string | null | undefined, bytes: number): string | null => {
-    if (value === null || value === undefined) return null;
-    const written = beginning(value, bytes);
+  const part = (name: string, value: string | null, size: number): string | null => {
+    if (value === null) return null;
+    const written = beginning(value, size, sizes.measure);
     if (!written.whole) cut.push(name);
     return written.text;
   };
@@ -82,8 +91,9 @@ function textOf(text: string | null, lengthWanted: number, cut: string[]): strin
   return visible(characters, { lines: true });
 }
 
-function whyOf(evidence: Match['why']['evidence'], sizes: typeof fullSizes): { why?: string[] } {
-  const words = new Set(evidence.slice(0, sizes.whyCount).map(({ text }) => beginning(text, sizes.why).text));
+function whyOf(evidence: Match['why']['evidence'], sizes: Sizes): { why?: string[] } {
+  const first = evidence.slice(0, sizes.whyCount);
+  const words = new Set(first.map(({ text }) => beginning(text, sizes.why, sizes.measure).text));
   return words.size === 0 ? {} : { why: [...words] };
 }
 
@@ -91,14 +101,12 @@ function present<Name extends string>(name: Name, value: string | null): { [Key 
   return value === null || value === '' ? {} : ({ [name]: value } as { [Key in Name]: string });
 }
 
-/** As much of the beginning as takes so many bytes when written visibly; never a part of a character. */
-function beginning(text: string, bytes: number): { text: string; whole: boolean } {
-  for (let length = bytes; ; length -= 1) {
+/** As much of the beginning as measures no more than `size`; never a part of a character. */
+function beginning(text: string, size: number, measure: Sizes['measure']): { text: string; whole: boolean } {
+  for (let length = size; ; length -= 1) {
     const characters = firstCharacters(text, length);
     const written = visible(characters);
-    if (Buffer.byteLength(written) <= bytes) {
-      return { text: written, whole: characters.length === text.length };
-    }
+    if (measure(written, length) <= size) return { text: written, whole: characters.length === text.length };
   }
 }
 

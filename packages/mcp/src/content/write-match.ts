@@ -33,8 +33,8 @@ export function writeMatch(match: Match, size: ExcerptSize, nonce: string): Writ
 }
 
 /**
- * What a reader needs, one line per field (all of them are in the structured content); each line of the text begins with a bar, so that a text cannot write a field of its own beneath
- * itself.
+ * What a reader needs, one line per field; the structured content has all. Each line of the text begins with a bar, so
+ * that a text cannot write a field of its own beneath itself.
  */
 function linesOf(content: UntrustedContent): string[] {
   const { author, url, published_at: publishedAt, title, why, text } = content;
