@@ -12,8 +12,8 @@ export interface Connection {
   readonly key: string;
 }
 
-/** Long enough for a rule to be registered on its platforms, short enough for somebody who waits at a terminal. */
-const timeoutMs = 30_000;
+/** Over a short interruption, and not longer than somebody waits who mistyped the address. */
+const timeoutMs = 10_000;
 
 /** The client that a command works with. Throws a Failure that says what to do when nobody logged in. */
 export async function connect(

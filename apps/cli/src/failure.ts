@@ -30,3 +30,8 @@ export class Failure extends Error {
 }
 
 export const usageFailure = (message: string): Failure => new Failure('usage', message);
+
+/** By its name: the built file and the sources that it loads (`local/`) have one class each. */
+export function isFailure(error: unknown): error is Failure {
+  return error instanceof Error && error.name === 'Failure' && 'ending' in error;
+}
