@@ -151,6 +151,7 @@ describe.each([
     const value = `added:"${word}" AND language:"en"`;
     const args = { ...draft(word), platforms: ['firehose'], overrides: { firehose: value } };
     ({ rule_id: pagesRuleId } = await agent.call('create_rule', args, created));
+    expect(pagesRuleId).toMatch(/^rule_/);
   });
 
   test('learns that a rule watches the same already, and deletes the second', async () => {
@@ -201,11 +202,11 @@ describe.each([
       `${word} ${number} on the island ${'and more '.repeat(20)}`.trim(),
     );
     await post(...texts);
-    const read: (string | null)[] = [];
+    const read: string[] = [];
     let answers = 0;
     for (let place: string | null | undefined; read.length < texts.length; answers++) {
       const answer = await wait({ max_tokens: 2000, wait_seconds: 20, ...(place && { ack: place }) });
-      read.push(...textsOf(answer));
+      read.push(...textsOf(answer).map(String));
       place = answer.ack;
       ack = place;
     }
@@ -223,7 +224,7 @@ describe.each([
       cursor = page.next_cursor ?? null;
     }
     expect(ids).toHaveLength(31);
-    expect(ids).toEqual(ids.toSorted().reverse());
+    expect(ids).toEqual(ids.toSorted().toReversed());
   });
 
   test('expands the one text that it wants to read in full', async () => {

@@ -140,7 +140,11 @@ describe('what a key may do', () => {
     expect(writing.toSorted()).toEqual([...Object.keys(args), 'wait_for_matches'].toSorted());
     for (const [name, sent] of Object.entries(args)) {
       const refusal = await agent.refused(name, sent);
-      expect(refusal, name).toMatchObject({ code: 'permission_denied', required_scope: 'rules:write' });
+      expect({ name, ...refusal }).toMatchObject({
+        name,
+        code: 'permission_denied',
+        required_scope: 'rules:write',
+      });
       expect(refusal.what_to_do).toContain('"rules:write"');
     }
     expect(await server.api(account).listRules()).toEqual(before);

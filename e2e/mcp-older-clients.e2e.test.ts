@@ -1,9 +1,11 @@
+import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { Client as ClientOf2026 } from '@modelcontextprotocol/client';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { z } from 'zod';
 import { overHttp, overStdio } from './src/mcp-agent.ts';
 import { type Account, type ServerUnderTest, startWorld, type World } from './src/world.ts';
 
@@ -77,3 +79,45 @@ describe.each([
     },
   );
 });
+
+test('the configurations in docs/mcp.md connect a client', async () => {
+  const page = await readFile(new URL('../docs/mcp.md', import.meta.url), 'utf8');
+  const configurations = [...page.matchAll(/^```json\n(.*?)^```$/gms)].map(([, json = '']) =>
+    configuration.parse(
+      JSON.parse(
+        json
+          .replace('http://127.0.0.1:8080', server.url)
+          .replace('esk_…', account.key)
+          .replace('/opt/earshot/earshot.mjs', cliScript),
+      ),
+    ),
+  );
+  expect(configurations).toHaveLength(2);
+  for (const { mcpServers } of configurations) {
+    const client = new Client({ name: 'configured', version: '1' });
+    await client.connect(transportOf(mcpServers.earshot));
+    expect((await client.listTools()).tools).toHaveLength(12);
+    await client.close();
+  }
+});
+
+const configuration = z.object({
+  mcpServers: z.object({
+    earshot: z.union([
+      z.object({ type: z.literal('http'), url: z.string(), headers: z.record(z.string(), z.string()) }),
+      z.object({
+        command: z.literal('node'),
+        args: z.array(z.string()),
+        env: z.record(z.string(), z.string()),
+      }),
+    ]),
+  }),
+});
+
+function transportOf(configured: z.output<typeof configuration>['mcpServers']['earshot']) {
+  return 'url' in configured
+    ? new StreamableHTTPClientTransport(new URL(configured.url), {
+        requestInit: { headers: configured.headers },
+      })
+    : new StdioClientTransport({ ...configured, command: process.execPath });
+}

@@ -4,10 +4,8 @@ import { connectInProcess, jsonAnswer } from './in-process.ts';
 
 const unasked: typeof fetch = () => Promise.reject(new Error('nothing is to be asked'));
 
-const names = [
-  ...['platform_syntax', 'validate_rule', 'create_rule', 'wait_for_matches', 'list_matches', 'list_rules'],
-  ...['get_rule', 'update_rule', 'pause_rule', 'resume_rule', 'delete_rule', 'get_coverage'],
-];
+const names =
+  'platform_syntax validate_rule create_rule wait_for_matches list_matches list_rules get_rule update_rule pause_rule resume_rule delete_rule get_coverage';
 
 describe('tools/list', () => {
   test.each([{ mode: { pin: '2026-07-28' } }, { mode: 'legacy' as const }])(
@@ -17,7 +15,6 @@ describe('tools/list', () => {
       await server.client.listTools();
       const listed = server.answers.find((answer) => answer.includes('"outputSchema"')) ?? '';
       const tokens = countTokens(listed);
-      console.log(`tools/list: ${tokens} tokens`);
       expect(tokens).toBeLessThanOrEqual(5_000);
       expect(tokens).toBeGreaterThan(1_000);
     },
@@ -26,7 +23,7 @@ describe('tools/list', () => {
   test('has every tool with a title, both schemas and all hints', async () => {
     await using server = await connectInProcess(unasked);
     const { tools } = await server.client.listTools();
-    expect(tools.map(({ name }) => name)).toEqual(names);
+    expect(tools.map(({ name }) => name).join(' ')).toBe(names);
     for (const { title, description, outputSchema, inputSchema, annotations } of tools) {
       expect(title && description && outputSchema && inputSchema).toBeTruthy();
       const hints = ['destructiveHint', 'idempotentHint', 'openWorldHint', 'readOnlyHint'];
@@ -120,6 +117,6 @@ test('a call that the client gives up reaches the API as given up', async () => 
   const call = server.client.callTool({ name: 'list_rules', arguments: {} }, { signal: leaving.signal });
   const signal = await asked.promise;
   leaving.abort();
-  await expect(call).rejects.toThrow();
+  await expect(call).rejects.toThrow(/abort/i);
   await expect.poll(() => signal.aborted).toBe(true);
 });
