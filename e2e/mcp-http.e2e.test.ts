@@ -57,6 +57,11 @@ async function ask({ method = 'POST', body = JSON.stringify(discover), headers =
 
 const agentOf = ({ key }: { key: string }, url = server.url): Promise<Agent> =>
   startAgent(overHttp({ url, key }));
+/** A reader exists as soon as its first call waits. */
+async function readerNames(): Promise<string[]> {
+  const { readers } = await createEarshot({ url: server.url, key: account.key }).listReaders();
+  return readers.map(({ name }) => name);
+}
 const newRule = { name: 'a', intent: 'b', platforms: ['x'] };
 const anything = z.looseObject({});
 
@@ -191,6 +196,26 @@ describe('limits', () => {
     for (let n = 0; n < 3; n++) expect((await agent.callRaw('list_rules', {})).refusal).toBeNull();
   });
 
+  test('a call that its client gives up gives its place back', async () => {
+    await using narrow = await world.startServer({ EARSHOT_REQUESTS_IN_FLIGHT_MAX: '1' });
+    await using agent = await agentOf(account, narrow.url);
+    const leaving = new AbortController();
+    const args = { reader: 'given-up', start: 'now', wait_seconds: 30 };
+    const call = agent.client.callTool(
+      { name: 'wait_for_matches', arguments: args },
+      { signal: leaving.signal },
+    );
+    // Caught at once: it is given up while this test waits for something else.
+    const givenUp = expect(call).rejects.toThrow(/abort/i);
+    await eventually(async () => expect(await readerNames()).toContain('given-up'), { timeoutMs: 20_000 });
+    leaving.abort();
+    await givenUp;
+    // Long before the call would have ended by itself.
+    await eventually(async () => expect((await agent.callRaw('list_rules', {})).refusal).toBeNull(), {
+      timeoutMs: 15_000,
+    });
+  });
+
   test('messages and what tools ask count towards the limit of the key', async () => {
     await using scarce = await world.startServer({ EARSHOT_REQUESTS_PER_MINUTE: '6' });
     const api = scarce.api(await world.newAccount());
@@ -253,14 +278,7 @@ describe('several nodes', () => {
       { reader: 'left', start: 'now', wait_seconds: 30 },
       anything,
     );
-    // The reader exists as soon as the waiting has begun.
-    await eventually(
-      async () => {
-        const { text } = await server.api(account).call('POST', '/api.ListReaders', {});
-        expect(text).toContain('"left"');
-      },
-      { timeoutMs: 20_000 },
-    );
+    await eventually(async () => expect(await readerNames()).toContain('left'), { timeoutMs: 20_000 });
     const startedAt = performance.now();
     const [answer] = await Promise.all([waiting, leaving.stop()]);
     expect(answer).toMatchObject({ matches: [], nothing: { why: expect.anything() } });

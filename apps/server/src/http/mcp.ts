@@ -5,6 +5,7 @@ import type { Authenticate } from '../accounts/authenticate.ts';
 import type { RateLimits } from '../limits/rate-limits.ts';
 import type { Logger } from '../observability/logger.ts';
 import { Failure } from '../runtime/failure.ts';
+import type { InnerCalls } from './inner-calls.ts';
 
 export interface McpOptions {
   readonly authenticate: Authenticate;
@@ -12,6 +13,7 @@ export interface McpOptions {
   readonly log: Logger;
   /** Web pages of these origins may call; programs send no `Origin`. */
   readonly mcpOrigins: readonly string[];
+  readonly innerCalls: InnerCalls;
 }
 
 /** Longer than a call that waits for matches, shorter than what the clients of agents wait for. */
@@ -21,7 +23,8 @@ const callMs = 45_000;
  * The tools of the MCP server at `/mcp`. They reach the operations through this very server, as any caller does: so keys,
  * scopes, limits, audit and idempotency are decided in one place, and no tool can do what its key cannot.
  */
-export function addMcp(app: FastifyInstance, { authenticate, limits, log, mcpOrigins }: McpOptions): void {
+export function addMcp(app: FastifyInstance, options: McpOptions): void {
+  const { authenticate, limits, log, mcpOrigins, innerCalls } = options;
   const mcp = createMcpOverHttp({
     onFault: (error) => log.error({ err: error }, 'a tool failed by our fault'),
   });
@@ -50,7 +53,7 @@ export function addMcp(app: FastifyInstance, { authenticate, limits, log, mcpOri
         url: 'http://earshot.invalid',
         key: keyOf(request),
         timeoutMs: callMs,
-        fetch: fetchFrom(app, request),
+        fetch: innerCalls.fetchFor(request),
       });
       const response = await mcp.answer(asked, { earshot, body: request.body });
       return reply.send(response);
@@ -76,24 +79,4 @@ function headersOf({ headers }: FastifyRequest): Headers {
 /** `authenticate` has taken it already. */
 function keyOf({ headers }: FastifyRequest): string {
   return headers.authorization?.slice('Bearer '.length) ?? '';
-}
-
-/** Asks this server without a socket: as the same caller, and under the same request id. */
-function fetchFrom(app: FastifyInstance, { id, ip }: FastifyRequest): typeof fetch {
-  return async (input, init) => {
-    const { pathname, search } = new URL(input instanceof Request ? input.url : input);
-    const answer = await app.inject({
-      method: init?.method === 'POST' ? 'POST' : 'GET',
-      url: pathname + search,
-      headers: { ...Object.fromEntries(new Headers(init?.headers)), 'x-request-id': id },
-      remoteAddress: ip,
-      ...(typeof init?.body === 'string' && { payload: init.body }),
-      ...(init?.signal && { signal: init.signal }),
-    });
-    const headers = Object.entries(answer.headers).map(([name, value]): [string, string] => [
-      name,
-      String(value),
-    ]);
-    return new Response(answer.rawPayload, { status: answer.statusCode, headers });
-  };
 }

@@ -1,5 +1,4 @@
 import { isUtf8 } from 'node:buffer';
-import { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { type Operation, operations, violationsOf } from '@earshot/contract';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
@@ -15,6 +14,7 @@ import { Failure } from '../runtime/failure.ts';
 import { trackAnswers } from './answers-under-way.ts';
 import { addDiscovery } from './discovery.ts';
 import { bodyBytesMax, errorAnswer, failureText } from './error-answer.ts';
+import { createInnerCalls } from './inner-calls.ts';
 import { addMcp } from './mcp.ts';
 import { requestIdOf } from './request-id.ts';
 import type { AnyRoute } from './route.ts';
@@ -68,11 +68,12 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   // As RFC 9110, 10.1.1 allows, an expectation that we do not know is ignored; Node's own answer has no body.
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response));
   readJsonOnly(app);
+  const innerCalls = createInnerCalls(app);
   app.addHook('onRequest', async (request, reply) => {
     reply.header('x-request-id', request.id);
     reply.header('cache-control', 'no-store');
-    // What a tool asks for belongs to a request that is under way, and comes without a socket.
-    const isNew = request.raw instanceof IncomingMessage && request.url !== '/healthz';
+    // What a tool asks for belongs to a request that is under way.
+    const isNew = !innerCalls.isInner() && request.url !== '/healthz';
     if (leaving.signal.aborted && isNew) {
       throw new Failure('unavailable', 'This node is shutting down: try again.', { retryAfterSeconds: 1 });
     }
@@ -87,7 +88,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   app.setErrorHandler((error, request, reply) => sendError(options, error, request, reply));
   app.setNotFoundHandler((request, reply) => sendError(options, noSuchPath(app, request), request, reply));
   addDiscovery(app, { isReady: options.isReady });
-  addMcp(app, options);
+  addMcp(app, { ...options, innerCalls });
   for (const route of options.routes) addRoute(app, { ...options, leaving: leaving.signal }, route);
   return {
     listen: (host, port) => app.listen({ host, port }),

@@ -14,7 +14,9 @@ export const createRule = defineTool({
   input: requestObject({
     name: z.string().meta({ description: 'Short, for people' }),
     intent: z.string().meta({ description: 'What the user wants to know, and what not' }),
-    platforms,
+    platforms: platforms.meta({
+      description: 'x: posts on X (premium, limited); firehose: web pages (regular, unlimited)',
+    }),
     overrides,
     expires_at: expiresAt.optional(),
   }),

@@ -6,7 +6,7 @@ import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { overHttp, overStdio } from './src/mcp-agent.ts';
+import { overHttp, overStdio, startAgent } from './src/mcp-agent.ts';
 import { type Account, type ServerUnderTest, startWorld, type World } from './src/world.ts';
 
 const cliScript = fileURLToPath(new URL('../apps/cli/src/main.ts', import.meta.url));
@@ -78,6 +78,15 @@ describe.each([
       }
     },
   );
+});
+
+test('with a key that does not work, the tools on stdio say so', async () => {
+  const key = `esk_${'0'.repeat(38)}`;
+  await using agent = await startAgent(overStdio({ url: server.url, key }));
+  expect(await agent.refused('list_rules', {})).toMatchObject({
+    code: 'unauthenticated',
+    what_to_do: expect.stringContaining('valid API key'),
+  });
 });
 
 test('the configurations in docs/mcp.md connect a client', async () => {
