@@ -34,6 +34,24 @@ export function toFinding(value: string | undefined, place: Place): Finding {
   };
 }
 
+const findingsMax = 10;
+const fixCharsMax = 8_000;
+
+/**
+ * The first ones, and their fixes as long as there is room: each fix is the whole value again, and a long rule can have
+ * a mistake at every word. Who mends these is told of the others.
+ */
+export function firstFindings<One extends Finding>(findings: readonly One[]): One[] {
+  let chars = 0;
+  return findings.slice(0, findingsMax).map((finding) => {
+    const { fixes, ...rest } = finding;
+    const hasRoom = chars < fixCharsMax;
+    for (const { value } of fixes ?? []) chars += value.length;
+    // The rest of a finding is a finding: what is left out is optional.
+    return hasRoom ? finding : (rest as One);
+  });
+}
+
 /** The value after the first fix of every place, as far as they do not overlap; undefined when nothing has a fix. */
 export function valueAfterFixes(value: string, places: readonly Place[]): string | undefined {
   const edits: Edit[] = [];

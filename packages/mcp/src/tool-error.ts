@@ -1,6 +1,7 @@
 import { errorCodes, type Violation } from '@earshot/contract';
 import { EarshotError } from '@earshot/sdk';
-import { type Finding, renderFinding, toFinding, valueAfterFixes } from './finding.ts';
+import { visible } from './content/visible.ts';
+import { type Finding, firstFindings, renderFinding, toFinding, valueAfterFixes } from './finding.ts';
 import { InvalidArguments } from './tool.ts';
 
 interface ErrorBlock {
@@ -58,7 +59,7 @@ function describeError(error: unknown, args: unknown): DescribedError {
   const { violations, request_id: _, ...details } = error.details;
   return {
     code,
-    message,
+    message: inSight(message, violations?.[0]?.code),
     ...(violations ? corrections(violations, args) : { what_to_do: whatToDo(error) }),
     ...details,
     ...(requestId !== undefined && { request_id: requestId }),
@@ -86,12 +87,19 @@ function corrections(violations: readonly Violation[], args: unknown) {
     what_to_do: hasFix
       ? 'Call again with the fields of "send", the rest unchanged.'
       : 'Correct the fields named above and call again.',
-    violations: violations.map(({ field, ...place }) => ({
-      field,
-      ...toFinding(valueAt(args, field), place),
-    })),
+    violations: firstFindings(
+      violations.map(({ field, ...place }) => ({
+        field,
+        ...toFinding(valueAt(args, field), { ...place, message: inSight(place.message, place.code) }),
+      })),
+    ),
     ...(hasFix && { send }),
   };
+}
+
+/** A platform's refusal is told in its own words, which are not ours. */
+function inSight(message: string, code: string | undefined): string {
+  return code === 'upstream_rejected' ? visible(message) : message;
 }
 
 /** Only rule values have spans and fixes, and they are at `overrides.<platform>`. */

@@ -1,6 +1,6 @@
 import { requestObject } from '@earshot/contract';
 import { z } from 'zod';
-import { findingSchema, toFinding } from '../finding.ts';
+import { findingSchema, firstFindings, toFinding } from '../finding.ts';
 import { perPlatform } from '../per-platform.ts';
 import { expiresAt, overrides, platforms } from '../rule-fields.ts';
 import { defineTool } from '../tool.ts';
@@ -38,7 +38,7 @@ export const createRule = defineTool({
         platforms: perPlatform(created, ({ status, translated_value, warnings }, name) => ({
           status,
           translated_value,
-          warnings: warnings.map((warning) => toFinding(args.overrides[name], warning)),
+          warnings: firstFindings(warnings.map((found) => toFinding(args.overrides[name], found))),
         })),
       },
     };

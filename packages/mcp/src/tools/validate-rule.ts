@@ -1,6 +1,6 @@
 import { requestObject } from '@earshot/contract';
 import { z } from 'zod';
-import { findingSchema, toFinding } from '../finding.ts';
+import { findingSchema, firstFindings, toFinding } from '../finding.ts';
 import { perPlatform } from '../per-platform.ts';
 import { overrides, platforms } from '../rule-fields.ts';
 import { defineTool, readsOnly } from '../tool.ts';
@@ -29,7 +29,7 @@ export const validateRule = defineTool({
         platforms: perPlatform(checked, ({ valid, translated_value, diagnostics }, name) => ({
           valid,
           translated_value,
-          findings: diagnostics.map((diagnostic) => toFinding(args.overrides[name], diagnostic)),
+          findings: firstFindings(diagnostics.map((found) => toFinding(args.overrides[name], found))),
         })),
       },
     };

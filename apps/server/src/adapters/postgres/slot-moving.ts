@@ -9,15 +9,13 @@ interface Target {
 }
 
 /**
- * Sources that can take slots of another one, under the lock under which new slots are placed: capacity is exact. The
- * other one is locked with them, in the same order, so that two which give to each other do not block each other.
+ * Sources that can take slots of another one, under the lock under which new slots are placed: capacity is exact. All
+ * of the platform are locked, in the same order, so that two which give to each other do not block each other.
  */
 async function lockTargets(sql: Sql, sourceId: string): Promise<Target[]> {
   const platform = 'platform = (select platform from sources where id = $1)';
   const others = `${platform} and enabled and id <> $1`;
-  await sql.run(`select 1 from sources where ${platform} and (enabled or id = $1) order by id for update`, [
-    sourceId,
-  ]);
+  await sql.run(`select 1 from sources where ${platform} order by id for update`, [sourceId]);
   return await sql.many<Target>(
     `select id, greatest(0, capacity - (select count(*) from slots where source_id = sources.id)) as room
      from sources where ${others}
@@ -86,6 +84,33 @@ export async function moveToRoom(
   const room = roomOf(targets);
   await give(sql, ids.slice(0, room), targets);
   return { moved: Math.min(room, ids.length), left: ids.slice(room) };
+}
+
+/**
+ * The former source does not have the rules of these slots any more, and their new one has not registered them: a gap
+ * since the former source was last seen with them. What nobody else has room for, it takes back.
+ */
+export async function takeBack(sql: Sql, sourceId: string, slotIds: readonly string[]): Promise<void> {
+  if (slotIds.length === 0) return;
+  await sql.run(
+    `insert into slot_gaps (slot_id, from_at)
+     select slots.id, greatest(slots.registered_at, slots.confirmed_at, sources.rules_seen_at)
+     from slots join sources on sources.id = $2
+     where slots.id = any($1) and slots.state in ('wanted', 'failed') and slots.registered_at is not null
+       and not exists (select 1 from slot_gaps where slot_id = slots.id and to_at is null)`,
+    [slotIds, sourceId],
+  );
+  await lockTargets(sql, sourceId);
+  await sql.run(
+    `update slots set source_id = $2, state = 'wanted', moved_from = null, problem = null, problem_kind = null
+     where id in (
+       select id from slots
+       where id = any($1) and state = 'failed' and problem_kind = 'full' and registered_at is not null
+       order by created_at
+       limit (select greatest(0, capacity - (select count(*) from slots where source_id = $2)) from sources where id = $2)
+       for update skip locked)`,
+    [slotIds, sourceId],
+  );
 }
 
 export async function movedFrom(sql: Sql, sourceId: string): Promise<string[]> {
