@@ -24,6 +24,8 @@ const allowed = {
     'packages/sandbox',
     'packages/sdk',
     'packages/testkit',
+    // Texts that attack what the server answers.
+    'packages/mcp/test/injections/',
     'apps/server/src/admin\\.ts',
     // The names of the points at which a test lets the server crash.
     'apps/server/src/runtime/checkpoint\\.ts',

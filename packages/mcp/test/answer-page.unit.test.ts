@@ -71,7 +71,7 @@ describe('an answer with matches', { timeout: 60_000 }, () => {
         expect(answered.shown).toBeGreaterThanOrEqual(1);
         separate(answered);
       }),
-      { numRuns: 60 },
+      { numRuns: 60, endOnFailure: true },
     );
   });
 
@@ -93,12 +93,13 @@ describe('an answer with matches', { timeout: 60_000 }, () => {
             const { structured } = await answer({ read: list(matches, cursor), maxTokens });
             ids.push(...structured.matches.map(({ match_id: id }) => id));
             cursor = structured.next_cursor;
+            expect(structured.matches).not.toEqual([]);
             expect(cursor).not.toBeNull();
           }
           expect(ids).toEqual(matches.map(({ id }) => id));
         },
       ),
-      { numRuns: 40 },
+      { numRuns: 40, endOnFailure: true },
     );
   });
 

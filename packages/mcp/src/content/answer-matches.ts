@@ -55,6 +55,7 @@ export function answerMatches(options: AnswerMatchesOptions): MatchesAnswer {
   const tokensOf = ({ fields, lines }: WrittenMatch) =>
     estimateTokens(`"}},${JSON.stringify(fields)}`) + estimateTokens(JSON.stringify(`\n${lines.join('\n')}`));
   let room = maxTokens - tokensOfResult(assemble(options, []), estimateTokens) - estimateTokens(notice);
+  let shrunk = 0;
   for (;;) {
     const sizes = chooseSizes({
       matches,
@@ -71,7 +72,8 @@ export function answerMatches(options: AnswerMatchesOptions): MatchesAnswer {
     const over = tokensOfResult(answer, estimateTokens) - maxTokens;
     if (over <= 0) return answer;
     if (room <= 0) throw new Error(`not even one match fits into ${maxTokens} tokens`);
-    room -= over;
+    shrunk = 2 * shrunk + over;
+    room -= shrunk;
   }
 }
 

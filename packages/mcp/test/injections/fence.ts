@@ -9,7 +9,8 @@ export interface Separated {
   readonly nonce: string;
   readonly insides: readonly string[];
   readonly contents: readonly unknown[];
-  /** Everything else, with the nonce taken out. */
+  /** What is left of the text, and of both forms, without them and without the nonce. */
+  readonly outsideText: string;
   readonly outside: string;
 }
 
@@ -44,6 +45,7 @@ export function separate(received: ReceivedMatches): Separated {
     nonce,
     insides,
     contents,
+    outsideText,
     outside: `${outsideText}\n${JSON.stringify({ ...rest, matches: blanked }, null, 1)}`,
   };
 }

@@ -1,3 +1,5 @@
+export { separate, unseenIn } from './fence.ts';
+
 import { fences } from './fences.ts';
 import { orders } from './orders.ts';
 import { shapes } from './shapes.ts';
