@@ -41,10 +41,14 @@ export async function* followFrom(earshot: Earshot, following: Following): Async
 
 /** The follower says nothing when its stream is open: its cursor appears. */
 async function opened(live: FollowedMatches, first: Promise<unknown>): Promise<void> {
-  let hasEnded = false;
   // A failure is thrown where the match is waited for.
-  first.catch(() => undefined).finally(() => (hasEnded = true));
-  while (live.cursor === undefined && !hasEnded) await sleep(openPollMs);
+  const ended = first.then(
+    () => true,
+    () => true,
+  );
+  while (live.cursor === undefined) {
+    if (await Promise.race([ended, sleep(openPollMs, false)])) return;
+  }
 }
 
 async function* listPast(
