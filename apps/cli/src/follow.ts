@@ -83,11 +83,16 @@ export function noticingFetch(note: (text: string) => void): typeof fetch {
       if (init?.signal?.aborted !== true) trouble('Earshot cannot be reached');
       throw error;
     }
-    if (response.status >= 500 || response.status === 429) trouble(`Earshot answers with ${response.status}`);
+    if (isWorthWaiting(response)) trouble(`Earshot answers with ${response.status}`);
     else if (isInTrouble) {
       isInTrouble = false;
       note('Earshot is there again.');
     }
     return response;
   };
+}
+
+/** A limit of the plan asks for a minute, and is not tried again. */
+function isWorthWaiting({ status, headers }: Response): boolean {
+  return [502, 503, 504].includes(status) || (status === 429 && Number(headers.get('retry-after')) < 60);
 }
