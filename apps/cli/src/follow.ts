@@ -39,15 +39,13 @@ export async function* followFrom(earshot: Earshot, following: Following): Async
   }
 }
 
-/** The follower says nothing when its stream is open: its cursor appears. */
+/** The follower says nothing when its stream is open: its cursor appears. Throws what the stream is refused with. */
 async function opened(live: FollowedMatches, first: Promise<unknown>): Promise<void> {
-  // A failure is thrown where the match is waited for.
-  const ended = first.then(
-    () => true,
-    () => true,
-  );
+  const hasMatch = first.then(() => true);
+  // Later on it is the match that is waited for, and its failure is thrown there.
+  hasMatch.catch(() => undefined);
   while (live.cursor === undefined) {
-    if (await Promise.race([ended, sleep(openPollMs, false)])) return;
+    if (await Promise.race([hasMatch, sleep(openPollMs, false)])) return;
   }
 }
 
