@@ -110,6 +110,14 @@ describe('who may call', () => {
     },
   );
 
+  test.each([
+    { 'mcp-method': 'tools/list' },
+    { 'mcp-protocol-version': '2025-06-18' },
+    { 'mcp-protocol-version': '2099-01-01' },
+  ])('headers that contradict the message are refused with 400: %o', async (headers) => {
+    expect((await ask({ headers })).status).toBe(400);
+  });
+
   test('a subscription is refused: nothing that it could tell ever changes', async () => {
     const listen = {
       ...discover,
@@ -190,14 +198,18 @@ describe('what a key may do', () => {
 });
 
 describe('limits', () => {
+  let narrow: ServerUnderTest;
+  beforeAll(async () => {
+    narrow = await world.startServer({ EARSHOT_REQUESTS_IN_FLIGHT_MAX: '1' });
+  });
+  afterAll(() => narrow?.stop());
+
   test('a tool does not stand in its own way where one request may be under way', async () => {
-    await using narrow = await world.startServer({ EARSHOT_REQUESTS_IN_FLIGHT_MAX: '1' });
     await using agent = await agentOf(account, narrow.url);
     for (let n = 0; n < 3; n++) expect((await agent.callRaw('list_rules', {})).refusal).toBeNull();
   });
 
   test('a call that its client gives up gives its place back', async () => {
-    await using narrow = await world.startServer({ EARSHOT_REQUESTS_IN_FLIGHT_MAX: '1' });
     await using agent = await agentOf(account, narrow.url);
     const leaving = new AbortController();
     const args = { reader: 'given-up', start: 'now', wait_seconds: 30 };

@@ -200,7 +200,7 @@ export const settings = {
   },
   mcpOrigins: {
     variable: 'EARSHOT_MCP_ORIGINS',
-    schema: list.pipe(z.array(z.string().regex(/^https?:\/\/[^/]+$/))).default([]),
+    schema: list.pipe(z.array(z.string().regex(/^[a-z][a-z0-9+.-]*:\/\/[^/]+$/))).default([]),
     about:
       'Origins of web pages that may call `/mcp`, such as `https://agents.example.com`, separated by commas. Programs send no `Origin` and need no entry.',
   },

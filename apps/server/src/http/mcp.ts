@@ -70,9 +70,12 @@ function assertOrigin(origin: string | undefined, allowed: readonly string[]): v
   );
 }
 
+/** For the protocol, which has no use for the key. */
 function headersOf({ headers }: FastifyRequest): Headers {
   const copied = new Headers();
-  for (const [name, value] of Object.entries(headers)) if (typeof value === 'string') copied.set(name, value);
+  for (const [name, value] of Object.entries(headers)) {
+    if (typeof value === 'string' && name !== 'authorization') copied.set(name, value);
+  }
   return copied;
 }
 
