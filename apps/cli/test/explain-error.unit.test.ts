@@ -67,7 +67,7 @@ test('why nothing could be reached is said', () => {
 
 test('what a platform said cannot move the cursor', () => {
   const error = new EarshotError('"x" refused it: \u001b[2Jno\u202e', { code: 'failed_precondition' });
-  expect(explainError(error, {}, 80)).toBe('"x" refused it:  [2Jno ');
+  expect(explainError(error, {}, 80)).toBe('"x" refused it: [2Jno ');
 });
 
 test('the version is that of the package', async () => {
