@@ -40,7 +40,7 @@ describe('CreateRule', () => {
   test('refuses a rule whose examples fail: every one, with the clause that decided, and nothing is registered', async () => {
     const examples = {
       must_match: [post('A rocket launch'), post('A rocket'), post('rocket launch', { language: 'de' })],
-      must_not_match: [post('A rocket launch game'), page('rocket')],
+      must_not_match: [post('A rocket launch game', { language: 'en' }), page('rocket')],
     };
     const { code, details } = await refused('/api.CreateRule', rule({ examples }));
     expect(code).toBe('invalid_argument');

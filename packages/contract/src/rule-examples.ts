@@ -16,25 +16,31 @@ const RAW_DEPTH_MAX = 20;
 
 const short = (description: string) => text({ max: 2_048, description }).nullable().optional();
 
-const examplePayload = requestObject({
-  url: short('Address of the item.'),
-  title: short('Title of the page.'),
-  text: text({ max: 10_000, description: 'The whole text: of the post, or what was added to the page.' })
-    .nullable()
-    .optional(),
-  author: requestObject({
-    id: short('Id on the platform.'),
-    name: short('Name for people.'),
-    handle: short('Name on the platform, without @.'),
-  })
-    .nullable()
-    .optional(),
-  published_at: requestTime.nullable().optional(),
-  language: short('Language code, as the platform delivers it.'),
-  raw: z.record(z.string(), z.unknown()).nullable().optional().meta({
-    description: 'The item as the platform delivers it. With it, the other fields do not count.',
-  }),
-})
+const examplePayload = requestObject(
+  {
+    url: short('Address of the item.'),
+    title: short('Title of the page.'),
+    text: text({ max: 10_000, description: 'The whole text: of the post, or what was added to the page.' })
+      .nullable()
+      .optional(),
+    author: requestObject(
+      {
+        id: short('Id on the platform.'),
+        name: short('Name for people.'),
+        handle: short('Name on the platform, without @.'),
+      },
+      'an author',
+    )
+      .nullable()
+      .optional(),
+    published_at: requestTime.nullable().optional(),
+    language: short('Language code, as the platform delivers it.'),
+    raw: z.record(z.string(), z.unknown()).nullable().optional().meta({
+      description: 'The item as the platform delivers it. With it, the other fields do not count.',
+    }),
+  },
+  'a payload',
+)
   .superRefine((payload, context) => {
     const problem = payload?.raw && rawProblem(payload.raw, RAW_DEPTH_MAX);
     if (problem) context.addIssue({ ...problem, path: ['raw'] });
@@ -60,16 +66,17 @@ function rawProblem(value: unknown, depthLeft: number): RequestIssue | undefined
   return undefined;
 }
 
-const ruleExample = requestObject({ platform: platformSchema, payload: examplePayload }).superRefine(
-  (example, context) => {
-    if (!example?.payload || example.payload.raw) return;
-    const { text: content, title, url } = example.payload;
-    const needed = example.platform === 'x' ? [content] : [content, title, url];
-    if (needed.some((field) => typeof field === 'string')) return;
-    const fields = example.platform === 'x' ? '"text" or "raw"' : '"text", "title", "url" or "raw"';
-    context.addIssue(requestIssue('required', `Needs ${fields}.`, ['payload']));
-  },
-);
+const ruleExample = requestObject(
+  { platform: platformSchema, payload: examplePayload },
+  'an example',
+).superRefine((example, context) => {
+  if (!example?.payload || example.payload.raw) return;
+  const { text: content, title, url } = example.payload;
+  const needed = example.platform === 'x' ? [content] : [content, title, url];
+  if (needed.some((field) => typeof field === 'string')) return;
+  const fields = example.platform === 'x' ? '"text" or "raw"' : '"text", "title", "url" or "raw"';
+  context.addIssue(requestIssue('required', `Needs ${fields}.`, ['payload']));
+});
 
 const exampleList = (description: string) =>
   z
@@ -84,10 +91,13 @@ const exampleList = (description: string) =>
     .default([])
     .meta({ description, maxItems: EXAMPLES_MAX });
 
-export const ruleExamples = requestObject({
-  must_match: exampleList('Items that the rule must match.'),
-  must_not_match: exampleList('Items that the rule must not match.'),
-})
+export const ruleExamples = requestObject(
+  {
+    must_match: exampleList('Items that the rule must match.'),
+    must_not_match: exampleList('Items that the rule must not match.'),
+  },
+  '"examples"',
+)
   .superRefine((examples, context) => {
     if (context.issues.length > 0) return;
     const bytes = new TextEncoder().encode(JSON.stringify(examples)).length;

@@ -41,16 +41,20 @@ export const expiresAt = requestTime.nullable().meta({
   description: 'When the rule is paused by itself: a time in the future, or null for never.',
 });
 
-const managedName = (description: string) =>
-  text({ max: 100, description }).superRefine((name, context) => {
-    if (!/^[A-Za-z0-9][A-Za-z0-9._-]*$/.test(name))
-      context.addIssue(
-        requestIssue(
-          'invalid_value',
-          'Must be letters, digits, dots, dashes and underscores, and begin with one of the first two.',
-        ),
-      );
-  });
+export const managedPattern = /^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/;
+
+export const managedName = (description: string) =>
+  text({ max: 100, description })
+    .superRefine((name, context) => {
+      if (!managedPattern.test(name)) context.addIssue(badManagedName());
+    })
+    .meta({ pattern: managedPattern.source });
+
+export function badManagedName(): RequestIssue {
+  const message =
+    'Must be up to 100 letters, digits, dots, dashes and underscores, and begin with one of the first two.';
+  return requestIssue('invalid_value', message);
+}
 
 /** Who keeps a rule as code: the file's set, and the rule's key in it. Together unique among the account's rules. */
 export const managedBy = requestObject({
