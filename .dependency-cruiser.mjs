@@ -7,7 +7,14 @@ const allowed = {
   'packages/sdk': ['packages/contract'],
   'packages/testkit': ['packages/engines'],
   'apps/server': ['packages/contract', 'packages/query'],
-  'apps/cli': ['packages/engines', 'packages/sandbox', 'apps/server/src/admin\\.ts'],
+  'apps/cli': [
+    'packages/contract',
+    'packages/engines',
+    'packages/query',
+    'packages/sandbox',
+    'packages/sdk',
+    'apps/server/src/admin\\.ts',
+  ],
   e2e: [
     'packages/contract',
     'packages/engines',

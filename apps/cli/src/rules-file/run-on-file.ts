@@ -1,0 +1,27 @@
+import { readFile } from 'node:fs/promises';
+import type { Earshot } from '@earshot/sdk';
+import { type Plan, planRules } from './plan.ts';
+import { type CheckedFile, checkRulesFile, type Finding } from './rules-file.ts';
+import { readSourceFile } from './source-file.ts';
+
+export const rulesFileDefault = 'rules.yaml';
+
+export async function loadRulesFile(path: string): Promise<CheckedFile> {
+  return checkRulesFile(readSourceFile(path, await readFile(path, 'utf8')));
+}
+
+/** What keeps the file from being applied, and what is only told. */
+export function findingsOf({ findings, examples }: CheckedFile): { errors: Finding[]; warnings: Finding[] } {
+  const failing = examples.filter(({ outcome }) => outcome !== 'holds').map(({ finding }) => finding);
+  const all = [...findings, ...failing];
+  return {
+    errors: all.filter(({ severity }) => severity === 'error'),
+    warnings: all.filter(({ severity }) => severity === 'warning'),
+  };
+}
+
+/** One request, however many rules there are. */
+export async function planFile(earshot: Pick<Earshot, 'listRules'>, file: CheckedFile): Promise<Plan> {
+  const { rules } = await earshot.listRules();
+  return planRules(file, rules);
+}

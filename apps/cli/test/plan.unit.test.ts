@@ -1,0 +1,130 @@
+import type { Rule } from '@earshot/sdk';
+import { describe, expect, test } from 'vitest';
+import { createRequest, deleteRequest, planRules, updateRequest } from '../src/rules-file/plan.ts';
+import type { WantedRule } from '../src/rules-file/rules-file.ts';
+
+const set = 'launches';
+
+function wanted(key: string, more: Partial<WantedRule> = {}): WantedRule {
+  const common = {
+    name: key,
+    intent: 'to know',
+    overrides: { x: 'rocket' },
+    expiresAt: null,
+    examples: null,
+  };
+  return { key, ...common, ...more };
+}
+
+function rule(key: string, more: Partial<Rule> = {}): Rule {
+  return {
+    id: `rule_${key}`,
+    name: key,
+    intent: 'to know',
+    created_at: '2026-11-14T22:46:00.000Z',
+    updated_at: '2026-11-14T22:46:00.000Z',
+    version: 3,
+    state: 'active',
+    expires_at: null,
+    examples: null,
+    managed_by: { set, key },
+    platforms: { x: onPlatform('rocket') },
+    ...more,
+  };
+}
+
+function onPlatform(value: string): NonNullable<Rule['platforms']['x']> {
+  return {
+    value,
+    platform_rule_id: '1',
+    translated_value: value,
+    status: 'active',
+    rule_type: 'premium',
+    active_since: null,
+    last_match_at: null,
+    match_count: 0,
+  };
+}
+
+const examples = {
+  must_match: [{ platform: 'x' as const, payload: { text: 'rocket' } }],
+  must_not_match: [],
+};
+
+describe('the plan', () => {
+  test('creates what is missing, deletes what is left over, and leaves the rest', () => {
+    const plan = planRules({ set, rules: [wanted('a'), wanted('b')] }, [rule('b'), rule('c')]);
+    expect(plan).toMatchObject({ updates: [], unchanged: 1, others: 0 });
+    expect(plan.creates.map(({ key }) => key)).toEqual(['a']);
+    expect(plan.deletes.map(({ id }) => id)).toEqual(['rule_c']);
+  });
+
+  test('never touches rules that were made by hand or belong to another set, whatever they are called', () => {
+    const others = [
+      rule('a', { id: 'rule_1', managed_by: null }),
+      rule('a', { id: 'rule_2', managed_by: { set: 'another', key: 'a' } }),
+    ];
+    const plan = planRules({ set, rules: [] }, [...others, rule('a', { id: 'rule_3' })]);
+    expect(plan.deletes.map(({ id }) => id)).toEqual(['rule_3']);
+    expect(plan.others).toBe(2);
+    expect(planRules({ set, rules: [wanted('a')] }, others)).toMatchObject({ creates: [{ key: 'a' }] });
+  });
+
+  test.each<[string, Partial<WantedRule>, Partial<Rule>, unknown, unknown]>([
+    ['name', { name: 'new' }, {}, 'a', 'new'],
+    ['intent', { intent: 'new' }, {}, 'to know', 'new'],
+    ['overrides.x', { overrides: { x: 'rockets' } }, {}, 'rocket', 'rockets'],
+    ['overrides.firehose', { overrides: { x: 'rocket', firehose: 'rocket' } }, {}, null, 'rocket'],
+    [
+      'overrides.firehose',
+      {},
+      { platforms: { x: onPlatform('rocket'), firehose: onPlatform('rocket') } },
+      'rocket',
+      null,
+    ],
+    ['expires_at', { expiresAt: '2027-01-01T01:00:00+01:00' }, {}, null, '2027-01-01T00:00:00.000Z'],
+    ['examples', { examples }, {}, null, examples],
+    ['examples', {}, { examples }, examples, null],
+  ])('changes %s when that alone differs', (field, change, present, from, to) => {
+    const { updates, unchanged } = planRules({ set, rules: [wanted('a', change)] }, [rule('a', present)]);
+    expect(updates.map(({ changes }) => changes)).toEqual([[{ field, from, to }]]);
+    expect(unchanged).toBe(0);
+  });
+
+  test('takes the same moment, the same examples, and a rule that is paused, for unchanged', () => {
+    const same = wanted('a', { expiresAt: '2027-01-01T01:00:00+01:00', examples });
+    const present = rule('a', {
+      expires_at: '2027-01-01T00:00:00.000Z',
+      examples: structuredClone(examples),
+      state: 'paused',
+    });
+    expect(planRules({ set, rules: [same] }, [present])).toMatchObject({ updates: [], unchanged: 1 });
+  });
+});
+
+describe('requests', () => {
+  test('an update sends what differs, and the version that was compared', () => {
+    const [update] = planRules({ set, rules: [wanted('a', { name: 'new' })] }, [rule('a')]).updates;
+    expect(update && updateRequest(update)).toEqual({ rule_id: 'rule_a', if_version: 3, name: 'new' });
+    const overrides = { firehose: 'rocket' };
+    const [moved] = planRules({ set, rules: [wanted('a', { overrides })] }, [rule('a')]).updates;
+    expect(moved && updateRequest(moved)).toEqual({
+      rule_id: 'rule_a',
+      if_version: 3,
+      platforms: ['firehose'],
+      overrides,
+    });
+  });
+
+  test('a creation marks the rule as the file’s, and a deletion names the version', () => {
+    expect(createRequest(set, wanted('a', { examples }))).toEqual({
+      name: 'a',
+      intent: 'to know',
+      platforms: ['x'],
+      overrides: { x: 'rocket' },
+      examples,
+      managed_by: { set, key: 'a' },
+    });
+    expect(deleteRequest(rule('a'))).toEqual({ rule_id: 'rule_a', if_version: 3 });
+  });
+});
