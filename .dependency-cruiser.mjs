@@ -8,7 +8,7 @@ const allowed = {
   'packages/testkit': ['packages/engines'],
   'apps/server': ['packages/contract', 'packages/query'],
   'apps/cli': [
-    'packages/contract',
+    'packages/contract/src/(suggest|rules-file)\\.ts',
     'packages/engines',
     'packages/query',
     'packages/sandbox',

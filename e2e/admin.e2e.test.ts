@@ -45,7 +45,7 @@ test('a created key works, and stops working when it is revoked', async () => {
   expect(await adminJson('revoke-key', created.key_id)).toEqual({ key_id: created.key_id, revoked: true });
   await eventually(async () => expect(await statusWith(created.key)).toBe(401), { timeoutMs: 5_000 });
   const again = await admin('revoke-key', created.key_id);
-  expect(again).toMatchObject({ code: 1, stdout: '' });
+  expect(again).toMatchObject({ code: 3, stdout: '' });
   expect(again.stderr).toContain(`There is no key ${created.key_id} that still works.`);
 });
 
@@ -69,17 +69,19 @@ test('people are told that the key is shown once, and how to go on', async () =>
 });
 
 test.for([
-  ['create-account --name A --plan gold', 'There is no plan "gold". Plans: free, paid.'],
-  ['create-key --account acc_unknown', 'There is no account acc_unknown.'],
-  ['create-account --name A --database-url postgres://earshot@127.0.0.1:1/earshot', 'database'],
-])('%s is refused with what to do', async ([typed = '', words = '']) => {
+  ['create-account --name A --plan gold', 2, '--plan takes free or paid, not "gold".'],
+  ['create-key --account acc_unknown', 3, 'There is no account acc_unknown.'],
+  ['create-account --name A --database-url postgres://earshot@127.0.0.1:1/earshot', 1, 'database'],
+] as const)('%s is refused with what to do', async ([typed, code, words]) => {
   const outcome = await admin(...typed.split(' '));
-  expect(outcome).toMatchObject({ code: 1, stdout: '' });
+  expect(outcome).toMatchObject({ code, stdout: '' });
   expect(outcome.stderr).toContain(words);
 });
 
-test('a command that does not exist shows the usage', async () => {
+test('a command that does not exist is refused with those that do', async () => {
   const outcome = await admin('create', 'extra');
   expect(outcome).toMatchObject({ code: 2, stdout: '' });
-  expect(outcome.stderr).toContain('Usage: earshot admin create-account');
+  expect(outcome.stderr).toContain(
+    'There is no command earshot admin create. Did you mean earshot admin create-account?',
+  );
 });

@@ -1,44 +1,85 @@
-import type { Command } from './command.ts';
-import { admin } from './commands/admin.ts';
-import { demo } from './commands/demo.ts';
-import { services } from './commands/services.ts';
+#!/usr/bin/env node
+import { type Command, type CommandGroup, type Context, isGroup } from './command.ts';
+import { earshotCommands } from './commands.ts';
+import { connect } from './connection.ts';
+import { endingOf, errorAsJson, explainError } from './explain-error.ts';
+import { exitCodes, usageFailure } from './failure.ts';
+import { noticingFetch } from './follow.ts';
+import { helpOf } from './help.ts';
+import { createScreen } from './output/create-screen.ts';
+import { parseArguments, type Resolved, resolveCommand } from './parse-arguments.ts';
+import { version } from './version.ts';
 
-const commands: readonly Command[] = [demo, services, admin];
+/** What an error must know of what was typed, as far as it was read. */
+interface Progress {
+  options: Readonly<Record<string, unknown>>;
+  isJson: boolean;
+  path: readonly string[];
+}
 
-async function main([name, ...args]: string[]): Promise<number> {
-  const command = commands.find((candidate) => candidate.name === name);
-  if (command === undefined) {
-    const isHelp = name === undefined || name === 'help' || name === '--help' || name === '-h';
-    if (isHelp) console.log(help());
-    else console.error(`earshot: no such command: ${name}\n\n${help()}`);
-    return isHelp ? 0 : 2;
+const columnsWithoutTerminal = 120;
+
+async function main(words: readonly string[]): Promise<number> {
+  const progress: Progress = { options: {}, isJson: words.includes('--json'), path: [] };
+  try {
+    return await runCommand(words, progress);
+  } catch (error) {
+    return report(error, progress);
   }
-  if (args.includes('--help') || args.includes('-h')) {
-    console.log(command.usage);
-    return 0;
+}
+
+async function runCommand(words: readonly string[], progress: Progress): Promise<number> {
+  const [first, ...others] = words;
+  const asked = first === 'help' ? [...others, '--help'] : words;
+  const resolved = resolveCommand(earshotCommands, asked);
+  const { entry, path, rest } = resolved;
+  progress.path = path;
+  if (isGroup(entry)) return runGroup({ entry, path, rest });
+  const typed = parseArguments(entry, rest);
+  progress.options = typed.options;
+  progress.isJson = typed.isJson;
+  const screen = createScreen(process, typed);
+  if (typed.isHelp) {
+    screen.print(helpOf(entry, path));
+    return exitCodes.done.code;
   }
-  return command.run(args);
+  const notices = screen.isInteractive ? { fetch: noticingFetch(screen.note) } : {};
+  const context: Context = {
+    env: process.env,
+    isJson: typed.isJson,
+    screen,
+    connect: (options) => connect(process.env, { ...notices, ...options }),
+  };
+  return (await entry.run(typed, context)) ?? exitCodes.done.code;
 }
 
-function help(): string {
-  const width = Math.max(...commands.map(({ name }) => name.length));
-  return [
-    'Usage: earshot <command> [options]',
-    '',
-    ...commands.map(({ name, summary }) => `  ${name.padEnd(width)}  ${summary}`),
-    '',
-    'earshot <command> --help tells more.',
-  ].join('\n');
+/** A group does nothing by itself: its help is an answer to a question, and otherwise to a mistake. */
+function runGroup({ entry, path, rest }: Resolved<Command | CommandGroup>): number {
+  const isRoot = path.length === 0;
+  if (isRoot && rest[0] === '--version') {
+    process.stdout.write(`${version}\n`);
+    return exitCodes.done.code;
+  }
+  const unknown = rest.find((word) => !['--help', '-h', '--json', '--no-color'].includes(word));
+  if (unknown !== undefined)
+    throw usageFailure(`${unknown} is not an option of ${['earshot', ...path].join(' ')}.`);
+  const isAsked = rest.includes('--help') || rest.includes('-h') || (isRoot && rest.length === 0);
+  (isAsked ? process.stdout : process.stderr).write(`${helpOf(entry, path)}\n`);
+  return isAsked ? exitCodes.done.code : exitCodes.usage.code;
 }
 
-function explain(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  return error.cause === undefined ? error.message : `${error.message}\nCause: ${explain(error.cause)}`;
+function report(error: unknown, { options, isJson, path }: Progress): number {
+  const ending = endingOf(error);
+  const columns = process.stderr.columns || columnsWithoutTerminal;
+  const text = isJson ? errorAsJson(error) : explainError(error, options, columns);
+  if (text !== '') process.stderr.write(`${text}\n`);
+  if (ending === 'usage' && !isJson) {
+    process.stderr.write(`${['earshot', ...path, '--help'].join(' ')} tells more.\n`);
+  }
+  return exitCodes[ending].code;
 }
 
-try {
-  process.exitCode = await main(process.argv.slice(2));
-} catch (error) {
-  console.error(explain(error));
-  process.exitCode = 1;
-}
+// A reader that went away (`| head`) is no failure; commands that go on for long listen for it themselves.
+for (const output of [process.stdout, process.stderr]) output.on('error', () => undefined);
+
+process.exitCode = await main(process.argv.slice(2));

@@ -1,5 +1,7 @@
-import { styleText } from 'node:util';
-import type { NewRule } from './api.ts';
+import type { Requests } from '@earshot/sdk';
+import type { Screen } from '../output/screen.ts';
+
+type NewRule = Requests['CreateRule'];
 
 /** The rule that the demo starts with: about half of the feed's English posts and pages. */
 export const firstRule: NewRule = {
@@ -20,15 +22,14 @@ const exampleRule: NewRule = {
 };
 
 /** Where everything is, and commands to paste into another terminal. */
-export function guide(demo: {
-  baseUrl: string;
-  sandboxUrl: string;
-  keys: readonly [string, string];
-}): string {
+export function guide(
+  demo: { baseUrl: string; sandboxUrl: string; keys: readonly [string, string] },
+  { paint }: Pick<Screen, 'paint'>,
+): string {
   const { baseUrl, sandboxUrl, keys } = demo;
   const key = `-H 'Authorization: Bearer ${keys[0]}'`;
   const json = "-H 'Content-Type: application/json'";
-  const title = (text: string) => styleText('bold', text);
+  const title = (text: string) => paint('bold', text);
   return `
 ${title('API')}      ${baseUrl}
 ${title('Key')}      ${keys[0]}
@@ -42,6 +43,12 @@ curl -s ${baseUrl}/api.CreateRule ${key} ${json} -d '${JSON.stringify(exampleRul
 curl -s ${baseUrl}/api.ListRules ${key}
 
 curl -s ${baseUrl}/matches ${key} ${json} -d '{"limit":5}'
+
+${title('The same with the command line, and more')}:
+
+export EARSHOT_URL=${baseUrl} EARSHOT_API_KEY=${keys[0]}
+pnpm earshot rules list
+pnpm earshot --help
 
 ${title(`Matches of the rule "${firstRule.name}" as they arrive`)} (Ctrl+C ends the demo):
 `;

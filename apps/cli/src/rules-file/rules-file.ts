@@ -1,4 +1,3 @@
-import type { RuleExamples } from '@earshot/contract';
 import { type FileRule, readRulesFile } from '@earshot/contract/rules-file';
 import {
   type Diagnostic,
@@ -16,7 +15,7 @@ export interface WantedRule {
   readonly intent: string;
   readonly overrides: FileRule['overrides'];
   readonly expiresAt: string | null;
-  readonly examples: RuleExamples | null;
+  readonly examples: NonNullable<FileRule['examples']> | null;
 }
 
 /** Something about a place of the file, ready to be shown. */

@@ -6,26 +6,35 @@ const doubleWidth =
 
 /** One line without anything that could move a terminal's cursor: posts are written by strangers. */
 export function printable(text: string): string {
-  return text.replaceAll(unprintable, ' ').trim();
+  return spaced(text).trim();
+}
+
+/** The same for a piece of a line: the spaces at its ends stay. */
+export function spaced(text: string): string {
+  return text.replaceAll(unprintable, ' ');
 }
 
 /** Exactly this many terminal columns: shortened with an ellipsis, or padded. */
 export function fitWidth(text: string, columns: number): string {
-  let kept = '';
-  let used = 0;
   const total = widthOf(text);
-  const room = total > columns ? columns - 1 : columns;
-  for (const character of text) {
-    const width = widthOf(character);
-    if (used + width > room) break;
-    kept += character;
-    used += width;
-  }
-  const ending = total > columns ? '…' : '';
-  return kept + ending + ' '.repeat(columns - used - ending.length);
+  if (total <= columns) return text + ' '.repeat(columns - total);
+  const kept = cutWidth(text, columns - 1);
+  return `${kept}…${' '.repeat(columns - 1 - widthOf(kept))}`;
 }
 
-function widthOf(text: string): number {
+/** As much of the beginning as these columns hold. */
+export function cutWidth(text: string, columns: number): string {
+  let kept = '';
+  let used = 0;
+  for (const character of text) {
+    used += widthOf(character);
+    if (used > columns) break;
+    kept += character;
+  }
+  return kept;
+}
+
+export function widthOf(text: string): number {
   let width = 0;
   for (const character of text) {
     if (!zeroWidth.test(character)) width += doubleWidth.test(character) ? 2 : 1;

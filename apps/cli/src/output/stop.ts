@@ -1,3 +1,5 @@
+import { constants } from 'node:os';
+
 /**
  * Aborts at the first of: a signal that asks us to end, or an output that nobody reads any more (`| head`).
  * Later signals change nothing: the end is under way, and every step of it has a time limit.
@@ -14,4 +16,10 @@ export function aborted(signal: AbortSignal): Promise<void> {
     if (signal.aborted) resolve();
     else signal.addEventListener('abort', () => resolve(), { once: true });
   });
+}
+
+/** As a shell counts an end by this signal. A reader that has seen enough is no failure. */
+export function exitCodeOfStop({ reason }: AbortSignal): number {
+  if (reason === 'SIGPIPE') return 0;
+  return 128 + (constants.signals[reason as NodeJS.Signals] ?? 0);
 }

@@ -1,0 +1,36 @@
+import { chmod } from 'node:fs/promises';
+import { dirname, join, relative, resolve } from 'node:path';
+import { rolldown } from 'rolldown';
+
+const sources = resolve(import.meta.dirname, '../src');
+
+/** Where `pnpm build:cli` writes it. */
+export const builtFile = resolve(import.meta.dirname, '../../../dist/earshot.mjs');
+
+/**
+ * The command line as one file that needs nothing but Node. What starts servers or opens the database (`src/local`) stays in
+ * the repository and is loaded from there; a copy of the file elsewhere does everything else.
+ */
+export async function buildCli(file: string): Promise<void> {
+  const bundle = await rolldown({
+    input: join(sources, 'main.ts'),
+    platform: 'node',
+    plugins: [
+      {
+        name: 'local-stays-outside',
+        resolveId(source, importer) {
+          if (importer === undefined || !/(^|\/)local\/[\w-]+\.ts$/.test(source)) return null;
+          const id = relative(dirname(file), resolve(dirname(importer), source));
+          return { id: id.startsWith('.') ? id : `./${id}`, external: true };
+        },
+      },
+    ],
+  });
+  try {
+    const { output } = await bundle.write({ file, format: 'esm' });
+    if (output.length !== 1) throw new Error(`one file was expected, not ${output.length}`);
+  } finally {
+    await bundle.close();
+  }
+  await chmod(file, 0o755);
+}

@@ -1,0 +1,3 @@
+import { buildCli, builtFile } from './build-cli.ts';
+
+await buildCli(builtFile);

@@ -1,0 +1,50 @@
+import type { Earshot } from '@earshot/sdk';
+import { type Command, command, type Input, type Options } from './command.ts';
+import { Failure, usageFailure } from './failure.ts';
+import { flag } from './options.ts';
+import type { Screen } from './output/screen.ts';
+
+interface ApiCommand<Named extends Options, Placed extends Options, Answer extends object>
+  extends Pick<Command, 'name' | 'summary' | 'details' | 'examples'> {
+  readonly options: Named;
+  readonly args: Placed;
+  /** What is waited for, for people: "Registering the rule". */
+  readonly doing: string;
+  /** It waits for the platforms, which may take a while. */
+  readonly isSlow?: true;
+  /** The question before something that cannot be undone. */
+  readonly confirm?: (input: Input<Named, Placed>) => string;
+  readonly ask: (earshot: Earshot, input: Input<Named, Placed>) => Promise<Answer>;
+  /** The answer for people. */
+  readonly show: (answer: Answer, screen: Screen, input: Input<Named, Placed>) => string;
+  /** Where an answer can mean something else than success. */
+  readonly exitCode?: (answer: Answer) => number;
+}
+
+const slowTimeoutMs = 60_000;
+
+/** A command that makes one request of one answer: with `--json` the answer as it is, otherwise in words. */
+export function apiCommand<const Named extends Options, const Placed extends Options, Answer extends object>(
+  definition: ApiCommand<Named, Placed, Answer>,
+): Command {
+  const { doing, isSlow, confirm, ask, show, exitCode, ...common } = definition;
+  const yes = { yes: flag('do not ask') };
+  return command({
+    ...common,
+    options: confirm ? { ...common.options, ...yes } : common.options,
+    async run(input, { connect, isJson, screen }) {
+      if (confirm && Reflect.get(input.options, 'yes') !== true) await confirmed(screen, confirm(input));
+      const earshot = await connect(isSlow && { timeoutMs: slowTimeoutMs });
+      const answer = await screen.waitFor(doing, ask(earshot, input));
+      screen.print(isJson ? JSON.stringify(answer) : show(answer, screen, input));
+      return exitCode?.(answer);
+    },
+  });
+}
+
+/** Goes on, or fails. */
+async function confirmed(screen: Screen, question: string): Promise<void> {
+  if (!screen.isInteractive) throw usageFailure('This cannot be undone: say --yes if it is meant.');
+  const answer = await screen.ask(`${question} [y/N] `);
+  if (!/^y(es)?$/i.test(answer.trim())) throw new Failure('failed', 'Nothing was done.');
+}

@@ -1,0 +1,36 @@
+import type { CommandGroup } from './command.ts';
+import { admin } from './commands/admin.ts';
+import { audit } from './commands/audit.ts';
+import { createCompletion } from './commands/completion.ts';
+import { coverage } from './commands/coverage.ts';
+import { demo } from './commands/demo.ts';
+import { keys } from './commands/keys.ts';
+import { login, logout } from './commands/login.ts';
+import { matches } from './commands/matches.ts';
+import { readers } from './commands/readers.ts';
+import { rules } from './commands/rules.ts';
+import { services } from './commands/services.ts';
+import { syntax } from './commands/syntax.ts';
+import { webhooks } from './commands/webhooks.ts';
+
+/** Everything that `earshot` can do: what it parses, its help, its completion and docs/cli.md. */
+export const earshotCommands: CommandGroup = {
+  name: 'earshot',
+  summary: 'live event monitoring: rules in, matches out',
+  commands: [
+    login,
+    logout,
+    rules,
+    matches,
+    syntax,
+    coverage,
+    webhooks,
+    readers,
+    keys,
+    audit,
+    demo,
+    services,
+    admin,
+    createCompletion(() => earshotCommands),
+  ],
+};

@@ -1,0 +1,47 @@
+import type { Admin } from '@earshot/server/admin';
+import { type Command, command, type Input, type Options } from '../command.ts';
+import { usageFailure } from '../failure.ts';
+import { loadLocal } from '../load-local.ts';
+import { text } from '../options.ts';
+
+/** `json` for programs, `text` for people. */
+export interface Outcome {
+  readonly json: object;
+  readonly text: string;
+}
+
+interface AdminCommand<Named extends Options, Placed extends Options>
+  extends Pick<Command, 'name' | 'summary' | 'examples'> {
+  readonly options: Named;
+  readonly args: Placed;
+  readonly work: (database: Admin, input: Input<Named, Placed>) => Promise<Outcome>;
+}
+
+const databaseUrl = {
+  'database-url': text(
+    '<url>',
+    'the PostgreSQL of the installation (default: the variable EARSHOT_DATABASE_URL)',
+  ),
+};
+
+/** What an operator does directly on the database, before there is any key to do it over HTTP. */
+export function adminCommand<const Named extends Options, const Placed extends Options>(
+  definition: AdminCommand<Named, Placed>,
+): Command {
+  const { work, ...common } = definition;
+  return command({
+    ...common,
+    options: { ...common.options, ...databaseUrl },
+    async run(typed, { env, isJson, screen }) {
+      // What the definition asked for, and one more.
+      const input = typed as Input<Named, Placed>;
+      const url = typed.options['database-url'] ?? env['EARSHOT_DATABASE_URL'];
+      if (!url)
+        throw usageFailure('Say which database: --database-url postgres://…, or set EARSHOT_DATABASE_URL.');
+      const { onDatabase } = await loadLocal(() => import('../local/admin-work.ts'));
+      const working = onDatabase(url, (database) => work(database, input));
+      const outcome = await screen.waitFor('Asking the database', working);
+      screen.print(isJson ? JSON.stringify(outcome.json) : outcome.text);
+    },
+  });
+}

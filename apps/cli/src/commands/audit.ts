@@ -1,0 +1,26 @@
+import { apiCommand } from '../api-command.ts';
+import { cursor, integer, noOptions } from '../options.ts';
+import { renderTable } from '../output/table.ts';
+import { shortTime } from '../output/times.ts';
+
+export const audit = apiCommand({
+  name: 'audit',
+  summary: 'who changed which rule, key or webhook, and when; newest first',
+  details: 'With --json each entry has what it was like before and after.',
+  options: { limit: integer('<n>', 'entries (default 50)', { min: 1, max: 100 }), cursor },
+  args: noOptions,
+  examples: ['earshot audit --limit 10', `earshot audit --json | jq '.entries[0].after'`],
+  doing: 'Listing changes',
+  ask: (earshot, { options }) => earshot.listAudit(options),
+  show: ({ entries, next_cursor }, screen) => {
+    const rows = entries.map(({ created_at, operation, target_id, actor, request_id }) => [
+      shortTime(created_at),
+      operation,
+      target_id,
+      actor,
+      request_id ?? '–',
+    ]);
+    const table = renderTable(['AT', 'OPERATION', 'TARGET', 'BY', 'REQUEST'], rows, screen);
+    return next_cursor === null ? table : `${table}\n\nMore: earshot audit --cursor ${next_cursor}`;
+  },
+});

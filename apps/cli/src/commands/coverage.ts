@@ -1,0 +1,48 @@
+import type { Answers } from '@earshot/sdk';
+import { apiCommand } from '../api-command.ts';
+import { noOptions, platformFilter, ruleFilter, time } from '../options.ts';
+import type { Screen } from '../output/screen.ts';
+import { renderTable } from '../output/table.ts';
+import { shortTime } from '../output/times.ts';
+
+export const coverage = apiCommand({
+  name: 'coverage',
+  summary: 'when it was listened, and when not: so that silence can be told from deafness',
+  options: {
+    rule: ruleFilter,
+    platform: platformFilter,
+    from: time('begin (default: a day before the end)', 'past'),
+    to: time('end (default: now)', 'past'),
+  },
+  args: noOptions,
+  examples: [
+    'earshot coverage --platform x',
+    'earshot coverage --rule rule_01kb2m9x4c7q5t8w3y6z1v0n2p --from 7d',
+  ],
+  doing: 'Asking for the coverage',
+  ask: (earshot, { options: { rule, ...rest } }) => earshot.getCoverage({ rule_id: rule, ...rest }),
+  show: coverageText,
+});
+
+function coverageText(answer: Answers['GetCoverage'], screen: Screen): string {
+  const { complete_through, intervals } = answer;
+  const head =
+    complete_through === null
+      ? 'Nothing was listened to.'
+      : `Complete up to ${shortTime(complete_through)}, apart from the gaps.`;
+  if (intervals.length === 0) return head;
+  const rows = intervals.map(({ platform, state, from, to, reason, repair }) => [
+    platform,
+    state,
+    shortTime(from),
+    to === null ? 'now' : shortTime(to),
+    [reason, repairText(repair)].filter(Boolean).join('; '),
+  ]);
+  return `${head}\n\n${renderTable(['PLATFORM', 'STATE', 'FROM', 'TO', 'REASON'], rows, screen)}`;
+}
+
+function repairText(repair: Answers['GetCoverage']['intervals'][number]['repair']): string {
+  if (repair === null) return '';
+  const { state, via, reason, fidelity } = repair;
+  return [state, via && `by ${via}`, reason, ...fidelity].filter(Boolean).join(', ');
+}

@@ -1,0 +1,73 @@
+import { apiCommand } from '../api-command.ts';
+import type { CommandGroup } from '../command.ts';
+import { listOf, noOptions, required, text, time } from '../options.ts';
+import { renderTable } from '../output/table.ts';
+import { shortTime } from '../output/times.ts';
+import { scopeNames } from './admin-values.ts';
+
+const list = apiCommand({
+  name: 'list',
+  summary: 'list the keys of the account that work',
+  options: noOptions,
+  args: noOptions,
+  examples: ['earshot keys list'],
+  doing: 'Listing keys',
+  ask: (earshot) => earshot.listKeys(),
+  show: ({ keys }, screen) =>
+    renderTable(
+      ['ID', 'KEY', 'CREATED', 'EXPIRES', 'LAST USED', 'SCOPES'],
+      keys.map(({ id, display, created_at, expires_at, last_used_at, scopes }) => [
+        id,
+        display,
+        shortTime(created_at),
+        shortTime(expires_at),
+        shortTime(last_used_at),
+        scopes.join(','),
+      ]),
+      screen,
+    ),
+});
+
+const create = apiCommand({
+  name: 'create',
+  summary: 'create another key, which may do no more than yours',
+  options: {
+    scopes: listOf(
+      scopeNames,
+      `any of ${scopeNames.join(', ')} (default: those of your key)`,
+      '<scope,scope>',
+    ),
+    expires: time('when it stops working (default: never)', 'future'),
+  },
+  args: noOptions,
+  examples: ['earshot keys create --scopes rules:read,matches:read --expires 90d'],
+  doing: 'Creating the key',
+  ask: (earshot, { options: { scopes, expires } }) =>
+    earshot.createKey({ scopes, ...(expires !== undefined && { expires_at: expires }) }),
+  show: ({ key_id, key, scopes, expires_at }) =>
+    [
+      key ??
+        'The answer came twice, and the key is only in the first one: revoke this one and create another.',
+      '',
+      'Keep this key now: it is shown only this once, and only its hash is stored.',
+      `Its id is ${key_id}. It works until ${expires_at === null ? 'it is revoked' : shortTime(expires_at)} and may: ${scopes.join(', ')}.`,
+    ].join('\n'),
+});
+
+const revoke = apiCommand({
+  name: 'revoke',
+  summary: 'end a key',
+  options: noOptions,
+  args: { key: required(text('<key id>', 'as `earshot keys list` shows it; your own is allowed')) },
+  examples: ['earshot keys revoke key_01kb2m9x4c7q5t8w3y6z1v0n2p'],
+  doing: 'Revoking the key',
+  confirm: ({ args }) => `Revoke ${args.key}? Whoever uses it is locked out.`,
+  ask: (earshot, { args }) => earshot.revokeKey({ key_id: args.key }),
+  show: ({ key_id }) => `${key_id} is revoked. Every node refuses it within 5 seconds.`,
+});
+
+export const keys: CommandGroup = {
+  name: 'keys',
+  summary: 'keys of the account',
+  commands: [list, create, revoke],
+};

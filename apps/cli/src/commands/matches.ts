@@ -1,0 +1,76 @@
+import { apiCommand } from '../api-command.ts';
+import { type CommandGroup, command } from '../command.ts';
+import { followFrom, noticingFetch } from '../follow.ts';
+import { cursor, integer, noOptions, oneOf, platformFilter, ruleFilter, time } from '../options.ts';
+import { matchLine } from '../output/match-line.ts';
+import { matchesText } from '../output/matches-text.ts';
+import { exitCodeOfStop, listenForStop } from '../output/stop.ts';
+
+const list = apiCommand({
+  name: 'list',
+  summary: 'list stored matches, newest first',
+  details:
+    'Words in bold yellow are why it matched. Below the list stands whether silence means that nothing happened.',
+  options: {
+    rule: ruleFilter,
+    platform: platformFilter,
+    limit: integer('<n>', 'how many (default 50)', { min: 1, max: 100 }),
+    since: time('only matches from this time on', 'past'),
+    until: time('only matches before this time', 'past'),
+    order: oneOf(['newest', 'oldest'], 'which end to start from (default newest)'),
+    cursor,
+  },
+  args: noOptions,
+  examples: [
+    'earshot matches list --limit 10',
+    'earshot matches list --rule rule_01kb2m9x4c7q5t8w3y6z1v0n2p --since 2h',
+    `earshot matches list --json | jq -r '.matches[].payload.url'`,
+  ],
+  doing: 'Listing matches',
+  ask: (earshot, { options: { rule, ...rest } }) => earshot.listMatches({ rule_id: rule, ...rest }),
+  show: matchesText,
+});
+
+const tail = command({
+  name: 'tail',
+  summary: 'show matches as they come',
+  details:
+    'Goes on by itself after interruptions, misses nothing in between and shows nothing twice. Words in bold yellow are why\nit matched. Ctrl+C ends it.',
+  options: {
+    rule: ruleFilter,
+    platform: platformFilter,
+    since: time('begin with the matches from this time on (default: now)', 'past'),
+    limit: integer('<n>', 'end after this many (default: never)', { min: 1, max: 999_999_999 }),
+  },
+  args: noOptions,
+  aboutJson: 'one match as one line of JSON',
+  examples: [
+    'earshot matches tail',
+    'earshot matches tail --rule rule_01kb2m9x4c7q5t8w3y6z1v0n2p --since 10m',
+    `earshot matches tail --json | jq -r '.payload.text'`,
+  ],
+  async run({ options }, { connect, isJson, screen }) {
+    const { signal } = listenForStop();
+    const earshot = await connect({ fetch: noticingFetch(screen.note) });
+    const { rule, platform, since, limit = Number.POSITIVE_INFINITY } = options;
+    const filter = { rule_id: rule, platform };
+    if (screen.isInteractive) screen.note('Waiting for matches. Ctrl+C ends it.');
+    let shown = 0;
+    try {
+      for await (const match of followFrom(earshot, { filter, since, signal })) {
+        screen.print(isJson ? JSON.stringify(match) : matchLine(match, screen));
+        shown += 1;
+        if (shown >= limit) return 0;
+      }
+    } catch (error) {
+      if (!signal.aborted) throw error;
+    }
+    return exitCodeOfStop(signal);
+  },
+});
+
+export const matches: CommandGroup = {
+  name: 'matches',
+  summary: 'read what was heard',
+  commands: [list, tail],
+};

@@ -1,0 +1,103 @@
+import { apiCommand } from '../api-command.ts';
+import type { CommandGroup } from '../command.ts';
+import { cursor, integer, noOptions, required, text, time } from '../options.ts';
+import { createdText, rulesTable, ruleText } from '../output/rule-text.ts';
+import { readOverrides, ruleValues } from './rule-values.ts';
+import { updateRule } from './rules-update.ts';
+import { validateRule } from './rules-validate.ts';
+
+const ruleId = required(text('<rule id>', 'as `earshot rules list` shows it'));
+
+const create = apiCommand({
+  name: 'create',
+  summary: 'create a rule on X, Firehose or both',
+  details:
+    'The rule is on all its platforms when this returns, or nothing is created and the reason is shown.',
+  options: {
+    name: required(text('<name>', 'name of the rule, for people')),
+    intent: text('<text>', 'what it is for, as context for agents (default: the name)'),
+    ...ruleValues,
+    expires: time('when it pauses by itself', 'future'),
+  },
+  args: noOptions,
+  examples: [
+    `earshot rules create --name Rockets --x '(rocket OR liftoff) -is:retweet'`,
+    `earshot rules create --name Outages --x outage --firehose 'title:outage' --expires 30d`,
+  ],
+  doing: 'Registering the rule',
+  isSlow: true,
+  ask: (earshot, { options }) =>
+    earshot.createRule({
+      name: options.name,
+      intent: options.intent ?? options.name,
+      ...readOverrides(options),
+      ...(options.expires !== undefined && { expires_at: options.expires }),
+    }),
+  show: (answer, screen, { options }) => createdText(answer, options, screen),
+});
+
+const list = apiCommand({
+  name: 'list',
+  summary: 'list all rules, newest first',
+  options: { limit: integer('<n>', 'rules per page (default: all)', { min: 1, max: 1_000 }), cursor },
+  args: noOptions,
+  examples: ['earshot rules list', `earshot rules list --json | jq -r '.rules[].id'`],
+  doing: 'Listing rules',
+  ask: (earshot, { options }) => earshot.listRules(options),
+  show: rulesTable,
+});
+
+const get = apiCommand({
+  name: 'get',
+  summary: 'show a rule, what is registered for it, and how it is doing',
+  options: noOptions,
+  args: { rule: ruleId },
+  examples: ['earshot rules get rule_01kb2m9x4c7q5t8w3y6z1v0n2p'],
+  doing: 'Asking for the rule',
+  ask: (earshot, { args }) => earshot.getRule({ rule_id: args.rule }),
+  show: ruleText,
+});
+
+const pause = apiCommand({
+  name: 'pause',
+  summary: 'take a rule from its platforms and keep it with its matches',
+  options: noOptions,
+  args: { rule: ruleId },
+  examples: ['earshot rules pause rule_01kb2m9x4c7q5t8w3y6z1v0n2p'],
+  doing: 'Pausing the rule',
+  ask: (earshot, { args }) => earshot.pauseRule({ rule_id: args.rule }),
+  show: ruleText,
+});
+
+const resume = apiCommand({
+  name: 'resume',
+  summary: 'register a paused rule again',
+  options: noOptions,
+  args: { rule: ruleId },
+  examples: ['earshot rules resume rule_01kb2m9x4c7q5t8w3y6z1v0n2p'],
+  doing: 'Registering the rule',
+  isSlow: true,
+  ask: (earshot, { args }) => earshot.resumeRule({ rule_id: args.rule }),
+  show: ruleText,
+});
+
+const remove = apiCommand({
+  name: 'delete',
+  summary: 'delete a rule; its matches are no longer listed',
+  options: noOptions,
+  args: { rule: ruleId },
+  examples: [
+    'earshot rules delete rule_01kb2m9x4c7q5t8w3y6z1v0n2p',
+    'earshot rules delete rule_01kb2m9x4c7q5t8w3y6z1v0n2p --yes',
+  ],
+  doing: 'Deleting the rule',
+  confirm: ({ args }) => `Delete ${args.rule}? Its matches can then no longer be listed.`,
+  ask: (earshot, { args }) => earshot.deleteRule({ rule_id: args.rule }),
+  show: ({ rule_id }) => `${rule_id} is deleted.`,
+});
+
+export const rules: CommandGroup = {
+  name: 'rules',
+  summary: 'say what to listen for',
+  commands: [create, list, get, updateRule, pause, resume, remove, validateRule],
+};

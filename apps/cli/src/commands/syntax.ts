@@ -1,0 +1,14 @@
+import { apiCommand } from '../api-command.ts';
+import { noOptions, oneOf, platforms } from '../options.ts';
+
+export const syntax = apiCommand({
+  name: 'syntax',
+  summary: 'how to write rules for X and Firehose',
+  options: noOptions,
+  args: { platform: oneOf(platforms, 'only this platform (default: both)') },
+  examples: ['earshot syntax x', `earshot syntax --json | jq -r '.platforms.x.operators[].form'`],
+  doing: 'Asking for the syntax',
+  ask: (earshot, { args }) => earshot.platformSyntax(args.platform && { platforms: [args.platform] }),
+  show: (answer) =>
+    platforms.flatMap((platform) => answer.platforms[platform]?.markdown.trimEnd() ?? []).join('\n\n'),
+});

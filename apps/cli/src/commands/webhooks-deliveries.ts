@@ -1,0 +1,81 @@
+import { apiCommand } from '../api-command.ts';
+import { exitCodes, usageFailure } from '../failure.ts';
+import { cursor, integer, noOptions, oneOf, text, time } from '../options.ts';
+import { renderFields, renderTable } from '../output/table.ts';
+import { shortTime } from '../output/times.ts';
+import { webhookId } from './webhook-id.ts';
+
+const outcomes = ['delivered', 'failed', 'refused', 'gone', 'not_sent', 'parked'] as const;
+
+export const testWebhook = apiCommand({
+  name: 'test',
+  summary: 'post a test message now, and show what came back',
+  details: 'Ends with 1 unless the endpoint took the message.',
+  options: noOptions,
+  args: { webhook: webhookId },
+  examples: ['earshot webhooks test whk_01kb2m9x4c7q5t8w3y6z1v0n2p'],
+  doing: 'Posting a test message',
+  ask: (earshot, { args }) => earshot.testWebhook({ webhook_id: args.webhook }),
+  show: ({ outcome, status, latency_ms, detail, response }, screen) =>
+    renderFields(
+      [
+        ['outcome', outcome],
+        ['status', status?.toString()],
+        ['took', latency_ms === null ? null : `${latency_ms} ms`],
+        ['detail', detail],
+        ['response', response],
+      ],
+      screen,
+    ),
+  exitCode: ({ outcome }) => (outcome === 'delivered' ? exitCodes.done.code : exitCodes.failed.code),
+});
+
+export const deliveries = apiCommand({
+  name: 'deliveries',
+  summary: 'list attempts and parked matches of a webhook, newest first',
+  options: {
+    outcome: oneOf(outcomes, 'only these'),
+    limit: integer('<n>', 'entries (default 50)', { min: 1, max: 100 }),
+    cursor,
+  },
+  args: { webhook: webhookId },
+  examples: ['earshot webhooks deliveries whk_01kb2m9x4c7q5t8w3y6z1v0n2p --outcome parked'],
+  doing: 'Listing deliveries',
+  ask: (earshot, { options, args }) => earshot.listDeliveries({ webhook_id: args.webhook, ...options }),
+  show: ({ deliveries: found, next_cursor }, screen) => {
+    const rows = found.map((one) => [
+      shortTime(one.at),
+      one.outcome,
+      one.status?.toString() ?? '–',
+      one.latency_ms === null ? '–' : `${one.latency_ms} ms`,
+      String(one.match_count),
+      one.first_match_id,
+      one.detail ?? one.response ?? '',
+    ]);
+    const headings = ['AT', 'OUTCOME', 'STATUS', 'TOOK', 'MATCHES', 'FIRST MATCH', 'DETAIL'];
+    const table = renderTable(headings, rows, screen);
+    return next_cursor === null ? table : `${table}\n\nMore: the same with --cursor ${next_cursor}`;
+  },
+});
+
+export const replay = apiCommand({
+  name: 'replay',
+  summary: 'send matches again, from a time or a match on',
+  options: {
+    since: time('again from this time on', 'past'),
+    'from-match': text('<match id>', 'again from this match on'),
+  },
+  args: { webhook: webhookId },
+  examples: ['earshot webhooks replay whk_01kb2m9x4c7q5t8w3y6z1v0n2p --since 1h'],
+  doing: 'Setting the webhook back',
+  ask: (earshot, { args, options: { since, 'from-match': fromMatch } }) => {
+    if ((since === undefined) === (fromMatch === undefined)) {
+      throw usageFailure('Say from where: --since <time> or --from-match <match id>.');
+    }
+    return earshot.replayWebhook({ webhook_id: args.webhook, since, from_match_id: fromMatch });
+  },
+  show: ({ from_match_id }) =>
+    from_match_id === null
+      ? 'There is no match from there on, and nothing changed.'
+      : `Everything from ${from_match_id} on is sent again.`,
+});

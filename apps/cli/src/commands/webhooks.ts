@@ -1,0 +1,137 @@
+import type { Answers } from '@earshot/sdk';
+import { apiCommand } from '../api-command.ts';
+import type { CommandGroup } from '../command.ts';
+import { noOptions, oneOf, platformFilter, platforms, required, ruleFilter, text } from '../options.ts';
+import type { Screen } from '../output/screen.ts';
+import { renderFields, renderTable } from '../output/table.ts';
+import { shortTime } from '../output/times.ts';
+import { webhookId } from './webhook-id.ts';
+import { deliveries, replay, testWebhook } from './webhooks-deliveries.ts';
+
+type Webhook = Answers['UpdateWebhook'];
+
+const list = apiCommand({
+  name: 'list',
+  summary: 'list webhooks and how they are doing',
+  options: noOptions,
+  args: noOptions,
+  examples: ['earshot webhooks list'],
+  doing: 'Listing webhooks',
+  ask: (earshot) => earshot.listWebhooks(),
+  show: ({ webhooks: found }, screen) =>
+    renderTable(
+      ['ID', 'STATE', 'RULE', 'PLATFORM', 'FAILING SINCE', 'NAME', 'URL'],
+      found.map((one) => [
+        one.id,
+        stateText(one),
+        one.rule_id ?? 'any',
+        one.platform ?? 'any',
+        shortTime(one.failing_since),
+        one.name,
+        one.url,
+      ]),
+      screen,
+    ),
+});
+
+const create = apiCommand({
+  name: 'create',
+  summary: 'post every match from now on to a URL, signed',
+  options: {
+    name: required(text('<name>', 'a name that no other webhook of the account has')),
+    url: required(text('<url>', 'where the matches are posted')),
+    rule: ruleFilter,
+    platform: platformFilter,
+  },
+  args: noOptions,
+  examples: ['earshot webhooks create --name pager --url https://example.com/earshot --platform x'],
+  doing: 'Creating the webhook',
+  ask: (earshot, { options: { rule, ...rest } }) => earshot.createWebhook({ rule_id: rule, ...rest }),
+  show: ({ webhook_id, secret }) =>
+    [secretText(secret), '', `Its id is ${webhook_id}. Try it: earshot webhooks test ${webhook_id}`].join(
+      '\n',
+    ),
+});
+
+const update = apiCommand({
+  name: 'update',
+  summary: 'change, pause or enable a webhook; it goes on where it stopped',
+  options: {
+    name: text('<name>', 'new name'),
+    url: text('<url>', 'new URL'),
+    rule: text('<rule id|any>', 'only this rule, or `any`'),
+    platform: oneOf([...platforms, 'any'], 'only this platform, or `any`'),
+    state: oneOf(['active', 'paused'], '`active` also enables a webhook that was given up'),
+  },
+  args: { webhook: webhookId },
+  examples: [
+    'earshot webhooks update whk_01kb2m9x4c7q5t8w3y6z1v0n2p --state paused',
+    'earshot webhooks update whk_01kb2m9x4c7q5t8w3y6z1v0n2p --platform any',
+  ],
+  doing: 'Changing the webhook',
+  ask: (earshot, { args, options: { rule, platform, ...rest } }) =>
+    earshot.updateWebhook({
+      webhook_id: args.webhook,
+      ...rest,
+      ...(rule !== undefined && { rule_id: rule === 'any' ? null : rule }),
+      ...(platform !== undefined && { platform: platform === 'any' ? null : platform }),
+    }),
+  show: webhookText,
+});
+
+const remove = apiCommand({
+  name: 'delete',
+  summary: 'end the deliveries of a webhook',
+  options: noOptions,
+  args: { webhook: webhookId },
+  examples: ['earshot webhooks delete whk_01kb2m9x4c7q5t8w3y6z1v0n2p --yes'],
+  doing: 'Deleting the webhook',
+  confirm: ({ args }) => `Delete ${args.webhook}? It gets no more matches.`,
+  ask: (earshot, { args }) => earshot.deleteWebhook({ webhook_id: args.webhook }),
+  show: ({ webhook_id }) => `${webhook_id} is deleted.`,
+});
+
+const rotateSecret = apiCommand({
+  name: 'rotate-secret',
+  summary: 'give a webhook a new secret; for 24 hours both are signed with',
+  options: noOptions,
+  args: { webhook: webhookId },
+  examples: ['earshot webhooks rotate-secret whk_01kb2m9x4c7q5t8w3y6z1v0n2p'],
+  doing: 'Changing the secret',
+  ask: (earshot, { args }) => earshot.rotateWebhookSecret({ webhook_id: args.webhook }),
+  show: ({ secret, previous_valid_until }) =>
+    [secretText(secret), `The one before is signed with until ${shortTime(previous_valid_until)}.`].join(
+      '\n',
+    ),
+});
+
+function secretText(secret: string | null): string {
+  if (secret === null) return 'The answer came twice, and the secret is only in the first one: rotate it.';
+  return `${secret}\n\nKeep this secret now: it is shown only this once. It proves that a message is ours.`;
+}
+
+function stateText({ state, disabled_because }: Webhook): string {
+  return disabled_because === null ? state : `${state} (${disabled_because})`;
+}
+
+function webhookText(webhook: Webhook, screen: Screen): string {
+  return renderFields(
+    [
+      ['id', webhook.id],
+      ['name', webhook.name],
+      ['url', webhook.url],
+      ['state', stateText(webhook)],
+      ['rule', webhook.rule_id ?? 'any'],
+      ['platform', webhook.platform ?? 'any'],
+      ['failing since', webhook.failing_since && shortTime(webhook.failing_since)],
+      ['next attempt', webhook.next_attempt_at && shortTime(webhook.next_attempt_at)],
+    ],
+    screen,
+  );
+}
+
+export const webhooks: CommandGroup = {
+  name: 'webhooks',
+  summary: 'have matches pushed to a URL',
+  commands: [list, create, update, remove, rotateSecret, testWebhook, deliveries, replay],
+};

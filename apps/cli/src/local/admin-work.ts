@@ -1,0 +1,10 @@
+import { type Admin, openAdmin } from '@earshot/server/admin';
+
+/** Does something directly on the database. */
+export async function onDatabase<Result>(
+  url: string,
+  work: (database: Admin) => Promise<Result>,
+): Promise<Result> {
+  await using database = await openAdmin(url);
+  return await work(database);
+}

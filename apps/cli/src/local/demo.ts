@@ -1,0 +1,76 @@
+import { createEarshot } from '@earshot/sdk';
+import type { Context } from '../command.ts';
+import { firstRule, guide } from '../demo/guide.ts';
+import { choosePort } from '../demo/ports.ts';
+import { type Demo, startDemo } from '../demo/start-demo.ts';
+import { followFrom, noticingFetch } from '../follow.ts';
+import { matchLine } from '../output/match-line.ts';
+import type { Screen } from '../output/screen.ts';
+import { aborted, exitCodeOfStop, listenForStop } from '../output/stop.ts';
+
+interface DemoOptions {
+  readonly port: number | undefined;
+  readonly feed: string;
+  readonly cluster: boolean;
+}
+
+export async function runDemo(
+  { feed, cluster, ...wanted }: DemoOptions,
+  { env, isJson, screen }: Context,
+): Promise<number> {
+  const startedAt = new Date();
+  const stop = listenForStop();
+  const port = await choosePort(wanted.port, isJson);
+  screen.note('Starting a private Earshot …');
+  try {
+    await using running = await startDemo({
+      port,
+      feed,
+      natsNodes: cluster ? 3 : 1,
+      natsServer: env['EARSHOT_NATS_SERVER'],
+      signal: stop.signal,
+      log: screen.note,
+    });
+    void running.ended.then((words) => stop.abort(new Error(words)));
+    if (isJson) await serveProgram(running, screen, stop.signal);
+    else await serveReader(running, screen, { signal: stop.signal, startedAt });
+    screen.note('\nStopping …');
+  } catch (error) {
+    // A signal that ends a start also ends its tools, in ways that tell nobody anything.
+    if (!stop.signal.aborted || stop.signal.reason instanceof Error) throw error;
+    return exitCodeOfStop(stop.signal);
+  }
+  if (stop.signal.reason instanceof Error) throw stop.signal.reason;
+  screen.note('Everything has stopped, and its data is deleted.');
+  return 0;
+}
+
+async function serveProgram(running: Demo, screen: Screen, signal: AbortSignal): Promise<void> {
+  const { baseUrl, sandboxUrl, keys } = running;
+  const [apiKey, secondApiKey] = keys;
+  const line = { base_url: baseUrl, api_key: apiKey, second_api_key: secondApiKey, sandbox_url: sandboxUrl };
+  screen.print(JSON.stringify(line));
+  await aborted(signal);
+}
+
+async function serveReader(
+  { baseUrl, sandboxUrl, keys }: Demo,
+  screen: Screen,
+  { signal, startedAt }: { signal: AbortSignal; startedAt: Date },
+): Promise<void> {
+  const seconds = () => ((Date.now() - startedAt.getTime()) / 1_000).toFixed(1);
+  const earshot = createEarshot({ url: baseUrl, key: keys[0], fetch: noticingFetch(screen.note) });
+  try {
+    await earshot.createRule(firstRule, { signal });
+    screen.note(`Ready after ${seconds()} s.`);
+    screen.print(guide({ baseUrl, sandboxUrl, keys }, screen));
+    let shown = 0;
+    for await (const match of followFrom(earshot, { filter: {}, since: startedAt.toISOString(), signal })) {
+      screen.print(matchLine(match, screen));
+      if (shown === 0) screen.note(`First match after ${seconds()} s.`);
+      shown += 1;
+    }
+  } catch (error) {
+    if (!signal.aborted) throw error;
+  }
+}

@@ -1,0 +1,137 @@
+import { join, resolve } from 'node:path';
+import { findNatsServer, isRunning, startNats, startPostgres, stopPid } from '@earshot/engines';
+import type { Context } from '../command.ts';
+import { Failure } from '../failure.ts';
+import type { ServerRecord, ServicesState } from './services-state.ts';
+import { readState, writeState } from './services-state.ts';
+
+const root = resolve(import.meta.dirname, '../../../..');
+
+interface Place {
+  readonly dir: string | undefined;
+}
+
+const folder = ({ dir }: Place): string => resolve(dir ?? join(root, '.earshot/services'));
+
+export async function up(
+  options: Place & { readonly cluster: boolean },
+  { env, isJson, screen }: Context,
+): Promise<number> {
+  const dir = folder(options);
+  const natsNodes = options.cluster ? 3 : 1;
+  const state = await readState(dir);
+  const running = await runningServers(state);
+  if (running.length > 0 && running.length === state?.servers.length) {
+    if (state.natsPorts.length !== natsNodes) {
+      const nodes = state.natsPorts.length === 1 ? 'one NATS node' : 'three NATS nodes';
+      throw new Failure(
+        'failed',
+        `The services already run with ${nodes}. Stop them first: pnpm services down`,
+      );
+    }
+    screen.note('The services already run.');
+    screen.print(urls(state, isJson));
+    return 0;
+  }
+  // What is left of a set that lost a member starts again with it.
+  await stopAll(running);
+  const log = (progress: string) => screen.note(`${progress} …`);
+  const server = await findNatsServer({
+    cacheDir: join(root, '.earshot/cache'),
+    configured: env['EARSHOT_NATS_SERVER'],
+    log,
+  });
+  const started = await startAll({ dir, natsNodes, server, log }, state);
+  await writeState(dir, started);
+  screen.print(urls(started, isJson));
+  return 0;
+}
+
+interface Start {
+  readonly dir: string;
+  readonly natsNodes: 1 | 3;
+  readonly server: string;
+  readonly log: (progress: string) => void;
+}
+
+async function startAll(
+  { dir, natsNodes, server, log }: Start,
+  last: ServicesState | undefined,
+): Promise<ServicesState> {
+  const common = { lifetime: 'detached', log } as const;
+  const postgres = await startPostgres({ dir: join(dir, 'postgres'), port: last?.postgresPort, ...common });
+  try {
+    const nats = await startNats({
+      server,
+      dir: join(dir, natsNodes === 1 ? 'nats' : 'nats-cluster'),
+      nodes: natsNodes,
+      ports: last?.natsPorts.length === natsNodes ? last.natsPorts : undefined,
+      ...common,
+    });
+    return {
+      databaseUrl: postgres.url,
+      natsUrl: nats.url,
+      postgresPort: postgres.port,
+      natsPorts: nats.ports,
+      servers: [
+        { name: 'postgres', pid: postgres.pid, inCommandLine: postgres.dataDir },
+        ...nats.nodes.map(({ name, pid, configFile }) => ({
+          name: `nats ${name}`,
+          pid,
+          inCommandLine: configFile,
+        })),
+      ],
+    };
+  } catch (error) {
+    await postgres.stop();
+    throw error;
+  }
+}
+
+export async function down(options: Place, { isJson, screen }: Context): Promise<void> {
+  const dir = folder(options);
+  const state = await readState(dir);
+  const running = await runningServers(state);
+  await stopAll(running);
+  // The ports stay known, so that the addresses are the same after the next start.
+  if (state !== undefined) await writeState(dir, { ...state, servers: [] });
+  const stopped = running.map(({ name }) => name);
+  if (isJson) screen.print(JSON.stringify({ stopped }));
+  else screen.note(stopped.length === 0 ? 'No services run.' : `Stopped ${stopped.join(', ')}.`);
+}
+
+export async function status(options: Place, { isJson, screen }: Context): Promise<void> {
+  const state = await readState(folder(options));
+  const running = await runningServers(state);
+  const servers = (state?.servers ?? []).map(({ name, pid }) => ({
+    name,
+    pid,
+    running: running.some((server) => server.pid === pid),
+  }));
+  const isUp = servers.length > 0 && servers.every((server) => server.running);
+  if (isJson) {
+    const addresses = isUp ? { databaseUrl: state?.databaseUrl, natsUrl: state?.natsUrl } : {};
+    screen.print(JSON.stringify({ running: isUp, ...addresses, servers }));
+    return;
+  }
+  for (const server of servers) {
+    screen.print(`${server.name.padEnd(8)}  ${server.running ? `runs, pid ${server.pid}` : 'is down'}`);
+  }
+  if (isUp && state !== undefined) screen.print(urls(state, false));
+  else screen.print('Start the services: pnpm services up');
+}
+
+async function runningServers(state: ServicesState | undefined): Promise<ServerRecord[]> {
+  const servers = state?.servers ?? [];
+  const isUp = await Promise.all(servers.map(({ pid, inCommandLine }) => isRunning(pid, inCommandLine)));
+  return servers.filter((_, index) => isUp[index]);
+}
+
+async function stopAll(servers: readonly ServerRecord[]): Promise<void> {
+  await Promise.all(servers.map(({ pid, inCommandLine }) => stopPid(pid, inCommandLine)));
+}
+
+function urls({ databaseUrl, natsUrl }: ServicesState, isJson: boolean): string {
+  if (isJson) return JSON.stringify({ databaseUrl, natsUrl });
+  return `EARSHOT_DATABASE_URL=${databaseUrl}\nEARSHOT_NATS_URL=${natsUrl}`;
+}

@@ -1,0 +1,140 @@
+import type { Option, Options } from './command.ts';
+import { usageFailure } from './failure.ts';
+
+/** The kinds of values that commands take. What `read` complains about begins with the name of the option. */
+
+export function flag(about: string): Option<boolean> {
+  return { about, read: (text) => text !== undefined };
+}
+
+export function text(placeholder: string, about: string): Option<string | undefined> {
+  return { about, placeholder, read: (given) => given };
+}
+
+export function integer(
+  placeholder: string,
+  about: string,
+  { min, max }: { min: number; max: number },
+): Option<number | undefined> {
+  return {
+    about,
+    placeholder,
+    read: optional((given) => {
+      const value = Number(given);
+      if (/^\d{1,9}$/.test(given) && value >= min && value <= max) return value;
+      throw usageFailure(`takes a whole number from ${min} to ${max}, not "${given}".`);
+    }),
+  };
+}
+
+export function oneOf<const Choice extends string>(
+  choices: readonly Choice[],
+  about: string,
+  placeholder = `<${choices.join('|')}>`,
+): Option<Choice | undefined> {
+  return {
+    about,
+    placeholder,
+    choices,
+    read: optional((given) => {
+      const found = choices.find((choice) => choice === given);
+      if (found === undefined) throw usageFailure(`takes ${choices.join(' or ')}, not "${given}".`);
+      return found;
+    }),
+  };
+}
+
+/** Names with commas between them; spaces and repetitions do no harm. */
+export function listOf<const Choice extends string>(
+  choices: readonly Choice[],
+  about: string,
+  placeholder: string,
+): Option<Choice[] | undefined> {
+  return {
+    about,
+    placeholder,
+    read: optional((given) => {
+      const names = given
+        .split(',')
+        .map((name) => name.trim())
+        .filter(Boolean);
+      if (names.length === 0) throw usageFailure(`takes any of ${choices.join(', ')}.`);
+      return [...new Set(names)].map((name) => {
+        const found = choices.find((choice) => choice === name);
+        if (found === undefined) throw usageFailure(`takes any of ${choices.join(', ')}, not "${name}".`);
+        return found;
+      });
+    }),
+  };
+}
+
+const unitMs: Readonly<Record<string, number>> = {
+  s: 1_000,
+  m: 60_000,
+  h: 3_600_000,
+  d: 86_400_000,
+  w: 7 * 86_400_000,
+};
+
+/** A point in time as the API takes it: a day, a time, or how long ago or from now. */
+export function time(
+  about: string,
+  direction: 'past' | 'future',
+  now: () => Date = () => new Date(),
+): Option<string | undefined> {
+  const placeholder = '<time>';
+  const example = direction === 'past' ? '10m, 2h, 3d (ago)' : '2h, 30d (from now)';
+  return {
+    about: `${about}: ${example}, 2027-01-31 or 2027-01-31T12:00:00Z`,
+    placeholder,
+    read: optional((given) => readTime(given, direction, now())),
+  };
+}
+
+export function readTime(given: string, direction: 'past' | 'future', now: Date): string {
+  const [, amount, unit = ''] = /^(\d{1,6})([smhdw])$/.exec(given) ?? [];
+  if (amount !== undefined) {
+    const ms = Number(amount) * (unitMs[unit] ?? 0);
+    return new Date(now.getTime() + (direction === 'past' ? -ms : ms)).toISOString();
+  }
+  const date = new Date(given);
+  // `Date` takes much else, in local time, and moves 30 February into March.
+  const isTime =
+    /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:\d\d))?$/.test(given) &&
+    !Number.isNaN(date.getTime()) &&
+    isDay(given.slice(0, 10));
+  if (!isTime)
+    throw usageFailure(`takes a time such as 2h, 2027-01-31 or 2027-01-31T12:00:00Z, not "${given}".`);
+  if (direction === 'future' && date <= now)
+    throw usageFailure(`takes a time in the future: ${given} has passed.`);
+  return date.toISOString();
+}
+
+function isDay(text: string): boolean {
+  const date = new Date(`${text}T00:00:00Z`);
+  return !Number.isNaN(date.getTime()) && date.toISOString().startsWith(text);
+}
+
+export function required<Value>(option: Option<Value | undefined>): Option<Value> {
+  return {
+    ...option,
+    isRequired: true,
+    read: (given) => {
+      const value = option.read(given);
+      if (value === undefined || value === '') throw usageFailure('is required.');
+      return value;
+    },
+  };
+}
+
+function optional<Value>(read: (given: string) => Value): (given: string | undefined) => Value | undefined {
+  return (given) => (given === undefined ? undefined : read(given));
+}
+
+export const platforms = ['x', 'firehose'] as const;
+
+/** The same words for the same thing in every command. */
+export const platformFilter = oneOf(platforms, 'only this platform');
+export const ruleFilter = text('<rule id>', 'only this rule, as `earshot rules list` shows it');
+export const cursor = text('<cursor>', '`next_cursor` of the answer before');
+export const noOptions = {} as const satisfies Options;

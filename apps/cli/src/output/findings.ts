@@ -1,0 +1,36 @@
+import { applyEdits, shellQuoted, underline } from './carets.ts';
+import { spaced } from './printable.ts';
+
+/** What the API says about one place of a value: a diagnostic, or a violation with its field. */
+interface Finding {
+  readonly code: string;
+  readonly message: string;
+  readonly severity?: string;
+  readonly span?: { readonly start: number; readonly end: number } | undefined;
+  readonly fixes?: readonly Fix[] | undefined;
+}
+
+interface Fix {
+  readonly title: string;
+  readonly edits: readonly { readonly span: { start: number; end: number }; readonly text: string }[];
+}
+
+/** Carets below the place, the message, and each fix as something to paste. */
+export function renderFinding(
+  finding: Finding,
+  typed: { readonly option: string; readonly value: string | undefined; readonly columns: number },
+): string {
+  const { option, value, columns } = typed;
+  const lines = [`${finding.severity ?? 'error'}: ${spaced(finding.message)} [${finding.code}]`];
+  if (value !== undefined && finding.span) {
+    const [text, carets] = underline(value, finding.span, columns - option.length - 5);
+    lines.unshift(`  ${option}  ${text}`, `  ${' '.repeat(option.length)}  ${carets}`);
+  } else if (option !== '') lines[0] = `${option}: ${lines[0] ?? ''}`;
+  for (const fix of finding.fixes ?? []) {
+    const mended = applyEdits(value ?? '', fix.edits).trim();
+    // Without the value there is nothing to mend, and an empty rule mends nothing.
+    if (value === undefined || mended === '') continue;
+    lines.push(`  ${spaced(fix.title)}:`, `    ${option} ${shellQuoted(mended)}`);
+  }
+  return lines.join('\n');
+}

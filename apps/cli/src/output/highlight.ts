@@ -1,0 +1,137 @@
+import type { Match } from '@earshot/sdk';
+import { cutWidth, spaced, widthOf } from './printable.ts';
+
+/** A piece of a line; `isHit` is what made the match. */
+export interface Segment {
+  readonly text: string;
+  readonly isHit: boolean;
+}
+
+interface Span {
+  readonly start: number;
+  readonly end: number;
+}
+
+/** Columns of text that stay before the first hit when a line is too long to begin at its beginning. */
+const columnsBeforeHit = 24;
+
+/** What the line shows of a match: the title, or the text, whichever has the words that matched. */
+export function highlightedText({ payload, platform_post_id, why }: Match): Segment[] {
+  const { title, text } = payload;
+  const inTitle =
+    title === null
+      ? []
+      : spansIn(
+          title,
+          why.evidence.filter(({ path }) => isTitle(path)),
+        );
+  const inText =
+    text === null
+      ? []
+      : spansIn(
+          text,
+          why.evidence.filter(({ path }) => !isTitle(path)),
+        );
+  if (title === null) return segmentsOf(text ?? platform_post_id, inText);
+  if (inTitle.length > 0 || inText.length === 0 || text === null) return segmentsOf(title, inTitle);
+  return [...segmentsOf(`${title} · `, []), ...segmentsOf(text, inText)];
+}
+
+/** Why it matched, where the text itself does not show it: the author, the language, … */
+export function hiddenReasons({ why }: Match): string {
+  const reasons = why.evidence.map(({ field, text }) => `${field} ${text}`.trim());
+  return spaced([...new Set(reasons)].join(', '));
+}
+
+function isTitle(path: string): boolean {
+  return /(^|\.)title$/.test(path);
+}
+
+/**
+ * Where the evidence is in this text. Its spans count in the raw item: a page's text is put together from several pieces
+ * of it, so where the span has other words, the words are looked for.
+ */
+function spansIn(text: string, evidence: Match['why']['evidence']): Span[] {
+  const spans = evidence.flatMap((one): Span[] => {
+    if (one.text_span === null || one.text === '') return [];
+    if (text.slice(one.text_span.start, one.text_span.end) === one.text) return [one.text_span];
+    const start = text.indexOf(one.text);
+    return start === -1 ? [] : [{ start, end: start + one.text.length }];
+  });
+  return merged(spans);
+}
+
+function merged(spans: readonly Span[]): Span[] {
+  const result: Span[] = [];
+  for (const { start, end } of spans.toSorted((a, b) => a.start - b.start)) {
+    const last = result.at(-1);
+    if (last !== undefined && start <= last.end) {
+      result[result.length - 1] = { start: last.start, end: Math.max(last.end, end) };
+    } else result.push({ start, end });
+  }
+  return result;
+}
+
+function segmentsOf(text: string, spans: readonly Span[]): Segment[] {
+  const segments: Segment[] = [];
+  let position = 0;
+  for (const { start, end } of spans) {
+    segments.push({ text: text.slice(position, start), isHit: false });
+    segments.push({ text: text.slice(start, end), isHit: true });
+    position = end;
+  }
+  segments.push({ text: text.slice(position), isHit: false });
+  return segments.map((one) => ({ ...one, text: spaced(one.text) })).filter((one) => one.text !== '');
+}
+
+/** At most these columns, with the first hit in sight; an ellipsis stands where something is left out. */
+export function fitSegments(segments: readonly Segment[], columns: number): Segment[] {
+  const shown = trimmed(segments);
+  if (widthOf(joined(shown)) <= columns) return shown;
+  const firstHit = shown.findIndex(({ isHit }) => isHit);
+  const before = joined(shown.slice(0, Math.max(0, firstHit)));
+  const hitWidth = widthOf(shown[firstHit]?.text ?? '');
+  if (firstHit <= 0 || widthOf(before) + hitWidth < columns) return cutEnd(shown, columns);
+  const room = Math.max(0, Math.min(columnsBeforeHit, columns - hitWidth - 2));
+  const kept = cutBegin(before, room);
+  return cutEnd([{ text: `…${kept}`, isHit: false }, ...shown.slice(firstHit)], columns);
+}
+
+function cutEnd(segments: readonly Segment[], columns: number): Segment[] {
+  if (widthOf(joined(segments)) <= columns) return [...segments];
+  const kept: Segment[] = [];
+  let left = columns - 1;
+  for (const segment of segments) {
+    const text = cutWidth(segment.text, left);
+    if (text !== '') kept.push({ ...segment, text });
+    left -= widthOf(text);
+    if (text !== segment.text) break;
+  }
+  return [...kept, { text: '…', isHit: false }];
+}
+
+/** The end of the text, as much as these columns hold. */
+function cutBegin(text: string, columns: number): string {
+  const characters = Array.from(text);
+  let used = 0;
+  let from = characters.length;
+  while (from > 0) {
+    used += widthOf(characters[from - 1] ?? '');
+    if (used > columns) break;
+    from -= 1;
+  }
+  return characters.slice(from).join('');
+}
+
+function trimmed(segments: readonly Segment[]): Segment[] {
+  return segments
+    .map(({ text, isHit }, index) => {
+      const begun = index === 0 ? text.trimStart() : text;
+      return { text: index === segments.length - 1 ? begun.trimEnd() : begun, isHit };
+    })
+    .filter(({ text }) => text !== '');
+}
+
+function joined(segments: readonly Segment[]): string {
+  return segments.map(({ text }) => text).join('');
+}

@@ -1,0 +1,84 @@
+import type { Answers, Rule } from '@earshot/sdk';
+import { platforms } from '../options.ts';
+import { renderFinding } from './findings.ts';
+import { printable } from './printable.ts';
+import type { Screen } from './screen.ts';
+import { renderFields, renderTable } from './table.ts';
+import { shortTime } from './times.ts';
+
+export function rulesTable({ rules, next_cursor }: Answers['ListRules'], screen: Screen): string {
+  if (rules.length === 0)
+    return "There are no rules. Create one: earshot rules create --name Rockets --x 'rocket'";
+  const rows = rules.map((rule) => [
+    rule.id,
+    rule.state,
+    Object.keys(rule.platforms).join(','),
+    String(Object.values(rule.platforms).reduce((sum, one) => sum + (one?.match_count ?? 0), 0)),
+    shortTime(lastMatch(rule)),
+    rule.name,
+  ]);
+  const table = renderTable(['ID', 'STATE', 'PLATFORMS', 'MATCHES', 'LAST MATCH', 'NAME'], rows, screen);
+  return next_cursor === null ? table : `${table}\n\nMore: earshot rules list --cursor ${next_cursor}`;
+}
+
+function lastMatch({ platforms: watched }: Rule): string | null {
+  const times = Object.values(watched).flatMap((one) => one?.last_match_at ?? []);
+  return times.toSorted().at(-1) ?? null;
+}
+
+export function ruleText(rule: Rule, screen: Screen): string {
+  const fields = renderFields(
+    [
+      ['id', rule.id],
+      ['name', rule.name],
+      ['intent', rule.intent === rule.name ? null : rule.intent],
+      ['state', rule.state],
+      ['version', String(rule.version)],
+      ['created', shortTime(rule.created_at)],
+      ['updated', shortTime(rule.updated_at)],
+      ['expires', rule.expires_at && shortTime(rule.expires_at)],
+    ],
+    screen,
+  );
+  return [fields, ...platforms.flatMap((platform) => platformText(rule, platform, screen))].join('\n\n');
+}
+
+function platformText(rule: Rule, platform: (typeof platforms)[number], screen: Screen): string[] {
+  const watched = rule.platforms[platform];
+  if (watched === undefined) return [];
+  const { status, translated_value, active_since, last_match_at, match_count } = watched;
+  const fields = renderFields(
+    [
+      ['status', active_since === null ? status : `${status} since ${shortTime(active_since)}`],
+      ['registered', translated_value],
+      ['matches', match_count === 0 ? '0' : `${match_count}, last ${shortTime(last_match_at)}`],
+    ],
+    screen,
+  );
+  return [`${screen.paint('bold', platform)}\n${fields}`];
+}
+
+/** What was registered, the language's doubts about it, and how to go on. */
+export function createdText(
+  answer: Answers['CreateRule'],
+  typed: Readonly<Record<'x' | 'firehose', string | undefined>>,
+  { columns, paint }: Screen,
+): string {
+  const { rule_id, equivalent_rule_id } = answer;
+  const watched = platforms.flatMap((platform) => {
+    const registered = answer.platforms[platform];
+    if (registered === undefined) return [];
+    const { status, translated_value, warnings } = registered;
+    const value = { option: `--${platform}`, value: typed[platform], columns };
+    return [
+      `${paint('bold', platform)}  ${status}  ${printable(translated_value)}`,
+      ...warnings.map((warning) => renderFinding(warning, value)),
+    ];
+  });
+  return [
+    `${rule_id} is created.`,
+    ...watched,
+    ...(equivalent_rule_id === undefined ? [] : [`It says the same as ${equivalent_rule_id}.`]),
+    `Watch it: earshot matches tail --rule ${rule_id}`,
+  ].join('\n');
+}

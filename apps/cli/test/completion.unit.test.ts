@@ -1,0 +1,74 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { earshotCommands } from '../src/commands.ts';
+import { bashScript } from '../src/completion/bash.ts';
+import { commandWords } from '../src/completion/command-words.ts';
+import { fishScript } from '../src/completion/fish.ts';
+import { zshScript } from '../src/completion/zsh.ts';
+import { allCommands } from './all-commands.ts';
+
+const run = promisify(execFile);
+let dir: string;
+beforeAll(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'earshot-completion-'));
+  await writeFile(join(dir, 'earshot.bash'), bashScript(commandWords(earshotCommands)));
+});
+afterAll(() => rm(dir, { recursive: true, force: true }));
+
+/** What bash itself offers after the words, the last of which is being typed. */
+async function completions(...words: string[]): Promise<string[]> {
+  const script = `source "$1"; shift
+    complete -p earshot >/dev/null || exit 3
+    COMP_WORDS=(earshot "$@"); COMP_CWORD=$#
+    _earshot; printf '%s\\n' "\${COMPREPLY[@]}"`;
+  const { stdout } = await run('bash', ['--norc', '-c', script, 'bash', join(dir, 'earshot.bash'), ...words]);
+  return stdout.split('\n').filter(Boolean);
+}
+
+test('bash completes commands, their commands, options and values', async () => {
+  expect(await completions('ru')).toEqual(['rules']);
+  expect(await completions('rules', '')).toEqual([
+    'create',
+    'list',
+    'get',
+    'update',
+    'pause',
+    'resume',
+    'delete',
+    'validate',
+    '--help',
+  ]);
+  expect(await completions('rules', 'delete', 'rule_1', '--y')).toEqual(['--yes']);
+  expect(await completions('matches', 'tail', '--platform', '')).toEqual(['x', 'firehose']);
+  expect(await completions('matches', 'tail', '--platform', 'x', '--li')).toEqual(['--limit']);
+  expect(await completions('admin', 'dead-letters', 'r')).toEqual(['retry']);
+  expect(await completions('syntax', 'f')).toEqual(['firehose']);
+});
+
+test('after an option that takes anything, nothing is offered', async () => {
+  expect(await completions('rules', 'create', '--name', '')).toEqual([]);
+});
+
+test('bash knows every option of every command', { timeout: 60_000 }, async () => {
+  for (const { path, entry } of allCommands()) {
+    const expected = [...Object.keys(entry.options), 'json', 'no-color', 'help'].map((name) => `--${name}`);
+    expect((await completions(...path, '--')).toSorted()).toEqual(expected.toSorted());
+  }
+});
+
+test('the scripts for zsh and fish have every command and option', () => {
+  const words = commandWords(earshotCommands);
+  const [zsh, fish] = [zshScript(words), fishScript(words)];
+  for (const { path, entry } of allCommands()) {
+    const place = path.join(' ');
+    const zshLine = zsh.split('\n').find((line) => line.includes(`'${place}') words=('`));
+    for (const name of Object.keys(entry.options)) {
+      expect(zshLine).toContain(`'--${name}:`);
+      expect(fish).toContain(`'__earshot_at "${place}"' -l ${name} `);
+    }
+  }
+});

@@ -1,0 +1,64 @@
+import { expect, test } from 'vitest';
+import { applyEdits, shellQuoted, underline } from '../src/output/carets.ts';
+import { renderFinding } from '../src/output/findings.ts';
+
+test('a mistake stands with carets below its place, and a fix is something to paste', () => {
+  const finding = {
+    code: 'ambiguous_and',
+    message: 'X has no AND.',
+    span: { start: 7, end: 10 },
+    fixes: [{ title: 'Remove AND', edits: [{ span: { start: 7, end: 11 }, text: '' }] }],
+  };
+  const text = renderFinding(finding, { option: '--x', value: "rocket AND it's", columns: 80 });
+  expect(text).toBe(
+    [
+      "  --x  rocket AND it's",
+      '              ^^^',
+      'error: X has no AND. [ambiguous_and]',
+      '  Remove AND:',
+      "    --x 'rocket it'\\''s'",
+    ].join('\n'),
+  );
+});
+
+test('without a place or a value only the words remain, and a fix that leaves nothing is not offered', () => {
+  const typed = { option: '--x', value: undefined, columns: 80 };
+  const fixes = [{ title: 'Remove it', edits: [{ span: { start: 0, end: 4 }, text: '' }] }];
+  expect(renderFinding({ code: 'too_long', message: 'Too long.', fixes }, typed)).toBe(
+    '--x: error: Too long. [too_long]',
+  );
+  const span = { start: 0, end: 4 };
+  expect(renderFinding({ code: 'c', message: 'M.', span, fixes }, { ...typed, value: 'cats' })).not.toContain(
+    'Remove',
+  );
+});
+
+test('carets are below what they mean, also with wide and invisible characters, and at the end', () => {
+  expect(underline('ロケ AND b', { start: 3, end: 6 }, 80)).toEqual(['ロケ AND b', '     ^^^']);
+  expect(underline('🚀 AND b', { start: 3, end: 6 }, 80)).toEqual(['🚀 AND b', '   ^^^']);
+  expect(underline('a\n\u200bAND', { start: 3, end: 6 }, 80)).toEqual(['a··AND', '   ^^^']);
+  expect(underline('a OR', { start: 4, end: 4 }, 80)).toEqual(['a OR', '    ^']);
+});
+
+test('of a long rule the place is shown', () => {
+  const value = `${'word '.repeat(200)}AND ${'more '.repeat(200)}`;
+  const [line, carets] = underline(value, { start: 1_000, end: 1_003 }, 70);
+  expect(line.length).toBeLessThanOrEqual(71);
+  expect(line).toMatch(/^…/);
+  expect(line).toMatch(/…$/);
+  expect(line.slice(carets.indexOf('^'), carets.length)).toBe('AND');
+});
+
+test('edits are made from the end, so that their places stay right', () => {
+  const edits = [
+    { span: { start: 0, end: 0 }, text: '(' },
+    { span: { start: 13, end: 13 }, text: ')' },
+  ];
+  expect(applyEdits('rust OR cargo -is:retweet', edits)).toBe('(rust OR cargo) -is:retweet');
+});
+
+test('a shell reads a quoted value back as it was', () => {
+  expect(shellQuoted('plain-word')).toBe('plain-word');
+  expect(shellQuoted("it's")).toBe("'it'\\''s'");
+  expect(shellQuoted('a $(b) `c`')).toBe("'a $(b) `c`'");
+});

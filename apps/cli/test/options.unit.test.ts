@@ -1,0 +1,63 @@
+import { expect, test } from 'vitest';
+import { planNames, scopeNames } from '../src/commands/admin-values.ts';
+import { flag, integer, listOf, oneOf, readTime, required, text } from '../src/options.ts';
+
+const now = new Date('2026-11-15T00:00:00Z');
+
+test('what is left out is undefined, a flag is false, and what is required is refused', () => {
+  expect(text('<a>', '').read(undefined)).toBeUndefined();
+  expect(integer('<n>', '', { min: 1, max: 2 }).read(undefined)).toBeUndefined();
+  expect(flag('').read(undefined)).toBe(false);
+  expect(flag('').read('')).toBe(true);
+  expect(() => required(text('<a>', '')).read(undefined)).toThrow('is required.');
+  expect(() => required(text('<a>', '')).read('')).toThrow('is required.');
+  expect(required(text('<a>', '')).read('b')).toBe('b');
+});
+
+test.for(['0', '101', '1.5', '-1', '1e1', 'abc', '', ' 1'])('"%s" is no number from 1 to 100', (given) => {
+  expect(() => integer('<n>', '', { min: 1, max: 100 }).read(given)).toThrow(
+    `takes a whole number from 1 to 100, not "${given}".`,
+  );
+});
+
+test('an unknown plan or scope is refused with the list of those that exist', () => {
+  expect(() => oneOf(planNames, '').read('gold')).toThrow('takes free or paid, not "gold".');
+  const scopes = listOf(scopeNames, '', '<scopes>');
+  expect(() => scopes.read('rules:read,all')).toThrow(
+    'takes any of rules:read, rules:write, matches:read, keys:write, audit:read, webhooks:read, webhooks:write, not "all".',
+  );
+  expect(() => scopes.read('constructor')).toThrow('not "constructor".');
+  expect(() => scopes.read(' , ')).toThrow('takes any of rules:read');
+});
+
+test('scopes may have spaces between them and come twice', () => {
+  expect(listOf(scopeNames, '', '').read('rules:read, matches:read,rules:read')).toEqual([
+    'rules:read',
+    'matches:read',
+  ]);
+});
+
+test('a day means its beginning in UTC, and a time may have a zone', () => {
+  expect(readTime('2027-01-01', 'future', now)).toBe('2027-01-01T00:00:00.000Z');
+  expect(readTime('2027-01-01T12:30:00Z', 'future', now)).toBe('2027-01-01T12:30:00.000Z');
+  expect(readTime('2026-01-01T12:30:00+02:00', 'past', now)).toBe('2026-01-01T10:30:00.000Z');
+});
+
+test('an amount of time is counted back, or ahead', () => {
+  expect(readTime('10m', 'past', now)).toBe('2026-11-14T23:50:00.000Z');
+  expect(readTime('2h', 'past', now)).toBe('2026-11-14T22:00:00.000Z');
+  expect(readTime('30d', 'future', now)).toBe('2026-12-15T00:00:00.000Z');
+  expect(readTime('1w', 'future', now)).toBe('2026-11-22T00:00:00.000Z');
+});
+
+test.for(['tomorrow', '2027', '2027-1-1', '2027-02-30', '2027-01-01T25:00:00Z', '2027-01-01T12:00:00', '5y'])(
+  '%s is no time',
+  (given) => {
+    expect(() => readTime(given, 'past', now)).toThrow(`not "${given}".`);
+  },
+);
+
+test('a time that has passed is refused where one in the future is needed', () => {
+  expect(() => readTime('2026-11-14', 'future', now)).toThrow('2026-11-14 has passed.');
+  expect(readTime('2026-11-14', 'past', now)).toBe('2026-11-14T00:00:00.000Z');
+});
