@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import type { Earshot } from '@earshot/sdk';
+import { Failure } from '../failure.ts';
 import { type Plan, planRules } from './plan.ts';
 import { type CheckedFile, checkRulesFile, type Finding } from './rules-file.ts';
 import { readSourceFile } from './source-file.ts';
@@ -7,7 +8,10 @@ import { readSourceFile } from './source-file.ts';
 export const rulesFileDefault = 'rules.yaml';
 
 export async function loadRulesFile(path: string): Promise<CheckedFile> {
-  return checkRulesFile(readSourceFile(path, await readFile(path, 'utf8')));
+  const text = await readFile(path, 'utf8').catch((cause: unknown) => {
+    throw new Failure('usage', `The rules file ${path} cannot be read.`, { cause });
+  });
+  return checkRulesFile(readSourceFile(path, text));
 }
 
 /** What keeps the file from being applied, and what is only told. */
