@@ -1,22 +1,27 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
+import { promisify } from 'node:util';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { Api } from './src/api.ts';
 import { startListeningProxy } from './src/listening-proxy.ts';
 import { type Account, type ServerUnderTest, startWorld, type World } from './src/world.ts';
 
-const main = join(import.meta.dirname, '../apps/cli/src/main.ts');
+const build = join(import.meta.dirname, '../apps/cli/build/build-cli.ts');
 let world: World;
 let server: ServerUnderTest;
 let account: Account;
 let api: Api;
 let dir: string;
+let program: string;
 
 beforeAll(async () => {
   dir = await mkdtemp(join(tmpdir(), 'earshot-rules-'));
+  program = join(dir, 'earshot.mjs');
+  const script = `await (await import(${JSON.stringify(build)})).buildCli(${JSON.stringify(program)})`;
+  await promisify(execFile)(process.execPath, ['--input-type=module', '-e', script]);
   world = await startWorld();
   server = await world.startServer();
 });
@@ -40,7 +45,7 @@ function start(args: readonly string[], url: string | null = server.url): Run {
     HOME: dir,
     ...(url === null ? {} : { EARSHOT_URL: url, EARSHOT_API_KEY: account.key }),
   };
-  const child = spawn(process.execPath, [main, ...args], {
+  const child = spawn(process.execPath, [program, ...args], {
     cwd: dir,
     env,
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -287,7 +292,7 @@ describe('plan', () => {
       ...rules(990, 'first').join('\n').replaceAll('first 7', 'second 7').split('\n'),
     ]);
     const times: number[] = [];
-    for (let run = 0; run < 3; run++) {
+    for (let run = 0; run < 5; run++) {
       const startedAt = performance.now();
       const plan = await planned();
       times.push(Math.round(performance.now() - startedAt));
@@ -295,7 +300,7 @@ describe('plan', () => {
       expect(plan.update).toHaveLength(111);
       expect(plan.unchanged).toBe(879);
     }
-    console.log(`1,000 rules planned in ${times.join(', ')} ms, the start of the process included`);
+    console.log(`1,000 rules planned in ${times.join(', ')} ms, with the start of the process`);
     expect(Math.min(...times)).toBeLessThanOrEqual(2_000);
   });
 });

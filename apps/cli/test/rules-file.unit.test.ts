@@ -77,7 +77,7 @@ rules:
   test('has its examples judged, each with its place and the clause that decided', () => {
     const { examples } = check(good);
     expect(examples.map(({ outcome }) => outcome)).toEqual(['holds', 'fails', 'holds']);
-    expect(examples[1]?.finding.rendered).toBe(
+    expect(examples[1]?.finding?.rendered).toBe(
       'rules.yaml:11:11: error[example_failed]: rockets: must_match[1]: Must match, but "launch" decides: the words are not in the post.\n  rocket launch\n         ^^^^^^',
     );
   });

@@ -21,7 +21,7 @@ export interface JudgedExample {
   readonly platform: Platform;
   /** `misplaced`: the rule is not on the platform of the example. `undecided`: the example does not tell enough. */
   readonly outcome: 'holds' | 'fails' | 'undecided' | 'misplaced';
-  /** The clause of the platform's value that decides; null when there is none. */
+  /** The clause of the platform's value that decides against it, or leaves it open; null when it holds or is misplaced. */
   readonly clause: Span | null;
   /** What the clause does, for people. */
   readonly message: string;
@@ -70,6 +70,8 @@ interface Question {
 function judge({ platform, value, root, payload, expectation }: Question): Judgement {
   const item = platform === 'x' ? readPost(payload) : readExamplePage(payload);
   const { state } = item.evaluate(root);
+  if (state === (expectation === 'must_match' ? 'match' : 'no_match'))
+    return { outcome: 'holds', clause: null, message: 'Holds.' };
   const { clause, decisive } = decisiveClause(root, (node) => item.evaluate(node).state);
   const text = JSON.stringify(shortened(value.slice(clause.span[0], clause.span[1])));
   const why = whyOf(item.explain(decisive));
@@ -79,13 +81,8 @@ function judge({ platform, value, root, payload, expectation }: Question): Judge
       clause: clause.span,
       message: `Not decided by the example: ${text}, because ${why}.`,
     };
-  const holds = (state === 'match') === (expectation === 'must_match');
   const wanted = expectation === 'must_match' ? 'Must match' : 'Must not match';
-  return {
-    outcome: holds ? 'holds' : 'fails',
-    clause: clause.span,
-    message: `${wanted}, ${holds ? 'and' : 'but'} ${text} decides: ${why}.`,
-  };
+  return { outcome: 'fails', clause: clause.span, message: `${wanted}, but ${text} decides: ${why}.` };
 }
 
 function readPost(payload: ExamplePayload): ReadItem {

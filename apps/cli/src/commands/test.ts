@@ -32,14 +32,14 @@ an example leaves open is told and is no failure. Ends with 1 when an example fa
 function asJson(file: Awaited<ReturnType<typeof loadRulesFile>>): object {
   return {
     findings: findingsOf({ ...file, examples: [] }).errors.map(findingJson),
-    examples: file.examples.map(({ key, expectation, index, platform, outcome, message, finding }) => ({
+    examples: file.examples.map(({ key, expectation, index, platform, outcome, message, place }) => ({
       key,
       expectation,
       index,
       platform,
       outcome,
       message,
-      ...finding.place,
+      ...place,
     })),
   };
 }

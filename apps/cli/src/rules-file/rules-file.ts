@@ -38,7 +38,9 @@ export interface CheckedFile {
 
 export interface CheckedExample extends JudgedExample {
   readonly key: string;
-  readonly finding: Finding;
+  readonly place: Place;
+  /** Null when it holds. */
+  readonly finding: Finding | null;
 }
 
 const platforms = ['x', 'firehose'] as const;
@@ -105,12 +107,13 @@ function checkExamples(source: SourceFile, { key, overrides, examples }: WantedR
     const code = outcome === 'undecided' ? 'example_undecided' : 'example_failed';
     const message = `${key}: ${expectation}[${index}]: ${judged.message}`;
     const place = source.placeOf(path);
+    if (outcome === 'holds') return { ...judged, key, place, finding: null };
     const diagnostic: Diagnostic = { severity, code, message, span: clause ?? [0, 0], fixes: [] };
     const finding =
       clause === null
         ? aboutLine(source, place, { code, message })
         : aboutValue(source, { severity, place, value: overrides[platform] ?? '', diagnostic });
-    return { ...judged, key, finding };
+    return { ...judged, key, place, finding };
   });
 }
 

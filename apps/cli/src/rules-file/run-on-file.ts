@@ -16,8 +16,7 @@ export async function loadRulesFile(path: string): Promise<CheckedFile> {
 
 /** What keeps the file from being applied, and what is only told. */
 export function findingsOf({ findings, examples }: CheckedFile): { errors: Finding[]; warnings: Finding[] } {
-  const failing = examples.filter(({ outcome }) => outcome !== 'holds').map(({ finding }) => finding);
-  const all = [...findings, ...failing];
+  const all = [...findings, ...examples.flatMap(({ finding }) => finding ?? [])];
   return {
     errors: all.filter(({ severity }) => severity === 'error'),
     warnings: all.filter(({ severity }) => severity === 'warning'),

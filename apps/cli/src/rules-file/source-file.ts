@@ -1,4 +1,4 @@
-import { isMap, isScalar, isSeq, LineCounter, type Node, parseDocument, type YAMLMap } from 'yaml';
+import { isMap, isScalar, isSeq, LineCounter, type Node, type Pair, parseDocument, type YAMLMap } from 'yaml';
 
 /** A place in a file, counted from 1 as editors do. */
 export interface Place {
@@ -35,7 +35,8 @@ export function readSourceFile(path: string, text: string): SourceFile {
     return { line: Math.max(1, line), column: Math.max(1, col) };
   };
   const problems = document.errors.map(({ pos, message }) => ({ place: placeAt(pos[0]), message }));
-  const find = (steps: readonly PropertyKey[]) => follow(document.contents, steps);
+  const pairs = indexPairs();
+  const find = (steps: readonly PropertyKey[]) => follow(document.contents, steps, pairs);
   const allLines = text.split(/\r?\n/);
   return {
     path,
@@ -62,11 +63,11 @@ interface Found {
 }
 
 /** A scalar is found where it begins, a collection where its key is: that is what a reader looks for. */
-function follow(root: Node | null, steps: readonly PropertyKey[]): Found {
+function follow(root: Node | null, steps: readonly PropertyKey[], pairs: PairsOf): Found {
   let found = atOffset(root) ?? { node: root, offset: 0, keyOffset: 0 };
   for (const step of steps) {
     const next = isMap(found.node)
-      ? inMap(found.node, String(step))
+      ? inMap(pairs(found.node).get(String(step)))
       : isSeq(found.node)
         ? atOffset(found.node.items[Number(step)])
         : undefined;
@@ -76,8 +77,21 @@ function follow(root: Node | null, steps: readonly PropertyKey[]): Found {
   return found;
 }
 
-function inMap(map: YAMLMap, name: string): Found | undefined {
-  const pair = map.items.find(({ key }) => isScalar(key) && String(key.value) === name);
+type PairsOf = (map: YAMLMap) => ReadonlyMap<string, Pair>;
+
+/** By name, made once per map: a thousand rules are asked for one by one. */
+function indexPairs(): PairsOf {
+  const known = new Map<YAMLMap, ReadonlyMap<string, Pair>>();
+  return (map) => {
+    const found = known.get(map);
+    if (found) return found;
+    const named = new Map(map.items.map((pair) => [isScalar(pair.key) ? String(pair.key.value) : '', pair]));
+    known.set(map, named);
+    return named;
+  };
+}
+
+function inMap(pair: Pair | undefined): Found | undefined {
   if (pair === undefined) return undefined;
   const keyOffset = atOffset(pair.key)?.offset ?? 0;
   const isShown = isScalar(pair.value) && pair.value.value !== null;

@@ -18,7 +18,9 @@ function ruleLines(key: string, examples: readonly CheckedExample[]): string[] {
   const hold = examples.length - notHolding.length;
   return [
     `  ${fails ? '✗' : '✓'} ${key}  ${hold} of ${examples.length} hold`,
-    ...notHolding.flatMap(({ finding }) => finding.rendered.split('\n').map((line) => `      ${line}`)),
+    ...notHolding.flatMap(({ finding }) =>
+      (finding?.rendered ?? '').split('\n').map((line) => `      ${line}`),
+    ),
   ];
 }
 
