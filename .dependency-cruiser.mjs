@@ -16,6 +16,8 @@ const allowed = {
     'apps/server/src/admin\\.ts',
   ],
   e2e: [
+    // The table of commands, so that none goes untested.
+    'apps/cli/src/commands?\\.ts',
     'packages/contract',
     'packages/engines',
     'packages/sandbox',

@@ -1,0 +1,93 @@
+import { join } from 'node:path';
+import { eventually } from '@earshot/testkit';
+import { expect, inject } from 'vitest';
+import { type Rows, type Scene, saying } from './scene.ts';
+
+export const localRows: Rows = {
+  async completion(earshot) {
+    const { stdout } = await earshot('bash');
+    expect(stdout).toContain('complete -F _earshot earshot');
+    expect(await earshot.json('fish')).toEqual({ script: saying('complete -c earshot') });
+    expect(await earshot('powershell')).toMatchObject({ code: 2, stderr: saying('bash or zsh or fish') });
+  },
+
+  async demo(_, scene) {
+    expect(await scene.cli.run(['demo'])).toMatchObject({
+      code: 1,
+      stderr: saying('only in the repository'),
+    });
+    const env = { EARSHOT_NATS_SERVER: inject('natsServer') };
+    const running = scene.cli.start(['demo', '--json'], { env, file: scene.cli.inRepository });
+    await eventually(() => running.output.stdout.endsWith('\n'), { timeoutMs: 120_000 });
+    expect(JSON.parse(running.output.stdout)).toMatchObject({ base_url: saying('http://127.0.0.1:') });
+    running.process.kill('SIGTERM');
+    expect(await running.exited).toBe(0);
+  },
+
+  async 'services up'(_, scene) {
+    expect(await services(scene, 'up')).toEqual({
+      databaseUrl: saying('postgres:'),
+      natsUrl: saying('nats:'),
+    });
+  },
+
+  async 'services status'(_, scene) {
+    expect(await services(scene, 'status')).toMatchObject({ running: true });
+  },
+
+  async 'services down'(_, scene) {
+    expect(await services(scene, 'down')).toEqual({ stopped: ['postgres', 'nats n1'] });
+    expect(await services(scene, 'status')).toMatchObject({ running: false });
+  },
+
+  async 'admin create-account'(_, scene) {
+    expect(await admin(scene, 'create-account', '--name', 'Acme', '--plan', 'free')).toMatchObject({
+      plan: 'free',
+    });
+  },
+
+  async 'admin create-key'(_, scene) {
+    const created = await admin(
+      scene,
+      'create-key',
+      '--account',
+      scene.account.accountId,
+      '--scopes',
+      'rules:read',
+    );
+    expect(created).toMatchObject({ scopes: ['rules:read'], key: expect.stringMatching(/^esk_/) });
+  },
+
+  async 'admin revoke-key'(_, scene) {
+    const { keyId } = await scene.world.newAccount();
+    expect(await admin(scene, 'revoke-key', keyId)).toEqual({ key_id: keyId, revoked: true });
+  },
+
+  async 'admin dead-letters list'(_, scene) {
+    expect(await admin(scene, 'dead-letters', 'list')).toEqual([]);
+  },
+
+  async 'admin dead-letters retry'(_, scene) {
+    expect(await admin(scene, 'dead-letters', 'retry', '--all')).toEqual({ retrying: 0 });
+    const words = ['admin', 'dead-letters', 'retry', '17', '--database-url', scene.world.databaseUrl];
+    expect(await scene.cli.run(words, { file: scene.cli.inRepository })).toMatchObject({
+      code: 3,
+      stderr: saying('no dead letter 17'),
+    });
+  },
+};
+
+/** The commands that need the repository, on the file where the build put it. */
+async function inRepository({ cli }: Scene, words: readonly string[], env: Record<string, string>) {
+  const { code, stdout, stderr } = await cli.run([...words, '--json'], { file: cli.inRepository, env });
+  if (code !== 0) throw new Error(`${words.join(' ')} ended with ${code}: ${stderr}`);
+  return JSON.parse(stdout) as unknown;
+}
+
+const admin = (scene: Scene, ...words: string[]) =>
+  inRepository(scene, ['admin', ...words], { EARSHOT_DATABASE_URL: scene.world.databaseUrl });
+
+const services = (scene: Scene, ...words: string[]) =>
+  inRepository(scene, ['services', ...words, '--dir', join(scene.cli.dir, 'services')], {
+    EARSHOT_NATS_SERVER: inject('natsServer'),
+  });

@@ -1,0 +1,71 @@
+import { eventually } from '@earshot/testkit';
+import { expect } from 'vitest';
+import { done, matchLine, type Rows, saying } from './scene.ts';
+
+export const matchesRows: Rows = {
+  async 'matches list'(earshot, scene) {
+    await scene.world.sandbox.posts(['the comet is here']);
+    await eventually(async () => expect(await earshot()).toEqual(done(expect.stringMatching(matchLine))), {
+      timeoutMs: 60_000,
+    });
+    expect(await earshot.json('--rule', scene.rule.rule_id)).toMatchObject({
+      matches: [{ rule_id: scene.rule.rule_id, payload: { text: 'the comet is here' } }],
+      coverage: { complete_through: expect.any(String) },
+    });
+    const none = await earshot('--rule', scene.rule.rule_id, '--platform', 'firehose', '--until', '1d');
+    expect(none).toEqual(done(saying('There are no such matches.')));
+  },
+
+  async 'matches tail'(earshot, scene) {
+    const words = ['--rule', scene.rule.rule_id, '--since', '1h', '--limit', '1'];
+    expect(await earshot(...words)).toEqual(done(expect.stringMatching(matchLine)));
+    expect(await earshot.json(...words)).toMatchObject({ payload: { text: 'the comet is here' } });
+    const coloured = await earshot.with({ env: { FORCE_COLOR: '1' } }, ...words);
+    expect(coloured.stdout).toContain('the \u001b[1m\u001b[33mcomet\u001b[39m\u001b[22m is here');
+    const withoutColours = [
+      { env: { FORCE_COLOR: '1' }, more: ['--no-color'] },
+      { env: { NO_COLOR: '1' }, more: [] },
+    ];
+    for (const { env, more } of withoutColours) {
+      const plain = await earshot.with({ env }, ...words, ...more);
+      expect(plain).toEqual(done(expect.stringMatching(matchLine)));
+    }
+    expect(await earshot('--rule', 'rule_unknown')).toMatchObject({ code: 3 });
+  },
+
+  async coverage(earshot, scene) {
+    const answer = await earshot.json('--rule', scene.rule.rule_id, '--from', '1h');
+    expect(answer).toMatchObject({
+      intervals: expect.arrayContaining([expect.objectContaining({ platform: 'x' })]),
+    });
+    expect(await earshot('--platform', 'x')).toEqual(done(saying('PLATFORM  STATE')));
+  },
+
+  async 'readers read'(earshot, scene) {
+    const first = await earshot.json('morning', '--rule', scene.rule.rule_id);
+    expect(first).toMatchObject({ matches: [{ rule_id: scene.rule.rule_id }], cursor: expect.any(String) });
+    scene.cursor = String(Reflect.get(Object(first), 'cursor'));
+    const again = await earshot('morning');
+    expect(again).toMatchObject({ code: 0, stdout: expect.stringMatching(matchLine) });
+    expect(again.stderr).toMatch(/^Acknowledge them: earshot readers ack morning \S+\n$/);
+    expect(await earshot('evening', '--ack')).toEqual(done(expect.stringMatching(matchLine)));
+    expect(await earshot.json('evening', '--wait', '1')).toMatchObject({ matches: [], cursor: null });
+  },
+
+  async 'readers ack'(earshot, scene) {
+    expect(await earshot.json('morning', scene.cursor)).toEqual({ reader: 'morning', moved: true });
+    expect(await earshot('morning', scene.cursor)).toEqual(done('morning was there already, or further.\n'));
+    expect(await earshot('nobody', scene.cursor)).toMatchObject({ code: expect.toBeOneOf([3, 5]) });
+  },
+
+  async 'readers list'(earshot) {
+    expect(await earshot.json()).toMatchObject({ readers: [{ name: 'evening' }, { name: 'morning' }] });
+    expect(await earshot()).toEqual(done(expect.stringMatching(/^morning {2}rule_\w+ {2}any/m)));
+  },
+
+  async 'readers delete'(earshot) {
+    expect(await earshot('evening')).toMatchObject({ code: 2 });
+    expect(await earshot('evening', '--yes')).toEqual(done('evening is deleted.\n'));
+    expect(await earshot('evening', '--yes')).toMatchObject({ code: 3 });
+  },
+};
