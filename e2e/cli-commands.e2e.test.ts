@@ -5,6 +5,7 @@ import { accountRows } from './src/cli-rows/account.ts';
 import { localRows } from './src/cli-rows/local.ts';
 import { matchesRows } from './src/cli-rows/matches.ts';
 import { rulesRows } from './src/cli-rows/rules.ts';
+import { rulesAsCodeRows } from './src/cli-rows/rules-as-code.ts';
 import { done, earshotOf, type Rows, type Scene, saying, startScene } from './src/cli-rows/scene.ts';
 import { webhooksRows } from './src/cli-rows/webhooks.ts';
 
@@ -15,6 +16,7 @@ const rows: Rows = {
   ...matchesRows,
   ...webhooksRows,
   ...accountRows,
+  ...rulesAsCodeRows,
   ...localRows,
   ...(deleteRule && { 'rules delete': deleteRule }),
 };
