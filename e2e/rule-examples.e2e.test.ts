@@ -176,7 +176,8 @@ describe('a rule that is kept as code', () => {
       const answers = await Promise.all(
         Array.from({ length: 5 }, () => api.call('POST', '/api.CreateRule', request)),
       );
-      expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 409, 409, 409, 409]);
+      expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
+      expect(answers.filter(({ status }) => status === 409)).toHaveLength(4);
       expect(answers.flatMap(({ json }) => (json as ErrorEnvelope).code ?? [])).toEqual(
         Array.from({ length: 4 }, () => 'already_exists'),
       );

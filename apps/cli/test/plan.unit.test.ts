@@ -70,22 +70,29 @@ describe('the plan', () => {
     expect(planRules({ set, rules: [wanted('a')] }, others)).toMatchObject({ creates: [{ key: 'a' }] });
   });
 
-  test.each<[string, Partial<WantedRule>, Partial<Rule>, unknown, unknown]>([
-    ['name', { name: 'new' }, {}, 'a', 'new'],
-    ['intent', { intent: 'new' }, {}, 'to know', 'new'],
-    ['overrides.x', { overrides: { x: 'rockets' } }, {}, 'rocket', 'rockets'],
-    ['overrides.firehose', { overrides: { x: 'rocket', firehose: 'rocket' } }, {}, null, 'rocket'],
+  test.each<[string, { wanted?: Partial<WantedRule>; present?: Partial<Rule>; from: unknown; to: unknown }]>([
+    ['name', { wanted: { name: 'new' }, from: 'a', to: 'new' }],
+    ['intent', { wanted: { intent: 'new' }, from: 'to know', to: 'new' }],
+    ['overrides.x', { wanted: { overrides: { x: 'rockets' } }, from: 'rocket', to: 'rockets' }],
     [
       'overrides.firehose',
-      {},
-      { platforms: { x: onPlatform('rocket'), firehose: onPlatform('rocket') } },
-      'rocket',
-      null,
+      { wanted: { overrides: { x: 'rocket', firehose: 'rocket' } }, from: null, to: 'rocket' },
     ],
-    ['expires_at', { expiresAt: '2027-01-01T01:00:00+01:00' }, {}, null, '2027-01-01T00:00:00.000Z'],
-    ['examples', { examples }, {}, null, examples],
-    ['examples', {}, { examples }, examples, null],
-  ])('changes %s when that alone differs', (field, change, present, from, to) => {
+    [
+      'overrides.firehose',
+      {
+        present: { platforms: { x: onPlatform('rocket'), firehose: onPlatform('rocket') } },
+        from: 'rocket',
+        to: null,
+      },
+    ],
+    [
+      'expires_at',
+      { wanted: { expiresAt: '2027-01-01T01:00:00+01:00' }, from: null, to: '2027-01-01T00:00:00.000Z' },
+    ],
+    ['examples', { wanted: { examples }, from: null, to: examples }],
+    ['examples', { present: { examples }, from: examples, to: null }],
+  ])('changes %s when that alone differs', (field, { wanted: change, present, from, to }) => {
     const { updates, unchanged } = planRules({ set, rules: [wanted('a', change)] }, [rule('a', present)]);
     expect(updates.map(({ changes }) => changes)).toEqual([[{ field, from, to }]]);
     expect(unchanged).toBe(0);

@@ -16,7 +16,7 @@ export type StepOutcome = Step &
   );
 
 interface PlannedStep extends Step {
-  run(earshot: Caller): Promise<string>;
+  readonly run: (earshot: Caller) => Promise<string>;
 }
 
 type Caller = Pick<Earshot, 'createRule' | 'updateRule' | 'deleteRule'>;
