@@ -193,6 +193,10 @@ describe('a rule that is kept as code', () => {
     const other = await created(rule({ overrides: { x: 'other' } }));
     expect(await api.updateRule(byHand.rule_id, { managed_by })).toMatchObject({ version: 2, managed_by });
     expect(await codeOf('/api.UpdateRule', { rule_id: other.rule_id, managed_by })).toBe('already_exists');
+    // Also where a new value would have to be registered first: the rule is free for other changes at once.
+    const moved = { rule_id: other.rule_id, platforms: ['x'], overrides: { x: 'elsewhere' }, managed_by };
+    expect(await codeOf('/api.UpdateRule', moved)).toBe('already_exists');
+    expect(await api.updateRule(other.rule_id, { name: 'free' })).toMatchObject({ version: 2 });
     expect(await api.updateRule(byHand.rule_id, { managed_by: null })).toMatchObject({ managed_by: null });
     expect(await api.updateRule(other.rule_id, { managed_by })).toMatchObject({ managed_by });
     for (const { rule_id } of [byHand, other]) await api.deleteRule(rule_id);

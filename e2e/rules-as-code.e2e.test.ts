@@ -1,5 +1,5 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
@@ -120,10 +120,10 @@ describe('apply', () => {
     await earshot(['apply', '--yes']);
     expect((await api.listRules()).rules).toHaveLength(4);
 
-    await write(['set: launches', 'rules:', ...rule('rockets', 'rocket launch')]);
+    await write(['set: launches', 'rules:', ...rule('rockets', 'rocket launch'), ...rule('pies', 'pie')]);
     const plan = await planned();
     expect(plan).toMatchObject({
-      create: [],
+      create: [{ key: 'pies' }],
       update: [
         {
           key: 'rockets',
@@ -135,11 +135,21 @@ describe('apply', () => {
       unchanged: 0,
       others: 2,
     });
-    const { code, stdout } = await earshot(['apply', '--yes']);
+    await using proxy = await startListeningProxy(server.url);
+    const { code, stdout } = await earshot(['apply', '--yes'], proxy.url);
     expect(code).toBe(0);
+    // What replaces a rule listens before the old one goes.
+    expect(proxy.asked()).toEqual(
+      ['ListRules', 'UpdateRule', 'CreateRule', 'DeleteRule'].map((id) => `/api.${id}`),
+    );
     expect(stdout).toContain('    overrides.x\n      - "rocket"\n      + "rocket launch"\n');
     expect(stdout).toContain('2 other rules of the account: not touched.');
-    expect(await names()).toEqual(['by hand: rocket', 'rockets: balloon', 'rockets: rocket launch']);
+    expect(await names()).toEqual([
+      'by hand: rocket',
+      'pies: pie',
+      'rockets: balloon',
+      'rockets: rocket launch',
+    ]);
 
     // A file that is moved keeps its rules; one without rules gives them all up.
     await write(['set: launches', 'rules: {}'], 'moved.yaml');
@@ -303,6 +313,22 @@ describe('plan', () => {
     console.log(`1,000 rules planned in ${times.join(', ')} ms, with the start of the process`);
     expect(Math.min(...times)).toBeLessThanOrEqual(2_000);
   });
+});
+
+test('the file and the commands of docs/rules-as-code.md do what they say', async () => {
+  const page = await readFile(join(import.meta.dirname, '../docs/rules-as-code.md'), 'utf8');
+  const [, file = ''] = /^```yaml\n(.*?)^```$/ms.exec(page) ?? [];
+  const [, commands = ''] = /^```sh\n(.*?)^```$/ms.exec(page) ?? [];
+  await writeFile(join(dir, 'rules.yaml'), file);
+  const outcomes = [];
+  for (const line of commands.trimEnd().split('\n')) outcomes.push(await earshot(line.split(' ').slice(1)));
+  expect(outcomes.map(({ code, stderr }) => [code, stderr])).toEqual(outcomes.map(() => [0, '']));
+  expect(outcomes.map(({ stdout }) => stdout)).toEqual([
+    expect.stringContaining('3 examples: 3 hold, 0 fail, 0 not decided'),
+    expect.stringContaining('2 to create'),
+    expect.stringContaining('✓ created balloons'),
+    expect.stringContaining('Nothing to do'),
+  ]);
 });
 
 describe('test', () => {

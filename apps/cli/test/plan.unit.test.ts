@@ -2,6 +2,7 @@ import type { Rule } from '@earshot/sdk';
 import { describe, expect, test } from 'vitest';
 import { createRequest, deleteRequest, planRules, updateRequest } from '../src/rules-file/plan.ts';
 import type { WantedRule } from '../src/rules-file/rules-file.ts';
+import { onPlatform, ruleOf } from './rule-of.ts';
 
 const set = 'launches';
 
@@ -16,36 +17,6 @@ function wanted(key: string, more: Partial<WantedRule> = {}): WantedRule {
   return { key, ...common, ...more };
 }
 
-function rule(key: string, more: Partial<Rule> = {}): Rule {
-  return {
-    id: `rule_${key}`,
-    name: key,
-    intent: 'to know',
-    created_at: '2026-11-14T22:46:00.000Z',
-    updated_at: '2026-11-14T22:46:00.000Z',
-    version: 3,
-    state: 'active',
-    expires_at: null,
-    examples: null,
-    managed_by: { set, key },
-    platforms: { x: onPlatform('rocket') },
-    ...more,
-  };
-}
-
-function onPlatform(value: string): NonNullable<Rule['platforms']['x']> {
-  return {
-    value,
-    platform_rule_id: '1',
-    translated_value: value,
-    status: 'active',
-    rule_type: 'premium',
-    active_since: null,
-    last_match_at: null,
-    match_count: 0,
-  };
-}
-
 const examples = {
   must_match: [{ platform: 'x' as const, payload: { text: 'rocket' } }],
   must_not_match: [],
@@ -53,7 +24,7 @@ const examples = {
 
 describe('the plan', () => {
   test('creates what is missing, deletes what is left over, and leaves the rest', () => {
-    const plan = planRules({ set, rules: [wanted('a'), wanted('b')] }, [rule('b'), rule('c')]);
+    const plan = planRules({ set, rules: [wanted('a'), wanted('b')] }, [ruleOf('b'), ruleOf('c')]);
     expect(plan).toMatchObject({ updates: [], unchanged: 1, others: 0 });
     expect(plan.creates.map(({ key }) => key)).toEqual(['a']);
     expect(plan.deletes.map(({ id }) => id)).toEqual(['rule_c']);
@@ -61,10 +32,10 @@ describe('the plan', () => {
 
   test('never touches rules that were made by hand or belong to another set, whatever they are called', () => {
     const others = [
-      rule('a', { id: 'rule_1', managed_by: null }),
-      rule('a', { id: 'rule_2', managed_by: { set: 'another', key: 'a' } }),
+      ruleOf('a', { id: 'rule_1', managed_by: null }),
+      ruleOf('a', { id: 'rule_2', managed_by: { set: 'another', key: 'a' } }),
     ];
-    const plan = planRules({ set, rules: [] }, [...others, rule('a', { id: 'rule_3' })]);
+    const plan = planRules({ set, rules: [] }, [...others, ruleOf('a', { id: 'rule_3' })]);
     expect(plan.deletes.map(({ id }) => id)).toEqual(['rule_3']);
     expect(plan.others).toBe(2);
     expect(planRules({ set, rules: [wanted('a')] }, others)).toMatchObject({ creates: [{ key: 'a' }] });
@@ -93,14 +64,14 @@ describe('the plan', () => {
     ['examples', { wanted: { examples }, from: null, to: examples }],
     ['examples', { present: { examples }, from: examples, to: null }],
   ])('changes %s when that alone differs', (field, { wanted: change, present, from, to }) => {
-    const { updates, unchanged } = planRules({ set, rules: [wanted('a', change)] }, [rule('a', present)]);
+    const { updates, unchanged } = planRules({ set, rules: [wanted('a', change)] }, [ruleOf('a', present)]);
     expect(updates.map(({ changes }) => changes)).toEqual([[{ field, from, to }]]);
     expect(unchanged).toBe(0);
   });
 
   test('takes the same moment, the same examples, and a rule that is paused, for unchanged', () => {
     const same = wanted('a', { expiresAt: '2027-01-01T01:00:00+01:00', examples });
-    const present = rule('a', {
+    const present = ruleOf('a', {
       expires_at: '2027-01-01T00:00:00.000Z',
       examples: structuredClone(examples),
       state: 'paused',
@@ -111,10 +82,10 @@ describe('the plan', () => {
 
 describe('requests', () => {
   test('an update sends what differs, and the version that was compared', () => {
-    const [update] = planRules({ set, rules: [wanted('a', { name: 'new' })] }, [rule('a')]).updates;
+    const [update] = planRules({ set, rules: [wanted('a', { name: 'new' })] }, [ruleOf('a')]).updates;
     expect(update && updateRequest(update)).toEqual({ rule_id: 'rule_a', if_version: 3, name: 'new' });
     const overrides = { firehose: 'rocket' };
-    const [moved] = planRules({ set, rules: [wanted('a', { overrides })] }, [rule('a')]).updates;
+    const [moved] = planRules({ set, rules: [wanted('a', { overrides })] }, [ruleOf('a')]).updates;
     expect(moved && updateRequest(moved)).toEqual({
       rule_id: 'rule_a',
       if_version: 3,
@@ -132,6 +103,6 @@ describe('requests', () => {
       examples,
       managed_by: { set, key: 'a' },
     });
-    expect(deleteRequest(rule('a'))).toEqual({ rule_id: 'rule_a', if_version: 3 });
+    expect(deleteRequest(ruleOf('a'))).toEqual({ rule_id: 'rule_a', if_version: 3 });
   });
 });

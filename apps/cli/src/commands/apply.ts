@@ -20,7 +20,7 @@ it does the rest; when there is nothing to do it changes nothing.`,
   options: { yes: flag('do not ask') },
   args: fileArgument,
   aboutJson: 'the plan and the outcome of every step as JSON on stdout; needs --yes',
-  examples: ['earshot apply', 'earshot apply team/rules.yaml --yes'],
+  examples: ['earshot apply', 'earshot apply team.yaml --yes'],
   async run({ options, args }, context) {
     const { isJson, screen } = context;
     const file = await loadValidFile(args.file, context);

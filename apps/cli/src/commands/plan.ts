@@ -18,7 +18,7 @@ it ends with ${changesCode} when there is something to do.`,
   options: { 'exit-code': flag(`end with ${changesCode} when there is something to do`) },
   args: fileArgument,
   aboutJson: 'the plan as JSON on stdout, an error as JSON on stderr',
-  examples: ['earshot plan', 'earshot plan team/rules.yaml --exit-code'],
+  examples: ['earshot plan', 'earshot plan team.yaml --exit-code'],
   async run({ options, args }, context) {
     const { isJson, screen } = context;
     const file = await loadValidFile(args.file, context);

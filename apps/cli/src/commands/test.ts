@@ -13,7 +13,7 @@ an example leaves open is told and is no failure. Ends with 1 when an example fa
   options: noOptions,
   args: fileArgument,
   aboutJson: 'the outcome of every example as JSON on stdout',
-  examples: ['earshot test', 'earshot test team/rules.yaml --json'],
+  examples: ['earshot test', 'earshot test team.yaml --json'],
   async run({ args }, { isJson, screen }) {
     const path = args.file ?? rulesFileDefault;
     const file = await loadRulesFile(path);
