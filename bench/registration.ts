@@ -1,13 +1,13 @@
 import { availableParallelism, loadavg } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { startProgram } from '@earshot/engines';
+import { startServerProgram } from '@earshot/engines';
 import { startSandbox } from '@earshot/sandbox';
 import { openAdmin } from '@earshot/server/admin';
 import { bareUpstreamSeconds } from './bare-upstream.ts';
 import { cpuSeconds, cpuShares } from './cpu-share.ts';
 import { createRuleCaller } from './rule-caller.ts';
-import { root, startEngines } from './start-engines.ts';
+import { startEngines } from './start-engines.ts';
 
 /**
  * How fast rules come in through the API of one server: values that are registered already, and distinct values on four
@@ -50,11 +50,8 @@ const sandbox = stack.use(
 );
 const admin = stack.use(await openAdmin(postgresUrl));
 const server = stack.use(
-  await startProgram({
-    name: 'the server',
-    script: join(root, 'apps/server/src/main.ts'),
+  await startServerProgram({
     env: {
-      PATH: process.env['PATH'],
       EARSHOT_DATABASE_URL: postgresUrl,
       EARSHOT_NATS_URL: nats.url,
       EARSHOT_X_TOKENS: tokens.map((token) => `${token}=${token}`).join(','),
@@ -66,12 +63,9 @@ const server = stack.use(
       EARSHOT_CHANGES_PER_MINUTE: '1000000',
       EARSHOT_REQUESTS_IN_FLIGHT_MAX: String(Math.max(32, Math.ceil(callers / accounts) * 2)),
       EARSHOT_UPSTREAM_PACE: String(pace),
-      EARSHOT_PORT: '0',
-      EARSHOT_METRICS_PORT: '0',
       EARSHOT_LOG_LEVEL: 'info',
     },
     logFile: join(dir, 'server.log'),
-    readReady: (line) => (line.includes('earshot is up') ? String(JSON.parse(line)['address']) : undefined),
   }),
 );
 const keys: string[] = [];
@@ -85,7 +79,7 @@ async function newKey(): Promise<string> {
 }
 
 const say = (line: string) => process.stdout.write(`${line}\n`);
-const caller = stack.use(createRuleCaller(server.ready, Math.max(callers, knownCallers)));
+const caller = stack.use(createRuleCaller(server.ready.address, Math.max(callers, knownCallers)));
 const pids = { server: server.pid, postgres: postgresPid, 'client and sandbox': process.pid };
 
 interface Measured {

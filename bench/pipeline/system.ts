@@ -1,12 +1,12 @@
 import { join } from 'node:path';
-import { type Program, startProgram } from '@earshot/engines';
+import { type Program, type ServerReady, startSandboxProgram, startServerProgram } from '@earshot/engines';
 import { openAdmin } from '@earshot/server/admin';
-import { type Engines, root } from '../start-engines.ts';
+import type { Engines } from '../start-engines.ts';
 import { firehoseRule, type Load, xRule } from './load.ts';
 
 export interface System {
   readonly load: Load;
-  readonly server: Program<string>;
+  readonly server: Program<ServerReady>;
   readonly sandbox: Program<string>;
   /** A call of our API, with a key that may do everything. */
   readonly call: (path: string, body: unknown) => Promise<unknown>;
@@ -22,21 +22,14 @@ export async function startSystem(
   { rules, replicas, env }: { rules: number; replicas: number; env: Record<string, string> },
 ): Promise<System> {
   const sandbox = stack.use(
-    await startProgram({
-      name: 'the sandbox',
-      script: join(root, 'packages/sandbox/src/main.ts'),
+    await startSandboxProgram({
       args: ['--x-token', xToken, '--tap-token', tapToken, '--rule-delay-ms', '0', '--no-rate-limits'],
-      env: { PATH: process.env['PATH'] },
       logFile: join(engines.dir, 'sandbox.log'),
-      readReady: (line) => (line.startsWith('{"url"') ? String(JSON.parse(line).url) : undefined),
     }),
   );
   const server = stack.use(
-    await startProgram({
-      name: 'the server',
-      script: join(root, 'apps/server/src/main.ts'),
+    await startServerProgram({
       env: {
-        PATH: process.env['PATH'],
         EARSHOT_DATABASE_URL: engines.postgresUrl,
         EARSHOT_NATS_URL: engines.nats.url,
         EARSHOT_EVENTS_REPLICAS: String(replicas),
@@ -44,22 +37,19 @@ export async function startSystem(
         EARSHOT_FIREHOSE_TOKENS: `main=${tapToken}`,
         EARSHOT_X_BASE_URL: sandbox.ready,
         EARSHOT_FIREHOSE_BASE_URL: sandbox.ready,
-        EARSHOT_PORT: '0',
-        EARSHOT_METRICS_PORT: '0',
         EARSHOT_REQUESTS_PER_MINUTE: '1000000',
         EARSHOT_CHANGES_PER_MINUTE: '1000000',
         EARSHOT_UPSTREAM_PACE: '1000',
         ...env,
       },
       logFile: join(engines.dir, 'server.log'),
-      readReady: (line) => (line.includes('earshot is up') ? String(JSON.parse(line)['address']) : undefined),
     }),
   );
   await using admin = await openAdmin(engines.postgresUrl);
   const { accountId } = await admin.createAccount({ name: 'bench' });
   const created = await admin.createKey({ accountId });
   if (!created) throw new Error('the account is gone');
-  const call = createCall(server.ready, created.key);
+  const call = createCall(server.ready.address, created.key);
   await Promise.all(
     Array.from({ length: rules }, (_, n) =>
       call('/api.CreateRule', {

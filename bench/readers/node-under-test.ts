@@ -1,8 +1,8 @@
 import { join } from 'node:path';
-import { startProgram } from '@earshot/engines';
+import { startServerProgram } from '@earshot/engines';
 import { openAdmin } from '@earshot/server/admin';
 import pg from 'pg';
-import { type Engines, root } from '../start-engines.ts';
+import type { Engines } from '../start-engines.ts';
 
 export interface NodeUnderTest {
   readonly url: string;
@@ -12,11 +12,6 @@ export interface NodeUnderTest {
   readonly metric: (name: string) => Promise<number>;
 }
 
-interface Ready {
-  readonly address: string;
-  readonly metricsPort: number;
-}
-
 /** One node with the api role alone, and one account with as many rules as there will be streams. */
 export async function startNodeUnderTest(
   engines: Engines,
@@ -24,23 +19,17 @@ export async function startNodeUnderTest(
   { rules }: { rules: number },
 ): Promise<NodeUnderTest> {
   const server = stack.use(
-    await startProgram({
-      name: 'the server',
-      script: join(root, 'apps/server/src/main.ts'),
+    await startServerProgram({
       env: {
-        PATH: process.env['PATH'],
         EARSHOT_DATABASE_URL: engines.postgresUrl,
         EARSHOT_NATS_URL: engines.nats.url,
         EARSHOT_ROLES: 'api',
-        EARSHOT_PORT: '0',
-        EARSHOT_METRICS_PORT: '0',
         EARSHOT_LOG_LEVEL: 'info',
         EARSHOT_REQUESTS_PER_MINUTE: '10000000',
         EARSHOT_REQUESTS_IN_FLIGHT_MAX: '100000',
         EARSHOT_STREAMS_PER_KEY_MAX: '100000',
       },
       logFile: join(engines.dir, 'server.log'),
-      readReady: (line): Ready | undefined => (line.includes('earshot is up') ? JSON.parse(line) : undefined),
     }),
   );
   await using admin = await openAdmin(engines.postgresUrl);

@@ -6,9 +6,11 @@ import {
   findNatsServer,
   type Nats,
   type Program,
+  type ServerReady,
   startNats,
   startPostgres,
-  startProgram,
+  startSandboxProgram,
+  startServerProgram,
 } from '@earshot/engines';
 import { openAdmin } from '@earshot/server/admin';
 import { type Api, createApi } from '../src/api.ts';
@@ -90,13 +92,9 @@ export async function startSoakSystem(
 }
 
 function startSandboxProcess(dir: string): Promise<Program<string>> {
-  return startProgram({
-    name: 'the sandbox',
-    script: join(root, 'packages/sandbox/src/main.ts'),
+  return startSandboxProgram({
     args: ['--x-token', xToken, '--tap-token', tapToken, '--rule-delay-ms', '0', '--no-rate-limits'],
-    env: { PATH: process.env['PATH'] },
     logFile: join(dir, 'sandbox.log'),
-    readReady: (line) => (line.startsWith('{"url"') ? String(JSON.parse(line).url) : undefined),
   });
 }
 
@@ -111,7 +109,7 @@ interface ServerNodeOptions {
 
 function createServerNode(options: ServerNodeOptions) {
   const { name, dir, databaseUrl, nats, sandboxUrl, firehoseUrl } = options;
-  let program: Program<string> | null = null;
+  let program: Program<ServerReady> | null = null;
   return {
     get pid() {
       return program?.pid ?? 0;
@@ -120,7 +118,7 @@ function createServerNode(options: ServerNodeOptions) {
       return program !== null;
     },
     get url() {
-      return program?.ready ?? '';
+      return program?.ready.address ?? '';
     },
     async kill() {
       const running = program;
@@ -128,11 +126,8 @@ function createServerNode(options: ServerNodeOptions) {
       await running?.kill();
     },
     async start() {
-      program = await startProgram({
-        name: `server ${name}`,
-        script: join(root, 'apps/server/src/main.ts'),
+      program = await startServerProgram({
         env: {
-          PATH: process.env['PATH'],
           EARSHOT_DATABASE_URL: databaseUrl,
           EARSHOT_NATS_URL: nats.url,
           EARSHOT_EVENTS_REPLICAS: '3',
@@ -140,16 +135,12 @@ function createServerNode(options: ServerNodeOptions) {
           EARSHOT_FIREHOSE_TOKENS: `main=${tapToken}`,
           EARSHOT_X_BASE_URL: sandboxUrl,
           EARSHOT_FIREHOSE_BASE_URL: firehoseUrl,
-          EARSHOT_PORT: '0',
-          EARSHOT_METRICS_PORT: '0',
           EARSHOT_LEASE_TTL_MS: '3000',
           // The sandbox heeds a new rule at once.
           EARSHOT_X_RULE_DELAY_MS: '0',
           EARSHOT_REQUESTS_PER_MINUTE: '1000000',
         },
         logFile: join(dir, `server-${name}.log`),
-        readReady: (line) =>
-          line.includes('earshot is up') ? String(JSON.parse(line)['address']) : undefined,
       });
     },
   };

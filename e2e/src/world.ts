@@ -1,15 +1,17 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { type Nats, type Program, startProgram } from '@earshot/engines';
+import {
+  type Nats,
+  type Program,
+  type ServerReady,
+  startSandboxProgram,
+  startServerProgram,
+} from '@earshot/engines';
 import { type Admin, openAdmin } from '@earshot/server/admin';
 import { createTemplate, startTestNats, type TestDatabase, testPostgresUrl } from '@earshot/testkit';
 import { type Api, createApi } from './api.ts';
 import { createSandboxClient, type SandboxClient } from './sandbox-client.ts';
-
-const serverScript = fileURLToPath(new URL('../../apps/server/src/main.ts', import.meta.url));
-const sandboxScript = fileURLToPath(new URL('../../packages/sandbox/src/main.ts', import.meta.url));
 
 export const xToken = 'world-x-token';
 export const tapToken = 'fh_world';
@@ -79,39 +81,25 @@ async function startSandboxProcess(
   args: readonly string[],
 ): Promise<string> {
   const sandbox = stack.use(
-    await startProgram({
-      name: 'the sandbox',
-      script: sandboxScript,
+    await startSandboxProgram({
       args: ['--x-token', xToken, '--tap-token', tapToken, '--rule-delay-ms', '0', ...args],
-      env: { PATH: process.env['PATH'] },
       logFile: join(dir, 'sandbox.log'),
-      readReady: (line) => (line.startsWith('{"url"') ? String(JSON.parse(line).url) : undefined),
     }),
   );
   return sandbox.ready;
 }
 
-interface ServerStart {
-  readonly address: string;
-  readonly metricsPort: number;
-}
-
 function serverStarter(common: { database: TestDatabase; nats: Nats; sandboxUrl: string; logFile: string }) {
-  const started = new Set<Program<ServerStart>>();
+  const started = new Set<Program<ServerReady>>();
   const start = async (env: Record<string, string> = {}): Promise<ServerUnderTest> => {
-    const program = await startProgram<ServerStart>({
-      name: 'the server',
-      script: serverScript,
+    const program = await startServerProgram({
       env: {
-        PATH: process.env['PATH'],
         EARSHOT_DATABASE_URL: common.database.url,
         EARSHOT_NATS_URL: common.nats.url,
         EARSHOT_X_TOKENS: `main=${xToken}`,
         EARSHOT_FIREHOSE_TOKENS: `main=${tapToken}`,
         EARSHOT_X_BASE_URL: common.sandboxUrl,
         EARSHOT_FIREHOSE_BASE_URL: common.sandboxUrl,
-        EARSHOT_PORT: '0',
-        EARSHOT_METRICS_PORT: '0',
         EARSHOT_LEASE_TTL_MS: '1500',
         // The sandbox heeds rules at once.
         EARSHOT_X_RULE_DELAY_MS: '0',
@@ -122,7 +110,6 @@ function serverStarter(common: { database: TestDatabase; nats: Nats; sandboxUrl:
         ...env,
       },
       logFile: common.logFile,
-      readReady: (line) => (line.includes('earshot is up') ? JSON.parse(line) : undefined),
     });
     started.add(program);
     const url = program.ready.address;

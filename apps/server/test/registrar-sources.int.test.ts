@@ -163,3 +163,76 @@ test('a drained source keeps its rules until the new source has them', async () 
   await eventually(async () => expect(await world.sandbox.xRules()).toHaveLength(1), soon);
   expect(await there.xRules()).toHaveLength(2);
 });
+
+test('a drained source takes a rule that was deleted by hand back when no other source has room', async () => {
+  await using world = await openUpstreamWorld(template);
+  // It was announced with room, and has none.
+  await using second = await startSandbox({
+    rateLimits: false,
+    ruleDelayMs: 0,
+    taps: [{ token: 'fh_sandbox', ruleCap: 0 }],
+  });
+  await using client = createUpstreamClient({ baseUrl: second.url, token: 'fh_sandbox', name: 'second' });
+  await beginRule(world.rules, { firehose: 'cedar' });
+  const timing = { reconcileEveryMs: 50 };
+  await using _old = startRegistrar(world, 'firehose', { timing });
+  await untilAll(world, 'registered', 1);
+  const [before] = await world.sandbox.tapRules();
+  await createSourceStore(world.database).announce([
+    { id: 'firehose:main', platform: 'firehose', capacity: 10, draining: true },
+    { id: 'firehose:second', platform: 'firehose', capacity: 10 },
+  ]);
+  await untilAll(world, 'wanted', 1);
+  await world.sandbox.arm({ kind: 'rules_vanish', platform: 'firehose' });
+  expect(await world.sandbox.tapRules()).toEqual([]);
+  await using _new = startRegistrar(world, 'firehose', {
+    sourceId: 'firehose:second',
+    upstream: rulesOf('firehose', client),
+    timing,
+  });
+  await eventually(async () => {
+    const [after] = await world.sandbox.tapRules();
+    expect(after).toMatchObject({ tag: before?.tag });
+  }, soon);
+  await untilAll(world, 'registered', 1);
+  // It was missing, and the ledger says so.
+  expect(await world.database.many('select to_at is not null as over from slot_gaps')).toEqual([
+    { over: true },
+  ]);
+});
+
+test('a rule whose place was taken by others is served by a drained source when no other has room', async () => {
+  await using world = await openUpstreamWorld(template);
+  await using second = await startSandbox({
+    rateLimits: false,
+    ruleDelayMs: 0,
+    taps: [{ token: 'fh_sandbox', ruleCap: 1 }],
+  });
+  const there = createSandboxControl(second.url);
+  await using client = createUpstreamClient({ baseUrl: second.url, token: 'fh_sandbox', name: 'second' });
+  const upstream = rulesOf('firehose', client);
+  await createSourceStore(world.database).announce([
+    { id: 'firehose:main', platform: 'firehose', capacity: 10, draining: true },
+    { id: 'firehose:second', platform: 'firehose', capacity: 10 },
+  ]);
+  await beginRule(world.rules, { firehose: 'birch' });
+  const startSecond = () =>
+    startRegistrar(world, 'firehose', {
+      sourceId: 'firehose:second',
+      upstream,
+      timing: { reconcileEveryMs: 50 },
+    });
+  await using _drained = startRegistrar(world, 'firehose');
+  {
+    await using _new = startSecond();
+    await untilAll(world, 'registered', 1);
+  }
+  expect(await world.sandbox.tapRules()).toEqual([]);
+  await there.arm({ kind: 'rules_vanish', platform: 'firehose' });
+  const byHand = { signal: new AbortController().signal, permit: () => Promise.resolve() };
+  await upstream.add([{ value: 'theirs', tag: 'theirs' }], byHand);
+  await using _again = startSecond();
+  await eventually(async () => expect(await world.sandbox.tapRules()).toHaveLength(1), soon);
+  await untilAll(world, 'registered', 1);
+  expect((await there.tapRules()).map(({ tag }) => tag)).toEqual(['theirs']);
+});

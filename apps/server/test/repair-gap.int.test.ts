@@ -267,14 +267,20 @@ describe('a gap of an Enterprise app', () => {
     await using world = await openGap(['fjord'], 'payg');
     await upstreamRule(world);
     await expect(recover(world)).rejects.toThrow(UpstreamUnavailable);
-    const broken: Recovery = {
+    const breaksOff = (end: () => string): Recovery => ({
       async *records() {
         yield JSON.stringify({ data: { id: '1', text: 'fjord' } });
-        throw new StreamEnded({ kind: 'dropped' }, 'as told');
+        yield end();
       },
-    };
-    await world.database.run(`update leases set expires_at = now() - interval '1 second'`);
-    await expect(recover(world, { recovery: broken })).rejects.toThrow(UpstreamUnavailable);
+    });
+    const cut = breaksOff(() => {
+      throw new StreamEnded({ kind: 'dropped' }, 'as told');
+    });
+    const told = breaksOff(() => JSON.stringify({ errors: [{ title: 'operational-disconnect' }] }));
+    for (const recovery of [cut, told]) {
+      await world.database.run(`update leases set expires_at = now() - interval '1 second'`);
+      await expect(recover(world, { recovery })).rejects.toThrow(UpstreamUnavailable);
+    }
     expect(await whole(world)).toMatchObject({ repair: null });
   });
 });

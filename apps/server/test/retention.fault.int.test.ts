@@ -130,6 +130,69 @@ describe('retention', () => {
   });
 });
 
+describe('the history of listening', () => {
+  const ages = (days: number) => `now() - interval '${days} days'`;
+  const kept = async (database: Database) => {
+    const rows = await database.many<{ what: string; days: number }>(
+      `select what, round(extract(epoch from now() - to_at) / 86400)::integer as days from (
+         select 'coverage' as what, proven_until as to_at from coverage
+         union all select 'repair', proven_until from gap_repairs join coverage on id = coverage_id
+         union all select 'watch', to_at from watches union all select 'service', to_at from slot_services
+         union all select 'missing', to_at from slot_gaps union all select 'spent', day from repair_spending
+       ) as histories order by what, days`,
+    );
+    return rows.map(({ what, days }) => `${what} ${days}`);
+  };
+  const write = async (database: Database, days: number) => {
+    const [from, to] = [ages(days + 1), ages(days)];
+    await database.run(
+      `with interval as (
+         insert into coverage (source_id, from_at, proven_until) values ('x:main', ${from}, ${to}) returning id
+       ) insert into gap_repairs (coverage_id, slot_id, via, state) select id, 'slot_9', 'search', 'done' from interval`,
+    );
+    await database.run(
+      `insert into watches (rule_id, account_id, platform, slot_id, from_at, to_at)
+       values ('rule_1', 'acc_1', 'x', 'slot_9', ${from}, ${to})`,
+    );
+    for (const [table, column] of [
+      ['slot_services', `source_id,`],
+      ['slot_gaps', ''],
+    ]) {
+      await database.run(
+        `insert into ${table} (slot_id, ${column} from_at, to_at)
+         values ('slot_9', ${column === '' ? '' : "'x:main',"} ${from}, ${to})`,
+      );
+    }
+    await database.run(`insert into repair_spending (day, posts) values ((${to})::date, 1)`);
+  };
+  const all = (days: number) =>
+    ['coverage', 'missing', 'repair', 'service', 'spent', 'watch'].map((what) => `${what} ${days}`);
+
+  test('is kept as long as somebody can ask for it, and no longer', async () => {
+    await using opened = await openStore();
+    const { database } = opened;
+    await database.run('delete from watches; delete from slot_services');
+    for (const days of [90, 29]) await write(database, days);
+    await opened.write(1, daysAgo(0));
+    await removeOlderThan(database, 10);
+    expect(await kept(database)).toEqual(all(29));
+  });
+
+  test('keeps the last interval of a source, and does not follow a clock that has jumped ahead', async () => {
+    await using opened = await openStore();
+    const { database } = opened;
+    await database.run('delete from watches; delete from slot_services');
+    await write(database, 29);
+    await opened.write(1, daysAgo(20));
+    await jumpAhead(database, 40);
+    await removeOlderThan(database, 10);
+    expect(await kept(database)).toEqual(all(69));
+    await opened.write(2, new Date(Date.now() + 40 * dayMs).toISOString().slice(0, 10));
+    await removeOlderThan(database, 10);
+    expect(await kept(database)).toEqual(['coverage 69', 'repair 69']);
+  });
+});
+
 describe('a follower whose cursor is older than what is kept', () => {
   test('is told once, then goes on with all that is left', async () => {
     await using opened = await openStore();

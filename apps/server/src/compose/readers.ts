@@ -14,7 +14,6 @@ import { listMatchesRoute } from '../http/routes/list-matches.ts';
 import { listReadersRoute } from '../http/routes/list-readers.ts';
 import { readMatchesRoute } from '../http/routes/read-matches.ts';
 import { streamMatchesRoute } from '../http/routes/stream-matches.ts';
-import { createParsedRules } from '../language/parsed-rules.ts';
 import { createStreamLimit } from '../limits/stream-limit.ts';
 import { createAckMatches } from '../readers/ack-matches.ts';
 import { createCursors } from '../readers/cursor.ts';
@@ -33,9 +32,8 @@ export async function openReaders(
   plans: Plans,
   stack: AsyncDisposableStack,
 ): Promise<AnyRoute[]> {
-  const { config, database, installation, bells } = shared;
+  const { config, database, installation, bells, parsedRules } = shared;
   const contact = config.supportContact;
-  const parsedRules = createParsedRules();
   const tail = await openMatchTail({ source: createMatchTailSource(database), parsedRules, bells });
   const keyWatch = createKeyWatch(createAccountStore(database));
   stack.use(supervise([tail.worker, keyWatch.worker], shared));

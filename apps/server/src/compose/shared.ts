@@ -8,6 +8,7 @@ import { type Installation, readInstallation } from '../adapters/postgres/instal
 import { createMaintenance } from '../adapters/postgres/maintenance.ts';
 import { assertDurable, migrate } from '../adapters/postgres/migrate.ts';
 import type { Config } from '../config.ts';
+import { createParsedRules, type ParsedRules } from '../language/parsed-rules.ts';
 import { createEvents, type Events } from '../observability/events.ts';
 import type { Logger } from '../observability/logger.ts';
 import { createMetrics, type Metrics } from '../observability/metrics.ts';
@@ -27,6 +28,7 @@ export interface Shared extends NodeOptions {
   readonly nats: Nats;
   readonly bells: Bells;
   readonly installation: Installation;
+  readonly parsedRules: ParsedRules;
   readonly metrics: Metrics;
   readonly events: Events;
 }
@@ -55,6 +57,7 @@ export async function connectShared(options: NodeOptions, stack: AsyncDisposable
     nats,
     bells: createBells(nats),
     installation: await readInstallation(database),
+    parsedRules: createParsedRules(),
     metrics,
     events: createEvents(log, metrics),
   };

@@ -16,7 +16,6 @@ import { replayWebhookRoute } from '../http/routes/replay-webhook.ts';
 import { rotateWebhookSecretRoute } from '../http/routes/rotate-webhook-secret.ts';
 import { testWebhookRoute } from '../http/routes/test-webhook.ts';
 import { updateWebhookRoute } from '../http/routes/update-webhook.ts';
-import { createParsedRules } from '../language/parsed-rules.ts';
 import { createCursors } from '../readers/cursor.ts';
 import { createForgetWorker } from '../runtime/forget-worker.ts';
 import type { Worker } from '../runtime/worker.ts';
@@ -72,7 +71,6 @@ export function deliverWorkers(shared: Shared, stack: AsyncDisposableStack): Wor
     ...shared,
     store,
     reader: createMatchReader(database),
-    parsedRules: createParsedRules(),
     sender: stack.use(senderOf(shared)),
     secretBox,
     nowMs,

@@ -18,7 +18,6 @@ import { createSettledStore } from '../adapters/postgres/settled-store.ts';
 import { createSourceStore } from '../adapters/postgres/source-store.ts';
 import { createMatchedThroughWorker } from '../coverage/matched-through-worker.ts';
 import { createIngestWorker } from '../ingest/ingest-worker.ts';
-import { createParsedRules } from '../language/parsed-rules.ts';
 import { type CheckLogWorkerOptions, createCheckLogWorker } from '../matching/check-log-worker.ts';
 import { createDeadLetterWorker } from '../matching/dead-letter-worker.ts';
 import { createMakeRoomWorker } from '../matching/make-room-worker.ts';
@@ -95,7 +94,6 @@ function sourceWorkers(shared: Shared, source: Source): Worker[] {
 function matchWorkers(shared: Shared): Worker[] {
   const { config, database, nats } = shared;
   const maintenance = createMaintenance(database);
-  const parsedRules = createParsedRules();
   const forBatches = {
     ...shared,
     installation: shared.installation.id,
@@ -106,7 +104,6 @@ function matchWorkers(shared: Shared): Worker[] {
       ...forBatches,
       name: `match:${index + 1}`,
       source: createEventSource(nats),
-      parsedRules,
     }),
   );
   return [

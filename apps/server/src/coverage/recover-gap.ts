@@ -1,8 +1,7 @@
 import type { EventLog } from '../ingest/event-log.ts';
-import { fitForLog } from '../ingest/fit-for-log.ts';
+import { readItem } from '../ingest/read-item.ts';
 import type { StreamEvent } from '../ingest/stream-event.ts';
 import { StreamEnded } from '../ingest/upstream-stream.ts';
-import { readXRecord } from '../ingest/x-event.ts';
 import type { Events } from '../observability/events.ts';
 import type { Lease } from '../runtime/lease.ts';
 import { UpstreamUnavailable } from '../slots/upstream-rules.ts';
@@ -47,14 +46,8 @@ export async function recoverGap(
   };
   try {
     for await (const text of recovery.records(from, gap.to, signal)) {
-      const reading = readXRecord(sourceId, text);
-      const event = reading.kind === 'event' ? fitForLog(reading.event, text.length) : null;
+      const event = readItem({ platform: 'x', sourceId, events }, { text });
       if (event) read.push(event);
-      else
-        events.itemDropped({
-          platform: 'x',
-          reason: reading.kind === 'dropped' ? reading.reason : 'too_large',
-        });
       if (read.length >= appendedTogether) await append();
     }
     await append();

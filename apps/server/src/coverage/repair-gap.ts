@@ -1,7 +1,6 @@
 import type { EventLog } from '../ingest/event-log.ts';
-import { fitForLog } from '../ingest/fit-for-log.ts';
+import { readItem } from '../ingest/read-item.ts';
 import type { StreamEvent } from '../ingest/stream-event.ts';
-import { readXRecord } from '../ingest/x-event.ts';
 import type { Events } from '../observability/events.ts';
 import type { Lease } from '../runtime/lease.ts';
 import { pause } from '../runtime/pause.ts';
@@ -118,14 +117,8 @@ function toEvent(
 ): StreamEvent | null {
   const rule = { id: `search:${slotId}`, tag: slotTag(installation, slotId) };
   const text = JSON.stringify({ ...record, matching_rules: [rule] });
-  const reading = readXRecord(sourceId, text);
-  const event = reading.kind === 'event' ? fitForLog({ ...reading.event, via: 'search' }, text.length) : null;
-  if (event === null) {
-    const reason =
-      reading.kind === 'dropped' ? reading.reason : reading.kind === 'event' ? 'too_large' : 'unknown_shape';
-    events.itemDropped({ platform: 'x', reason });
-  }
-  return event;
+  const event = readItem({ platform: 'x', sourceId, events }, { text });
+  return event && { ...event, via: 'search' };
 }
 
 function isWithin(gap: Gap, { payload }: StreamEvent): boolean {

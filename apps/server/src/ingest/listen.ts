@@ -1,18 +1,15 @@
 import type { Platform } from '@earshot/contract';
 import type { Events } from '../observability/events.ts';
-import type { DropReason } from '../observability/metrics.ts';
 import type { Bells } from '../runtime/bell.ts';
 import { createBreather } from '../runtime/breather.ts';
 import type { Checkpoint } from '../runtime/checkpoint.ts';
 import { type Consecutive, createConsecutive } from './consecutive.ts';
 import type { EventLog } from './event-log.ts';
-import { readFirehoseUpdate } from './firehose-event.ts';
-import { fitForLog } from './fit-for-log.ts';
+import { dropItem, readItem } from './read-item.ts';
 import type { SourceStore } from './source-store.ts';
 import type { StreamEvent } from './stream-event.ts';
-import { StreamEnded, type StreamEnding, type StreamFrame, type UpstreamStream } from './upstream-stream.ts';
+import { StreamEnded, type StreamEnding, type UpstreamStream } from './upstream-stream.ts';
 import { createWakefulness } from './wakefulness.ts';
-import { type Reading, readXRecord } from './x-event.ts';
 
 /** Events between the socket and the log's acknowledgement. When it is full, the socket waits. */
 const inFlightMax = 256;
@@ -56,7 +53,7 @@ export async function listen(options: ListenOptions, signal: AbortSignal): Promi
         await coverage.open();
         continue;
       }
-      const event = frame.kind === 'item' ? readItem(options, frame) : drop(options, frame.kind);
+      const event = frame.kind === 'item' ? readItem(options, frame) : dropItem(options, frame.kind);
       options.checkpoint?.('ingest.read');
       if (event) await appender.append(event);
       // A burst fills the buffers of the socket: matching and leases must have their turn meanwhile.
@@ -73,28 +70,6 @@ export async function listen(options: ListenOptions, signal: AbortSignal): Promi
     options.checkpoint?.('ingest.drained');
     await coverage.close(signal.aborted ? { kind: 'stopped' } : ending);
   }
-}
-
-function readItem(options: ListenOptions, item: Extract<StreamFrame, { kind: 'item' }>): StreamEvent | null {
-  const { platform, sourceId } = options;
-  const reading: Reading =
-    platform === 'x'
-      ? readXRecord(sourceId, item.text)
-      : readFirehoseUpdate(sourceId, item.upstreamId ?? '', item.text);
-  switch (reading.kind) {
-    case 'event':
-      return fitForLog(reading.event, item.text.length) ?? drop(options, 'too_large');
-    case 'control':
-      // The server normally closes after a control message, but dead open sockets were seen.
-      throw new StreamEnded(reading.ending, `the upstream says ${reading.words}`);
-    case 'dropped':
-      return drop(options, reading.reason);
-  }
-}
-
-function drop({ platform, events }: ListenOptions, reason: DropReason): null {
-  events.itemDropped({ platform, reason });
-  return null;
 }
 
 interface Appender {

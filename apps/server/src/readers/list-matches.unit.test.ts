@@ -6,6 +6,8 @@ import type { StoredMatch } from './match-reader.ts';
 
 /** Rules on patterns are the slowest to explain: each of them tries every word of the page. */
 const slowRule = Array.from({ length: 20 }, (_, index) => `added:/.*q.{${index}}z/`).join(' OR ');
+/** Enough for many turns, however fast one of them is explained. */
+const page = 20;
 const text = Array.from({ length: 10_000 }, (_, index) => `w${index}`).join(' ');
 
 function slowMatch(position: number): StoredMatch {
@@ -44,7 +46,7 @@ test('others have their turn while a page of matches is explained', async () => 
       read: async () => {
         counting = true;
         setImmediate(takeTurns);
-        return [1, 2, 3, 4, 5].map(slowMatch);
+        return Array.from({ length: page }, (_, index) => slowMatch(index + 1));
       },
     },
     rules: { exists: async () => true },
@@ -61,10 +63,10 @@ test('others have their turn while a page of matches is explained', async () => 
   const principal = { accountId: 'acc_1', keyId: 'key_1', plan: 'paid', scopes: [] } as const;
   const { matches } = await listMatches(
     principal,
-    { limit: 5, order: 'newest' },
+    { limit: page, order: 'newest' },
     new AbortController().signal,
   );
   counting = false;
-  expect(matches).toHaveLength(5);
+  expect(matches).toHaveLength(page);
   expect(turns).toBeGreaterThanOrEqual(4);
 });

@@ -23,6 +23,7 @@ export async function reconcileSource(step: RegistrarStep): Promise<number> {
     plan.adopt.map((adopted) => ({ ...adopted, foreignRule: false })),
   );
   await store.recordVanished(lease, plan.vanished);
+  await store.takeBack(lease, sourceId, plan.lost);
   await store.recordGone(lease, plan.gone);
   await store.recordSeen(lease, sourceId, performance.now() - listedAt);
   await store.retryFailed(lease, sourceId);

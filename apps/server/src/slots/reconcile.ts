@@ -10,6 +10,8 @@ export interface Reconciliation {
   readonly vanished: readonly string[];
   /** Upstream rules to remove: ours by their tag, and no slot wants them. */
   readonly remove: readonly string[];
+  /** On their way to another source, and not upstream any more before that one has them. */
+  readonly lost: readonly string[];
   /** Slots on their way out of which nothing is left once `remove` is done. */
   readonly gone: readonly string[];
   /** Rules that bear no tag of ours: never touched, only counted. */
@@ -40,6 +42,7 @@ export function reconcile(
   }
   const stillMoving = new Set(moving);
   const remove: string[] = [];
+  const lost = new Set(moving);
   let foreign = 0;
   for (const rule of upstream) {
     const slotId = slotOfTag(installation, rule.tag);
@@ -48,6 +51,7 @@ export function reconcile(
       foreign++;
     } else if (!slot && stillMoving.has(slotId)) {
       // Its new source is not ready.
+      lost.delete(slotId);
     } else if (!slot || slot.state === 'failed' || slot.state === 'deleting') {
       remove.push(rule.id);
     } else if (!ruleOfSlot.has(slotId)) {
@@ -66,6 +70,7 @@ export function reconcile(
   return {
     adopt,
     vanished: idsWhere((slot) => slot.state === 'registered' && !ruleOfSlot.has(slot.id)),
+    lost: [...lost],
     remove,
     gone: idsWhere(
       (slot) => slot.state === 'deleting' || (slot.state === 'releasing' && !ruleOfSlot.has(slot.id)),

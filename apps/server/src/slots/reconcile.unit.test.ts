@@ -5,7 +5,7 @@ import { type Slot, type SlotState, slotOfTag, slotTag } from './slot.ts';
 import type { UpstreamRule } from './upstream-rules.ts';
 
 const installation = 'here';
-const nothing = { adopt: [], vanished: [], remove: [], gone: [], foreign: 0 };
+const nothing = { adopt: [], vanished: [], lost: [], remove: [], gone: [], foreign: 0 };
 
 function slot(state: SlotState, upstreamRuleId: string | null = null): Slot {
   return { id: 'slot_1', value: 'word', state, upstreamRuleId, foreignRule: false };
@@ -75,6 +75,10 @@ test('a foreign rule that a slot uses is neither removed nor missed', () => {
 test('the rule of a slot that is moving to another source stays until it has arrived', () => {
   expect(reconcile(installation, [rule('1')], [], ['slot_1'])).toEqual(nothing);
   expect(reconcile(installation, [rule('1')], [], [])).toEqual({ ...nothing, remove: ['1'] });
+});
+
+test('the rule of a moving slot that is gone before the slot has arrived is lost', () => {
+  expect(reconcile(installation, [], [], ['slot_1'])).toEqual({ ...nothing, lost: ['slot_1'] });
 });
 
 const states: SlotState[] = ['wanted', 'registered', 'releasing', 'deleting', 'failed'];

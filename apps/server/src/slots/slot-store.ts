@@ -24,6 +24,8 @@ export interface RegistrarStore extends CallStore {
   recordFull(lease: Lease, full: FullSource): Promise<number>;
   /** Gives slots of a source that is being drained to others with room; returns how many. */
   moveAway(lease: Lease, sourceId: string, limit: number): Promise<number>;
+  /** Moved away, not upstream here any more, and not registered there yet: missing, and wanted here if there is no room. */
+  takeBack(lease: Lease, sourceId: string, slotIds: readonly string[]): Promise<void>;
   /** Slots that were moved away and are not served by their new source yet. */
   movedFrom(sourceId: string): Promise<string[]>;
 }

@@ -7,8 +7,14 @@ import type { Claim, DeliveryStore } from './delivery-store.ts';
 
 const lookAgainMs = 1_000;
 const looksApartMs = 10;
-/** Messages under way at once on one node, each to another endpoint. */
+/** Messages under way at once on one node, each to another endpoint; those that are late do not count. */
 const sendersMax = 64;
+/**
+ * Late ones leave their place to others, as long as there are no more than these: so endpoints that died together
+ * cost everybody else two seconds, not the fifteen that an attempt may take.
+ */
+const lateAfterMs = 2_000;
+const lateMax = 192;
 /** Endpoints that failed or were slow at their last attempt get only these. */
 const troubledMax = 16;
 
@@ -18,6 +24,7 @@ export interface DeliverWorkerOptions {
   readonly bells: Bells;
   readonly log: Logger;
   readonly nowMs: () => number;
+  readonly lateAfterMs?: number;
 }
 
 /**
@@ -51,8 +58,9 @@ export function createDeliverWorker(options: DeliverWorkerOptions): Worker {
   };
 }
 
-function createSenders({ store, deliver, log }: DeliverWorkerOptions) {
-  const running = { calm: new Set<Promise<void>>(), troubled: new Set<Promise<void>>() };
+function createSenders({ store, deliver, log, ...options }: DeliverWorkerOptions) {
+  type Sending = Set<Promise<void>>;
+  const [calm, late, troubled]: [Sending, Sending, Sending] = [new Set(), new Set(), new Set()];
   let done = new AbortController();
   const run = async (claim: Claim): Promise<void> => {
     try {
@@ -64,17 +72,25 @@ function createSenders({ store, deliver, log }: DeliverWorkerOptions) {
     }
   };
   return {
-    free: (troubled: boolean) =>
-      troubled
-        ? Math.min(troubledMax, sendersMax - running.calm.size) - running.troubled.size
-        : sendersMax - running.calm.size - running.troubled.size,
-    start(claim: Claim, troubled: boolean) {
-      const set = troubled ? running.troubled : running.calm;
+    free: (forTroubled: boolean) =>
+      forTroubled
+        ? Math.min(troubledMax, sendersMax - calm.size) - troubled.size
+        : sendersMax - calm.size - troubled.size - Math.max(0, late.size - lateMax),
+    start(claim: Claim, isTroubled: boolean) {
+      const place = isTroubled ? troubled : calm;
       const sending = run(claim).finally(() => {
-        set.delete(sending);
+        clearTimeout(becomesLate);
+        place.delete(sending);
+        late.delete(sending);
         done.abort();
       });
-      set.add(sending);
+      place.add(sending);
+      const becomesLate = setTimeout(() => {
+        if (isTroubled) return;
+        calm.delete(sending);
+        late.add(sending);
+        done.abort();
+      }, options.lateAfterMs ?? lateAfterMs);
     },
     /** Aborted when a sender is done from now on. */
     nextDone(): AbortSignal {
@@ -82,7 +98,7 @@ function createSenders({ store, deliver, log }: DeliverWorkerOptions) {
       return done.signal;
     },
     async [Symbol.asyncDispose]() {
-      await Promise.all([...running.calm, ...running.troubled]);
+      await Promise.all([...calm, ...late, ...troubled]);
     },
   };
 }

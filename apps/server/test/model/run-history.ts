@@ -132,7 +132,10 @@ async function finishMoves(run: Run): Promise<void> {
     if (moved > 0) run.happened.add('moved');
   };
   await age();
-  if (run.drained.size === 0) return;
+  const underWay = await database.many(
+    `select 1 from slots where source_id <> moved_from and state <> 'registered'`,
+  );
+  if (run.drained.size === 0 && underWay.length === 0) return;
   // One that the new source refused is still served by the former one: it has to be tried again before it can leave.
   await tryFailedAgain(run);
   for (const source of sources) startRegistrar(run, source, regularlyMs);

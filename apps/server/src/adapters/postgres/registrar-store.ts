@@ -3,7 +3,7 @@ import type { Problem, Slot, SlotState } from '../../slots/slot.ts';
 import type { FullSource, Registered, RegistrarStore } from '../../slots/slot-store.ts';
 import type { Database, Sql } from './database.ts';
 import { assertLease } from './lease-store.ts';
-import { moveAway, movedFrom, moveToRoom } from './slot-moving.ts';
+import { moveAway, movedFrom, moveToRoom, takeBack } from './slot-moving.ts';
 import { recordCapacity } from './source-capacity.ts';
 import { callsMade, recordCall } from './upstream-calls.ts';
 
@@ -59,6 +59,7 @@ export function createRegistrarStore(database: Database): RegistrarStore {
       fenced(lease, (sql) => recordCapacity(sql, sourceId, learnt)),
     recordFull: (lease, full) => fenced(lease, (sql) => recordFull(sql, full)),
     moveAway: (lease, sourceId, limit) => fenced(lease, (sql) => moveAway(sql, sourceId, limit)),
+    takeBack: (lease, sourceId, slotIds) => fenced(lease, (sql) => takeBack(sql, sourceId, slotIds)),
     movedFrom: (sourceId) => movedFrom(database, sourceId),
     recordCall: (lease, sourceId, limit) => fenced(lease, (sql) => recordCall(sql, sourceId, limit)),
     callsMade: (sourceId) => callsMade(database, sourceId),

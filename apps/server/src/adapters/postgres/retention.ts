@@ -1,5 +1,6 @@
 import type { Retention } from '../../matching/retention-worker.ts';
 import type { Database } from './database.ts';
+import { forgetLedger } from './ledger-retention.ts';
 
 interface PartitionRow {
   name: string;
@@ -24,6 +25,7 @@ export function createRetention(database: Database, retentionDays: number): Rete
         await removePartition(database, partition);
         removed(partition.name);
       }
+      await forgetLedger(database, newest);
     },
   };
 }

@@ -8,18 +8,18 @@ interface Target {
   room: number;
 }
 
+const roomOfSource = 'greatest(0, capacity - (select count(*) from slots where source_id = sources.id))';
+
 /**
- * Sources that can take slots of another one, under the lock under which new slots are placed: capacity is exact. The
- * other one is locked with them, in the same order, so that two which give to each other do not block each other.
+ * Sources that can take slots of another one, under the lock under which new slots are placed: capacity is exact. All
+ * of the platform are locked, in the same order, so that two which give to each other do not block each other.
  */
 async function lockTargets(sql: Sql, sourceId: string): Promise<Target[]> {
   const platform = 'platform = (select platform from sources where id = $1)';
   const others = `${platform} and enabled and id <> $1`;
-  await sql.run(`select 1 from sources where ${platform} and (enabled or id = $1) order by id for update`, [
-    sourceId,
-  ]);
+  await sql.run(`select 1 from sources where ${platform} order by id for update`, [sourceId]);
   return await sql.many<Target>(
-    `select id, greatest(0, capacity - (select count(*) from slots where source_id = sources.id)) as room
+    `select id, ${roomOfSource} as room
      from sources where ${others}
      order by exists (select 1 from leases where name = 'registrar:' || sources.id and expires_at > now()) desc, id`,
     [sourceId],
@@ -85,7 +85,58 @@ export async function moveToRoom(
   const ids = slots.map(({ id }) => id);
   const room = roomOf(targets);
   await give(sql, ids.slice(0, room), targets);
-  return { moved: Math.min(room, ids.length), left: ids.slice(room) };
+  const kept = await giveToDrained(sql, sourceId, ids.slice(room));
+  const left = ids.slice(room).filter((id) => !kept.includes(id));
+  return { moved: ids.length - left.length, left };
+}
+
+/**
+ * The last resort for slots on which rules rely and which nobody serves: a source that is being drained, and is still
+ * there. It gives them away again when there is room.
+ */
+async function giveToDrained(sql: Sql, sourceId: string, slotIds: readonly string[]): Promise<string[]> {
+  const slots = await sql.many<{ id: string }>(
+    `select id from slots where id = any($1) and registered_at is not null and moved_from is null
+     order by created_at`,
+    [slotIds],
+  );
+  const targets = await sql.many<Target>(
+    `select sources.id, ${roomOfSource} as room from sources
+     join leases on leases.name = 'registrar:' || sources.id and leases.expires_at > now()
+     where platform = (select platform from sources where id = $1) and not enabled and sources.id <> $1
+     order by sources.id`,
+    [sourceId],
+  );
+  const given = slots.map(({ id }) => id).slice(0, roomOf(targets));
+  await give(sql, given, targets);
+  return given;
+}
+
+/**
+ * The former source does not have the rules of these slots any more, and their new one has not registered them: a gap
+ * since the former source was last seen with them. What nobody else has room for, it takes back.
+ */
+export async function takeBack(sql: Sql, sourceId: string, slotIds: readonly string[]): Promise<void> {
+  if (slotIds.length === 0) return;
+  await sql.run(
+    `insert into slot_gaps (slot_id, from_at)
+     select slots.id, greatest(slots.registered_at, slots.confirmed_at, sources.rules_seen_at)
+     from slots join sources on sources.id = $2
+     where slots.id = any($1) and slots.state in ('wanted', 'failed') and slots.registered_at is not null
+       and not exists (select 1 from slot_gaps where slot_id = slots.id and to_at is null)`,
+    [slotIds, sourceId],
+  );
+  await lockTargets(sql, sourceId);
+  await sql.run(
+    `update slots set source_id = $2, state = 'wanted', moved_from = null, problem = null, problem_kind = null
+     where id in (
+       select id from slots
+       where id = any($1) and state = 'failed' and problem_kind = 'full' and registered_at is not null
+       order by created_at
+       limit (select ${roomOfSource} from sources where id = $2)
+       for update skip locked)`,
+    [slotIds, sourceId],
+  );
 }
 
 export async function movedFrom(sql: Sql, sourceId: string): Promise<string[]> {

@@ -1,0 +1,72 @@
+import { expect, test } from 'vitest';
+import { createLocalBells } from '../../test/local-bells.ts';
+import { silentLog } from '../../test/support.ts';
+import { createDeliverWorker } from './deliver-worker.ts';
+import type { Claim } from './delivery-store.ts';
+
+function claimOf(webhookId: string): Claim {
+  return {
+    lease: 'snd_1',
+    webhookId,
+    accountId: 'acc_1',
+    epoch: 1,
+    url: 'https://hooks.example',
+    ruleId: null,
+    platform: null,
+    secrets: [],
+    state: {
+      position: 0,
+      suspects: [],
+      batchMax: 100,
+      failures: 0,
+      failingSinceMs: null,
+      nextAttemptMs: 0,
+      troubled: false,
+      disabledBecause: null,
+    },
+    batch: null,
+    logEnd: 1,
+  };
+}
+
+/** `dead` endpoints that never answer stand before one that does; resolves true when that one was served. */
+async function servesTheLast(dead: number, lateAfterMs: number, withinMs: number): Promise<boolean> {
+  const waiting = [...Array.from({ length: dead }, (_, n) => `dead${n}`), 'alive'].map(claimOf);
+  const stop = new AbortController();
+  const over = Promise.withResolvers<void>();
+  const served = Promise.withResolvers<boolean>();
+  const worker = createDeliverWorker({
+    store: {
+      claimDue: async ({ max, troubled }) => (troubled ? [] : waiting.splice(0, max)),
+      release: async () => undefined,
+    },
+    deliver: async ({ webhookId }) => {
+      if (webhookId === 'alive') served.resolve(true);
+      else await over.promise;
+    },
+    bells: createLocalBells(),
+    log: silentLog,
+    nowMs: Date.now,
+    lateAfterMs,
+  });
+  const running = worker.run(stop.signal);
+  const deadline = setTimeout(() => served.resolve(false), withinMs);
+  const answer = await served.promise;
+  clearTimeout(deadline);
+  over.resolve();
+  stop.abort();
+  await running;
+  return answer;
+}
+
+test('endpoints that never answer leave their places to others before their attempts are over', async () => {
+  expect(await servesTheLast(200, 20, 20_000)).toBe(true);
+});
+
+test('control: with all places taken by them, nobody else is served', async () => {
+  expect(await servesTheLast(64, 60_000, 1_500)).toBe(false);
+});
+
+test('there is an end to those who are late', async () => {
+  expect(await servesTheLast(400, 20, 1_500)).toBe(false);
+});
