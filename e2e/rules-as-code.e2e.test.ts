@@ -204,11 +204,8 @@ describe('apply', () => {
   });
 
   test('killed half-way and run again, every rule is there once', async () => {
-    await write([
-      'set: launches',
-      'rules:',
-      ...['one', 'two', 'three', 'four', 'five', 'six'].flatMap((key) => rule(key, `${key}killed`)),
-    ]);
+    const six = ['one', 'two', 'three', 'four', 'five', 'six'].flatMap((key) => rule(key, `${key}killed`));
+    await write(['set: launches', 'rules:', ...six]);
     await using proxy = await startListeningProxy(server.url);
     let answers = 0;
     const run = start(['apply', '--yes'], proxy.url);
@@ -227,6 +224,10 @@ describe('apply', () => {
     expect(await names()).toEqual(
       ['five', 'four', 'one', 'six', 'three', 'two'].map((key) => `${key}: ${key}killed`),
     );
+    // Without the mark that the rules bear, the same file doubles them.
+    await write(['set: unmarked', 'rules:', ...six]);
+    expect((await earshot(['apply', '--yes'])).code).toBe(0);
+    expect(await names()).toHaveLength(12);
   });
 
   test('interrupted by Ctrl+C it finishes what is under way, and begins nothing more', async () => {
