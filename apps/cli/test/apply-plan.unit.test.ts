@@ -87,6 +87,26 @@ test('a failure that all others would meet as well stops them', async () => {
   ]);
 });
 
+test('a full plan stops the creations, and not the deletions that make room', async () => {
+  const many = planRules({ set: 'launches', rules: ['a', 'b', 'c', 'e', 'f', 'g'].map(wanted) }, [
+    ruleOf('d'),
+  ]);
+  const { caller } = recording((call) => {
+    if (call === 'create a') throw new EarshotError('full', { code: 'resource_exhausted' });
+  });
+  const stop = new AbortController().signal;
+  const outcomes = await applyPlan(many, { earshot: caller, stop, report: () => undefined });
+  expect(outcomes.map(({ action, key, outcome }) => `${action} ${key} ${outcome}`)).toEqual([
+    'create a failed',
+    'create b done',
+    'create c done',
+    'create e done',
+    'create f not_tried',
+    'create g not_tried',
+    'delete d done',
+  ]);
+});
+
 test('after a stop nothing is begun', async () => {
   const { caller, keys } = recording();
   await outcomesOf(caller, AbortSignal.abort());

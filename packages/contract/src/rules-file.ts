@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { JsonSchema } from './json-schemas.ts';
 import { alsoWhenFieldsFail, requestIssue, requestObject } from './request-fields.ts';
 import { ruleExamples } from './rule-examples.ts';
 import {
@@ -70,7 +71,7 @@ export function readRulesFile(value: unknown): RulesFileReading {
 }
 
 /** For editors. */
-export function rulesFileJsonSchema(): object {
+export function rulesFileJsonSchema(): JsonSchema {
   return {
     title: 'Rules of Earshot as code',
     ...z.toJSONSchema(rulesFileSchema, { io: 'input' }),

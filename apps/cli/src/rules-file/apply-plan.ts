@@ -37,18 +37,21 @@ const atOnce = 4;
  */
 export async function applyPlan(plan: Plan, { earshot, stop, report }: ApplyOptions): Promise<StepOutcome[]> {
   const outcomes: StepOutcome[] = [];
-  let hopeless = false;
+  const hopeless = { phase: false, all: false };
   const runStep = async ({ action, key, run }: PlannedStep): Promise<StepOutcome> => {
-    if (stop.aborted || hopeless) return { action, key, outcome: 'not_tried' };
+    if (stop.aborted || hopeless.phase || hopeless.all) return { action, key, outcome: 'not_tried' };
     try {
       return { action, key, outcome: 'done', ruleId: await run(earshot) };
     } catch (error) {
       if (!(error instanceof EarshotError)) throw error;
-      hopeless ||= concernsAll(error);
+      // A plan that is full for creations still lets rules be deleted, which makes room.
+      hopeless.phase ||= error.code === 'resource_exhausted';
+      hopeless.all ||= concernsAll(error);
       return { action, key, outcome: 'failed', error };
     }
   };
   for (const steps of phasesOf(plan)) {
+    hopeless.phase = false;
     const waiting = steps.values();
     const lane = async () => {
       for (const step of waiting) {
@@ -62,11 +65,9 @@ export async function applyPlan(plan: Plan, { earshot, stop, report }: ApplyOpti
   return outcomes;
 }
 
-/** A key that may not, a server that is away, a full plan: the next call would only wait for the same answer. */
+/** A key that may not, a server that is away: the next call would only wait for the same answer. */
 function concernsAll({ code }: EarshotError): boolean {
-  return ['unauthenticated', 'permission_denied', 'unavailable', 'resource_exhausted', 'unknown'].includes(
-    code,
-  );
+  return ['unauthenticated', 'permission_denied', 'unavailable', 'unknown'].includes(code);
 }
 
 function phasesOf({ set, updates, creates, deletes }: Plan): PlannedStep[][] {
