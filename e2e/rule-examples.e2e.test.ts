@@ -200,5 +200,16 @@ describe('a rule that is kept as code', () => {
     expect(await api.updateRule(byHand.rule_id, { managed_by: null })).toMatchObject({ managed_by: null });
     expect(await api.updateRule(other.rule_id, { managed_by })).toMatchObject({ managed_by });
     for (const { rule_id } of [byHand, other]) await api.deleteRule(rule_id);
+
+    // However many ask for it at once.
+    const rules = await Promise.all(
+      ['a', 'b', 'c', 'd'].map((x) => created(rule({ overrides: { x: `at once ${x}` } }))),
+    );
+    const answers = await Promise.all(
+      rules.map(({ rule_id }) => api.call('POST', '/api.UpdateRule', { rule_id, managed_by })),
+    );
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
+    expect(answers.filter(({ status }) => status === 409)).toHaveLength(3);
+    for (const { rule_id } of rules) await api.deleteRule(rule_id);
   });
 });

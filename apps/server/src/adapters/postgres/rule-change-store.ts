@@ -50,8 +50,10 @@ type Refuse = (outcome: ChangeOutcome) => never;
 export function createRuleChangeStore(database: Database): RuleChangeStore {
   return {
     beginUpdate: (update, change) =>
-      refusable<ChangeOutcome>(database.forAccount(change.accountId), (sql, refuse) =>
-        beginUpdate(sql, update, change, refuse),
+      givingKey(update.managedBy, () =>
+        refusable<ChangeOutcome>(database.forAccount(change.accountId), (sql, refuse) =>
+          beginUpdate(sql, update, change, refuse),
+        ),
       ),
     beginResume: (resume) =>
       refusable<ChangeOutcome>(database.forAccount(resume.accountId), (sql, refuse) =>
