@@ -15,7 +15,7 @@ export interface MatchPage {
 }
 
 export interface AnswerOptions {
-  /** Bounds the tokens of the result as it goes over the wire: text and structured content together. */
+  /** Bounds the tokens of the answer as it goes over the wire: text, structured content, and what is around. */
   readonly maxTokens: number;
   /** Ids of matches whose whole text, up to 4,000 characters, goes before more of the others. */
   readonly expand?: readonly string[] | undefined;
@@ -77,9 +77,13 @@ export function answerMatches(options: AnswerMatchesOptions): MatchesAnswer {
   }
 }
 
-/** As a client receives it: with the names around, and the text written as JSON. */
+/** What the protocol writes around a result: who answers, and to which request. */
+const envelopeTokens = 80;
+
+/** As it goes over the wire: the text is written as JSON there. */
 function tokensOfResult({ structuredContent, text }: MatchesAnswer, estimateTokens: EstimateTokens): number {
-  return estimateTokens(JSON.stringify({ content: [{ type: 'text', text }], structuredContent }));
+  const result = JSON.stringify({ content: [{ type: 'text', text }], structuredContent });
+  return envelopeTokens + estimateTokens(result);
 }
 
 const notice =
