@@ -58,7 +58,6 @@ const rest = {
   matches: z.array(match),
 };
 
-/** Nothing that is not named here leaves: the answer is read through this schema before it goes out. */
 export const listedOutput = z.object({
   counts,
   next_cursor: z.string().nullable().meta({ description: 'Null: no more' }),

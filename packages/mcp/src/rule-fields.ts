@@ -43,11 +43,16 @@ export const ruleOutput = z.object({
   created_at: z.string(),
   updated_at: z.string(),
   expires_at: z.string().nullable(),
+  managed_by: z.string().nullable().meta({ description: 'Set of a rules file: change it there' }),
   platforms: z.record(z.string(), registered),
 });
 
 export function toRuleOutput(rule: Rule): z.output<typeof ruleOutput> {
-  return { ...rule, platforms: perPlatform(rule.platforms, (watched) => watched) };
+  return {
+    ...rule,
+    managed_by: rule.managed_by?.set ?? null,
+    platforms: perPlatform(rule.platforms, (watched) => watched),
+  };
 }
 
 /** What a change may have changed; get_rule has the rest. Short, as every schema is read by every agent. */

@@ -42,27 +42,26 @@ export class InvalidArguments extends Error {
   }
 }
 
-interface ToolRow<Input extends z.ZodObject, Output extends z.ZodObject> extends Omit<Tool, 'answer'> {
+interface ToolRow<Input extends z.ZodObject> extends Omit<Tool, 'answer'> {
   readonly input: Input;
-  readonly output: Output;
-  readonly run: (
-    args: z.output<Input>,
-    call: ToolCall,
-  ) => Promise<{ structured: z.input<Output> & Record<string, unknown>; text?: string }>;
+  /** The text is for clients that do not read structured content: the same, unless the tool says it better. */
+  readonly run: (args: z.output<Input>, call: ToolCall) => Promise<{ structured: object; text?: string }>;
 }
 
-/** The text is for clients that do not read structured content: the same, unless the tool says it better. */
-export function defineTool<Input extends z.ZodObject, Output extends z.ZodObject>(
-  row: ToolRow<Input, Output>,
-): Tool {
+/**
+ * Nothing leaves that the output schema does not name: a field that the API gets some day, perhaps with strangers' words or
+ * without a bound, does not reach agents by itself.
+ */
+export function defineTool<Input extends z.ZodObject>(row: ToolRow<Input>): Tool {
   const { run, ...described } = row;
   return {
     ...described,
     async answer(args, call) {
       const parsed = row.input.safeParse(args ?? {});
       if (!parsed.success) throw new InvalidArguments(violationsOf(parsed.error));
-      const { structured, text = JSON.stringify(structured) } = await run(parsed.data, call);
-      return { structured, text };
+      const answer = await run(parsed.data, call);
+      const structured = row.output.parse(answer.structured);
+      return { structured, text: answer.text ?? JSON.stringify(structured) };
     },
   };
 }

@@ -94,6 +94,26 @@ describe('list_rules', () => {
   );
 });
 
+test('a field that the API gets some day does not reach agents by itself', async () => {
+  const rule = {
+    id: 'rule_1',
+    name: 'a',
+    intent: 'b',
+    created_at: '2026-11-14T22:46:00.000Z',
+    updated_at: '2026-11-14T22:46:00.000Z',
+    version: 1,
+    state: 'active',
+    expires_at: null,
+    managed_by: { set: 'alerts', key: 'a' },
+    examples: { must_match: [{ text: 'words of a stranger' }] },
+    platforms: {},
+  };
+  await using server = await connectInProcess(async () => jsonAnswer(rule));
+  const result = await server.client.callTool({ name: 'get_rule', arguments: { rule_id: 'rule_1' } });
+  expect(result.structuredContent).toMatchObject({ id: 'rule_1', managed_by: 'alerts' });
+  expect(JSON.stringify(result)).not.toContain('stranger');
+});
+
 test('a fault of ours is told as such, without its message, and reported', async () => {
   // An answer that no version of the API gives.
   await using server = await connectInProcess(async () => jsonAnswer({ rules: 'secret-of-the-inside' }));

@@ -27,7 +27,7 @@ export const listMatches = defineTool({
     expand,
   }),
   output: listedOutput,
-  async run(args, call) {
+  run(args, call) {
     const { earshot, signal } = call;
     const { limit: _, max_tokens: __, expand: ___, ...filter } = args;
     const read = async (limit: number, cursor = filter.cursor) => {
@@ -46,7 +46,6 @@ export const listMatches = defineTool({
       }
     };
     const source = { asked: args, cursorField: 'next_cursor', narrowed, read, pages } as const;
-    const { structured, text } = await answerWithMatches(source, call);
-    return { structured: listedOutput.parse(structured), text };
+    return answerWithMatches(source, call);
   },
 });

@@ -46,7 +46,6 @@ export const waitForMatches = defineTool({
       yield await page(pageMax, 0);
     };
     const source = { asked: args, cursorField: 'ack', narrowed: true, read, pages } as const;
-    const { structured, text } = await answerWithMatches(source, call);
-    return { structured: waitedOutput.parse(structured), text };
+    return answerWithMatches(source, call);
   },
 });
