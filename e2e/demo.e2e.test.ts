@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { readdir, rm } from 'node:fs/promises';
+import { availableParallelism, loadavg } from 'node:os';
 import { eventually } from '@earshot/testkit';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { createApi } from './src/api.ts';
@@ -20,11 +21,13 @@ afterEach(async () => {
   await rm(tempDir, { recursive: true, force: true });
 });
 
-function demo(...args: string[]): RunningCommand {
+const demo = (...args: string[]): RunningCommand => demoWith({}, ...args);
+
+function demoWith(env: Record<string, string>, ...args: string[]): RunningCommand {
   const [command, ...first] = hasPnpm()
     ? ['pnpm', 'demo']
     : [process.execPath, 'apps/cli/src/main.ts', 'demo'];
-  const running = startCommand(command ?? '', [...first, ...args], tempDir);
+  const running = startCommand(command ?? '', [...first, ...args], tempDir, env);
   started.push(running);
   return running;
 }
@@ -81,6 +84,28 @@ test('demo --json prints one line, serves two accounts from a live feed, and lea
   await nothingRuns();
   expect(await readdir(tempDir)).toEqual([]);
 });
+
+test('the first match is on the screen, with its words highlighted, soon after the start', async () => {
+  const startedAt = performance.now();
+  // Colours on a pipe, so that the highlight can be seen here.
+  const running = demoWith({ FORCE_COLOR: '1' });
+  await running.line(/.\[1m.\[33m(rocket|liftoff|outage|downtime|chip)\w*.\[39m/i);
+  const seconds = (performance.now() - startedAt) / 1_000;
+  const [, told = ''] = /First match after (\d+\.\d) s/.exec(await stderrWith(running, 'First match')) ?? [];
+  console.log(
+    `first highlighted match after ${seconds.toFixed(1)} s, as the demo says ${told} s (load ${loadavg()[0]?.toFixed(1)})`,
+  );
+  expect(Number(told)).toBeLessThanOrEqual(seconds + 0.1);
+  // Fifteen on a machine that does nothing else; other work on it is no fault of the demo.
+  expect(seconds).toBeLessThanOrEqual(15 * Math.max(1, (loadavg()[0] ?? 0) / availableParallelism()));
+  running.process.kill('SIGINT');
+  expect(await running.exited).toBe(0);
+});
+
+async function stderrWith(running: RunningCommand, words: string): Promise<string> {
+  await eventually(() => expect(running.stderr()).toContain(words), { timeoutMs: 10_000 });
+  return running.stderr();
+}
 
 test('when the demo is killed with SIGKILL, nothing that it started survives for long', async () => {
   const running = demo('--json');

@@ -65,6 +65,26 @@ test('its commands do what they say, one after the other', async () => {
   expect(matches.length).toBeLessThanOrEqual(5);
 });
 
+test('the commands of "From the command line" do what they say', async () => {
+  const readme = await readFile(join(repository, 'README.md'), 'utf8');
+  const [[exported = '', ...commands] = []] = shellBlocks(readme, 'From the command line');
+  expect(exported).toMatch(/^export EARSHOT_URL=\S+ EARSHOT_API_KEY=<.+>$/);
+  const [, url = ''] = /^API\s+(\S+)$/m.exec(demo?.stdout() ?? '') ?? [];
+  const [, key = ''] = /^Key\s+(\S+)$/m.exec(demo?.stdout() ?? '') ?? [];
+  const env = { ...process.env, EARSHOT_URL: url, EARSHOT_API_KEY: key };
+  const expected = [
+    /^valid on x/m,
+    /^rule_\w+ is created\.$/m,
+    /^(\d\d:\d\d:\d\d .*\n){5}/m,
+    /^(\d\d:\d\d:\d\d .*\n){3}/m,
+  ];
+  expect(commands).toHaveLength(expected.length);
+  for (const [index, command] of commands.entries()) {
+    const { stdout } = await promisify(execFile)('/bin/sh', ['-c', command], { env, cwd: repository });
+    expect(stdout).toMatch(expected[index] ?? /^$/);
+  }
+});
+
 test('the commands that the demo itself prints work when they are pasted', async () => {
   const printed = (demo?.stdout() ?? '').split('\n').filter((line) => line.startsWith('curl '));
   expect(printed).toHaveLength(3);

@@ -77,7 +77,10 @@ export async function buildCliOnce(defaults: () => Environment): Promise<BuiltCl
     },
     async onTerminal(words, answers, env) {
       const line = [copy, ...words].map((word) => `'${word}'`).join(' ');
-      const child = spawn('script', ['-qec', line, '/dev/null'], { env: environment(env), stdio: 'pipe' });
+      const child = spawn('script', ['-qec', line, '/dev/null'], {
+        env: { TERM: 'xterm-256color', ...environment(env) },
+        stdio: 'pipe',
+      });
       const { output, exited } = collect(child);
       const waiting = [...answers];
       child.stdout.on('data', () => {

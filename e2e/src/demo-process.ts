@@ -19,10 +19,15 @@ export interface RunningCommand {
   line(pattern: RegExp): Promise<RegExpExecArray>;
 }
 
-export function startCommand(command: string, args: readonly string[], tempDir: string): RunningCommand {
+export function startCommand(
+  command: string,
+  args: readonly string[],
+  tempDir: string,
+  env: Readonly<Record<string, string>> = {},
+): RunningCommand {
   const child = spawn(command, args, {
     cwd: repository,
-    env: { ...process.env, TMPDIR: tempDir, EARSHOT_NATS_SERVER: inject('natsServer') },
+    env: { ...process.env, TMPDIR: tempDir, EARSHOT_NATS_SERVER: inject('natsServer'), ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
     detached: true,
   });

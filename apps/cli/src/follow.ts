@@ -1,4 +1,5 @@
-import type { Earshot, Match, Requests } from '@earshot/sdk';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Earshot, FollowedMatches, Match, Requests } from '@earshot/sdk';
 
 export interface Following {
   readonly filter: Pick<Requests['StreamMatches'], 'rule_id' | 'platform'>;
@@ -8,23 +9,58 @@ export interface Following {
 }
 
 const pageSize = 100;
+const openPollMs = 20;
 
 /** Matches as they come, each once and in order, over interruptions. Ends by throwing the reason of the signal. */
-export async function* followFrom(
+export async function* followFrom(earshot: Earshot, following: Following): AsyncGenerator<Match, void> {
+  const { filter, since, signal } = following;
+  if (since === undefined) {
+    yield* earshot.followMatches(filter, { signal });
+    return;
+  }
+  // The stream is open before the past is listed, so that nothing falls between them. What is in both is given once.
+  const left = new AbortController();
+  const ends = AbortSignal.any([signal, left.signal]);
+  try {
+    const live = earshot.followMatches(filter, { signal: ends });
+    const matches = live[Symbol.asyncIterator]();
+    const first = matches.next();
+    await opened(live, first);
+    const listed = new Set<string>();
+    for await (const match of listPast(earshot, { filter, since, signal: ends })) {
+      listed.add(match.id);
+      yield match;
+    }
+    for (let next = await first; !next.done; next = await matches.next()) {
+      if (!listed.has(next.value.id)) yield next.value;
+    }
+  } finally {
+    left.abort();
+  }
+}
+
+/** The follower says nothing when its stream is open: its cursor appears. Throws what the stream is refused with. */
+async function opened(live: FollowedMatches, first: Promise<unknown>): Promise<void> {
+  const hasMatch = first.then(() => true);
+  // Later on it is the match that is waited for, and its failure is thrown there.
+  hasMatch.catch(() => undefined);
+  while (live.cursor === undefined) {
+    if (await Promise.race([hasMatch, sleep(openPollMs, false)])) return;
+  }
+}
+
+async function* listPast(
   earshot: Earshot,
   { filter, since, signal }: Following,
-): AsyncGenerator<Match> {
+): AsyncGenerator<Match, void> {
   let cursor: string | undefined;
-  for (let isPast = since !== undefined; isPast; ) {
-    const page = await earshot.listMatches(
-      { ...filter, cursor, since, order: 'oldest', limit: pageSize },
-      { signal },
-    );
-    yield* page.matches;
-    cursor = page.next_cursor ?? cursor;
-    isPast = page.matches.length === pageSize;
+  for (;;) {
+    const request = { ...filter, since, cursor, order: 'oldest', limit: pageSize } as const;
+    const { matches, next_cursor } = await earshot.listMatches(request, { signal });
+    yield* matches;
+    if (matches.length < pageSize || next_cursor === null) return;
+    cursor = next_cursor;
   }
-  yield* earshot.followMatches({ ...filter, cursor }, { signal });
 }
 
 /**
@@ -45,11 +81,16 @@ export function noticingFetch(note: (text: string) => void): typeof fetch {
       if (init?.signal?.aborted !== true) trouble('Earshot cannot be reached');
       throw error;
     }
-    if (response.status >= 500 || response.status === 429) trouble(`Earshot answers with ${response.status}`);
+    if (isWorthWaiting(response)) trouble(`Earshot answers with ${response.status}`);
     else if (isInTrouble) {
       isInTrouble = false;
       note('Earshot is there again.');
     }
     return response;
   };
+}
+
+/** A limit of the plan asks for a minute, and is not tried again. */
+function isWorthWaiting({ status, headers }: Response): boolean {
+  return [502, 503, 504].includes(status) || (status === 429 && Number(headers.get('retry-after')) < 60);
 }

@@ -22,7 +22,7 @@ export const mcpRows: Rows = {
     const child = spawn(cli.file, ['mcp'], { cwd: cli.dir, env, stdio: 'pipe' });
     const complaints = text(child.stderr);
     const exited = once(child, 'close');
-    child.stdin.write('this is not the protocol\n');
+    child.stdin.write('this is not the protocol\n{"nor":"this"}\n');
     for (const message of asked) child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
     // Every line of stdout is a message; whatever else there is to say goes to stderr.
     const answers = new Map<unknown, string>();

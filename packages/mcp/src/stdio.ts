@@ -10,7 +10,8 @@ export function serveMcpOverStdio(options: {
 }): AsyncDisposable {
   const estimateTokens = createEstimateTokens();
   const served = serveStdio(() => createMcpServer({ ...options, estimateTokens }), {
-    onerror: options.onFault,
+    // The SDK's own words are pages long.
+    onerror: (cause) => options.onFault(new Error('Left out what is no message of the protocol.', { cause })),
   });
   return { [Symbol.asyncDispose]: () => served.close() };
 }

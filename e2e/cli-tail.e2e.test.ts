@@ -1,0 +1,191 @@
+import { execFile } from 'node:child_process';
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
+import { eventually } from '@earshot/testkit';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { type BuiltCli, buildCliOnce, type RunOptions, type Started } from './src/built-cli.ts';
+import { type Account, type ServerUnderTest, startWorld, type World } from './src/world.ts';
+
+let world: World;
+let server: ServerUnderTest;
+let account: Account;
+let cli: BuiltCli;
+let ruleId: string;
+const started: Started[] = [];
+
+beforeAll(async () => {
+  world = await startWorld();
+  server = await world.startServer();
+  account = await world.newAccount();
+  cli = await buildCliOnce(() => ({ EARSHOT_URL: server.url, EARSHOT_API_KEY: account.key }));
+  ruleId = (await server.api(account).createRule({ x: 'comet' })).rule_id;
+});
+afterEach(async () => {
+  for (const { process: child, exited } of started.splice(0)) {
+    child.kill('SIGKILL');
+    await exited;
+  }
+});
+afterAll(async () => {
+  await cli?.[Symbol.asyncDispose]();
+  await world?.[Symbol.asyncDispose]();
+});
+
+const patiently = { timeoutMs: 60_000 };
+
+function startTail(words: readonly string[] = [], options: RunOptions = {}): Started {
+  const running = cli.start(['matches', 'tail', ...words], options);
+  started.push(running);
+  return running;
+}
+
+const linesOf = ({ output }: Started) => output.stdout.split('\n').filter(Boolean);
+
+/** Sends posts, one after the other, until the tail shows one: it does not say when it has begun to listen. */
+async function untilShown(tail: Started): Promise<void> {
+  await eventually(
+    async () => {
+      await world.sandbox.posts(['a comet to begin with']);
+      expect(linesOf(tail)).not.toEqual([]);
+    },
+    { ...patiently, intervalMs: 300 },
+  );
+}
+
+test.for([
+  ['SIGINT', 130],
+  ['SIGTERM', 143],
+] as const)('a tail ends cleanly on %s, with %i', async ([signal, code]) => {
+  const tail = startTail(['--since', '1h']);
+  await untilShown(tail);
+  tail.process.kill(signal);
+  expect(await tail.exited).toBe(code);
+  expect(tail.output.stderr).toBe('');
+  expect(tail.output.stdout).toMatch(/\n$/);
+});
+
+test('a tail ends by itself, and without a word, when nobody reads it any more', async () => {
+  const env = { PATH: process.env['PATH'], EARSHOT_URL: server.url, EARSHOT_API_KEY: account.key };
+  const pipeline = `'${cli.file}' matches tail --since 1h | head -n 1; echo "ended with \${PIPESTATUS[0]}"`;
+  const ended = new Promise<{ stdout: string; stderr: string }>((resolve) => {
+    execFile('bash', ['--norc', '-c', pipeline], { env }, (_, stdout, stderr) => resolve({ stdout, stderr }));
+  });
+  const isOver = { yes: false };
+  void ended.then(() => (isOver.yes = true));
+  // It learns that nobody reads when it has something to write.
+  await eventually(
+    async () => {
+      await world.sandbox.posts(['one more comet']);
+      expect(isOver.yes).toBe(true);
+    },
+    { ...patiently, intervalMs: 300 },
+  );
+  expect(await ended).toEqual({
+    stdout: expect.stringMatching(/^\d\d:.* comet .*\nended with 0\n$/),
+    stderr: '',
+  });
+});
+
+test('filters and the limit are those that were asked for', async () => {
+  const other = await server.api(account).createRule({ x: 'meteor' });
+  await world.sandbox.posts(['a meteor', 'a comet and a meteor']);
+  const tail = startTail([
+    '--rule',
+    other.rule_id,
+    '--platform',
+    'x',
+    '--since',
+    '1h',
+    '--limit',
+    '2',
+    '--json',
+  ]);
+  expect(await tail.exited).toBe(0);
+  const shown = linesOf(tail).map((line) => JSON.parse(line));
+  expect(shown.map(({ rule_id }) => rule_id)).toEqual([other.rule_id, other.rule_id]);
+  expect(new Set(shown.map(({ id }) => id)).size).toBe(2);
+});
+
+test('on a terminal a match is in colours, and what a stranger wrote moves no cursor', async () => {
+  await world.sandbox.posts(['\u001b[2J a comet \u202e\u0007 rings']);
+  const words = ['matches', 'list', '--limit', '1', '--rule', ruleId];
+  const { stdout } = await eventually(async () => {
+    const outcome = await cli.onTerminal(words, []);
+    expect(outcome.stdout).toContain('rings');
+    return outcome;
+  }, patiently);
+  expect(stdout).toContain('\u001b[1m\u001b[33mcomet\u001b[39m\u001b[22m');
+  expect(stdout).toContain('[2J a ');
+  for (const moving of ['\u001b[2J', '\u202e', '\u0007']) expect(stdout).not.toContain(moving);
+});
+
+test('somebody at a terminal is asked before something is deleted, and a no does nothing', async () => {
+  const { rule_id } = await server.api(account).createRule({ x: 'asteroid' });
+  const words = ['rules', 'delete', rule_id];
+  const no = await cli.onTerminal(words, [['[y/N]', 'n\r']]);
+  expect(no).toMatchObject({ code: 1, stdout: expect.stringContaining('Nothing was done.') });
+  expect(await server.api(account).getRule(rule_id)).toMatchObject({ id: rule_id });
+  const interrupted = await cli.onTerminal(words, [['[y/N]', '\u0003']]);
+  expect(interrupted).toMatchObject({ code: 130 });
+  const yes = await cli.onTerminal(words, [['[y/N]', 'y\r']]);
+  expect(yes).toMatchObject({ code: 0, stdout: expect.stringContaining(`${rule_id} is deleted.`) });
+});
+
+test('at a terminal login asks for what it needs and shows nothing of the key', async () => {
+  const env = { XDG_CONFIG_HOME: cli.dir, EARSHOT_URL: '', EARSHOT_API_KEY: '' };
+  const answers = [
+    ['[http://127.0.0.1:8080]:', `${server.url}\r`],
+    ['API key', `${account.key}\r`],
+  ] as const;
+  const outcome = await cli.onTerminal(['login'], answers, env);
+  expect(outcome).toMatchObject({ code: 0, stdout: expect.stringContaining(`Logged in to ${server.url}.`) });
+  expect(outcome.stdout).not.toContain(account.key.slice(4));
+  expect(await cli.run(['rules', 'list'], { env })).toMatchObject({ code: 0 });
+});
+
+test.concurrent('what takes longer than a second says so on a terminal, and nowhere else', async () => {
+  const words = ['readers', 'read', 'patient', '--start', 'now', '--platform', 'firehose', '--wait', '3'];
+  const { stdout } = await cli.onTerminal(words, []);
+  expect(stdout).toMatch(/Reading matches … 2 s[^\n]*\r.\[KThere are no such matches\./);
+  expect(await cli.run(words)).toMatchObject({ code: 0, stderr: '' });
+});
+
+test.concurrent('a server that does not answer is said to be out of reach within seconds', async () => {
+  const closed = createServer().listen(0, '127.0.0.1');
+  await once(closed, 'listening');
+  const { port } = closed.address() as AddressInfo;
+  closed.close();
+  const startedAt = performance.now();
+  const env = { EARSHOT_URL: `http://127.0.0.1:${port}` };
+  const outcome = await cli.run(['rules', 'list', '--json'], { env });
+  expect(outcome).toMatchObject({ code: 6, stdout: '' });
+  expect(JSON.parse(outcome.stderr)).toMatchObject({ code: 'unavailable' });
+  expect(performance.now() - startedAt).toBeLessThan(30_000);
+});
+
+test('a tail misses and repeats nothing while the server is restarted, and says what happens', async () => {
+  const since = new Date().toISOString();
+  const tail = startTail(['--json', '--since', since]);
+  await untilShown(tail);
+  const { port } = new URL(server.url);
+  await server.kill();
+  await eventually(
+    () => expect(tail.output.stderr).toContain('Earshot cannot be reached; trying again …'),
+    patiently,
+  );
+  // Its stream is gone, and what comes now is stored by the next server.
+  server = await world.startServer({ EARSHOT_PORT: port });
+  await eventually(() => expect(tail.output.stderr).toContain('Earshot is there again.'), patiently);
+  const sent = await world.sandbox.posts(
+    Array.from({ length: 5 }, (_, index) => `comet ${index} afterwards`),
+  );
+
+  await eventually(() => expect(tail.output.stdout).toContain('comet 4 afterwards'), patiently);
+  const stored = await server.api(account).allMatches({ since });
+  await eventually(() => expect(linesOf(tail)).toHaveLength(stored.length), patiently);
+  const shown = linesOf(tail).map((line) => JSON.parse(line));
+  expect(shown.map(({ id }) => id)).toEqual(stored.map(({ id }) => id));
+  expect(shown.map(({ platform_post_id }) => platform_post_id)).toEqual(
+    expect.arrayContaining(sent.map(({ id }) => id)),
+  );
+});
