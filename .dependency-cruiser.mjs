@@ -9,9 +9,10 @@ const allowed = {
   'packages/testkit': ['packages/engines'],
   'apps/server': ['packages/contract', 'packages/mcp', 'packages/query', 'packages/sdk'],
   'apps/cli': [
-    'packages/contract/src/suggest\\.ts',
+    'packages/contract/src/(suggest|rules-file)\\.ts',
     'packages/engines',
     'packages/mcp',
+    'packages/query',
     'packages/sandbox',
     'packages/sdk',
     'apps/server/src/admin\\.ts',

@@ -6,6 +6,7 @@ import { localRows } from './src/cli-rows/local.ts';
 import { matchesRows } from './src/cli-rows/matches.ts';
 import { mcpRows } from './src/cli-rows/mcp.ts';
 import { rulesRows } from './src/cli-rows/rules.ts';
+import { rulesAsCodeRows } from './src/cli-rows/rules-as-code.ts';
 import { done, earshotOf, type Rows, type Scene, saying, startScene } from './src/cli-rows/scene.ts';
 import { webhooksRows } from './src/cli-rows/webhooks.ts';
 
@@ -17,6 +18,7 @@ const rows: Rows = {
   ...webhooksRows,
   ...accountRows,
   ...mcpRows,
+  ...rulesAsCodeRows,
   ...localRows,
   ...(deleteRule && { 'rules delete': deleteRule }),
 };

@@ -32,7 +32,10 @@ export async function* followFrom(earshot: Earshot, following: Following): Async
       yield match;
     }
     for (let next = await first; !next.done; next = await matches.next()) {
-      if (!listed.has(next.value.id)) yield next.value;
+      if (listed.has(next.value.id)) continue;
+      // In the order of the log: behind the first that is new, all are.
+      listed.clear();
+      yield next.value;
     }
   } finally {
     left.abort();

@@ -10,6 +10,7 @@ type Watched = NonNullable<Rule['platforms']['x']>;
 
 const watched = (fields: Partial<Watched> = {}): Watched => ({
   platform_rule_id: '1',
+  value: 'cats',
   translated_value: 'cats',
   status: 'active',
   rule_type: 'premium',
@@ -28,6 +29,8 @@ const rule = (fields: Partial<Rule> = {}): Rule => ({
   version: 1,
   state: 'active',
   expires_at: null,
+  examples: null,
+  managed_by: null,
   platforms: { x: watched() },
   ...fields,
 });
