@@ -14,25 +14,11 @@ const pieces = /[^\r\n\p{L}\p{N}]?[\p{L}\p{M}]+|[0-9]{1,3}|\p{N}| ?[^\s\p{L}\p{N
 const smallWord = /^([^\p{L}]?)([A-Z]?)([a-z]*)$/u;
 
 /** Pieces of our own frame that are one token each, as they come. */
-const frame = new Set([
-  ...['":"', '","', '":', '",', '{"', '"}', '"},{"', '":{"', '"}}', '":["', '"]', '":[', '}}', '},"', '</'],
-  ...['\n', '\n\n', ' |', '_id', '_at', '_version', '_out', '_cursor', '-content', 'null', 'true', 'false'],
-  ...['match', 'rule', 'version', 'source', 'author', 'handle', 'name', 'url', 'published', 'text', 'title'],
-  ...[
-    'platform',
-    'matched',
-    'via',
-    'stream',
-    'search',
-    'cut',
-    'content',
-    'language',
-    'why',
-    'post',
-    'counts',
-  ],
-  ...['found', 'shown', 'left', 'next', 'cursor', 'coverage', 'complete', 'matches', 'mat', 'type'],
-]);
+const framePunctuation =
+  '":" "," ": ", {" "} "},{" ":{" "}} ":[" "] ":[ }} }," </ _id _at _version _out _cursor -content';
+const frameWords =
+  'null true false match rule version source author handle name url published text title platform matched via stream search cut content language why post counts found shown left next cursor coverage complete matches mat type';
+const frame = new Set(['\n', '\n\n', ' |'].concat(framePunctuation.split(' '), frameWords.split(' ')));
 
 /** Characters with fewer tokens than bytes: from, to, tokens at most. */
 export const cheapCharacters: ReadonlyArray<readonly [number, number, number]> = [

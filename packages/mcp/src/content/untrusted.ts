@@ -37,12 +37,24 @@ interface Sizes {
 
 /** How much of each part, in characters. */
 const fullSizes: Sizes = {
-  ...{ url: 300, title: 200, handle: 40, name: 80, language: 20, why: 60, whyCount: 4 },
+  url: 300,
+  title: 200,
+  handle: 40,
+  name: 80,
+  language: 20,
+  why: 60,
+  whyCount: 4,
   measure: (_written, characters) => characters,
 };
 /** So little that it always fits: in bytes as it is written, which bound the tokens, whatever is in it. */
 const bareSizes: Sizes = {
-  ...{ url: 60, title: 0, handle: 20, name: 0, language: 0, why: 0, whyCount: 0 },
+  url: 60,
+  title: 0,
+  handle: 20,
+  name: 0,
+  language: 0,
+  why: 0,
+  whyCount: 0,
   measure: (written) => Buffer.byteLength(written),
 };
 

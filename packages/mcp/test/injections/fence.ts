@@ -51,8 +51,37 @@ export function separate(received: ReceivedMatches): Separated {
 }
 
 /** Written down apart from the code that makes them visible: what nobody must find in a result. */
-const unseen =
-  /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u200c\u200e\u200f\u2028-\u202e\u2060-\u206f\u2800\u3164\ue000-\uf8ff\ufe00-\ufe0e\ufeff\uffa0\ufff0-\ufffc\ufffe\uffff\u{1d159}\u{1d173}-\u{1d17a}\u{e0000}-\u{10ffff}]|\p{Cs}/u;
+const unseenRanges: ReadonlyArray<readonly [number, number]> = [
+  [0x00, 0x09],
+  [0x0b, 0x1f],
+  [0x7f, 0x9f],
+  [0xad, 0xad],
+  [0x34f, 0x34f],
+  [0x61c, 0x61c],
+  [0x115f, 0x1160],
+  [0x17b4, 0x17b5],
+  [0x180b, 0x180f],
+  [0x200b, 0x200c],
+  [0x200e, 0x200f],
+  [0x2028, 0x202e],
+  [0x2060, 0x206f],
+  [0x2800, 0x2800],
+  [0x3164, 0x3164],
+  [0xd800, 0xf8ff],
+  [0xfe00, 0xfe0e],
+  [0xfeff, 0xfeff],
+  [0xffa0, 0xffa0],
+  [0xfff0, 0xfffc],
+  [0xfffe, 0xffff],
+  [0x1d159, 0x1d159],
+  [0x1d173, 0x1d17a],
+  [0xe0000, 0x10ffff],
+];
+
+const isUnseen = (character: string): boolean => {
+  const code = character.codePointAt(0) ?? 0;
+  return unseenRanges.some(([from, to]) => code >= from && code <= to);
+};
 
 export function unseenIn({ text, structuredContent }: ReceivedMatches): string | undefined {
   const strings: string[] = [text];
@@ -60,7 +89,7 @@ export function unseenIn({ text, structuredContent }: ReceivedMatches): string |
     if (typeof value === 'string') strings.push(value);
     return value;
   });
-  const found = strings.map((value) => unseen.exec(value)?.[0]).find((character) => character !== undefined);
+  const found = strings.flatMap((value) => Array.from(value)).find(isUnseen);
   return found === undefined ? undefined : `U+${found.codePointAt(0)?.toString(16)}`;
 }
 
