@@ -20,7 +20,6 @@ export interface MatchesAsked {
   readonly max_tokens: number;
   readonly expand: readonly string[];
   readonly rule_id?: string | undefined;
-  readonly platform?: string | undefined;
 }
 
 export interface MatchesSource {
