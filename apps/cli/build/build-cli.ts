@@ -27,7 +27,7 @@ export async function buildCli(file: string): Promise<void> {
     ],
   });
   try {
-    const { output } = await bundle.generate({ format: 'esm' });
+    const { output } = await bundle.generate({ format: 'esm', codeSplitting: false });
     if (output.length !== 1) throw new Error(`one file was expected, not ${output.length}`);
     // Renamed into place: nobody runs half of it.
     const draft = `${file}.${process.pid}`;

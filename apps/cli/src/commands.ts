@@ -1,5 +1,6 @@
 import type { CommandGroup } from './command.ts';
 import { admin } from './commands/admin.ts';
+import { apply } from './commands/apply.ts';
 import { audit } from './commands/audit.ts';
 import { createCompletion } from './commands/completion.ts';
 import { coverage } from './commands/coverage.ts';
@@ -7,10 +8,13 @@ import { demo } from './commands/demo.ts';
 import { keys } from './commands/keys.ts';
 import { login, logout } from './commands/login.ts';
 import { matches } from './commands/matches.ts';
+import { mcp } from './commands/mcp.ts';
+import { plan } from './commands/plan.ts';
 import { readers } from './commands/readers.ts';
 import { rules } from './commands/rules.ts';
 import { services } from './commands/services.ts';
 import { syntax } from './commands/syntax.ts';
+import { test } from './commands/test.ts';
 import { webhooks } from './commands/webhooks.ts';
 
 /** Everything that `earshot` can do: what it parses, its help, its completion and docs/cli.md. */
@@ -28,6 +32,10 @@ export const earshotCommands: CommandGroup = {
     readers,
     keys,
     audit,
+    mcp,
+    plan,
+    apply,
+    test,
     demo,
     services,
     admin,

@@ -8,6 +8,10 @@ const createRule = {
       x: '"rust 2027" (release OR broke) -is:retweet',
       firehose: '"rust 2027" AND (release OR broke)',
     },
+    examples: {
+      must_match: [{ platform: 'x', payload: { text: 'The Rust 2027 release is out' } }],
+      must_not_match: [{ platform: 'x', payload: { text: 'How to get rust off a 2027 model' } }],
+    },
   },
   answer: {
     rule_id: 'rule_01kb2m9x4c7q5t8w3y6z1v0n2p',
@@ -41,9 +45,12 @@ const listRules = {
         version: 1,
         state: 'active',
         expires_at: null,
+        examples: createRule.request.examples,
+        managed_by: null,
         platforms: {
           x: {
             platform_rule_id: '1989471234567890123',
+            value: '"rust 2027" (release OR broke) -is:retweet',
             translated_value: '"rust 2027" (broke OR release) -is:retweet',
             status: 'active',
             rule_type: 'premium',
@@ -81,6 +88,7 @@ const updateRule = {
       x: {
         ...listRules.answer.rules[0].platforms.x,
         platform_rule_id: '1989480000000000001',
+        value: '"rust 2027" release',
         translated_value: '"rust 2027" release',
         active_since: '2026-11-15T06:59:59.800Z',
       },

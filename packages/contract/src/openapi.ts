@@ -198,10 +198,17 @@ function errorResponses(codes: readonly ErrorCode[]): Record<string, OpenApiResp
         status === 429 || status === 503
           ? { 'retry-after': { $ref: '#/components/headers/RetryAfter' } }
           : {};
-      const response = answer(description, { $ref: schemaRef('Error') });
+      const response = answer(description, { $ref: schemaRef('Error') }, errorExample(sharing[0]));
       return [status, { ...response, headers: { ...response.headers, ...retryAfter } }];
     }),
   );
+}
+
+function errorExample(code: ErrorCode | undefined): object {
+  const { request_id } = examples.error.details;
+  return code === undefined || code === examples.error.code
+    ? examples.error
+    : { code, message: `${errorCodes[code].title}.`, details: { request_id } };
 }
 
 function defaultErrorResponse(): OpenApiResponse {
@@ -220,11 +227,22 @@ function openPaths(): OpenApiDocument['paths'] {
     properties: { status: { type: 'string' } },
   };
   return {
-    '/healthz': open('Healthz', 'Liveness', answer('The process is alive.', status)),
-    '/readyz': open('Readyz', 'Readiness', answer('The process can serve requests.', status), [
-      'unavailable',
-    ]),
-    '/openapi.json': open('OpenApi', 'OpenAPI document', answer('The document.', { type: 'object' })),
+    '/healthz': open('Healthz', 'Liveness', answer('The process is alive.', status, { status: 'ok' })),
+    '/readyz': open(
+      'Readyz',
+      'Readiness',
+      answer('The process can serve requests.', status, { status: 'ready' }),
+      ['unavailable'],
+    ),
+    '/openapi.json': open(
+      'OpenApi',
+      'OpenAPI document',
+      answer(
+        'The document.',
+        { type: 'object' },
+        { openapi: '3.1.0', info: { title: 'Earshot', version: VERSION_LABEL } },
+      ),
+    ),
   };
 }
 

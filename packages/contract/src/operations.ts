@@ -65,10 +65,11 @@ export const operations = {
     scope: 'rules:write',
     changes: true,
     summary: 'Create a rule',
-    description: 'Creates the rule on all listed platforms, or fails and leaves nothing behind.',
+    description:
+      'Creates the rule on all listed platforms, or fails and leaves nothing behind. Its `examples` are checked first.',
     request: createRuleRequest,
     answer: createRuleAnswer,
-    errors: [...commonErrors, 'permission_denied', 'aborted', 'deadline_exceeded'],
+    errors: [...commonErrors, 'permission_denied', 'already_exists', 'aborted', 'deadline_exceeded'],
     example: examples.createRule,
   },
   ListRules: {
@@ -108,7 +109,15 @@ export const operations = {
       'Changes the fields that are named, as the next version of the rule. A new value is registered before the old one is given up, so no post between them is missed; for some seconds the old one may still match, and such matches bear its version. When a platform refuses the new value, the rule stays as it was.',
     request: updateRuleRequest,
     answer: updateRuleAnswer,
-    errors: [...commonErrors, 'permission_denied', 'not_found', 'aborted', 'deadline_exceeded'],
+    errors: [
+      ...commonErrors,
+      'permission_denied',
+      'not_found',
+      'already_exists',
+      'failed_precondition',
+      'aborted',
+      'deadline_exceeded',
+    ],
     example: examples.updateRule,
   },
   PauseRule: {
@@ -156,7 +165,7 @@ export const operations = {
       'Deletes the rule. Its matches stop being listed at once, and it leaves the platforms within seconds.',
     request: deleteRuleRequest,
     answer: deleteRuleAnswer,
-    errors: [...commonErrors, 'permission_denied', 'not_found', 'aborted'],
+    errors: [...commonErrors, 'permission_denied', 'not_found', 'failed_precondition', 'aborted'],
     example: examples.deleteRule,
   },
   ListMatches: {

@@ -28,10 +28,10 @@ export function requestIssue(
 export const alsoWhenFieldsFail = { when: () => true };
 
 /** A strict object that tells missing fields from wrong ones, and what an unknown one was probably meant to be. */
-export function requestObject<Shape extends z.core.$ZodShape>(shape: Shape) {
+export function requestObject<Shape extends z.core.$ZodShape>(shape: Shape, what = 'this request') {
   const known = Object.keys(shape);
   return z.strictObject(shape).superRefine((_, context) => {
-    const issues = eachUnknownKey(context.issues, (key) => unknownField(key, known));
+    const issues = eachUnknownKey(context.issues, (key) => unknownField(key, known, what));
     context.issues = issues.map((issue) => (isMissingField(issue) ? missingField(issue) : issue));
   }, alsoWhenFieldsFail);
 }
@@ -62,13 +62,13 @@ function missingField(issue: z.core.$ZodRawIssue): RequestIssue {
   return requestIssue('required', `${quote(field)} is required.`, [field]);
 }
 
-function unknownField(key: string, known: readonly string[]): RequestIssue {
+function unknownField(key: string, known: readonly string[], what: string): RequestIssue {
   const meant = suggest(key, known);
   const hint =
     meant === undefined
       ? `The known fields are ${known.map(quote).join(', ') || 'none'}.`
       : `Did you mean ${quote(meant)}?`;
-  return requestIssue('unknown_field', `${quote(key)} is not a field of this request. ${hint}`, [key]);
+  return requestIssue('unknown_field', `${quote(key)} is not a field of ${what}. ${hint}`, [key]);
 }
 
 /** Text with 1 to `max` code points that is not blank and that PostgreSQL can store as it was sent. */

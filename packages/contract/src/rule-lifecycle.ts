@@ -5,7 +5,17 @@ import {
   requestObject,
   text,
 } from './request-fields.ts';
-import { expiresAt, overrideMismatches, overrides, ruleIntent, ruleName, ruleSchema } from './rules.ts';
+import { ruleExamples } from './rule-examples.ts';
+import {
+  expiresAt,
+  ifVersion,
+  managedBy,
+  overrideMismatches,
+  overrides,
+  ruleIntent,
+  ruleName,
+  ruleSchema,
+} from './rules.ts';
 
 const ruleId = text({ max: 100, description: 'Id of the rule.' });
 
@@ -24,8 +34,16 @@ export const updateRuleRequest = requestObject({
     description: 'Exactly one entry for each listed platform; together with `platforms`.',
   }),
   expires_at: expiresAt.optional(),
+  examples: ruleExamples.nullable().optional().meta({
+    description:
+      'In place of those that the rule has; null for none. Left out, the present ones are checked.',
+  }),
+  managed_by: managedBy.nullable().optional().meta({
+    description: 'Gives the rule to a set of rules that are kept as code; null takes it out.',
+  }),
+  if_version: ifVersion,
 }).superRefine((request, context) => {
-  const { rule_id: _, ...changes } = request ?? {};
+  const { rule_id: _, if_version: __, ...changes } = request ?? {};
   if (Object.keys(changes).length === 0)
     context.addIssue(requestIssue('required', 'Name at least one field to change.'));
   for (const [given, missing] of [

@@ -5,6 +5,7 @@ import {
   alsoWhenFieldsFail,
   distinctPlatforms,
   eachUnknownKey,
+  integer,
   queryInteger,
   type RequestIssue,
   requestIssue,
@@ -12,6 +13,7 @@ import {
   requestTime,
   text,
 } from './request-fields.ts';
+import { ruleExamples } from './rule-examples.ts';
 import { suggest } from './suggest.ts';
 import { quote } from './violations.ts';
 
@@ -39,12 +41,43 @@ export const expiresAt = requestTime.nullable().meta({
   description: 'When the rule is paused by itself: a time in the future, or null for never.',
 });
 
+export const managedPattern = /^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/;
+
+export const managedName = (description: string) =>
+  text({ max: 100, description })
+    .superRefine((name, context) => {
+      if (!managedPattern.test(name)) context.addIssue(badManagedName());
+    })
+    .meta({ pattern: managedPattern.source });
+
+export function badManagedName(): RequestIssue {
+  const message =
+    'Must be up to 100 letters, digits, dots, dashes and underscores, and begin with one of the first two.';
+  return requestIssue('invalid_value', message);
+}
+
+/** Who keeps a rule as code: the file's set, and the rule's key in it. Together unique among the account's rules. */
+export const managedBy = requestObject({
+  set: managedName('The set that the rule belongs to: the `set` of a rules file.'),
+  key: managedName('What the rule is called in its set.'),
+}).meta({
+  description:
+    'For rules that are kept as code. `earshot apply` changes and deletes only the rules of its own set; a pair is given to one rule at a time.',
+});
+
+export const ifVersion = integer(1, 2_147_483_647).optional().meta({
+  description:
+    'Only if the rule still has this version; otherwise `failed_precondition`, and nothing is done.',
+});
+
 export const createRuleRequest = requestObject({
   name: ruleName,
   intent: ruleIntent,
   platforms: distinctPlatforms.meta({ description: 'Platforms to create the rule on.' }),
   overrides,
   expires_at: expiresAt.optional(),
+  examples: ruleExamples.optional(),
+  managed_by: managedBy.optional(),
 }).superRefine((request, context) => {
   for (const issue of overrideMismatches(request)) context.addIssue(issue);
 }, alsoWhenFieldsFail);
@@ -101,6 +134,7 @@ export const listRulesRequest = requestObject({
 
 const rulePlatformSchema = z.strictObject({
   ...registration,
+  value: z.string().meta({ description: 'The value as it was written.' }),
   rule_type: ruleTypeSchema,
   active_since: timestamp.nullable(),
   last_match_at: timestamp.nullable(),
@@ -119,6 +153,8 @@ export const ruleSchema = z
     expires_at: timestamp.nullable().meta({
       description: 'When the rule is paused by itself; a paused rule with a time in the past has expired.',
     }),
+    examples: ruleExamples.nullable().meta({ description: 'Items that tell what the rule is for.' }),
+    managed_by: managedBy.nullable().meta({ description: 'Null for a rule that nobody keeps as code.' }),
     platforms: perPlatform(rulePlatformSchema),
   })
   .meta({ description: 'A rule of the account.' });
@@ -130,6 +166,7 @@ export const listRulesAnswer = z.strictObject({
 
 export const deleteRuleRequest = requestObject({
   rule_id: text({ max: 100, description: 'Id of the rule to delete.' }),
+  if_version: ifVersion,
 });
 
 export const deleteRuleAnswer = z.strictObject({ rule_id: ruleId, deleted_at: timestamp });

@@ -32,10 +32,11 @@ export function quote(text: string): string {
 
 /** The violations of a request that its schema refused, at most 20, in the order of the schema's fields. */
 export function violationsOf(error: z.core.$ZodError): RequestViolation[] {
-  return error.issues.slice(0, VIOLATIONS_MAX).map((issue) => ({
-    field: fieldOf(issue.path),
-    ...describe(issue),
-  }));
+  return error.issues.slice(0, VIOLATIONS_MAX).map(violationAt);
+}
+
+export function violationAt(issue: z.core.$ZodIssue): RequestViolation {
+  return { field: fieldOf(issue.path), ...describe(issue) };
 }
 
 function describe(issue: z.core.$ZodIssue): { code: ViolationCode; message: string } {
@@ -74,6 +75,7 @@ const typeNames: Readonly<Record<string, string>> = {
   number: 'a number',
   array: 'an array',
   object: 'a JSON object',
+  record: 'a JSON object',
 };
 
 /** `overrides.x`, `platforms[1]`; empty for the request as a whole. Strange keys are quoted. */

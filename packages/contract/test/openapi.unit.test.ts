@@ -91,6 +91,25 @@ test.each(rows)('the examples of $id fit the schemas in the document', (row) => 
   }
 });
 
+test('every body in the document has an example that fits its schema, and every operation has both', () => {
+  const bodies = [...objectsIn(document)].flatMap((object) =>
+    'content' in object ? Object.values(object.content as object) : [],
+  );
+  // A request and an answer each, the open paths, and at least the common errors of everything.
+  expect(bodies.length).toBeGreaterThan(rows.length * 6);
+  for (const { schema, example } of bodies) {
+    expect(example).toBeDefined();
+    expect(mismatch(schema, example, schemas)).toBeUndefined();
+  }
+  for (const { operationId, requestBody, responses, parameters = [], security } of described) {
+    const answers = Object.entries(responses).filter(([status]) => status === '200');
+    expect([operationId, answers.length]).toEqual([operationId, 1]);
+    const told = parameters.filter((parameter) => parameter.example !== undefined);
+    const isAsked = requestBody !== undefined || told.length > 0 || security?.length === 0;
+    expect([operationId, isAsked]).toEqual([operationId, true]);
+  }
+});
+
 test('the example of the error response fits its schema', () => {
   const content = document.components.responses['Error']?.content['application/json'];
   expect(content?.example).toBeDefined();

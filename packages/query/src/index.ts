@@ -4,6 +4,7 @@ import { xLanguage } from './x/language.ts';
 
 export type { LeafNode, Node, Span, Test } from './ast.ts';
 export { applyFix, type Diagnostic, type Edit, type Fix, type Severity } from './diagnostics.ts';
+export { type JudgedExample, judgeExamples, type RuleExamples } from './example.ts';
 export { leavesOf } from './explain.ts';
 export { createPageMatcher } from './firehose/evaluate.ts';
 export type {
@@ -22,6 +23,7 @@ export type {
   Verdict,
 } from './language.ts';
 export { renderDiagnostic, renderDiagnostics } from './render.ts';
+export { entityPatterns } from './x/entity-patterns.ts';
 export { type Searchability, searchability, searchLengthMax } from './x/search.ts';
 export { upstreamDetails } from './x/upstream-details.ts';
 

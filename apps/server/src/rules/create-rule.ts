@@ -8,6 +8,7 @@ import type { Checkpoint } from '../runtime/checkpoint.ts';
 import { Failure } from '../runtime/failure.ts';
 import { newId } from '../runtime/ids.ts';
 import { awaitGone, awaitLive, awaitRegistration, failureOf } from './await-registration.ts';
+import { assertExamplesHold, checkExamples } from './check-examples.ts';
 import { assertPlanAllows, type CheckedRule, checkExpiry, checkRule } from './check-rule.ts';
 import { placementRefusal } from './placement-refusal.ts';
 import type { HeldSlot, NewRule, RuleStore, WhenRegistered } from './rule-store.ts';
@@ -37,12 +38,15 @@ export function createCreateRule(options: CreateRuleOptions) {
     const { values, warnings } = checkRule(request);
     assertPlanAllows(principal, plan, request.platforms);
     const expiresAt = checkExpiry(request.expires_at) ?? null;
+    addExampleWarnings(warnings, request);
     const rule: NewRule = {
       id: newId('rule'),
       accountId: principal.accountId,
       name: request.name,
       intent: request.intent,
       expiresAt,
+      examples: request.examples ?? null,
+      managedBy: request.managed_by ?? null,
       premiumRulesMax: plan.premiumRulesMax,
       values,
     };
@@ -68,6 +72,14 @@ export function createCreateRule(options: CreateRuleOptions) {
     events.ruleCreated({ ruleId: rule.id, accountId: rule.accountId, ms });
     return created;
   };
+}
+
+/** Throws when an example fails; one that is not decided is only told. */
+function addExampleWarnings(warnings: CheckedRule['warnings'], { overrides, examples }: Request): void {
+  if (!examples) return;
+  const checked = checkExamples(overrides, examples);
+  assertExamplesHold(checked);
+  for (const [platform, undecided] of checked.warnings) warnings.get(platform)?.push(...undecided);
 }
 
 /** Waits for the registrars, and then makes the rule active. */

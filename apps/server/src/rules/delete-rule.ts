@@ -17,7 +17,7 @@ export interface DeleteRuleOptions {
 export function createDeleteRule({ store, bells, checkpoint, events }: DeleteRuleOptions) {
   return async (request: RequestOf<'DeleteRule'>, change: Change): Promise<AnswerOf<'DeleteRule'>> => {
     checkpoint('delete.begin');
-    const answer = await store.delete(change, request.rule_id);
+    const answer = await store.delete(change, request.rule_id, request.if_version);
     if (!answer) throw noSuchRule();
     checkpoint('delete.written');
     bells.ring('slots');

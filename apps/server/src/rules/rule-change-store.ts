@@ -1,5 +1,6 @@
-import type { Rule } from '@earshot/contract';
+import type { Rule, RuleExamples } from '@earshot/contract';
 import type { Change } from '../changes/change.ts';
+import type { ManagedBy } from './managed-key.ts';
 import type { PlacementRefusal } from './placement-refusal.ts';
 import type { NewRuleValue } from './rule-store.ts';
 
@@ -25,7 +26,11 @@ export interface RuleUpdate {
   readonly name: string | undefined;
   readonly intent: string | undefined;
   readonly expiresAt: Date | null | undefined;
+  readonly examples?: RuleExamples | null | undefined;
+  readonly managedBy?: ManagedBy | undefined;
   readonly values: readonly NewRuleValue[] | undefined;
+  /** The version that the caller has seen, if it matters. */
+  readonly ifVersion?: number | undefined;
   readonly premiumRulesMax: number;
   readonly keepOldMs: number;
 }

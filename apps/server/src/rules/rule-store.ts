@@ -1,6 +1,7 @@
-import type { AnswerOf, Platform, Rule } from '@earshot/contract';
+import type { AnswerOf, Platform, Rule, RuleExamples } from '@earshot/contract';
 import type { Change } from '../changes/change.ts';
 import type { ProblemKind, SlotState } from '../slots/slot.ts';
+import type { ManagedBy } from './managed-key.ts';
 
 /** Rules with their slots. Every call names the account; a foreign rule is like one that does not exist. */
 export interface RuleStore {
@@ -17,8 +18,8 @@ export interface RuleStore {
   abandon(ruleId: string): Promise<string[]>;
   /** How many of these slots are still on their way out. */
   stillReleasing(slotIds: readonly string[]): Promise<number>;
-  /** Null when there is no such rule. */
-  delete(change: Change, ruleId: string): Promise<AnswerOf<'DeleteRule'> | null>;
+  /** Null when there is no such rule. Throws when it has another version than the one that is asked for. */
+  delete(change: Change, ruleId: string, ifVersion?: number): Promise<AnswerOf<'DeleteRule'> | null>;
   exists(accountId: string, ruleId: string): Promise<boolean>;
   get(accountId: string, ruleId: string): Promise<Rule | null>;
   /** Newest first, below the given id. */
@@ -31,6 +32,8 @@ export interface NewRule {
   readonly name: string;
   readonly intent: string;
   readonly expiresAt: Date | null;
+  readonly examples?: RuleExamples | null;
+  readonly managedBy?: ManagedBy;
   readonly premiumRulesMax: number;
   readonly values: readonly NewRuleValue[];
 }

@@ -1,7 +1,8 @@
-import type { AnswerOf, RequestOf } from '@earshot/contract';
+import type { AnswerOf, Platform, RequestOf } from '@earshot/contract';
 import type { Principal } from '../accounts/principal.ts';
 import type { Change } from '../changes/change.ts';
-import { type ChangeRuleOptions, changeRule } from './change-rule.ts';
+import { type ChangeRuleOptions, changeRule, readRule } from './change-rule.ts';
+import { assertExamplesHold, checkExamples } from './check-examples.ts';
 import { assertPlanAllows, checkExpiry, checkRule } from './check-rule.ts';
 
 export interface UpdateRuleOptions extends ChangeRuleOptions {
@@ -21,6 +22,7 @@ export function createUpdateRule(options: UpdateRuleOptions) {
     const plan = options.plans[principal.plan];
     const values = platforms && overrides && checkRule({ platforms, overrides }).values;
     assertPlanAllows(principal, plan, platforms ?? []);
+    await assertExamples(options, principal, request);
     const { premiumRulesMax } = plan;
     const update = {
       accountId,
@@ -28,6 +30,9 @@ export function createUpdateRule(options: UpdateRuleOptions) {
       name,
       intent,
       expiresAt: checkExpiry(request.expires_at),
+      examples: request.examples,
+      managedBy: request.managed_by,
+      ifVersion: request.if_version,
       values,
       premiumRulesMax,
       keepOldMs: options.keepOldMs,
@@ -37,4 +42,20 @@ export function createUpdateRule(options: UpdateRuleOptions) {
     options.events.ruleChanged({ ruleId, accountId, change: 'updated' });
     return rule;
   };
+}
+
+/** The examples of the rule as it would be: those that it has protect it from a value that breaks them. */
+async function assertExamples(
+  { store }: UpdateRuleOptions,
+  { accountId }: Principal,
+  request: RequestOf<'UpdateRule'>,
+): Promise<void> {
+  const concerned = request.overrides !== undefined || request.examples !== undefined;
+  if (!concerned || request.examples === null) return;
+  const rule = await readRule(store, { accountId, ruleId: request.rule_id });
+  const examples = request.examples ?? rule.examples;
+  if (!examples) return;
+  const written = (platform: Platform) => rule.platforms[platform]?.value;
+  const overrides = request.overrides ?? { x: written('x'), firehose: written('firehose') };
+  assertExamplesHold(checkExamples(overrides, examples));
 }

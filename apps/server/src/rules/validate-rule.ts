@@ -1,8 +1,10 @@
 import type { AnswerOf, RequestOf } from '@earshot/contract';
 import { checkValue } from '../language/rule-language.ts';
+import { type CheckedExamples, checkExamples } from './check-examples.ts';
 
-/** What CreateRule would say about the values, with nothing created. */
-export function validateRule({ platforms, overrides }: RequestOf<'ValidateRule'>): AnswerOf<'ValidateRule'> {
+/** What CreateRule would say about the values and examples, with nothing created. */
+export function validateRule(request: RequestOf<'ValidateRule'>): AnswerOf<'ValidateRule'> {
+  const { platforms, overrides, examples } = request;
   const checked: AnswerOf<'ValidateRule'>['platforms'] = {};
   for (const platform of platforms) {
     const { canonical, diagnostics } = checkValue(platform, overrides[platform] ?? '');
@@ -12,5 +14,17 @@ export function validateRule({ platforms, overrides }: RequestOf<'ValidateRule'>
       diagnostics: [...diagnostics],
     };
   }
-  return { platforms: checked };
+  return examples ? withExamples(checked, checkExamples(overrides, examples)) : { platforms: checked };
+}
+
+function withExamples(
+  platforms: AnswerOf<'ValidateRule'>['platforms'],
+  { violations, warnings, failing }: CheckedExamples,
+): AnswerOf<'ValidateRule'> {
+  for (const [platform, undecided] of warnings) platforms[platform]?.diagnostics.push(...undecided);
+  for (const platform of failing) {
+    const validation = platforms[platform];
+    if (validation) validation.valid = false;
+  }
+  return { platforms, example_violations: [...violations] };
 }

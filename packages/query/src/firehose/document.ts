@@ -1,3 +1,4 @@
+import type { ExamplePayload } from '../example-payload.ts';
 import { type DomainValues, domainValues } from './domain.ts';
 import { type TextToken, type TokenizerVariant, tokenize } from './tokenize.ts';
 
@@ -69,6 +70,27 @@ export function wholePage(payload: unknown): FirehoseDocument {
     ['title', wholeField(strings(page['title'], 'title'))],
   ]);
   return { ...metadata(page), texts, matchedAt: text(page['matched_at']), whole: true };
+}
+
+/** A page as an example tells it: its text is the whole of what was added. */
+export function exampleDocument({
+  text,
+  title,
+  url,
+  language,
+  published_at,
+}: ExamplePayload): FirehoseDocument {
+  const whole = { complete: true, joined: false };
+  return {
+    // Publication times of the platform have no zone.
+    ...metadata({ url, language, publish_time: published_at?.replace(/(\.[0-9]+)?Z$/i, '') }),
+    texts: new Map([
+      ['added', createTextField(strings(text, 'text'), whole)],
+      ['title', createTextField(strings(title, 'title'), whole)],
+    ]),
+    matchedAt: null,
+    whole: false,
+  };
 }
 
 function wholeField(passages: readonly Passage[]): TextField {

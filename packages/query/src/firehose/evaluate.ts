@@ -1,9 +1,11 @@
 import type { LeafNode, Node, Test } from '../ast.ts';
-import { evaluateTree, explainTree } from '../explain.ts';
+import type { ExamplePayload, ReadItem } from '../example-payload.ts';
+import { evaluateTree, explainTree, type LeafVerdictOf } from '../explain.ts';
 import type { Evidence, Explanation, LeafVerdict, State, Verdict } from '../language.ts';
 import { acceptsOf } from './accept.ts';
 import {
   deliveredDocument,
+  exampleDocument,
   type FirehoseDocument,
   type TextField,
   type Value,
@@ -23,6 +25,34 @@ export function explain(root: Node, payload: unknown): Explanation {
   const document = deliveredDocument(payload);
   return explainTree(root, (leaf) => judge(leaf, document));
 }
+
+/** An example of a page; fields that it does not name decide nothing. */
+export function readExamplePage(page: ExamplePayload): ReadItem {
+  const raw = page.raw ?? null;
+  const document = raw === null ? exampleDocument(page) : deliveredDocument(raw);
+  const leafVerdict: LeafVerdictOf = (leaf) =>
+    raw !== null || isTold(leaf, page) ? judge(leaf, document) : unknown('the example does not say');
+  return {
+    evaluate: (node) => evaluateTree(node, leafVerdict),
+    explain: (node) => explainTree(node, leafVerdict),
+  };
+}
+
+function isTold({ field }: LeafNode, page: ExamplePayload): boolean {
+  const source = exampleSources.get(field);
+  return source === undefined ? !fields.has(field) : (page[source] ?? null) !== null;
+}
+
+/** What of an example tells about each field of the language. */
+const exampleSources: ReadonlyMap<string, 'text' | 'title' | 'url' | 'language' | 'published_at'> = new Map([
+  ['added', 'text'],
+  ['title', 'title'],
+  ['url', 'url'],
+  ['domain', 'url'],
+  ['language', 'language'],
+  ['publish_time', 'published_at'],
+  ['recent', 'published_at'],
+]);
 
 /** Which rules a whole page record matches, as the platform decides it at crawl time; the page is read once. */
 export function createPageMatcher(page: unknown): (root: Node) => boolean {

@@ -1,17 +1,13 @@
+import { entityPatterns } from '@earshot/query';
 import { hashOf } from '../hash.ts';
 import { isJsonObject, type JsonObject, textOf } from '../http/json.ts';
 
-const HASHTAG = /(?<![\p{L}\p{M}\p{N}_&])#([\p{L}\p{M}\p{N}_]*[\p{L}\p{M}][\p{L}\p{M}\p{N}_]*)/gu;
-const CASHTAG = /(?<![\p{L}\p{M}\p{N}_$])\$([A-Za-z]{1,6}(?:[._][A-Za-z]{1,2})?)(?![\p{L}\p{N}_])/gu;
-const MENTION = /(?<![\p{L}\p{M}\p{N}_@.])@([A-Za-z0-9_]{1,15})(?![A-Za-z0-9_])/gu;
-const URL_TEXT = /https?:\/\/[^\s]*[^\s.,;:!?)'"]/gu;
-
 /** The entities X would find in the text; offsets are code points (x.md §4.3). */
 export function findEntities(text: string): JsonObject {
-  const hashtags = find(text, HASHTAG, (tag) => ({ tag }));
-  const cashtags = find(text, CASHTAG, (tag) => ({ tag }));
-  const mentions = find(text, MENTION, (username) => ({ username, id: userIdOf(username) }));
-  const urls = find(text, URL_TEXT, (_value, url) => ({
+  const hashtags = find(text, entityPatterns.hashtag, (tag) => ({ tag }));
+  const cashtags = find(text, entityPatterns.cashtag, (tag) => ({ tag }));
+  const mentions = find(text, entityPatterns.mention, (username) => ({ username, id: userIdOf(username) }));
+  const urls = find(text, entityPatterns.link, (_value, url) => ({
     url,
     expanded_url: url,
     display_url: url.replace(/^https?:\/\//, ''),

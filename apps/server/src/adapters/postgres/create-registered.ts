@@ -6,6 +6,7 @@ import { keepAnswer } from './change-rows.ts';
 import type { Database, Sql } from './database.ts';
 import { comparable, equivalentRule } from './equivalent-rule.ts';
 import { type HeldSlotRow, heldSlotColumns, toHeldSlot } from './held-slots.ts';
+import { asCodeColumns } from './managed-keys.ts';
 
 /**
  * The common case in as few round trips as it can be: all slots are registered and listened to, so the rule is active
@@ -63,8 +64,8 @@ const writeStatement = `
   ), complete as (
     select from found having count(*) = cardinality($6::text[])
   ), new_rule as (
-    insert into rules (id, account_id, name, intent, state, expires_at)
-    select $1, $2, $3, $4, 'active', $5 from complete
+    insert into rules (id, account_id, name, intent, state, expires_at, examples, managed_set, managed_key)
+    select $1, $2, $3, $4, 'active', $5, $16::json, $17, $18 from complete
   ), new_versions as (
     insert into rule_versions (rule_id, version, platform, value, translated_value, slot_id)
     select $1, 1, platform, written, translated, id from found, complete
@@ -105,5 +106,6 @@ async function writeRegistered(sql: Sql, rule: NewRule, { change }: WhenRegister
     change.operation,
     change.requestId,
     comparable(values),
+    ...asCodeColumns(rule),
   ]);
 }

@@ -1,4 +1,5 @@
-import type { Platform, Rule } from '@earshot/contract';
+import { isDeepStrictEqual } from 'node:util';
+import type { Platform, Rule, RuleExamples } from '@earshot/contract';
 import type { Change } from '../../changes/change.ts';
 import type {
   BegunChange,
@@ -8,11 +9,13 @@ import type {
   RuleUpdate,
 } from '../../rules/rule-change-store.ts';
 import type { NewRuleValue } from '../../rules/rule-store.ts';
+import { assertVersion } from '../../rules/rule-version.ts';
 import { recordChange } from './change-rows.ts';
 import type { Database, Sql } from './database.ts';
+import { assertKeyFree, givingKey } from './managed-keys.ts';
 import { countPremiumRules } from './premium-rules.ts';
 import { refusable } from './refusal.ts';
-import { type RuleRow, ruleById, toRule } from './rule-rows.ts';
+import { managedByOf, type RuleRow, ruleById, toRule } from './rule-rows.ts';
 import { leaveSlots, takeSlot } from './slot-holding.ts';
 
 /*
@@ -29,6 +32,9 @@ export interface LockedRule {
   version: number;
   expires_at: Date | null;
   expired: boolean;
+  examples: RuleExamples | null;
+  managed_set: string | null;
+  managed_key: string | null;
   changing_to: number | null;
 }
 
@@ -44,20 +50,24 @@ type Refuse = (outcome: ChangeOutcome) => never;
 export function createRuleChangeStore(database: Database): RuleChangeStore {
   return {
     beginUpdate: (update, change) =>
-      refusable<ChangeOutcome>(database.forAccount(change.accountId), (sql, refuse) =>
-        beginUpdate(sql, update, change, refuse),
+      givingKey(update.managedBy, () =>
+        refusable<ChangeOutcome>(database.forAccount(change.accountId), (sql, refuse) =>
+          beginUpdate(sql, update, change, refuse),
+        ),
       ),
     beginResume: (resume) =>
       refusable<ChangeOutcome>(database.forAccount(resume.accountId), (sql, refuse) =>
         beginResume(sql, resume, refuse),
       ),
     apply: (begun, change) =>
-      database.forAccount(change.accountId).transaction(async (sql) => {
-        const rule = await lockRule(sql, begun.ruleId);
-        if (rule?.changing_to !== begun.version) return null;
-        await apply(sql, begun);
-        return await record(sql, rule, change);
-      }),
+      givingKey(begun.update?.managedBy, () =>
+        database.forAccount(change.accountId).transaction(async (sql) => {
+          const rule = await lockRule(sql, begun.ruleId);
+          if (rule?.changing_to !== begun.version) return null;
+          await apply(sql, begun);
+          return await record(sql, rule, change);
+        }),
+      ),
     undo: (ruleId) => database.transaction((sql) => undoChange(sql, ruleId)),
     pause: (ruleId, change) =>
       database.forAccount(change.accountId).transaction(async (sql) => {
@@ -72,7 +82,8 @@ export function createRuleChangeStore(database: Database): RuleChangeStore {
 
 export async function lockRule(sql: Sql, ruleId: string): Promise<LockedRule | null> {
   return await sql.one<LockedRule>(
-    `select id, account_id, name, intent, state, version, expires_at, expires_at <= now() as expired, changing_to
+    `select id, account_id, name, intent, state, version, expires_at, expires_at <= now() as expired, examples,
+       managed_set, managed_key, changing_to
      from rules where id = $1 and state not in ('creating', 'deleted') for update`,
     [ruleId],
   );
@@ -131,6 +142,8 @@ async function beginUpdate(
   const rule = await lockRule(sql, ruleId);
   if (rule?.account_id !== update.accountId) return { kind: 'not_found' };
   if (rule.changing_to !== null) return { kind: 'under_way' };
+  assertVersion(rule.version, update.ifVersion);
+  await assertKeyFree(sql, update);
   const current = await versionRows(sql, rule);
   if (isSame(rule, current, update)) return { kind: 'applied', rule: await readRule(sql, rule) };
   const values = update.values ?? current.map(toValue);
@@ -190,6 +203,9 @@ async function apply(sql: Sql, { ruleId, version, update }: BegunChange): Promis
     `update rules set version = $2, name = coalesce($3, name), intent = coalesce($4, intent),
        expires_at = case when $5 then $6::timestamptz else expires_at end,
        state = case when $7 then 'active' else state end,
+       examples = case when $8 then $9::json else examples end,
+       managed_set = case when $10 then $11 else managed_set end,
+       managed_key = case when $10 then $12 else managed_key end,
        updated_at = now(), changing_to = null, changing_since = null
      where id = $1`,
     [
@@ -200,6 +216,11 @@ async function apply(sql: Sql, { ruleId, version, update }: BegunChange): Promis
       update !== null && update.expiresAt !== undefined,
       update?.expiresAt ?? null,
       update === null,
+      update?.examples !== undefined,
+      update?.examples ? JSON.stringify(update.examples) : null,
+      update?.managedBy !== undefined,
+      update?.managedBy?.set ?? null,
+      update?.managedBy?.key ?? null,
     ],
   );
   const current = 'select slot_id from rule_versions where rule_id = $1 and version = $2';
@@ -234,7 +255,10 @@ function isSame(rule: LockedRule, current: readonly VersionRow[], update: RuleUp
         current.some((one) => one.platform === value.platform && one.value === value.value),
       ));
   const sameExpiry = expiresAt?.getTime() === rule.expires_at?.getTime();
-  return name === rule.name && intent === rule.intent && sameExpiry && sameValues;
+  const { examples = rule.examples, managedBy = managedByOf(rule) } = update;
+  const sameAsCode =
+    isDeepStrictEqual(examples, rule.examples) && isDeepStrictEqual(managedBy, managedByOf(rule));
+  return name === rule.name && intent === rule.intent && sameExpiry && sameValues && sameAsCode;
 }
 
 async function assertPremiumRoom(

@@ -1,4 +1,4 @@
-import type { Platform, Rule } from '@earshot/contract';
+import type { Platform, Rule, RuleExamples } from '@earshot/contract';
 
 export interface RuleRow {
   id: string;
@@ -9,11 +9,15 @@ export interface RuleRow {
   created_at: Date;
   updated_at: Date;
   expires_at: Date | null;
+  examples: RuleExamples | null;
+  managed_set: string | null;
+  managed_key: string | null;
   platforms: PlatformRow[];
 }
 
 interface PlatformRow {
   platform: Platform;
+  value: string;
   translated_value: string;
   upstream_rule_id: string | null;
   slot_state: string | null;
@@ -26,9 +30,9 @@ interface PlatformRow {
 /** Rules with what is known of them per platform. A paused rule holds no slot, whoever else may hold its old one. */
 const selectRules = `
   select rules.id, rules.name, rules.intent, rules.state, rules.version, rules.created_at, rules.updated_at,
-    rules.expires_at,
+    rules.expires_at, rules.examples, rules.managed_set, rules.managed_key,
     (select json_agg(json_build_object(
-        'platform', v.platform, 'translated_value', v.translated_value,
+        'platform', v.platform, 'value', v.value, 'translated_value', v.translated_value,
         'upstream_rule_id', slots.upstream_rule_id, 'slot_state', slots.state, 'live', sources.live_until > now(),
         'registered_at', slots.registered_at,
         'match_count', coalesce(counted.matches, 0), 'last_match_at', counted.last_match_at
@@ -57,6 +61,7 @@ export function toRule(row: RuleRow): Rule {
   for (const one of row.platforms) {
     platforms[one.platform] = {
       platform_rule_id: one.upstream_rule_id ?? '',
+      value: one.value,
       translated_value: one.translated_value,
       status: row.state === 'paused' ? 'paused' : statusOf(one),
       rule_type: one.platform === 'x' ? 'premium' : 'regular',
@@ -74,8 +79,15 @@ export function toRule(row: RuleRow): Rule {
     version: row.version,
     state: row.state,
     expires_at: row.expires_at?.toISOString() ?? null,
+    examples: row.examples,
+    managed_by: managedByOf(row),
     platforms,
   };
+}
+
+export function managedByOf(row: Pick<RuleRow, 'managed_set' | 'managed_key'>): Rule['managed_by'] {
+  const { managed_set: set, managed_key: key } = row;
+  return set === null || key === null ? null : { set, key };
 }
 
 function statusOf({ slot_state, live }: PlatformRow): 'active' | 'pending' | 'failed' {

@@ -1,12 +1,14 @@
 import type { AnswerOf, Rule } from '@earshot/contract';
 import type { Change } from '../../changes/change.ts';
 import type { BeginOutcome, NewRule, RuleStore } from '../../rules/rule-store.ts';
+import { assertVersion } from '../../rules/rule-version.ts';
 import type { AbandonedRules } from '../../rules/undo-abandoned-worker.ts';
 import { createActivate } from './activate-rule.ts';
 import { recordChange } from './change-rows.ts';
 import { createRegistered } from './create-registered.ts';
 import type { Database, Sql } from './database.ts';
 import { createSlotStates } from './held-slots.ts';
+import { asCodeColumns, givingKey } from './managed-keys.ts';
 import { countPremiumRules } from './premium-rules.ts';
 import { refusable } from './refusal.ts';
 import { type RuleRow, ruleById, rulePage, toRule } from './rule-rows.ts';
@@ -15,14 +17,15 @@ import { leaveSlots, takeSlot } from './slot-holding.ts';
 export function createRuleStore(database: Database): RuleStore & AbandonedRules {
   const slotStates = createSlotStates(database);
   return {
-    async begin(rule, whenRegistered) {
-      const tried = whenRegistered && (await createRegistered(database, rule, whenRegistered));
-      if (tried?.created) return { kind: 'created', answer: tried.created };
-      return await refusable<BeginOutcome>(database.forAccount(rule.accountId), async (sql, refuse) => {
-        await begin(sql, rule, refuse);
-        return { kind: 'begun', equivalentRuleId: tried?.equivalentRuleId ?? null };
-      });
-    },
+    begin: (rule, whenRegistered) =>
+      givingKey(rule.managedBy, async () => {
+        const tried = whenRegistered && (await createRegistered(database, rule, whenRegistered));
+        if (tried?.created) return { kind: 'created', answer: tried.created };
+        return await refusable<BeginOutcome>(database.forAccount(rule.accountId), async (sql, refuse) => {
+          await begin(sql, rule, refuse);
+          return { kind: 'begun', equivalentRuleId: tried?.equivalentRuleId ?? null };
+        });
+      }),
     slotStates: (ruleId, version = 1) => slotStates({ ruleId, version }),
     activate: createActivate(database),
     abandon: (ruleId) => database.transaction((sql) => abandon(sql, ruleId)),
@@ -41,8 +44,8 @@ export function createRuleStore(database: Database): RuleStore & AbandonedRules 
       for (const { id } of rules) await database.transaction((sql) => abandon(sql, id));
       return rules.length;
     },
-    delete: (change, ruleId) =>
-      database.forAccount(change.accountId).transaction((sql) => remove(sql, change, ruleId)),
+    delete: (change, ruleId, ifVersion) =>
+      database.forAccount(change.accountId).transaction((sql) => remove(sql, change, ruleId, ifVersion)),
     async exists(accountId, ruleId) {
       const row = await database
         .forAccount(accountId)
@@ -69,8 +72,9 @@ async function begin(sql: Sql, rule: NewRule, refuse: (outcome: BeginOutcome) =>
     if (used >= rule.premiumRulesMax) refuse({ kind: 'premium_limit', used });
   }
   await sql.prepared(
-    `insert into rules (id, account_id, name, intent, state, expires_at) values ($1, $2, $3, $4, 'creating', $5)`,
-    [rule.id, rule.accountId, rule.name, rule.intent, rule.expiresAt],
+    `insert into rules (id, account_id, name, intent, state, expires_at, examples, managed_set, managed_key)
+     values ($1, $2, $3, $4, 'creating', $5, $6, $7, $8)`,
+    [rule.id, rule.accountId, rule.name, rule.intent, rule.expiresAt, ...asCodeColumns(rule)],
   );
   for (const value of rule.values.toSorted((a, b) => (a.platform < b.platform ? -1 : 1))) {
     const placement = await takeSlot(sql, rule, value);
@@ -78,18 +82,24 @@ async function begin(sql: Sql, rule: NewRule, refuse: (outcome: BeginOutcome) =>
   }
 }
 
-async function remove(sql: Sql, change: Change, ruleId: string): Promise<AnswerOf<'DeleteRule'> | null> {
-  const row = await sql.one<{ deleted_at: Date; name: string; state: string }>(
+async function remove(
+  sql: Sql,
+  change: Change,
+  ruleId: string,
+  ifVersion: number | undefined,
+): Promise<AnswerOf<'DeleteRule'> | null> {
+  const row = await sql.one<{ deleted_at: Date; name: string; state: string; version: number }>(
     `update rules set state = 'deleted', deleted_at = now(), updated_at = now()
      from (
-       select id, name, state from rules
+       select id, name, state, version from rules
        where id = $1 and account_id = $2 and state not in ('creating', 'deleted') for update
      ) as before
      where rules.id = before.id
-     returning rules.deleted_at, before.name, before.state`,
+     returning rules.deleted_at, before.name, before.state, before.version`,
     [ruleId, change.accountId],
   );
   if (!row) return null;
+  assertVersion(row.version, ifVersion);
   await leaveSlots(sql, ruleId);
   const answer = { rule_id: ruleId, deleted_at: row.deleted_at.toISOString() };
   const before = { name: row.name, state: row.state };

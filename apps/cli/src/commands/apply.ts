@@ -1,0 +1,89 @@
+import type { EarshotError } from '@earshot/sdk';
+import { type Context, command } from '../command.ts';
+import { exitCodes, Failure, usageFailure } from '../failure.ts';
+import { flag } from '../options.ts';
+import { spaced } from '../output/printable.ts';
+import { exitCodeOfStop, listenForStop } from '../output/stop.ts';
+import { applyPlan, type StepOutcome } from '../rules-file/apply-plan.ts';
+import { countOf, type Plan } from '../rules-file/plan.ts';
+import { planJson, planText } from '../rules-file/plan-text.ts';
+import { planFile } from '../rules-file/run-on-file.ts';
+import { fileArgument, invalidCode, loadValidFile } from './rules-as-code.ts';
+
+export const apply = command({
+  name: 'apply',
+  summary: 'make the rules of the account equal to a rules file',
+  details: `Shows the plan, asks, and carries it out: changes first, then creations, then deletions. Rules that the file does not own are
+never touched. One that fails does not stop the others; what was not done is listed, and the command ends with 1. A rule that was
+changed on the server after the plan was made is left alone. Ctrl+C finishes what is under way and begins nothing more. Run again,
+it does the rest; when there is nothing to do it changes nothing.`,
+  options: { yes: flag('do not ask') },
+  args: fileArgument,
+  aboutJson: 'the plan and the outcome of every step as JSON on stdout; needs --yes',
+  examples: ['earshot apply', 'earshot apply team.yaml --yes'],
+  async run({ options, args }, context) {
+    const { isJson, screen } = context;
+    const file = await loadValidFile(args.file, context);
+    if (file === null) return invalidCode;
+    const earshot = await context.connect();
+    const planned = await screen.waitFor('Comparing', planFile(earshot, file));
+    if (!isJson) screen.print(planText(planned));
+    if (countOf(planned) > 0 && !options.yes) await confirm(context, planned);
+    const { signal } = listenForStop();
+    const outcomes = await applyPlan(planned, {
+      earshot,
+      stop: signal,
+      report: (outcome) => {
+        if (!isJson) screen.print(outcomeLine(outcome));
+      },
+    });
+    if (isJson) screen.print(JSON.stringify({ plan: planJson(planned), steps: outcomes.map(outcomeJson) }));
+    const notDone = outcomes.filter(({ outcome }) => outcome !== 'done').length;
+    if (notDone > 0)
+      screen.note(`${notDone} of ${outcomes.length} steps were not done. Run it again for the rest.`);
+    if (signal.aborted) return exitCodeOfStop(signal);
+    return notDone > 0 ? exitCodes.failed.code : exitCodes.done.code;
+  },
+});
+
+async function confirm({ isJson, screen }: Context, { deletes }: Plan): Promise<void> {
+  if (isJson || !screen.isInteractive)
+    throw usageFailure('Nobody can be asked here: say --yes if it is meant.');
+  const warning = deletes.length > 0 ? ' Deleted rules lose their matches.' : '';
+  const answer = await screen.ask(`Do this?${warning} [y/N] `);
+  if (!/^y(es)?$/i.test(answer.trim())) throw new Failure('failed', 'Nothing was done.');
+}
+
+const done = { create: 'created', update: 'changed', delete: 'deleted' } as const;
+
+function outcomeLine(step: StepOutcome): string {
+  switch (step.outcome) {
+    case 'done':
+      return `✓ ${done[step.action]} ${step.key} (${step.ruleId})`;
+    case 'failed':
+      return `✗ ${step.key} was not ${done[step.action]}: ${spaced(reasonOf(step.error))}`;
+    case 'not_tried':
+      return `- ${step.key} was not ${done[step.action]}: not begun`;
+  }
+}
+
+function reasonOf({ message, code, details }: EarshotError): string {
+  const { violations = [] } = details;
+  if (code === 'failed_precondition') return `${message} Look at the difference with: earshot plan`;
+  return violations.length === 0
+    ? message
+    : violations.map((one) => `${one.field}: ${one.message}`).join(' ');
+}
+
+function outcomeJson({ action, key, ...rest }: StepOutcome): object {
+  switch (rest.outcome) {
+    case 'done':
+      return { action, key, outcome: rest.outcome, rule_id: rest.ruleId };
+    case 'failed': {
+      const { code, message, details } = rest.error;
+      return { action, key, outcome: rest.outcome, error: { code, message, details } };
+    }
+    case 'not_tried':
+      return { action, key, outcome: rest.outcome };
+  }
+}

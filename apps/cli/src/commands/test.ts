@@ -1,0 +1,45 @@
+import { command } from '../command.ts';
+import { exitCodes } from '../failure.ts';
+import { noOptions } from '../options.ts';
+import { findingsOf, loadRulesFile, rulesFileDefault } from '../rules-file/run-on-file.ts';
+import { failedExamples, testReport } from '../rules-file/test-report.ts';
+import { fileArgument, findingJson, invalidCode } from './rules-as-code.ts';
+
+export const test = command({
+  name: 'test',
+  summary: 'check the examples of a rules file, without a server',
+  details: `Judges every \`must_match\` and \`must_not_match\` of the file here, as the server would, and shows the clause that decided. What
+an example leaves open is told and is no failure. Ends with 1 when an example fails, with 5 when the file is invalid.`,
+  options: noOptions,
+  args: fileArgument,
+  aboutJson: 'the outcome of every example as JSON on stdout',
+  examples: ['earshot test', 'earshot test team.yaml --json'],
+  async run({ args }, { isJson, screen }) {
+    const path = args.file ?? rulesFileDefault;
+    const file = await loadRulesFile(path);
+    const broken = file.findings.filter(({ severity }) => severity === 'error');
+    const failed = failedExamples(file);
+    if (isJson) screen.print(JSON.stringify(asJson(file)));
+    else {
+      for (const { rendered } of broken) screen.note(rendered);
+      if (broken.length === 0) screen.print(testReport(path, file));
+    }
+    if (broken.length > 0) return invalidCode;
+    return failed.length > 0 ? exitCodes.failed.code : exitCodes.done.code;
+  },
+});
+
+function asJson(file: Awaited<ReturnType<typeof loadRulesFile>>): object {
+  return {
+    findings: findingsOf({ ...file, examples: [] }).errors.map(findingJson),
+    examples: file.examples.map(({ key, expectation, index, platform, outcome, message, place }) => ({
+      key,
+      expectation,
+      index,
+      platform,
+      outcome,
+      message,
+      ...place,
+    })),
+  };
+}

@@ -1,0 +1,111 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { Requests, Rule } from '@earshot/sdk';
+import type { WantedRule } from './rules-file.ts';
+
+export interface FieldChange {
+  readonly field: string;
+  readonly from: unknown;
+  readonly to: unknown;
+}
+
+export interface PlannedUpdate {
+  readonly wanted: WantedRule;
+  readonly rule: Rule;
+  readonly changes: readonly FieldChange[];
+}
+
+/** What makes the account's rules of the set equal to the file. Rules of no set, or of another one, are not in it. */
+export interface Plan {
+  readonly set: string;
+  readonly creates: readonly WantedRule[];
+  readonly updates: readonly PlannedUpdate[];
+  readonly deletes: readonly Rule[];
+  readonly unchanged: number;
+  /** Rules of the account that this file does not own. */
+  readonly others: number;
+}
+
+const platforms = ['x', 'firehose'] as const;
+
+/** Compares a file with the rules of the account. */
+export function planRules(
+  { set, rules: wantedRules }: { set: string; rules: readonly WantedRule[] },
+  accountRules: readonly Rule[],
+): Plan {
+  const owned = new Map<string, Rule>();
+  for (const rule of accountRules) if (rule.managed_by?.set === set) owned.set(rule.managed_by.key, rule);
+  const updates: PlannedUpdate[] = [];
+  const creates: WantedRule[] = [];
+  for (const wanted of wantedRules) {
+    const rule = owned.get(wanted.key);
+    if (rule) updates.push({ wanted, rule, changes: changesOf(wanted, rule) });
+    else creates.push(wanted);
+  }
+  const keys = new Set(wantedRules.map(({ key }) => key));
+  return {
+    set,
+    creates,
+    updates: updates.filter(({ changes }) => changes.length > 0),
+    deletes: [...owned].filter(([key]) => !keys.has(key)).map(([, rule]) => rule),
+    unchanged: updates.filter(({ changes }) => changes.length === 0).length,
+    others: accountRules.length - owned.size,
+  };
+}
+
+export function countOf({ creates, updates, deletes }: Plan): number {
+  return creates.length + updates.length + deletes.length;
+}
+
+function changesOf(wanted: WantedRule, rule: Rule): FieldChange[] {
+  const fields: FieldChange[] = [
+    { field: 'name', from: rule.name, to: wanted.name },
+    { field: 'intent', from: rule.intent, to: wanted.intent },
+    ...platforms.map((platform) => ({
+      field: `overrides.${platform}`,
+      from: rule.platforms[platform]?.value ?? null,
+      to: wanted.overrides[platform] ?? null,
+    })),
+    { field: 'expires_at', from: instant(rule.expires_at), to: instant(wanted.expiresAt) },
+    { field: 'examples', from: rule.examples, to: wanted.examples },
+  ];
+  return fields.filter(({ from, to }) => !isDeepStrictEqual(from, to));
+}
+
+/** The same moment can be written in many ways. */
+function instant(time: string | null): string | null {
+  return time === null ? null : new Date(time).toISOString();
+}
+
+export function createRequest(set: string, wanted: WantedRule): Requests['CreateRule'] {
+  const { key, name, intent, overrides, expiresAt, examples } = wanted;
+  return {
+    name,
+    intent,
+    ...onPlatforms(overrides),
+    ...(expiresAt !== null && { expires_at: expiresAt }),
+    ...(examples !== null && { examples }),
+    managed_by: { set, key },
+  };
+}
+
+/** Only what differs, and only if nobody changed the rule since it was compared. */
+export function updateRequest({ wanted, rule, changes }: PlannedUpdate): Requests['UpdateRule'] {
+  const changed = new Set(changes.map(({ field }) => field.split('.')[0]));
+  return {
+    rule_id: rule.id,
+    if_version: rule.version,
+    ...(changed.has('name') && { name: wanted.name }),
+    ...(changed.has('intent') && { intent: wanted.intent }),
+    ...(changed.has('overrides') && onPlatforms(wanted.overrides)),
+    ...(changed.has('expires_at') && { expires_at: wanted.expiresAt }),
+    ...(changed.has('examples') && { examples: wanted.examples }),
+  };
+}
+
+export function deleteRequest(rule: Rule): Requests['DeleteRule'] {
+  return { rule_id: rule.id, if_version: rule.version };
+}
+
+function onPlatforms(overrides: WantedRule['overrides']) {
+  return { platforms: platforms.filter((platform) => overrides[platform] !== undefined), overrides };
+}

@@ -1,0 +1,149 @@
+import { type FileRule, readRulesFile } from '@earshot/contract/rules-file';
+import {
+  type Diagnostic,
+  type JudgedExample,
+  judgeExamples,
+  languages,
+  renderDiagnostic,
+} from '@earshot/query';
+import type { Place, SourceFile } from './source-file.ts';
+
+/** A rule as the file wants it. */
+export interface WantedRule {
+  readonly key: string;
+  readonly name: string;
+  readonly intent: string;
+  readonly overrides: FileRule['overrides'];
+  readonly expiresAt: string | null;
+  readonly examples: NonNullable<FileRule['examples']> | null;
+}
+
+/** Something about a place of the file, ready to be shown. */
+export interface Finding {
+  readonly severity: 'error' | 'warning';
+  readonly place: Place;
+  readonly code: string;
+  readonly message: string;
+  /** With a caret under the place. */
+  readonly rendered: string;
+}
+
+export interface CheckedFile {
+  readonly set: string;
+  readonly rules: readonly WantedRule[];
+  /** What is wrong with the file and its values; examples are not part of it. */
+  readonly findings: readonly Finding[];
+  readonly examples: readonly CheckedExample[];
+}
+
+export interface CheckedExample extends JudgedExample {
+  readonly key: string;
+  readonly place: Place;
+  /** Null when it holds. */
+  readonly finding: Finding | null;
+}
+
+const platforms = ['x', 'firehose'] as const;
+
+/** Everything that can be said about the file without a server: its form, its values, its examples. */
+export function checkRulesFile(source: SourceFile): CheckedFile {
+  const nothing = { set: '', rules: [], examples: [] };
+  if (source.problems.length > 0) {
+    const findings = source.problems.map(({ place, message }) =>
+      aboutLine(source, place, { code: 'yaml', message }),
+    );
+    return { ...nothing, findings };
+  }
+  const reading = readRulesFile(source.value);
+  if ('problems' in reading) {
+    const findings = reading.problems.map(({ path, code, message }) => {
+      const isName = code === 'unknown_field' || code === 'extra_override';
+      const place = isName ? source.placeOfKey(path) : source.placeOf(path);
+      return aboutLine(source, place, { code, message });
+    });
+    return { ...nothing, findings };
+  }
+  const { set, rules } = reading.file;
+  const wanted = Object.entries(rules).map(([key, rule]) => toWanted(key, rule));
+  return {
+    set,
+    rules: wanted,
+    findings: wanted.flatMap((rule) => checkValues(source, rule)),
+    examples: wanted.flatMap((rule) => checkExamples(source, rule)),
+  };
+}
+
+function toWanted(key: string, { name, intent, overrides, expires_at, examples }: FileRule): WantedRule {
+  const isEmpty = !examples || examples.must_match.length + examples.must_not_match.length === 0;
+  return {
+    key,
+    name: name ?? key,
+    intent,
+    overrides,
+    expiresAt: expires_at ?? null,
+    examples: isEmpty ? null : examples,
+  };
+}
+
+function checkValues(source: SourceFile, { key, overrides }: WantedRule): Finding[] {
+  return platforms.flatMap((platform) => {
+    const value = overrides[platform];
+    if (value === undefined) return [];
+    return languages[platform].validate(value).diagnostics.flatMap((diagnostic) => {
+      const { severity } = diagnostic;
+      if (severity === 'hint') return [];
+      const place = source.placeWithin(['rules', key, 'overrides', platform], diagnostic.span[0]);
+      return [aboutValue(source, { severity, place, value, diagnostic })];
+    });
+  });
+}
+
+function checkExamples(source: SourceFile, { key, overrides, examples }: WantedRule): CheckedExample[] {
+  if (examples === null) return [];
+  return judgeExamples(overrides, examples).map((judged) => {
+    const { expectation, index, platform, clause, outcome } = judged;
+    const path = ['rules', key, 'examples', expectation, index];
+    const severity = outcome === 'undecided' ? 'warning' : 'error';
+    const code = outcome === 'undecided' ? 'example_undecided' : 'example_failed';
+    const message = `${key}: ${expectation}[${index}]: ${judged.message}`;
+    const place = source.placeOf(path);
+    if (outcome === 'holds') return { ...judged, key, place, finding: null };
+    const diagnostic: Diagnostic = { severity, code, message, span: clause ?? [0, 0], fixes: [] };
+    const finding =
+      clause === null
+        ? aboutLine(source, place, { code, message })
+        : aboutValue(source, { severity, place, value: overrides[platform] ?? '', diagnostic });
+    return { ...judged, key, place, finding };
+  });
+}
+
+function aboutValue(
+  source: SourceFile,
+  about: { severity: Finding['severity']; place: Place; value: string; diagnostic: Diagnostic },
+): Finding {
+  const { severity, place, value, diagnostic } = about;
+  const { code, message } = diagnostic;
+  return {
+    severity,
+    place,
+    code,
+    message,
+    rendered: `${at(source, place)} ${renderDiagnostic(value, diagnostic)}`,
+  };
+}
+
+function aboutLine(
+  source: SourceFile,
+  place: Place,
+  { code, message }: { code: string; message: string },
+): Finding {
+  const line = source.lineAt(place);
+  const rest = /^\S*/.exec(line.slice(place.column - 1))?.[0].length ?? 0;
+  const span = [place.column - 1, place.column - 1 + Math.max(1, rest)] as const;
+  const rendered = renderDiagnostic(line, { severity: 'error', code, message, span, fixes: [] });
+  return { severity: 'error', place, code, message, rendered: `${at(source, place)} ${rendered}` };
+}
+
+function at({ path }: SourceFile, { line, column }: Place): string {
+  return `${path}:${line}:${column}:`;
+}

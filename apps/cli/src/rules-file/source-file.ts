@@ -1,0 +1,106 @@
+import { isMap, isScalar, isSeq, LineCounter, type Node, type Pair, parseDocument, type YAMLMap } from 'yaml';
+
+/** A place in a file, counted from 1 as editors do. */
+export interface Place {
+  readonly line: number;
+  readonly column: number;
+}
+
+export interface SourceProblem {
+  readonly place: Place;
+  readonly message: string;
+}
+
+/** A YAML file that remembers where everything stood. */
+export interface SourceFile {
+  readonly path: string;
+  readonly text: string;
+  readonly value: unknown;
+  /** Why it cannot be read as YAML. */
+  readonly problems: readonly SourceProblem[];
+  /** Where a value stands, or as much of the way to it as there is. */
+  placeOf(path: readonly PropertyKey[]): Place;
+  /** Where its name stands. */
+  placeOfKey(path: readonly PropertyKey[]): Place;
+  /** Where a part of a string stands; the beginning of the string where quotes or folding moved its characters. */
+  placeWithin(path: readonly PropertyKey[], offset: number): Place;
+  lineAt(place: Place): string;
+}
+
+export function readSourceFile(path: string, text: string): SourceFile {
+  const lines = new LineCounter();
+  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
+  const placeAt = (offset: number): Place => {
+    const { line, col } = lines.linePos(offset);
+    return { line: Math.max(1, line), column: Math.max(1, col) };
+  };
+  const problems = document.errors.map(({ pos, message }) => ({ place: placeAt(pos[0]), message }));
+  const pairs = indexPairs();
+  const find = (steps: readonly PropertyKey[]) => follow(document.contents, steps, pairs);
+  const allLines = text.split(/\r?\n/);
+  return {
+    path,
+    text,
+    problems,
+    value: problems.length > 0 ? null : document.toJS(),
+    placeOf: (steps) => placeAt(find(steps).offset),
+    placeOfKey: (steps) => placeAt(find(steps).keyOffset),
+    placeWithin(steps, offset) {
+      const { node, offset: begin } = find(steps);
+      if (!isScalar(node) || typeof node.value !== 'string' || !node.range) return placeAt(begin);
+      const [from, to] = node.range;
+      const at = text.indexOf(node.value, from);
+      return placeAt(at >= 0 && at + node.value.length <= to ? at + offset : begin);
+    },
+    lineAt: ({ line }) => allLines[line - 1] ?? '',
+  };
+}
+
+interface Found {
+  readonly node: unknown;
+  readonly offset: number;
+  readonly keyOffset: number;
+}
+
+/** A scalar is found where it begins, a collection where its key is: that is what a reader looks for. */
+function follow(root: Node | null, steps: readonly PropertyKey[], pairs: PairsOf): Found {
+  let found = atOffset(root) ?? { node: root, offset: 0, keyOffset: 0 };
+  for (const step of steps) {
+    const next = isMap(found.node)
+      ? inMap(pairs(found.node).get(String(step)))
+      : isSeq(found.node)
+        ? atOffset(found.node.items[Number(step)])
+        : undefined;
+    if (next === undefined) break;
+    found = next;
+  }
+  return found;
+}
+
+type PairsOf = (map: YAMLMap) => ReadonlyMap<string, Pair>;
+
+/** By name, made once per map: a thousand rules are asked for one by one. */
+function indexPairs(): PairsOf {
+  const known = new Map<YAMLMap, ReadonlyMap<string, Pair>>();
+  return (map) => {
+    const found = known.get(map);
+    if (found) return found;
+    const named = new Map(map.items.map((pair) => [isScalar(pair.key) ? String(pair.key.value) : '', pair]));
+    known.set(map, named);
+    return named;
+  };
+}
+
+function inMap(pair: Pair | undefined): Found | undefined {
+  if (pair === undefined) return undefined;
+  const keyOffset = atOffset(pair.key)?.offset ?? 0;
+  const isShown = isScalar(pair.value) && pair.value.value !== null;
+  const offset = isShown ? atOffset(pair.value)?.offset : keyOffset;
+  return { node: pair.value, offset: offset ?? keyOffset, keyOffset };
+}
+
+function atOffset(node: unknown): Found | undefined {
+  if (!isScalar(node) && !isMap(node) && !isSeq(node)) return undefined;
+  const offset = node.range?.[0];
+  return offset === undefined ? undefined : { node, offset, keyOffset: offset };
+}

@@ -1,0 +1,114 @@
+import { type CallOptions, type Earshot, EarshotError } from '@earshot/sdk';
+import { expect, test } from 'vitest';
+import { applyPlan } from '../src/rules-file/apply-plan.ts';
+import { planRules } from '../src/rules-file/plan.ts';
+import type { WantedRule } from '../src/rules-file/rules-file.ts';
+import { ruleOf } from './rule-of.ts';
+
+function wanted(key: string): WantedRule {
+  return { key, name: key, intent: 'new', overrides: { x: 'rocket' }, expiresAt: null, examples: null };
+}
+
+const plan = planRules(
+  { set: 'launches', rules: ['a', 'b', 'c'].map(wanted) },
+  ['b', 'd'].map((key) => ruleOf(key)),
+);
+
+type Caller = Pick<Earshot, 'createRule' | 'updateRule' | 'deleteRule'>;
+
+/** Remembers the idempotency keys; fails where it is told to. */
+function recording(fail: (call: string) => void = () => undefined) {
+  const keys: (string | undefined)[] = [];
+  const record = (call: string, options?: CallOptions) => {
+    keys.push(options?.idempotencyKey);
+    fail(call);
+  };
+  const caller: Caller = {
+    createRule: async (request, options) => {
+      record(`create ${request.managed_by?.key}`, options);
+      return { rule_id: 'rule_new', platforms: {} };
+    },
+    updateRule: async (request, options) => {
+      record('update', options);
+      return ruleOf('b', { id: request.rule_id });
+    },
+    deleteRule: async (request, options) => {
+      record('delete', options);
+      return { rule_id: request.rule_id, deleted_at: '2026-11-14T22:46:00.000Z' };
+    },
+  };
+  return { caller, keys };
+}
+
+async function outcomesOf(caller: Caller, stop = new AbortController().signal): Promise<string[]> {
+  const outcomes = await applyPlan(plan, { earshot: caller, stop, report: () => undefined });
+  return outcomes.map(({ action, key, outcome }) => `${action} ${key} ${outcome}`);
+}
+
+test('the same changes and deletions have the same keys in every run, and creations have none of ours', async () => {
+  const [first, second] = [recording(), recording()];
+  expect(await outcomesOf(first.caller)).toEqual([
+    'update b done',
+    'create a done',
+    'create c done',
+    'delete d done',
+  ]);
+  await outcomesOf(second.caller);
+  expect(second.keys).toEqual(first.keys);
+  expect(first.keys).toEqual([
+    expect.stringMatching(/^apply-update-[0-9a-f]{64}$/),
+    undefined,
+    undefined,
+    expect.stringMatching(/^apply-delete-[0-9a-f]{64}$/),
+  ]);
+});
+
+test('a failure of one rule does not stop the others', async () => {
+  const { caller } = recording((call) => {
+    if (call === 'create a') throw new EarshotError('no', { code: 'invalid_argument' });
+  });
+  expect(await outcomesOf(caller)).toEqual([
+    'update b done',
+    'create a failed',
+    'create c done',
+    'delete d done',
+  ]);
+});
+
+test('a failure that all others would meet as well stops them', async () => {
+  const { caller } = recording((call) => {
+    if (call === 'update') throw new EarshotError('away', { code: 'unavailable' });
+  });
+  expect(await outcomesOf(caller)).toEqual([
+    'update b failed',
+    'create a not_tried',
+    'create c not_tried',
+    'delete d not_tried',
+  ]);
+});
+
+test('a full plan stops the creations, and not the deletions that make room', async () => {
+  const many = planRules({ set: 'launches', rules: ['a', 'b', 'c', 'e', 'f', 'g'].map(wanted) }, [
+    ruleOf('d'),
+  ]);
+  const { caller } = recording((call) => {
+    if (call === 'create a') throw new EarshotError('full', { code: 'resource_exhausted' });
+  });
+  const stop = new AbortController().signal;
+  const outcomes = await applyPlan(many, { earshot: caller, stop, report: () => undefined });
+  expect(outcomes.map(({ action, key, outcome }) => `${action} ${key} ${outcome}`)).toEqual([
+    'create a failed',
+    'create b done',
+    'create c done',
+    'create e done',
+    'create f not_tried',
+    'create g not_tried',
+    'delete d done',
+  ]);
+});
+
+test('after a stop nothing is begun', async () => {
+  const { caller, keys } = recording();
+  await outcomesOf(caller, AbortSignal.abort());
+  expect(keys).toEqual([]);
+});

@@ -1,0 +1,108 @@
+import type { Rule } from '@earshot/sdk';
+import { describe, expect, test } from 'vitest';
+import { createRequest, deleteRequest, planRules, updateRequest } from '../src/rules-file/plan.ts';
+import type { WantedRule } from '../src/rules-file/rules-file.ts';
+import { onPlatform, ruleOf } from './rule-of.ts';
+
+const set = 'launches';
+
+function wanted(key: string, more: Partial<WantedRule> = {}): WantedRule {
+  const common = {
+    name: key,
+    intent: 'to know',
+    overrides: { x: 'rocket' },
+    expiresAt: null,
+    examples: null,
+  };
+  return { key, ...common, ...more };
+}
+
+const examples = {
+  must_match: [{ platform: 'x' as const, payload: { text: 'rocket' } }],
+  must_not_match: [],
+};
+
+describe('the plan', () => {
+  test('creates what is missing, deletes what is left over, and leaves the rest', () => {
+    const plan = planRules({ set, rules: [wanted('a'), wanted('b')] }, [ruleOf('b'), ruleOf('c')]);
+    expect(plan).toMatchObject({ updates: [], unchanged: 1, others: 0 });
+    expect(plan.creates.map(({ key }) => key)).toEqual(['a']);
+    expect(plan.deletes.map(({ id }) => id)).toEqual(['rule_c']);
+  });
+
+  test('never touches rules that were made by hand or belong to another set, whatever they are called', () => {
+    const others = [
+      ruleOf('a', { id: 'rule_1', managed_by: null }),
+      ruleOf('a', { id: 'rule_2', managed_by: { set: 'another', key: 'a' } }),
+    ];
+    const plan = planRules({ set, rules: [] }, [...others, ruleOf('a', { id: 'rule_3' })]);
+    expect(plan.deletes.map(({ id }) => id)).toEqual(['rule_3']);
+    expect(plan.others).toBe(2);
+    expect(planRules({ set, rules: [wanted('a')] }, others)).toMatchObject({ creates: [{ key: 'a' }] });
+  });
+
+  test.each<[string, { wanted?: Partial<WantedRule>; present?: Partial<Rule>; from: unknown; to: unknown }]>([
+    ['name', { wanted: { name: 'new' }, from: 'a', to: 'new' }],
+    ['intent', { wanted: { intent: 'new' }, from: 'to know', to: 'new' }],
+    ['overrides.x', { wanted: { overrides: { x: 'rockets' } }, from: 'rocket', to: 'rockets' }],
+    [
+      'overrides.firehose',
+      { wanted: { overrides: { x: 'rocket', firehose: 'rocket' } }, from: null, to: 'rocket' },
+    ],
+    [
+      'overrides.firehose',
+      {
+        present: { platforms: { x: onPlatform('rocket'), firehose: onPlatform('rocket') } },
+        from: 'rocket',
+        to: null,
+      },
+    ],
+    [
+      'expires_at',
+      { wanted: { expiresAt: '2027-01-01T01:00:00+01:00' }, from: null, to: '2027-01-01T00:00:00.000Z' },
+    ],
+    ['examples', { wanted: { examples }, from: null, to: examples }],
+    ['examples', { present: { examples }, from: examples, to: null }],
+  ])('changes %s when that alone differs', (field, { wanted: change, present, from, to }) => {
+    const { updates, unchanged } = planRules({ set, rules: [wanted('a', change)] }, [ruleOf('a', present)]);
+    expect(updates.map(({ changes }) => changes)).toEqual([[{ field, from, to }]]);
+    expect(unchanged).toBe(0);
+  });
+
+  test('takes the same moment, the same examples, and a rule that is paused, for unchanged', () => {
+    const same = wanted('a', { expiresAt: '2027-01-01T01:00:00+01:00', examples });
+    const present = ruleOf('a', {
+      expires_at: '2027-01-01T00:00:00.000Z',
+      examples: structuredClone(examples),
+      state: 'paused',
+    });
+    expect(planRules({ set, rules: [same] }, [present])).toMatchObject({ updates: [], unchanged: 1 });
+  });
+});
+
+describe('requests', () => {
+  test('an update sends what differs, and the version that was compared', () => {
+    const [update] = planRules({ set, rules: [wanted('a', { name: 'new' })] }, [ruleOf('a')]).updates;
+    expect(update && updateRequest(update)).toEqual({ rule_id: 'rule_a', if_version: 3, name: 'new' });
+    const overrides = { firehose: 'rocket' };
+    const [moved] = planRules({ set, rules: [wanted('a', { overrides })] }, [ruleOf('a')]).updates;
+    expect(moved && updateRequest(moved)).toEqual({
+      rule_id: 'rule_a',
+      if_version: 3,
+      platforms: ['firehose'],
+      overrides,
+    });
+  });
+
+  test('a creation marks the rule as the file’s, and a deletion names the version', () => {
+    expect(createRequest(set, wanted('a', { examples }))).toEqual({
+      name: 'a',
+      intent: 'to know',
+      platforms: ['x'],
+      overrides: { x: 'rocket' },
+      examples,
+      managed_by: { set, key: 'a' },
+    });
+    expect(deleteRequest(ruleOf('a'))).toEqual({ rule_id: 'rule_a', if_version: 3 });
+  });
+});

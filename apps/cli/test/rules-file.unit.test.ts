@@ -1,0 +1,84 @@
+import { describe, expect, test } from 'vitest';
+import { checkRulesFile } from '../src/rules-file/rules-file.ts';
+import { readSourceFile } from '../src/rules-file/source-file.ts';
+
+function check(text: string) {
+  return checkRulesFile(readSourceFile('rules.yaml', text));
+}
+
+const findingsOf = (text: string) => check(text).findings.map(({ rendered }) => rendered);
+
+const good = `set: launches
+rules:
+  rockets:
+    intent: Know about launches
+    overrides:
+      x: rocket launch
+    examples:
+      must_match:
+        - platform: x
+          payload: { text: A rocket launch }
+        - platform: x
+          payload: { text: A rocket }
+      must_not_match:
+        - platform: x
+          payload: { text: cake }
+`;
+
+describe('a rules file', () => {
+  test('that is right has its rules, named by their keys unless told', () => {
+    expect(check(good)).toMatchObject({
+      set: 'launches',
+      findings: [],
+      rules: [{ key: 'rockets', name: 'rockets', overrides: { x: 'rocket launch' }, expiresAt: null }],
+    });
+  });
+
+  test('that is no YAML is shown where it breaks', () => {
+    expect(findingsOf('set: a\nrules: {\n')).toEqual([
+      expect.stringMatching(/^rules\.yaml:3:1: error\[yaml\]: .+\n/),
+    ]);
+    expect(findingsOf('set: a\nset: b\nrules: {}\n')).toEqual([
+      'rules.yaml:2:1: error[yaml]: Map keys must be unique\n  set: b\n  ^^^^',
+    ]);
+  });
+
+  test('with misspelt, missing and impossible fields shows each with its place', () => {
+    const text = `set: a b
+rules:
+  rockets:
+    intnt: Know about launches
+    overrides: { X: rocket }
+  cakes:
+    intent: 5
+    overrides: {}
+`;
+    expect(findingsOf(text)).toEqual([
+      expect.stringContaining('rules.yaml:1:6: error[invalid_value]: Must be up to 100 letters'),
+      'rules.yaml:4:5: error[unknown_field]: "intnt" is not a field of a rule. Did you mean "intent"?\n      intnt: Know about launches\n      ^^^^^^',
+      'rules.yaml:3:3: error[required]: "intent" is required.\n    rockets:\n    ^^^^^^^^',
+      expect.stringContaining('rules.yaml:5:18: error[extra_override]: "X" is not a platform.'),
+      expect.stringContaining('rules.yaml:7:13: error[wrong_type]: Must be a string.'),
+      expect.stringContaining('rules.yaml:8:5: error[required]: Needs a value for "x"'),
+    ]);
+  });
+
+  test.each([
+    ['plain', 'x: glacier AND lake', '6:18'],
+    ['quoted', 'x: "glacier AND lake"', '6:19'],
+    ['on lines of its own', 'x: |-\n        glacier AND lake', '7:17'],
+    ['moved by escapes', 'x: "gl\\u0061cier AND lake"', '6:10'],
+  ])('shows the mistake of a rule that is %s, with a caret and the fix', (_, line, place) => {
+    const [first] = findingsOf(`set: a\nrules:\n  lakes:\n    intent: i\n    overrides:\n      ${line}\n`);
+    expect(first).toContain(`rules.yaml:${place}: error[ambiguous_and]`);
+    expect(first).toContain('\n  glacier AND lake\n          ^^^\n  fix: Remove AND\n    glacier lake');
+  });
+
+  test('has its examples judged, each with its place and the clause that decided', () => {
+    const { examples } = check(good);
+    expect(examples.map(({ outcome }) => outcome)).toEqual(['holds', 'fails', 'holds']);
+    expect(examples[1]?.finding?.rendered).toBe(
+      'rules.yaml:11:11: error[example_failed]: rockets: must_match[1]: Must match, but "launch" decides: the words are not in the post.\n  rocket launch\n         ^^^^^^',
+    );
+  });
+});

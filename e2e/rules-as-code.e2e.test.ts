@@ -1,0 +1,388 @@
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import type { Api } from './src/api.ts';
+import { startListeningProxy } from './src/listening-proxy.ts';
+import { type Account, type ServerUnderTest, startWorld, type World } from './src/world.ts';
+
+const build = join(import.meta.dirname, '../apps/cli/build/build-cli.ts');
+let world: World;
+let server: ServerUnderTest;
+let account: Account;
+let api: Api;
+let dir: string;
+let program: string;
+
+beforeAll(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'earshot-rules-'));
+  program = join(dir, 'earshot.mjs');
+  const script = `await (await import(${JSON.stringify(build)})).buildCli(${JSON.stringify(program)})`;
+  await promisify(execFile)(process.execPath, ['--input-type=module', '-e', script]);
+  world = await startWorld();
+  server = await world.startServer();
+});
+afterAll(async () => {
+  await world?.[Symbol.asyncDispose]();
+  await rm(dir, { recursive: true, force: true });
+});
+beforeEach(async () => {
+  account = await world.newAccount();
+  api = server.api(account);
+});
+
+interface Run {
+  readonly child: ChildProcess;
+  readonly ended: Promise<{ code: number | null; stdout: string; stderr: string }>;
+}
+
+function start(args: readonly string[], url: string | null = server.url): Run {
+  const env = {
+    PATH: process.env['PATH'],
+    HOME: dir,
+    ...(url === null ? {} : { EARSHOT_URL: url, EARSHOT_API_KEY: account.key }),
+  };
+  const child = spawn(process.execPath, [program, ...args], {
+    cwd: dir,
+    env,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const code = new Promise<number | null>((resolve, reject) => {
+    child.once('error', reject).once('close', resolve);
+  });
+  const ended = Promise.all([code, text(child.stdout), text(child.stderr)]).then(
+    ([exitCode, stdout, stderr]) => ({ code: exitCode, stdout, stderr }),
+  );
+  return { child, ended };
+}
+
+const earshot = (args: readonly string[], url?: string | null) => start(args, url).ended;
+
+async function planned(...args: string[]) {
+  const { code, stdout, stderr } = await earshot(['plan', ...args, '--json']);
+  expect([code, stderr]).toEqual([0, '']);
+  return JSON.parse(stdout);
+}
+
+const write = (lines: readonly string[], name = 'rules.yaml') =>
+  writeFile(join(dir, name), `${lines.join('\n')}\n`);
+
+const rule = (key: string, value: string, more: readonly string[] = []) => [
+  `  ${key}:`,
+  `    intent: to know about ${key}`,
+  `    overrides:`,
+  `      x: ${value}`,
+  ...more,
+];
+
+const names = async () =>
+  (await api.listRules()).rules
+    .map((one) => `${one.managed_by?.key ?? 'by hand'}: ${one.platforms.x?.value}`)
+    .toSorted();
+
+describe('apply', () => {
+  test('makes the account equal to the file, and the second time asks for nothing but the list', async () => {
+    await write([
+      'set: launches',
+      'rules:',
+      ...rule('rockets', 'rocket', [
+        '    name: Rockets!',
+        '    expires_at: 2999-01-01T00:00:00Z',
+        '    examples:',
+        '      must_match: [{ platform: x, payload: { text: A rocket } }]',
+      ]),
+      ...rule('cakes', 'cake'),
+    ]);
+    const first = await earshot(['apply', '--yes']);
+    expect(first).toMatchObject({ code: 0, stderr: '' });
+    expect(first.stdout).toMatch(/^\+ rockets\n {4}name: "Rockets!"\n/);
+    expect(first.stdout).toMatch(/2 to create, 0 to change, 0 to delete, 0 unchanged\.\n/);
+    expect(first.stdout).toMatch(/✓ created rockets \(rule_\w+\)/);
+    expect(await names()).toEqual(['cakes: cake', 'rockets: rocket']);
+
+    await using proxy = await startListeningProxy(server.url);
+    const second = await earshot(['apply', '--yes'], proxy.url);
+    expect(second).toMatchObject({ code: 0, stderr: '' });
+    expect(second.stdout).toBe(
+      'Nothing to do for the set "launches": 0 to create, 0 to change, 0 to delete, 2 unchanged.\n',
+    );
+    expect(proxy.asked()).toEqual(['/api.ListRules']);
+  });
+
+  test('changes and deletes its own rules only: rules made by hand and other files’ rules stay', async () => {
+    await api.createRule({ x: 'rocket', name: 'rockets' });
+    await write(['set: others', 'rules:', ...rule('rockets', 'balloon')], 'others.yaml');
+    await write(['set: launches', 'rules:', ...rule('rockets', 'rocket'), ...rule('cakes', 'cake')]);
+    await earshot(['apply', 'others.yaml', '--yes']);
+    await earshot(['apply', '--yes']);
+    expect((await api.listRules()).rules).toHaveLength(4);
+
+    await write(['set: launches', 'rules:', ...rule('rockets', 'rocket launch'), ...rule('pies', 'pie')]);
+    const plan = await planned();
+    expect(plan).toMatchObject({
+      create: [{ key: 'pies' }],
+      update: [
+        {
+          key: 'rockets',
+          version: 1,
+          changes: [{ field: 'overrides.x', from: 'rocket', to: 'rocket launch' }],
+        },
+      ],
+      delete: [{ key: 'cakes' }],
+      unchanged: 0,
+      others: 2,
+    });
+    await using proxy = await startListeningProxy(server.url);
+    const { code, stdout } = await earshot(['apply', '--yes'], proxy.url);
+    expect(code).toBe(0);
+    // What replaces a rule listens before the old one goes.
+    expect(proxy.asked()).toEqual(
+      ['ListRules', 'UpdateRule', 'CreateRule', 'DeleteRule'].map((id) => `/api.${id}`),
+    );
+    expect(stdout).toContain('    overrides.x\n      - "rocket"\n      + "rocket launch"\n');
+    expect(stdout).toContain('2 other rules of the account: not touched.');
+    expect(await names()).toEqual([
+      'by hand: rocket',
+      'pies: pie',
+      'rockets: balloon',
+      'rockets: rocket launch',
+    ]);
+
+    // A file that is moved keeps its rules; one without rules gives them all up.
+    await write(['set: launches', 'rules: {}'], 'moved.yaml');
+    expect((await earshot(['apply', 'moved.yaml', '--yes'])).code).toBe(0);
+    expect(await names()).toEqual(['by hand: rocket', 'rockets: balloon']);
+  });
+
+  test('does not ask when nobody can answer, and then does nothing', async () => {
+    await write(['set: launches', 'rules:', ...rule('rockets', 'rocket')]);
+    const { code, stderr } = await earshot(['apply']);
+    expect(code).toBe(2);
+    expect(stderr).toContain('say --yes');
+    expect(await names()).toEqual([]);
+  });
+
+  test('goes on after a failure, says what was not done, and does the rest when it is run again', async () => {
+    await world.sandbox.arm({ kind: 'rule_refused', platform: 'x', count: 1 });
+    await write([
+      'set: launches',
+      'rules:',
+      ...['one', 'two', 'three'].flatMap((key) => rule(key, `${key}failing`)),
+    ]);
+    const { code, stdout, stderr } = await earshot(['apply', '--yes']);
+    expect(await world.sandbox.fired()).toContain(1);
+    await world.sandbox.clearFaults();
+    expect(code).toBe(1);
+    expect(stdout.match(/^✓ created/gm)).toHaveLength(2);
+    expect(stdout).toMatch(/^✗ \w+ was not created: overrides\.x: /m);
+    expect(stderr).toContain('1 of 3 steps were not done.');
+    expect((await earshot(['apply', '--yes'])).code).toBe(0);
+    expect(await names()).toHaveLength(3);
+  });
+
+  test('leaves a rule alone that somebody changed after the plan was made', async () => {
+    await write(['set: launches', 'rules:', ...rule('rockets', 'rocket'), ...rule('cakes', 'cake')]);
+    await earshot(['apply', '--yes']);
+    const ids = new Map((await api.listRules()).rules.map((one) => [one.managed_by?.key, one.id]));
+    await using proxy = await startListeningProxy(server.url);
+    proxy.onAnswer(async (path) => {
+      if (path !== '/api.ListRules') return;
+      for (const key of ['rockets', 'cakes'])
+        await api.updateRule(ids.get(key) ?? '', { name: 'by somebody' });
+    });
+    await write(['set: launches', 'rules:', ...rule('rockets', 'rocket launch')]);
+    const { code, stdout } = await earshot(['apply', '--yes'], proxy.url);
+    expect(code).toBe(1);
+    expect(stdout).toMatch(/^✗ rockets was not changed: The rule has version 2, not 1/m);
+    expect(stdout).toMatch(/^✗ cakes was not deleted: The rule has version 2, not 1/m);
+    expect(await names()).toEqual(['cakes: cake', 'rockets: rocket']);
+    expect((await earshot(['apply', '--yes'])).code).toBe(0);
+    expect(await names()).toEqual(['rockets: rocket launch']);
+  });
+
+  test('killed half-way and run again, every rule is there once', async () => {
+    const six = ['one', 'two', 'three', 'four', 'five', 'six'].flatMap((key) => rule(key, `${key}killed`));
+    await write(['set: launches', 'rules:', ...six]);
+    await using proxy = await startListeningProxy(server.url);
+    let answers = 0;
+    const run = start(['apply', '--yes'], proxy.url);
+    proxy.onAnswer(async (path) => {
+      // The server has done it, and the client is gone before it learns so.
+      if (path === '/api.CreateRule' && ++answers >= 2) run.child.kill('SIGKILL');
+    });
+    expect((await run.ended).code).toBeNull();
+    const half = await names();
+    expect(half.length).toBeGreaterThan(0);
+    expect(half.length).toBeLessThan(6);
+    // What is still being created when the next run begins is told as such, and done by the one after it.
+    let last = await earshot(['apply', '--yes']);
+    if (last.code !== 0) last = await earshot(['apply', '--yes']);
+    expect(last.code).toBe(0);
+    expect(await names()).toEqual(
+      ['five', 'four', 'one', 'six', 'three', 'two'].map((key) => `${key}: ${key}killed`),
+    );
+    // Without the mark that the rules bear, the same file doubles them.
+    await write(['set: unmarked', 'rules:', ...six]);
+    expect((await earshot(['apply', '--yes'])).code).toBe(0);
+    expect(await names()).toHaveLength(12);
+  });
+
+  test('interrupted by Ctrl+C it finishes what is under way, and begins nothing more', async () => {
+    await write([
+      'set: launches',
+      'rules:',
+      ...Array.from({ length: 12 }, (_, n) => rule(`r${n}`, `interrupted${n}`)).flat(),
+    ]);
+    await using proxy = await startListeningProxy(server.url);
+    const run = start(['apply', '--yes'], proxy.url);
+    const interrupted = new Promise<void>((resolve) => {
+      proxy.onAnswer(async (path) => {
+        if (path !== '/api.CreateRule') return;
+        run.child.kill('SIGINT');
+        resolve();
+      });
+    });
+    await interrupted;
+    const { code, stdout, stderr } = await run.ended;
+    expect(code).toBe(130);
+    const done = stdout.match(/^✓ created/gm)?.length ?? 0;
+    expect(done).toBeGreaterThan(0);
+    expect(stdout.match(/^- r\d+ was not created: not begun/gm)?.length).toBe(12 - done);
+    expect(stderr).toContain(`${12 - done} of 12 steps were not done.`);
+    expect(await names()).toHaveLength(done);
+  });
+});
+
+describe('plan', () => {
+  test('says with its exit code whether there is something to do, if it is asked to', async () => {
+    await write(['set: launches', 'rules:', ...rule('rockets', 'rocket')]);
+    expect((await earshot(['plan'])).code).toBe(0);
+    expect((await earshot(['plan', '--exit-code'])).code).toBe(2);
+    expect(await names()).toEqual([]);
+    await earshot(['apply', '--yes']);
+    expect((await earshot(['plan', '--exit-code'])).code).toBe(0);
+  });
+
+  test('refuses a file with a mistake, or with an example that fails, without asking the server', async () => {
+    await using proxy = await startListeningProxy(server.url);
+    await write(['set: launches', 'rules:', ...rule('rockets', 'rocket AND launch')]);
+    const broken = await earshot(['plan'], proxy.url);
+    expect(broken).toMatchObject({ code: 5, stdout: '' });
+    expect(broken.stderr).toContain('rules.yaml:6:17: error[ambiguous_and]');
+    expect(broken.stderr).toContain('\n  rocket AND launch\n         ^^^\n');
+    const example = '    examples: { must_match: [{ platform: x, payload: { text: cake } }] }';
+    await write(['set: launches', 'rules:', ...rule('rockets', 'rocket', [example])]);
+    const failing = await earshot(['apply', '--yes', '--json'], proxy.url);
+    expect(failing).toMatchObject({ code: 5, stdout: '' });
+    expect(JSON.parse(failing.stderr)).toMatchObject({
+      details: { findings: [{ code: 'example_failed', line: 7 }] },
+    });
+    expect(proxy.asked()).toEqual([]);
+  });
+
+  test('compares 1,000 rules in at most 2 seconds', async () => {
+    // Twenty values: the upstreams are not what is measured.
+    const rules = (count: number, word: string) =>
+      Array.from({ length: count }, (_, n) => [
+        `  r${n}:`,
+        `    intent: ${word} ${n}`,
+        '    overrides:',
+        `      firehose: '"heat pump" AND (title:number${n % 20} OR price)'`,
+        '    examples:',
+        `      must_match: [{ platform: firehose, payload: { text: heat pump price, title: "${n}" } }]`,
+      ]).flat();
+    await write(['set: many', 'rules:', ...rules(1_000, 'first')]);
+    const applied = await earshot(['apply', '--yes', '--json']);
+    expect([applied.code, applied.stderr]).toEqual([0, '']);
+    await write([
+      'set: many',
+      'rules:',
+      ...rules(990, 'first').join('\n').replaceAll('first 7', 'second 7').split('\n'),
+    ]);
+    const times: number[] = [];
+    for (let run = 0; run < 5; run++) {
+      const startedAt = performance.now();
+      const plan = await planned();
+      times.push(Math.round(performance.now() - startedAt));
+      expect(plan.delete).toHaveLength(10);
+      expect(plan.update).toHaveLength(111);
+      expect(plan.unchanged).toBe(879);
+    }
+    console.log(`1,000 rules planned in ${times.join(', ')} ms, with the start of the process`);
+    expect(Math.min(...times)).toBeLessThanOrEqual(2_000);
+  });
+});
+
+test('the file and the commands of docs/rules-as-code.md do what they say', async () => {
+  const page = await readFile(join(import.meta.dirname, '../docs/rules-as-code.md'), 'utf8');
+  const [, file = ''] = /^```yaml\n(.*?)^```$/ms.exec(page) ?? [];
+  const [, commands = ''] = /^```sh\n(.*?)^```$/ms.exec(page) ?? [];
+  await writeFile(join(dir, 'rules.yaml'), file);
+  const outcomes = [];
+  for (const line of commands.trimEnd().split('\n')) outcomes.push(await earshot(line.split(' ').slice(1)));
+  expect(outcomes.map(({ code, stderr }) => [code, stderr])).toEqual(outcomes.map(() => [0, '']));
+  expect(outcomes.map(({ stdout }) => stdout)).toEqual([
+    expect.stringContaining('3 examples: 3 hold, 0 fail, 0 not decided'),
+    expect.stringContaining('2 to create'),
+    expect.stringContaining('✓ created balloons'),
+    expect.stringContaining('Nothing to do'),
+  ]);
+});
+
+describe('test', () => {
+  test('judges the examples without a server, and ends with 1 when one fails', async () => {
+    await write([
+      'set: launches',
+      'rules:',
+      ...rule('rockets', 'rocket (launch OR landing) lang:en', [
+        '    examples:',
+        '      must_match:',
+        '        - { platform: x, payload: { text: A rocket launch, language: en } }',
+        '        - { platform: x, payload: { text: A rocket, language: en } }',
+        '        - { platform: x, payload: { text: A rocket landing } }',
+        '      must_not_match:',
+        '        - { platform: x, payload: { text: cake } }',
+      ]),
+      ...rule('cakes', 'cake'),
+    ]);
+    const { code, stdout, stderr } = await earshot(['test'], null);
+    expect([code, stderr]).toEqual([1, '']);
+    expect(stdout).toBe(
+      [
+        'rules.yaml',
+        '  ✗ rockets  2 of 4 hold',
+        '      rules.yaml:10:11: error[example_failed]: rockets: must_match[1]: Must match, but "launch" decides: the words are not in the post.',
+        '        rocket (launch OR landing) lang:en',
+        '                ^^^^^^',
+        '      rules.yaml:11:11: warning[example_undecided]: rockets: must_match[2]: Not decided by the example: "lang:en", because the language was not delivered.',
+        '        rocket (launch OR landing) lang:en',
+        '                                   ^^^^^^^',
+        '  - cakes  no examples',
+        '',
+        '4 examples: 2 hold, 1 fail, 1 not decided',
+        '',
+      ].join('\n'),
+    );
+  });
+
+  test('ends with 0 when all hold, with 5 when the file is wrong, and with 2 when there is none', async () => {
+    await write([
+      'set: launches',
+      'rules:',
+      ...rule('cakes', 'cake', ['    examples: { must_match: [{ platform: x, payload: { text: cake } }] }']),
+    ]);
+    const good = await earshot(['test', '--json'], null);
+    expect(good.code).toBe(0);
+    expect(JSON.parse(good.stdout).examples).toMatchObject([{ key: 'cakes', outcome: 'holds', line: 7 }]);
+    await write(['set: launches', 'rules:', '  cakes: { intnt: a, overrides: { x: cake } }']);
+    const wrong = await earshot(['test'], null);
+    expect(wrong.code).toBe(5);
+    expect(wrong.stderr).toContain(
+      'rules.yaml:3:12: error[unknown_field]: "intnt" is not a field of a rule.',
+    );
+    expect((await earshot(['test', 'nowhere.yaml'], null)).code).toBe(2);
+  });
+});

@@ -1,0 +1,113 @@
+import { z } from 'zod';
+import { platformSchema } from './platforms.ts';
+import {
+  alsoWhenFieldsFail,
+  type RequestIssue,
+  requestIssue,
+  requestObject,
+  requestTime,
+  text,
+} from './request-fields.ts';
+
+/** Enough for the cases that a rule is about; together they are bounded because every list of rules carries them. */
+const EXAMPLES_MAX = 20;
+const EXAMPLES_BYTES_MAX = 16_384;
+const RAW_DEPTH_MAX = 20;
+
+const short = (description: string) => text({ max: 2_048, description }).nullable().optional();
+
+const examplePayload = requestObject(
+  {
+    url: short('Address of the item.'),
+    title: short('Title of the page.'),
+    text: text({ max: 10_000, description: 'The whole text: of the post, or what was added to the page.' })
+      .nullable()
+      .optional(),
+    author: requestObject(
+      {
+        id: short('Id on the platform.'),
+        name: short('Name for people.'),
+        handle: short('Name on the platform, without @.'),
+      },
+      'an author',
+    )
+      .nullable()
+      .optional(),
+    published_at: requestTime.nullable().optional(),
+    language: short('Language code, as the platform delivers it.'),
+    raw: z.record(z.string(), z.unknown()).nullable().optional().meta({
+      description: 'The item as the platform delivers it. With it, the other fields do not count.',
+    }),
+  },
+  'a payload',
+)
+  .superRefine((payload, context) => {
+    const problem = payload?.raw && rawProblem(payload.raw, RAW_DEPTH_MAX);
+    if (problem) context.addIssue({ ...problem, path: ['raw'] });
+  })
+  .meta({
+    description:
+      'An item as in a match: only what matters for the rule. What is left out or null is not known, and a clause that asks for it is not decided.',
+  });
+
+/** PostgreSQL refuses NUL characters and halves of surrogate pairs; deep nesting would exhaust the stack. */
+function rawProblem(value: unknown, depthLeft: number): RequestIssue | undefined {
+  if (typeof value === 'string') {
+    const storable = value.isWellFormed() && !value.includes('\0');
+    return storable ? undefined : requestIssue('invalid_value', 'Must be valid Unicode text without NUL.');
+  }
+  if (typeof value !== 'object' || value === null) return undefined;
+  if (depthLeft === 0)
+    return requestIssue('invalid_value', `Must not be nested deeper than ${RAW_DEPTH_MAX} levels.`);
+  for (const [key, entry] of Object.entries(value)) {
+    const problem = rawProblem(key, 0) ?? rawProblem(entry, depthLeft - 1);
+    if (problem) return problem;
+  }
+  return undefined;
+}
+
+const ruleExample = requestObject(
+  { platform: platformSchema, payload: examplePayload },
+  'an example',
+).superRefine((example, context) => {
+  if (!example?.payload || example.payload.raw) return;
+  const { text: content, title, url } = example.payload;
+  const needed = example.platform === 'x' ? [content] : [content, title, url];
+  if (needed.some((field) => typeof field === 'string')) return;
+  const fields = example.platform === 'x' ? '"text" or "raw"' : '"text", "title", "url" or "raw"';
+  context.addIssue(requestIssue('required', `Needs ${fields}.`, ['payload']));
+});
+
+const exampleList = (description: string) =>
+  z
+    .array(ruleExample)
+    // Far beyond the limit zod gives up before it looks at the entries.
+    .max(100)
+    .superRefine((list, context) => {
+      if (list.length <= EXAMPLES_MAX) return;
+      const message = `Must have at most ${EXAMPLES_MAX} entries; it has ${list.length}.`;
+      context.addIssue(requestIssue('too_long', message));
+    })
+    .default([])
+    .meta({ description, maxItems: EXAMPLES_MAX });
+
+export const ruleExamples = requestObject(
+  {
+    must_match: exampleList('Items that the rule must match.'),
+    must_not_match: exampleList('Items that the rule must not match.'),
+  },
+  '"examples"',
+)
+  .superRefine((examples, context) => {
+    if (context.issues.length > 0) return;
+    const bytes = new TextEncoder().encode(JSON.stringify(examples)).length;
+    if (bytes <= EXAMPLES_BYTES_MAX) return;
+    const message = `Must have at most ${EXAMPLES_BYTES_MAX} bytes as JSON; it has ${bytes}.`;
+    context.addIssue(requestIssue('too_long', message));
+  }, alsoWhenFieldsFail)
+  .meta({
+    description:
+      'Items that tell what the rule is for. They are checked before anything is registered, and again when the value changes; one that fails is a violation.',
+  });
+
+export type RuleExamples = z.output<typeof ruleExamples>;

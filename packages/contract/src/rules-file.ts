@@ -1,0 +1,79 @@
+import { z } from 'zod';
+import type { JsonSchema } from './json-schemas.ts';
+import { alsoWhenFieldsFail, requestIssue, requestObject } from './request-fields.ts';
+import { ruleExamples } from './rule-examples.ts';
+import {
+  badManagedName,
+  expiresAt,
+  managedName,
+  managedPattern,
+  overrides,
+  ruleIntent,
+  ruleName,
+} from './rules.ts';
+import { type RequestViolation, violationAt } from './violations.ts';
+
+function needsValue(value: unknown, context: z.core.$RefinementCtx): void {
+  if (context.issues.length > 0) return;
+  const isEmpty = typeof value === 'object' && value !== null && Object.keys(value).length === 0;
+  if (isEmpty)
+    context.addIssue(requestIssue('required', 'Needs a value for "x", for "firehose", or for both.'));
+}
+
+/** A rule in a rules file. It is on the platforms that have an override. */
+const fileRule = requestObject(
+  {
+    name: ruleName.optional().meta({ description: 'Name of the rule, for people. Its key, unless told.' }),
+    intent: ruleIntent,
+    overrides: overrides.superRefine(needsValue, alsoWhenFieldsFail).meta({
+      description: "The rule in each platform's own syntax: what has no entry is not watched.",
+      minProperties: 1,
+    }),
+    expires_at: expiresAt.optional(),
+    examples: ruleExamples.optional(),
+  },
+  'a rule',
+);
+
+/** Rules as code: what `earshot plan`, `earshot apply` and `earshot test` read. */
+export const rulesFileSchema = requestObject(
+  {
+    set: managedName(
+      'Names the rules that this file owns. It goes with the file wherever that is moved; no other file of the account may have it.',
+    ),
+    rules: z
+      .record(z.string(), fileRule)
+      .superRefine((rules, context) => {
+        for (const key of Object.keys(rules ?? {}))
+          if (!managedPattern.test(key)) context.addIssue({ ...badManagedName(), path: [key] });
+      }, alsoWhenFieldsFail)
+      .meta({
+        description:
+          'The rules, by their key. A rule stays the same rule, with its matches, for as long as its key does.',
+        propertyNames: { pattern: managedPattern.source, maxLength: 100 },
+      }),
+  },
+  'a rules file',
+);
+
+export type RulesFile = z.output<typeof rulesFileSchema>;
+export type FileRule = RulesFile['rules'][string];
+
+export type RulesFileReading =
+  | { readonly file: RulesFile }
+  | { readonly problems: readonly (RequestViolation & { readonly path: readonly PropertyKey[] })[] };
+
+/** What the file says, or everything that is wrong with it. */
+export function readRulesFile(value: unknown): RulesFileReading {
+  const parsed = rulesFileSchema.safeParse(value);
+  if (parsed.success) return { file: parsed.data };
+  return { problems: parsed.error.issues.map((issue) => ({ ...violationAt(issue), path: issue.path })) };
+}
+
+/** For editors. */
+export function rulesFileJsonSchema(): JsonSchema {
+  return {
+    title: 'Rules of Earshot as code',
+    ...z.toJSONSchema(rulesFileSchema, { io: 'input' }),
+  };
+}
