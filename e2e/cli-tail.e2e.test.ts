@@ -119,6 +119,19 @@ test('on a terminal a match is in colours, and what a stranger wrote moves no cu
   for (const moving of ['\u001b[2J', '\u202e', '\u0007']) expect(stdout).not.toContain(moving);
 });
 
+test('on a terminal, NO_COLOR and --no-color leave the text as it is', async () => {
+  const words = ['matches', 'list', '--limit', '1', '--rule', ruleId];
+  const coloured = await cli.onTerminal(words, []);
+  expect(coloured.stdout).toContain('\u001b[33m');
+  for (const plain of [
+    await cli.onTerminal(words, [], { NO_COLOR: '1' }),
+    await cli.onTerminal([...words, '--no-color'], []),
+  ]) {
+    expect(plain).toMatchObject({ code: 0, stdout: expect.stringContaining('comet') });
+    expect(plain.stdout).not.toContain('\u001b');
+  }
+});
+
 test('somebody at a terminal is asked before something is deleted, and a no does nothing', async () => {
   const { rule_id } = await server.api(account).createRule({ x: 'asteroid' });
   const words = ['rules', 'delete', rule_id];
