@@ -166,6 +166,19 @@ describe('an answer with matches', { timeout: 60_000 }, () => {
     expect(text.split('\n')[1]).toBe('The rule is paused.');
   });
 
+  test('keeps to its tokens without matches, too, and says at last what to do next', async () => {
+    const why = Array.from(
+      { length: 8 },
+      (_, n) => `Not heard on x from ${gap.from} to now: dropped (${n}).`,
+    );
+    const own = { fields: { nothing: { why } }, lines: [...why, 'Next: get_coverage'] };
+    const read = async (limit: number) => ({ ...(await list([])(limit)), coverage: silent });
+    const answered = await answer({ read, own, maxTokens: maxTokensMin });
+    expect(tokensOf(answered)).toBeLessThanOrEqual(maxTokensMin);
+    expect(answered.structuredContent).toMatchObject(own.fields);
+    expect(answered.text).toContain('\nNext: get_coverage\n');
+  });
+
   test('has the latest gaps of a long list, and says how many are missing', async () => {
     const read = async (limit: number) => ({ ...(await list([])(limit)), coverage: silent });
     const { structured } = await answer({ read });

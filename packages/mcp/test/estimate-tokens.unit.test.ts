@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { countTokens } from 'gpt-tokenizer/encoding/o200k_base';
 import { describe, expect, test } from 'vitest';
 import { commonWords } from '../src/content/common-words.ts';
-import { cheapCharacters, createEstimateTokens } from '../src/content/estimate-tokens.ts';
+import { cheapCharacters, createEstimateTokens, frame } from '../src/content/estimate-tokens.ts';
 import { mergedLetters } from '../src/content/merged-letters.ts';
 import { english, nastyText } from './nasty-texts.ts';
 
@@ -42,7 +42,7 @@ describe('the estimate of tokens', { timeout: 60_000 }, () => {
     expect(words.filter((word) => !isOneToken(` ${word}`) || !isOneToken(` ${withCapital(word)}`))).toEqual(
       [],
     );
-    expect(letters.filter((pair) => !isOneToken(pair))).toEqual([]);
+    expect([...letters, ...frame].filter((piece) => !isOneToken(piece))).toEqual([]);
   });
 
   test('is no more than twice too high for English', () => {

@@ -18,7 +18,7 @@ const framePunctuation =
   '":" "," ": ", {" "} "},{" ":{" "}} ":[" "] ":[ }} }," </ _id _at _version _out _cursor -content';
 const frameWords =
   'null true false match rule version source author handle name url published text title platform matched via stream search cut content language why post counts found shown left next cursor coverage complete matches mat type';
-const frame = new Set(['\n', '\n\n', ' |'].concat(framePunctuation.split(' '), frameWords.split(' ')));
+export const frame = new Set(['\n', '\n\n', ' |'].concat(framePunctuation.split(' '), frameWords.split(' ')));
 
 /** Characters with fewer tokens than bytes: from, to, tokens at most. */
 export const cheapCharacters: ReadonlyArray<readonly [number, number, number]> = [
