@@ -98,7 +98,7 @@ describe('apply', () => {
     ]);
     const first = await earshot(['apply', '--yes']);
     expect(first).toMatchObject({ code: 0, stderr: '' });
-    expect(first.stdout).toMatch(/^\+ rockets\n {4}name: "Rockets!"\n/);
+    expect(first.stdout).toMatch(/^\+ rockets\n {4}name: Rockets!\n/);
     expect(first.stdout).toMatch(/2 to create, 0 to change, 0 to delete, 0 unchanged\.\n/);
     expect(first.stdout).toMatch(/✓ created rockets \(rule_\w+\)/);
     expect(await names()).toEqual(['cakes: cake', 'rockets: rocket']);
@@ -142,7 +142,7 @@ describe('apply', () => {
     expect(proxy.asked()).toEqual(
       ['ListRules', 'UpdateRule', 'CreateRule', 'DeleteRule'].map((id) => `/api.${id}`),
     );
-    expect(stdout).toContain('    overrides.x\n      - "rocket"\n      + "rocket launch"\n');
+    expect(stdout).toContain('    overrides.x\n      - rocket\n      + rocket launch\n');
     expect(stdout).toContain('2 other rules of the account: not touched.');
     expect(await names()).toEqual([
       'by hand: rocket',
