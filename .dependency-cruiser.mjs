@@ -5,11 +5,13 @@ const allowed = {
   'packages/contract': ['packages/query'],
   'packages/sandbox': ['packages/query'],
   'packages/sdk': ['packages/contract'],
+  'packages/mcp': ['packages/contract', 'packages/query', 'packages/sdk'],
   'packages/testkit': ['packages/engines'],
-  'apps/server': ['packages/contract', 'packages/query'],
+  'apps/server': ['packages/contract', 'packages/mcp', 'packages/query', 'packages/sdk'],
   'apps/cli': [
     'packages/contract/src/(suggest|rules-file)\\.ts',
     'packages/engines',
+    'packages/mcp',
     'packages/query',
     'packages/sandbox',
     'packages/sdk',
@@ -23,6 +25,8 @@ const allowed = {
     'packages/sandbox',
     'packages/sdk',
     'packages/testkit',
+    // Texts that attack what the server answers.
+    'packages/mcp/test/injections/',
     'apps/server/src/admin\\.ts',
     // The names of the points at which a test lets the server crash.
     'apps/server/src/runtime/checkpoint\\.ts',

@@ -4,6 +4,7 @@ import { earshotCommands } from '../apps/cli/src/commands.ts';
 import { accountRows } from './src/cli-rows/account.ts';
 import { localRows } from './src/cli-rows/local.ts';
 import { matchesRows } from './src/cli-rows/matches.ts';
+import { mcpRows } from './src/cli-rows/mcp.ts';
 import { rulesRows } from './src/cli-rows/rules.ts';
 import { rulesAsCodeRows } from './src/cli-rows/rules-as-code.ts';
 import { done, earshotOf, type Rows, type Scene, saying, startScene } from './src/cli-rows/scene.ts';
@@ -16,6 +17,7 @@ const rows: Rows = {
   ...matchesRows,
   ...webhooksRows,
   ...accountRows,
+  ...mcpRows,
   ...rulesAsCodeRows,
   ...localRows,
   ...(deleteRule && { 'rules delete': deleteRule }),

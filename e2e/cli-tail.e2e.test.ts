@@ -1,4 +1,6 @@
 import { execFile } from 'node:child_process';
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
 import { eventually } from '@earshot/testkit';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { type BuiltCli, buildCliOnce, type RunOptions, type Started } from './src/built-cli.ts';
@@ -141,16 +143,21 @@ test('at a terminal login asks for what it needs and shows nothing of the key', 
   expect(await cli.run(['rules', 'list'], { env })).toMatchObject({ code: 0 });
 });
 
-test('what takes longer than a second says so on a terminal, and nowhere else', async () => {
+test.concurrent('what takes longer than a second says so on a terminal, and nowhere else', async () => {
   const words = ['readers', 'read', 'patient', '--start', 'now', '--platform', 'firehose', '--wait', '3'];
   const { stdout } = await cli.onTerminal(words, []);
   expect(stdout).toMatch(/Reading matches … 2 s[^\n]*\r.\[KThere are no such matches\./);
   expect(await cli.run(words)).toMatchObject({ code: 0, stderr: '' });
 });
 
-test('a server that does not answer is said to be out of reach within seconds', async () => {
+test.concurrent('a server that does not answer is said to be out of reach within seconds', async () => {
+  const closed = createServer().listen(0, '127.0.0.1');
+  await once(closed, 'listening');
+  const { port } = closed.address() as AddressInfo;
+  closed.close();
   const startedAt = performance.now();
-  const outcome = await cli.run(['rules', 'list', '--json'], { env: { EARSHOT_URL: 'http://127.0.0.1:1' } });
+  const env = { EARSHOT_URL: `http://127.0.0.1:${port}` };
+  const outcome = await cli.run(['rules', 'list', '--json'], { env });
   expect(outcome).toMatchObject({ code: 6, stdout: '' });
   expect(JSON.parse(outcome.stderr)).toMatchObject({ code: 'unavailable' });
   expect(performance.now() - startedAt).toBeLessThan(30_000);

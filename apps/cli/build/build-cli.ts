@@ -27,7 +27,7 @@ export async function buildCli(file: string): Promise<void> {
     ],
   });
   try {
-    const { output } = await bundle.write({ file, format: 'esm' });
+    const { output } = await bundle.write({ file, format: 'esm', codeSplitting: false });
     if (output.length !== 1) throw new Error(`one file was expected, not ${output.length}`);
   } finally {
     await bundle.close();

@@ -8,6 +8,7 @@ import { demo } from './commands/demo.ts';
 import { keys } from './commands/keys.ts';
 import { login, logout } from './commands/login.ts';
 import { matches } from './commands/matches.ts';
+import { mcp } from './commands/mcp.ts';
 import { plan } from './commands/plan.ts';
 import { readers } from './commands/readers.ts';
 import { rules } from './commands/rules.ts';
@@ -31,6 +32,7 @@ export const earshotCommands: CommandGroup = {
     readers,
     keys,
     audit,
+    mcp,
     plan,
     apply,
     test,

@@ -1,6 +1,7 @@
 import { EarshotError } from '@earshot/sdk';
 import { type Ending, isFailure } from './failure.ts';
 import { renderFinding } from './output/findings.ts';
+import { spaced } from './output/printable.ts';
 
 const endings: Readonly<Record<EarshotError['code'], Ending>> = {
   invalid_argument: 'invalid',
@@ -57,9 +58,9 @@ export function explainError(
   return [...head, ...findings, ...adviceFor(error)].join('\n');
 }
 
-/** The API speaks of headers to somebody who writes none. */
+/** The API speaks of headers to somebody who writes none, and may repeat what a platform said. */
 function headline({ code, message }: EarshotError): string {
-  return code === 'unauthenticated' ? 'The server does not accept the key.' : message;
+  return code === 'unauthenticated' ? 'The server does not accept the key.' : spaced(message);
 }
 
 /** Where the field of a request was typed. */

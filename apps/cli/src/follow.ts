@@ -32,22 +32,23 @@ export async function* followFrom(earshot: Earshot, following: Following): Async
       yield match;
     }
     for (let next = await first; !next.done; next = await matches.next()) {
-      if (!listed.has(next.value.id)) yield next.value;
+      if (listed.has(next.value.id)) continue;
+      // In the order of the log: behind the first that is new, all are.
+      listed.clear();
+      yield next.value;
     }
   } finally {
     left.abort();
   }
 }
 
-/** The follower says nothing when its stream is open: its cursor appears. */
+/** The follower says nothing when its stream is open: its cursor appears. Throws what the stream is refused with. */
 async function opened(live: FollowedMatches, first: Promise<unknown>): Promise<void> {
-  // A failure is thrown where the match is waited for.
-  const ended = first.then(
-    () => true,
-    () => true,
-  );
+  const hasMatch = first.then(() => true);
+  // Later on it is the match that is waited for, and its failure is thrown there.
+  hasMatch.catch(() => undefined);
   while (live.cursor === undefined) {
-    if (await Promise.race([ended, sleep(openPollMs, false)])) return;
+    if (await Promise.race([hasMatch, sleep(openPollMs, false)])) return;
   }
 }
 
@@ -83,11 +84,16 @@ export function noticingFetch(note: (text: string) => void): typeof fetch {
       if (init?.signal?.aborted !== true) trouble('Earshot cannot be reached');
       throw error;
     }
-    if (response.status >= 500 || response.status === 429) trouble(`Earshot answers with ${response.status}`);
+    if (isWorthWaiting(response)) trouble(`Earshot answers with ${response.status}`);
     else if (isInTrouble) {
       isInTrouble = false;
       note('Earshot is there again.');
     }
     return response;
   };
+}
+
+/** A limit of the plan asks for a minute, and is not tried again. */
+function isWorthWaiting({ status, headers }: Response): boolean {
+  return [502, 503, 504].includes(status) || (status === 429 && Number(headers.get('retry-after')) < 60);
 }

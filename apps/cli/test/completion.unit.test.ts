@@ -65,7 +65,7 @@ test('the scripts for zsh and fish have every command and option', () => {
   const [zsh, fish] = [zshScript(words), fishScript(words)];
   for (const { path, entry } of allCommands()) {
     const place = path.join(' ');
-    const zshLine = zsh.split('\n').find((line) => line.includes(`'${place}') words=('`));
+    const zshLine = zsh.split('\n').find((line) => line.includes(`'${place}') offered=('`));
     for (const name of Object.keys(entry.options)) {
       expect(zshLine).toContain(`'--${name}:`);
       expect(fish).toContain(`'__earshot_at "${place}"' -l ${name} `);

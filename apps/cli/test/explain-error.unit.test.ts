@@ -65,6 +65,11 @@ test('why nothing could be reached is said', () => {
   );
 });
 
+test('what a platform said cannot move the cursor', () => {
+  const error = new EarshotError('"x" refused it: \u001b[2Jno\u202e', { code: 'failed_precondition' });
+  expect(explainError(error, {}, 80)).toBe('"x" refused it: [2Jno ');
+});
+
 test('the version is that of the package', async () => {
   const manifest = await readFile(new URL('../package.json', import.meta.url), 'utf8');
   expect(JSON.parse(manifest).version).toBe(version);

@@ -198,6 +198,12 @@ export const settings = {
     about:
       'Requests of one account that one node answers at the same time, those that wait for matches included.',
   },
+  mcpOrigins: {
+    variable: 'EARSHOT_MCP_ORIGINS',
+    schema: list.pipe(z.array(z.string().regex(/^https?:\/\/[^/]+$/))).default([]),
+    about:
+      'Origins of web pages that may call `/mcp`, such as `https://agents.example.com`, separated by commas. Programs send no `Origin` and need no entry.',
+  },
   keepOldValueMs: {
     variable: 'EARSHOT_KEEP_OLD_VALUE_MS',
     schema: z.coerce.number().int().min(0).max(600_000).default(20_000),

@@ -98,6 +98,7 @@ const bad: Record<keyof typeof settings, readonly string[]> = {
   freeReadersMax: ['0'],
   streamsPerKeyMax: ['0'],
   requestsInFlightMax: ['0'],
+  mcpOrigins: ['agents.example.com', 'https://agents.example.com/'],
   keepOldValueMs: ['-1', '600001', 'long'],
   xRuleDelayMs: ['-1', '600001', 'long'],
   xPlan: ['free'],

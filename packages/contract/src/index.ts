@@ -23,6 +23,7 @@ export {
 } from './operations.ts';
 export type { Platform } from './platforms.ts';
 export type { Reader } from './readers.ts';
+export { integer, requestObject } from './request-fields.ts';
 export type { RuleExamples } from './rule-examples.ts';
 export type { Rule } from './rules.ts';
 export { type Scope, scopes } from './scopes.ts';

@@ -2,33 +2,35 @@ import type { CommandWords } from './command-words.ts';
 
 export function zshScript(commands: readonly CommandWords[]): string {
   const paths = commands.map(({ path }) => `'${path}'`).join('|');
-  const words = commands.map(({ path, words }) => {
-    const described = words.map(({ word, about }) => quoted(`${word.replaceAll(':', '\\:')}:${about}`));
-    return `    '${path}') words=(${described.join(' ')}) ;;`;
+  const described = commands.map(({ path, words }) => {
+    const entries = words.map(({ word, about }) => quoted(`${word.replaceAll(':', '\\:')}:${about}`));
+    return `    '${path}') offered=(${entries.join(' ')}) ;;`;
   });
   const values = commands.flatMap(({ path, valued }) =>
-    valued.map(({ option, choices }) => `    '${path} ${option}') words=(${choices.join(' ')}) ;;`),
+    valued.map(({ option, choices }) => `    '${path} ${option}') offered=(${choices.join(' ')}) ;;`),
   );
   return `#compdef earshot
 # Completion of earshot for zsh: source <(earshot completion zsh)
 _earshot() {
   local place='' next='' i
-  local -a words_typed=("\${words[@]}") words
+  local -a offered
   for ((i = 2; i < CURRENT; i++)); do
-    next=\${place:+$place }\${words_typed[i]}
+    next=\${place:+$place }\${words[i]}
     case $next in
     ${paths}) place=$next ;;
     esac
   done
   case $place in
-${words.join('\n')}
+${described.join('\n')}
   esac
-  case "$place \${words_typed[CURRENT - 1]}" in
+  # After an option that takes a value, only its values; none of them where anything may follow.
+  case "$place \${words[CURRENT - 1]}" in
 ${values.join('\n')}
   esac
-  _describe 'earshot' words
+  _describe 'earshot' offered
 }
-compdef _earshot earshot`;
+# In a folder of $fpath this file is the function itself.
+if [[ $funcstack[1] == _earshot ]]; then _earshot "$@"; else compdef _earshot earshot; fi`;
 }
 
 function quoted(text: string): string {

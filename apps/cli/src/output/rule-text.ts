@@ -64,7 +64,7 @@ export function createdText(
   typed: Readonly<Record<'x' | 'firehose', string | undefined>>,
   { columns, paint }: Screen,
 ): string {
-  const { rule_id, equivalent_rule_id } = answer;
+  const { rule_id } = answer;
   const watched = platforms.flatMap((platform) => {
     const registered = answer.platforms[platform];
     if (registered === undefined) return [];
@@ -75,10 +75,7 @@ export function createdText(
       ...warnings.map((warning) => renderFinding(warning, value)),
     ];
   });
-  return [
-    `${rule_id} is created.`,
-    ...watched,
-    ...(equivalent_rule_id === undefined ? [] : [`It says the same as ${equivalent_rule_id}.`]),
-    `Watch it: earshot matches tail --rule ${rule_id}`,
-  ].join('\n');
+  return [`${rule_id} is created.`, ...watched, `Watch it: earshot matches tail --rule ${rule_id}`].join(
+    '\n',
+  );
 }

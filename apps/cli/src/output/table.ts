@@ -7,6 +7,7 @@ export function renderTable(
   rows: readonly (readonly string[])[],
   { paint }: Pick<Screen, 'paint'>,
 ): string {
+  if (rows.length === 0) return 'There are none.';
   const cells = [headings, ...rows.map((row) => row.map(printable))];
   const widths = headings.map((_, column) => Math.max(...cells.map((row) => widthOf(row[column] ?? ''))));
   const lines = cells.map((row) =>

@@ -66,6 +66,7 @@ export async function createApi(shared: Shared, stack: AsyncDisposableStack): Pr
     limits: createRateLimits({ plans, contact, nowMs, inFlightMax: config.requestsInFlightMax }),
     answerOnce: createAnswerOnce(createClaimStore(database)),
     isReady: () => missingEngines(shared),
+    mcpOrigins: config.mcpOrigins,
   });
 }
 

@@ -14,6 +14,8 @@ import { Failure } from '../runtime/failure.ts';
 import { trackAnswers } from './answers-under-way.ts';
 import { addDiscovery } from './discovery.ts';
 import { bodyBytesMax, errorAnswer, failureText } from './error-answer.ts';
+import { createInnerCalls } from './inner-calls.ts';
+import { addMcp } from './mcp.ts';
 import { requestIdOf } from './request-id.ts';
 import type { AnyRoute } from './route.ts';
 import { eventStreamHeaders, sendEvents } from './sse-writer.ts';
@@ -31,6 +33,7 @@ export interface HttpServerOptions {
   readonly limits: RateLimits;
   readonly answerOnce: AnswerOnce;
   readonly isReady: () => Promise<string[]>;
+  readonly mcpOrigins: readonly string[];
   readonly events: Events;
   readonly log: Logger;
 }
@@ -65,10 +68,13 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   // As RFC 9110, 10.1.1 allows, an expectation that we do not know is ignored; Node's own answer has no body.
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response));
   readJsonOnly(app);
+  const innerCalls = createInnerCalls(app);
   app.addHook('onRequest', async (request, reply) => {
     reply.header('x-request-id', request.id);
     reply.header('cache-control', 'no-store');
-    if (leaving.signal.aborted && request.url !== '/healthz') {
+    // What a tool asks for belongs to a request that is under way.
+    const isNew = !innerCalls.isInner() && request.url !== '/healthz';
+    if (leaving.signal.aborted && isNew) {
       throw new Failure('unavailable', 'This node is shutting down: try again.', { retryAfterSeconds: 1 });
     }
     if (request.raw.httpVersion === '1.1' && request.headers.host === undefined) {
@@ -82,6 +88,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   app.setErrorHandler((error, request, reply) => sendError(options, error, request, reply));
   app.setNotFoundHandler((request, reply) => sendError(options, noSuchPath(app, request), request, reply));
   addDiscovery(app, { isReady: options.isReady });
+  addMcp(app, { ...options, innerCalls });
   for (const route of options.routes) addRoute(app, { ...options, leaving: leaving.signal }, route);
   return {
     listen: (host, port) => app.listen({ host, port }),
@@ -92,10 +99,11 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     },
     async [Symbol.asyncDispose]() {
       leaving.abort();
-      const closed = app.close();
+      // Not the framework yet: once it closes, it refuses what tools that are under way still ask of it.
+      app.server.close();
       await answers.finished(answerWithinMs);
       app.server.closeAllConnections();
-      await closed;
+      await app.close();
     },
   };
 }

@@ -24,6 +24,7 @@ test('a caller that goes while its key is looked up gives its place back', async
     limits: { admit: () => ({ headers: {}, refusal: null, release: () => released.resolve() }) },
     answerOnce: () => Promise.reject(new Error('not asked')),
     isReady: () => Promise.resolve([]),
+    mcpOrigins: [],
     events: createEvents(log, createMetrics()),
     log,
   });

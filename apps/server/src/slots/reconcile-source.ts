@@ -9,18 +9,18 @@ export async function reconcileSource(step: RegistrarStep): Promise<number> {
   const { store, upstream, installation, sourceId, lease, events, bells, pace } = step;
   const listedAt = performance.now();
   const listed = await upstream.list(pace.call);
-  const plan = reconcile(
-    installation,
-    listed,
-    await store.slotsOf(sourceId),
-    await store.movedFrom(sourceId),
-  );
+  const slots = await store.slotsOf(sourceId);
+  const plan = reconcile(installation, listed, slots, await store.movedFrom(sourceId));
   for (let at = 0; at < plan.remove.length; at += upstream.batchMax) {
     await upstream.remove(plan.remove.slice(at, at + upstream.batchMax), pace.call);
   }
   await store.recordRegistered(
     lease,
     plan.adopt.map((adopted) => ({ ...adopted, foreignRule: false })),
+  );
+  await store.recordCompared(
+    lease,
+    slots.map(({ id }) => id),
   );
   await store.recordVanished(lease, plan.vanished);
   await store.takeBack(lease, sourceId, plan.lost);

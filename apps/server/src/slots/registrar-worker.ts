@@ -48,7 +48,7 @@ async function keepInStep(options: RegistrarOptions, lease: Lease, signal: Abort
     try {
       const sinceMs = performance.now() - reconciledAt;
       const due = sinceMs >= reconcileEveryMs * (isScarce(step) ? reconcilesLeftOutMax : 1);
-      if (inDoubt || due) {
+      if (inDoubt || due || (await store.cameBack(sourceId))) {
         const ours = await reconcileSource(step);
         inDoubt = false;
         reconciledAt = performance.now();

@@ -5,7 +5,12 @@ import type { Problem, Slot } from './slot.ts';
 /** What a registrar needs. Every change names the lease and throws LeaseLost when its epoch has passed. */
 export interface RegistrarStore extends CallStore {
   slotsOf(sourceId: string): Promise<Slot[]>;
+  /** Without those that came back. */
   wanted(sourceId: string, limit: number): Promise<Slot[]>;
+  /** Whether slots were moved away and came back: the source may still have their rules, so it lists before it adds. */
+  cameBack(sourceId: string): Promise<boolean>;
+  /** These were compared with the upstream's list: they came back no longer. */
+  recordCompared(lease: Lease, slotIds: readonly string[]): Promise<void>;
   /** Picks slots to remove upstream: `releasing` without a holder becomes `deleting`. */
   beginDeleting(lease: Lease, sourceId: string, limit: number): Promise<Slot[]>;
   recordRegistered(lease: Lease, registered: readonly Registered[]): Promise<void>;

@@ -7,9 +7,7 @@ type Upstream = ReadonlyArray<{ readonly source: ModelSource; readonly rules: re
 
 /** What must hold at every moment. */
 export async function assertAlways(run: Run): Promise<void> {
-  expect([...run.misdeeds].filter((misdeed) => misdeed !== 'added_again' || run.leaving.size === 0)).toEqual(
-    [],
-  );
+  expect([...run.misdeeds]).toEqual([]);
   const upstream = await Promise.all(
     sources.map(async (source) => ({ source, rules: await run.world.upstreamRules(source) })),
   );

@@ -3,7 +3,7 @@ import type { Problem, Slot, SlotState } from '../../slots/slot.ts';
 import type { FullSource, Registered, RegistrarStore } from '../../slots/slot-store.ts';
 import type { Database, Sql } from './database.ts';
 import { assertLease } from './lease-store.ts';
-import { moveAway, movedFrom, moveToRoom, takeBack } from './slot-moving.ts';
+import { cameBack, moveAway, movedFrom, moveToRoom, recordCompared, takeBack } from './slot-moving.ts';
 import { recordCapacity } from './source-capacity.ts';
 import { callsMade, recordCall } from './upstream-calls.ts';
 
@@ -43,11 +43,15 @@ export function createRegistrarStore(database: Database): RegistrarStore {
     },
     async wanted(sourceId, limit) {
       const rows = await database.many<SlotRow>(
-        `select ${columns} from slots where source_id = $1 and state = 'wanted' order by created_at limit $2`,
+        `select ${columns} from slots
+         where source_id = $1 and state = 'wanted' and moved_from is distinct from source_id
+         order by created_at limit $2`,
         [sourceId, limit],
       );
       return rows.map(toSlot);
     },
+    cameBack: (sourceId) => cameBack(database, sourceId),
+    recordCompared: (lease, slotIds) => fenced(lease, (sql) => recordCompared(sql, slotIds)),
     beginDeleting: (lease, sourceId, limit) => fenced(lease, (sql) => beginDeleting(sql, sourceId, limit)),
     recordRegistered: (lease, registered) => fenced(lease, (sql) => recordRegistered(sql, registered)),
     recordProblem: (lease, slotIds, problem) => fenced(lease, (sql) => recordProblem(sql, slotIds, problem)),

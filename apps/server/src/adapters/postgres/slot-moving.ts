@@ -148,3 +148,19 @@ export async function movedFrom(sql: Sql, sourceId: string): Promise<string[]> {
   );
   return rows.map((row) => row.id);
 }
+
+/** A slot that was given back to where it came from bears its own source as the former one. */
+export async function cameBack(sql: Sql, sourceId: string): Promise<boolean> {
+  const row = await sql.one(
+    `select 1 from slots where source_id = $1 and moved_from = $1 and state = 'wanted' limit 1`,
+    [sourceId],
+  );
+  return row !== null;
+}
+
+export async function recordCompared(sql: Sql, slotIds: readonly string[]): Promise<void> {
+  if (slotIds.length === 0) return;
+  await sql.run('update slots set moved_from = null where id = any($1) and moved_from = source_id', [
+    slotIds,
+  ]);
+}

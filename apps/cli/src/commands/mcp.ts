@@ -1,0 +1,27 @@
+import { once } from 'node:events';
+import { command } from '../command.ts';
+import { noOptions } from '../options.ts';
+
+/** Longer than a tool waits for matches, shorter than what the clients of agents wait for. */
+const timeoutMs = 45_000;
+
+export const mcp = command({
+  name: 'mcp',
+  summary: 'the MCP server on stdin and stdout, for agents on this machine',
+  details:
+    'An agent starts it by itself and ends it with its stdin; docs/mcp.md shows the configuration. Over HTTP the same tools are at\n/mcp of the server.',
+  options: noOptions,
+  args: noOptions,
+  aboutJson: 'changes nothing: stdout is for the protocol alone',
+  examples: ['earshot mcp'],
+  async run(_input, { connect, screen }) {
+    const earshot = await connect({ timeoutMs });
+    // Loaded here: no other command needs it.
+    const { serveMcpOverStdio } = await import('@earshot/mcp');
+    await using _served = serveMcpOverStdio({
+      earshot,
+      onFault: (error) => screen.note(error instanceof Error ? error.message : String(error)),
+    });
+    await once(process.stdin, 'close');
+  },
+});

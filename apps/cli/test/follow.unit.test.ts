@@ -1,0 +1,116 @@
+import { once } from 'node:events';
+import { createServer, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { createEarshot } from '@earshot/sdk';
+import { expect, test } from 'vitest';
+import { followFrom, noticingFetch } from '../src/follow.ts';
+
+/** A real server that answers one status after the other. */
+async function startServer(answers: readonly { status: number; retryAfter?: string }[]) {
+  let asked = 0;
+  const server = createServer((_, response) => {
+    const { status, retryAfter } = answers[asked++] ?? { status: 200 };
+    response.writeHead(status, retryAfter === undefined ? {} : { 'retry-after': retryAfter }).end();
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}
+
+test('trouble is told once, and its end', async () => {
+  await using server = await startServer([
+    { status: 503 },
+    { status: 503 },
+    { status: 200 },
+    { status: 200 },
+  ]);
+  const notes: string[] = [];
+  const ask = noticingFetch((text) => notes.push(text));
+  for (let times = 0; times < 4; times += 1) await ask(server.url);
+  expect(notes).toEqual(['Earshot answers with 503; trying again …', 'Earshot is there again.']);
+});
+
+test('a limit that waiting does not lift, and an answer that nobody tries again, are not called trouble', async () => {
+  await using server = await startServer([
+    { status: 429, retryAfter: '60' },
+    { status: 500 },
+    { status: 404 },
+    { status: 429, retryAfter: '10' },
+  ]);
+  const notes: string[] = [];
+  const ask = noticingFetch((text) => notes.push(text));
+  for (let times = 0; times < 3; times += 1) await ask(server.url);
+  expect(notes).toEqual([]);
+  await ask(server.url);
+  expect(notes).toEqual(['Earshot answers with 429; trying again …']);
+});
+
+test('nobody there is trouble, and giving up oneself is not', async () => {
+  const { url, ...server } = await startServer([]);
+  await server[Symbol.asyncDispose]();
+  const notes: string[] = [];
+  const ask = noticingFetch((text) => notes.push(text));
+  await expect(ask(url, { signal: AbortSignal.abort() })).rejects.toThrow('aborted');
+  expect(notes).toEqual([]);
+  await expect(ask(url)).rejects.toThrow('fetch failed');
+  expect(notes).toEqual(['Earshot cannot be reached; trying again …']);
+});
+
+/** A past of `a` and `b`, of which `b` came after the stream was opened; then `c`. */
+async function startLog() {
+  const asked: string[] = [];
+  let stream: ServerResponse | undefined;
+  const isClosed = Promise.withResolvers<void>();
+  const event = (id: string) => `id: ${id}\nevent: match\ndata: ${JSON.stringify({ id })}\n\n`;
+  const server = createServer((request, response) => {
+    asked.push(request.url ?? '');
+    if (request.url === '/matches/stream') {
+      stream = response.writeHead(200, { 'content-type': 'text/event-stream' });
+      stream.on('close', isClosed.resolve).write('id: open\nevent: open\ndata: {}\n\n');
+      return;
+    }
+    response.writeHead(200, { 'content-type': 'application/json' });
+    response.end(JSON.stringify({ matches: [{ id: 'a' }, { id: 'b' }], next_cursor: 'n', coverage: null }));
+    stream?.write(event('b') + event('c'));
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    asked,
+    streamIsClosed: isClosed.promise,
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}
+
+test('the past and what comes are joined without a hole and without a repetition, and the stream ends with the loop', async () => {
+  await using log = await startLog();
+  const earshot = createEarshot({ url: log.url, key: 'esk_1' });
+  const following = { filter: {}, since: '2026-11-15T00:00:00Z', signal: AbortSignal.timeout(30_000) };
+  const ids: string[] = [];
+  for await (const { id } of followFrom(earshot, following)) {
+    ids.push(id);
+    if (id === 'c') break;
+  }
+  expect(ids).toEqual(['a', 'b', 'c']);
+  expect(log.asked).toEqual(['/matches/stream', '/matches']);
+  await log.streamIsClosed;
+});
+
+test('a stream that is refused ends the tail with the reason', async () => {
+  await using server = await startServer([{ status: 401 }]);
+  const earshot = createEarshot({ url: server.url, key: 'esk_1' });
+  const following = { filter: {}, since: '2026-11-15T00:00:00Z', signal: AbortSignal.timeout(30_000) };
+  await expect(followFrom(earshot, following).next()).rejects.toMatchObject({
+    code: 'unauthenticated',
+  });
+});

@@ -1,0 +1,335 @@
+import { eventually } from '@earshot/testkit';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { z } from 'zod';
+import { type Agent, overHttp, overStdio, startAgent } from './src/mcp-agent.ts';
+import { type ServerUnderTest, startWorld, type World } from './src/world.ts';
+
+let world: World;
+let server: ServerUnderTest;
+beforeAll(async () => {
+  world = await startWorld();
+  server = await world.startServer({ EARSHOT_KEEP_OLD_VALUE_MS: '0' });
+});
+afterAll(() => world?.[Symbol.asyncDispose]());
+
+const rule = z.looseObject({
+  id: z.string(),
+  state: z.string(),
+  version: z.number(),
+  platforms: z.record(z.string(), z.looseObject({ status: z.string(), translated_value: z.string() })),
+});
+const created = z.looseObject({ rule_id: z.string(), equivalent_rule_id: z.string().optional() });
+const checked = z.object({
+  platforms: z.record(
+    z.string(),
+    z.looseObject({
+      valid: z.boolean(),
+      findings: z.array(z.looseObject({ fixes: z.array(z.object({ value: z.string() })).optional() })),
+    }),
+  ),
+});
+const rules = z.looseObject({ shown: z.number(), rules: z.array(z.looseObject({ id: z.string() })) });
+const guides = z.object({ platforms: z.record(z.string(), z.looseObject({ guide: z.string() })) });
+const found = z.looseObject({
+  counts: z.looseObject({ found: z.number(), shown: z.number(), left_out: z.number() }),
+  ack: z.string().nullish(),
+  next_cursor: z.string().nullish(),
+  nothing: z.object({ why: z.array(z.string()), try_next: z.string() }).optional(),
+  matches: z.array(
+    z.looseObject({
+      match_id: z.string(),
+      rule_id: z.string(),
+      platform: z.string(),
+      cut: z.array(z.string()).optional(),
+      content: z.looseObject({ untrusted: z.literal(true), text: z.string().nullable() }),
+    }),
+  ),
+});
+type Found = z.output<typeof found>;
+
+const textsOf = ({ matches }: Found) => matches.map(({ content }) => content.text);
+const numbers = (count: number) => Array.from({ length: count }, (_, index) => index);
+
+/**
+ * Whole conversations of an agent without a model: what it knows comes from `tools/list` and from the results. Each task
+ * goes on where the one before ended.
+ */
+describe.each([
+  { transport: 'stdio', connect: overStdio, word: 'quokka' },
+  { transport: 'HTTP', connect: overHttp, word: 'numbat' },
+])('an agent over $transport', ({ connect, word }) => {
+  let agent: Agent;
+  let ruleId = '';
+  let pagesRuleId = '';
+  let ack: string | null | undefined;
+
+  beforeAll(async () => {
+    const { key } = await world.newAccount();
+    agent = await startAgent(connect({ url: server.url, key }));
+  });
+  afterAll(() => agent?.[Symbol.asyncDispose]());
+
+  const wait = (args: object = {}) =>
+    agent.call('wait_for_matches', { reader: 'me', rule_id: ruleId, ...args }, found);
+  const post = (...texts: string[]) => world.sandbox.posts(texts);
+  const draft = (x: string) => ({
+    name: word,
+    intent: `Know of ${word}s`,
+    platforms: ['x'],
+    overrides: { x },
+  });
+
+  test('finds where to start, and reads how rules are written', async () => {
+    const start = agent.tools.find(({ description }) => description?.startsWith('START HERE'));
+    const { platforms } = await agent.call(start?.name ?? '', {}, guides);
+    expect(Object.keys(platforms)).toEqual(['x', 'firehose']);
+  });
+
+  test('drafts after the examples of the guides, and every draft is valid', async () => {
+    const { platforms } = await agent.call('platform_syntax', {}, guides);
+    for (const [platform, { guide }] of Object.entries(platforms)) {
+      const examples = guide.slice(guide.indexOf('## Examples'));
+      const drafts = [...examples.matchAll(/^- [^`]+: `(.+?)`\. /gm)].map(([, value]) => value ?? '');
+      expect(drafts.length).toBeGreaterThan(2);
+      for (const value of drafts) {
+        const args = { platforms: [platform], overrides: { [platform]: value } };
+        expect((await agent.call('validate_rule', args, checked)).platforms[platform]?.valid).toBe(true);
+      }
+    }
+  });
+
+  test.each([
+    { platform: 'x', value: () => `${word} AND launch` },
+    { platform: 'firehose', value: () => `${word} and launch` },
+  ])('is shown where a draft for $platform is wrong, and takes over the fix', async ({ platform, value }) => {
+    const check = (text: string) =>
+      agent.call('validate_rule', { platforms: [platform], overrides: { [platform]: text } }, checked);
+    const before = (await check(value())).platforms[platform];
+    const fixed = before?.findings[0]?.fixes?.[0]?.value ?? '';
+    expect(fixed).not.toBe('');
+    expect((await check(fixed)).platforms[platform]).toMatchObject({ valid: true, findings: [] });
+  });
+
+  test('creates a rule after one correction: it sends what the refusal says', async () => {
+    const refusal = await agent.refused('create_rule', draft(`(${word} AND (zoo OR island)`));
+    expect(refusal.violations?.map(({ field }) => field)).toContain('overrides.x');
+    expect(refusal.violations?.[0]?.excerpt).toContain('^');
+    const value = refusal.send?.['overrides.x'] ?? '';
+    ({ rule_id: ruleId } = await agent.call('create_rule', draft(value), created));
+    const watched = await agent.call('get_rule', { rule_id: ruleId }, rule);
+    expect(watched.platforms['x']).toMatchObject({
+      status: 'active',
+      translated_value: `(island OR zoo) ${word}`,
+    });
+  });
+
+  test('is told which field it forgot', async () => {
+    const { intent: _, ...incomplete } = draft(word);
+    const { violations } = await agent.refused('create_rule', incomplete, { mistaken: true });
+    expect(violations).toMatchObject([{ field: 'intent', code: 'required' }]);
+  });
+
+  test('is told which field it misspelt', async () => {
+    const { overrides, ...rest } = draft(word);
+    const { violations } = await agent.refused(
+      'create_rule',
+      { ...rest, override: overrides },
+      { mistaken: true },
+    );
+    expect(violations?.[0]?.message).toContain('Did you mean "overrides"?');
+  });
+
+  test('is told which platform has no value', async () => {
+    const { violations } = await agent.refused('create_rule', {
+      ...draft(word),
+      platforms: ['x', 'firehose'],
+    });
+    expect(violations).toMatchObject([{ field: 'overrides.firehose', code: 'missing_override' }]);
+  });
+
+  test('creates a rule for web pages', async () => {
+    const value = `added:"${word}" AND language:"en"`;
+    const args = { ...draft(word), platforms: ['firehose'], overrides: { firehose: value } };
+    ({ rule_id: pagesRuleId } = await agent.call('create_rule', args, created));
+    expect(pagesRuleId).toMatch(/^rule_/);
+  });
+
+  test('learns that a rule watches the same already, and deletes the second', async () => {
+    const second = await agent.call('create_rule', draft(`${word} (zoo OR island)`), created);
+    expect(second.equivalent_rule_id).toBe(ruleId);
+    await agent.call(
+      'delete_rule',
+      { rule_id: second.rule_id },
+      z.object({ rule_id: z.literal(second.rule_id) }),
+    );
+  });
+
+  test('lists its rules, and goes on with the cursor', async () => {
+    const all = await agent.call('list_rules', {}, rules);
+    expect(all.rules.map(({ id }) => id)).toEqual([pagesRuleId, ruleId]);
+    const first = await agent.call('list_rules', { limit: 1 }, rules);
+    const rest = await agent.call('list_rules', { cursor: first['next_cursor'] }, rules);
+    expect([...first.rules, ...rest.rules].map(({ id }) => id)).toEqual([pagesRuleId, ruleId]);
+  });
+
+  test('waits in vain, and learns that it is too early to judge', async () => {
+    const { counts, ack: none, nothing } = await wait({ wait_seconds: 1 });
+    expect({ counts, none }).toEqual({ counts: { found: 0, shown: 0, left_out: 0 }, none: null });
+    expect(nothing?.why.join('\n')).toMatch(/is active[^]*On x it is heard since/);
+    expect(nothing?.try_next).toContain('too early');
+  });
+
+  test('waits, and has the match as soon as it comes', async () => {
+    const waiting = wait({ wait_seconds: 30 });
+    await post(`a ${word} at the zoo`);
+    const answer = await waiting;
+    expect(textsOf(answer)).toEqual([`a ${word} at the zoo`]);
+    expect(answer.matches[0]?.rule_id).toBe(ruleId);
+    ack = answer.ack;
+  });
+
+  test('reads the same again until it acknowledges', async () => {
+    const again = await wait({ wait_seconds: 0 });
+    expect({ texts: textsOf(again), ack: again.ack }).toEqual({ texts: [`a ${word} at the zoo`], ack });
+  });
+
+  test('acknowledges, and nothing is left', async () => {
+    expect((await wait({ ack, wait_seconds: 0 })).counts.found).toBe(0);
+  });
+
+  test('reads thirty posts in bounded answers: each once, none left out', async () => {
+    const texts = numbers(30).map((number) =>
+      `${word} ${number} on the island ${'and more '.repeat(20)}`.trim(),
+    );
+    await post(...texts);
+    const read: string[] = [];
+    let answers = 0;
+    for (let place: string | null | undefined; read.length < texts.length; answers++) {
+      const answer = await wait({ max_tokens: 2000, wait_seconds: 20, ...(place && { ack: place }) });
+      read.push(...textsOf(answer).map(String));
+      place = answer.ack;
+      ack = place;
+    }
+    expect(read.toSorted()).toEqual(texts.toSorted());
+    expect(answers).toBeGreaterThan(5);
+    expect((await wait({ ack, wait_seconds: 0 })).counts.found).toBe(0);
+  });
+
+  test('looks back page by page, from the newest to the oldest', async () => {
+    const ids: string[] = [];
+    for (let cursor: string | null | undefined; cursor !== null; ) {
+      const args = { rule_id: ruleId, max_tokens: 5000, ...(cursor && { cursor }) };
+      const page = await agent.call('list_matches', args, found);
+      ids.push(...page.matches.map(({ match_id }) => match_id));
+      cursor = page.next_cursor ?? null;
+    }
+    expect(ids).toHaveLength(31);
+    expect(ids).toEqual(ids.toSorted().toReversed());
+  });
+
+  test('expands the one text that it wants to read in full', async () => {
+    const long = `${word} zoo ${'x'.repeat(3_000)}`;
+    await post(long);
+    const { matches } = await wait({ max_tokens: 1500, wait_seconds: 30 });
+    expect(matches).toMatchObject([{ cut: [expect.stringContaining('of 3011 characters')] }]);
+    const whole = { expand: matches.map(({ match_id }) => match_id), max_tokens: 20_000 };
+    const listed = await agent.call('list_matches', { rule_id: ruleId, ...whole }, found);
+    expect(textsOf(listed)).toEqual([long]);
+    expect(textsOf(await wait(whole))).toEqual([long]);
+  });
+
+  test('reads a web page that changed', async () => {
+    await world.sandbox.pages([
+      { url: `https://zoo.example/${word}`, title: 'News', text: `The ${word} has moved in` },
+    ]);
+    const args = { reader: 'pages', rule_id: pagesRuleId, wait_seconds: 30 };
+    const { matches } = await agent.call('wait_for_matches', args, found);
+    expect(matches).toMatchObject([
+      { platform: 'firehose', content: { url: `https://zoo.example/${word}` } },
+    ]);
+  });
+
+  test('tunes a noisy rule, and what it excluded is heard no more', async () => {
+    const overrides = { x: `${word} (zoo OR island) -advertisement` };
+    await agent.call('validate_rule', { platforms: ['x'], overrides }, checked);
+    const tuned = await agent.call('update_rule', { rule_id: ruleId, platforms: ['x'], overrides }, rule);
+    expect(tuned).toMatchObject({ version: 2, state: 'active' });
+    const reader = { reader: 'tuned', start: 'now', wait_seconds: 0 };
+    await wait(reader);
+    await post(`${word} zoo advertisement`, `${word} zoo news`);
+    const { matches } = await wait({ ...reader, wait_seconds: 30 });
+    const ofThisVersion = matches.filter((match) => match['rule_version'] === 2);
+    expect(ofThisVersion.map(({ content }) => content.text)).toEqual([`${word} zoo news`]);
+  });
+
+  test('renames a rule, and nothing else changes', async () => {
+    const renamed = await agent.call('update_rule', { rule_id: ruleId, name: 'Marsupials' }, rule);
+    expect(renamed.platforms['x']?.translated_value).toContain('-advertisement');
+    const now = await agent.call('get_rule', { rule_id: ruleId }, rule);
+    expect(now).toMatchObject({ name: 'Marsupials', intent: `Know of ${word}s` });
+  });
+
+  test('pauses a rule, and the silence says so', async () => {
+    expect(await agent.call('pause_rule', { rule_id: ruleId }, rule)).toMatchObject({ state: 'paused' });
+    const since = new Date().toISOString();
+    const { nothing } = await agent.call('list_matches', { rule_id: ruleId, since }, found);
+    expect(nothing?.why.join('\n')).toContain('is paused');
+    expect(nothing?.try_next).toBe('resume_rule');
+  });
+
+  test('resumes it as it was told, and hears again', async () => {
+    expect(await agent.call('resume_rule', { rule_id: ruleId }, rule)).toMatchObject({ state: 'active' });
+    await wait({ reader: 'resumed', start: 'now', wait_seconds: 0 });
+    await post(`${word} zoo again`);
+    expect(textsOf(await wait({ reader: 'resumed', wait_seconds: 30 }))).toEqual([`${word} zoo again`]);
+  });
+
+  test('asks when it was heard: not while it was paused', async () => {
+    const wanted = z.looseObject({ intervals: z.array(z.looseObject({ state: z.string() })) });
+    // What is proven reaches up to a second before now.
+    await eventually(
+      async () => {
+        const { intervals } = await agent.call('get_coverage', { rule_id: ruleId, platform: 'x' }, wanted);
+        const states = intervals.map(({ state }) => state);
+        expect(states.filter((state) => state === 'not_watched')).toHaveLength(2);
+        expect(states.at(-1)).toBe('live');
+      },
+      { timeoutMs: 20_000 },
+    );
+  });
+
+  test('uses an id that does not exist, and is sent to the list', async () => {
+    const refusal = await agent.refused('get_rule', { rule_id: 'rule_000' });
+    expect(refusal).toMatchObject({ code: 'not_found', what_to_do: expect.stringContaining('list_rules') });
+    const listed = await agent.call('list_rules', {}, rules);
+    expect(listed.rules.map(({ id }) => id)).toContain(ruleId);
+  });
+
+  test('gives a reader another rule than it has, and is told which it has', async () => {
+    const refusal = await agent.refused('wait_for_matches', { reader: 'me', rule_id: pagesRuleId });
+    expect(refusal).toMatchObject({ code: 'already_exists', reader: { rule_id: ruleId } });
+  });
+
+  test('deletes a rule, and it is gone with its matches', async () => {
+    for (const rule_id of [ruleId, pagesRuleId]) {
+      await agent.call('delete_rule', { rule_id }, z.looseObject({ deleted_at: z.string() }));
+      expect(await agent.refused('list_matches', { rule_id })).toMatchObject({ code: 'not_found' });
+    }
+    const { nothing } = await agent.call('list_matches', {}, found);
+    expect(nothing).toEqual({ why: ['The account has no rule yet.'], try_next: 'create_rule' });
+  });
+
+  test('finds the guides as resources, and prompts for its work', async () => {
+    const { resources } = await agent.client.listResources();
+    expect(resources.map(({ uri }) => uri)).toEqual(['earshot://syntax/x', 'earshot://syntax/firehose']);
+    for (const { uri } of resources) {
+      const { contents } = await agent.client.readResource({ uri });
+      expect(contents).toMatchObject([{ mimeType: 'text/markdown', text: expect.stringMatching(/^# /) }]);
+    }
+    const { prompts } = await agent.client.listPrompts();
+    expect(prompts.map(({ name }) => name)).toEqual(['draft_rule', 'tune_rule']);
+    const args = { rule_id: 'rule_1', problem: 'noisy' };
+    const { messages } = await agent.client.getPrompt({ name: 'tune_rule', arguments: args });
+    expect(messages).toMatchObject([{ role: 'user', content: { text: expect.stringContaining('rule_1') } }]);
+  });
+});

@@ -1,0 +1,286 @@
+import { createEarshot } from '@earshot/sdk';
+import { eventually } from '@earshot/testkit';
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { z } from 'zod';
+import { type Agent, overHttp, startAgent } from './src/mcp-agent.ts';
+import { type Account, type ServerUnderTest, startWorld, type World } from './src/world.ts';
+
+const listedOrigin = 'https://agents.example.com';
+
+let world: World;
+let server: ServerUnderTest;
+let account: Account;
+beforeAll(async () => {
+  world = await startWorld();
+  server = await world.startServer({ EARSHOT_MCP_ORIGINS: listedOrigin });
+  account = await world.newAccount();
+});
+afterAll(() => world?.[Symbol.asyncDispose]());
+
+const discover = {
+  jsonrpc: '2.0',
+  id: 1,
+  method: 'server/discover',
+  params: {
+    _meta: {
+      'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+      'io.modelcontextprotocol/clientInfo': { name: 'by hand', version: '1' },
+      'io.modelcontextprotocol/clientCapabilities': {},
+    },
+  },
+};
+
+interface ByHand {
+  readonly method?: string;
+  readonly body?: string;
+  readonly headers?: Record<string, string>;
+}
+
+/** One request as a client of the protocol of 2026 sends it, and what the test changes about it. */
+async function ask({ method = 'POST', body = JSON.stringify(discover), headers = {} }: ByHand = {}) {
+  const response = await fetch(new URL('/mcp', server.url), {
+    method,
+    headers: {
+      authorization: `Bearer ${account.key}`,
+      ...(method === 'POST' && { 'content-type': 'application/json' }),
+      accept: 'application/json, text/event-stream',
+      'mcp-protocol-version': '2026-07-28',
+      'mcp-method': 'server/discover',
+      ...headers,
+    },
+    ...(method === 'POST' && { body }),
+  });
+  const text = await response.text();
+  return { status: response.status, headers: response.headers, text };
+}
+
+const agentOf = ({ key }: { key: string }, url = server.url): Promise<Agent> =>
+  startAgent(overHttp({ url, key }));
+/** A reader exists as soon as its first call waits. */
+async function readerNames(): Promise<string[]> {
+  const { readers } = await createEarshot({ url: server.url, key: account.key }).listReaders();
+  return readers.map(({ name }) => name);
+}
+const newRule = { name: 'a', intent: 'b', platforms: ['x'] };
+const anything = z.looseObject({});
+
+describe('who may call', () => {
+  test('a key and no origin: it discovers the protocol', async () => {
+    const { status, text } = await ask();
+    expect(status).toBe(200);
+    expect(JSON.parse(text)).toMatchObject({ result: { supportedVersions: ['2026-07-28'] } });
+  });
+
+  test.each([
+    { who: 'no key', authorization: '' },
+    { who: 'a key that never was', authorization: `Bearer esk_${'0'.repeat(38)}` },
+    { who: 'a key with another scheme', authorization: 'Basic YTpi' },
+  ])('$who is answered with 401 and how to authenticate', async ({ authorization }) => {
+    const { status, headers, text } = await ask({ headers: { authorization } });
+    expect({ status, how: headers.get('www-authenticate') }).toEqual({ status: 401, how: 'Bearer' });
+    expect(JSON.parse(text)).toMatchObject({ code: 'unauthenticated' });
+  });
+
+  test.each(['https://evil.example', 'null', `${listedOrigin}.evil.example`, 'http://127.0.0.1'])(
+    'a web page of %s is refused with 403, key or not',
+    async (origin) => {
+      for (const authorization of ['', `Bearer ${account.key}`]) {
+        expect((await ask({ headers: { origin, authorization } })).status).toBe(403);
+      }
+    },
+  );
+
+  test('a web page of a listed origin is answered', async () => {
+    expect((await ask({ headers: { origin: listedOrigin } })).status).toBe(200);
+  });
+
+  test('a body of more than 256 KiB is refused before it is read', async () => {
+    const { status, text } = await ask({
+      body: JSON.stringify({ ...discover, pad: 'x'.repeat(257 * 1024) }),
+    });
+    expect(status).toBe(400);
+    expect(JSON.parse(text)).toMatchObject({ message: 'The body is larger than 256 KiB: send less.' });
+  });
+
+  test.each(['GET', 'DELETE'])(
+    '%s, which would be about a session, is refused: there are none',
+    async (method) => {
+      expect((await ask({ method })).status).toBe(405);
+    },
+  );
+
+  test('a subscription is refused: nothing that it could tell ever changes', async () => {
+    const listen = {
+      ...discover,
+      method: 'subscriptions/listen',
+      params: { ...discover.params, notifications: {} },
+    };
+    const headers = { 'mcp-method': 'subscriptions/listen' };
+    const { text } = await ask({ body: JSON.stringify(listen), headers });
+    expect(text).toMatch(/"error":\{"code":-32603,"message":"Subscription limit reached/);
+  });
+});
+
+describe('what a key may do', () => {
+  test('a key that only reads can call no tool that writes, and is told which scope it lacks', async () => {
+    const reading = await world.admin.createKey({
+      accountId: account.accountId,
+      scopes: ['rules:read', 'matches:read'],
+    });
+    const { rule_id } = await server.api(account).createRule({ x: 'readonly' });
+    const before = await server.api(account).listRules();
+    await using agent = await agentOf({ key: reading?.key ?? '' });
+    const writing = agent.tools
+      .filter(({ annotations }) => !annotations?.readOnlyHint)
+      .map(({ name }) => name);
+    const args: Record<string, object> = {
+      create_rule: { ...newRule, overrides: { x: 'another' } },
+      update_rule: { rule_id, name: 'changed' },
+      pause_rule: { rule_id },
+      resume_rule: { rule_id },
+      delete_rule: { rule_id },
+    };
+    // It writes how far its reader has read, and nothing else.
+    expect(writing.toSorted()).toEqual([...Object.keys(args), 'wait_for_matches'].toSorted());
+    for (const [name, sent] of Object.entries(args)) {
+      const refusal = await agent.refused(name, sent);
+      expect({ name, ...refusal }).toMatchObject({
+        name,
+        code: 'permission_denied',
+        required_scope: 'rules:write',
+      });
+      expect(refusal.what_to_do).toContain('"rules:write"');
+    }
+    expect(await server.api(account).listRules()).toEqual(before);
+    expect((await agent.callRaw('get_rule', { rule_id })).refusal).toBeNull();
+  });
+
+  test('a key without the scope to read rules still learns what coverage tells of a silence', async () => {
+    const key = await world.admin.createKey({ accountId: account.accountId, scopes: ['matches:read'] });
+    await using agent = await agentOf({ key: key?.key ?? '' });
+    expect(await agent.refused('list_rules', {})).toMatchObject({ required_scope: 'rules:read' });
+    const { nothing } = await agent.call('list_matches', {}, z.looseObject({ nothing: anything }));
+    expect(nothing['try_next']).toContain('get_coverage');
+  });
+
+  test('a change by a tool is audited like any other, under the id of the request', async () => {
+    await using agent = await agentOf(account);
+    const { rule_id } = await agent.call(
+      'create_rule',
+      { ...newRule, overrides: { x: 'audited' } },
+      z.looseObject({ rule_id: z.string() }),
+    );
+    const { entries } = await createEarshot({ url: server.url, key: account.key }).listAudit();
+    const entry = entries.find(({ target_id }) => target_id === rule_id);
+    expect(entry).toMatchObject({ operation: 'CreateRule', actor: account.keyId });
+    const logged = (await world.serverLog()).split('\n').filter((line) => line.includes('"Mcp"'));
+    expect(logged.filter((line) => line.includes(entry?.request_id ?? '?'))).toHaveLength(1);
+  });
+
+  test('neither answers nor logs carry the key', async () => {
+    await using agent = await agentOf(account);
+    const texts = [
+      await agent.callRaw('list_rules', {}),
+      await agent.callRaw('get_rule', { rule_id: 'rule_0' }),
+    ];
+    expect(JSON.stringify(texts)).not.toContain(account.key);
+    expect(await world.serverLog()).not.toContain(account.key);
+  });
+});
+
+describe('limits', () => {
+  test('a tool does not stand in its own way where one request may be under way', async () => {
+    await using narrow = await world.startServer({ EARSHOT_REQUESTS_IN_FLIGHT_MAX: '1' });
+    await using agent = await agentOf(account, narrow.url);
+    for (let n = 0; n < 3; n++) expect((await agent.callRaw('list_rules', {})).refusal).toBeNull();
+  });
+
+  test('a call that its client gives up gives its place back', async () => {
+    await using narrow = await world.startServer({ EARSHOT_REQUESTS_IN_FLIGHT_MAX: '1' });
+    await using agent = await agentOf(account, narrow.url);
+    const leaving = new AbortController();
+    const args = { reader: 'given-up', start: 'now', wait_seconds: 30 };
+    const call = agent.client.callTool(
+      { name: 'wait_for_matches', arguments: args },
+      { signal: leaving.signal },
+    );
+    const ending = call.then(() => 'an answer', String);
+    await eventually(async () => expect(await readerNames()).toContain('given-up'), { timeoutMs: 20_000 });
+    leaving.abort();
+    expect(await ending).toMatch(/abort/i);
+    // Long before the call would have ended by itself.
+    await eventually(async () => expect((await agent.callRaw('list_rules', {})).refusal).toBeNull(), {
+      timeoutMs: 15_000,
+    });
+  });
+
+  test('messages and what tools ask count towards the limit of the key', async () => {
+    await using scarce = await world.startServer({ EARSHOT_REQUESTS_PER_MINUTE: '6' });
+    const api = scarce.api(await world.newAccount());
+    const call = {
+      jsonrpc: '2.0',
+      id: 1,
+      method: 'tools/call',
+      params: { name: 'list_rules', arguments: {} },
+    };
+    const headers = { accept: 'application/json, text/event-stream' };
+    const statuses = [];
+    for (let n = 0; n < 4; n++) statuses.push((await api.call('POST', '/mcp', call, headers)).status);
+    // Three calls are six requests.
+    expect(statuses).toEqual([200, 200, 200, 429]);
+    const last = await api.call('POST', '/mcp', call, headers);
+    expect(Number(last.headers.get('retry-after'))).toBeGreaterThan(0);
+  });
+});
+
+describe('several nodes', () => {
+  test('an agent that is sent to two nodes in turn keeps its place', async () => {
+    await using second = await world.startServer();
+    const nodes = [server.url, second.url];
+    const asked: string[] = [];
+    const inTurn: typeof fetch = (_input, init) => {
+      const node = nodes[asked.length % 2] ?? '';
+      asked.push(node);
+      return fetch(new URL('/mcp', node), init);
+    };
+    const { key } = await world.newAccount();
+    await using agent = await startAgent(
+      new StreamableHTTPClientTransport(new URL('/mcp', server.url), {
+        fetch: inTurn,
+        requestInit: { headers: { authorization: `Bearer ${key}` } },
+      }),
+    );
+    await agent.call('create_rule', { ...newRule, overrides: { x: 'nodes' } }, anything);
+    const texts = Array.from({ length: 10 }, (_, n) => `nodes ${n}`);
+    await world.sandbox.posts(texts);
+    const found = z.looseObject({
+      ack: z.string().nullable(),
+      matches: z.array(z.looseObject({ content: z.looseObject({ text: z.string() }) })),
+    });
+    const read: string[] = [];
+    for (let ack: string | null = null; read.length < texts.length; ) {
+      const args = { reader: 'r', limit: 1, wait_seconds: 20, ...(ack !== null && { ack }) };
+      const answer: z.output<typeof found> = await agent.call('wait_for_matches', args, found);
+      read.push(...answer.matches.map(({ content }) => content.text));
+      ack = answer.ack;
+    }
+    expect(read.toSorted()).toEqual(texts);
+    expect(asked.filter((node) => node === second.url).length).toBeGreaterThan(4);
+  });
+
+  test('a call that waits on a node that shuts down is answered', async () => {
+    await using leaving = await world.startServer();
+    await using agent = await agentOf(account, leaving.url);
+    const waiting = agent.call(
+      'wait_for_matches',
+      { reader: 'left', start: 'now', wait_seconds: 30 },
+      anything,
+    );
+    await eventually(async () => expect(await readerNames()).toContain('left'), { timeoutMs: 20_000 });
+    const startedAt = performance.now();
+    const [answer] = await Promise.all([waiting, leaving.stop()]);
+    expect(answer).toMatchObject({ matches: [], nothing: { why: expect.anything() } });
+    expect(performance.now() - startedAt).toBeLessThan(15_000);
+  });
+});

@@ -1,0 +1,119 @@
+import { fileURLToPath } from 'node:url';
+import {
+  Client,
+  StreamableHTTPClientTransport,
+  type Tool,
+  type Transport,
+} from '@modelcontextprotocol/client';
+import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
+import { AjvJsonSchemaValidator } from '@modelcontextprotocol/client/validators/ajv';
+import { expect } from 'vitest';
+import { z } from 'zod';
+
+const cliScript = fileURLToPath(new URL('../../apps/cli/src/main.ts', import.meta.url));
+
+/** What a tool refuses: the block for programs of a result with `isError`. */
+const refusalSchema = z.object({
+  error: z.looseObject({
+    code: z.string(),
+    message: z.string(),
+    what_to_do: z.string(),
+    violations: z
+      .array(
+        z.looseObject({
+          field: z.string(),
+          code: z.string(),
+          message: z.string(),
+          excerpt: z.string().optional(),
+          fixes: z.array(z.object({ title: z.string(), value: z.string() })).optional(),
+        }),
+      )
+      .optional(),
+    send: z.record(z.string(), z.string()).optional(),
+    required_scope: z.string().optional(),
+  }),
+});
+
+export type Refusal = z.output<typeof refusalSchema>['error'];
+
+export interface Called {
+  readonly text: string;
+  readonly structured: unknown;
+  readonly refusal: Refusal | null;
+}
+
+/**
+ * A client without a model. It knows what `tools/list` told it: it holds its arguments against the input schema before it
+ * calls, and what it gets against the output schema.
+ */
+export interface Agent extends AsyncDisposable {
+  readonly client: Client;
+  readonly tools: readonly Tool[];
+  /** A call that must succeed; read with the schema of what the script needs of it. */
+  call<Wanted extends z.ZodType>(name: string, args: object, wanted: Wanted): Promise<z.output<Wanted>>;
+  /** A call that must be refused. `mistaken`: the arguments break the schema, as models do now and then. */
+  refused(name: string, args: object, options?: { mistaken?: boolean }): Promise<Refusal>;
+  callRaw(name: string, args: object): Promise<Called>;
+}
+
+export type Connect = (options: { url: string; key: string }) => Transport;
+
+export const overHttp: Connect = ({ url, key }) =>
+  new StreamableHTTPClientTransport(new URL('/mcp', url), {
+    requestInit: { headers: { authorization: `Bearer ${key}` } },
+  });
+
+export const overStdio: Connect = ({ url, key }) =>
+  new StdioClientTransport({
+    command: process.execPath,
+    args: [cliScript, 'mcp'],
+    env: { EARSHOT_URL: url, EARSHOT_API_KEY: key },
+    stderr: 'inherit',
+  });
+
+export async function startAgent(
+  transport: Transport,
+  mode: { pin: string } | 'legacy' = { pin: '2026-07-28' },
+): Promise<Agent> {
+  const client = new Client({ name: 'scripted', version: '1' }, { versionNegotiation: { mode } });
+  await client.connect(transport);
+  const { tools } = await client.listTools();
+  const validators = new AjvJsonSchemaValidator();
+  const toolOf = (name: string) => {
+    const tool = tools.find((one) => one.name === name);
+    if (!tool?.outputSchema) throw new Error(`tools/list has no ${name} with an output schema`);
+    return { input: tool.inputSchema, output: tool.outputSchema };
+  };
+  const problemOf = (schema: object, value: unknown) =>
+    validators.getValidator({ ...schema })(value).errorMessage;
+
+  const callRaw = async (name: string, args: object): Promise<Called> => {
+    const result = await client.callTool({ name, arguments: { ...args } });
+    const texts = result.content.map((block) => (block.type === 'text' ? block.text : ''));
+    const [text = '', forPrograms = ''] = texts;
+    if (result.isError) {
+      const { error } = refusalSchema.parse(JSON.parse(forPrograms));
+      return { text, structured: undefined, refusal: error };
+    }
+    expect(problemOf(toolOf(name).output, result.structuredContent)).toBeUndefined();
+    return { text, structured: result.structuredContent, refusal: null };
+  };
+  return {
+    client,
+    tools,
+    callRaw,
+    async call(name, args, wanted) {
+      expect(problemOf(toolOf(name).input, args)).toBeUndefined();
+      const { structured, refusal } = await callRaw(name, args);
+      expect(refusal).toBeNull();
+      return wanted.parse(structured);
+    },
+    async refused(name, args, { mistaken = false } = {}) {
+      expect(problemOf(toolOf(name).input, args) !== undefined).toBe(mistaken);
+      const { refusal } = await callRaw(name, args);
+      if (!refusal) throw new Error(`${name} was not refused`);
+      return refusal;
+    },
+    [Symbol.asyncDispose]: () => client.close(),
+  };
+}

@@ -1,0 +1,98 @@
+import type { Match } from '@earshot/sdk';
+import { type ExcerptSize, lengthOf, textLengthMax } from './untrusted.ts';
+
+interface ShareOptions {
+  readonly matches: readonly Match[];
+  readonly expand: ReadonlySet<string>;
+  /** Tokens for all matches together. */
+  readonly room: number;
+  readonly tokensOf: (match: Match, size: ExcerptSize) => number;
+}
+
+/** A post is seldom longer: what is shown of a match before another one is shown. */
+const previewLength = 280;
+/** When some are to be expanded, the others make way. */
+const shortPreviewLength = 60;
+const stepsMax = 5;
+/** In both forms together; English has more. A first guess, no bound. */
+const tokensPerCharacterMin = 0.5;
+
+interface Share {
+  readonly match: Match;
+  readonly length: number;
+  size: ExcerptSize;
+  tokens: number;
+}
+
+/**
+ * How much of each match is shown: of the first ones, as many as fit with a preview. What is left goes to those to be
+ * expanded, then to the others, evenly: nobody gets more while somebody who needs less has not got it.
+ */
+export function chooseSizes(options: ShareOptions): ExcerptSize[] {
+  const { matches, expand, tokensOf } = options;
+  let room = options.room;
+  const preview = expand.size === 0 ? previewLength : shortPreviewLength;
+  const shares: Share[] = [];
+  for (const match of matches) {
+    const length = Math.min(textLengthMax, lengthOf(match.payload.text ?? ''));
+    const size = { textLength: Math.min(preview, length), bare: false };
+    const share: Share = { match, length, size, tokens: tokensOf(match, size) };
+    if (share.tokens > room) {
+      if (shares.length === 0) shares.push(onlyShare(share, options));
+      break;
+    }
+    room -= share.tokens;
+    shares.push(share);
+  }
+  const [expanded, others] = [true, false].map((is) =>
+    shares.filter(({ match }) => expand.has(match.id) === is),
+  );
+  room = grow(expanded ?? [], room, tokensOf);
+  grow(others ?? [], room, tokensOf);
+  return shares.map(({ size }) => size);
+}
+
+/** One match is always shown, or the reader would never get past it: less of its text, then less of everything. */
+function onlyShare(share: Share, { room, tokensOf }: ShareOptions): Share {
+  const least = { textLength: 0, bare: false };
+  const bare = tokensOf(share.match, least) > room;
+  const size = { textLength: 0, bare };
+  const only = { ...share, size, tokens: tokensOf(share.match, size) };
+  growOne(only, room - only.tokens, tokensOf);
+  return only;
+}
+
+/** The shortest first: what it does not take of its part is there for the others. Returns what is left. */
+function grow(shares: readonly Share[], room: number, tokensOf: ShareOptions['tokensOf']): number {
+  const shortestFirst = shares.toSorted((a, b) => a.length - b.length);
+  let left = room;
+  for (const [index, share] of shortestFirst.entries()) {
+    const before = share.tokens;
+    growOne(share, Math.max(0, Math.floor(left / (shares.length - index))), tokensOf);
+    left -= share.tokens - before;
+  }
+  return left;
+}
+
+/**
+ * A text that costs no more than `extra` tokens above what the match has, and nearly as much: guessed by the price of
+ * the text so far known, which is right after a few steps, where halving would take a dozen.
+ */
+function growOne(share: Share, extra: number, tokensOf: ShareOptions['tokensOf']): void {
+  const limit = share.tokens + extra;
+  let tooLong = share.length + 1;
+  let guess = Math.min(share.length, share.size.textLength + Math.ceil(extra / tokensPerCharacterMin));
+  for (let step = 0; step < stepsMax && guess > share.size.textLength; step += 1) {
+    const size = { ...share.size, textLength: guess };
+    const tokens = tokensOf(share.match, size);
+    const price = (tokens - share.tokens) / (guess - share.size.textLength);
+    if (tokens > limit) {
+      tooLong = guess;
+    } else {
+      share.size = size;
+      share.tokens = tokens;
+    }
+    const fits = share.size.textLength;
+    guess = Math.min(tooLong - 1, fits + Math.floor((limit - share.tokens) / Math.max(price, 0.01)));
+  }
+}

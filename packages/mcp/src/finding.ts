@@ -1,0 +1,84 @@
+import type { Violation } from '@earshot/contract';
+import { applyFix, type Edit, type Fix, renderDiagnostic, type Span } from '@earshot/query';
+import { z } from 'zod';
+
+/** What is wrong with a rule value, as an edit: where it is, and what the value is after each fix. */
+export const findingSchema = z.object({
+  severity: z.string().optional(),
+  code: z.string(),
+  message: z.string(),
+  span: z.object({ start: z.int(), end: z.int() }).optional(),
+  excerpt: z.string().optional().meta({ description: 'The value with carets under the place' }),
+  fixes: z
+    .array(z.object({ title: z.string(), value: z.string() }))
+    .optional()
+    .meta({ description: 'value: the whole value after the fix, to send as it is' }),
+});
+
+export type Finding = z.output<typeof findingSchema>;
+
+/** Of a violation or a diagnostic; both have these. */
+export type Place = Pick<Violation, 'code' | 'message' | 'span' | 'fixes'> & { readonly severity?: string };
+
+export function toFinding(value: string | undefined, place: Place): Finding {
+  const { severity, code, message, span, fixes = [] } = place;
+  const said = { ...(severity !== undefined && { severity }), code, message };
+  if (value === undefined || span === undefined) return said;
+  return {
+    ...said,
+    span,
+    excerpt: excerptOf(value, [span.start, span.end]),
+    ...(fixes.length > 0 && {
+      fixes: fixes.map(toFix).map((fix) => ({ title: fix.title, value: applyFix(value, fix) })),
+    }),
+  };
+}
+
+const findingsMax = 10;
+const fixCharsMax = 8_000;
+
+/**
+ * The first ones, and their fixes as long as there is room: each fix is the whole value again, and a long rule can have
+ * a mistake at every word. Who mends these is told of the others.
+ */
+export function firstFindings<One extends Finding>(findings: readonly One[]): One[] {
+  let chars = 0;
+  return findings.slice(0, findingsMax).map((finding) => {
+    const { fixes, ...rest } = finding;
+    const hasRoom = chars < fixCharsMax;
+    for (const { value } of fixes ?? []) chars += value.length;
+    // The rest of a finding is a finding: what is left out is optional.
+    return hasRoom ? finding : (rest as One);
+  });
+}
+
+/** The value after the first fix of every place, as far as they do not overlap; undefined when nothing has a fix. */
+export function valueAfterFixes(value: string, places: readonly Place[]): string | undefined {
+  const edits: Edit[] = [];
+  for (const [first] of places.map(({ fixes = [] }) => fixes.map(toFix))) {
+    if (first && !first.edits.some((edit) => edits.some((other) => overlap(edit.span, other.span))))
+      edits.push(...first.edits);
+  }
+  return edits.length === 0 ? undefined : applyFix(value, { title: '', edits });
+}
+
+/** For people, and for agents that see text only. */
+export function renderFinding({ severity, code, message, excerpt, fixes = [] }: Finding): string {
+  const lines = [`${severity ?? 'error'} [${code}]: ${message}`];
+  if (excerpt !== undefined) lines.push(excerpt);
+  for (const { title, value } of fixes) lines.push(`  fix (${title}): ${value}`);
+  return lines.join('\n');
+}
+
+function excerptOf(value: string, span: Span): string {
+  const shown = renderDiagnostic(value, { severity: 'error', code: '', message: '', span, fixes: [] });
+  return shown.slice(shown.indexOf('\n') + 1);
+}
+
+function toFix({ title, edits }: NonNullable<Violation['fixes']>[number]): Fix {
+  return { title, edits: edits.map(({ span, text }) => ({ span: [span.start, span.end], text })) };
+}
+
+function overlap([start, end]: Span, [otherStart, otherEnd]: Span): boolean {
+  return start < otherEnd && otherStart < end;
+}

@@ -1,0 +1,37 @@
+import type { Earshot } from '@earshot/sdk';
+import { createMcpHandler } from '@modelcontextprotocol/server';
+import { createEstimateTokens } from './content/estimate-tokens.ts';
+import { createMcpServer } from './server.ts';
+
+export interface McpOverHttpOptions {
+  readonly onFault: (error: unknown) => void;
+}
+
+export interface McpOverHttp {
+  /** One message of the protocol, from whoever this Earshot belongs to. Who asks, and whether it may, is decided before. */
+  answer(request: Request, from: { readonly earshot: Earshot; readonly body: unknown }): Promise<Response>;
+}
+
+/**
+ * Without sessions: each request gets a server of its own, so any node can answer it. Clients of the protocols of 2025 are
+ * served in the same way, their GET and DELETE, which are about sessions, are refused with 405. Nothing that clients could
+ * subscribe to ever changes, so subscriptions are refused rather than kept open.
+ */
+export function createMcpOverHttp({ onFault }: McpOverHttpOptions): McpOverHttp {
+  const estimateTokens = createEstimateTokens();
+  const senders = new WeakMap<Request, Earshot>();
+  const handler = createMcpHandler(
+    ({ requestInfo }) => {
+      const earshot = requestInfo && senders.get(requestInfo);
+      if (!earshot) throw new Error('a request reached the MCP server without a sender');
+      return createMcpServer({ earshot, estimateTokens, onFault });
+    },
+    { legacy: 'stateless', maxSubscriptions: 0 },
+  );
+  return {
+    answer(request, { earshot, body }) {
+      senders.set(request, earshot);
+      return handler.fetch(request, { parsedBody: body ?? null });
+    },
+  };
+}

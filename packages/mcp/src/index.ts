@@ -1,0 +1,2 @@
+export { createMcpOverHttp } from './http.ts';
+export { serveMcpOverStdio } from './stdio.ts';

@@ -1,0 +1,19 @@
+import type { Platform } from '@earshot/contract';
+import { z } from 'zod';
+
+const platforms = ['x', 'firehose'] as const satisfies readonly Platform[];
+
+export const platform = z.enum(platforms);
+
+/** The values of the platforms that have one, as a record: its schema says what a platform has only once. */
+export function perPlatform<Value, Result>(
+  values: { readonly [P in Platform]?: Value | undefined },
+  map: (value: Value, platform: Platform) => Result,
+): Record<string, Result> {
+  const results: Record<string, Result> = {};
+  for (const name of platforms) {
+    const value = values[name];
+    if (value !== undefined) results[name] = map(value, name);
+  }
+  return results;
+}

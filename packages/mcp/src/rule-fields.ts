@@ -1,0 +1,71 @@
+import type { Rule } from '@earshot/sdk';
+import { z } from 'zod';
+import { perPlatform, platform } from './per-platform.ts';
+
+/** What arguments and answers about rules are made of. Lengths and contradictions are for the API to refuse. */
+export const ruleId = z.string().meta({ description: 'rule_… from create_rule or list_rules' });
+
+export const platforms = z.array(platform);
+
+export const overrides = z
+  .strictObject({
+    x: z
+      .string()
+      .optional()
+      .meta({ description: 'In X syntax, such as ("acme sky" OR #acmesky) lang:en -is:retweet' }),
+    firehose: z
+      .string()
+      .optional()
+      .meta({ description: 'In Firehose syntax, such as title:"heat pump" AND language:"en"' }),
+  })
+  .meta({ description: 'The rule, once for each listed platform, in its own syntax (platform_syntax)' });
+
+export const expiresAt = z
+  .string()
+  .nullable()
+  .meta({ description: 'RFC 3339 time at which it pauses by itself; null: never' });
+
+const registered = z.object({
+  status: z.enum(['active', 'pending', 'failed', 'paused']),
+  rule_type: z.string(),
+  translated_value: z.string().meta({ description: 'As registered' }),
+  active_since: z.string().nullable(),
+  last_match_at: z.string().nullable(),
+  match_count: z.int(),
+});
+
+export const ruleOutput = z.object({
+  id: z.string(),
+  name: z.string(),
+  intent: z.string(),
+  state: z.enum(['active', 'paused', 'failed']),
+  version: z.int(),
+  created_at: z.string(),
+  updated_at: z.string(),
+  expires_at: z.string().nullable(),
+  platforms: z.record(z.string(), registered),
+});
+
+export function toRuleOutput(rule: Rule): z.output<typeof ruleOutput> {
+  return { ...rule, platforms: perPlatform(rule.platforms, (watched) => watched) };
+}
+
+/** What a change may have changed; get_rule has the rest. Short, as every schema is read by every agent. */
+export const changedOutput = z.object({
+  id: z.string(),
+  state: z.string(),
+  version: z.int(),
+  expires_at: z.string().nullable(),
+  platforms: z.record(z.string(), z.object({ status: z.string(), translated_value: z.string() })),
+});
+
+export function toChangedOutput(rule: Rule): z.output<typeof changedOutput> {
+  const { id, state, version, expires_at, platforms: watched } = rule;
+  return {
+    id,
+    state,
+    version,
+    expires_at,
+    platforms: perPlatform(watched, ({ status, translated_value }) => ({ status, translated_value })),
+  };
+}

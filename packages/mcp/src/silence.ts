@@ -1,0 +1,116 @@
+import type { Coverage } from '@earshot/contract';
+import { EarshotError, type Rule } from '@earshot/sdk';
+import type { ToolCall } from './tool.ts';
+
+/** Why there is nothing, as far as it is known, and what to do about it. All words are our own. */
+export interface Silence {
+  readonly why: string[];
+  readonly try_next: string;
+}
+
+export interface Silent {
+  readonly ruleId?: string | undefined;
+  readonly coverage: Coverage | null;
+  /** The caller asked for a part only: a time, a cursor, a platform, what a reader has not acknowledged. */
+  readonly narrowed: boolean;
+}
+
+export async function explainSilence(call: ToolCall, silent: Silent, nowMs: number): Promise<Silence> {
+  const known = await readRules(call, silent.ruleId);
+  if (known === 'not_allowed')
+    return { why: gapsOf(silent.coverage), try_next: 'The key cannot read rules: ask get_coverage.' };
+  if (known === 'none') return { why: ['The account has no rule yet.'], try_next: 'create_rule' };
+  if (known === 'some')
+    return {
+      why: [silent.narrowed ? 'Nothing is in what you asked for.' : 'No rule of the account has a match.'],
+      try_next: 'list_rules, then name a rule_id: the answer then tells since when it is heard.',
+    };
+  return silenceOfRule(known, silent, nowMs);
+}
+
+/** A key may read matches and not rules: then the answer is poorer, and still an answer. */
+async function readRules(
+  { earshot, signal }: ToolCall,
+  ruleId: string | undefined,
+): Promise<Rule | 'none' | 'some' | 'not_allowed'> {
+  try {
+    if (ruleId !== undefined) return await earshot.getRule({ rule_id: ruleId }, { signal });
+    const { rules } = await earshot.listRules({ limit: 1 }, { signal });
+    return rules.length === 0 ? 'none' : 'some';
+  } catch (error) {
+    if (error instanceof EarshotError && error.code === 'permission_denied') return 'not_allowed';
+    throw error;
+  }
+}
+
+/** Too short to say anything about a rule that matches now and then. */
+const youngMs = 10 * 60_000;
+
+export function silenceOfRule(rule: Rule, { coverage, narrowed }: Silent, nowMs: number): Silence {
+  const watched = Object.entries(rule.platforms);
+  const since = watched.flatMap(([, platform]) => platform?.active_since ?? []).toSorted();
+  const total = watched.reduce((sum, [, platform]) => sum + (platform?.match_count ?? 0), 0);
+  const gaps = gapsOf(coverage);
+  const why = [
+    `The rule was created ${ago(rule.created_at, nowMs)} and is ${rule.state}.`,
+    ...watched.flatMap(([name, platform]) =>
+      platform ? [describe(name, platform.status, platform.active_since, nowMs)] : [],
+    ),
+    ...(total > 0 && narrowed ? [`It has ${total} matches outside of what you asked for.`] : []),
+    ...gaps,
+  ];
+  return { why, try_next: nextStep(rule, { since, total, gaps, narrowed, nowMs }) };
+}
+
+interface Situation {
+  readonly since: readonly string[];
+  readonly total: number;
+  readonly gaps: readonly string[];
+  readonly narrowed: boolean;
+  readonly nowMs: number;
+}
+
+function nextStep(rule: Rule, { since, total, gaps, narrowed, nowMs }: Situation): string {
+  if (rule.state === 'paused') {
+    const expired = rule.expires_at !== null && Date.parse(rule.expires_at) <= nowMs;
+    return expired ? 'update_rule with a new expires_at, then resume_rule.' : 'resume_rule';
+  }
+  const refused = Object.values(rule.platforms).some((platform) => platform?.status === 'failed');
+  if (rule.state === 'failed' || refused)
+    return 'validate_rule and update_rule: a platform refuses the value.';
+  const [first] = since;
+  if (first === undefined || nowMs - Date.parse(first) < youngMs)
+    return 'wait_for_matches: it is too early to judge the rule.';
+  if (total > 0 && narrowed) return 'Ask for a longer time, or wait_for_matches.';
+  if (gaps.length > 0) return 'get_coverage tells more about the gaps. wait_for_matches.';
+  return 'It was heard all the time: the rule may be too narrow. Drop a filter, or join more words with OR (platform_syntax), and update_rule.';
+}
+
+function describe(name: string, status: string, activeSince: string | null, nowMs: number): string {
+  if (status !== 'active') return `On ${name} it is ${status}: nothing is heard there now.`;
+  return activeSince === null
+    ? `On ${name} it is active, and not heard yet.`
+    : `On ${name} it is heard since ${activeSince} (${ago(activeSince, nowMs)}).`;
+}
+
+const gapsShown = 3;
+
+function gapsOf(coverage: Coverage | null): string[] {
+  const open = coverage?.gaps.filter(({ repaired }) => !repaired) ?? [];
+  const shown = open
+    .slice(-gapsShown)
+    .map(
+      ({ platform, from, to, reason }) =>
+        `Not heard on ${platform} from ${from} to ${to ?? 'now'}: ${reason}.`,
+    );
+  return open.length > gapsShown ? [`${open.length} gaps; the last ones:`, ...shown] : shown;
+}
+
+function ago(time: string, nowMs: number): string {
+  const seconds = Math.max(0, Math.round((nowMs - Date.parse(time)) / 1_000));
+  if (seconds < 120) return `${seconds} s ago`;
+  if (seconds < 7_200) return `${Math.round(seconds / 60)} min ago`;
+  return seconds < 172_800
+    ? `${Math.round(seconds / 3_600)} h ago`
+    : `${Math.round(seconds / 86_400)} days ago`;
+}

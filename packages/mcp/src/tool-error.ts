@@ -1,0 +1,141 @@
+import { errorCodes, type Violation } from '@earshot/contract';
+import { EarshotError } from '@earshot/sdk';
+import { visible } from './content/visible.ts';
+import { type Finding, firstFindings, renderFinding, toFinding, valueAfterFixes } from './finding.ts';
+import { InvalidArguments } from './tool.ts';
+
+interface ErrorBlock {
+  readonly type: 'text';
+  readonly text: string;
+}
+
+export interface ToolErrorResult {
+  readonly answer: { readonly content: ErrorBlock[]; readonly isError: true };
+  /** A bug of ours: to be logged in full. */
+  readonly isFault: boolean;
+}
+
+/**
+ * What an agent can mend comes as a result, never as an error of the protocol, which most hosts keep from the model.
+ * Two texts: one to read, one for programs. Not `structuredContent`: clients of the 2025 protocols hold that against the
+ * tool's output schema even when the call failed.
+ */
+export function toolErrorResult(error: unknown, args: unknown): ToolErrorResult {
+  const described = describeError(error, args);
+  const { code, message, what_to_do, violations = [], send } = described;
+  const lines = [
+    `${code}: ${message}`,
+    ...violations.map(({ field, ...finding }) => `${field || 'arguments'}: ${renderFinding(finding)}`),
+    ...Object.entries(send ?? {}).map(([field, value]) => `Send ${field} as: ${value}`),
+    what_to_do,
+  ];
+  return {
+    answer: {
+      content: [text(lines.join('\n')), text(JSON.stringify({ error: described }))],
+      isError: true,
+    },
+    isFault: described === unexpected,
+  };
+}
+
+interface DescribedError {
+  readonly code: string;
+  readonly message: string;
+  readonly what_to_do: string;
+  readonly violations?: readonly (Finding & { readonly field: string })[];
+  /** What to send in the place of each field: all first fixes together. */
+  readonly send?: Readonly<Record<string, string>>;
+  readonly [detail: string]: unknown;
+}
+
+function describeError(error: unknown, args: unknown): DescribedError {
+  if (error instanceof InvalidArguments) {
+    const { message, violations } = error;
+    return { code: 'invalid_argument', message, ...corrections(violations, args) };
+  }
+  if (!(error instanceof EarshotError)) return unexpected;
+  const { code, message, retryable, retryAfterMs, requestId } = error;
+  // The violations become edits; the rest of the details are for the caller as they are: scope, limit, oldest cursor.
+  const { violations, request_id: _, ...details } = error.details;
+  return {
+    code,
+    message: inSight(message, violations?.[0]?.code),
+    ...(violations ? corrections(violations, args) : { what_to_do: whatToDo(error) }),
+    ...details,
+    ...(requestId !== undefined && { request_id: requestId }),
+    ...(retryable && { retryable, retry_after_seconds: Math.ceil((retryAfterMs ?? 1_000) / 1_000) }),
+  };
+}
+
+/** A bug: no more is said than the HTTP interface would. */
+const unexpected: DescribedError = {
+  code: 'internal',
+  message: 'Something went wrong on our side.',
+  what_to_do: errorCodes.internal.whatToDo,
+};
+
+function corrections(violations: readonly Violation[], args: unknown) {
+  const send: Record<string, string> = {};
+  for (const field of new Set(violations.map((violation) => violation.field))) {
+    const value = valueAt(args, field);
+    const here = violations.filter((violation) => violation.field === field);
+    const fixed = value === undefined ? undefined : valueAfterFixes(value, here);
+    if (fixed !== undefined) send[field] = fixed;
+  }
+  const hasFix = Object.keys(send).length > 0;
+  return {
+    what_to_do: hasFix
+      ? 'Call again with the fields of "send", the rest unchanged.'
+      : 'Correct the fields named above and call again.',
+    violations: firstFindings(
+      violations.map(({ field, ...place }) => ({
+        field,
+        ...toFinding(valueAt(args, field), { ...place, message: inSight(place.message, place.code) }),
+      })),
+    ),
+    ...(hasFix && { send }),
+  };
+}
+
+/** A platform's refusal is told in its own words, which are not ours. */
+function inSight(message: string, code: string | undefined): string {
+  return code === 'upstream_rejected' ? visible(message) : message;
+}
+
+/** Only rule values have spans and fixes, and they are at `overrides.<platform>`. */
+function valueAt(args: unknown, field: string): string | undefined {
+  let value = args;
+  for (const step of field.split('.')) {
+    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, step)) return undefined;
+    value = Object.entries(value).find(([name]) => name === step)?.[1];
+  }
+  return typeof value === 'string' ? value : undefined;
+}
+
+function whatToDo({ code, details }: EarshotError): string {
+  if (details.required_scope !== undefined)
+    return `This key may not do that. Ask your user for a key with the scope "${details.required_scope}".`;
+  if (details.oldest_cursor !== undefined)
+    return `What lies before is removed and missed. Go on with the cursor (or ack) ${details.oldest_cursor}.`;
+  return code === 'unknown' ? 'Ask your user whether the address of Earshot is right.' : advice[code];
+}
+
+const advice: Readonly<Record<keyof typeof errorCodes, string>> = {
+  invalid_argument: 'Correct the arguments and call again.',
+  failed_precondition: 'Look at the state with get_rule, then decide.',
+  out_of_range: 'Go on without the cursor.',
+  unauthenticated: 'Ask your user for a valid API key of Earshot.',
+  permission_denied: 'Ask your user: the key or the plan does not allow this.',
+  not_found: 'Use an id from list_rules, or a reader that exists.',
+  already_exists: 'Choose another name, or use what bears it with its own filter.',
+  aborted: 'Call again in a moment.',
+  resource_exhausted: 'Wait as long as told, or pause or delete what is not needed.',
+  internal: errorCodes.internal.whatToDo,
+  unimplemented: 'Tell your user that this server is older than its tools.',
+  unavailable: 'Call again in a moment.',
+  deadline_exceeded: 'Nothing was changed. Call again.',
+};
+
+function text(of: string): ErrorBlock {
+  return { type: 'text', text: of };
+}

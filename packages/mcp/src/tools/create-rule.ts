@@ -1,0 +1,48 @@
+import { requestObject } from '@earshot/contract';
+import { z } from 'zod';
+import { findingSchema, firstFindings, toFinding } from '../finding.ts';
+import { perPlatform } from '../per-platform.ts';
+import { expiresAt, overrides, platforms } from '../rule-fields.ts';
+import { defineTool } from '../tool.ts';
+
+export const createRule = defineTool({
+  name: 'create_rule',
+  title: 'Create a rule',
+  description:
+    'Watch for something from now on (past posts are not searched). Registers on all listed platforms or on none. Read platform_syntax first. A mistake is refused together with the corrected value to send. Then wait_for_matches.',
+  annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: false, openWorldHint: true },
+  input: requestObject({
+    name: z.string().meta({ description: 'Short, for people' }),
+    intent: z.string().meta({ description: 'What the user wants to know, and what not' }),
+    platforms: platforms.meta({
+      description: 'x: posts on X (premium, limited); firehose: web pages (regular, unlimited)',
+    }),
+    overrides,
+    expires_at: expiresAt.optional(),
+  }),
+  output: z.object({
+    rule_id: z.string(),
+    platforms: z.record(
+      z.string(),
+      z.object({
+        status: z.string(),
+        translated_value: z.string(),
+        warnings: z.array(findingSchema),
+      }),
+    ),
+    equivalent_rule_id: z.string().optional().meta({ description: 'A rule that watches the same already' }),
+  }),
+  async run(args, { earshot, signal }) {
+    const { platforms: created, ...answer } = await earshot.createRule(args, { signal });
+    return {
+      structured: {
+        ...answer,
+        platforms: perPlatform(created, ({ status, translated_value, warnings }, name) => ({
+          status,
+          translated_value,
+          warnings: firstFindings(warnings.map((found) => toFinding(args.overrides[name], found))),
+        })),
+      },
+    };
+  },
+});

@@ -1,0 +1,82 @@
+import { integer, requestObject } from '@earshot/contract';
+import type { Rule } from '@earshot/sdk';
+import { z } from 'zod';
+import { maxTokens } from '../match-answers.ts';
+import { perPlatform } from '../per-platform.ts';
+import { defineTool, readsOnly } from '../tool.ts';
+
+/** What a list shows of a text; get_rule has all of it. The least is for one rule that does not fit otherwise. */
+const excerptChars = 200;
+const excerptCharsMin = 10;
+
+const listed = z.object({
+  id: z.string(),
+  name: z.string(),
+  intent: z.string(),
+  state: z.string(),
+  platforms: z.record(
+    z.string(),
+    z.object({
+      status: z.string(),
+      translated_value: z.string(),
+      match_count: z.int(),
+      last_match_at: z.string().nullable(),
+    }),
+  ),
+});
+
+const output = z.object({
+  shown: z.int(),
+  next_cursor: z.string().nullable().meta({ description: 'More rules; null: that is all' }),
+  rules: z.array(listed),
+});
+
+export const listRules = defineTool({
+  name: 'list_rules',
+  title: 'List rules',
+  description: 'The rules of the account, newest first; long values cut (get_rule has them whole).',
+  annotations: readsOnly,
+  input: requestObject({
+    limit: integer(1, 100).default(20),
+    cursor: z.string().optional().meta({ description: 'next_cursor of the last answer' }),
+    max_tokens: maxTokens,
+  }),
+  output,
+  async run({ limit, cursor, max_tokens }, { earshot, signal, estimateTokens }) {
+    // The answer goes out twice: as structured content, and as a text for clients that do not read that.
+    const tokensOf = (structured: object) => 2 * estimateTokens(JSON.stringify(structured));
+    // Only the server can make a cursor, for the end of a page: what does not fit is asked for again with fewer.
+    for (let count = limit; ; ) {
+      const request = { limit: count, ...(cursor !== undefined && { cursor }) };
+      const { rules, next_cursor } = await earshot.listRules(request, { signal });
+      const answer = (chars: number) => ({
+        shown: rules.length,
+        next_cursor,
+        rules: rules.map((rule) => toListed(rule, chars)),
+      });
+      const tokens = tokensOf(answer(excerptChars));
+      if (tokens <= max_tokens) return { structured: answer(excerptChars) };
+      if (rules.length <= 1) return { structured: answer(excerptCharsMin) };
+      count = Math.max(1, Math.min(rules.length - 1, Math.floor((rules.length * max_tokens) / tokens)));
+    }
+  },
+});
+
+function toListed({ id, name, intent, state, platforms }: Rule, chars: number): z.output<typeof listed> {
+  return {
+    id,
+    name: cut(name, chars),
+    intent: cut(intent, chars),
+    state,
+    platforms: perPlatform(platforms, ({ status, translated_value, match_count, last_match_at }) => ({
+      status,
+      translated_value: cut(translated_value, chars),
+      match_count,
+      last_match_at,
+    })),
+  };
+}
+
+function cut(text: string, chars: number): string {
+  return text.length <= chars ? text : `${text.slice(0, chars).toWellFormed()}…`;
+}

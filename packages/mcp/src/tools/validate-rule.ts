@@ -1,0 +1,37 @@
+import { requestObject } from '@earshot/contract';
+import { z } from 'zod';
+import { findingSchema, firstFindings, toFinding } from '../finding.ts';
+import { perPlatform } from '../per-platform.ts';
+import { overrides, platforms } from '../rule-fields.ts';
+import { defineTool, readsOnly } from '../tool.ts';
+
+export const validateRule = defineTool({
+  name: 'validate_rule',
+  title: 'Check a rule',
+  description:
+    'What is wrong or doubtful with values, where, and the fixed values. Creates nothing, costs nothing.',
+  annotations: readsOnly,
+  input: requestObject({ platforms, overrides }),
+  output: z.object({
+    platforms: z.record(
+      z.string(),
+      z.object({
+        valid: z.boolean(),
+        translated_value: z.string().nullable(),
+        findings: z.array(findingSchema),
+      }),
+    ),
+  }),
+  async run(args, { earshot, signal }) {
+    const { platforms: checked } = await earshot.validateRule(args, { signal });
+    return {
+      structured: {
+        platforms: perPlatform(checked, ({ valid, translated_value, diagnostics }, name) => ({
+          valid,
+          translated_value,
+          findings: firstFindings(diagnostics.map((found) => toFinding(args.overrides[name], found))),
+        })),
+      },
+    };
+  },
+});

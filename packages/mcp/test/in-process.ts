@@ -1,0 +1,42 @@
+import { createEarshot } from '@earshot/sdk';
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { createMcpOverHttp } from '../src/http.ts';
+
+export interface InProcess extends AsyncDisposable {
+  readonly client: Client;
+  /** What the server answered, as it went out. */
+  readonly answers: string[];
+  readonly faults: unknown[];
+}
+
+/** The real client and the real server, without a socket between them; `api` takes the place of Earshot's HTTP interface. */
+export async function connectInProcess(
+  api: typeof fetch,
+  mode: { pin: string } | 'legacy' = { pin: '2026-07-28' },
+): Promise<InProcess> {
+  const earshot = createEarshot({
+    url: 'http://earshot.invalid',
+    key: 'esk_test',
+    fetch: api,
+    timeoutMs: 1_000,
+  });
+  const faults: unknown[] = [];
+  const answers: string[] = [];
+  const mcp = createMcpOverHttp({ onFault: (error) => faults.push(error) });
+  const client = new Client({ name: 'test', version: '1' }, { versionNegotiation: { mode } });
+  await client.connect(
+    new StreamableHTTPClientTransport(new URL('http://earshot.invalid/mcp'), {
+      fetch: async (input, init) => {
+        const body: unknown = typeof init?.body === 'string' ? JSON.parse(init.body) : undefined;
+        const response = await mcp.answer(new Request(input, init), { earshot, body });
+        answers.push(await response.clone().text());
+        return response;
+      },
+    }),
+  );
+  return { client, answers, faults, [Symbol.asyncDispose]: () => client.close() };
+}
+
+export function jsonAnswer(body: unknown, status = 200): Response {
+  return new Response(JSON.stringify(body), { status, headers: { 'content-type': 'application/json' } });
+}

@@ -1,0 +1,57 @@
+import { expect, test, vi } from 'vitest';
+import { answerMatches } from '../src/content/answer-matches.ts';
+import { createEstimateTokens } from '../src/content/estimate-tokens.ts';
+import { newNonce } from '../src/content/nonce.ts';
+import { aMatch } from './a-match.ts';
+import { separate, unseenIn } from './injections/fence.ts';
+import { injections } from './injections/index.ts';
+
+/** Control: the code as it is, with what makes words visible switched off. */
+vi.mock('../src/content/visible.ts', () => ({ visible: (words: string) => words }));
+
+const estimateTokens = createEstimateTokens();
+
+/** Which families are noticed by the checks of injections.unit.test.ts, when each answer bears this nonce. */
+function noticed(nonce: () => string, seen: string): Set<string> {
+  const families = new Set<string>();
+  for (const { family, text } of injections(seen)) {
+    const matches = [aMatch(1, { text }), aMatch(2, { text, other: text, url: text })];
+    const page = { matches, cursor: null, coverage: null };
+    const answer = answerMatches({
+      ...page,
+      maxTokens: 1_000_000,
+      cursorField: 'ack',
+      nonce: nonce(),
+      estimateTokens,
+    });
+    try {
+      separate(answer);
+      if (unseenIn(answer) !== undefined) families.add(family);
+    } catch {
+      families.add(family);
+    }
+  }
+  return families;
+}
+
+test('control: without making words visible, forged fences and unseen letters are noticed', () => {
+  const families = noticed(newNonce, newNonce());
+  expect([...families]).toEqual(
+    expect.arrayContaining([
+      'a fence with a guessed nonce',
+      'a fence with a nonce seen before',
+      'a fence in other letters',
+      'a field of its own beneath the text',
+      'escapes of the terminal',
+      'letters that run the other way',
+      'letters that nobody sees',
+      'more than fits',
+    ]),
+  );
+});
+
+test('control: a nonce that stays the same is noticed in the words of those who have seen it', () => {
+  const constant = newNonce();
+  expect([...noticed(() => constant, constant)]).toContain('text in another writing');
+  expect([...noticed(newNonce, constant)]).not.toContain('text in another writing');
+});

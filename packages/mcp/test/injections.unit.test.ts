@@ -1,0 +1,65 @@
+import type { Match } from '@earshot/sdk';
+import { describe, expect, test } from 'vitest';
+import { answerMatches } from '../src/content/answer-matches.ts';
+import { createEstimateTokens } from '../src/content/estimate-tokens.ts';
+import { newNonce } from '../src/content/nonce.ts';
+import { aMatch } from './a-match.ts';
+import { markupIn, separate, unseenIn } from './injections/fence.ts';
+import { harmless, injections } from './injections/index.ts';
+
+const estimateTokens = createEstimateTokens();
+const seen = newNonce();
+const corpus = injections(seen);
+
+function answer(matches: readonly Match[], maxTokens = 2_000_000) {
+  const page = { matches: [...matches], cursor: 'a-cursor', coverage: null };
+  return answerMatches({ ...page, maxTokens, cursorField: 'next_cursor', nonce: newNonce(), estimateTokens });
+}
+
+/** The same words in every place that strangers fill. */
+const everywhere = (index: number, words: string): Match[] => [
+  aMatch(index, { text: words, other: words }),
+  aMatch(index + 1, { text: words, other: words, url: words }),
+  aMatch(index + 2, { text: null, other: words, url: `https://pages.example/?q=${words}` }),
+];
+
+describe('the injection texts', { timeout: 60_000 }, () => {
+  test('are two hundred different ones', () => {
+    expect(new Set(corpus.map(({ text }) => text)).size).toBeGreaterThanOrEqual(200);
+  });
+
+  test.each(corpus)('%# stay within their fence: $family', ({ text }) => {
+    const hostile = answer(everywhere(1, text));
+    const separated = separate(hostile);
+    expect(separated.nonce).not.toBe(seen);
+    expect(separated.outside).toBe(separate(answer(everywhere(1, harmless(text)))).outside);
+    expect(unseenIn(hostile)).toBeUndefined();
+    expect([...separated.insides, JSON.stringify(separated.contents)].filter(markupIn)).toEqual([]);
+  });
+
+  test('stay within their fences when all come in one answer, and together make no fence', () => {
+    const all = corpus.flatMap(({ text }, index) => everywhere(3 * index + 1, text));
+    const twins = corpus.flatMap(({ text }, index) => everywhere(3 * index + 1, harmless(text)));
+    const hostile = answer(all);
+    expect(hostile.shown).toBe(3 * corpus.length);
+    expect(separate(hostile).outside).toBe(separate(answer(twins)).outside);
+    expect(unseenIn(hostile)).toBeUndefined();
+  });
+
+  test.each([1_000, 2_000, 8_000])('stay within their fences in an answer of %i tokens', (maxTokens) => {
+    for (const { text } of corpus) {
+      const hostile = answer(everywhere(1, text), maxTokens);
+      expect(hostile.shown).toBeGreaterThanOrEqual(1);
+      expect(separate(hostile).insides).toHaveLength(hostile.shown);
+    }
+  });
+});
+
+describe('a nonce', () => {
+  test('has 128 bits and is another one each time', () => {
+    const nonces = Array.from({ length: 1_000 }, newNonce);
+    expect(new Set(nonces).size).toBe(1_000);
+    expect(nonces.filter((nonce) => !/^[0-9]{39}$/.test(nonce))).toEqual([]);
+    expect(nonces.some((nonce) => BigInt(nonce) >> 127n === 1n)).toBe(true);
+  });
+});

@@ -1,0 +1,74 @@
+import type { Match } from '@earshot/sdk';
+import * as fc from 'fast-check';
+import { countTokens } from 'gpt-tokenizer/encoding/o200k_base';
+import { expect, test } from 'vitest';
+import { aMatch } from './a-match.ts';
+import { connectInProcess, jsonAnswer } from './in-process.ts';
+import { injections } from './injections/index.ts';
+import { english, nastyText } from './nasty-texts.ts';
+
+/** Pages as the API does; the cursor is the place behind the last match of the page. */
+const apiOf =
+  (matches: readonly Match[]): typeof fetch =>
+  async (_input, init) => {
+    const asked = JSON.parse(String(init?.body)) as { limit: number; cursor?: string };
+    const from = Number(asked.cursor?.slice(0, 6) ?? 0);
+    const page = matches.slice(from, from + asked.limit);
+    const end = String(from + page.length).padStart(6, '0');
+    const more = from + page.length < matches.length;
+    return jsonAnswer({
+      matches: page,
+      next_cursor: more ? `${end}${'xQ7_'.repeat(9)}` : null,
+      coverage: null,
+    });
+  };
+
+/** All pages, as they come over the wire. */
+async function walk(matches: readonly Match[], maxTokens: number) {
+  await using server = await connectInProcess(apiOf(matches));
+  const ids: string[] = [];
+  const answers: string[] = [];
+  for (let cursor: string | null = ''; cursor !== null; ) {
+    const args = { max_tokens: maxTokens, ...(cursor && { cursor }) };
+    const result = await server.client.callTool({ name: 'list_matches', arguments: args });
+    const page = result.structuredContent as {
+      matches: Array<{ match_id: string }>;
+      next_cursor: string | null;
+    };
+    expect(result.isError ?? false, JSON.stringify(result.content)).toBe(false);
+    expect(page.matches).not.toEqual([]);
+    ids.push(...page.matches.map(({ match_id: id }) => id));
+    answers.push(server.answers.at(-1) ?? '');
+    cursor = page.next_cursor;
+  }
+  return { ids, tokens: answers.map((answer) => countTokens(answer)) };
+}
+
+test('list_matches keeps to max_tokens, envelope included, and skips nothing of 200 injection texts', async () => {
+  const matches = injections('0'.repeat(39)).map(({ text }, index) =>
+    aMatch(index + 1, { text, other: text, ...(index % 2 === 0 && { url: text }) }),
+  );
+  const { ids, tokens } = await walk(matches, 2_000);
+  expect(ids).toEqual(matches.map(({ id }) => id));
+  expect(Math.max(...tokens)).toBeLessThanOrEqual(2_000);
+}, 60_000);
+
+test('list_matches keeps to max_tokens for random texts', { timeout: 60_000 }, async () => {
+  const texts = fc.array(fc.tuple(nastyText(400), nastyText(50)), { minLength: 20, maxLength: 20 });
+  await fc.assert(
+    fc.asyncProperty(texts, async (all) => {
+      const matches = all.map(([text, other], index) => aMatch(index + 1, { text, other }));
+      const { ids, tokens } = await walk(matches, 2_000);
+      expect(ids).toEqual(matches.map(({ id }) => id));
+      expect(Math.max(...tokens)).toBeLessThanOrEqual(2_000);
+    }),
+    { numRuns: 5, endOnFailure: true },
+  );
+});
+
+test('list_matches fills most of max_tokens with English', async () => {
+  const matches = Array.from({ length: 40 }, (_, index) => aMatch(index + 1, { text: english }));
+  const { tokens } = await walk(matches, 2_000);
+  const full = tokens.slice(0, -1);
+  expect(full.reduce((sum, count) => sum + count, 0) / full.length / 2_000).toBeGreaterThan(0.6);
+});

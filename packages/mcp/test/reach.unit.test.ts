@@ -1,0 +1,62 @@
+import { type OperationId, operations } from '@earshot/contract';
+import { describe, expect, test } from 'vitest';
+import { connectInProcess, jsonAnswer } from './in-process.ts';
+
+const rows = Object.values(operations);
+const { request: newRule } = operations.CreateRule.example;
+const { request: oneRule } = operations.GetRule.example;
+const [match] = operations.ListMatches.example.answer.matches;
+const reading = { reader: 'r', ack: 'a', wait_seconds: 0, ...oneRule };
+
+/** Each tool, in every way in which it asks for something else, and all that it may ask for. */
+const calls: ReadonlyArray<{ tool: string; args: object; asks: OperationId[]; silent?: boolean }> = [
+  { tool: 'platform_syntax', args: {}, asks: ['PlatformSyntax'] },
+  { tool: 'validate_rule', args: operations.ValidateRule.example.request, asks: ['ValidateRule'] },
+  { tool: 'create_rule', args: newRule, asks: ['CreateRule'] },
+  { tool: 'wait_for_matches', args: reading, asks: ['AckMatches', 'ReadMatches'] },
+  { tool: 'wait_for_matches', args: reading, asks: ['AckMatches', 'ReadMatches', 'GetRule'], silent: true },
+  { tool: 'wait_for_matches', args: { reader: 'r', expand: [match?.id] }, asks: ['ReadMatches'] },
+  { tool: 'list_matches', args: {}, asks: ['ListMatches'] },
+  { tool: 'list_matches', args: { expand: [match?.id] }, asks: ['ListMatches'] },
+  { tool: 'list_matches', args: {}, asks: ['ListMatches', 'ListRules'], silent: true },
+  { tool: 'list_matches', args: oneRule, asks: ['ListMatches', 'GetRule'], silent: true },
+  { tool: 'list_rules', args: {}, asks: ['ListRules'] },
+  { tool: 'get_rule', args: oneRule, asks: ['GetRule'] },
+  { tool: 'update_rule', args: { ...oneRule, name: 'Another' }, asks: ['UpdateRule'] },
+  { tool: 'pause_rule', args: oneRule, asks: ['PauseRule'] },
+  { tool: 'resume_rule', args: oneRule, asks: ['ResumeRule'] },
+  { tool: 'delete_rule', args: oneRule, asks: ['DeleteRule'] },
+  { tool: 'get_coverage', args: oneRule, asks: ['GetCoverage'] },
+];
+
+describe('what tools reach', () => {
+  test.each(calls)('$tool asks for nothing but $asks', async ({ tool, args, asks, silent = false }) => {
+    const asked = new Set<string>();
+    await using server = await connectInProcess(async (input) => {
+      const { pathname } = new URL(input instanceof Request ? input.url : input);
+      const operation = rows.find(({ path }) => path === pathname);
+      asked.add(operation?.id ?? pathname);
+      const answer = operation?.example.answer ?? {};
+      return jsonAnswer(silent && 'matches' in answer ? { ...answer, matches: [] } : answer);
+    });
+    const result = await server.client.callTool({ name: tool, arguments: { ...args } });
+    expect(result.isError ?? false, JSON.stringify(result.content)).toBe(false);
+    expect([...asked].toSorted()).toEqual(asks.toSorted());
+  });
+
+  test('is every tool of the list, and no operation that sends data out or makes keys', async () => {
+    await using server = await connectInProcess(() => Promise.reject(new Error('nothing is to be asked')));
+    const { tools } = await server.client.listTools();
+    expect(new Set(calls.map(({ tool }) => tool))).toEqual(new Set(tools.map(({ name }) => name)));
+    const reached = new Set(calls.flatMap(({ asks }) => asks));
+    const scopes = rows.filter(({ id }) => reached.has(id)).map(({ scope }) => scope);
+    expect(new Set(scopes)).toEqual(new Set([null, 'rules:read', 'rules:write', 'matches:read']));
+  });
+
+  test('needs, where it would send data out, a scope that nothing else asks for', () => {
+    const sending = rows.filter(({ id }) => /Webhook|Deliver|Secret/.test(id) && !/^(List|Get)/.test(id));
+    const scoped = rows.filter(({ scope }) => scope === 'webhooks:write');
+    expect(scoped.length).toBeGreaterThan(3);
+    expect(scoped.map(({ id }) => id)).toEqual(sending.map(({ id }) => id));
+  });
+});
