@@ -1,4 +1,4 @@
-import { chmod } from 'node:fs/promises';
+import { mkdir, rename, writeFile } from 'node:fs/promises';
 import { dirname, join, relative, resolve } from 'node:path';
 import { rolldown } from 'rolldown';
 
@@ -27,10 +27,14 @@ export async function buildCli(file: string): Promise<void> {
     ],
   });
   try {
-    const { output } = await bundle.write({ file, format: 'esm', codeSplitting: false });
+    const { output } = await bundle.generate({ format: 'esm', codeSplitting: false });
     if (output.length !== 1) throw new Error(`one file was expected, not ${output.length}`);
+    // Renamed into place: nobody runs half of it.
+    const draft = `${file}.${process.pid}`;
+    await mkdir(dirname(file), { recursive: true });
+    await writeFile(draft, output[0].code, { mode: 0o755 });
+    await rename(draft, file);
   } finally {
     await bundle.close();
   }
-  await chmod(file, 0o755);
 }

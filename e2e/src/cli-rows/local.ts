@@ -1,13 +1,20 @@
+import { execFile } from 'node:child_process';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { eventually } from '@earshot/testkit';
 import { expect, inject } from 'vitest';
 import { type Rows, type Scene, saying } from './scene.ts';
 
 export const localRows: Rows = {
-  async completion(earshot) {
-    const { stdout } = await earshot('bash');
-    expect(stdout).toContain('complete -F _earshot earshot');
+  async completion(earshot, { cli }) {
+    const sourced = 'source <("$1" completion bash) && complete -p earshot';
+    const { stdout } = await promisify(execFile)('bash', ['--norc', '-c', sourced, 'bash', cli.file]);
+    expect(stdout).toBe('complete -F _earshot earshot\n');
     expect(await earshot.json('fish')).toEqual({ script: saying('complete -c earshot') });
+    expect(await earshot('zsh')).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(/^#compdef earshot/),
+    });
     expect(await earshot('powershell')).toMatchObject({ code: 2, stderr: saying('bash or zsh or fish') });
   },
 
