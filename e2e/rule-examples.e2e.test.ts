@@ -110,6 +110,15 @@ describe('ValidateRule', () => {
       examples: { must_match: [post('rocket launch', { language: 'en' })] },
     });
     expect(mended.json).toMatchObject({ platforms: { x: { valid: true } }, example_violations: [] });
+    // What is wrong with the value comes first: nothing is judged by it.
+    const broken = await api.call('POST', '/api.ValidateRule', {
+      ...request,
+      overrides: { x: 'rocket AND launch' },
+    });
+    expect(broken.json).toMatchObject({
+      platforms: { x: { valid: false, diagnostics: [{ code: 'ambiguous_and' }] } },
+      example_violations: [],
+    });
   });
 });
 

@@ -74,6 +74,12 @@ rules:
     expect(first).toContain('\n  glacier AND lake\n          ^^^\n  fix: Remove AND\n    glacier lake');
   });
 
+  test('has no examples judged by a value with a mistake', () => {
+    const { findings, examples } = check(good.replace('rocket launch', 'rocket AND launch'));
+    expect(findings).toHaveLength(1);
+    expect(examples).toEqual([]);
+  });
+
   test('has its examples judged, each with its place and the clause that decided', () => {
     const { examples } = check(good);
     expect(examples.map(({ outcome }) => outcome)).toEqual(['holds', 'fails', 'holds']);

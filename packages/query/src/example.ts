@@ -27,10 +27,14 @@ export interface JudgedExample {
   readonly message: string;
 }
 
-/** Judges every example of a rule with the evaluator that also says why a match matched. */
+/**
+ * Judges every example of a rule with the evaluator that also says why a match matched. Those of a value with errors
+ * are left out: what recovery made of it says nothing about what is meant.
+ */
 export function judgeExamples(
   overrides: Readonly<Partial<Record<Platform, string | undefined>>>,
   examples: RuleExamples,
+  invalid: ReadonlySet<Platform> = new Set(),
 ): JudgedExample[] {
   const roots = new Map<Platform, Node | null>();
   const rootOf = (platform: Platform, value: string): Node | null => {
@@ -41,14 +45,15 @@ export function judgeExamples(
     return root;
   };
   return (['must_match', 'must_not_match'] as const).flatMap((expectation) =>
-    examples[expectation].map(({ platform, payload }, index) => {
+    examples[expectation].flatMap(({ platform, payload }, index) => {
+      if (invalid.has(platform)) return [];
       const value = overrides[platform];
       const root = value === undefined ? null : rootOf(platform, value);
       const verdict =
         value === undefined || root === null
           ? misplaced(platform)
           : judge({ platform, value, root, payload, expectation });
-      return { expectation, index, platform, ...verdict };
+      return [{ expectation, index, platform, ...verdict }];
     }),
   );
 }

@@ -27,7 +27,7 @@ it does the rest; when there is nothing to do it changes nothing.`,
     if (file === null) return invalidCode;
     const earshot = await context.connect();
     const planned = await screen.waitFor('Comparing', planFile(earshot, file));
-    if (!isJson) screen.print(planText(planned));
+    if (!isJson) screen.print(planText(planned, screen.paint));
     if (countOf(planned) > 0 && !options.yes) await confirm(context, planned);
     const { signal } = listenForStop();
     const outcomes = await applyPlan(planned, {

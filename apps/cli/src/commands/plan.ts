@@ -25,7 +25,7 @@ it ends with ${changesCode} when there is something to do.`,
     if (file === null) return invalidCode;
     const earshot = await context.connect();
     const planned = await screen.waitFor('Comparing', planFile(earshot, file));
-    screen.print(isJson ? JSON.stringify(planJson(planned)) : planText(planned));
+    screen.print(isJson ? JSON.stringify(planJson(planned)) : planText(planned, screen.paint));
     return options['exit-code'] && countOf(planned) > 0 ? changesCode : 0;
   },
 });

@@ -1,39 +1,47 @@
-import { countOf, type Plan } from './plan.ts';
+import { spaced } from '../output/printable.ts';
+import { countOf, type Plan, type PlannedUpdate } from './plan.ts';
+import type { WantedRule } from './rules-file.ts';
+
+type Paint = (style: 'green' | 'yellow' | 'red', text: string) => string;
 
 /** The plan for people: + is created, ~ changed, - deleted. */
-export function planText(plan: Plan): string {
+export function planText(plan: Plan, paint: Paint): string {
   const { set, creates, updates, deletes, unchanged, others } = plan;
-  const lines = [
-    ...creates.flatMap(({ key, name, intent, overrides, expiresAt, examples }) => [
-      `+ ${key}`,
-      ...field('name', name),
-      ...field('intent', intent),
-      ...Object.entries(overrides).flatMap(([platform, value]) => field(`overrides.${platform}`, value)),
-      ...(expiresAt === null ? [] : field('expires_at', expiresAt)),
-      ...(examples === null ? [] : field('examples', examples)),
-    ]),
-    ...updates.flatMap(({ wanted, rule, changes }) => [
-      `~ ${wanted.key}  (${rule.id}, version ${rule.version})`,
-      ...changes.flatMap((change) => [
-        `    ${change.field}`,
-        `      - ${shown(change.from)}`,
-        `      + ${shown(change.to)}`,
-      ]),
-    ]),
-    ...deletes.map(
-      (rule) =>
-        `- ${rule.managed_by?.key ?? ''}  (${rule.id}, ${JSON.stringify(rule.name)}) with its matches`,
-    ),
-  ];
   const counts = `${creates.length} to create, ${updates.length} to change, ${deletes.length} to delete, ${unchanged} unchanged`;
-  const head = countOf(plan) === 0 ? `Nothing to do` : `Plan`;
   return [
-    ...lines,
-    `${head} for the set "${set}": ${counts}.`,
+    ...creates.flatMap((wanted) => [paint('green', `+ ${wanted.key}`), ...wantedLines(wanted)]),
+    ...updates.flatMap((update) => [
+      paint('yellow', `~ ${update.wanted.key}  (${update.rule.id}, version ${update.rule.version})`),
+      ...changeLines(update, paint),
+    ]),
+    ...deletes.map(({ id, name, managed_by }) =>
+      paint('red', `- ${managed_by?.key ?? ''}  (${id}, ${shown(name)}) with its matches`),
+    ),
+    `${countOf(plan) === 0 ? 'Nothing to do' : 'Plan'} for the set "${set}": ${counts}.`,
     ...(others === 0
       ? []
       : [`${others} other ${others === 1 ? 'rule' : 'rules'} of the account: not touched.`]),
   ].join('\n');
+}
+
+function wantedLines({ name, intent, overrides, expiresAt, examples }: WantedRule): string[] {
+  const lines = [`name: ${shown(name)}`, `intent: ${shown(intent)}`];
+  for (const [platform, value] of Object.entries(overrides))
+    lines.push(`overrides.${platform}: ${shown(value)}`);
+  if (expiresAt !== null) lines.push(`expires_at: ${expiresAt}`);
+  if (examples !== null)
+    lines.push(
+      `examples: ${examples.must_match.length} must match, ${examples.must_not_match.length} must not`,
+    );
+  return lines.map((line) => `    ${line}`);
+}
+
+function changeLines({ changes }: PlannedUpdate, paint: Paint): string[] {
+  return changes.flatMap(({ field, from, to }) => [
+    `    ${field}`,
+    paint('red', `      - ${shown(from)}`),
+    paint('green', `      + ${shown(to)}`),
+  ]);
 }
 
 /** The plan for programs. */
@@ -65,14 +73,8 @@ export function planJson({ set, creates, updates, deletes, unchanged, others }: 
   };
 }
 
-function field(name: string, value: unknown): string[] {
-  return [`    ${name}: ${shown(value)}`];
-}
-
-/** As JSON: on one line, and nothing in it can move a terminal's cursor. */
+/** On one line, and nothing in it can move a terminal's cursor. */
 function shown(value: unknown): string {
-  return JSON.stringify(value).replaceAll(
-    /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu,
-    (character) => `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`,
-  );
+  if (value === null) return '(none)';
+  return spaced(typeof value === 'string' ? value : JSON.stringify(value));
 }

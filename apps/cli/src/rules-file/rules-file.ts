@@ -4,6 +4,7 @@ import {
   type JudgedExample,
   judgeExamples,
   languages,
+  type Platform,
   renderDiagnostic,
 } from '@earshot/query';
 import type { Place, SourceFile } from './source-file.ts';
@@ -65,11 +66,12 @@ export function checkRulesFile(source: SourceFile): CheckedFile {
   }
   const { set, rules } = reading.file;
   const wanted = Object.entries(rules).map(([key, rule]) => toWanted(key, rule));
+  const checked = wanted.map((rule) => ({ rule, ...checkValues(source, rule) }));
   return {
     set,
     rules: wanted,
-    findings: wanted.flatMap((rule) => checkValues(source, rule)),
-    examples: wanted.flatMap((rule) => checkExamples(source, rule)),
+    findings: checked.flatMap(({ findings }) => findings),
+    examples: checked.flatMap(({ rule, invalid }) => checkExamples(source, rule, invalid)),
   };
 }
 
@@ -85,22 +87,35 @@ function toWanted(key: string, { name, intent, overrides, expires_at, examples }
   };
 }
 
-function checkValues(source: SourceFile, { key, overrides }: WantedRule): Finding[] {
-  return platforms.flatMap((platform) => {
-    const value = overrides[platform];
-    if (value === undefined) return [];
-    return languages[platform].validate(value).diagnostics.flatMap((diagnostic) => {
-      const { severity } = diagnostic;
-      if (severity === 'hint') return [];
-      const place = source.placeWithin(['rules', key, 'overrides', platform], diagnostic.span[0]);
-      return [aboutValue(source, { severity, place, value, diagnostic })];
-    });
-  });
+interface CheckedValues {
+  readonly findings: readonly Finding[];
+  readonly invalid: ReadonlySet<Platform>;
 }
 
-function checkExamples(source: SourceFile, { key, overrides, examples }: WantedRule): CheckedExample[] {
+function checkValues(source: SourceFile, { key, overrides }: WantedRule): CheckedValues {
+  const findings: Finding[] = [];
+  const invalid = new Set<Platform>();
+  for (const platform of platforms) {
+    const value = overrides[platform];
+    if (value === undefined) continue;
+    for (const diagnostic of languages[platform].validate(value).diagnostics) {
+      const { severity } = diagnostic;
+      if (severity === 'hint') continue;
+      if (severity === 'error') invalid.add(platform);
+      const place = source.placeWithin(['rules', key, 'overrides', platform], diagnostic.span[0]);
+      findings.push(aboutValue(source, { severity, place, value, diagnostic }));
+    }
+  }
+  return { findings, invalid };
+}
+
+function checkExamples(
+  source: SourceFile,
+  { key, overrides, examples }: WantedRule,
+  invalid: ReadonlySet<Platform>,
+): CheckedExample[] {
   if (examples === null) return [];
-  return judgeExamples(overrides, examples).map((judged) => {
+  return judgeExamples(overrides, examples, invalid).map((judged) => {
     const { expectation, index, platform, clause, outcome } = judged;
     const path = ['rules', key, 'examples', expectation, index];
     const severity = outcome === 'undecided' ? 'warning' : 'error';

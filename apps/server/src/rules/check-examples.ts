@@ -13,8 +13,12 @@ export interface CheckedExamples {
 type Overrides = Readonly<Partial<Record<Platform, string | undefined>>>;
 
 /** The spans refer to the platform's value. */
-export function checkExamples(overrides: Overrides, examples: RuleExamples): CheckedExamples {
-  const judged = judgeExamples(overrides, examples);
+export function checkExamples(
+  overrides: Overrides,
+  examples: RuleExamples,
+  invalid?: ReadonlySet<Platform>,
+): CheckedExamples {
+  const judged = judgeExamples(overrides, examples, invalid);
   const failing = judged.filter(({ outcome }) => outcome === 'fails' || outcome === 'misplaced');
   return {
     violations: failing.map(toViolation),

@@ -14,7 +14,9 @@ export function validateRule(request: RequestOf<'ValidateRule'>): AnswerOf<'Vali
       diagnostics: [...diagnostics],
     };
   }
-  return examples ? withExamples(checked, checkExamples(overrides, examples)) : { platforms: checked };
+  if (!examples) return { platforms: checked };
+  const invalid = new Set(platforms.filter((platform) => !checked[platform]?.valid));
+  return withExamples(checked, checkExamples(overrides, examples, invalid));
 }
 
 function withExamples(
