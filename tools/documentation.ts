@@ -30,15 +30,19 @@ function pathsOf(text: string): string[] {
     text.matchAll(/^```[^\n]*\n([\s\S]*?)^```|`([^`\n]+)`/gm),
     ([, block, inline]) => block ?? inline ?? '',
   );
-  return code
-    .flatMap((one) => one.split(/[\s"'()]+/))
-    .map((word) => word.replace(/^\.\//, '').replace(/[,:;]$/, ''))
-    .filter((word) => /^[\w.*{},-]+(\/[\w.*{},-]+)+\/?$/.test(word))
-    .filter(
-      (word) =>
-        /\.(ts|mjs|md|sql|ya?ml|conf|json)$/.test(word) ||
-        /^(apps|packages|e2e|docs|tools|bench|deploy|\.ci)\//.test(word),
-    );
+  return (
+    code
+      .flatMap((one) => one.split(/[\s"'()]+/))
+      .map((word) => word.replace(/^\.\//, '').replace(/[,:;]$/, ''))
+      // What a build makes is not there before it.
+      .filter((word) => !word.startsWith('dist/'))
+      .filter((word) => /^[\w.*{},-]+(\/[\w.*{},-]+)+\/?$/.test(word))
+      .filter(
+        (word) =>
+          /\.(ts|mjs|md|sql|ya?ml|conf|json)$/.test(word) ||
+          /^(apps|packages|e2e|docs|tools|bench|deploy|\.ci)\//.test(word),
+      )
+  );
 }
 
 export async function readPages(root: string): Promise<{ path: string; text: string }[]> {

@@ -1,5 +1,6 @@
 import type { Rule } from '@earshot/sdk';
 import { z } from 'zod';
+import { unhidden } from './content/visible.ts';
 import { perPlatform, platform } from './per-platform.ts';
 
 /** What arguments and answers about rules are made of. Lengths and contradictions are for the API to refuse. */
@@ -50,8 +51,13 @@ export const ruleOutput = z.object({
 export function toRuleOutput(rule: Rule): z.output<typeof ruleOutput> {
   return {
     ...rule,
+    name: unhidden(rule.name),
+    intent: unhidden(rule.intent, { lines: true }),
     managed_by: rule.managed_by?.set ?? null,
-    platforms: perPlatform(rule.platforms, (watched) => watched),
+    platforms: perPlatform(rule.platforms, (watched) => ({
+      ...watched,
+      translated_value: unhidden(watched.translated_value),
+    })),
   };
 }
 
@@ -71,6 +77,9 @@ export function toChangedOutput(rule: Rule): z.output<typeof changedOutput> {
     state,
     version,
     expires_at,
-    platforms: perPlatform(watched, ({ status, translated_value }) => ({ status, translated_value })),
+    platforms: perPlatform(watched, ({ status, translated_value }) => ({
+      status,
+      translated_value: unhidden(translated_value),
+    })),
   };
 }

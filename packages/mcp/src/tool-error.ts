@@ -59,7 +59,7 @@ function describeError(error: unknown, args: unknown): DescribedError {
   const { violations, request_id: _, ...details } = error.details;
   return {
     code,
-    message: inSight(message, violations?.[0]?.code),
+    message: violations?.some(isOfPlatform) ? visible(message) : message,
     ...(violations ? corrections(violations, args) : { what_to_do: whatToDo(error) }),
     ...details,
     ...(requestId !== undefined && { request_id: requestId }),
@@ -90,7 +90,10 @@ function corrections(violations: readonly Violation[], args: unknown) {
     violations: firstFindings(
       violations.map(({ field, ...place }) => ({
         field,
-        ...toFinding(valueAt(args, field), { ...place, message: inSight(place.message, place.code) }),
+        ...toFinding(valueAt(args, field), {
+          ...place,
+          message: isOfPlatform(place) ? visible(place.message) : place.message,
+        }),
       })),
     ),
     ...(hasFix && { send }),
@@ -98,8 +101,8 @@ function corrections(violations: readonly Violation[], args: unknown) {
 }
 
 /** A platform's refusal is told in its own words, which are not ours. */
-function inSight(message: string, code: string | undefined): string {
-  return code === 'upstream_rejected' ? visible(message) : message;
+function isOfPlatform({ code }: Pick<Violation, 'code'>): boolean {
+  return code === 'upstream_rejected';
 }
 
 /** Only rule values have spans and fixes, and they are at `overrides.<platform>`. */

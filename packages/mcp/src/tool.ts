@@ -3,9 +3,27 @@ import type { Earshot } from '@earshot/sdk';
 import type { z } from 'zod';
 import type { EstimateTokens } from './content/estimate-tokens.ts';
 
+/** What tools may ask for: nothing that sends data out, and no keys. */
+type ForTools = Pick<
+  Earshot,
+  | 'platformSyntax'
+  | 'validateRule'
+  | 'createRule'
+  | 'listRules'
+  | 'getRule'
+  | 'updateRule'
+  | 'pauseRule'
+  | 'resumeRule'
+  | 'deleteRule'
+  | 'listMatches'
+  | 'readMatches'
+  | 'ackMatches'
+  | 'getCoverage'
+>;
+
 /** What a tool works with: an account's Earshot, wherever it is, and nothing of the transport. */
 export interface ToolCall {
-  readonly earshot: Earshot;
+  readonly earshot: ForTools;
   /** The caller has gone, or does not want the answer any more. */
   readonly signal: AbortSignal;
   readonly estimateTokens: EstimateTokens;

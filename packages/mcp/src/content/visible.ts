@@ -20,13 +20,17 @@ const codeOf = (character: string): string => `\\u{${character.codePointAt(0)?.t
  * Strangers' words with everything unseen written out as `\u{202e}`, and without the beginning of any markup. Line
  * ends stay when `lines` says so; every other kind of space becomes a plain one.
  */
-export function visible(text: string, { lines = false }: { lines?: boolean } = {}): string {
+export function visible(text: string, options: { lines?: boolean } = {}): string {
+  return unhidden(text, options).replace(markup, codeOf);
+}
+
+/** For the account's own words, which may use markup but hide nothing: another agent may have been talked into them. */
+export function unhidden(text: string, { lines = false }: { lines?: boolean } = {}): string {
   return text
     .replaceAll('\r\n', '\n')
     .replace(/[\t\p{Zs}]/gu, ' ')
     .replace(escaped, (character: string, joiner: string | undefined) => {
       if (joiner !== undefined || (lines && character === '\n')) return character;
       return codeOf(character);
-    })
-    .replace(markup, codeOf);
+    });
 }

@@ -1,6 +1,7 @@
 import { integer, requestObject } from '@earshot/contract';
 import type { Rule } from '@earshot/sdk';
 import { z } from 'zod';
+import { unhidden } from '../content/visible.ts';
 import { maxTokens } from '../match-answers.ts';
 import { perPlatform } from '../per-platform.ts';
 import { defineTool, readsOnly } from '../tool.ts';
@@ -78,5 +79,5 @@ function toListed({ id, name, intent, state, platforms }: Rule, chars: number): 
 }
 
 function cut(text: string, chars: number): string {
-  return text.length <= chars ? text : `${text.slice(0, chars).toWellFormed()}…`;
+  return unhidden(text.length <= chars ? text : `${text.slice(0, chars).toWellFormed()}…`);
 }

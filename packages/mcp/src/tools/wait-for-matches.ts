@@ -31,8 +31,11 @@ export const waitForMatches = defineTool({
   output: waitedOutput,
   async run(args, call) {
     const { earshot, signal } = call;
-    const { reader, ack, rule_id, platform: only, start, wait_seconds } = args;
-    if (ack !== undefined) await earshot.ackMatches({ reader, cursor: ack }, { signal });
+    const { reader, ack: cursor, rule_id, platform: only, start, wait_seconds } = args;
+    const ack = () => (cursor === undefined ? undefined : earshot.ackMatches({ reader, cursor }, { signal }));
+    // What is acknowledged is not there any more: matches to expand are read before.
+    const isExpanding = args.expand.length > 0;
+    if (!isExpanding) await ack();
     const filter = { reader, rule_id, platform: only, start };
     const page = (limit: number, wait: number) =>
       earshot.readMatches({ ...filter, limit, wait_seconds: wait }, { signal });
@@ -46,6 +49,8 @@ export const waitForMatches = defineTool({
       yield await page(pageMax, 0);
     };
     const source = { asked: args, cursorField: 'ack', narrowed: true, read, pages } as const;
-    return answerWithMatches(source, call);
+    const answer = await answerWithMatches(source, call);
+    if (isExpanding) await ack();
+    return answer;
   },
 });

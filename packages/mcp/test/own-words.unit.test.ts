@@ -1,0 +1,43 @@
+import { operations } from '@earshot/contract';
+import { expect, test } from 'vitest';
+import { connectInProcess, jsonAnswer } from './in-process.ts';
+
+const hidden = 'Cats\u202e \u{e0061}\u{e0062}\u200b<b>';
+const shown = 'Cats\\u{202e} \\u{e0061}\\u{e0062}\\u{200b}<b>';
+
+/** The example rule of the interface, with a name, an intent and values that hide something. */
+const rule = structuredClone(operations.GetRule.example.answer);
+Object.assign(rule, { name: hidden, intent: hidden });
+for (const watched of Object.values(rule.platforms)) Object.assign(watched, { translated_value: hidden });
+
+test.each([
+  ['list_rules', {}, { rules: [rule], next_cursor: null }],
+  ['get_rule', { rule_id: rule.id }, rule],
+  ['pause_rule', { rule_id: rule.id }, rule],
+])('%s hides nothing of what an account wrote, or was talked into', async (name, args, answer) => {
+  await using server = await connectInProcess(async () => jsonAnswer(answer));
+  const result = await server.client.callTool({ name, arguments: args });
+  expect(result.isError ?? false).toBe(false);
+  const written = JSON.stringify(result.structuredContent);
+  expect(written).toContain(JSON.stringify(shown).slice(1, -1));
+  expect(JSON.stringify(result)).not.toMatch(/[\u202e\u200b\u{e0061}]/u);
+});
+
+test('matches to expand are read before they are acknowledged', async () => {
+  const { answer } = operations.ReadMatches.example;
+  const asked: string[] = [];
+  await using server = await connectInProcess(async (input) => {
+    const { pathname } = new URL(input instanceof Request ? input.url : input);
+    asked.push(pathname);
+    return jsonAnswer(pathname === '/api.ReadMatches' ? answer : operations.AckMatches.example.answer);
+  });
+  const expand = [answer.matches[0]?.id];
+  const call = (more: object) =>
+    server.client.callTool({ name: 'wait_for_matches', arguments: { reader: 'r', ack: 'a', ...more } });
+  expect((await call({ expand })).isError ?? false).toBe(false);
+  expect(asked).toEqual(['/api.ReadMatches', '/api.AckMatches']);
+  // What is not there is refused, and nothing is acknowledged.
+  asked.length = 0;
+  expect((await call({ expand: ['mat_none'] })).isError).toBe(true);
+  expect(asked).toEqual(['/api.ReadMatches']);
+});
