@@ -1,84 +1,35 @@
-import { type ChildProcess, execFile, spawn } from 'node:child_process';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { text } from 'node:stream/consumers';
-import { promisify } from 'node:util';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { Api } from './src/api.ts';
+import { buildCliBesideRules, type CliBesideRules, type Running } from './src/cli-beside-rules.ts';
 import { startListeningProxy } from './src/listening-proxy.ts';
 import { type Account, type ServerUnderTest, startWorld, type World } from './src/world.ts';
 
-const build = join(import.meta.dirname, '../apps/cli/build/build-cli.ts');
 let world: World;
 let server: ServerUnderTest;
+let cli: CliBesideRules;
 let account: Account;
 let api: Api;
-let dir: string;
-let program: string;
 
 beforeAll(async () => {
-  dir = await mkdtemp(join(tmpdir(), 'earshot-rules-'));
-  program = join(dir, 'earshot.mjs');
-  const script = `await (await import(${JSON.stringify(build)})).buildCli(${JSON.stringify(program)})`;
-  await promisify(execFile)(process.execPath, ['--input-type=module', '-e', script]);
+  cli = await buildCliBesideRules();
   world = await startWorld();
   server = await world.startServer();
 });
 afterAll(async () => {
   await world?.[Symbol.asyncDispose]();
-  await rm(dir, { recursive: true, force: true });
+  await cli?.[Symbol.asyncDispose]();
 });
 beforeEach(async () => {
   account = await world.newAccount();
   api = server.api(account);
 });
 
-interface Run {
-  readonly child: ChildProcess;
-  readonly ended: Promise<{ code: number | null; stdout: string; stderr: string }>;
-}
-
-function start(args: readonly string[], url: string | null = server.url): Run {
-  const env = {
-    PATH: process.env['PATH'],
-    HOME: dir,
-    ...(url === null ? {} : { EARSHOT_URL: url, EARSHOT_API_KEY: account.key }),
-  };
-  const child = spawn(process.execPath, [program, ...args], {
-    cwd: dir,
-    env,
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  const code = new Promise<number | null>((resolve, reject) => {
-    child.once('error', reject).once('close', resolve);
-  });
-  const ended = Promise.all([code, text(child.stdout), text(child.stderr)]).then(
-    ([exitCode, stdout, stderr]) => ({ code: exitCode, stdout, stderr }),
-  );
-  return { child, ended };
-}
+const start = (args: readonly string[], url: string | null = server.url): Running =>
+  cli.start(args, url === null ? null : { url, key: account.key });
 
 const earshot = (args: readonly string[], url?: string | null) => start(args, url).ended;
-
-/** With the processor time that it took, which does not depend on what else the machine does. */
-async function earshotMeasured(args: readonly string[]): Promise<{ stdout: string; processorMs: number }> {
-  const env = { PATH: process.env['PATH'], HOME: dir, EARSHOT_URL: server.url, EARSHOT_API_KEY: account.key };
-  const shell = ['-c', '"$@" && times >&2', 'sh', process.execPath, program, ...args];
-  const { stdout, stderr } = await promisify(execFile)('/bin/sh', shell, {
-    cwd: dir,
-    env,
-    maxBuffer: 2 ** 26,
-  });
-  // The second line is that of the shell's children: user and system time as 0m0.65s.
-  const [, children = ''] = stderr.trim().split('\n');
-  const times = Array.from(
-    children.matchAll(/(\d+)m([\d.]+)s/g),
-    ([, m, sec]) => Number(m) * 60 + Number(sec),
-  );
-  expect(times).toHaveLength(2);
-  return { stdout, processorMs: Math.round(times.reduce((sum, one) => sum + one, 0) * 1_000) };
-}
 
 async function planned(...args: string[]) {
   const { code, stdout, stderr } = await earshot(['plan', ...args, '--json']);
@@ -86,8 +37,7 @@ async function planned(...args: string[]) {
   return JSON.parse(stdout);
 }
 
-const write = (lines: readonly string[], name = 'rules.yaml') =>
-  writeFile(join(dir, name), `${lines.join('\n')}\n`);
+const write = (lines: readonly string[], name?: string) => cli.write(lines, name);
 
 const rule = (key: string, value: string, more: readonly string[] = []) => [
   `  ${key}:`,
@@ -324,7 +274,10 @@ describe('plan', () => {
     const measured: { wallMs: number; quietMs: number }[] = [];
     for (let run = 0; run < 3; run++) {
       const startedAt = performance.now();
-      const { stdout, processorMs } = await earshotMeasured(['plan', '--json']);
+      const { stdout, processorMs } = await cli.measure(['plan', '--json'], {
+        url: server.url,
+        key: account.key,
+      });
       const wallMs = Math.round(performance.now() - startedAt);
       const listedAt = performance.now();
       await api.listRules();
@@ -349,7 +302,7 @@ test('the file and the commands of docs/rules-as-code.md do what they say', asyn
   const page = await readFile(join(import.meta.dirname, '../docs/rules-as-code.md'), 'utf8');
   const [, file = ''] = /^```yaml\n(.*?)^```$/ms.exec(page) ?? [];
   const [, commands = ''] = /^```sh\n(.*?)^```$/ms.exec(page) ?? [];
-  await writeFile(join(dir, 'rules.yaml'), file);
+  await write(file.trimEnd().split('\n'));
   const outcomes = [];
   for (const line of commands.trimEnd().split('\n')) outcomes.push(await earshot(line.split(' ').slice(1)));
   expect(outcomes.map(({ code, stderr }) => [code, stderr])).toEqual(outcomes.map(() => [0, '']));

@@ -1,8 +1,8 @@
 import type { Rule } from '@earshot/contract';
 import type { RuleStore } from './rule-store.ts';
 
-/** Small pages, short-lived garbage: with 500 the heap grew by up to 126 MiB before it was collected, with 100 by 17. */
-const pageSize = 100;
+/** Small pages, short-lived garbage: over 100,000 rules the server grew by up to 69 MiB with 100 a page, with 50 by 35. */
+const pageSize = 50;
 
 /** All rules of the account, newest first, page by page: memory does not grow with their number. */
 export async function* everyRule(store: Pick<RuleStore, 'page'>, accountId: string): AsyncGenerator<Rule[]> {

@@ -1,0 +1,68 @@
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { promisify } from 'node:util';
+
+const build = join(import.meta.dirname, '../../apps/cli/build/build-cli.ts');
+
+export interface Running {
+  readonly child: ChildProcess;
+  readonly ended: Promise<{ code: number | null; stdout: string; stderr: string }>;
+}
+
+/** Where it asks and as whom; null: nobody told it. */
+export type Asks = { readonly url: string; readonly key: string } | null;
+
+/** The built command line in a folder of its own, in which rules files are written. */
+export interface CliBesideRules extends AsyncDisposable {
+  write(lines: readonly string[], name?: string): Promise<void>;
+  start(args: readonly string[], asks: Asks): Running;
+  /** Its result, with the processor time that it took, which does not depend on what else the machine does. */
+  measure(args: readonly string[], asks: Asks): Promise<{ stdout: string; processorMs: number }>;
+}
+
+export async function buildCliBesideRules(): Promise<CliBesideRules> {
+  const dir = await mkdtemp(join(tmpdir(), 'earshot-rules-'));
+  const program = join(dir, 'earshot.mjs');
+  const script = `await (await import(${JSON.stringify(build)})).buildCli(${JSON.stringify(program)})`;
+  await promisify(execFile)(process.execPath, ['--input-type=module', '-e', script]);
+  const environment = (asks: Asks) => ({
+    PATH: process.env['PATH'],
+    HOME: dir,
+    ...(asks && { EARSHOT_URL: asks.url, EARSHOT_API_KEY: asks.key }),
+  });
+  return {
+    write: (lines, name = 'rules.yaml') => writeFile(join(dir, name), `${lines.join('\n')}\n`),
+    start(args, asks) {
+      const child = spawn(process.execPath, [program, ...args], {
+        cwd: dir,
+        env: environment(asks),
+        stdio: ['ignore', 'pipe', 'pipe'],
+      });
+      const exited = new Promise<number | null>((resolve, reject) => {
+        child.once('error', reject).once('close', resolve);
+      });
+      const ended = Promise.all([exited, text(child.stdout), text(child.stderr)]).then(
+        ([code, stdout, stderr]) => ({ code, stdout, stderr }),
+      );
+      return { child, ended };
+    },
+    async measure(args, asks) {
+      const shell = ['-c', '"$@" && times >&2', 'sh', process.execPath, program, ...args];
+      const options = { cwd: dir, env: environment(asks), maxBuffer: 2 ** 26 };
+      const { stdout, stderr } = await promisify(execFile)('/bin/sh', shell, options);
+      return { stdout, processorMs: processorMsOf(stderr) };
+    },
+    [Symbol.asyncDispose]: () => rm(dir, { recursive: true, force: true }),
+  };
+}
+
+/** `times` ends with a line about the shell's children: user and system time as 0m0.65s. */
+function processorMsOf(printed: string): number {
+  const line = printed.trim().split('\n').at(-1) ?? '';
+  const seconds = Array.from(line.matchAll(/(\d+)m([\d.]+)s/g), ([, m, s]) => Number(m) * 60 + Number(s));
+  if (seconds.length !== 2) throw new Error(`this does not tell the time: ${printed}`);
+  return Math.round(seconds.reduce((sum, one) => sum + one, 0) * 1_000);
+}
