@@ -39,7 +39,7 @@ afterAll(async () => {
 test('the section "Quick start" has the demo command and a block of curl commands', () => {
   expect(blocks).toHaveLength(2);
   expect(blocks[0]).toEqual(['./dev demo']);
-  expect(blocks[1]?.[0]).toMatch(/^export EARSHOT_URL=\S+ EARSHOT_KEY=<.+>$/);
+  expect(blocks[1]?.[0]).toMatch(/^export EARSHOT_URL=\S+ EARSHOT_API_KEY=<.+>$/);
   const paths = blocks[1]?.slice(1).map((line) => /^curl -s "\$EARSHOT_URL(\/\S+)"/.exec(line)?.[1]);
   expect(paths).toEqual(['/api.CreateRule', '/api.ListRules', '/matches']);
 });
@@ -53,7 +53,7 @@ test('its commands do what they say, one after the other', async () => {
   await demo.line(/^\d\d:\d\d:\d\d {2}(x|firehose) /);
 
   const run = async (command = '') => {
-    const env = { ...process.env, EARSHOT_URL: url, EARSHOT_KEY: key };
+    const env = { ...process.env, EARSHOT_URL: url, EARSHOT_API_KEY: key };
     const { stdout } = await promisify(execFile)('/bin/sh', ['-c', command], { env });
     return stdout;
   };

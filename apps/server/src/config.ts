@@ -291,7 +291,7 @@ export class BadConfig extends Error {
 }
 
 /** Set for others in the same shell: callers of the API (README, /docs), and the command that starts engines. */
-const notOurs = ['EARSHOT_URL', 'EARSHOT_KEY', 'EARSHOT_NATS_SERVER'];
+const notOurs = ['EARSHOT_URL', 'EARSHOT_API_KEY', 'EARSHOT_NATS_SERVER'];
 
 /** Reads and freezes the configuration. An unknown EARSHOT_ variable is a typing mistake and refused. */
 export function readConfig(environment: Readonly<Record<string, string | undefined>>): Config {

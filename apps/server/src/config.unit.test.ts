@@ -41,7 +41,7 @@ describe('the configuration', () => {
   });
 
   test('does not mind what the README has callers set', () => {
-    expect(problemsOf({ ...needed, EARSHOT_URL: 'http://127.0.0.1:8080', EARSHOT_KEY: 'esk_' })).toBe('');
+    expect(problemsOf({ ...needed, EARSHOT_URL: 'http://127.0.0.1:8080', EARSHOT_API_KEY: 'esk_' })).toBe('');
   });
 
   test('reads lists and credentials', () => {

@@ -62,7 +62,7 @@ function endpointsOf(document: OpenApiDocument): Endpoint[] {
 function gettingStarted(document: OpenApiDocument): Html {
   return markup`<p>Send your API key with every request as <code>Authorization: Bearer &lt;API_KEY&gt;</code>. Bodies are JSON, ids are opaque. A request with an unknown field is refused. The examples use two variables:</p>
 <pre>export EARSHOT_URL=${shellWord(baseUrl(document) ?? 'https://earshot.example')}
-export EARSHOT_KEY=esk_…</pre>`;
+export EARSHOT_API_KEY=esk_…</pre>`;
 }
 
 function baseUrl(document: OpenApiDocument): string | undefined {
@@ -145,7 +145,7 @@ function curl({ method, path, operation }: Endpoint): string {
   const body = operation.requestBody?.content['application/json'].example;
   return [
     `curl -sS ${isStream(operation) ? '-N ' : ''}${parameters.length > 0 && method === 'GET' ? '-G ' : ''}"$EARSHOT_URL${path}"`,
-    ...(needsKey ? ['-H "Authorization: Bearer $EARSHOT_KEY"'] : []),
+    ...(needsKey ? ['-H "Authorization: Bearer $EARSHOT_API_KEY"'] : []),
     ...parameters.map(({ name, example }) => `--data-urlencode ${shellWord(`${name}=${String(example)}`)}`),
     ...(body === undefined ? [] : [`-H 'Content-Type: application/json'`, `-d ${shellWord(pretty(body))}`]),
   ].join(' \\\n  ');
