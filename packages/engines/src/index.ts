@@ -6,4 +6,3 @@ export type { Postgres } from './postgres.ts';
 export { startPostgres } from './postgres.ts';
 export { isRunning, stopPid } from './process.ts';
 export type { Program } from './program.ts';
-export { startProgram } from './program.ts';

@@ -1,11 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { type Program, startProgram } from '@earshot/engines';
+import { type Program, startSandboxProgram, startServerProgram } from '@earshot/engines';
 import { DEFAULT_TAP_TOKEN, DEFAULT_X_TOKEN } from '@earshot/sandbox';
-
-const script = (path: string): string => fileURLToPath(new URL(`../../../../${path}`, import.meta.url));
 
 const endWithinMs = 5_000;
 /** An uncaught error of the database alone takes 25. */
@@ -18,18 +15,14 @@ export interface Running extends AsyncDisposable {
   readonly ended: Promise<string>;
 }
 
-export async function startSandboxProgram(options: { dir: string; feed: string }): Promise<Running> {
+export async function startDemoSandbox(options: { dir: string; feed: string }): Promise<Running> {
   const logFile = join(options.dir, 'sandbox.log');
-  const program = await startProgram({
-    name: 'the sandbox',
-    script: script('packages/sandbox/src/main.ts'),
+  const program = await startSandboxProgram({
     // Nobody wants to wait two seconds for the first match, as on X.
     args: ['--rule-delay-ms', '0', '--feed', options.feed, '--seed', String(Date.now() % 1_000_000)],
-    env: {},
     logFile,
-    readReady: (line) => (line.startsWith('{"url"') ? textField(line, 'url') : undefined),
   });
-  return running('The sandbox', program, logFile);
+  return running('The sandbox', program.ready, { program, logFile });
 }
 
 interface ServerOptions {
@@ -41,11 +34,9 @@ interface ServerOptions {
   readonly sandboxUrl: string;
 }
 
-export async function startServerProgram(options: ServerOptions): Promise<Running> {
+export async function startDemoServer(options: ServerOptions): Promise<Running> {
   const logFile = join(options.dir, 'server.log');
-  const program = await startProgram({
-    name: 'the server',
-    script: script('apps/server/src/main.ts'),
+  const program = await startServerProgram({
     env: {
       EARSHOT_DATABASE_URL: options.databaseUrl,
       EARSHOT_NATS_URL: options.natsUrl,
@@ -55,20 +46,22 @@ export async function startServerProgram(options: ServerOptions): Promise<Runnin
       EARSHOT_X_BASE_URL: options.sandboxUrl,
       EARSHOT_FIREHOSE_BASE_URL: options.sandboxUrl,
       EARSHOT_PORT: String(options.port),
-      EARSHOT_METRICS_PORT: '0',
       // Webhooks to a program on this machine: there is no certificate to be had for it.
       EARSHOT_SECRETS_KEY: randomBytes(32).toString('base64'),
       EARSHOT_ALLOW_INSECURE_WEBHOOKS: 'true',
     },
     logFile,
-    readReady: (line) => (line.includes('earshot is up') ? textField(line, 'address') : undefined),
   });
-  return running('The server', program, logFile);
+  return running('The server', program.ready.address, { program, logFile });
 }
 
-function running(name: string, program: Program<string>, logFile: string): Running {
+function running(
+  name: string,
+  url: string,
+  { program, logFile }: { program: Program<unknown>; logFile: string },
+): Running {
   return {
-    url: program.ready,
+    url,
     ended: program.exited.then(async () => {
       const log = await readFile(logFile, 'utf8').catch(() => '(no log)');
       return `${name} ended. Its log ends with:\n${log.trimEnd().split('\n').slice(-logLinesShown).join('\n')}`;
@@ -80,9 +73,4 @@ function running(name: string, program: Program<string>, logFile: string): Runni
       clearTimeout(lastResort);
     },
   };
-}
-
-function textField(json: string, field: string): string | undefined {
-  const value: unknown = Reflect.get(Object(JSON.parse(json)), field);
-  return typeof value === 'string' ? value : undefined;
 }

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { findNatsServer, type Nats, startNats, startPostgres } from '@earshot/engines';
 import { type Admin, openAdmin } from '@earshot/server/admin';
-import { startSandboxProgram, startServerProgram } from './programs.ts';
+import { startDemoSandbox, startDemoServer } from './programs.ts';
 
 const natsServerCache = resolve(import.meta.dirname, '../../../../.earshot/cache');
 
@@ -40,11 +40,11 @@ export async function startDemo(options: DemoOptions): Promise<Demo> {
   const [postgres, nats, sandbox] = await together(
     timed('PostgreSQL', use(stack, postgresStarts)),
     timed('NATS', use(stack, startNatsFor(options, dir))),
-    timed('Sandbox in the place of X and Firehose', use(stack, startSandboxProgram({ dir, feed }))),
+    timed('Sandbox in the place of X and Firehose', use(stack, startDemoSandbox({ dir, feed }))),
   );
   signal.throwIfAborted();
 
-  const serverStarts = startServerProgram({
+  const serverStarts = startDemoServer({
     dir,
     port,
     natsNodes,
