@@ -6,6 +6,7 @@ import type { Checkpoint } from '../runtime/checkpoint.ts';
 import { type Consecutive, createConsecutive } from './consecutive.ts';
 import type { EventLog } from './event-log.ts';
 import { dropItem, readItem } from './read-item.ts';
+import { createReadingLag, type ReadingLag } from './reading-lag.ts';
 import type { SourceStore } from './source-store.ts';
 import type { StreamEvent } from './stream-event.ts';
 import { StreamEnded, type StreamEnding, type UpstreamStream } from './upstream-stream.ts';
@@ -42,24 +43,28 @@ export async function listen(options: ListenOptions, signal: AbortSignal): Promi
   const logFailed = new AbortController();
   using giveUp = abortLater(signal, giveUpAfterMs);
   const appender = createAppender(options, consumed, { logFailed, giveUp: giveUp.signal });
-  const coverage = createCoverage(options, appender, after ?? since?.toISOString() ?? 'now');
+  const lag = createReadingLag(() => performance.now());
+  const from = after ?? since?.toISOString() ?? 'now';
+  const coverage = createCoverage(options, { appender, lag }, from);
   const breathe = createBreather();
   let ending: StreamEnding = { kind: 'dropped' };
   try {
     for await (const frame of upstream.open({ after, since }, AbortSignal.any([signal, logFailed.signal]))) {
+      lag.came();
       coverage.heard();
-      if (frame.kind === 'alive') continue;
       if (frame.kind === 'opened') {
         await coverage.open();
-        continue;
+      } else if (frame.kind !== 'alive') {
+        const event = frame.kind === 'item' ? readItem(options, frame) : dropItem(options, frame.kind);
+        options.checkpoint?.('ingest.read');
+        if (event) await appender.append(event);
+        // A burst fills the buffers of the socket: matching and leases must have their turn meanwhile.
+        await breathe();
       }
-      const event = frame.kind === 'item' ? readItem(options, frame) : dropItem(options, frame.kind);
-      options.checkpoint?.('ingest.read');
-      if (event) await appender.append(event);
-      // A burst fills the buffers of the socket: matching and leases must have their turn meanwhile.
-      await breathe();
+      lag.waits();
     }
   } catch (error) {
+    lag.came();
     if (error instanceof StreamEnded) ending = error.ending;
     if (!logFailed.signal.aborted || signal.aborted) throw error;
     ending = { kind: 'log_unavailable' };
@@ -122,7 +127,7 @@ function createAppender(
 /** The interval on the ledger: opened when the upstream accepts, proven while it lasts, closed at its end. */
 function createCoverage(
   { store, sourceId, platform, bells, events, onOpened, checkpoint }: ListenOptions,
-  appender: Appender,
+  { appender, lag }: { appender: Appender; lag: ReadingLag },
   from: string,
 ) {
   let id: number | null = null;
@@ -140,7 +145,8 @@ function createCoverage(
       asleepMs = () => wakefulness.asleepMs();
       timer = setInterval(() => {
         // Heard is not kept. And a missed proof only makes the ledger more careful than the truth.
-        if (!wakefulness.look() || appender.behindMs() > proveEveryMs) return;
+        const behindMs = Math.max(appender.behindMs(), lag.behindMs());
+        if (!wakefulness.look() || behindMs > proveEveryMs) return;
         // A quiet tap of Firehose sends nothing at all; what it missed is resumed anyway.
         const silentMs = platform === 'x' ? performance.now() - heardAt : 0;
         store.proveCoverage(sourceId, coverageId, silentMs).then(
@@ -156,7 +162,7 @@ function createCoverage(
     async close(ending: StreamEnding): Promise<void> {
       clearInterval(timer);
       const silentMs = ending.kind === 'stalled' ? ending.silentMs : 0;
-      const uncoveredMs = Math.max(silentMs, appender.behindMs(), asleepMs());
+      const uncoveredMs = Math.max(silentMs, appender.behindMs(), lag.behindMs(), asleepMs());
       if (id !== null) await store.closeCoverage(sourceId, id, { because: ending.kind, uncoveredMs });
     },
   };

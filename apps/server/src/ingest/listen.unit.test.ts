@@ -1,0 +1,84 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect, test } from 'vitest';
+import { createLocalBells } from '../../test/local-bells.ts';
+import { silentEvents } from '../../test/support.ts';
+import { listen } from './listen.ts';
+import type { CoverageEnd } from './source-store.ts';
+import { StreamEnded, type StreamFrame } from './upstream-stream.ts';
+
+const post = (id: number): StreamFrame => ({
+  kind: 'item',
+  upstreamId: null,
+  text: JSON.stringify({ data: { id: String(id), text: 'hello' }, matching_rules: [{ id: '1' }] }),
+});
+
+/** A connection that is reset after these frames; how its interval of coverage was closed. */
+async function endOf(
+  frames: () => AsyncIterable<StreamFrame>,
+  append: () => Promise<void>,
+): Promise<CoverageEnd | null> {
+  let closed: CoverageEnd | null = null;
+  const listening = listen(
+    {
+      sourceId: 'x:main',
+      platform: 'x',
+      upstream: { open: frames },
+      eventLog: { append, consumedBy: async () => null },
+      store: {
+        openCoverage: async () => 1,
+        proveCoverage: async () => undefined,
+        closeCoverage: async (_sourceId, _coverageId, end) => void (closed = end),
+        uncoveredSince: async () => null,
+      },
+      bells: createLocalBells(),
+      events: silentEvents(),
+    },
+    new AbortController().signal,
+  );
+  await expect(listening).rejects.toThrow(StreamEnded);
+  return closed;
+}
+
+const heldUpMs = 400;
+
+test('what lay unread in the socket while the log was stuck is not covered when the connection is reset', async () => {
+  const logAnswers = sleep(heldUpMs);
+  const end = await endOf(
+    async function* () {
+      yield { kind: 'opened' };
+      // More than the window takes: the reader is held up. The rest of it is lost with the connection.
+      for (let id = 1; id <= 300; id++) yield post(id);
+      throw new StreamEnded({ kind: 'dropped' }, 'reset');
+    },
+    () => logAnswers,
+  );
+  expect(end?.uncoveredMs).toBeGreaterThanOrEqual(heldUpMs - 50);
+});
+
+test('a reader that had caught up when the connection was reset has covered everything', async () => {
+  const end = await endOf(
+    async function* () {
+      yield { kind: 'opened' };
+      for (let id = 1; id <= 300; id++) yield post(id);
+      await sleep(heldUpMs);
+      throw new StreamEnded({ kind: 'dropped' }, 'reset');
+    },
+    async () => undefined,
+  );
+  expect(end?.uncoveredMs).toBeLessThan(heldUpMs / 2);
+});
+
+test('the time that the log needs after the end is not covered', async () => {
+  const logAnswers = Promise.withResolvers<void>();
+  const end = await endOf(
+    async function* () {
+      yield { kind: 'opened' };
+      yield post(1);
+      await sleep(20);
+      setTimeout(() => logAnswers.resolve(), heldUpMs);
+      throw new StreamEnded({ kind: 'dropped' }, 'reset');
+    },
+    () => logAnswers.promise,
+  );
+  expect(end?.uncoveredMs).toBeGreaterThanOrEqual(heldUpMs - 50);
+});

@@ -1,0 +1,36 @@
+/**
+ * How far the reader is behind its socket. While it is held up, by an event log that does not answer, posts pile up in
+ * the buffers of the socket, and a connection that is reset takes them along: nobody ever read them. Only a reader
+ * that has to wait for more has read everything.
+ */
+export interface ReadingLag {
+  /** The reader is done with what it had, and waits for more. */
+  waits(): void;
+  /** Something came, or the end. */
+  came(): void;
+  /** Since when something may lie unread, as far back as that. */
+  behindMs(): number;
+}
+
+/** Something that lies in the socket comes sooner. */
+const waitMinMs = 2;
+
+export function createReadingLag(nowMs: () => number): ReadingLag {
+  let waitsSince: number | null = nowMs();
+  let caughtUpAt = nowMs();
+  const look = () => {
+    const now = nowMs();
+    if (waitsSince !== null && now - waitsSince >= waitMinMs) caughtUpAt = now;
+    return now;
+  };
+  return {
+    waits() {
+      waitsSince = nowMs();
+    },
+    came() {
+      look();
+      waitsSince = null;
+    },
+    behindMs: () => look() - caughtUpAt,
+  };
+}
