@@ -27,6 +27,25 @@ describe('the event log on one node', () => {
     expect(await log.consumedBy('firehose:other')).toBeNull();
   });
 
+  test('keeps the order of events that come together, and of those that come while others are under way', async () => {
+    await using server = await startTestNats();
+    await using nats = await connectNats(server.url, 'test');
+    await ensureEventsStream(nats, { replicas: 1, bytesMax: 16 * mebibyte });
+    const log = createEventLog(nats);
+    const appending: Promise<void>[] = [];
+    for (let n = 1; n <= 200; n++) {
+      appending.push(log.append(xEvent(n), null));
+      // Within a turn of the event loop, and between two of them.
+      if (n % 7 === 0) await new Promise((resolve) => setImmediate(resolve));
+      else if (n % 3 === 0) await Promise.resolve();
+    }
+    await Promise.all(appending);
+    for (const seq of [1, 2, 50, 99, 100, 199, 200]) {
+      const message = await nats.manager.streams.getMessage(eventsStream, { seq });
+      expect(message?.json()).toMatchObject({ key: xEvent(seq).key });
+    }
+  });
+
   test('takes the same event once, and the same event with another rule again', async () => {
     await using server = await startTestNats();
     await using nats = await connectNats(server.url, 'test');
