@@ -91,7 +91,7 @@ async function withDamage(
 }
 
 /** Now and then a node heals its copy when it starts: then nothing is damaged, nothing can be found, and it begins anew. */
-const untilDamaged = { retry: 3 };
+const untilDamaged = { retry: 5 };
 
 describe.each([
   ['flipped bits', flipBits],
