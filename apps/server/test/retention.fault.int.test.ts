@@ -131,20 +131,20 @@ describe('retention', () => {
 });
 
 describe('the history of listening', () => {
-  const ages = (days: number) => `now() - interval '${days} days'`;
+  /** What is left, each with the day it ends on: a day does not depend on the hour of the test. */
   const kept = async (database: Database) => {
-    const rows = await database.many<{ what: string; days: number }>(
-      `select what, round(extract(epoch from now() - to_at) / 86400)::integer as days from (
+    const rows = await database.many<{ what: string; day: string }>(
+      `select what, to_at::date::text as day from (
          select 'coverage' as what, proven_until as to_at from coverage
          union all select 'repair', proven_until from gap_repairs join coverage on id = coverage_id
          union all select 'watch', to_at from watches union all select 'service', to_at from slot_services
          union all select 'missing', to_at from slot_gaps union all select 'spent', day from repair_spending
-       ) as histories order by what, days`,
+       ) as histories order by what, day`,
     );
-    return rows.map(({ what, days }) => `${what} ${days}`);
+    return rows.map(({ what, day }) => `${what} ${day}`);
   };
-  const write = async (database: Database, days: number) => {
-    const [from, to] = [ages(days + 1), ages(days)];
+  const write = async (database: Database, day: string) => {
+    const [from, to] = [`'${day}'::timestamptz - interval '1 day'`, `'${day}'::timestamptz`];
     await database.run(
       `with interval as (
          insert into coverage (source_id, from_at, proven_until) values ('x:main', ${from}, ${to}) returning id
@@ -163,33 +163,35 @@ describe('the history of listening', () => {
          values ('slot_9', ${column === '' ? '' : "'x:main',"} ${from}, ${to})`,
       );
     }
-    await database.run(`insert into repair_spending (day, posts) values ((${to})::date, 1)`);
+    await database.run(`insert into repair_spending (day, posts) values ('${day}', 1)`);
   };
-  const all = (days: number) =>
-    ['coverage', 'missing', 'repair', 'service', 'spent', 'watch'].map((what) => `${what} ${days}`);
+  const all = (day: string) =>
+    ['coverage', 'missing', 'repair', 'service', 'spent', 'watch'].map((what) => `${what} ${day}`);
 
   test('is kept as long as somebody can ask for it, and no longer', async () => {
     await using opened = await openStore();
     const { database } = opened;
     await database.run('delete from watches; delete from slot_services');
-    for (const days of [90, 29]) await write(database, days);
+    const recent = daysAgo(29);
+    for (const day of [daysAgo(90), recent]) await write(database, day);
     await opened.write(1, daysAgo(0));
     await removeOlderThan(database, 10);
-    expect(await kept(database)).toEqual(all(29));
+    expect(await kept(database)).toEqual(all(recent));
   });
 
   test('keeps the last interval of a source, and does not follow a clock that has jumped ahead', async () => {
     await using opened = await openStore();
     const { database } = opened;
     await database.run('delete from watches; delete from slot_services');
-    await write(database, 29);
+    const recent = daysAgo(29);
+    await write(database, recent);
     await opened.write(1, daysAgo(20));
     await jumpAhead(database, 40);
     await removeOlderThan(database, 10);
-    expect(await kept(database)).toEqual(all(69));
+    expect(await kept(database)).toEqual(all(recent));
     await opened.write(2, new Date(Date.now() + 40 * dayMs).toISOString().slice(0, 10));
     await removeOlderThan(database, 10);
-    expect(await kept(database)).toEqual(['coverage 69', 'repair 69']);
+    expect(await kept(database)).toEqual([`coverage ${recent}`, `repair ${recent}`]);
   });
 });
 
