@@ -1,7 +1,7 @@
 import type { Earshot } from '@earshot/sdk';
 import { type Command, command, type Input, type Options } from './command.ts';
-import { Failure, usageFailure } from './failure.ts';
 import { flag } from './options.ts';
+import { confirm } from './output/confirm.ts';
 import type { Screen } from './output/screen.ts';
 
 interface ApiCommand<Named extends Options, Placed extends Options, Answer extends object>
@@ -27,24 +27,18 @@ const slowTimeoutMs = 60_000;
 export function apiCommand<const Named extends Options, const Placed extends Options, Answer extends object>(
   definition: ApiCommand<Named, Placed, Answer>,
 ): Command {
-  const { doing, isSlow, confirm, ask, show, exitCode, ...common } = definition;
+  const { doing, isSlow, confirm: question, ask, show, exitCode, ...common } = definition;
   const yes = { yes: flag('do not ask') };
   return command({
     ...common,
-    options: confirm ? { ...common.options, ...yes } : common.options,
+    options: question ? { ...common.options, ...yes } : common.options,
     async run(input, { connect, isJson, screen }) {
-      if (confirm && Reflect.get(input.options, 'yes') !== true) await confirmed(screen, confirm(input));
+      if (question && Reflect.get(input.options, 'yes') !== true)
+        await confirm(screen, question(input), 'This cannot be undone: say --yes if it is meant.');
       const earshot = await connect(isSlow && { timeoutMs: slowTimeoutMs });
       const answer = await screen.waitFor(doing, ask(earshot, input));
       screen.print(isJson ? JSON.stringify(answer) : show(answer, screen, input));
       return exitCode?.(answer);
     },
   });
-}
-
-/** Goes on, or fails. */
-async function confirmed(screen: Screen, question: string): Promise<void> {
-  if (!screen.isInteractive) throw usageFailure('This cannot be undone: say --yes if it is meant.');
-  const answer = await screen.ask(`${question} [y/N] `);
-  if (!/^y(es)?$/i.test(answer.trim())) throw new Failure('failed', 'Nothing was done.');
 }

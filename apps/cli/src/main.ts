@@ -6,7 +6,7 @@ import { endingOf, errorAsJson, explainError } from './explain-error.ts';
 import { exitCodes, usageFailure } from './failure.ts';
 import { noticingFetch } from './follow.ts';
 import { helpOf } from './help.ts';
-import { createScreen } from './output/create-screen.ts';
+import { columnsWithoutTerminal, createScreen } from './output/create-screen.ts';
 import { parseArguments, type Resolved, resolveCommand } from './parse-arguments.ts';
 import { version } from './version.ts';
 
@@ -16,8 +16,6 @@ interface Progress {
   isJson: boolean;
   path: readonly string[];
 }
-
-const columnsWithoutTerminal = 120;
 
 async function main(words: readonly string[]): Promise<number> {
   const progress: Progress = { options: {}, isJson: words.includes('--json'), path: [] };

@@ -1,5 +1,6 @@
 import type { Option, Options } from './command.ts';
 import { usageFailure } from './failure.ts';
+import { platforms } from './platforms.ts';
 
 /** The kinds of values that commands take. What `read` complains about begins with the name of the option. */
 
@@ -130,8 +131,6 @@ export function required<Value>(option: Option<Value | undefined>): Option<Value
 function optional<Value>(read: (given: string) => Value): (given: string | undefined) => Value | undefined {
   return (given) => (given === undefined ? undefined : read(given));
 }
-
-export const platforms = ['x', 'firehose'] as const;
 
 /** The same words for the same thing in every command. */
 export const platformFilter = oneOf(platforms, 'only this platform');

@@ -45,10 +45,15 @@ export function resolveCommand(
 function noSuchCommand(path: readonly string[], group: CommandGroup): Failure {
   const names = group.commands.map(({ name }) => name);
   const word = path.at(-1) ?? '';
-  const meant = suggest(word, names) ?? names.find((name) => word.length > 1 && name.startsWith(word));
+  const meant = meantBy(word, names);
   const before = ['earshot', ...path.slice(0, -1)].join(' ');
   const hint = meant === undefined ? `There are: ${names.join(', ')}.` : `Did you mean ${before} ${meant}?`;
   return usageFailure(`There is no command ${before} ${word}. ${hint}`);
+}
+
+/** The nearest, or the first that begins so. */
+function meantBy(word: string, names: readonly string[]): string | undefined {
+  return suggest(word, names) ?? names.find((name) => word.length > 1 && name.startsWith(word));
 }
 
 export interface Typed {
@@ -131,7 +136,7 @@ function readGiven(
 
 function noSuchOption(rawName: string, known: readonly string[]): Failure {
   const word = rawName.replace(/^-+/, '');
-  const meant = suggest(word, known) ?? known.find((name) => word.length > 1 && name.startsWith(word));
+  const meant = meantBy(word, known);
   const hint =
     meant === undefined
       ? `There are: ${known.map((name) => `--${name}`).join(', ')}.`

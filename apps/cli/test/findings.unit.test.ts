@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { applyEdits, shellQuoted, underline } from '../src/output/carets.ts';
+import { shellQuoted, underline } from '../src/output/carets.ts';
 import { renderFinding } from '../src/output/findings.ts';
 
 test('a mistake stands with carets below its place, and a fix is something to paste', () => {
@@ -54,7 +54,9 @@ test('edits are made from the end, so that their places stay right', () => {
     { span: { start: 0, end: 0 }, text: '(' },
     { span: { start: 13, end: 13 }, text: ')' },
   ];
-  expect(applyEdits('rust OR cargo -is:retweet', edits)).toBe('(rust OR cargo) -is:retweet');
+  const finding = { code: 'c', message: 'M.', fixes: [{ title: 'Group', edits }] };
+  const typed = { option: '--x', value: 'rust OR cargo -is:retweet', columns: 80 };
+  expect(renderFinding(finding, typed).split('\n').at(-1)).toBe("    --x '(rust OR cargo) -is:retweet'");
 });
 
 test('a shell reads a quoted value back as it was', () => {

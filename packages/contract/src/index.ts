@@ -21,7 +21,7 @@ export {
   type RequestInput,
   type RequestOf,
 } from './operations.ts';
-export type { Platform } from './platforms.ts';
+export { type Platform, platforms } from './platforms.ts';
 export type { Reader } from './readers.ts';
 export { integer, requestObject } from './request-fields.ts';
 export type { RuleExamples } from './rule-examples.ts';

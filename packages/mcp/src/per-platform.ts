@@ -1,7 +1,5 @@
-import type { Platform } from '@earshot/contract';
+import { type Platform, platforms } from '@earshot/contract';
 import { z } from 'zod';
-
-const platforms = ['x', 'firehose'] as const satisfies readonly Platform[];
 
 export const platform = z.enum(platforms);
 

@@ -1,6 +1,7 @@
 import type { CommandGroup } from '../command.ts';
 import { Failure } from '../failure.ts';
 import { listOf, noOptions, oneOf, required, text, time } from '../options.ts';
+import { keyText } from '../output/key-text.ts';
 import { adminCommand } from './admin-command.ts';
 import { deadLetters } from './admin-dead-letters.ts';
 import { planNames, scopeNames } from './admin-values.ts';
@@ -46,12 +47,7 @@ const createKey = adminCommand({
     const { keyId, key } = created;
     return {
       json: { key_id: keyId, key, account_id: account, scopes, expires_at: expires },
-      text: [
-        key,
-        '',
-        'Keep this key now: it is shown only this once, and only its hash is stored.',
-        `Its id is ${keyId}. It works until ${expires ?? 'it is revoked'} and may: ${scopes.join(', ')}.`,
-      ].join('\n'),
+      text: keyText({ key, keyId, until: expires, scopes }),
     };
   },
 });

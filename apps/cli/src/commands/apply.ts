@@ -1,14 +1,14 @@
 import type { EarshotError } from '@earshot/sdk';
-import { type Context, command } from '../command.ts';
-import { exitCodes, Failure, usageFailure } from '../failure.ts';
+import { command } from '../command.ts';
+import { exitCodes } from '../failure.ts';
 import { flag } from '../options.ts';
+import { confirm } from '../output/confirm.ts';
 import { spaced } from '../output/printable.ts';
 import { exitCodeOfStop, listenForStop } from '../output/stop.ts';
 import { applyPlan, type StepOutcome } from '../rules-file/apply-plan.ts';
 import { countOf, type Plan } from '../rules-file/plan.ts';
 import { planJson, planText } from '../rules-file/plan-text.ts';
-import { planFile } from '../rules-file/run-on-file.ts';
-import { fileArgument, invalidCode, loadValidFile } from './rules-as-code.ts';
+import { compareFile, fileArgument, invalidCode } from './rules-as-code.ts';
 
 export const apply = command({
   name: 'apply',
@@ -23,12 +23,14 @@ it does the rest; when there is nothing to do it changes nothing.`,
   examples: ['earshot apply', 'earshot apply team.yaml --yes'],
   async run({ options, args }, context) {
     const { isJson, screen } = context;
-    const file = await loadValidFile(args.file, context);
-    if (file === null) return invalidCode;
-    const earshot = await context.connect();
-    const planned = await screen.waitFor('Comparing', planFile(earshot, file));
+    const compared = await compareFile(args.file, context);
+    if (compared === null) return invalidCode;
+    const { earshot, planned } = compared;
     if (!isJson) screen.print(planText(planned, screen.paint));
-    if (countOf(planned) > 0 && !options.yes) await confirm(context, planned);
+    if (countOf(planned) > 0 && !options.yes) {
+      const asking = { ...screen, isInteractive: screen.isInteractive && !isJson };
+      await confirm(asking, questionOf(planned), 'Nobody can be asked here: say --yes if it is meant.');
+    }
     const { signal } = listenForStop();
     const outcomes = await applyPlan(planned, {
       earshot,
@@ -46,12 +48,8 @@ it does the rest; when there is nothing to do it changes nothing.`,
   },
 });
 
-async function confirm({ isJson, screen }: Context, { deletes }: Plan): Promise<void> {
-  if (isJson || !screen.isInteractive)
-    throw usageFailure('Nobody can be asked here: say --yes if it is meant.');
-  const warning = deletes.length > 0 ? ' Deleted rules lose their matches.' : '';
-  const answer = await screen.ask(`Do this?${warning} [y/N] `);
-  if (!/^y(es)?$/i.test(answer.trim())) throw new Failure('failed', 'Nothing was done.');
+function questionOf({ deletes }: Plan): string {
+  return deletes.length > 0 ? 'Do this? Deleted rules lose their matches.' : 'Do this?';
 }
 
 const done = { create: 'created', update: 'changed', delete: 'deleted' } as const;

@@ -1,6 +1,7 @@
 import { apiCommand } from '../api-command.ts';
 import type { CommandGroup } from '../command.ts';
 import { listOf, noOptions, required, text, time } from '../options.ts';
+import { keyText } from '../output/key-text.ts';
 import { renderTable } from '../output/table.ts';
 import { shortTime } from '../output/times.ts';
 import { scopeNames } from './admin-values.ts';
@@ -45,13 +46,14 @@ const create = apiCommand({
   ask: (earshot, { options: { scopes, expires } }) =>
     earshot.createKey({ scopes, ...(expires !== undefined && { expires_at: expires }) }),
   show: ({ key_id, key, scopes, expires_at }) =>
-    [
-      key ??
+    keyText({
+      key:
+        key ??
         'The answer came twice, and the key is only in the first one: revoke this one and create another.',
-      '',
-      'Keep this key now: it is shown only this once, and only its hash is stored.',
-      `Its id is ${key_id}. It works until ${expires_at === null ? 'it is revoked' : shortTime(expires_at)} and may: ${scopes.join(', ')}.`,
-    ].join('\n'),
+      keyId: key_id,
+      until: expires_at && shortTime(expires_at),
+      scopes,
+    }),
 });
 
 const revoke = apiCommand({

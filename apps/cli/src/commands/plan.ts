@@ -2,8 +2,7 @@ import { command } from '../command.ts';
 import { flag } from '../options.ts';
 import { countOf } from '../rules-file/plan.ts';
 import { planJson, planText } from '../rules-file/plan-text.ts';
-import { planFile } from '../rules-file/run-on-file.ts';
-import { fileArgument, invalidCode, loadValidFile } from './rules-as-code.ts';
+import { compareFile, fileArgument, invalidCode } from './rules-as-code.ts';
 
 /** As others that compare do; what was typed wrong ends with 2 as well, but then nothing is printed. */
 const changesCode = 2;
@@ -21,10 +20,9 @@ it ends with ${changesCode} when there is something to do.`,
   examples: ['earshot plan', 'earshot plan team.yaml --exit-code'],
   async run({ options, args }, context) {
     const { isJson, screen } = context;
-    const file = await loadValidFile(args.file, context);
-    if (file === null) return invalidCode;
-    const earshot = await context.connect();
-    const planned = await screen.waitFor('Comparing', planFile(earshot, file));
+    const compared = await compareFile(args.file, context);
+    if (compared === null) return invalidCode;
+    const { planned } = compared;
     screen.print(isJson ? JSON.stringify(planJson(planned)) : planText(planned, screen.paint));
     return options['exit-code'] && countOf(planned) > 0 ? changesCode : 0;
   },

@@ -1,6 +1,7 @@
 import type { Requests } from '@earshot/sdk';
 import { usageFailure } from '../failure.ts';
 import { text } from '../options.ts';
+import { onPlatforms } from '../platforms.ts';
 
 /** The options that hold the rule itself. */
 export const ruleValues = {
@@ -16,12 +17,9 @@ export function readOverrides({
   readonly x: string | undefined;
   readonly firehose: string | undefined;
 }): Pick<Requests['CreateRule'], 'platforms' | 'overrides'> {
-  const overrides = { ...(x !== undefined && { x }), ...(firehose !== undefined && { firehose }) };
-  const platforms: Requests['CreateRule']['platforms'] = [];
-  if (x !== undefined) platforms.push('x');
-  if (firehose !== undefined) platforms.push('firehose');
-  if (platforms.length === 0) {
+  const values = onPlatforms({ ...(x !== undefined && { x }), ...(firehose !== undefined && { firehose }) });
+  if (values.platforms.length === 0) {
     throw usageFailure('Say what to listen for: --x <rule>, --firehose <rule>, or both.');
   }
-  return { platforms, overrides };
+  return values;
 }

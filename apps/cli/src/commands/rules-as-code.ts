@@ -1,8 +1,10 @@
+import type { Earshot } from '@earshot/sdk';
 import type { Context } from '../command.ts';
 import { exitCodes } from '../failure.ts';
 import { text } from '../options.ts';
+import type { Plan } from '../rules-file/plan.ts';
 import type { CheckedFile, Finding } from '../rules-file/rules-file.ts';
-import { findingsOf, loadRulesFile, rulesFileDefault } from '../rules-file/run-on-file.ts';
+import { findingsOf, loadRulesFile, planFile, rulesFileDefault } from '../rules-file/run-on-file.ts';
 
 /** What `plan`, `apply` and `test` have in common: the file that they read. */
 export const fileArgument = {
@@ -15,8 +17,20 @@ export function findingJson({ severity, place, code, message }: Finding): object
   return { severity, ...place, code, message };
 }
 
+/** The file against the account; null when the file is invalid, which is then told. */
+export async function compareFile(
+  path: string | undefined,
+  context: Pick<Context, 'connect' | 'isJson' | 'screen'>,
+): Promise<{ earshot: Earshot; planned: Plan } | null> {
+  const file = await loadValidFile(path, context);
+  if (file === null) return null;
+  const earshot = await context.connect();
+  const planned = await context.screen.waitFor('Comparing', planFile(earshot, file));
+  return { earshot, planned };
+}
+
 /** The file if it can be applied. Otherwise everything that is wrong with it is told, and nothing was asked of anybody. */
-export async function loadValidFile(
+async function loadValidFile(
   path: string | undefined,
   { isJson, screen }: Pick<Context, 'isJson' | 'screen'>,
 ): Promise<CheckedFile | null> {

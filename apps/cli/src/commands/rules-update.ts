@@ -1,8 +1,9 @@
 import type { Earshot, Requests, Rule } from '@earshot/sdk';
 import { apiCommand } from '../api-command.ts';
 import { usageFailure } from '../failure.ts';
-import { flag, oneOf, platforms, required, text, time } from '../options.ts';
+import { flag, oneOf, required, text, time } from '../options.ts';
 import { ruleText } from '../output/rule-text.ts';
+import { onPlatforms, platforms } from '../platforms.ts';
 import { ruleValues } from './rule-values.ts';
 
 export const updateRule = apiCommand({
@@ -62,8 +63,8 @@ async function newValues(
     const value = wanted[platform] ?? rule.platforms[platform]?.translated_value;
     if (value !== undefined && platform !== wanted.drop) overrides[platform] = value;
   }
-  const left = platforms.filter((platform) => overrides[platform] !== undefined);
-  if (left.length === 0)
+  const values = onPlatforms(overrides);
+  if (values.platforms.length === 0)
     throw usageFailure('A rule needs a platform: delete the rule in place of its last one.');
-  return { platforms: left, overrides };
+  return values;
 }

@@ -1,5 +1,6 @@
 import { apiCommand } from '../api-command.ts';
-import { noOptions, oneOf, platforms } from '../options.ts';
+import { noOptions, oneOf } from '../options.ts';
+import { platforms } from '../platforms.ts';
 
 export const syntax = apiCommand({
   name: 'syntax',

@@ -5,11 +5,6 @@ interface Span {
   readonly end: number;
 }
 
-interface Edit {
-  readonly span: Span;
-  readonly text: string;
-}
-
 /** What is shown before the span of a text that is too long for a line. */
 const columnsBefore = 30;
 
@@ -28,14 +23,6 @@ export function underline(text: string, span: Span, columns: number): [string, s
   const rest = Array.from(within + after);
   const end = rest.length <= room ? rest.join('') : `${rest.slice(0, Math.max(1, room)).join('')}…`;
   return [begin + end, ' '.repeat(widthOf(begin)) + carets.slice(0, Math.max(1, room))];
-}
-
-export function applyEdits(text: string, edits: readonly Edit[]): string {
-  let result = text;
-  for (const { span, text: replacement } of edits.toSorted((a, b) => b.span.start - a.span.start)) {
-    result = result.slice(0, span.start) + replacement + result.slice(span.end);
-  }
-  return result;
 }
 
 /** One character for each, so that the carets stay below what they mean. */

@@ -4,7 +4,7 @@ import { styleText } from 'node:util';
 import { Failure, usageFailure } from '../failure.ts';
 import type { Screen } from './screen.ts';
 
-const columnsWithoutTerminal = 120;
+export const columnsWithoutTerminal = 120;
 const progressMs = 1_000;
 
 interface Streams {

@@ -1,4 +1,5 @@
-import { applyEdits, shellQuoted, underline } from './carets.ts';
+import { applyFix } from '@earshot/query';
+import { shellQuoted, underline } from './carets.ts';
 import { spaced } from './printable.ts';
 
 /** What the API says about one place of a value: a diagnostic, or a violation with its field. */
@@ -27,7 +28,8 @@ export function renderFinding(
     lines.unshift(`  ${option}  ${text}`, `  ${' '.repeat(option.length)}  ${carets}`);
   } else if (option !== '') lines[0] = `${option}: ${lines[0] ?? ''}`;
   for (const fix of finding.fixes ?? []) {
-    const mended = applyEdits(value ?? '', fix.edits).trim();
+    const edits = fix.edits.map(({ span, text }) => ({ span: [span.start, span.end] as const, text }));
+    const mended = applyFix(value ?? '', { title: fix.title, edits }).trim();
     // Without the value there is nothing to mend, and an empty rule mends nothing.
     if (value === undefined || mended === '') continue;
     lines.push(`  ${spaced(fix.title)}:`, `    ${option} ${shellQuoted(mended)}`);

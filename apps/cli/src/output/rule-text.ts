@@ -1,5 +1,5 @@
 import type { Answers, Rule } from '@earshot/sdk';
-import { platforms } from '../options.ts';
+import { platforms } from '../platforms.ts';
 import { renderFinding } from './findings.ts';
 import { printable } from './printable.ts';
 import type { Screen } from './screen.ts';

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Requests, Rule } from '@earshot/sdk';
+import { onPlatforms, platforms } from '../platforms.ts';
 import type { WantedRule } from './rules-file.ts';
 
 export interface FieldChange {
@@ -24,8 +25,6 @@ export interface Plan {
   /** Rules of the account that this file does not own. */
   readonly others: number;
 }
-
-const platforms = ['x', 'firehose'] as const;
 
 /** Compares a file with the rules of the account. */
 export function planRules(
@@ -104,8 +103,4 @@ export function updateRequest({ wanted, rule, changes }: PlannedUpdate): Request
 
 export function deleteRequest(rule: Rule): Requests['DeleteRule'] {
   return { rule_id: rule.id, if_version: rule.version };
-}
-
-function onPlatforms(overrides: WantedRule['overrides']) {
-  return { platforms: platforms.filter((platform) => overrides[platform] !== undefined), overrides };
 }

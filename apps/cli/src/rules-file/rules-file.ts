@@ -7,6 +7,7 @@ import {
   type Platform,
   renderDiagnostic,
 } from '@earshot/query';
+import { platforms } from '../platforms.ts';
 import type { Place, SourceFile } from './source-file.ts';
 
 /** A rule as the file wants it. */
@@ -43,8 +44,6 @@ export interface CheckedExample extends JudgedExample {
   /** Null when it holds. */
   readonly finding: Finding | null;
 }
-
-const platforms = ['x', 'firehose'] as const;
 
 /** Everything that can be said about the file without a server: its form, its values, its examples. */
 export function checkRulesFile(source: SourceFile): CheckedFile {

@@ -20,7 +20,7 @@ export async function reconcileSource(step: RegistrarStep): Promise<number> {
   );
   await store.recordCompared(
     lease,
-    slots.map(({ id }) => id),
+    slots.filter(({ state }) => state === 'wanted').map(({ id }) => id),
   );
   await store.recordVanished(lease, plan.vanished);
   await store.takeBack(lease, sourceId, plan.lost);

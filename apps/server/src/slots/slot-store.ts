@@ -9,7 +9,7 @@ export interface RegistrarStore extends CallStore {
   wanted(sourceId: string, limit: number): Promise<Slot[]>;
   /** Whether slots were moved away and came back: the source may still have their rules, so it lists before it adds. */
   cameBack(sourceId: string): Promise<boolean>;
-  /** These were compared with the upstream's list: they came back no longer. */
+  /** These, which are wanted, were compared with the upstream's list: they came back no longer. */
   recordCompared(lease: Lease, slotIds: readonly string[]): Promise<void>;
   /** Picks slots to remove upstream: `releasing` without a holder becomes `deleting`. */
   beginDeleting(lease: Lease, sourceId: string, limit: number): Promise<Slot[]>;

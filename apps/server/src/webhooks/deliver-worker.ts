@@ -85,12 +85,12 @@ function createSenders({ store, deliver, log, ...options }: DeliverWorkerOptions
         done.abort();
       });
       place.add(sending);
-      const becomesLate = setTimeout(() => {
-        if (isTroubled) return;
+      const leavePlace = () => {
         calm.delete(sending);
         late.add(sending);
         done.abort();
-      }, options.lateAfterMs ?? lateAfterMs);
+      };
+      const becomesLate = isTroubled ? undefined : setTimeout(leavePlace, options.lateAfterMs ?? lateAfterMs);
     },
     /** Aborted when a sender is done from now on. */
     nextDone(): AbortSignal {
