@@ -38,9 +38,11 @@ const tests = '(\\.test\\.ts$|/test/)';
 const ours = '^(packages/[^/]+|apps/[^/]+|e2e)/';
 
 const server = '^apps/server/src/';
-const capabilities = `${server}(accounts|changes|limits|rules|slots|ingest|matching|readers|coverage|usage|language|webhooks)/`;
-const foundations = `${server}(runtime|observability)/`;
-const wiring = `${server}(main\\.ts|config\\.ts|roles\\.ts|admin\\.ts|compose(\\.ts|/))`;
+const capabilities = `${server}(accounts|rules|slots|ingest|matching|readers|coverage|webhooks|language)/`;
+/** Everything a capability stands on, the topmost first: each may import only what comes after it. */
+const layers = ['event-log', 'upstream', 'engines', 'runtime', 'observability'];
+const below = `${server}(${layers.join('|')})/`;
+const wiring = `${server}(main\\.ts|config\\.ts|admin\\.ts|compose/)`;
 
 const packageRules = Object.entries(allowed).flatMap(([name, targets]) => [
   {
@@ -81,34 +83,27 @@ export default {
     },
     {
       name: 'capability-inward',
-      comment: 'a capability declares the ports that it needs; the outside is plugged into them',
-      from: { path: `${capabilities}|${foundations}`, pathNot: tests },
-      to: { path: [`${server}(http|adapters)/`, wiring] },
+      comment: 'what is inside does not know who calls it, or how it is put together',
+      from: { path: `${capabilities}|${below}`, pathNot: tests },
+      to: { path: [`${server}http/`, wiring] },
     },
     {
-      name: 'foundations-below-capabilities',
-      from: { path: foundations, pathNot: tests },
-      to: { path: capabilities },
+      name: 'http-apart',
+      comment: 'http/ calls capabilities; engines, the log and upstreams are theirs',
+      from: { path: `${server}http/`, pathNot: tests },
+      to: { path: [`${server}(event-log|upstream|engines)/`, wiring] },
     },
     {
-      name: 'edges-apart',
-      comment: 'http/ and adapters/ meet in compose only',
-      from: { path: `${server}(http|adapters)/`, pathNot: tests },
-      to: { path: [`${server}(http|adapters)/`, wiring], pathNot: `${server}$1/` },
+      name: 'drivers-in-engines',
+      comment: 'engines/ and event-log/ are the only places that know the clients of PostgreSQL and NATS',
+      from: { path: server, pathNot: [`${server}(engines|event-log)/`, tests] },
+      to: { path: '(^|/)node_modules/(pg|@nats-io/[^/]+)/' },
     },
     {
-      name: 'adapters-from-compose',
-      from: {
-        path: server,
-        pathNot: [`${server}adapters/`, `${server}compose(\\.ts|/)`, `${server}admin\\.ts`, tests],
-      },
-      to: { path: `${server}adapters/` },
-    },
-    {
-      name: 'drivers-in-adapters',
-      comment: 'adapters/ is the only place that knows the engines’ clients',
-      from: { path: server, pathNot: [`${server}adapters/`, tests] },
-      to: { path: '(^|/)node_modules/(pg|@nats-io/[^/]+|undici|eventsource-parser)/' },
+      name: 'outgoing-http',
+      comment: 'requests leave through the clients of the upstreams and the sender of webhooks',
+      from: { path: server, pathNot: [`${server}(upstream|webhooks)/`, tests] },
+      to: { path: '(^|/)node_modules/(undici|eventsource-parser)/' },
     },
     {
       name: 'fastify-in-http',

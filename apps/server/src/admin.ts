@@ -1,12 +1,12 @@
 import { type Scope, scopes } from '@earshot/contract';
-import { createKey } from './accounts/create-key.ts';
+import { createAccountKeys } from './accounts/account-keys.ts';
+import { createAccountStore } from './accounts/account-store.ts';
+import type { Change } from './accounts/change.ts';
+import { newKey } from './accounts/create-key.ts';
 import type { PlanName } from './accounts/plans.ts';
-import { createAccountKeys } from './adapters/postgres/account-keys.ts';
-import { createAccountStore } from './adapters/postgres/account-store.ts';
-import { openDatabase } from './adapters/postgres/database.ts';
-import { createDeadLetters, type DeadLetterRow } from './adapters/postgres/dead-letters.ts';
-import { migrate } from './adapters/postgres/migrate.ts';
-import type { Change } from './changes/change.ts';
+import { openDatabase } from './engines/database.ts';
+import { migrate } from './engines/migrate.ts';
+import { createDeadLetters, type DeadLetterRow } from './matching/dead-letters.sql.ts';
 import { newId } from './runtime/ids.ts';
 
 /** What an operator does directly on the database, before there is any key to do it over HTTP. */
@@ -38,7 +38,7 @@ export async function openAdmin(databaseUrl: string): Promise<Admin> {
       return { accountId };
     },
     async createKey({ accountId, scopes: granted = scopes, expiresAt }) {
-      const key = createKey();
+      const key = newKey();
       const keyId = newId('key');
       const outcome = await keys.createKey(byOperator(accountId, 'CreateKey'), key, {
         id: keyId,

@@ -1,10 +1,10 @@
 import type { Template } from '@earshot/testkit';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createKey } from '../src/accounts/create-key.ts';
-import { createAccountKeys } from '../src/adapters/postgres/account-keys.ts';
-import { createAuditReader } from '../src/adapters/postgres/audit-reader.ts';
-import { recordChange } from '../src/adapters/postgres/change-rows.ts';
-import { createClaimStore } from '../src/adapters/postgres/claim-store.ts';
+import { createAccountKeys } from '../src/accounts/account-keys.ts';
+import { createAuditReader } from '../src/accounts/audit-reader.ts';
+import { recordChange } from '../src/accounts/change-rows.ts';
+import { createClaimStore } from '../src/accounts/claim-store.ts';
+import { newKey } from '../src/accounts/create-key.ts';
 import { changeBy } from './changes.ts';
 import { createMigratedTemplate, openTestDatabase } from './support.ts';
 
@@ -129,7 +129,7 @@ test('an account gets exactly as many keys as it may, whoever asks at once', asy
   await using world = await open();
   const keys = createAccountKeys(world.database);
   const create = (n: number, expiresAt: Date | null = null) =>
-    keys.createKey(changeBy('acc_1', null, 'CreateKey'), createKey(), {
+    keys.createKey(changeBy('acc_1', null, 'CreateKey'), newKey(), {
       id: `key_${n}`,
       scopes: ['rules:read'],
       expiresAt,

@@ -1,11 +1,11 @@
 import { eventually, type Template } from '@earshot/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createConnectorStore } from '../src/adapters/postgres/connector-store.ts';
-import { createFreeSlot } from '../src/adapters/x/connections.ts';
-import { createXStream } from '../src/adapters/x/stream.ts';
-import type { EndingKind } from '../src/ingest/stream-ending.ts';
-import { xProtocol } from '../src/ingest/x-protocol.ts';
-import { LeaseLost } from '../src/runtime/lease.ts';
+import { LeaseLost } from '../src/engines/lease.ts';
+import { createConnectorStore } from '../src/ingest/connector-store.sql.ts';
+import type { EndingKind } from '../src/upstream/stream-ending.ts';
+import { createFreeSlot } from '../src/upstream/x/connections.ts';
+import { xProtocol } from '../src/upstream/x/protocol.ts';
+import { createXStream } from '../src/upstream/x/stream.ts';
 import { addRule, coverage, createMemoryLog, open, soon, startIngest } from './ingest-support.ts';
 import { createMigratedTemplate } from './support.ts';
 import { openUpstreamWorld, type UpstreamWorld } from './upstream-world.ts';

@@ -1,11 +1,12 @@
+import type { RequestOf } from '@earshot/contract';
 import type { Template } from '@earshot/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Principal } from '../src/accounts/principal.ts';
-import { createCoverageStore } from '../src/adapters/postgres/coverage-store.ts';
-import type { Database } from '../src/adapters/postgres/database.ts';
-import { createSourceStore } from '../src/adapters/postgres/source-store.ts';
-import { createGetCoverage } from '../src/coverage/get-coverage.ts';
+import { createCoverageStore } from '../src/coverage/coverage-store.sql.ts';
+import { getCoverage } from '../src/coverage/get-coverage.ts';
 import { coverageOf } from '../src/coverage/ledger.ts';
+import type { Database } from '../src/engines/database.ts';
+import { createSourceStore } from '../src/ingest/source-store.sql.ts';
+import { callOf } from './call-of.ts';
 import { createMigratedTemplate, openTestDatabase, seedRules } from './support.ts';
 
 let template: Template;
@@ -30,12 +31,13 @@ async function seedLedger(database: Database): Promise<void> {
   );
 }
 
-function getCoverage(database: Database) {
+function askCoverage(database: Database) {
   const store = createCoverageStore(database, { xRuleDelayMs: 0 });
-  return createGetCoverage({ store, rules: { exists: async () => true }, nowMs: Date.now });
+  const get = getCoverage({ store, rules: { exists: async () => true }, nowMs: Date.now });
+  return (request: RequestOf<'GetCoverage'>, accountId = 'acc_1') =>
+    get(callOf('GetCoverage', request, accountId));
 }
 
-const principal = (accountId: string): Principal => ({ accountId, keyId: 'key_1', plan: 'paid', scopes: [] });
 const hoursAgo = (hours: number) => new Date(Date.now() - hours * 3_600_000).toISOString();
 
 /** The history of rule_1, as `state –minutes ago to –minutes ago`. */
@@ -127,7 +129,7 @@ describe('the ledger of a rule', () => {
 
   test('is not told to another account', async () => {
     await using world = await openLedger();
-    expect(await getCoverage(world.database)(principal('acc_2'), { rule_id: 'rule_1' })).toMatchObject({
+    expect(await askCoverage(world.database)({ rule_id: 'rule_1' }, 'acc_2')).toMatchObject({
       intervals: [],
       complete_through: null,
     });
@@ -199,9 +201,9 @@ describe('with 100,000 rows on the ledger', () => {
     await database.run(`update watches set from_at = ${minutes(100_000)}`);
     await database.run(`update slot_services set from_at = ${minutes(100_000)}`);
     await database.run('analyze coverage');
-    const ask = getCoverage(database);
-    const hour = () => ask(principal('acc_1'), { rule_id: 'rule_1', from: hoursAgo(1) });
-    const month = () => ask(principal('acc_1'), { rule_id: 'rule_1', from: hoursAgo(24 * 30) });
+    const ask = askCoverage(database);
+    const hour = () => ask({ rule_id: 'rule_1', from: hoursAgo(1) });
+    const month = () => ask({ rule_id: 'rule_1', from: hoursAgo(24 * 30) });
     expect((await hour()).intervals.length).toBeGreaterThan(118);
     expect((await hour()).intervals.length).toBeLessThan(123);
     const bounded = await month();

@@ -1,11 +1,11 @@
 import { eventually, type Template } from '@earshot/testkit';
 import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createClaimStore } from '../src/adapters/postgres/claim-store.ts';
-import type { Database, Sql } from '../src/adapters/postgres/database.ts';
-import { createRuleStore } from '../src/adapters/postgres/rule-store.ts';
-import { createSourceStore } from '../src/adapters/postgres/source-store.ts';
-import type { Claim } from '../src/changes/change.ts';
+import type { Claim } from '../src/accounts/change.ts';
+import { createClaimStore } from '../src/accounts/claim-store.ts';
+import type { Database, Sql } from '../src/engines/database.ts';
+import { createSourceStore } from '../src/ingest/source-store.sql.ts';
+import { createRuleStore } from '../src/rules/rule-store.sql.ts';
 import type { HeldSlot } from '../src/rules/rule-store.ts';
 import { newId } from '../src/runtime/ids.ts';
 import { changeBy, created } from './changes.ts';

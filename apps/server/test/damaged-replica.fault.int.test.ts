@@ -2,8 +2,8 @@ import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { eventually, type NatsNode, startTestNats, type Template } from '@earshot/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Nats } from '../src/adapters/nats/connection.ts';
-import { eventsStream, matchConsumer } from '../src/adapters/nats/events-stream.ts';
+import type { Nats } from '../src/engines/nats.ts';
+import { eventsStream, matchConsumer } from '../src/event-log/events-stream.ts';
 import { type LogWorld, openLogWorld } from './log-world.ts';
 import { createMigratedTemplate, openTestDatabase } from './support.ts';
 

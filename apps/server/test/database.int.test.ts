@@ -1,6 +1,6 @@
 import type { Template } from '@earshot/testkit';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Database, Sql } from '../src/adapters/postgres/database.ts';
+import type { Database, Sql } from '../src/engines/database.ts';
 import { createMigratedTemplate, openTestDatabase } from './support.ts';
 
 let template: Template;

@@ -1,9 +1,9 @@
 import { eventually, startTestNats, type Template } from '@earshot/testkit';
 import { headers } from '@nats-io/transport-node';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createDeadLetters } from '../src/adapters/postgres/dead-letters.ts';
-import { readInstallation } from '../src/adapters/postgres/installation.ts';
-import { retryDeadLetters } from '../src/matching/dead-letter-worker.ts';
+import { readInstallation } from '../src/engines/installation.ts';
+import { createDeadLetters } from '../src/matching/dead-letters.sql.ts';
+import { retryDeadLetters } from '../src/matching/dead-letters.ts';
 import type { MatchStore } from '../src/matching/match-store.ts';
 import { createLocalBells } from './local-bells.ts';
 import { openLogWorld } from './log-world.ts';

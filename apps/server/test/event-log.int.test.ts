@@ -1,8 +1,8 @@
 import { eventually, startTestNats } from '@earshot/testkit';
 import { describe, expect, test } from 'vitest';
-import { connectNats, type Nats } from '../src/adapters/nats/connection.ts';
-import { createEventLog } from '../src/adapters/nats/event-log.ts';
-import { ensureEventsStream, eventsStream, matchConsumer } from '../src/adapters/nats/events-stream.ts';
+import { connectNats, type Nats } from '../src/engines/nats.ts';
+import { createEventLog } from '../src/event-log/event-log.ts';
+import { ensureEventsStream, eventsStream, matchConsumer } from '../src/event-log/events-stream.ts';
 import { xEvent } from './stream-events.ts';
 
 const mebibyte = 1024 ** 2;

@@ -1,16 +1,16 @@
 import type { Platform } from '@earshot/contract';
 import { eventually } from '@earshot/testkit';
 import { expect } from 'vitest';
-import { createConnectorStore } from '../src/adapters/postgres/connector-store.ts';
-import { createLeaseStore } from '../src/adapters/postgres/lease-store.ts';
-import { createSourceStore } from '../src/adapters/postgres/source-store.ts';
-import type { EventLog } from '../src/ingest/event-log.ts';
-import { firehoseProtocol } from '../src/ingest/firehose-protocol.ts';
+import { createLeaseStore } from '../src/engines/lease-store.ts';
+import type { EventLog } from '../src/event-log/event-log-port.ts';
+import { createConnectorStore } from '../src/ingest/connector-store.sql.ts';
 import { createIngestWorker, type IngestOptions } from '../src/ingest/ingest-worker.ts';
-import type { StreamEvent } from '../src/ingest/stream-event.ts';
-import { xProtocol } from '../src/ingest/x-protocol.ts';
+import { createSourceStore } from '../src/ingest/source-store.sql.ts';
 import { createEvents } from '../src/observability/events.ts';
 import { createMetrics } from '../src/observability/metrics.ts';
+import { firehoseProtocol } from '../src/upstream/firehose/protocol.ts';
+import type { StreamEvent } from '../src/upstream/item.ts';
+import { xProtocol } from '../src/upstream/x/protocol.ts';
 import { silentLog } from './support.ts';
 import { rulesOf, runWorker, streamOf, type UpstreamWorld } from './upstream-world.ts';
 

@@ -1,7 +1,7 @@
 import { eventually, type Template } from '@earshot/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { EventLog } from '../src/ingest/event-log.ts';
-import type { StreamEvent } from '../src/ingest/stream-event.ts';
+import type { EventLog } from '../src/event-log/event-log-port.ts';
+import type { StreamEvent } from '../src/upstream/item.ts';
 import {
   addRule,
   coverage,

@@ -1,8 +1,8 @@
 import { eventually, type Template } from '@earshot/testkit';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createSourceStore } from '../src/adapters/postgres/source-store.ts';
 import { type ListenOptions, listen } from '../src/ingest/listen.ts';
-import { StreamEnded, type StreamEnding, type StreamFrame } from '../src/ingest/upstream-stream.ts';
+import { createSourceStore } from '../src/ingest/source-store.sql.ts';
+import { StreamEnded, type StreamEnding, type StreamFrame } from '../src/upstream/upstream-stream.ts';
 import { createLocalBells } from './local-bells.ts';
 import { createMigratedTemplate, openTestDatabase, seedRules, silentEvents } from './support.ts';
 

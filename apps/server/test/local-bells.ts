@@ -1,4 +1,4 @@
-import { type BellName, type Bells, createBellListener } from '../src/runtime/bell.ts';
+import { type BellName, type Bells, createBellListener } from '../src/engines/bells.ts';
 
 /** Bells of one process: what core NATS does, without a server. */
 export function createLocalBells(): Bells {

@@ -1,9 +1,9 @@
 import { startTestNats } from '@earshot/testkit';
 import { describe, expect, test } from 'vitest';
-import { connectNats } from '../src/adapters/nats/connection.ts';
-import { createEventLog } from '../src/adapters/nats/event-log.ts';
-import { ensureEventsStream } from '../src/adapters/nats/events-stream.ts';
-import type { EventLog } from '../src/ingest/event-log.ts';
+import { connectNats } from '../src/engines/nats.ts';
+import { createEventLog } from '../src/event-log/event-log.ts';
+import type { EventLog } from '../src/event-log/event-log-port.ts';
+import { ensureEventsStream } from '../src/event-log/events-stream.ts';
 import { type ChaosOptions, type ChaosResult, runLogChaos } from './log-chaos.ts';
 
 /** `pnpm test:log-chaos --acknowledged N` runs it for longer. */

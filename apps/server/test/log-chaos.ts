@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { eventually, type NatsServers } from '@earshot/testkit';
-import type { Nats } from '../src/adapters/nats/connection.ts';
-import { eventsStream } from '../src/adapters/nats/events-stream.ts';
-import type { EventLog } from '../src/ingest/event-log.ts';
-import type { StreamEvent } from '../src/ingest/stream-event.ts';
+import type { Nats } from '../src/engines/nats.ts';
+import type { EventLog } from '../src/event-log/event-log-port.ts';
+import { eventsStream } from '../src/event-log/events-stream.ts';
+import type { StreamEvent } from '../src/upstream/item.ts';
 import { xEvent } from './stream-events.ts';
 
 const inFlight = 128;

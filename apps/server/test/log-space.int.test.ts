@@ -1,11 +1,11 @@
 import { startTestNats } from '@earshot/testkit';
 import { expect, test } from 'vitest';
-import { connectNats } from '../src/adapters/nats/connection.ts';
-import { createEventLog } from '../src/adapters/nats/event-log.ts';
-import { createEventSource } from '../src/adapters/nats/event-source.ts';
-import { ensureEventsStream } from '../src/adapters/nats/events-stream.ts';
-import { createLogSpace } from '../src/adapters/nats/log-space.ts';
-import type { StreamEvent } from '../src/ingest/stream-event.ts';
+import { connectNats } from '../src/engines/nats.ts';
+import { createEventLog } from '../src/event-log/event-log.ts';
+import { createEventSource } from '../src/event-log/event-source.ts';
+import { ensureEventsStream } from '../src/event-log/events-stream.ts';
+import { createLogSpace } from '../src/event-log/log-space.ts';
+import type { StreamEvent } from '../src/upstream/item.ts';
 
 const bytesMax = 1024 * 1024;
 const everything = async () => Number.MAX_SAFE_INTEGER;

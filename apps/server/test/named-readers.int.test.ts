@@ -1,7 +1,7 @@
 import { errorSchema, operations } from '@earshot/contract';
 import type { Template } from '@earshot/testkit';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createRuleStore } from '../src/adapters/postgres/rule-store.ts';
+import { createRuleStore } from '../src/rules/rule-store.sql.ts';
 import { type ReaderApi, type ReaderWorld, startReaderWorld } from './reader-world.ts';
 import { createMigratedTemplate } from './support.ts';
 

@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { eventually, startTestNats } from '@earshot/testkit';
 import { describe, expect, test } from 'vitest';
-import { connectNats } from '../src/adapters/nats/connection.ts';
-import { createEventLog } from '../src/adapters/nats/event-log.ts';
-import { ensureEventsStream, eventsStream } from '../src/adapters/nats/events-stream.ts';
+import { connectNats } from '../src/engines/nats.ts';
+import { createEventLog } from '../src/event-log/event-log.ts';
+import { ensureEventsStream, eventsStream } from '../src/event-log/events-stream.ts';
 import { xEvent } from './stream-events.ts';
 
 const run = promisify(execFile);

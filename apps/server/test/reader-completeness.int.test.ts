@@ -1,7 +1,7 @@
 import { operations } from '@earshot/contract';
 import type { Template } from '@earshot/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Database } from '../src/adapters/postgres/database.ts';
+import type { Database } from '../src/engines/database.ts';
 import { type ReaderApi, type ReaderWorld, startReaderWorld } from './reader-world.ts';
 import { createMigratedTemplate } from './support.ts';
 

@@ -5,14 +5,14 @@ import {
   startTestNats,
   type Template,
 } from '@earshot/testkit';
-import { createBells } from '../src/adapters/nats/bells.ts';
-import { connectNats } from '../src/adapters/nats/connection.ts';
-import type { Database } from '../src/adapters/postgres/database.ts';
-import { createMatchStore } from '../src/adapters/postgres/match-store.ts';
 import { openAdmin } from '../src/admin.ts';
 import { startNode } from '../src/compose/node.ts';
 import { readConfig } from '../src/config.ts';
-import type { Bells } from '../src/runtime/bell.ts';
+import type { Bells } from '../src/engines/bells.ts';
+import type { Database } from '../src/engines/database.ts';
+import { connectNats } from '../src/engines/nats.ts';
+import { createBells } from '../src/engines/nats-bells.ts';
+import { createMatchStore } from '../src/matching/match-store.sql.ts';
 import { Failure } from '../src/runtime/failure.ts';
 import { xEvent } from './stream-events.ts';
 import { openTestDatabase, seedRules, silentLog } from './support.ts';

@@ -1,7 +1,7 @@
 import { eventually, type Template } from '@earshot/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createLeaseStore } from '../src/adapters/postgres/lease-store.ts';
-import { createRegistrarStore } from '../src/adapters/postgres/registrar-store.ts';
+import { createLeaseStore } from '../src/engines/lease-store.ts';
+import { createRegistrarStore } from '../src/slots/registrar-store.sql.ts';
 import { createGate, slotRows, startRegistrar } from './registrar-support.ts';
 import { createMigratedTemplate } from './support.ts';
 import { beginRule, openUpstreamWorld, rulesOf, type UpstreamWorld } from './upstream-world.ts';

@@ -1,10 +1,10 @@
 import { startSandbox } from '@earshot/sandbox';
 import { eventually, type Template } from '@earshot/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createCoverageStore } from '../src/adapters/postgres/coverage-store.ts';
-import { createSourceStore } from '../src/adapters/postgres/source-store.ts';
-import { createUpstreamClient } from '../src/adapters/upstream/client.ts';
+import { createCoverageStore } from '../src/coverage/coverage-store.sql.ts';
 import { createReadCoverage } from '../src/coverage/read-coverage.ts';
+import { createSourceStore } from '../src/ingest/source-store.sql.ts';
+import { createUpstreamClient } from '../src/upstream/client.ts';
 import { slotRows, startRegistrar } from './registrar-support.ts';
 import { createSandboxControl } from './sandbox-control.ts';
 import { createMigratedTemplate } from './support.ts';

@@ -1,6 +1,6 @@
 import type { Platform } from '@earshot/contract';
-import { createLeaseStore } from '../src/adapters/postgres/lease-store.ts';
-import { createRegistrarStore } from '../src/adapters/postgres/registrar-store.ts';
+import { createLeaseStore } from '../src/engines/lease-store.ts';
+import { createRegistrarStore } from '../src/slots/registrar-store.sql.ts';
 import { createRegistrarWorker, type RegistrarOptions } from '../src/slots/registrar-worker.ts';
 import type { SlotState } from '../src/slots/slot.ts';
 import { silentEvents, silentLog } from './support.ts';

@@ -1,16 +1,16 @@
 import { DEFAULT_X_TOKEN } from '@earshot/sandbox';
 import type { Template } from '@earshot/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createLeaseStore } from '../src/adapters/postgres/lease-store.ts';
-import { createRepairStore } from '../src/adapters/postgres/repair-store.ts';
-import { createXRecovery } from '../src/adapters/x/recovery.ts';
-import { createXSearch } from '../src/adapters/x/search.ts';
 import { type Recovery, recoverGap } from '../src/coverage/recover-gap.ts';
 import { type RepairGapOptions, repairGap } from '../src/coverage/repair-gap.ts';
-import type { StreamEvent } from '../src/ingest/stream-event.ts';
-import { StreamEnded } from '../src/ingest/upstream-stream.ts';
-import { LeaseLost } from '../src/runtime/lease.ts';
-import { UpstreamUnavailable } from '../src/slots/upstream-rules.ts';
+import { createRepairStore } from '../src/coverage/repair-store.sql.ts';
+import { LeaseLost } from '../src/engines/lease.ts';
+import { createLeaseStore } from '../src/engines/lease-store.ts';
+import type { StreamEvent } from '../src/upstream/item.ts';
+import { UpstreamUnavailable } from '../src/upstream/upstream-rules.ts';
+import { StreamEnded } from '../src/upstream/upstream-stream.ts';
+import { createXRecovery } from '../src/upstream/x/recovery.ts';
+import { createXSearch } from '../src/upstream/x/search.ts';
 import { createMigratedTemplate, silentEvents } from './support.ts';
 import { beginRule, openUpstreamWorld, type UpstreamWorld } from './upstream-world.ts';
 

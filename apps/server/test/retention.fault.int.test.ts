@@ -1,16 +1,17 @@
 import { eventually, type Template } from '@earshot/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Database } from '../src/adapters/postgres/database.ts';
-import { createMaintenance } from '../src/adapters/postgres/maintenance.ts';
-import { createMatchReader } from '../src/adapters/postgres/match-reader.ts';
-import { createMatchStore } from '../src/adapters/postgres/match-store.ts';
-import { createRetention } from '../src/adapters/postgres/retention.ts';
+import type { Database } from '../src/engines/database.ts';
 import { createParsedRules } from '../src/language/parsed-rules.ts';
+import { createMaintenance } from '../src/matching/maintenance.ts';
+import { createMatchStore } from '../src/matching/match-store.sql.ts';
 import type { MatchStore } from '../src/matching/match-store.ts';
+import { createRetention } from '../src/matching/retention.ts';
 import { storeBatch } from '../src/matching/store-batch.ts';
-import { createCursors } from '../src/readers/cursor.ts';
-import { createListMatches } from '../src/readers/list-matches.ts';
+import { listMatches } from '../src/readers/list-matches.ts';
+import { createMatchReader } from '../src/readers/match-reader.sql.ts';
+import { createCursors } from '../src/runtime/cursor.ts';
 import { Failure } from '../src/runtime/failure.ts';
+import { callOf } from './call-of.ts';
 import { createLocalBells } from './local-bells.ts';
 import { xEvent } from './stream-events.ts';
 import { createMigratedTemplate, openTestDatabase, seedRules, silentEvents } from './support.ts';
@@ -23,7 +24,6 @@ afterAll(() => template?.[Symbol.asyncDispose]());
 
 const dayMs = 86_400_000;
 const daysAgo = (days: number) => new Date(Date.now() - days * dayMs).toISOString().slice(0, 10);
-const principal = { accountId: 'acc_1', keyId: 'key_1', plan: 'paid', scopes: [] } as const;
 
 /** Two rules; `store` writes an event of a day for each of the rules. */
 async function openStore(changed: Partial<MatchStore> = {}) {
@@ -41,7 +41,7 @@ async function openStore(changed: Partial<MatchStore> = {}) {
       logged,
     ]);
   };
-  const list = createListMatches({
+  const list = listMatches({
     reader: createMatchReader(database),
     rules: { exists: async () => true },
     coverage: async () => ({ complete_through: null, gaps: [] }),
@@ -56,11 +56,8 @@ async function openStore(changed: Partial<MatchStore> = {}) {
   });
   const follow = (request: { cursor?: string | null; rule_id?: string; limit?: number } = {}) => {
     const { cursor, rule_id, limit = 100 } = request;
-    return list(
-      principal,
-      { order: 'oldest', limit, ...(cursor && { cursor }), ...(rule_id && { rule_id }) },
-      new AbortController().signal,
-    );
+    const filter = { ...(cursor && { cursor }), ...(rule_id && { rule_id }) };
+    return list(callOf('ListMatches', { order: 'oldest', limit, ...filter }));
   };
   return { database, write, follow, [Symbol.asyncDispose]: () => all.disposeAsync() };
 }

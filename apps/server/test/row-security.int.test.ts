@@ -1,6 +1,6 @@
 import type { Template } from '@earshot/testkit';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
-import type { Database, Sql } from '../src/adapters/postgres/database.ts';
+import type { Database, Sql } from '../src/engines/database.ts';
 import { createMigratedTemplate, openTestDatabase, seedRules } from './support.ts';
 
 let template: Template;

@@ -1,13 +1,14 @@
 import type { Platform } from '@earshot/contract';
 import { eventually, type Template } from '@earshot/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createMatchStore } from '../src/adapters/postgres/match-store.ts';
-import { createRuleChangeStore } from '../src/adapters/postgres/rule-change-store.ts';
-import { createRuleStore } from '../src/adapters/postgres/rule-store.ts';
-import { createRuleUpkeep } from '../src/adapters/postgres/rule-upkeep.ts';
-import { createSourceStore } from '../src/adapters/postgres/source-store.ts';
-import { createReleaseOldSlotsWorker } from '../src/rules/release-old-slots-worker.ts';
+import { createSourceStore } from '../src/ingest/source-store.sql.ts';
+import { createMatchStore } from '../src/matching/match-store.sql.ts';
+import { createRuleChangeStore } from '../src/rules/rule-change-store.sql.ts';
 import type { RuleUpdate } from '../src/rules/rule-change-store.ts';
+import { createRuleStore } from '../src/rules/rule-store.sql.ts';
+import { createRuleUpkeep } from '../src/rules/rule-upkeep.sql.ts';
+import { releaseOldSlots } from '../src/rules/upkeep.ts';
+import { every } from '../src/runtime/every.ts';
 import { changeBy, created } from './changes.ts';
 import { createLocalBells } from './local-bells.ts';
 import { createMigratedTemplate, openTestDatabase } from './support.ts';
@@ -196,18 +197,19 @@ test('an old slot is kept while events that were logged before are not matched y
   const ruleId = await rules.create({ x: 'old' });
   await rules.update(ruleId, 'new');
   const progress = { logged: 7, matched: 6, asked: 0 };
-  await using _worker = runWorker(
-    createReleaseOldSlotsWorker({
-      store: rules.upkeep,
-      progress: {
-        logged: () => Promise.resolve(progress.logged),
-        matched: () => {
-          progress.asked++;
-          return Promise.resolve(progress.matched);
-        },
+  const releasing = {
+    store: rules.upkeep,
+    progress: {
+      logged: () => Promise.resolve(progress.logged),
+      matched: () => {
+        progress.asked++;
+        return Promise.resolve(progress.matched);
       },
-      bells: createLocalBells(),
-    }),
+    },
+    bells: createLocalBells(),
+  };
+  await using _worker = runWorker(
+    every('release-old-slots', 50, (signal) => releaseOldSlots(releasing, signal)),
   );
   await eventually(() => Promise.resolve(expect(progress.asked).toBeGreaterThan(1)), { timeoutMs: 10_000 });
   expect(await rules.heard(ruleId)).toEqual(['new v2', 'old v1']);

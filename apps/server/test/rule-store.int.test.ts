@@ -1,7 +1,7 @@
 import type { Template } from '@earshot/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createRuleStore } from '../src/adapters/postgres/rule-store.ts';
-import { createSourceStore } from '../src/adapters/postgres/source-store.ts';
+import { createSourceStore } from '../src/ingest/source-store.sql.ts';
+import { createRuleStore } from '../src/rules/rule-store.sql.ts';
 import { changeBy, created } from './changes.ts';
 import { createMigratedTemplate, openTestDatabase } from './support.ts';
 import { beginRule } from './upstream-world.ts';

@@ -1,6 +1,6 @@
 import { eventually, startTestNats, type Template } from '@earshot/testkit';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createEventSource } from '../src/adapters/nats/event-source.ts';
+import { createEventSource } from '../src/event-log/event-source.ts';
 import { openLogWorld } from './log-world.ts';
 import { createMigratedTemplate, openTestDatabase } from './support.ts';
 

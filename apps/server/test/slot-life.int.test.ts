@@ -1,11 +1,11 @@
 import type { Template } from '@earshot/testkit';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import type { Database } from '../src/adapters/postgres/database.ts';
-import { createLeaseStore } from '../src/adapters/postgres/lease-store.ts';
-import { createRegistrarStore } from '../src/adapters/postgres/registrar-store.ts';
-import { createRuleStore } from '../src/adapters/postgres/rule-store.ts';
-import { createSourceStore } from '../src/adapters/postgres/source-store.ts';
-import type { Lease } from '../src/runtime/lease.ts';
+import type { Database } from '../src/engines/database.ts';
+import type { Lease } from '../src/engines/lease.ts';
+import { createLeaseStore } from '../src/engines/lease-store.ts';
+import { createSourceStore } from '../src/ingest/source-store.sql.ts';
+import { createRuleStore } from '../src/rules/rule-store.sql.ts';
+import { createRegistrarStore } from '../src/slots/registrar-store.sql.ts';
 import type { SlotEvent, SlotState } from '../src/slots/slot.ts';
 import { expectedLife } from './slot-life.ts';
 import { createMigratedTemplate, openTestDatabase } from './support.ts';

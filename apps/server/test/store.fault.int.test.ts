@@ -1,10 +1,10 @@
 import { eventually, startTcpProxy, startTestNats, startTestPostgres, type Template } from '@earshot/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Database } from '../src/adapters/postgres/database.ts';
-import { createMaintenance } from '../src/adapters/postgres/maintenance.ts';
-import { createMatchStore } from '../src/adapters/postgres/match-store.ts';
-import { migrate } from '../src/adapters/postgres/migrate.ts';
-import type { EventSource } from '../src/matching/event-source.ts';
+import type { Database } from '../src/engines/database.ts';
+import { migrate } from '../src/engines/migrate.ts';
+import type { EventSource } from '../src/event-log/logged-event.ts';
+import { createMaintenance } from '../src/matching/maintenance.ts';
+import { createMatchStore } from '../src/matching/match-store.sql.ts';
 import type { MatchStore } from '../src/matching/match-store.ts';
 import { Failure } from '../src/runtime/failure.ts';
 import { acknowledgedEarly, openLogWorld } from './log-world.ts';

@@ -1,4 +1,4 @@
-import type { StreamEvent } from '../src/ingest/stream-event.ts';
+import type { StreamEvent } from '../src/upstream/item.ts';
 
 /** A post of today that matched these upstream rules. */
 export function xEvent(number: number, changed: Partial<StreamEvent> = {}): StreamEvent {

@@ -1,7 +1,7 @@
 import { eventually, type Template } from '@earshot/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createXStream } from '../src/adapters/x/stream.ts';
-import type { EventLog } from '../src/ingest/event-log.ts';
+import type { EventLog } from '../src/event-log/event-log-port.ts';
+import { createXStream } from '../src/upstream/x/stream.ts';
 import { addRule, createMemoryLog, open, soon, startIngest } from './ingest-support.ts';
 import { createMigratedTemplate } from './support.ts';
 import { openUpstreamWorld } from './upstream-world.ts';

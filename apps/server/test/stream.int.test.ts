@@ -1,7 +1,7 @@
 import { errorSchema, operations } from '@earshot/contract';
 import { eventually, type SseEvent, type Template } from '@earshot/testkit';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { createRuleStore } from '../src/adapters/postgres/rule-store.ts';
+import { createRuleStore } from '../src/rules/rule-store.sql.ts';
 import { type ReaderApi, type ReaderWorld, type StreamOptions, startReaderWorld } from './reader-world.ts';
 import { createMigratedTemplate } from './support.ts';
 

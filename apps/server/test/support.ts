@@ -1,8 +1,8 @@
 import { createTemplate, type Template, testPostgresUrl } from '@earshot/testkit';
 import { pino } from 'pino';
-import { type Database, openDatabase } from '../src/adapters/postgres/database.ts';
-import { createMaintenance } from '../src/adapters/postgres/maintenance.ts';
-import { migrate } from '../src/adapters/postgres/migrate.ts';
+import { type Database, openDatabase } from '../src/engines/database.ts';
+import { migrate } from '../src/engines/migrate.ts';
+import { createMaintenance } from '../src/matching/maintenance.ts';
 import { createEvents, type Events } from '../src/observability/events.ts';
 import type { Logger } from '../src/observability/logger.ts';
 import { createMetrics } from '../src/observability/metrics.ts';

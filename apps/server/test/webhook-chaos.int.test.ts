@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { eventually, type Template } from '@earshot/testkit';
 import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Database } from '../src/adapters/postgres/database.ts';
+import type { Database } from '../src/engines/database.ts';
 import { type CheckpointLabel, deliveryCheckpoints } from '../src/runtime/checkpoint.ts';
 import type { DeliveryStore } from '../src/webhooks/delivery-store.ts';
 import { createMigratedTemplate, openTestDatabase, seedRules } from './support.ts';

@@ -2,7 +2,7 @@ import { operations } from '@earshot/contract';
 import { eventually, type Template } from '@earshot/testkit';
 import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Database } from '../src/adapters/postgres/database.ts';
+import type { Database } from '../src/engines/database.ts';
 import { createMigratedTemplate, openTestDatabase, seedRules } from './support.ts';
 import { type Received, startEndpoint } from './web-endpoint.ts';
 import { createWebhookWorld, type TestWebhook, type WebhookWorld } from './webhook-world.ts';

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { isWellFormedKey } from '@earshot/contract';
-import type { KeyGuesses } from '../limits/key-guesses.ts';
 import { Failure } from '../runtime/failure.ts';
+import type { KeyGuesses } from './key-guesses.ts';
 import type { Principal } from './principal.ts';
 
 export interface KeyStore {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { createKeyGuesses } from '../limits/key-guesses.ts';
 import { createAuthenticate } from './authenticate.ts';
-import { createKey } from './create-key.ts';
+import { newKey } from './create-key.ts';
+import { createKeyGuesses } from './key-guesses.ts';
 import type { Principal } from './principal.ts';
 
 const principal: Principal = { accountId: 'acc_1', keyId: 'key_1', plan: 'paid', scopes: [] };
@@ -29,7 +29,7 @@ function setUp(known: readonly string[]) {
   return { authenticate, authenticateFrom, clock, asked, touched, revokeAll: () => (valid = new Set()) };
 }
 
-const { key, hash } = createKey();
+const { key, hash } = newKey();
 const bearer = `Bearer ${key}`;
 
 describe('a key', () => {
@@ -90,7 +90,7 @@ describe('a key', () => {
 });
 
 describe('keys that nobody knows', () => {
-  const unknown = (count: number) => Array.from({ length: count }, () => `Bearer ${createKey().key}`);
+  const unknown = (count: number) => Array.from({ length: count }, () => `Bearer ${newKey().key}`);
 
   test('are looked up so many times per minute and address, and then refused without a look', async () => {
     const { authenticateFrom, asked, clock } = setUp([]);
@@ -137,7 +137,7 @@ describe('keys that nobody knows', () => {
   });
 
   test('do not count when they turn out to be valid, also when many come at once', async () => {
-    const keys = Array.from({ length: 30 }, createKey);
+    const keys = Array.from({ length: 30 }, newKey);
     const { authenticate } = setUp(keys.map((one) => one.hash.toString('hex')));
     const found = await Promise.all(keys.map((one) => authenticate(`Bearer ${one.key}`)));
     expect(new Set(found)).toEqual(new Set([principal]));
@@ -145,8 +145,8 @@ describe('keys that nobody knows', () => {
 });
 
 test('a new key is shown by its beginning and end, and is known by its hash', () => {
-  const made = createKey();
+  const made = newKey();
   expect(made.display).toBe(`${made.key.slice(0, 8)}…${made.key.slice(-4)}`);
-  expect(createKey().key).not.toBe(made.key);
+  expect(newKey().key).not.toBe(made.key);
   expect(made.hash).toHaveLength(32);
 });

@@ -11,7 +11,7 @@ export interface NewKey {
   readonly display: string;
 }
 
-export function createKey(): NewKey {
+export function newKey(): NewKey {
   const key = formatKey(Array.from({ length: 32 }, () => base62.charAt(randomInt(62))).join(''));
   return {
     key,

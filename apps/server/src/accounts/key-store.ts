@@ -1,5 +1,5 @@
 import type { AnswerOf, Key } from '@earshot/contract';
-import type { Change } from '../changes/change.ts';
+import type { Change } from './change.ts';
 import type { NewKey, StoredKey } from './create-key.ts';
 
 /** The keys of an account. The account is that of the change; a foreign key is like one that does not exist. */

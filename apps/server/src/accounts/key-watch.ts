@@ -1,4 +1,4 @@
-import { pause } from '../runtime/pause.ts';
+import { every } from '../runtime/every.ts';
 import type { Worker } from '../runtime/worker.ts';
 
 /** A key that was revoked or has expired is found out within this time (promise: 5 s). */
@@ -19,18 +19,12 @@ export interface KeyWatch {
 export function createKeyWatch(store: WatchedKeys, everyMs: number = lookEveryMs): KeyWatch {
   const watched = new Map<string, Set<AbortController>>();
   return {
-    worker: {
-      name: 'key-watch',
-      async run(signal) {
-        while (!signal.aborted) {
-          const keyIds = [...watched.keys()];
-          for (const keyId of keyIds.length === 0 ? [] : await store.ended(keyIds)) {
-            for (const controller of watched.get(keyId) ?? []) controller.abort();
-          }
-          await pause(everyMs, signal);
-        }
-      },
-    },
+    worker: every('key-watch', everyMs, async () => {
+      const keyIds = [...watched.keys()];
+      for (const keyId of keyIds.length === 0 ? [] : await store.ended(keyIds)) {
+        for (const controller of watched.get(keyId) ?? []) controller.abort();
+      }
+    }),
     watch(keyId) {
       const controller = new AbortController();
       const controllers = watched.get(keyId) ?? new Set();

@@ -1,11 +1,9 @@
-import type { AnswerOf, RequestOf } from '@earshot/contract';
-import type { Change } from '../changes/change.ts';
 import { Failure } from '../runtime/failure.ts';
 import { newId } from '../runtime/ids.ts';
-import { createKey } from './create-key.ts';
+import type { Handler } from './call.ts';
+import { newKey } from './create-key.ts';
 import type { AccountKeys } from './key-store.ts';
 import type { Plans } from './plans.ts';
-import type { Principal } from './principal.ts';
 
 export interface ManageKeysOptions {
   readonly store: AccountKeys;
@@ -14,12 +12,8 @@ export interface ManageKeysOptions {
 }
 
 /** A key never gives more than it has: neither scopes nor another account. */
-export function createCreateKey({ store, plans, contact }: ManageKeysOptions) {
-  return async (
-    principal: Principal,
-    request: RequestOf<'CreateKey'>,
-    change: Change,
-  ): Promise<AnswerOf<'CreateKey'>> => {
+export function createKey({ store, plans, contact }: ManageKeysOptions): Handler<'CreateKey'> {
+  return async ({ principal, request, change }) => {
     const scopes = request.scopes ?? principal.scopes;
     const lacking = scopes.find((scope) => !principal.scopes.includes(scope));
     if (lacking !== undefined) {
@@ -31,7 +25,7 @@ export function createCreateKey({ store, plans, contact }: ManageKeysOptions) {
     }
     const expiresAt = readExpiry(request.expires_at);
     const { keysMax } = plans[principal.plan];
-    const key = createKey();
+    const key = newKey();
     const outcome = await store.createKey(change, key, { id: newId('key'), scopes, expiresAt, keysMax });
     switch (outcome.kind) {
       case 'created':
@@ -58,8 +52,8 @@ function readExpiry(text: string | undefined): Date | null {
   });
 }
 
-export function createRevokeKey(store: Pick<AccountKeys, 'revokeKey'>) {
-  return async (request: RequestOf<'RevokeKey'>, change: Change): Promise<AnswerOf<'RevokeKey'>> => {
+export function revokeKey(store: Pick<AccountKeys, 'revokeKey'>): Handler<'RevokeKey'> {
+  return async ({ request, change }) => {
     const answer = await store.revokeKey(change, request.key_id);
     // The same, to the byte, for an unknown key, a revoked one and another account's (I7).
     if (!answer) {
@@ -67,4 +61,8 @@ export function createRevokeKey(store: Pick<AccountKeys, 'revokeKey'>) {
     }
     return answer;
   };
+}
+
+export function listKeys(store: Pick<AccountKeys, 'listKeys'>): Handler<'ListKeys'> {
+  return async ({ principal }) => ({ keys: await store.listKeys(principal.accountId) });
 }

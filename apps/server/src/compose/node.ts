@@ -1,9 +1,8 @@
 import { startMetricsServer } from '../http/metrics-server.ts';
-import { workersOf } from '../roles.ts';
 import { supervise } from '../runtime/supervisor.ts';
 import { createApi } from './api.ts';
 import { connectShared, type NodeOptions } from './shared.ts';
-import { createRoles } from './workers.ts';
+import { workersOf } from './workers.ts';
 
 export interface Node extends AsyncDisposable {
   /** Null on a node without the api role. */
@@ -21,7 +20,7 @@ export async function startNode(options: NodeOptions): Promise<Node> {
   const metricsServer = stack.use(
     await startMetricsServer({ host: config.host, port: config.metricsPort, metrics: shared.metrics }),
   );
-  const workers = await workersOf(createRoles(shared, stack), config.roles);
+  const workers = await workersOf(shared, stack, config.roles);
   stack.use(supervise(workers, shared));
   const api = config.roles.includes('api') ? stack.use(await createApi(shared, stack)) : null;
   const address = (await api?.listen(config.host, config.port)) ?? null;

@@ -1,19 +1,23 @@
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
-import { createBells } from '../adapters/nats/bells.ts';
-import { connectNats, type Nats } from '../adapters/nats/connection.ts';
-import { ensureEventsStream } from '../adapters/nats/events-stream.ts';
-import { type Database, openDatabase } from '../adapters/postgres/database.ts';
-import { type Installation, readInstallation } from '../adapters/postgres/installation.ts';
-import { createMaintenance } from '../adapters/postgres/maintenance.ts';
-import { assertDurable, migrate } from '../adapters/postgres/migrate.ts';
 import type { Config } from '../config.ts';
+import type { Bells } from '../engines/bells.ts';
+import { type Database, openDatabase } from '../engines/database.ts';
+import { type Installation, readInstallation } from '../engines/installation.ts';
+import { assertDurable, migrate } from '../engines/migrate.ts';
+import { connectNats, type Nats } from '../engines/nats.ts';
+import { createBells } from '../engines/nats-bells.ts';
+import { ensureEventsStream } from '../event-log/events-stream.ts';
 import { createParsedRules, type ParsedRules } from '../language/parsed-rules.ts';
+import { createMaintenance } from '../matching/maintenance.ts';
 import { createEvents, type Events } from '../observability/events.ts';
 import type { Logger } from '../observability/logger.ts';
 import { createMetrics, type Metrics } from '../observability/metrics.ts';
-import type { Bells } from '../runtime/bell.ts';
 import type { Checkpoint } from '../runtime/checkpoint.ts';
+import type { Sender } from '../webhooks/endpoint.ts';
+import { createResolve } from '../webhooks/resolve.ts';
+import { createSecretBox, type SecretBox } from '../webhooks/secret-box.ts';
+import { createSender } from '../webhooks/sender.ts';
 
 export interface NodeOptions {
   readonly config: Config;
@@ -61,4 +65,13 @@ export async function connectShared(options: NodeOptions, stack: AsyncDisposable
     metrics,
     events: createEvents(log, metrics),
   };
+}
+
+/** Null when the operator has not configured a key for secrets. */
+export function secretBoxOf({ secretsKey }: Config): SecretBox | null {
+  return secretsKey === undefined ? null : createSecretBox(secretsKey);
+}
+
+export function openSender({ allowInsecureWebhooks }: Config): Sender & AsyncDisposable {
+  return createSender({ resolve: createResolve(), allowInsecure: allowInsecureWebhooks });
 }

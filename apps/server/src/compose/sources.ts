@@ -1,21 +1,21 @@
 import type { Platform } from '@earshot/contract';
-import { createFirehoseRules } from '../adapters/firehose/rules.ts';
-import { createFirehoseStream } from '../adapters/firehose/stream.ts';
-import { createSourceStore } from '../adapters/postgres/source-store.ts';
-import { createUpstreamClient } from '../adapters/upstream/client.ts';
-import { createFreeSlot } from '../adapters/x/connections.ts';
-import { createXRecovery } from '../adapters/x/recovery.ts';
-import { createXRules } from '../adapters/x/rules.ts';
-import { createXSearch } from '../adapters/x/search.ts';
-import { createXStream } from '../adapters/x/stream.ts';
 import type { Config } from '../config.ts';
-import type { PostSearch } from '../coverage/post-search.ts';
 import type { Recovery } from '../coverage/recover-gap.ts';
 import type { Protocol } from '../ingest/connector.ts';
-import { firehoseProtocol } from '../ingest/firehose-protocol.ts';
-import type { UpstreamStream } from '../ingest/upstream-stream.ts';
-import { xProtocol } from '../ingest/x-protocol.ts';
-import type { UpstreamRules } from '../slots/upstream-rules.ts';
+import { createSourceStore } from '../ingest/source-store.sql.ts';
+import { createUpstreamClient } from '../upstream/client.ts';
+import { firehoseProtocol } from '../upstream/firehose/protocol.ts';
+import { createFirehoseRules } from '../upstream/firehose/rules.ts';
+import { createFirehoseStream } from '../upstream/firehose/stream.ts';
+import type { PostSearch } from '../upstream/post-search.ts';
+import type { UpstreamRules } from '../upstream/upstream-rules.ts';
+import type { UpstreamStream } from '../upstream/upstream-stream.ts';
+import { createFreeSlot } from '../upstream/x/connections.ts';
+import { xProtocol } from '../upstream/x/protocol.ts';
+import { createXRecovery } from '../upstream/x/recovery.ts';
+import { createXRules } from '../upstream/x/rules.ts';
+import { createXSearch } from '../upstream/x/search.ts';
+import { createXStream } from '../upstream/x/stream.ts';
 import type { Shared } from './shared.ts';
 
 export interface Source {

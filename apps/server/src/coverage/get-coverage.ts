@@ -1,5 +1,5 @@
 import type { AnswerOf, RequestOf } from '@earshot/contract';
-import type { Principal } from '../accounts/principal.ts';
+import type { Handler } from '../accounts/call.ts';
 import { noSuchRule } from '../rules/no-such-rule.ts';
 import type { RuleStore } from '../rules/rule-store.ts';
 import type { CoverageStore } from './coverage-store.ts';
@@ -18,11 +18,8 @@ export interface GetCoverageOptions {
   readonly nowMs: () => number;
 }
 
-export function createGetCoverage({ store, rules, nowMs }: GetCoverageOptions) {
-  return async (
-    { accountId }: Principal,
-    request: RequestOf<'GetCoverage'>,
-  ): Promise<AnswerOf<'GetCoverage'>> => {
+export function getCoverage({ store, rules, nowMs }: GetCoverageOptions): Handler<'GetCoverage'> {
+  return async ({ principal: { accountId }, request }) => {
     const ruleId = request.rule_id ?? null;
     if (ruleId !== null && !(await rules.exists(accountId, ruleId))) throw noSuchRule();
     const { from, to } = windowOf(request, nowMs());

@@ -1,10 +1,10 @@
-import type { EventLog } from '../ingest/event-log.ts';
-import { readItem } from '../ingest/read-item.ts';
-import type { StreamEvent } from '../ingest/stream-event.ts';
-import { StreamEnded } from '../ingest/upstream-stream.ts';
+import type { Lease } from '../engines/lease.ts';
+import type { EventLog } from '../event-log/event-log-port.ts';
 import type { Events } from '../observability/events.ts';
-import type { Lease } from '../runtime/lease.ts';
-import { UpstreamUnavailable } from '../slots/upstream-rules.ts';
+import type { StreamEvent } from '../upstream/item.ts';
+import { readItem } from '../upstream/read-item.ts';
+import { UpstreamUnavailable } from '../upstream/upstream-rules.ts';
+import { StreamEnded } from '../upstream/upstream-stream.ts';
 import { deliveryDelayMs } from './repair-gap.ts';
 import type { Gap, RepairStore } from './repair-store.ts';
 

@@ -1,12 +1,12 @@
-import type { EventLog } from '../ingest/event-log.ts';
-import { readItem } from '../ingest/read-item.ts';
-import type { StreamEvent } from '../ingest/stream-event.ts';
+import type { Lease } from '../engines/lease.ts';
+import type { EventLog } from '../event-log/event-log-port.ts';
 import type { Events } from '../observability/events.ts';
-import type { Lease } from '../runtime/lease.ts';
 import { pause } from '../runtime/pause.ts';
 import { slotTag } from '../slots/slot.ts';
+import type { StreamEvent } from '../upstream/item.ts';
+import type { PostSearch } from '../upstream/post-search.ts';
+import { readItem } from '../upstream/read-item.ts';
 import { planRepair } from './plan-repair.ts';
-import type { PostSearch } from './post-search.ts';
 import type { Gap, RepairProgress, RepairStore, WaitingRepair } from './repair-store.ts';
 
 /** The stream delivers up to some seconds late: what was written shortly before the gap may have fallen into it. */

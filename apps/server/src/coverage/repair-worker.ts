@@ -1,9 +1,9 @@
+import type { Lease } from '../engines/lease.ts';
+import { createLeasedWorker, type LeasedWorkerOptions } from '../engines/leased-worker.ts';
 import type { Events } from '../observability/events.ts';
-import type { Lease } from '../runtime/lease.ts';
-import { createLeasedWorker, type LeasedWorkerOptions } from '../runtime/leased-worker.ts';
 import { pause } from '../runtime/pause.ts';
 import type { Worker } from '../runtime/worker.ts';
-import { UpstreamUnavailable } from '../slots/upstream-rules.ts';
+import { UpstreamUnavailable } from '../upstream/upstream-rules.ts';
 import type { Gap, RepairStore } from './repair-store.ts';
 
 /** Search lags behind the stream: what is younger may not be in its index yet. */

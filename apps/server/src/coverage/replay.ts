@@ -1,4 +1,6 @@
-import type { Gap } from './repair-store.ts';
+import type { Lease } from '../engines/lease.ts';
+import type { Events } from '../observability/events.ts';
+import type { Gap, RepairStore } from './repair-store.ts';
 
 /** What is known about a source whose upstream replays what was missed. */
 export interface ReplayEvidence {
@@ -34,4 +36,35 @@ export function judgeReplay(
   const isPast = matchedAt > gap.to.getTime() + clockMarginMs && provenUntil > loggedAt + proofMarginMs;
   const isSilent = provenUntil - Math.max(latest.from.getTime(), loggedAt) > silenceMs;
   return isPast || isSilent ? 'through' : 'not_yet';
+}
+
+export interface SettleReplayedOptions {
+  readonly sourceId: string;
+  readonly store: Pick<RepairStore, 'openGaps' | 'settleWhole'>;
+  /** Null while the source has never listened. */
+  readonly latestInterval: (sourceId: string) => Promise<ReplayEvidence['latest'] | null>;
+  readonly lastEvent: (sourceId: string) => Promise<ReplayEvidence['lastEvent']>;
+  readonly events: Events;
+}
+
+/** The stream itself repairs the gaps of Firehose, by resuming; this writes to the ledger when it has. */
+export async function settleReplayed(options: SettleReplayedOptions, lease: Lease): Promise<void> {
+  const { sourceId, store, events } = options;
+  const gaps = await store.openGaps(sourceId, 0);
+  if (gaps.length === 0) return;
+  // In this order: an event that is logged between the two questions must not look older than the proof.
+  const latest = await options.latestInterval(sourceId);
+  const lastEvent = await options.lastEvent(sourceId);
+  if (!latest) return;
+  for (const gap of gaps) {
+    const verdict = judgeReplay(gap, { lastEvent, latest });
+    if (verdict === 'not_yet') continue;
+    const isThrough = verdict === 'through';
+    await store.settleWhole(lease, gap, {
+      repair: isThrough ? 'repaired' : 'none',
+      via: 'replay',
+      because: isThrough ? null : 'longer_than_replay',
+    });
+    if (isThrough) events.gapRepaired({ sourceId, from: gap.from, to: gap.to, via: 'replay' });
+  }
 }

@@ -2,7 +2,7 @@ import { createMcpOverHttp } from '@earshot/mcp';
 import { createEarshot } from '@earshot/sdk';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Authenticate } from '../accounts/authenticate.ts';
-import type { RateLimits } from '../limits/rate-limits.ts';
+import type { RateLimits } from '../accounts/rate-limits.ts';
 import type { Logger } from '../observability/logger.ts';
 import { Failure } from '../runtime/failure.ts';
 import type { InnerCalls } from './inner-calls.ts';

@@ -1,12 +1,13 @@
 import { isUtf8 } from 'node:buffer';
 import type { Socket } from 'node:net';
-import { type Operation, operations, violationsOf } from '@earshot/contract';
+import { type Operation, type OperationId, operations, violationsOf } from '@earshot/contract';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import { type AnswerOnce, readIdempotencyKey } from '../accounts/answer-once.ts';
 import type { Authenticate } from '../accounts/authenticate.ts';
+import type { Call } from '../accounts/call.ts';
+import type { Change } from '../accounts/change.ts';
 import type { Principal } from '../accounts/principal.ts';
-import { type AnswerOnce, readIdempotencyKey } from '../changes/answer-once.ts';
-import type { Change } from '../changes/change.ts';
-import type { RateLimits } from '../limits/rate-limits.ts';
+import type { RateLimits } from '../accounts/rate-limits.ts';
 import type { Events } from '../observability/events.ts';
 import type { Logger } from '../observability/logger.ts';
 import type { EventStream } from '../runtime/event-stream.ts';
@@ -14,10 +15,10 @@ import { Failure } from '../runtime/failure.ts';
 import { trackAnswers } from './answers-under-way.ts';
 import { addDiscovery } from './discovery.ts';
 import { bodyBytesMax, errorAnswer, failureText } from './error-answer.ts';
+import type { Handlers } from './handlers.ts';
 import { createInnerCalls } from './inner-calls.ts';
 import { addMcp } from './mcp.ts';
 import { requestIdOf } from './request-id.ts';
-import type { AnyRoute } from './route.ts';
 import { eventStreamHeaders, sendEvents } from './sse-writer.ts';
 
 declare module 'fastify' {
@@ -28,7 +29,7 @@ declare module 'fastify' {
 }
 
 export interface HttpServerOptions {
-  readonly routes: readonly AnyRoute[];
+  readonly handlers: Handlers;
   readonly authenticate: Authenticate;
   readonly limits: RateLimits;
   readonly answerOnce: AnswerOnce;
@@ -89,7 +90,8 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   app.setNotFoundHandler((request, reply) => sendError(options, noSuchPath(app, request), request, reply));
   addDiscovery(app, { isReady: options.isReady });
   addMcp(app, { ...options, innerCalls });
-  for (const route of options.routes) addRoute(app, { ...options, leaving: leaving.signal }, route);
+  for (const operation of Object.values(operations))
+    addOperation(app, { ...options, leaving: leaving.signal }, operation);
   return {
     listen: (host, port) => app.listen({ host, port }),
     drain() {
@@ -125,12 +127,14 @@ interface Asked {
 }
 
 /** Authenticate, limit, authorise, parse, act, answer: in this order for every operation. */
-function addRoute(
+function addOperation(
   app: FastifyInstance,
-  { authenticate, limits, answerOnce, events, leaving }: HttpServerOptions & { leaving: AbortSignal },
-  route: AnyRoute,
+  options: HttpServerOptions & { leaving: AbortSignal },
+  operation: Operation & { id: OperationId },
 ): void {
-  const operation: Operation = operations[route.id];
+  const { handlers, authenticate, limits, answerOnce, events, leaving } = options;
+  // The schema of this very operation parses what it is called with; the union of all operations cannot say that.
+  const carryOut = handlers[operation.id] as (call: Call<never>) => ReturnType<Handlers[OperationId]>;
   const asking = new WeakMap<FastifyRequest, Asked>();
   app.route({
     method: operation.method,
@@ -162,9 +166,8 @@ function addRoute(
       const { accountId, keyId: actor } = principal;
       const lastEventId = request.headers['last-event-id']?.toString() ?? null;
       const handle = (claim: Change['claim']) => {
-        const change = { accountId, actor, operation: route.id, requestId: request.id, claim };
-        // The schema of this very operation has just parsed it; the union of all routes cannot say that.
-        return route.handle(principal, parsed as never, { signal, change, lastEventId });
+        const change = { accountId, actor, operation: operation.id, requestId: request.id, claim };
+        return carryOut({ principal, request: parsed as never, change, signal, lastEventId });
       };
       reply.header('content-type', 'application/json; charset=utf-8');
       if (key === null) {
@@ -173,7 +176,7 @@ function addRoute(
         asked.release();
         return startStream(reply, answer, { signal, events });
       }
-      const asOnce = { accountId, operation: route.id, key, request: parsed };
+      const asOnce = { accountId, operation: operation.id, key, request: parsed };
       const { body, replayed } = await answerOnce(asOnce, handle);
       if (replayed) reply.header('idempotent-replayed', 'true');
       return reply.send(body);

@@ -1,12 +1,18 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
+import { operations } from '@earshot/contract';
 import { pino } from 'pino';
 import { expect, test } from 'vitest';
 import type { Principal } from '../accounts/principal.ts';
 import { createEvents } from '../observability/events.ts';
 import { createMetrics } from '../observability/metrics.ts';
-import { listKeysRoute } from './routes/list-keys.ts';
+import type { Handlers } from './handlers.ts';
 import { createHttpServer } from './server.ts';
+
+/** Nobody gets so far. */
+const handlers = Object.fromEntries(
+  Object.keys(operations).map((id) => [id, () => Promise.reject(new Error(`${id} was called`))]),
+) as unknown as Handlers;
 
 const principal: Principal = { accountId: 'acc_1', keyId: 'key_1', plan: 'paid', scopes: ['keys:write'] };
 
@@ -16,7 +22,7 @@ test('a caller that goes while its key is looked up gives its place back', async
   const known = Promise.withResolvers<Principal>();
   const released = Promise.withResolvers<void>();
   await using server = createHttpServer({
-    routes: [listKeysRoute({ listKeys: () => Promise.resolve([]) })],
+    handlers,
     authenticate: () => {
       asked.resolve();
       return known.promise;

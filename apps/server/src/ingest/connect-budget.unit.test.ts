@@ -1,11 +1,11 @@
 import type { Platform } from '@earshot/contract';
 import { describe, expect, test } from 'vitest';
 import { type SpentCalls, spend } from '../slots/call-budget.ts';
+import { firehoseProtocol } from '../upstream/firehose/protocol.ts';
+import type { StreamEnding } from '../upstream/stream-ending.ts';
+import { xProtocol } from '../upstream/x/protocol.ts';
 import { connectWaitMs } from './connect-budget.ts';
 import { afterEnding, afterOpening, newConnector, type Protocol } from './connector.ts';
-import { firehoseProtocol } from './firehose-protocol.ts';
-import type { StreamEnding } from './stream-ending.ts';
-import { xProtocol } from './x-protocol.ts';
 
 const hourMs = 3_600_000;
 

@@ -1,7 +1,7 @@
-import type { Lease } from '../runtime/lease.ts';
+import type { Lease } from '../engines/lease.ts';
 import type { CallLimit } from '../slots/call-budget.ts';
+import type { EndingKind } from '../upstream/stream-ending.ts';
 import type { SourceState } from './connector.ts';
-import type { EndingKind } from './stream-ending.ts';
 
 /** What the connector of a source leaves for people and for its successor. Changes throw LeaseLost without the lease. */
 export interface ConnectorStore {

@@ -1,5 +1,5 @@
 import type { CallLimit } from '../slots/call-budget.ts';
-import type { EndingKind, StreamEnding } from './stream-ending.ts';
+import type { EndingKind, StreamEnding } from '../upstream/stream-ending.ts';
 
 /** What people see of a source: is it listening, and if not, what keeps it. */
 export const sourceStates = [

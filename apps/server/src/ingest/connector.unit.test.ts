@@ -1,5 +1,8 @@
 import type { Platform } from '@earshot/contract';
 import { describe, expect, test } from 'vitest';
+import { firehoseProtocol } from '../upstream/firehose/protocol.ts';
+import { type EndingKind, endingKinds, type StreamEnding } from '../upstream/stream-ending.ts';
+import { xProtocol } from '../upstream/x/protocol.ts';
 import {
   afterEnding,
   afterOpening,
@@ -9,9 +12,6 @@ import {
   sourceStates,
   steadyAfterMs,
 } from './connector.ts';
-import { firehoseProtocol } from './firehose-protocol.ts';
-import { type EndingKind, endingKinds, type StreamEnding } from './stream-ending.ts';
-import { xProtocol } from './x-protocol.ts';
 
 const protocols: Record<Platform, Protocol> = { x: xProtocol, firehose: firehoseProtocol };
 

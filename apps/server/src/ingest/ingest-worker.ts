@@ -1,19 +1,19 @@
 import type { Platform } from '@earshot/contract';
+import type { Bells } from '../engines/bells.ts';
+import type { Lease } from '../engines/lease.ts';
+import { createLeasedWorker, type LeasedWorkerOptions } from '../engines/leased-worker.ts';
+import type { EventLog } from '../event-log/event-log-port.ts';
 import type { Events } from '../observability/events.ts';
-import type { Bells } from '../runtime/bell.ts';
 import type { Checkpoint } from '../runtime/checkpoint.ts';
-import type { Lease } from '../runtime/lease.ts';
-import { createLeasedWorker, type LeasedWorkerOptions } from '../runtime/leased-worker.ts';
 import { pause } from '../runtime/pause.ts';
 import type { Worker } from '../runtime/worker.ts';
+import { StreamEnded, type StreamEnding, type UpstreamStream } from '../upstream/upstream-stream.ts';
 import { openConnectBudget } from './connect-budget.ts';
 import { afterEnding, afterOpening, type NextAttempt, newConnector, type Protocol } from './connector.ts';
 import type { ConnectorStore } from './connector-store.ts';
-import type { EventLog } from './event-log.ts';
 import { type ListenOptions, listen } from './listen.ts';
 import { createShowState } from './show-state.ts';
 import type { SourceStore } from './source-store.ts';
-import { StreamEnded, type StreamEnding, type UpstreamStream } from './upstream-stream.ts';
 import { watchVolume } from './watch-volume.ts';
 
 export interface IngestOptions extends LeasedWorkerOptions {

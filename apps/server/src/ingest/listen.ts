@@ -1,15 +1,15 @@
 import type { Platform } from '@earshot/contract';
+import type { Bells } from '../engines/bells.ts';
+import type { EventLog } from '../event-log/event-log-port.ts';
 import type { Events } from '../observability/events.ts';
-import type { Bells } from '../runtime/bell.ts';
 import { createBreather } from '../runtime/breather.ts';
 import type { Checkpoint } from '../runtime/checkpoint.ts';
+import type { StreamEvent } from '../upstream/item.ts';
+import { dropItem, readItem } from '../upstream/read-item.ts';
+import { StreamEnded, type StreamEnding, type UpstreamStream } from '../upstream/upstream-stream.ts';
 import { type Consecutive, createConsecutive } from './consecutive.ts';
-import type { EventLog } from './event-log.ts';
-import { dropItem, readItem } from './read-item.ts';
 import { createReadingLag, type ReadingLag } from './reading-lag.ts';
 import type { SourceStore } from './source-store.ts';
-import type { StreamEvent } from './stream-event.ts';
-import { StreamEnded, type StreamEnding, type UpstreamStream } from './upstream-stream.ts';
 import { createWakefulness } from './wakefulness.ts';
 
 /** Events between the socket and the log's acknowledgement. When it is full, the socket waits. */

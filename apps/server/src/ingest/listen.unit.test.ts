@@ -2,9 +2,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { createLocalBells } from '../../test/local-bells.ts';
 import { silentEvents } from '../../test/support.ts';
+import { StreamEnded, type StreamFrame } from '../upstream/upstream-stream.ts';
 import { listen } from './listen.ts';
 import type { CoverageEnd } from './source-store.ts';
-import { StreamEnded, type StreamFrame } from './upstream-stream.ts';
 
 const post = (id: number): StreamFrame => ({
   kind: 'item',

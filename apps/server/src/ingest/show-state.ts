@@ -1,6 +1,6 @@
 import type { Platform } from '@earshot/contract';
+import type { Lease } from '../engines/lease.ts';
 import type { Events } from '../observability/events.ts';
-import type { Lease } from '../runtime/lease.ts';
 import type { SourceState } from './connector.ts';
 import type { ConnectorStore, ShownState } from './connector-store.ts';
 

@@ -1,5 +1,5 @@
+import type { EventLog } from '../event-log/event-log-port.ts';
 import type { Events } from '../observability/events.ts';
-import type { EventLog } from './event-log.ts';
 import { afterMinute, newVolume } from './volume.ts';
 
 /** Every this many minutes the usual volume is kept for the next holder of the source. */

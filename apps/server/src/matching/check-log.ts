@@ -1,5 +1,5 @@
+import type { LoggedEvent } from '../event-log/logged-event.ts';
 import type { Events } from '../observability/events.ts';
-import type { LoggedEvent } from './event-source.ts';
 
 /** At most so many sequences per look, so that a look stays short. */
 const lookAtMax = 20_000;

@@ -1,9 +1,9 @@
 import { pino } from 'pino';
 import { beforeEach, describe, expect, test } from 'vitest';
+import type { LoggedEvent } from '../event-log/logged-event.ts';
 import { createEvents } from '../observability/events.ts';
 import { createMetrics } from '../observability/metrics.ts';
 import { type CheckedLog, createCheckLog, type LogState } from './check-log.ts';
-import type { LoggedEvent } from './event-source.ts';
 
 const hourMs = 3_600_000;
 

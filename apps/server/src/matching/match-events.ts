@@ -1,6 +1,6 @@
 import type { Platform } from '@earshot/contract';
-import type { StreamEvent } from '../ingest/stream-event.ts';
 import { slotOfTag } from '../slots/slot.ts';
+import type { StreamEvent } from '../upstream/item.ts';
 
 /** A rule that holds a slot. */
 export interface Holder {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { MatchedRule, StreamEvent } from '../ingest/stream-event.ts';
+import type { MatchedRule, StreamEvent } from '../upstream/item.ts';
 import { type Holder, matchEvents, slotReferences } from './match-events.ts';
 
 const ours = (slotId: string) => `earshot:here:${slotId}`;

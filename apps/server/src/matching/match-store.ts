@@ -1,4 +1,4 @@
-import type { StreamEvent } from '../ingest/stream-event.ts';
+import type { StreamEvent } from '../upstream/item.ts';
 import type { Holder, NewMatch } from './match-events.ts';
 
 export interface MatchStore {

@@ -1,9 +1,9 @@
+import type { EventSource } from '../event-log/logged-event.ts';
 import { unexplainedOperators } from '../language/explain-match.ts';
 import type { ParsedRules } from '../language/parsed-rules.ts';
 import type { Events } from '../observability/events.ts';
 import { createBreather } from '../runtime/breather.ts';
 import type { Worker } from '../runtime/worker.ts';
-import type { EventSource } from './event-source.ts';
 import { type StoreBatchOptions, storeBatch, type Verdict } from './store-batch.ts';
 
 const batchMax = 1_000;

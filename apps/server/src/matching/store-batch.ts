@@ -1,8 +1,8 @@
-import type { StreamEvent } from '../ingest/stream-event.ts';
+import type { Bells } from '../engines/bells.ts';
+import type { LoggedEvent } from '../event-log/logged-event.ts';
 import type { Events } from '../observability/events.ts';
-import type { Bells } from '../runtime/bell.ts';
 import { Failure } from '../runtime/failure.ts';
-import type { LoggedEvent } from './event-source.ts';
+import type { StreamEvent } from '../upstream/item.ts';
 import { matchEvents, slotReferences } from './match-events.ts';
 import type { MatchStore } from './match-store.ts';
 

@@ -1,16 +1,18 @@
-import type { AnswerOf, RequestOf } from '@earshot/contract';
-import type { Principal } from '../accounts/principal.ts';
-import type { Cursors } from './cursor.ts';
+import type { Handler } from '../accounts/call.ts';
+import type { Cursors } from '../runtime/cursor.ts';
 import { noSuchReader } from './no-such-reader.ts';
 import { moved, openPlace, readPlace, scopeOfReader, writePlace } from './place.ts';
 import type { ReaderStore } from './reader-store.ts';
 
 /** Moves a named reader, forward only unless asked otherwise: an acknowledgement that comes late takes nothing back. */
-export function createAckMatches({ store, cursors }: { store: Pick<ReaderStore, 'move'>; cursors: Cursors }) {
-  return async (
-    { accountId }: Principal,
-    { reader, cursor, rewind }: RequestOf<'AckMatches'>,
-  ): Promise<AnswerOf<'AckMatches'>> => {
+export function ackMatches({
+  store,
+  cursors,
+}: {
+  store: Pick<ReaderStore, 'move'>;
+  cursors: Cursors;
+}): Handler<'AckMatches'> {
+  return async ({ principal: { accountId }, request: { reader, cursor, rewind } }) => {
     const to = openPlace(cursors, scopeOfReader(accountId, reader), cursor);
     const moves = (place: string | null) => {
       const from = place === null ? moved(null, 0) : readPlace(place);

@@ -1,10 +1,9 @@
-import type { AnswerOf, RequestOf } from '@earshot/contract';
-import type { Change } from '../changes/change.ts';
+import type { Handler } from '../accounts/call.ts';
 import { noSuchReader } from './no-such-reader.ts';
 import type { ReaderStore } from './reader-store.ts';
 
-export function createDeleteReader(store: Pick<ReaderStore, 'delete'>) {
-  return async (request: RequestOf<'DeleteReader'>, change: Change): Promise<AnswerOf<'DeleteReader'>> => {
+export function deleteReader(store: Pick<ReaderStore, 'delete'>): Handler<'DeleteReader'> {
+  return async ({ request, change }) => {
     const answer = await store.delete(change, request.reader);
     if (!answer) throw noSuchReader();
     return answer;

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
+import { type BellName, createBellListener } from '../engines/bells.ts';
 import { createParsedRules } from '../language/parsed-rules.ts';
-import { type BellName, createBellListener } from '../runtime/bell.ts';
 import { createFollowing, type Follower } from './follow-matches.ts';
 import type { MatchQuery, StoredMatch } from './match-reader.ts';
 import { type MatchHeader, openMatchTail, type TailSource } from './match-tail.ts';

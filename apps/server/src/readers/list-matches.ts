@@ -1,10 +1,10 @@
-import type { AnswerOf, RequestOf } from '@earshot/contract';
-import type { Principal } from '../accounts/principal.ts';
+import type { RequestOf } from '@earshot/contract';
+import type { Handler } from '../accounts/call.ts';
 import type { ReadCoverage } from '../coverage/read-coverage.ts';
 import type { ParsedRules } from '../language/parsed-rules.ts';
 import { noSuchRule } from '../rules/no-such-rule.ts';
 import type { RuleStore } from '../rules/rule-store.ts';
-import type { CursorScope, Cursors } from './cursor.ts';
+import type { CursorScope, Cursors } from '../runtime/cursor.ts';
 import type { Following } from './follow-matches.ts';
 import type { MatchQuery, MatchReader } from './match-reader.ts';
 import { moved, openPlace, refuseWhatIsRemoved, sealPlace } from './place.ts';
@@ -22,13 +22,9 @@ export interface ListMatchesOptions {
 type Request = RequestOf<'ListMatches'>;
 
 /** One page of the match log in either direction; with `wait_seconds` it waits for the first one to come. */
-export function createListMatches(options: ListMatchesOptions) {
+export function listMatches(options: ListMatchesOptions): Handler<'ListMatches'> {
   const { rules, cursors, coverage } = options;
-  return async (
-    principal: Principal,
-    request: Request,
-    signal: AbortSignal,
-  ): Promise<AnswerOf<'ListMatches'>> => {
+  return async ({ principal, request, signal }) => {
     const { accountId } = principal;
     const ruleId = request.rule_id ?? null;
     const platform = request.platform ?? null;

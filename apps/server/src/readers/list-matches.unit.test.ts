@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
+import { callOf } from '../../test/call-of.ts';
 import { createParsedRules } from '../language/parsed-rules.ts';
-import { createCursors } from './cursor.ts';
-import { createListMatches } from './list-matches.ts';
+import { createCursors } from '../runtime/cursor.ts';
+import { listMatches } from './list-matches.ts';
 import type { StoredMatch } from './match-reader.ts';
 
 /** Rules on patterns are the slowest to explain: each of them tries every word of the page. */
@@ -40,7 +41,7 @@ test('others have their turn while a page of matches is explained', async () => 
     turns++;
     setImmediate(takeTurns);
   };
-  const listMatches = createListMatches({
+  const list = listMatches({
     reader: {
       removedThrough: async () => 0,
       read: async () => {
@@ -60,12 +61,7 @@ test('others have their turn while a page of matches is explained', async () => 
       },
     },
   });
-  const principal = { accountId: 'acc_1', keyId: 'key_1', plan: 'paid', scopes: [] } as const;
-  const { matches } = await listMatches(
-    principal,
-    { limit: page, order: 'newest' },
-    new AbortController().signal,
-  );
+  const { matches } = await list(callOf('ListMatches', { limit: page, order: 'newest' }));
   counting = false;
   expect(matches).toHaveLength(page);
   expect(turns).toBeGreaterThanOrEqual(4);

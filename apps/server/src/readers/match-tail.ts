@@ -1,6 +1,6 @@
 import type { Platform } from '@earshot/contract';
+import { type BellListener, type Bells, createBellListener } from '../engines/bells.ts';
 import type { ParsedRules } from '../language/parsed-rules.ts';
-import { type BellListener, type Bells, createBellListener } from '../runtime/bell.ts';
 import { createBreather } from '../runtime/breather.ts';
 import type { Worker } from '../runtime/worker.ts';
 import { type Batch, createKeptBatches, type Take, type Taken } from './kept-batches.ts';

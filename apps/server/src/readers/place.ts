@@ -1,5 +1,5 @@
+import type { CursorScope, Cursors } from '../runtime/cursor.ts';
 import { Failure } from '../runtime/failure.ts';
-import type { CursorScope, Cursors } from './cursor.ts';
 import type { MatchFilter } from './follow-matches.ts';
 import type { MatchReader } from './match-reader.ts';
 

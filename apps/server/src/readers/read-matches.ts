@@ -1,11 +1,12 @@
-import type { AnswerOf, RequestOf } from '@earshot/contract';
+import type { RequestOf } from '@earshot/contract';
+import type { Handler } from '../accounts/call.ts';
 import type { Plans } from '../accounts/plans.ts';
 import type { Principal } from '../accounts/principal.ts';
 import type { ReadCoverage } from '../coverage/read-coverage.ts';
 import { noSuchRule } from '../rules/no-such-rule.ts';
 import type { RuleStore } from '../rules/rule-store.ts';
+import type { Cursors } from '../runtime/cursor.ts';
 import { Failure } from '../runtime/failure.ts';
-import type { Cursors } from './cursor.ts';
 import type { Following, MatchFilter } from './follow-matches.ts';
 import type { MatchReader } from './match-reader.ts';
 import { moved, readPlace, refuseWhatIsRemoved, scopeOfReader, sealPlace, writePlace } from './place.ts';
@@ -25,13 +26,9 @@ export interface ReadMatchesOptions {
 type Request = RequestOf<'ReadMatches'>;
 
 /** What a named reader has not acknowledged. Reading moves nothing: who dies before it is done reads the same again. */
-export function createReadMatches(options: ReadMatchesOptions) {
+export function readMatches(options: ReadMatchesOptions): Handler<'ReadMatches'> {
   const { store, following, rules, coverage, cursors } = options;
-  return async (
-    principal: Principal,
-    request: Request,
-    signal: AbortSignal,
-  ): Promise<AnswerOf<'ReadMatches'>> => {
+  return async ({ principal, request, signal }) => {
     const { accountId } = principal;
     const reader =
       (await store.find(accountId, request.reader)) ?? (await makeReader(options, principal, request));

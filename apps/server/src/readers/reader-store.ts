@@ -1,5 +1,5 @@
 import type { AnswerOf, Platform, Reader } from '@earshot/contract';
-import type { Change } from '../changes/change.ts';
+import type { Change } from '../accounts/change.ts';
 
 /** The named readers of an account. */
 export interface ReaderStore {

@@ -1,13 +1,13 @@
-import type { Match, RequestOf } from '@earshot/contract';
+import type { Match } from '@earshot/contract';
+import type { Call } from '../accounts/call.ts';
 import type { KeyWatch } from '../accounts/key-watch.ts';
-import type { Principal } from '../accounts/principal.ts';
-import type { TakeStreamPlace } from '../limits/stream-limit.ts';
+import type { TakeStreamPlace } from '../accounts/stream-limit.ts';
 import { noSuchRule } from '../rules/no-such-rule.ts';
 import type { RuleStore } from '../rules/rule-store.ts';
+import type { CursorScope, Cursors } from '../runtime/cursor.ts';
 import type { EventStream, ServerEvent } from '../runtime/event-stream.ts';
 import { Failure } from '../runtime/failure.ts';
 import { pause } from '../runtime/pause.ts';
-import type { CursorScope, Cursors } from './cursor.ts';
 import type { Follower, Following } from './follow-matches.ts';
 import type { MatchReader } from './match-reader.ts';
 import {
@@ -35,14 +35,10 @@ export interface StreamMatchesOptions {
 }
 
 /** Matches as they come, from a cursor on or from now on. */
-export function createStreamMatches(options: StreamMatchesOptions) {
+export function streamMatches(options: StreamMatchesOptions) {
   const { following, rules, cursors, keyWatch, takePlace } = options;
   const toEvent = createEventMaker(cursors);
-  return async (
-    principal: Principal,
-    request: RequestOf<'StreamMatches'>,
-    lastEventId: string | null,
-  ): Promise<EventStream> => {
+  return async ({ principal, request, lastEventId }: Call<'StreamMatches'>): Promise<EventStream> => {
     const { accountId, keyId } = principal;
     const ruleId = request.rule_id ?? null;
     const platform = request.platform ?? null;

@@ -1,5 +1,5 @@
 import type { Platform, Violation } from '@earshot/contract';
-import type { BellListener } from '../runtime/bell.ts';
+import type { BellListener } from '../engines/bells.ts';
 import { Failure } from '../runtime/failure.ts';
 import type { HeldSlot, RuleStore } from './rule-store.ts';
 

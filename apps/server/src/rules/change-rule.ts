@@ -1,8 +1,8 @@
 import type { Rule } from '@earshot/contract';
+import type { Change } from '../accounts/change.ts';
 import type { Plans } from '../accounts/plans.ts';
-import type { Change } from '../changes/change.ts';
+import type { BellListener, Bells } from '../engines/bells.ts';
 import type { Events } from '../observability/events.ts';
-import type { BellListener, Bells } from '../runtime/bell.ts';
 import type { Checkpoint } from '../runtime/checkpoint.ts';
 import { Failure } from '../runtime/failure.ts';
 import { awaitGone, awaitLive, awaitRegistration, failureOf } from './await-registration.ts';

@@ -1,9 +1,9 @@
 import type { AnswerOf, RequestOf, WireDiagnostic } from '@earshot/contract';
+import type { Handler } from '../accounts/call.ts';
+import type { Change } from '../accounts/change.ts';
 import type { Plans } from '../accounts/plans.ts';
-import type { Principal } from '../accounts/principal.ts';
-import type { Change } from '../changes/change.ts';
+import type { BellListener, Bells } from '../engines/bells.ts';
 import type { Events } from '../observability/events.ts';
-import type { BellListener, Bells } from '../runtime/bell.ts';
 import type { Checkpoint } from '../runtime/checkpoint.ts';
 import { Failure } from '../runtime/failure.ts';
 import { newId } from '../runtime/ids.ts';
@@ -30,9 +30,9 @@ type Answer = AnswerOf<'CreateRule'>;
  * registrars of the sources do the upstream's part; here we wait for their outcome. If this process dies, the
  * rule stays `creating` and is undone by whoever finds it (see undo-abandoned-worker.ts).
  */
-export function createCreateRule(options: CreateRuleOptions) {
+export function createRule(options: CreateRuleOptions): Handler<'CreateRule'> {
   const { store, plans, checkpoint, events } = options;
-  return async (principal: Principal, request: Request, change: Change): Promise<Answer> => {
+  return async ({ principal, request, change }) => {
     const startedAt = performance.now();
     const plan = plans[principal.plan];
     const { values, warnings } = checkRule(request);

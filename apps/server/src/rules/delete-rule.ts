@@ -1,7 +1,6 @@
-import type { AnswerOf, RequestOf } from '@earshot/contract';
-import type { Change } from '../changes/change.ts';
+import type { Handler } from '../accounts/call.ts';
+import type { Bells } from '../engines/bells.ts';
 import type { Events } from '../observability/events.ts';
-import type { Bells } from '../runtime/bell.ts';
 import type { Checkpoint } from '../runtime/checkpoint.ts';
 import { noSuchRule } from './no-such-rule.ts';
 import type { RuleStore } from './rule-store.ts';
@@ -14,8 +13,8 @@ export interface DeleteRuleOptions {
 }
 
 /** The rule and its matches are gone for the caller at once; the registrars clean the upstreams. */
-export function createDeleteRule({ store, bells, checkpoint, events }: DeleteRuleOptions) {
-  return async (request: RequestOf<'DeleteRule'>, change: Change): Promise<AnswerOf<'DeleteRule'>> => {
+export function deleteRule({ store, bells, checkpoint, events }: DeleteRuleOptions): Handler<'DeleteRule'> {
+  return async ({ request, change }) => {
     checkpoint('delete.begin');
     const answer = await store.delete(change, request.rule_id, request.if_version);
     if (!answer) throw noSuchRule();

@@ -1,16 +1,45 @@
+import { Readable } from 'node:stream';
 import type { Rule } from '@earshot/contract';
+import type { Call } from '../accounts/call.ts';
+import type { Cursors } from '../runtime/cursor.ts';
 import type { RuleStore } from './rule-store.ts';
 
+const pageSizeDefault = 100;
 /** Small pages, short-lived garbage: over 100,000 rules the server grew by up to 69 MiB with 100 a page, with 50 by 35. */
-const pageSize = 50;
+const streamedPageSize = 50;
 
-/** All rules of the account, newest first, page by page: memory does not grow with their number. */
-export async function* everyRule(store: Pick<RuleStore, 'page'>, accountId: string): AsyncGenerator<Rule[]> {
+/** With `limit` or `cursor` a page; without them the complete list, streamed: memory does not grow with its length. */
+export function listRules({ store, cursors }: { store: Pick<RuleStore, 'page'>; cursors: Cursors }) {
+  return async ({ principal: { accountId }, request: { limit, cursor } }: Call<'ListRules'>) => {
+    if (limit === undefined && cursor === undefined) {
+      return Readable.from(listAsJson(everyRule(store, accountId)), { objectMode: false });
+    }
+    const scope = { accountId, filter: ['rules'] };
+    const size = limit ?? pageSizeDefault;
+    const before = cursor === undefined ? null : cursors.open(scope, cursor);
+    const rules = await store.page(accountId, { before, limit: size });
+    const last = rules.at(-1);
+    const more = rules.length === size && last !== undefined;
+    return { rules, next_cursor: more ? cursors.seal(scope, last.id) : null };
+  };
+}
+
+/** All rules of the account, newest first, page by page. */
+async function* everyRule(store: Pick<RuleStore, 'page'>, accountId: string): AsyncGenerator<Rule[]> {
   let before: string | null = null;
   for (;;) {
-    const rules: Rule[] = await store.page(accountId, { before, limit: pageSize });
+    const rules: Rule[] = await store.page(accountId, { before, limit: streamedPageSize });
     if (rules.length > 0) yield rules;
-    if (rules.length < pageSize) return;
+    if (rules.length < streamedPageSize) return;
     before = rules.at(-1)?.id ?? null;
   }
+}
+
+async function* listAsJson(pages: AsyncIterable<Rule[]>): AsyncGenerator<string> {
+  let separator = '{"rules":[';
+  for await (const rules of pages) {
+    yield separator + rules.map((rule) => JSON.stringify(rule)).join(',');
+    separator = ',';
+  }
+  yield `${separator === ',' ? '' : separator}],"next_cursor":null}`;
 }

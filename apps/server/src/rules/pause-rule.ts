@@ -1,7 +1,6 @@
-import type { AnswerOf, RequestOf } from '@earshot/contract';
-import type { Change } from '../changes/change.ts';
+import type { Handler } from '../accounts/call.ts';
+import type { Bells } from '../engines/bells.ts';
 import type { Events } from '../observability/events.ts';
-import type { Bells } from '../runtime/bell.ts';
 import type { Checkpoint } from '../runtime/checkpoint.ts';
 import { Failure } from '../runtime/failure.ts';
 import { changeUnderWay } from './change-rule.ts';
@@ -16,8 +15,8 @@ export interface PauseRuleOptions {
 }
 
 /** Nothing new is matched from here on; what was matched stays listed. The registrars clean the upstreams. */
-export function createPauseRule({ changes, bells, checkpoint, events }: PauseRuleOptions) {
-  return async (request: RequestOf<'PauseRule'>, change: Change): Promise<AnswerOf<'PauseRule'>> => {
+export function pauseRule({ changes, bells, checkpoint, events }: PauseRuleOptions): Handler<'PauseRule'> {
+  return async ({ request, change }) => {
     const { accountId } = change;
     const ruleId = request.rule_id;
     const outcome = await changes.pause(ruleId, change);

@@ -1,16 +1,11 @@
-import type { AnswerOf, Platform, RequestOf } from '@earshot/contract';
-import type { Principal } from '../accounts/principal.ts';
-import type { Change } from '../changes/change.ts';
+import type { Platform } from '@earshot/contract';
+import type { Handler } from '../accounts/call.ts';
 import { type ChangeRuleOptions, changeRule, readRule } from './change-rule.ts';
 import { assertPlanAllows } from './check-rule.ts';
 
 /** On all its platforms again, or still paused. */
-export function createResumeRule(options: ChangeRuleOptions) {
-  return async (
-    principal: Principal,
-    request: RequestOf<'ResumeRule'>,
-    asked: Change,
-  ): Promise<AnswerOf<'ResumeRule'>> => {
+export function resumeRule(options: ChangeRuleOptions): Handler<'ResumeRule'> {
+  return async ({ principal, request, change: asked }) => {
     const { accountId } = principal;
     const ruleId = request.rule_id;
     const plan = options.plans[principal.plan];

@@ -1,5 +1,5 @@
 import type { Rule, RuleExamples } from '@earshot/contract';
-import type { Change } from '../changes/change.ts';
+import type { Change } from '../accounts/change.ts';
 import type { ManagedBy } from './managed-key.ts';
 import type { PlacementRefusal } from './placement-refusal.ts';
 import type { NewRuleValue } from './rule-store.ts';

@@ -1,5 +1,5 @@
 import type { AnswerOf, Platform, Rule, RuleExamples } from '@earshot/contract';
-import type { Change } from '../changes/change.ts';
+import type { Change } from '../accounts/change.ts';
 import type { ProblemKind, SlotState } from '../slots/slot.ts';
 import type { ManagedBy } from './managed-key.ts';
 

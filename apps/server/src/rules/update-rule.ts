@@ -1,6 +1,6 @@
-import type { AnswerOf, Platform, RequestOf } from '@earshot/contract';
+import type { Platform, RequestOf } from '@earshot/contract';
+import type { Handler } from '../accounts/call.ts';
 import type { Principal } from '../accounts/principal.ts';
-import type { Change } from '../changes/change.ts';
 import { type ChangeRuleOptions, changeRule, readRule } from './change-rule.ts';
 import { assertExamplesHold, checkExamples } from './check-examples.ts';
 import { assertPlanAllows, checkExpiry, checkRule } from './check-rule.ts';
@@ -11,12 +11,8 @@ export interface UpdateRuleOptions extends ChangeRuleOptions {
 }
 
 /** The named fields change, all of them or none. */
-export function createUpdateRule(options: UpdateRuleOptions) {
-  return async (
-    principal: Principal,
-    request: RequestOf<'UpdateRule'>,
-    asked: Change,
-  ): Promise<AnswerOf<'UpdateRule'>> => {
+export function updateRule(options: UpdateRuleOptions): Handler<'UpdateRule'> {
+  return async ({ principal, request, change: asked }) => {
     const { accountId } = principal;
     const { rule_id: ruleId, name, intent, platforms, overrides } = request;
     const plan = options.plans[principal.plan];

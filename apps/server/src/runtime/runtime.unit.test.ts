@@ -1,9 +1,9 @@
 import * as fc from 'fast-check';
 import { pino } from 'pino';
 import { describe, expect, test } from 'vitest';
+import { createBellListener } from '../engines/bells.ts';
 import { createMetrics } from '../observability/metrics.ts';
 import { backoffDelayMs } from './backoff.ts';
-import { createBellListener } from './bell.ts';
 import { newId } from './ids.ts';
 import { pause } from './pause.ts';
 import { supervise } from './supervisor.ts';

@@ -1,7 +1,7 @@
+import { UpstreamUnavailable } from '../upstream/upstream-rules.ts';
 import type { RegistrarStep } from './registrar-step.ts';
 import type { Slot } from './slot.ts';
 import { slotOfTag } from './slot.ts';
-import { UpstreamUnavailable } from './upstream-rules.ts';
 
 /**
  * Asks the upstream how many more rules it takes beside the `ours` it has. Rules of others, on the source or in its

@@ -1,5 +1,6 @@
-import type { Lease } from '../runtime/lease.ts';
+import type { Lease } from '../engines/lease.ts';
 import { pause } from '../runtime/pause.ts';
+import { type CallKind, type UpstreamCall, UpstreamUnavailable } from '../upstream/upstream-rules.ts';
 import {
   type CallLimit,
   collectMsAt,
@@ -10,7 +11,6 @@ import {
   waitMsAt,
 } from './call-budget.ts';
 import type { CallStore } from './slot-store.ts';
-import { type CallKind, type UpstreamCall, UpstreamUnavailable } from './upstream-rules.ts';
 
 /** A caller can wait this long for its turn without noticing. */
 const shortWaitMs = 2_000;

@@ -1,8 +1,8 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import type { UpstreamRule } from '../upstream/upstream-rules.ts';
 import { reconcile } from './reconcile.ts';
 import { type Slot, type SlotState, slotOfTag, slotTag } from './slot.ts';
-import type { UpstreamRule } from './upstream-rules.ts';
 
 const installation = 'here';
 const nothing = { adopt: [], vanished: [], lost: [], remove: [], gone: [], foreign: 0 };

@@ -1,14 +1,14 @@
-import type { Lease } from '../runtime/lease.ts';
-import { createLeasedWorker, type LeasedWorkerOptions } from '../runtime/leased-worker.ts';
+import type { Lease } from '../engines/lease.ts';
+import { createLeasedWorker, type LeasedWorkerOptions } from '../engines/leased-worker.ts';
 import { pause } from '../runtime/pause.ts';
 import type { Worker } from '../runtime/worker.ts';
+import { UpstreamUnavailable } from '../upstream/upstream-rules.ts';
 import { learnCapacity } from './learn-capacity.ts';
 import { openPace } from './pace.ts';
 import { reconcileSource } from './reconcile-source.ts';
 import { registerWanted } from './register-wanted.ts';
 import type { RegistrarStep } from './registrar-step.ts';
 import { removeReleased } from './remove-released.ts';
-import { UpstreamUnavailable } from './upstream-rules.ts';
 
 const defaultTiming = {
   reconcileEveryMs: 30_000,

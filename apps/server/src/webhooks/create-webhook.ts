@@ -1,8 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import type { AnswerOf, RequestOf } from '@earshot/contract';
+import type { Handler } from '../accounts/call.ts';
 import type { Plans } from '../accounts/plans.ts';
-import type { Principal } from '../accounts/principal.ts';
-import type { Change } from '../changes/change.ts';
 import { noSuchRule } from '../rules/no-such-rule.ts';
 import type { RuleStore } from '../rules/rule-store.ts';
 import { Failure } from '../runtime/failure.ts';
@@ -25,13 +23,9 @@ export interface CreateWebhookOptions {
   readonly contact: string;
 }
 
-export function createCreateWebhook(options: CreateWebhookOptions) {
+export function createWebhook(options: CreateWebhookOptions): Handler<'CreateWebhook'> {
   const { store, rules, urlProblem, secretBox, plans, contact } = options;
-  return async (
-    { accountId, plan }: Principal,
-    request: RequestOf<'CreateWebhook'>,
-    change: Change,
-  ): Promise<AnswerOf<'CreateWebhook'>> => {
+  return async ({ principal: { accountId, plan }, request, change }) => {
     if (secretBox === null) throw noSecretsKey(contact);
     const { name, url } = request;
     const ruleId = request.rule_id ?? null;

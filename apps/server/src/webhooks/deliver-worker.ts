@@ -1,5 +1,5 @@
+import type { Bells } from '../engines/bells.ts';
 import type { Logger } from '../observability/logger.ts';
-import type { Bells } from '../runtime/bell.ts';
 import { pause } from '../runtime/pause.ts';
 import type { Worker } from '../runtime/worker.ts';
 import type { createDeliverBatch } from './deliver-batch.ts';

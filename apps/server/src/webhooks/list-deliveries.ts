@@ -1,19 +1,15 @@
-import type { AnswerOf, RequestOf } from '@earshot/contract';
-import type { Principal } from '../accounts/principal.ts';
-import type { Cursors } from '../readers/cursor.ts';
+import type { Handler } from '../accounts/call.ts';
+import type { Cursors } from '../runtime/cursor.ts';
 import { noSuchWebhook } from './no-such-webhook.ts';
 import type { DeliveryReader, WebhookStore } from './webhook-store.ts';
 
-export function createListDeliveries(options: {
+export function listDeliveries(options: {
   readonly store: Pick<WebhookStore, 'find'>;
   readonly reader: DeliveryReader;
   readonly cursors: Cursors;
-}) {
+}): Handler<'ListDeliveries'> {
   const { store, reader, cursors } = options;
-  return async (
-    { accountId }: Principal,
-    request: RequestOf<'ListDeliveries'>,
-  ): Promise<AnswerOf<'ListDeliveries'>> => {
+  return async ({ principal: { accountId }, request }) => {
     const { webhook_id, limit, cursor } = request;
     const outcome = request.outcome ?? null;
     if (!(await store.find(accountId, webhook_id))) throw noSuchWebhook();

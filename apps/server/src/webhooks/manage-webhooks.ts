@@ -1,6 +1,4 @@
-import type { AnswerOf, RequestOf } from '@earshot/contract';
-import type { Principal } from '../accounts/principal.ts';
-import type { Change } from '../changes/change.ts';
+import type { Handler } from '../accounts/call.ts';
 import { noSuchRule } from '../rules/no-such-rule.ts';
 import type { RuleStore } from '../rules/rule-store.ts';
 import { newSecret } from './create-webhook.ts';
@@ -15,12 +13,8 @@ export interface UpdateWebhookOptions {
   readonly urlProblem: UrlProblem;
 }
 
-export function createUpdateWebhook({ store, rules, urlProblem }: UpdateWebhookOptions) {
-  return async (
-    { accountId }: Principal,
-    request: RequestOf<'UpdateWebhook'>,
-    change: Change,
-  ): Promise<AnswerOf<'UpdateWebhook'>> => {
+export function updateWebhook({ store, rules, urlProblem }: UpdateWebhookOptions): Handler<'UpdateWebhook'> {
+  return async ({ principal: { accountId }, request, change }) => {
     const { webhook_id, name, url, rule_id: ruleId, platform, state } = request;
     const problem = url === undefined ? null : urlProblem(url);
     if (problem !== null) throw badUrl(problem);
@@ -44,31 +38,29 @@ export function createUpdateWebhook({ store, rules, urlProblem }: UpdateWebhookO
   };
 }
 
-export function createDeleteWebhook(store: Pick<WebhookStore, 'remove'>) {
-  return async (
-    { webhook_id }: RequestOf<'DeleteWebhook'>,
-    change: Change,
-  ): Promise<AnswerOf<'DeleteWebhook'>> => {
+export function deleteWebhook(store: Pick<WebhookStore, 'remove'>): Handler<'DeleteWebhook'> {
+  return async ({ request: { webhook_id }, change }) => {
     const answer = await store.remove(change, webhook_id);
     if (!answer) throw noSuchWebhook();
     return answer;
   };
 }
 
-export function createRotateWebhookSecret(options: {
+export function rotateWebhookSecret(options: {
   readonly store: Pick<WebhookStore, 'rotate'>;
   readonly secretBox: SecretBox | null;
   readonly contact: string;
-}) {
+}): Handler<'RotateWebhookSecret'> {
   const { store, secretBox, contact } = options;
-  return async (
-    { webhook_id }: RequestOf<'RotateWebhookSecret'>,
-    change: Change,
-  ): Promise<AnswerOf<'RotateWebhookSecret'>> => {
+  return async ({ request: { webhook_id }, change }) => {
     if (secretBox === null) throw noSecretsKey(contact);
     const secret = newSecret();
     const answer = await store.rotate(change, webhook_id, secretBox.seal(webhook_id, secret));
     if (!answer) throw noSuchWebhook();
     return { ...answer, secret };
   };
+}
+
+export function listWebhooks(store: Pick<WebhookStore, 'list'>): Handler<'ListWebhooks'> {
+  return async ({ principal }) => ({ webhooks: await store.list(principal.accountId) });
 }

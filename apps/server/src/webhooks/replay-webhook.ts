@@ -1,6 +1,4 @@
-import type { AnswerOf, RequestOf } from '@earshot/contract';
-import type { Principal } from '../accounts/principal.ts';
-import type { Change } from '../changes/change.ts';
+import type { Handler } from '../accounts/call.ts';
 import { matchIdOf, positionOf } from '../readers/match-id.ts';
 import type { MatchReader } from '../readers/match-reader.ts';
 import { Failure } from '../runtime/failure.ts';
@@ -8,16 +6,12 @@ import { noSuchWebhook } from './no-such-webhook.ts';
 import type { WebhookStore } from './webhook-store.ts';
 
 /** Finds the first match that is to be sent again and sets the webhook back to just before it. */
-export function createReplayWebhook(options: {
+export function replayWebhook(options: {
   readonly store: Pick<WebhookStore, 'find' | 'setBack'>;
   readonly reader: MatchReader;
-}) {
+}): Handler<'ReplayWebhook'> {
   const { store, reader } = options;
-  return async (
-    { accountId }: Principal,
-    { webhook_id, since, from_match_id }: RequestOf<'ReplayWebhook'>,
-    change: Change,
-  ): Promise<AnswerOf<'ReplayWebhook'>> => {
+  return async ({ principal: { accountId }, request: { webhook_id, since, from_match_id }, change }) => {
     const target = await store.find(accountId, webhook_id);
     if (!target) throw noSuchWebhook();
     const [first] = await reader.read({

@@ -1,5 +1,5 @@
 import type { AnswerOf, Delivery, Platform, Webhook } from '@earshot/contract';
-import type { Change } from '../changes/change.ts';
+import type { Change } from '../accounts/change.ts';
 
 export interface NewWebhook {
   readonly id: string;

@@ -1,15 +1,15 @@
 import type { Platform } from '@earshot/contract';
-import type { Database } from '../../src/adapters/postgres/database.ts';
-import { createLeaseStore } from '../../src/adapters/postgres/lease-store.ts';
-import { createRegistrarStore } from '../../src/adapters/postgres/registrar-store.ts';
-import type { UpstreamClient } from '../../src/adapters/upstream/client.ts';
-import type { Bells } from '../../src/runtime/bell.ts';
+import type { Bells } from '../../src/engines/bells.ts';
+import type { Database } from '../../src/engines/database.ts';
+import { createLeaseStore } from '../../src/engines/lease-store.ts';
+import { createRegistrarStore } from '../../src/slots/registrar-store.sql.ts';
 import { createRegistrarWorker } from '../../src/slots/registrar-worker.ts';
+import type { UpstreamClient } from '../../src/upstream/client.ts';
 import {
   type UpstreamCall,
   type UpstreamRules,
   UpstreamUnavailable,
-} from '../../src/slots/upstream-rules.ts';
+} from '../../src/upstream/upstream-rules.ts';
 import { silentEvents, silentLog } from '../support.ts';
 import { rulesOf } from '../upstream-world.ts';
 import { type Misdeed, watchCalls } from './watched-client.ts';

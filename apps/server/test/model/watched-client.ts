@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { UpstreamClient } from '../../src/adapters/upstream/client.ts';
+import type { UpstreamClient } from '../../src/upstream/client.ts';
 
 /** What a registrar must never do, whatever comes of it. */
 export type Misdeed =

@@ -1,0 +1,144 @@
+import { Failure } from '../runtime/failure.ts';
+import type { Plans } from './plans.ts';
+import type { Principal } from './principal.ts';
+import { type Bucket, fullBucket, refill, secondsUntil, takeOne, windowSeconds } from './token-bucket.ts';
+
+export interface RateLimitsOptions {
+  readonly plans: Plans;
+  /** Requests of one account that this node answers at the same time. */
+  readonly inFlightMax: number;
+  readonly contact: string;
+  readonly nowMs: () => number;
+  /** Of each kind; who was forgotten starts with a full bucket. */
+  readonly rememberedMax?: number;
+}
+
+export interface Admission {
+  /** For every answer, also a refusal. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly refusal: Failure | null;
+  /** When the answer is out, or goes on for as long as it likes; a second call does nothing. */
+  release(): void;
+}
+
+export interface RateLimits {
+  admit(principal: Principal, asked: { changes: boolean }): Admission;
+}
+
+interface Counted {
+  readonly id: string;
+  readonly policy: 'default' | 'account' | 'changes';
+  readonly perMinute: number;
+}
+
+/**
+ * Counted in the memory of this node: no look-up for each request, and a flood is refused before it costs
+ * anything. With N nodes an account gets up to N times its limits.
+ */
+export function createRateLimits(options: RateLimitsOptions): RateLimits {
+  const { contact, inFlightMax } = options;
+  const buckets = createBuckets(options);
+  const inFlight = new Map<string, number>();
+
+  const release = (accountId: string) => {
+    const left = (inFlight.get(accountId) ?? 1) - 1;
+    if (left === 0) inFlight.delete(accountId);
+    else inFlight.set(accountId, left);
+  };
+
+  return {
+    admit(principal, { changes }) {
+      const { accountId } = principal;
+      const counted = countedFor(principal, changes, options.plans);
+      const running = inFlight.get(accountId) ?? 0;
+      const states = counted.map((one) => ({ ...one, bucket: buckets.read(one) }));
+      const refuse = (refusal: Failure) => ({
+        headers: headersOf(states),
+        refusal,
+        release: () => undefined,
+      });
+      const empty = states.find(({ bucket }) => takeOne(bucket) === null);
+      if (empty) return refuse(tooMany(empty, contact));
+      if (running >= inFlightMax) return refuse(tooManyAtOnce(inFlightMax, contact));
+      inFlight.set(accountId, running + 1);
+      const after = states.map((one) => ({ ...one, bucket: takeOne(one.bucket) ?? one.bucket }));
+      for (const one of after) buckets.write(one, one.bucket);
+      let released = false;
+      const releaseOnce = () => {
+        if (!released) release(accountId);
+        released = true;
+      };
+      return { headers: headersOf(after), refusal: null, release: releaseOnce };
+    },
+  };
+}
+
+/** One key gets at most half of its account's requests, so a runaway program leaves the others their part. */
+function countedFor({ keyId, accountId, plan }: Principal, changes: boolean, plans: Plans): Counted[] {
+  const { requestsPerMinute, changesPerMinute } = plans[plan];
+  return [
+    { id: keyId, policy: 'default', perMinute: requestsPerMinute },
+    { id: accountId, policy: 'account', perMinute: 2 * requestsPerMinute },
+    ...(changes ? [{ id: accountId, policy: 'changes', perMinute: changesPerMinute } as const] : []),
+  ];
+}
+
+function createBuckets({ nowMs, rememberedMax = 20_000 }: RateLimitsOptions) {
+  const remembered = {
+    default: new Map<string, Bucket>(),
+    account: new Map<string, Bucket>(),
+    changes: new Map<string, Bucket>(),
+  };
+  return {
+    read({ id, policy, perMinute }: Counted): Bucket {
+      const known = remembered[policy].get(id);
+      return known ? refill(known, perMinute, nowMs()) : fullBucket(perMinute, nowMs());
+    },
+    write({ id, policy }: Counted, bucket: Bucket): void {
+      const all = remembered[policy];
+      // A map keeps the order of insertion: the one that was not used for longest comes first.
+      all.delete(id);
+      all.set(id, bucket);
+      const [oldest] = all.size > rememberedMax ? all.keys() : [];
+      if (oldest !== undefined) all.delete(oldest);
+    },
+  };
+}
+
+/** In the form of draft-ietf-httpapi-ratelimit-headers-11. */
+function headersOf(states: readonly (Counted & { bucket: Bucket })[]): Record<string, string> {
+  return {
+    'ratelimit-policy': states
+      .map(({ policy, perMinute }) => `"${policy}";q=${perMinute};w=${windowSeconds}`)
+      .join(', '),
+    ratelimit: states
+      .map(({ policy, perMinute, bucket }) => {
+        const resetSeconds = secondsUntil(bucket, perMinute, perMinute);
+        return `"${policy}";r=${Math.floor(bucket.tokens)};t=${resetSeconds}`;
+      })
+      .join(', '),
+  };
+}
+
+const whatIsLimited = {
+  default: (limit: number) => `This key may send ${limit} requests per minute`,
+  account: (limit: number) => `All keys of the account together may send ${limit} requests per minute`,
+  changes: (limit: number) => `The account may make ${limit} changes per minute`,
+};
+
+function tooMany({ policy, perMinute, bucket }: Counted & { bucket: Bucket }, contact: string): Failure {
+  const waitSeconds = Math.max(1, secondsUntil(bucket, 1, perMinute));
+  return new Failure(
+    'resource_exhausted',
+    `${whatIsLimited[policy](perMinute)}: wait ${waitSeconds} s, or ask ${contact} for more.`,
+    { details: { limit: perMinute, used: perMinute, contact }, retryAfterSeconds: waitSeconds },
+  );
+}
+
+function tooManyAtOnce(limit: number, contact: string): Failure {
+  return new Failure(
+    'resource_exhausted',
+    `The account has ${limit} requests under way, which is as many as it may: wait for an answer, or ask ${contact} for more.`,
+    { details: { limit, used: limit, contact }, retryAfterSeconds: 1 },
+  );
+}

@@ -1,0 +1,139 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import type { Plans } from './plans.ts';
+import type { Principal } from './principal.ts';
+import { createRateLimits, type RateLimitsOptions } from './rate-limits.ts';
+import { fullBucket, refill, takeOne } from './token-bucket.ts';
+
+const plan = {
+  premiumRulesMax: 1,
+  requestsPerMinute: 60,
+  changesPerMinute: 6,
+  keysMax: 1,
+  webhooksMax: 1,
+  readersMax: 1,
+};
+const plans: Plans = {
+  free: { ...plan, paid: false, requestsPerMinute: 6 },
+  paid: { ...plan, paid: true },
+};
+
+function start(options: Partial<RateLimitsOptions> = {}) {
+  const clock = { nowMs: 0 };
+  const limits = createRateLimits({
+    plans,
+    inFlightMax: 1_000,
+    contact: 'us@example.com',
+    nowMs: () => clock.nowMs,
+    ...options,
+  });
+  const ask = (who: Principal, changes = false) => limits.admit(who, { changes });
+  const admitted = (who: Principal, times: number, changes = false) =>
+    Array.from({ length: times }, () => ask(who, changes)).filter(({ refusal }) => refusal === null).length;
+  return { clock, ask, admitted };
+}
+
+function principal(keyId: string, accountId = 'acc_1', plan: Principal['plan'] = 'paid'): Principal {
+  return { keyId, accountId, plan, scopes: [] };
+}
+
+test('a key gets its requests of a minute at once, and then one each second', () => {
+  const { clock, admitted } = start();
+  expect(admitted(principal('key_1'), 100)).toBe(60);
+  clock.nowMs += 999;
+  expect(admitted(principal('key_1'), 10)).toBe(0);
+  clock.nowMs += 1;
+  expect(admitted(principal('key_1'), 10)).toBe(1);
+  clock.nowMs += 3_600_000;
+  expect(admitted(principal('key_1'), 100)).toBe(60);
+});
+
+test('all keys of an account together get twice the requests of one, and other accounts theirs', () => {
+  const { admitted } = start();
+  expect(['key_1', 'key_2', 'key_3'].map((key) => admitted(principal(key), 100))).toEqual([60, 60, 0]);
+  expect(admitted(principal('key_4', 'acc_2'), 100)).toBe(60);
+  expect(admitted(principal('key_5', 'acc_3', 'free'), 100)).toBe(6);
+});
+
+test('changes have a limit of their own, which leaves reading alone', () => {
+  const { admitted } = start();
+  expect(admitted(principal('key_1'), 20, true)).toBe(6);
+  expect(admitted(principal('key_2'), 20, true)).toBe(0);
+  expect(admitted(principal('key_1'), 100)).toBe(54);
+});
+
+test('every answer says the limits and what is left of them', () => {
+  const { ask } = start();
+  expect(ask(principal('key_1')).headers).toEqual({
+    'ratelimit-policy': '"default";q=60;w=60, "account";q=120;w=60',
+    ratelimit: '"default";r=59;t=1, "account";r=119;t=1',
+  });
+  expect(ask(principal('key_1'), true).headers).toEqual({
+    'ratelimit-policy': '"default";q=60;w=60, "account";q=120;w=60, "changes";q=6;w=60',
+    ratelimit: '"default";r=58;t=2, "account";r=118;t=1, "changes";r=5;t=10',
+  });
+});
+
+test('a refusal names limit, use, contact and how long to wait, and costs nothing', () => {
+  const { clock, ask, admitted } = start();
+  admitted(principal('key_1'), 60);
+  for (let n = 0; n < 1_000; n++) ask(principal('key_1'));
+  expect(ask(principal('key_1')).headers['ratelimit']).toBe('"default";r=0;t=60, "account";r=60;t=30');
+  expect(ask(principal('key_1')).refusal).toMatchObject({
+    code: 'resource_exhausted',
+    message: 'This key may send 60 requests per minute: wait 1 s, or ask us@example.com for more.',
+    details: { limit: 60, used: 60, contact: 'us@example.com' },
+    retryAfterSeconds: 1,
+  });
+  clock.nowMs += 1_000;
+  expect(ask(principal('key_1')).refusal).toBeNull();
+});
+
+test('an account has so many requests under way and no more, until answers are out', () => {
+  const { ask } = start({ inFlightMax: 2 });
+  const [first, second] = [ask(principal('key_1')), ask(principal('key_2'))];
+  expect(second?.refusal).toBeNull();
+  const third = ask(principal('key_1'));
+  expect(third.refusal).toMatchObject({
+    code: 'resource_exhausted',
+    details: { limit: 2, used: 2 },
+    retryAfterSeconds: 1,
+  });
+  // A refused request was never under way.
+  third.release();
+  expect(ask(principal('key_1')).refusal).not.toBeNull();
+  expect(ask(principal('key_3', 'acc_2')).refusal).toBeNull();
+  first?.release();
+  expect(ask(principal('key_1')).refusal).toBeNull();
+  expect(ask(principal('key_1')).refusal).not.toBeNull();
+});
+
+test('however many keys ask, only so many are remembered, and the busy ones longest', () => {
+  const { admitted } = start({ rememberedMax: 10 });
+  expect(admitted(principal('busy', 'acc_busy'), 59)).toBe(59);
+  for (let n = 0; n < 9; n++) admitted(principal(`key_${n}`, `acc_${n}`), 1);
+  expect(admitted(principal('busy', 'acc_busy'), 5)).toBe(1);
+  for (let n = 9; n < 20; n++) admitted(principal(`key_${n}`, `acc_${n}`), 1);
+  // Forgotten, and so full again: the price of bounded memory.
+  expect(admitted(principal('busy', 'acc_busy'), 100)).toBe(60);
+});
+
+test('in no time does a bucket give more than its limit and what came in meanwhile', () => {
+  fc.assert(
+    fc.property(fc.array(fc.nat({ max: 5_000 })), fc.integer({ min: 1, max: 6_000 }), (pauses, perMinute) => {
+      let bucket = fullBucket(perMinute, 0);
+      let nowMs = 0;
+      let given = 0;
+      for (const pauseMs of pauses) {
+        nowMs += pauseMs;
+        bucket = refill(bucket, perMinute, nowMs);
+        for (let next = takeOne(bucket); next; next = takeOne(bucket)) {
+          bucket = next;
+          given += 1;
+        }
+      }
+      expect(given).toBeLessThanOrEqual(perMinute + (nowMs * perMinute) / 60_000 + 1e-6);
+    }),
+    { numRuns: 50 },
+  );
+});

@@ -1,0 +1,215 @@
+import type { Platform } from '@earshot/contract';
+import type { Database } from '../engines/database.ts';
+import type { CoverageAsked, CoverageStore } from './coverage-store.ts';
+import type { Interval, Ledger, SlotRepair, Watched } from './ledger.ts';
+
+/** Of each source, and of a rule's history: the newest rows of the window. */
+const rowsMax = 2_000;
+const both: readonly Platform[] = ['x', 'firehose'];
+
+export interface CoverageStoreOptions {
+  /** X heeds a new rule only after a while: until then nobody listens for it. */
+  readonly xRuleDelayMs: number;
+}
+
+/** Every question is bounded by the window and `rowsMax`, and answered from an index. */
+export function createCoverageStore(database: Database, options: CoverageStoreOptions): CoverageStore {
+  return {
+    async read(asked) {
+      const ruleId = asked.ruleId;
+      const [clock, platforms, watched] = await Promise.all([
+        database.one<{ now: Date; matched_through: Date }>(
+          'select now(), matched_through from match_progress',
+        ),
+        ruleId === null
+          ? both.filter((one) => one === (asked.platform ?? one))
+          : platformsOf(database, asked),
+        ruleId === null ? watchedSources(database, asked) : watchedSlots(database, asked, options),
+      ]);
+      const sources = await intervalsOf(database, asked, [...new Set(watched.map((one) => one.sourceId))]);
+      const slotIds = [...new Set(watched.flatMap(({ slotId }) => slotId ?? []))];
+      const rows = [...sources.values()].flat();
+      return {
+        now: clock?.now ?? asked.to,
+        matchedThrough: clock?.matched_through ?? asked.from,
+        from: readFrom(asked.from, sources),
+        to: asked.to,
+        platforms,
+        together: ruleId === null,
+        watched,
+        intervals: sources,
+        missing: await missingOf(database, asked, watched, options),
+        repairs: await repairsOf(
+          database,
+          slotIds,
+          rows.map(({ id }) => id),
+        ),
+      } satisfies Ledger;
+    },
+  };
+}
+
+/** With the full number of rows there may be older ones, of which the answer cannot speak. */
+function readFrom(from: Date, sources: ReadonlyMap<string, readonly Interval[]>): Date {
+  const begins = [...sources.values()].flatMap((rows) =>
+    rows.length < rowsMax ? [] : (rows[0]?.from ?? []),
+  );
+  return new Date(Math.max(from.getTime(), ...begins.map((begin) => begin.getTime())));
+}
+
+async function platformsOf(
+  database: Database,
+  { accountId, ruleId, platform }: CoverageAsked,
+): Promise<Platform[]> {
+  const rows = await database.forAccount(accountId).many<{ platform: Platform }>(
+    `select v.platform from rules join rule_versions v on v.rule_id = rules.id and v.version = rules.version
+     where rules.id = $1 and rules.account_id = $2 and ($3::text is null or v.platform = $3)
+     order by v.platform desc`,
+    [ruleId, accountId, platform],
+  );
+  return rows.map((row) => row.platform);
+}
+
+interface WatchedRow {
+  platform: Platform;
+  source_id: string;
+  slot_id: string | null;
+  from_at: Date;
+  to_at: Date | null;
+}
+
+/** The rule held the slot, and the source had it upstream: both at the same time. */
+async function watchedSlots(
+  database: Database,
+  { accountId, ruleId, platform, from, to }: CoverageAsked,
+  { xRuleDelayMs }: CoverageStoreOptions,
+): Promise<Watched[]> {
+  const rows = await database.forAccount(accountId).many<WatchedRow>(
+    `select * from (
+       select watches.platform, services.source_id, watches.slot_id,
+         greatest(watches.from_at, services.from_at
+           + case when watches.platform = 'x' then $6 else 0 end * interval '1 ms') as from_at,
+         least(watches.to_at, services.to_at) as to_at
+       from watches join slot_services services on services.slot_id = watches.slot_id
+       where watches.rule_id = $2 and watches.account_id = $1 and ($3::text is null or watches.platform = $3)
+         and watches.from_at <= $5 and (watches.to_at is null or watches.to_at >= $4)
+     ) as watched where (to_at is null or (to_at > from_at and to_at >= $4)) and from_at <= $5
+     order by from_at desc limit ${rowsMax}`,
+    [accountId, ruleId, platform, from, to, xRuleDelayMs],
+  );
+  return rows.map(toWatched);
+}
+
+async function watchedSources(database: Database, { platform }: CoverageAsked): Promise<Watched[]> {
+  const rows = await database.many<WatchedRow>(
+    `select platform, id as source_id, null as slot_id, null as to_at, first.created_at as from_at
+     from sources join lateral (
+       select created_at from slots where source_id = sources.id order by created_at limit 1
+     ) as first on true
+     where sources.enabled and ($1::text is null or sources.platform = $1)`,
+    [platform],
+  );
+  return rows.map(toWatched);
+}
+
+function toWatched(row: WatchedRow): Watched {
+  return {
+    platform: row.platform,
+    sourceId: row.source_id,
+    slotId: row.slot_id,
+    from: row.from_at,
+    to: row.to_at,
+  };
+}
+
+interface IntervalRow {
+  source_id: string;
+  id: number;
+  from_at: Date;
+  proven_until: Date;
+  ended_because: string | null;
+  repair: Interval['repair'];
+  repair_via: Interval['repairVia'];
+  repair_because: string | null;
+}
+
+/** A source's intervals do not overlap: the last that began before the window reaches into it, and none before. */
+async function intervalsOf(
+  database: Database,
+  { from, to }: CoverageAsked,
+  sourceIds: readonly string[],
+): Promise<Map<string, Interval[]>> {
+  const rows = await database.many<IntervalRow>(
+    `select rows.* from unnest($1::text[]) as asked (source_id) cross join lateral (
+       select source_id, id, from_at, proven_until, ended_because, repair, repair_via, repair_because from coverage
+       where source_id = asked.source_id and from_at <= $3 and from_at >= coalesce(
+         (select max(from_at) from coverage where source_id = asked.source_id and from_at <= $2), '-infinity')
+       order by from_at desc limit ${rowsMax}
+     ) as rows order by rows.source_id, rows.from_at`,
+    [sourceIds, from, to],
+  );
+  const bySource = Map.groupBy(rows, (row) => row.source_id);
+  return new Map([...bySource].map(([sourceId, own]) => [sourceId, own.map(toInterval)]));
+}
+
+function toInterval(row: IntervalRow): Interval {
+  return {
+    id: row.id,
+    from: row.from_at,
+    to: row.proven_until,
+    endedBecause: row.ended_because,
+    repair: row.repair,
+    repairVia: row.repair_via,
+    repairBecause: row.repair_because,
+  };
+}
+
+/** A rule that was registered again is heeded as late as a new one. */
+async function missingOf(
+  database: Database,
+  { from, to }: CoverageAsked,
+  watched: readonly Watched[],
+  { xRuleDelayMs }: CoverageStoreOptions,
+): Promise<Ledger['missing']> {
+  const platformOf = new Map(watched.flatMap(({ slotId, platform }) => (slotId ? [[slotId, platform]] : [])));
+  const rows = await database.many<{ slot_id: string; from_at: Date; to_at: Date | null }>(
+    `select slot_id, from_at, to_at from slot_gaps
+     where slot_id = any($1) and from_at <= $3 and (to_at is null or to_at >= $2)
+     order by from_at desc limit ${rowsMax}`,
+    [[...platformOf.keys()], from, to],
+  );
+  return rows.map(({ slot_id, from_at, to_at }) => {
+    const delayMs = platformOf.get(slot_id) === 'x' ? xRuleDelayMs : 0;
+    return { slotId: slot_id, from: from_at, to: to_at && new Date(to_at.getTime() + delayMs) };
+  });
+}
+
+async function repairsOf(
+  database: Database,
+  slotIds: readonly string[],
+  intervalIds: readonly number[],
+): Promise<SlotRepair[]> {
+  if (slotIds.length === 0) return [];
+  const rows = await database.many<{
+    coverage_id: number;
+    slot_id: string;
+    via: SlotRepair['via'];
+    state: 'waiting' | 'done' | 'impossible';
+    because: string | null;
+    fidelity: string[];
+    matches: number;
+  }>(
+    `select coverage_id, slot_id, via, state, because, fidelity, matches from gap_repairs
+     where coverage_id = any($1) and slot_id = any($2)`,
+    [intervalIds, slotIds],
+  );
+  return rows.map((row) => ({
+    intervalId: row.coverage_id,
+    slotId: row.slot_id,
+    state: row.state === 'done' ? 'repaired' : row.state,
+    via: row.via,
+    because: row.because,
+    fidelity: row.fidelity,
+    matches: row.matches,
+  }));
+}

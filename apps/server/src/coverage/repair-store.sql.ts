@@ -1,0 +1,156 @@
+import type { Database, Sql } from '../engines/database.ts';
+import type { Lease } from '../engines/lease.ts';
+import { assertLease } from '../engines/lease-store.ts';
+import type { AffectedSlot, Gap, PlannedRepair, RepairStore } from './repair-store.ts';
+import type { ReplayEvidence } from './replay.ts';
+
+const gapsMax = 100;
+const ruleGone = 'rule_gone';
+const today = `(now() at time zone 'UTC')::date`;
+
+export function createRepairStore(database: Database): RepairStore {
+  const fenced = (lease: Lease, work: (sql: Sql) => Promise<unknown>) =>
+    database.transaction(async (sql) => {
+      await assertLease(sql, lease);
+      await work(sql);
+    });
+  return {
+    openGaps: (sourceId, endedBeforeMs) => openGaps(database, sourceId, endedBeforeMs),
+    affectedSlots: (sourceId, gap) => affectedSlots(database, sourceId, gap),
+    plan: (lease, gap, repairs) => fenced(lease, (sql) => plan(sql, gap, repairs)),
+    nextWaiting: (gap) => nextWaiting(database, gap),
+    recordProgress: (lease, gap, slotId, { nextToken, matches, state, because }) =>
+      fenced(lease, (sql) =>
+        sql.run(
+          `update gap_repairs set next_token = $3, matches = $4, state = $5, because = $6
+           where coverage_id = $1 and slot_id = $2`,
+          [gap.id, slotId, nextToken, matches, state, because],
+        ),
+      ),
+    recordWaiting: (lease, gap, because) =>
+      fenced(lease, (sql) =>
+        sql.run(`update gap_repairs set because = $2 where coverage_id = $1 and state = 'waiting'`, [
+          gap.id,
+          because,
+        ]),
+      ),
+    settle: (lease, gap) => fenced(lease, (sql) => settle(sql, gap)),
+    settleWhole: (lease, gap, { repair, via, because }) =>
+      fenced(lease, (sql) =>
+        sql.run('update coverage set repair = $2, repair_via = $3, repair_because = $4 where id = $1', [
+          gap.id,
+          repair,
+          via,
+          because,
+        ]),
+      ),
+    async spentToday() {
+      const row = await database.one<{ posts: number }>(
+        `select posts from repair_spending where day = ${today}`,
+      );
+      return row?.posts ?? 0;
+    },
+    async recordSpent(posts) {
+      await database.run(
+        `insert into repair_spending (day, posts) values (${today}, $1)
+         on conflict (day) do update set posts = repair_spending.posts + excluded.posts`,
+        [posts],
+      );
+    },
+  };
+}
+
+export async function readLatestInterval(
+  sql: Sql,
+  sourceId: string,
+): Promise<ReplayEvidence['latest'] | null> {
+  const row = await sql.one<{ from_at: Date; proven_until: Date }>(
+    'select from_at, proven_until from coverage where source_id = $1 order by from_at desc limit 1',
+    [sourceId],
+  );
+  return row && { from: row.from_at, provenUntil: row.proven_until };
+}
+
+async function openGaps(sql: Sql, sourceId: string, endedBeforeMs: number): Promise<Gap[]> {
+  const rows = await sql.many<{ id: number; gap_from: Date; from_at: Date; repair: string | null }>(
+    `select id, gap_from, from_at, repair from coverage
+     where source_id = $1 and gap_from is not null and (repair is null or repair = 'under_way')
+       and from_at < now() - $2 * interval '1 ms'
+     order by from_at limit $3`,
+    [sourceId, endedBeforeMs, gapsMax],
+  );
+  return rows.map((row) => ({
+    id: row.id,
+    from: row.gap_from,
+    to: row.from_at,
+    planned: row.repair === 'under_way',
+  }));
+}
+
+async function affectedSlots(sql: Sql, sourceId: string, gap: Gap): Promise<AffectedSlot[]> {
+  const rows = await sql.many<{ id: string; value: string; since: Date }>(
+    `select slots.id, slots.value, min(services.from_at) as since
+     from slot_services services join slots on slots.id = services.slot_id
+     where services.source_id = $1 and services.from_at < $3 and (services.to_at is null or services.to_at > $2)
+       and exists (select 1 from slot_holders where slot_id = slots.id and not pending)
+     group by slots.id, slots.value order by slots.id`,
+    [sourceId, gap.from, gap.to],
+  );
+  return rows.map((row) => ({ slotId: row.id, value: row.value, since: row.since }));
+}
+
+async function plan(sql: Sql, gap: Gap, repairs: readonly PlannedRepair[]): Promise<void> {
+  for (const { slotId, state, because, fidelity } of repairs) {
+    await sql.run(
+      `insert into gap_repairs (coverage_id, slot_id, via, state, because, fidelity)
+       values ($1, $2, 'search', $3, $4, $5) on conflict do nothing`,
+      [gap.id, slotId, state, because, fidelity],
+    );
+  }
+  await sql.run(`update coverage set repair = 'under_way', repair_via = 'search' where id = $1`, [gap.id]);
+}
+
+/** A slot that is gone has nobody left to search for. */
+async function nextWaiting(sql: Sql, gap: Gap): ReturnType<RepairStore['nextWaiting']> {
+  const row = await sql.one<{
+    slot_id: string;
+    value: string;
+    since: Date;
+    next_token: string | null;
+    matches: number;
+    because: string | null;
+  }>(
+    `select repairs.slot_id, repairs.next_token, repairs.matches, repairs.because, slots.value,
+       (select min(from_at) from slot_services where slot_id = slots.id) as since
+     from gap_repairs repairs join slots on slots.id = repairs.slot_id
+     where repairs.coverage_id = $1 and repairs.state = 'waiting' order by repairs.slot_id limit 1`,
+    [gap.id],
+  );
+  return (
+    row && {
+      slotId: row.slot_id,
+      value: row.value,
+      since: row.since,
+      nextToken: row.next_token,
+      matches: row.matches,
+      because: row.because,
+    }
+  );
+}
+
+async function settle(sql: Sql, gap: Gap): Promise<void> {
+  await sql.run(
+    `update gap_repairs set state = 'impossible', because = $2 where coverage_id = $1 and state = 'waiting'`,
+    [gap.id, ruleGone],
+  );
+  await sql.run(
+    `update coverage set repair = (
+       select case when count(*) filter (where state <> 'done' and because is distinct from $2) = 0 then 'repaired'
+         when count(*) filter (where state = 'done') = 0 then 'none' else 'partly' end
+       from gap_repairs where coverage_id = $1
+     ), repair_because = (
+       select min(because) from gap_repairs where coverage_id = $1 and state = 'impossible' and because <> $2
+     ) where id = $1`,
+    [gap.id, ruleGone],
+  );
+}

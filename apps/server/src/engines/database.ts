@@ -1,0 +1,148 @@
+import { createHash } from 'node:crypto';
+import pg from 'pg';
+import { Failure } from '../runtime/failure.ts';
+
+/** Runs SQL: on the pool, or inside a transaction. */
+export interface Sql {
+  many<Row>(text: string, values?: readonly unknown[]): Promise<Row[]>;
+  one<Row>(text: string, values?: readonly unknown[]): Promise<Row | null>;
+  /** Like `many`, planned once per connection: for statements whose planning costs more than their work. */
+  prepared<Row>(text: string, values: readonly unknown[]): Promise<Row[]>;
+  /** Number of rows the statement changed. */
+  run(text: string, values?: readonly unknown[]): Promise<number>;
+}
+
+export interface Transactions {
+  transaction<Result>(work: (sql: Sql) => Promise<Result>): Promise<Result>;
+}
+
+/** Outside of a transaction an account only reads: PostgreSQL refuses anything else. */
+export interface AccountSql extends Transactions, Pick<Sql, 'many' | 'one' | 'prepared'> {}
+
+export interface Database extends Sql, Transactions, AsyncDisposable {
+  /**
+   * The same for one account, by a role to which PostgreSQL shows the rows of no other (I7). The statements name the
+   * account all the same: this is the second line, for the day one forgets.
+   */
+  forAccount(accountId: string): AccountSql;
+}
+
+export interface DatabaseOptions {
+  readonly url: string;
+  readonly connectionsMax: number;
+  readonly onIdleError: (error: Error) => void;
+}
+
+/** int8 as a number: positions stay far below 2^53, and a string would sort wrongly. */
+pg.types.setTypeParser(pg.types.builtins.INT8, Number);
+
+export function openDatabase({ url, connectionsMax, onIdleError }: DatabaseOptions): Database {
+  const pool = new pg.Pool({
+    connectionString: url,
+    max: connectionsMax,
+    application_name: 'earshot',
+    connectionTimeoutMillis: 10_000,
+    statement_timeout: 30_000,
+    idle_in_transaction_session_timeout: 10_000,
+    keepAlive: true,
+  });
+  pool.on('error', onIdleError);
+  // Inside a transaction the pool does not listen, and an "error" event that nobody hears ends the process. The
+  // statement under way, or the next one, is rejected all the same.
+  pool.on('connect', (client) => client.on('error', () => undefined));
+  const { transactionAfter, readAfter } = transactionsOf(pool);
+  return {
+    ...sqlOver(pool),
+    transaction: (work) => transactionAfter('begin', work),
+    forAccount(accountId) {
+      // Local to the transaction, so that nothing of it stays on a connection of the pool.
+      const as = `set local role earshot_account; set local earshot.account = ${pg.escapeLiteral(accountId)}`;
+      const reading = `begin read only; ${as}`;
+      return {
+        transaction: (work) => transactionAfter(`begin; ${as}`, work),
+        many: (text, values) => readAfter(reading, (sql) => sql.many(text, values)),
+        one: (text, values) => readAfter(reading, (sql) => sql.one(text, values)),
+        prepared: (text, values) => readAfter(reading, (sql) => sql.prepared(text, values)),
+      };
+    },
+    async [Symbol.asyncDispose]() {
+      await pool.end();
+    },
+  };
+}
+
+function transactionsOf(pool: pg.Pool) {
+  const transactionAfter = async <Result>(opening: string, work: (sql: Sql) => Promise<Result>) => {
+    const client = await pool.connect().catch(rethrow);
+    try {
+      await client.query(opening);
+      const result = await work(sqlOver(client));
+      await client.query('commit');
+      client.release();
+      return result;
+    } catch (error) {
+      // A connection whose rollback fails is broken: destroyed instead of going back to the pool.
+      await client.query('rollback').then(
+        () => client.release(),
+        () => client.release(true),
+      );
+      return rethrow(error);
+    }
+  };
+  const readAfter = async <Result>(opening: string, read: (sql: Sql) => Promise<Result>) => {
+    const client = await pool.connect().catch(rethrow);
+    const end = () =>
+      void client.query('rollback').then(
+        () => client.release(),
+        () => client.release(true),
+      );
+    try {
+      await client.query(opening);
+      return await read(sqlOver(client));
+    } catch (error) {
+      return rethrow(error);
+    } finally {
+      // Nobody waits for the end of what changed nothing.
+      end();
+    }
+  };
+  return { transactionAfter, readAfter };
+}
+
+function sqlOver(client: pg.Pool | pg.PoolClient): Sql {
+  const query = (text: string, values: readonly unknown[] = []) =>
+    client.query(text, [...values]).catch(rethrow);
+  return {
+    many: async (text, values) => (await query(text, values)).rows,
+    prepared: async (text, values) => {
+      const statement = { name: statementName(text), text, values: [...values] };
+      return (await client.query(statement).catch(rethrow)).rows;
+    },
+    one: async (text, values) => (await query(text, values)).rows[0] ?? null,
+    run: async (text, values) => (await query(text, values)).rowCount ?? 0,
+  };
+}
+
+function statementName(text: string): string {
+  return createHash('sha256').update(text).digest('base64url').slice(0, 20);
+}
+
+/** SQLSTATE classes and socket errors that say "not now": connection, shutdown, time limit, too many connections. */
+const passing = /^(08|57|53)|^(ECONN|ETIMEDOUT|EPIPE|ENOTFOUND)/;
+/** Two transactions in each other's way: one of them was undone. */
+const conflicting = /^40/;
+
+function rethrow(error: unknown): never {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+  const cut =
+    error instanceof Error &&
+    /terminated|not queryable|timeout exceeded when trying to connect/i.test(error.message);
+  if (conflicting.test(code)) {
+    throw new Failure('aborted', 'Another change was in the way: send the request again.', { cause: error });
+  }
+  if (!passing.test(code) && !cut) throw error;
+  throw new Failure('unavailable', 'The service cannot reach its database: try again shortly.', {
+    retryAfterSeconds: 5,
+    cause: error,
+  });
+}

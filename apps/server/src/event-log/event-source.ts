@@ -1,0 +1,113 @@
+import type { JsMsg } from '@nats-io/jetstream';
+import type { Nats } from '../engines/nats.ts';
+import type { StreamEvent } from '../upstream/item.ts';
+import { eventsStream, eventsUnacknowledgedMax, matchConsumer } from './events-stream.ts';
+import type { EventSource, LoggedEvent } from './logged-event.ts';
+
+export interface EventSourceOptions {
+  /** Below the third of the time after which the log delivers again. */
+  readonly holdEveryMs?: number;
+  /** Whoever needs longer for a batch is stuck: the log may give it to another worker. */
+  readonly holdForMs?: number;
+  /** Silence after which we look whether the log has something for us all the same. */
+  readonly stalledAfterMs?: number;
+}
+
+/**
+ * Pulls ahead while a batch is being stored: an event that comes alone is handed over at once, and under load
+ * the batches grow by themselves.
+ */
+export function createEventSource(
+  nats: Nats,
+  { holdEveryMs = 8_000, holdForMs = 60_000, stalledAfterMs = 15_000 }: EventSourceOptions = {},
+): EventSource {
+  return {
+    async *batches(max, signal) {
+      const consumer = await nats.jetstream.consumers.get(eventsStream, matchConsumer);
+      const messages = await consumer.consume({ max_messages: max });
+      const waiting: JsMsg[] = [];
+      let inHand: JsMsg[] = [];
+      let inHandSince = performance.now();
+      let lastAt = performance.now();
+      let wake = () => {};
+      let ended = false;
+      const reading = (async () => {
+        for await (const message of messages) {
+          waiting.push(message);
+          lastAt = performance.now();
+          wake();
+        }
+      })().finally(() => {
+        ended = true;
+        wake();
+      });
+      const hold = setInterval(() => {
+        if (performance.now() - inHandSince > holdForMs) return;
+        for (const message of [...inHand, ...waiting]) message.working();
+      }, holdEveryMs);
+      const stop = () => messages.stop();
+      signal.addEventListener('abort', stop, { once: true });
+      try {
+        while (!signal.aborted) {
+          if (waiting.length > 0) {
+            inHand = waiting.splice(0, max);
+            inHandSince = performance.now();
+            yield inHand.map(toLoggedEvent);
+            inHand = [];
+            inHandSince = performance.now();
+            lastAt = performance.now();
+          } else if (ended) break;
+          else if (performance.now() - lastAt < stalledAfterMs) {
+            await woken((resolve) => (wake = resolve), stalledAfterMs);
+          } else {
+            if ((await isStalled(nats)) && waiting.length === 0) throw new Error('the event log fell silent');
+            lastAt = performance.now();
+          }
+        }
+      } finally {
+        clearInterval(hold);
+        signal.removeEventListener('abort', stop);
+        await messages.close();
+        // What was pulled and not handed over goes to the next worker at once.
+        for (const message of waiting) message.nak();
+      }
+      await reading;
+    },
+  };
+}
+
+/** Clients have been seen to fall silent after a reconnect: pending events and nobody who brings them. */
+async function isStalled({ manager }: Nats): Promise<boolean> {
+  const info = await manager.consumers.info(eventsStream, matchConsumer).catch(() => null);
+  return info !== null && info.num_pending > 0 && info.num_ack_pending < eventsUnacknowledgedMax;
+}
+
+/** Resolves when the listener is called, or after a while. */
+async function woken(listen: (resolve: () => void) => void, mostMs: number): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  listen(resolve);
+  const timer = setTimeout(resolve, mostMs);
+  await promise;
+  clearTimeout(timer);
+}
+
+function toLoggedEvent(message: JsMsg): LoggedEvent {
+  const body = message.string();
+  return {
+    sequence: message.seq,
+    event: readEvent(body),
+    body,
+    deliveries: message.info.deliveryCount,
+    ack: () => message.ack(),
+    again: (delayMs) => message.nak(delayMs),
+  };
+}
+
+/** We wrote it ourselves: what is JSON is an event. */
+export function readEvent(body: string): StreamEvent | null {
+  try {
+    return JSON.parse(body);
+  } catch {
+    return null;
+  }
+}

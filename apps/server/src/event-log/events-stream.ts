@@ -1,0 +1,87 @@
+import {
+  AckPolicy,
+  DiscardPolicy,
+  JetStreamApiError,
+  RetentionPolicy,
+  StorageType,
+} from '@nats-io/jetstream';
+import { nanos } from '@nats-io/transport-node';
+import type { Nats } from '../engines/nats.ts';
+
+export const eventsStream = 'EVENTS';
+export const matchConsumer = 'match';
+/** Four full batches. */
+export const eventsUnacknowledgedMax = 4_000;
+
+const hourMs = 3_600_000;
+
+export interface EventsStreamOptions {
+  readonly replicas: number;
+  readonly bytesMax: number;
+  /** After this time without a sign of life a worker's events go to another one. */
+  readonly ackWaitMs?: number;
+}
+
+/** The server's error code for "more than `max_file_store` allows", on one node and in a cluster. */
+const noSpaceCodes: readonly unknown[] = [10_047, 10_005];
+
+/**
+ * Makes the stream and its consumer, or brings them to these settings. A full log refuses (`discard new`)
+ * instead of forgetting; only what is matched already is ever removed to make room (see log-space.ts).
+ */
+export async function ensureEventsStream(
+  nats: Nats,
+  { replicas, bytesMax, ackWaitMs = 30_000 }: EventsStreamOptions,
+): Promise<void> {
+  const { streams, consumers } = nats.manager;
+  const settings = {
+    subjects: ['events.>'],
+    num_replicas: replicas,
+    max_bytes: bytesMax,
+    // Three times what Firehose keeps for a replay.
+    max_age: nanos(72 * hourMs),
+    max_msg_size: 512 * 1024,
+    duplicate_window: nanos(hourMs / 6),
+    discard: DiscardPolicy.New,
+  };
+  const existing = await streams.info(eventsStream).catch(() => null);
+  if (existing) {
+    await streams.update(eventsStream, settings).catch(explainSpace(bytesMax));
+  } else {
+    await streams
+      .add({
+        name: eventsStream,
+        ...settings,
+        storage: StorageType.File,
+        retention: RetentionPolicy.Limits,
+        deny_delete: true,
+        allow_direct: false,
+      })
+      .catch(explainSpace(bytesMax));
+  }
+  await consumers.add(eventsStream, {
+    durable_name: matchConsumer,
+    ack_policy: AckPolicy.Explicit,
+    ack_wait: nanos(ackWaitMs),
+    max_ack_pending: eventsUnacknowledgedMax,
+    max_deliver: -1,
+  });
+}
+
+/**
+ * The log must fit into what the server may use: a log that hits its own limit refuses events and goes on, a server that
+ * hits the end of its disk stops JetStream on every node.
+ */
+function explainSpace(bytesMax: number): (error: unknown) => never {
+  return (error) => {
+    if (!(error instanceof JetStreamApiError) || !noSpaceCodes.includes(error.code)) throw error;
+    throw new Error(
+      `EARSHOT_EVENTS_BYTES_MAX is ${bytesMax} bytes, more than max_file_store of the NATS servers leaves`,
+      { cause: error },
+    );
+  };
+}
+
+export function subjectOf(sourceId: string): string {
+  return `events.${sourceId.replace(':', '.')}`;
+}

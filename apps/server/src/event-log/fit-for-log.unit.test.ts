@@ -1,0 +1,84 @@
+import { describe, expect, test } from 'vitest';
+import { readFirehoseUpdate } from '../upstream/firehose/item.ts';
+import { readXRecord } from '../upstream/x/item.ts';
+import { fitForLog } from './fit-for-log.ts';
+
+const logTakesBytes = 512 * 1024;
+
+function fitted(text: string, platform: 'x' | 'firehose') {
+  const reading =
+    platform === 'x' ? readXRecord('x:main', text) : readFirehoseUpdate('firehose:main', '0-1', text);
+  if (reading.kind !== 'event') throw new Error(`read as ${reading.kind}`);
+  return fitForLog(reading.event, text.length);
+}
+
+function page(document: object, queryIds: string[] = ['1']): string {
+  return JSON.stringify({
+    query_ids: queryIds,
+    matched_at: '2026-09-01T10:00:00Z',
+    document: { url: 'https://a.example/', ...document },
+  });
+}
+
+const diff = { chunks: [{ typ: 'ins', text: 'new words' }] };
+
+describe('an event for the log', () => {
+  test('stays as it is when it fits', () => {
+    const event = fitted(page({ diff, markdown: 'm'.repeat(100_000) }), 'firehose');
+    expect(event?.payload.raw['document']).toHaveProperty('markdown');
+  });
+
+  test('loses the text of the whole page when it is too large with it', () => {
+    const event = fitted(page({ diff, markdown: 'm'.repeat(500_000) }), 'firehose');
+    expect(event?.payload.raw['document']).toEqual({ url: 'https://a.example/', diff });
+    expect(event?.payload.text).toBe('new words');
+  });
+
+  test('loses it also where it stood for the text', () => {
+    const event = fitted(page({ markdown: 'm'.repeat(500_000) }), 'firehose');
+    expect(event?.payload.text).toBeNull();
+  });
+
+  test('is given up when it is too large all the same', () => {
+    const huge = { chunks: [{ typ: 'ins', text: 'm'.repeat(500_000) }] };
+    expect(fitted(page({ diff: huge, markdown: 'm' }), 'firehose')).toBeNull();
+    const text = 't'.repeat(500_000);
+    expect(fitted(JSON.stringify({ data: { id: '1', text } }), 'x')).toBeNull();
+  });
+
+  // The same characters may stand in several places of an event, and a short list may become a long one.
+  test.each([
+    ['an address', (length: number) => page({ url: '東'.repeat(length) }), 'firehose'],
+    ['a title', (length: number) => page({ title: '東'.repeat(length) }), 'firehose'],
+    [
+      'empty rule ids',
+      (length: number) =>
+        page(
+          {},
+          Array.from({ length: length / 3 }, () => ''),
+        ),
+      'firehose',
+    ],
+    [
+      'numbers',
+      (length: number) => page({ numbers: '[1e20]' }).replace('"[1e20]"', `[${'1e20,'.repeat(length / 5)}1]`),
+      'firehose',
+    ],
+    [
+      'a name',
+      (length: number) =>
+        JSON.stringify({
+          data: { id: '1', text: '', author_id: '1' },
+          includes: { users: [{ id: '1', username: '東'.repeat(length) }] },
+        }),
+      'x',
+    ],
+  ] as const)('never is larger than the log takes, were it all %s', (_what, make, platform) => {
+    for (const length of [9_000, 29_000, 45_000, 59_000, 70_000, 200_000]) {
+      const event = fitted(make(length), platform);
+      expect(event === null || Buffer.byteLength(JSON.stringify(event)) < logTakesBytes, `${length}`).toBe(
+        true,
+      );
+    }
+  });
+});

@@ -1,0 +1,174 @@
+import type { Database, Sql } from '../engines/database.ts';
+import type { StreamEvent } from '../upstream/item.ts';
+import { daysAhead } from './maintenance.ts';
+import type { Holder, NewMatch } from './match-events.ts';
+import type { DeadLetter, MatchStore } from './match-store.ts';
+
+interface HolderRow {
+  slot_id: string;
+  source_id: string;
+  upstream_rule_id: string | null;
+  rule_id: string;
+  account_id: string;
+  rule_version: number;
+  value: string;
+}
+
+const holderColumns = `slots.id as slot_id, slots.source_id, slots.upstream_rule_id, slots.value,
+  slot_holders.rule_id, slot_holders.account_id, slot_holders.rule_version`;
+
+export function createMatchStore(
+  database: Database,
+  { retentionDays = 30 }: { retentionDays?: number } = {},
+): MatchStore {
+  return {
+    async holdersOf({ slotIds, upstreamRules }) {
+      const rows = await database.prepared<HolderRow>(
+        `select ${holderColumns} from slots join slot_holders on slot_holders.slot_id = slots.id
+         where slots.id = any($1) and not slot_holders.pending
+         union all
+         select ${holderColumns}
+         from unnest($2::text[], $3::text[]) as asked (source_id, upstream_rule_id)
+         join slots on slots.source_id = asked.source_id and slots.upstream_rule_id = asked.upstream_rule_id
+         join slot_holders on slot_holders.slot_id = slots.id and not slot_holders.pending`,
+        [slotIds, upstreamRules.map((one) => one.sourceId), upstreamRules.map((one) => one.upstreamRuleId)],
+      );
+      return rows.map(toHolder);
+    },
+    async sourcesRegistering(sourceIds) {
+      if (sourceIds.length === 0) return new Set();
+      const rows = await database.many<{ source_id: string }>(
+        `select distinct source_id from slots where source_id = any($1) and state = 'wanted'`,
+        [sourceIds],
+      );
+      return new Set(rows.map((row) => row.source_id));
+    },
+    async days() {
+      const rows = await database.many<{ day: string }>(
+        `select to_char(to_date(right(inhrelid::regclass::text, 8), 'YYYYMMDD'), 'YYYY-MM-DD') as day
+         from pg_inherits where inhparent = 'matches'::regclass and not inhdetachpending`,
+      );
+      return new Set(rows.map((row) => row.day));
+    },
+    async makeDays(days) {
+      const wellFormed = days.filter((day) => /^\d{4}-\d\d-\d\d$/.test(day));
+      await database.run(
+        `select ensure_partitions(day, day) from unnest($1::date[]) as day
+         where day between (now() at time zone 'UTC')::date - $2::integer and (now() at time zone 'UTC')::date + $3::integer`,
+        [wellFormed, retentionDays, daysAhead],
+      );
+    },
+    async write(posts, matches, settled) {
+      if (matches.length === 0) {
+        await settle(database, settled);
+        return {};
+      }
+      return await database.transaction(async (sql) => {
+        await insertPosts(sql, posts, settled);
+        return await insertMatches(sql, matches);
+      });
+    },
+    bury: (letter) => database.transaction((sql) => bury(sql, letter)),
+  };
+}
+
+async function bury(sql: Sql, { sequence, body, error, deliveries }: DeadLetter): Promise<void> {
+  await settle(sql, [sequence]);
+  await sql.run('insert into dead_letters (sequence, body, error, deliveries) values ($1, $2, $3, $4)', [
+    sequence,
+    body.replaceAll('\0', ''),
+    error.replaceAll('\0', '').slice(0, 2_000),
+    deliveries,
+  ]);
+}
+
+/** Written with what the events became, so that the check of the log never counts one that was not dealt with. */
+async function settle(sql: Sql, sequences: readonly number[]): Promise<void> {
+  if (sequences.length === 0) return;
+  await sql.run('insert into settled_batches (last_sequence, sequences) values ($1, $2)', [
+    Math.max(...sequences),
+    sequences,
+  ]);
+}
+
+function toHolder(row: HolderRow): Holder {
+  return {
+    slotId: row.slot_id,
+    sourceId: row.source_id,
+    upstreamRuleId: row.upstream_rule_id,
+    ruleId: row.rule_id,
+    accountId: row.account_id,
+    ruleVersion: row.rule_version,
+    value: row.value,
+  };
+}
+
+/**
+ * And settles them. In the order of the key, so that two writers with the same events wait for each other instead of
+ * locking up.
+ */
+async function insertPosts(
+  sql: Sql,
+  posts: readonly StreamEvent[],
+  settled: readonly number[],
+): Promise<void> {
+  await sql.prepared(
+    `with settled as (
+       insert into settled_batches (last_sequence, sequences)
+       select max(sequence), $6 from unnest($6::bigint[]) as sequence having count(*) > 0
+     )
+     insert into posts (platform, event_key, event_day, platform_post_id, payload)
+     select * from unnest($1::text[], $2::text[], $3::date[], $4::text[], $5::text[])
+       as new (platform, event_key, event_day, platform_post_id, payload)
+     order by event_key
+     on conflict do nothing`,
+    [
+      posts.map((post) => post.platform),
+      posts.map((post) => post.key),
+      posts.map((post) => post.day),
+      posts.map((post) => post.platformPostId),
+      posts.map((post) => JSON.stringify(post.payload)),
+      settled,
+    ],
+  );
+}
+
+/**
+ * From the update of `match_log` to the commit its row is locked: the next writer gets its positions only after
+ * ours are visible. So a reader that has seen a position has seen all before it (I3). The time is taken under the same
+ * lock: it never runs against the order of positions.
+ */
+async function insertMatches(sql: Sql, matches: readonly NewMatch[]): Promise<Record<string, number>> {
+  const rows = await sql.prepared<{ platform: string; count: number }>(
+    `with log as (
+       update match_log set last_position = last_position + $1
+       returning last_position - $1 as before, clock_timestamp() as at
+     ), new as (
+       insert into matches
+         (position, account_id, rule_id, rule_version, platform, event_key, event_day, via, created_at)
+       select log.before + ordinality, account_id, rule_id, rule_version, platform, event_key, event_day, via, log.at
+       from log, unnest($2::text[], $3::text[], $4::integer[], $5::text[], $6::text[], $7::date[], $8::text[])
+         with ordinality as given (account_id, rule_id, rule_version, platform, event_key, event_day, via, ordinality)
+       on conflict do nothing
+       returning account_id, rule_id, platform, created_at
+     ), counted as (
+       insert into usage (account_id, rule_id, platform, day, matches, last_match_at)
+       select account_id, rule_id, platform, (min(created_at) at time zone 'UTC')::date, count(*), max(created_at)
+       from new group by account_id, rule_id, platform
+       on conflict (rule_id, platform, day) do update
+         set matches = usage.matches + excluded.matches, last_match_at = excluded.last_match_at
+     )
+     select platform, count(*) from new group by platform`,
+    [
+      matches.length,
+      matches.map((match) => match.accountId),
+      matches.map((match) => match.ruleId),
+      matches.map((match) => match.ruleVersion),
+      matches.map((match) => match.platform),
+      matches.map((match) => match.eventKey),
+      matches.map((match) => match.eventDay),
+      matches.map((match) => match.via),
+    ],
+  );
+  return Object.fromEntries(rows.map((row) => [row.platform, row.count]));
+}

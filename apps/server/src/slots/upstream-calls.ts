@@ -1,0 +1,24 @@
+import type { Sql } from '../engines/database.ts';
+import type { CallLimit } from './call-budget.ts';
+
+/** The database's clock alone is asked, so the clocks of nodes need not agree. */
+export async function recordCall(sql: Sql, sourceId: string, limit: CallLimit): Promise<void> {
+  await sql.run(
+    `delete from upstream_calls
+     where source_id = $1 and bucket = $2 and called_at < clock_timestamp() - $3 * interval '1 ms'`,
+    [sourceId, limit.bucket, limit.windowMs],
+  );
+  await sql.run('insert into upstream_calls (source_id, bucket) values ($1, $2)', [sourceId, limit.bucket]);
+}
+
+export async function callsMade(
+  sql: Sql,
+  sourceId: string,
+): Promise<Array<{ bucket: string; agoMs: number }>> {
+  const rows = await sql.many<{ bucket: string; ago_ms: number }>(
+    `select bucket, (extract(epoch from clock_timestamp() - called_at) * 1000)::float8 as ago_ms
+     from upstream_calls where source_id = $1 order by called_at`,
+    [sourceId],
+  );
+  return rows.map((row) => ({ bucket: row.bucket, agoMs: row.ago_ms }));
+}

@@ -1,0 +1,91 @@
+import { createHash } from 'node:crypto';
+import { z } from 'zod';
+import { storableText } from '../storable-text.ts';
+import type { Reading } from '../x/item.ts';
+
+const optionalText = z.string().nullish();
+
+const updateSchema = z.looseObject({
+  query_ids: z.array(storableText).nullish(),
+  /** The beta named one rule per event. */
+  query_id: storableText.nullish(),
+  matched_at: z.string(),
+  document: z.looseObject({
+    url: storableText,
+    title: optionalText,
+    publish_time: optionalText,
+    language: optionalText,
+    diff: z
+      .looseObject({ chunks: z.array(z.looseObject({ typ: z.string(), text: z.string() })).nullish() })
+      .nullish(),
+    markdown: optionalText,
+  }),
+});
+
+type Update = z.output<typeof updateSchema>;
+
+/** It is sent back as a header and is part of a message id: anything else could not be resumed from. */
+const eventIdPattern = /^[\x21-\x7e]{1,200}$/;
+
+/** The data of one `update` frame (firehose.md §7). */
+export function readFirehoseUpdate(sourceId: string, upstreamEventId: string, text: string): Reading {
+  let json: unknown;
+  try {
+    json = JSON.parse(text);
+  } catch {
+    return { kind: 'dropped', reason: 'not_json' };
+  }
+  const parsed = updateSchema.safeParse(json);
+  if (!parsed.success || !eventIdPattern.test(upstreamEventId)) {
+    return { kind: 'dropped', reason: 'unknown_shape' };
+  }
+  const update = parsed.data;
+  const matchedAt = Date.parse(update.matched_at);
+  if (Number.isNaN(matchedAt)) return { kind: 'dropped', reason: 'unknown_shape' };
+  const { document } = update;
+  const ruleIds = update.query_ids ?? (update.query_id ? [update.query_id] : []);
+  return {
+    kind: 'event',
+    event: {
+      platform: 'firehose',
+      sourceId,
+      upstreamEventId,
+      key: eventKey(update),
+      day: new Date(matchedAt).toISOString().slice(0, 10),
+      platformPostId: document.url,
+      rules: ruleIds.map((upstreamRuleId) => ({ upstreamRuleId, tag: null })),
+      payload: {
+        url: document.url,
+        title: document.title ?? null,
+        text: addedText(update),
+        author: null,
+        published_at: publishedAt(document.publish_time),
+        language: document.language ?? null,
+        raw: { matched_at: update.matched_at, document },
+      },
+    },
+  };
+}
+
+/** The same change of a page, seen on two taps or replayed, has the same key. */
+function eventKey({ document }: Update): string {
+  const content = [
+    document.url,
+    document.title ?? null,
+    document.publish_time ?? null,
+    (document.diff?.chunks ?? []).map(({ typ, text }) => [typ, text]),
+  ];
+  return createHash('sha256').update(JSON.stringify(content)).digest('base64url').slice(0, 22);
+}
+
+function addedText({ document }: Update): string | null {
+  const added = (document.diff?.chunks ?? []).filter(({ typ }) => typ === 'ins').map(({ text }) => text);
+  return added.length > 0 ? added.join('\n') : (document.markdown ?? null);
+}
+
+/** A local time without a zone (firehose.md §7.2): read as UTC, the only choice that is the same everywhere. */
+function publishedAt(text: string | null | undefined): string | null {
+  if (!text) return null;
+  const time = Date.parse(/(?:Z|[+-]\d\d:?\d\d)$/.test(text) ? text : `${text}Z`);
+  return Number.isNaN(time) ? null : new Date(time).toISOString();
+}

@@ -1,0 +1,97 @@
+import * as fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { StreamEnded, type StreamEnding, type StreamFrame } from '../upstream-stream.ts';
+import { readFrames } from './read-frames.ts';
+
+async function read(chunks: readonly Uint8Array[]): Promise<{ frames: StreamFrame[]; ending: StreamEnding }> {
+  async function* given() {
+    yield* chunks;
+  }
+  const frames: StreamFrame[] = [];
+  try {
+    for await (const frame of readFrames(given())) frames.push(frame);
+  } catch (error) {
+    if (error instanceof StreamEnded) return { frames, ending: error.ending };
+    throw error;
+  }
+  throw new Error('it ended without saying how');
+}
+
+const readText = (text: string) => read([new TextEncoder().encode(text)]);
+const item = (upstreamId: string | null, text: string) => ({ kind: 'item', upstreamId, text });
+
+describe('frames', () => {
+  test('are items between the opening and the end', async () => {
+    const text =
+      'event: connected\ndata: {}\n\nid: 0-7\nevent: update\ndata: {"a":1}\n\nevent: end\ndata: {}\n\n';
+    expect(await readText(text)).toEqual({
+      frames: [{ kind: 'opened' }, item('0-7', '{"a":1}')],
+      ending: { kind: 'finished' },
+    });
+  });
+
+  test('may come with a byte order mark, comments, unknown fields and events, and any space', async () => {
+    const text = [
+      '\uFEFFevent:connected\ndata:[]\n\n: a comment\n\nretry: 5\nstrange: field\n\n',
+      'event: news\ndata: x\n\nid:0-1\nevent:update\ndata: one\ndata: two\n\n',
+    ].join('');
+    expect(await readText(text)).toEqual({
+      frames: [{ kind: 'opened' }, item('0-1', 'one\ntwo')],
+      ending: { kind: 'dropped' },
+    });
+  });
+
+  test('that have no end are dropped', async () => {
+    const text = 'id: 0-1\nevent: update\ndata: a\n\nid: 0-2\nevent: update\ndata: b\n';
+    expect(await readText(text)).toEqual({ frames: [item('0-1', 'a')], ending: { kind: 'dropped' } });
+  });
+
+  test('without an id are handed on, to be counted', async () => {
+    expect((await readText('event: update\ndata: a\n\n')).frames).toEqual([item(null, 'a')]);
+  });
+
+  test.each([
+    ['{"message":"No rules configured. Create them with POST /v1/rules."}', { kind: 'no_rules' }],
+    ['{"message":"Something else"}', { kind: 'failing', status: 200 }],
+    ['no json', { kind: 'failing', status: 200 }],
+  ])('the error %s ends the stream', async (data, ending) => {
+    const text = `event: error\ndata: ${data}\n\nid: 0-1\nevent: update\ndata: late\n\n`;
+    expect(await readText(text)).toEqual({ frames: [], ending });
+  });
+
+  test('beyond all bounds end the stream', async () => {
+    const piece = new TextEncoder().encode('x'.repeat(1024 * 1024));
+    const start = new TextEncoder().encode('id: 0-1\nevent: update\ndata: ');
+    const { ending } = await read([start, ...Array.from({ length: 17 }, () => piece)]);
+    expect(ending).toEqual({ kind: 'failing', status: 200 });
+  });
+});
+
+test('however the bytes are cut and the lines end, the frames are the same', async () => {
+  const data = fc.string({
+    unit: fc.constantFrom('a', 'é', '東', '🚀', '"', ':'),
+    minLength: 1,
+    maxLength: 8,
+  });
+  const given = fc.record({
+    all: fc.array(data, { maxLength: 5 }),
+    newline: fc.constantFrom('\n', '\r\n'),
+    at: fc.array(fc.nat(300), { maxLength: 12 }),
+  });
+  await fc.assert(
+    fc.asyncProperty(given, async ({ all, newline, at }) => {
+      const frames = all.map((text, n) =>
+        ['event: update', `id: 0-${n}`, `data: ${text}`, '', ''].join(newline),
+      );
+      const bytes = new TextEncoder().encode(frames.join(''));
+      const places = [
+        0,
+        ...at.map((place) => place % (bytes.length + 1)).toSorted((a, b) => a - b),
+        bytes.length,
+      ];
+      const chunks = places.slice(1).map((end, index) => bytes.subarray(places[index], end));
+      expect((await read(chunks)).frames).toEqual(all.map((text, n) => item(`0-${n}`, text)));
+    }),
+    { numRuns: 1_000 },
+  );
+});

@@ -1,0 +1,113 @@
+import { z } from 'zod';
+import type { UpstreamAnswer, UpstreamClient } from '../client.ts';
+import {
+  type AddOutcome,
+  type NewUpstreamRule,
+  type UpstreamCall,
+  type UpstreamRules,
+  UpstreamUnavailable,
+} from '../upstream-rules.ts';
+
+const path = '/v1/rules';
+const validatePath = '/v1/validate';
+const credentialRetryMs = 60_000;
+
+const ruleSchema = z.looseObject({ id: z.string(), value: z.string(), tag: z.string().nullish() });
+const listSchema = z.looseObject({ data: z.array(ruleSchema) });
+const addedSchema = z.looseObject({ data: z.looseObject({ id: z.string() }) });
+const validatedSchema = z.looseObject({ data: z.looseObject({ valid: z.literal(true) }) });
+const errorSchema = z.looseObject({
+  message: z.string().nullish(),
+  error: z.looseObject({ message: z.string().nullish() }).nullish(),
+  errors: z.record(z.string(), z.array(z.string())).nullish(),
+});
+
+/** A tap's rules: one rule per call. Duplicates are not refused, so a lost answer is cleared up by listing. */
+export function createFirehoseRules(client: UpstreamClient, { pace = 1 } = {}): UpstreamRules {
+  // All calls of a tap count together (firehose.md §4).
+  const limit = { bucket: 'rules', calls: 60, windowMs: 60_000 / pace };
+  return {
+    batchMax: 20,
+    rulesPerCall: 1,
+    limits: { read: limit, change: limit },
+    async list({ permit, signal }) {
+      await permit('read');
+      const answer = await client.call('GET', path, { signal });
+      const listed = listSchema.safeParse(answer.body);
+      if (answer.status !== 200 || !listed.success) throw unavailable(answer);
+      return listed.data.data.map(({ id, value, tag }) => ({ id, value, tag: tag ?? null }));
+    },
+    async add(rules, call) {
+      const outcomes: AddOutcome[] = [];
+      for (const rule of rules) {
+        const before = outcomes.at(-1);
+        // What comes after the limit would only be refused too, and a call is worth a second.
+        outcomes.push(before?.kind === 'full' ? before : await addOne(client, rule, call));
+      }
+      return outcomes;
+    },
+    async remove(ids, { permit, signal }) {
+      for (const id of ids) {
+        await permit('change');
+        const answer = await client.call('DELETE', `${path}/${encodeURIComponent(id)}`, { signal });
+        if (answer.status !== 204 && answer.status !== 200 && answer.status !== 404)
+          throw unavailable(answer);
+      }
+    },
+    /** Firehose does not say; its limit shows in a refusal. */
+    room: () => Promise.resolve(null),
+  };
+}
+
+async function addOne(
+  client: UpstreamClient,
+  rule: NewUpstreamRule,
+  { permit, signal }: UpstreamCall,
+): Promise<AddOutcome> {
+  await permit('change');
+  const answer = await client.call('POST', path, { body: rule, signal });
+  if (answer.status === 422 || answer.status === 400) {
+    const words = wordsOf(answer.body);
+    const kind = answer.status === 422 && (await isLimit(client, rule, words, signal)) ? 'full' : 'refused';
+    return { kind, words };
+  }
+  const added = addedSchema.safeParse(answer.body);
+  if ((answer.status !== 201 && answer.status !== 200) || !added.success) throw unavailable(answer);
+  return { kind: 'added', id: added.data.data.id };
+}
+
+/**
+ * A 422 is the verdict on the value, or the rule limit, and nothing but words tells which. Words alone are not
+ * trusted: one bad rule would make the tap count as full. So the value is validated too, which costs no rule call.
+ */
+async function isLimit(
+  client: UpstreamClient,
+  { value }: NewUpstreamRule,
+  words: string,
+  signal: AbortSignal,
+): Promise<boolean> {
+  if (!/\b(?:limit|at most|maximum|too many|quota)\b/i.test(words)) return false;
+  const answer = await client.call('POST', validatePath, { body: { value }, signal });
+  return answer.status === 200 && validatedSchema.safeParse(answer.body).success;
+}
+
+/** The shape of error bodies is not documented: the known places, in the order of firehose.md §8. */
+function wordsOf(body: unknown): string {
+  const parsed = errorSchema.safeParse(body);
+  if (!parsed.success) return 'no reason given';
+  const { error, message, errors } = parsed.data;
+  const words =
+    error?.message ??
+    message ??
+    Object.values(errors ?? {})
+      .flat()
+      .join(' ');
+  return (words || 'no reason given').slice(0, 1_000);
+}
+
+function unavailable({ status, retryAfterMs }: UpstreamAnswer): UpstreamUnavailable {
+  const credential = status === 401 || status === 402 || status === 403;
+  return new UpstreamUnavailable(`Firehose answered ${status} to a rule call`, {
+    retryAfterMs: retryAfterMs ?? (credential ? credentialRetryMs : null),
+  });
+}

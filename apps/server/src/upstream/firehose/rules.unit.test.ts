@@ -1,0 +1,88 @@
+import { describe, expect, test } from 'vitest';
+import { type Answer, startAnsweringServer } from '../../../test/answering-server.ts';
+import { createUpstreamClient } from '../client.ts';
+import type { UpstreamRules } from '../upstream-rules.ts';
+import { createFirehoseRules } from './rules.ts';
+
+const never = { signal: new AbortController().signal, permit: () => Promise.resolve() };
+const rule = { value: 'cat', tag: 'tag' };
+
+async function ask<Result>(answers: readonly Answer[], question: (rules: UpstreamRules) => Promise<Result>) {
+  await using server = await startAnsweringServer(answers);
+  await using client = createUpstreamClient({ baseUrl: server.url, token: 't', name: 'Firehose' });
+  return { result: await question(createFirehoseRules(client)), asked: server.asked };
+}
+
+test('rules are added one by one, with their outcomes in the same order', async () => {
+  const { result, asked } = await ask(
+    [
+      { status: 201, body: { data: { id: 'a' } } },
+      { status: 422, body: { message: 'The value is not valid.' } },
+      { status: 200, body: { data: { id: 'c' } } },
+    ],
+    (rules) => rules.add([rule, rule, rule], never),
+  );
+  expect(result).toEqual([
+    { kind: 'added', id: 'a' },
+    { kind: 'refused', words: 'The value is not valid.' },
+    { kind: 'added', id: 'c' },
+  ]);
+  expect(asked).toEqual([rule, rule, rule]);
+});
+
+describe('a 422 that speaks of a limit', () => {
+  const limit = { status: 422, body: { message: 'You have reached the limit of 25 rules.' } };
+
+  test('of a valid rule is the rule limit, and nothing more is asked for', async () => {
+    const valid = { status: 200, body: { data: { valid: true, diagnostics: [] } } };
+    const { result, asked } = await ask([limit, valid], (rules) => rules.add([rule, rule, rule], never));
+    const full = { kind: 'full', words: limit.body.message };
+    expect(result).toEqual([full, full, full]);
+    expect(asked).toEqual([rule, { value: rule.value }]);
+  });
+
+  test.each([
+    { status: 200, body: { data: { valid: false } } },
+    { status: 422, body: { message: 'The value is not valid.' } },
+    { status: 404, body: {} },
+  ])('of a rule that %j is the verdict on the rule', async (verdict) => {
+    const { result } = await ask([limit, verdict], (rules) => rules.add([rule], never));
+    expect(result).toEqual([{ kind: 'refused', words: limit.body.message }]);
+  });
+});
+
+/** The shape of an error is not documented: every place it was seen in (firehose.md §8). */
+test.each([
+  [{ error: { message: 'one' }, message: 'two' }, 'one'],
+  [{ message: 'two', errors: { value: ['three'] } }, 'two'],
+  [{ errors: { value: ['three'], tag: ['four'] } }, 'three four'],
+  [{}, 'no reason given'],
+  [[], 'no reason given'],
+])('the words of a refusal are found in %j', async (body, words) => {
+  const { result } = await ask([{ status: 422, body }], (rules) => rules.add([rule], never));
+  expect(result).toEqual([{ kind: 'refused', words }]);
+});
+
+test.each([
+  [201, {}, null],
+  [401, {}, 60_000],
+  [402, {}, 60_000],
+  [429, {}, null],
+  [502, {}, null],
+])('a %i with %j to an addition is no verdict', async (status, body, retryAfterMs) => {
+  await expect(ask([{ status, body }], (rules) => rules.add([rule], never))).rejects.toMatchObject({
+    name: 'UpstreamUnavailable',
+    retryAfterMs,
+  });
+});
+
+test.each([204, 200, 404])('a rule is removed when the answer is %i', async (status) => {
+  const { asked } = await ask([{ status, text: '' }], (rules) => rules.remove(['a/b'], never));
+  expect(asked).toEqual(['/v1/rules/a%2Fb']);
+});
+
+test.each(['<html>', '{}', '{"data":[{"id":1}]}'])('%s is no list', async (text) => {
+  await expect(ask([{ status: 200, text }], (rules) => rules.list(never))).rejects.toMatchObject({
+    name: 'UpstreamUnavailable',
+  });
+});

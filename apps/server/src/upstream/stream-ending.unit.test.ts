@@ -1,0 +1,20 @@
+import { readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { sourceStates } from '../ingest/connector.ts';
+import { gapReasons } from './stream-ending.ts';
+
+/** Names in code in the first column of the tables after a heading. */
+function namesUnder(heading: string): string[] {
+  const page = readFileSync(new URL('../../../../docs/sources.md', import.meta.url), 'utf8');
+  const part = page.split(/^#+ /m).find((one) => one.startsWith(heading)) ?? '';
+  const cells = part.split('\n').map((line) => /^\| (`.*?) \|/.exec(line)?.[1] ?? '');
+  return cells.flatMap((cell) => Array.from(cell.matchAll(/`([a-z_]+)`/g), ([, name = '']) => name));
+}
+
+test('docs/sources.md explains every state of a source, and no other', () => {
+  expect(namesUnder('Sources').toSorted()).toEqual([...sourceStates].toSorted());
+});
+
+test('docs/sources.md explains every reason of a gap, and no other', () => {
+  expect(namesUnder('Reasons of a gap').toSorted()).toEqual([...gapReasons].toSorted());
+});

@@ -1,0 +1,64 @@
+import type { CallLimit } from '../slots/call-budget.ts';
+
+/** The rule set of one source, as its registrar needs it. */
+export interface UpstreamRules {
+  /** How many rules one `add` or `remove` takes. */
+  readonly batchMax: number;
+  /** How many of them travel in one call. */
+  readonly rulesPerCall: number;
+  readonly limits: Readonly<Record<CallKind, CallLimit>>;
+  list(call: UpstreamCall): Promise<UpstreamRule[]>;
+  /** One outcome per rule, in the same order. */
+  add(rules: readonly NewUpstreamRule[], call: UpstreamCall): Promise<AddOutcome[]>;
+  /** Rules that do not exist count as removed. */
+  remove(ids: readonly string[], call: UpstreamCall): Promise<void>;
+  /** How many more rules the upstream says it takes; null when it does not say. */
+  room(call: UpstreamCall): Promise<number | null>;
+}
+
+export type CallKind = 'read' | 'change';
+
+export interface UpstreamCall {
+  readonly signal: AbortSignal;
+  /** Asked before every request; throws when it must not be made. */
+  readonly permit: (kind: CallKind) => Promise<void>;
+}
+
+export interface UpstreamRule {
+  readonly id: string;
+  readonly value: string;
+  readonly tag: string | null;
+}
+
+export interface NewUpstreamRule {
+  readonly value: string;
+  readonly tag: string;
+}
+
+export type AddOutcome =
+  | { readonly kind: 'added'; readonly id: string }
+  /** The upstream already has this value, perhaps under a foreign tag. */
+  | { readonly kind: 'duplicate' }
+  | { readonly kind: 'refused'; readonly words: string }
+  /** It takes no more, or not all of those that travelled in the same call. */
+  | { readonly kind: 'full'; readonly words: string };
+
+/**
+ * The upstream did not do, or did not say whether it did, what was asked. The change may have been made: list
+ * before asking again.
+ */
+export class UpstreamUnavailable extends Error {
+  readonly retryAfterMs: number | null;
+  /** Not even asked: this call changed nothing. */
+  readonly notCalled: boolean;
+
+  constructor(
+    message: string,
+    options: { retryAfterMs?: number | null; notCalled?: boolean; cause?: unknown } = {},
+  ) {
+    super(message, { cause: options.cause });
+    this.name = 'UpstreamUnavailable';
+    this.retryAfterMs = options.retryAfterMs ?? null;
+    this.notCalled = options.notCalled ?? false;
+  }
+}

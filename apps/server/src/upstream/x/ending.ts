@@ -1,0 +1,87 @@
+import type { StreamEnding } from '../stream-ending.ts';
+
+/** X's problem object. Its `detail` is free text and decides nothing. */
+export interface XProblem {
+  readonly type?: string | null | undefined;
+  readonly title?: string | null | undefined;
+  readonly detail?: string | null | undefined;
+  readonly connection_issue?: string | null | undefined;
+  readonly disconnect_type?: string | null | undefined;
+}
+
+/** Before a stream: X refused with this status. */
+export interface XRefusal {
+  readonly status: number;
+  readonly retryAfterMs: number | null;
+}
+
+/** The last part of a problem's `type`: the host differs between X's documents and its wire. */
+export function problemType(type: string | null | undefined): string | null {
+  return type?.split('/').at(-1) ?? null;
+}
+
+/** `disconnect_type` of a message inside the stream; the server closes after it, or leaves a dead socket open. */
+const disconnects: Readonly<Record<string, StreamEnding>> = {
+  OperationalDisconnect: { kind: 'dropped' },
+  UpstreamOperationalDisconnect: { kind: 'dropped' },
+  UpstreamUncleanDisconnect: { kind: 'dropped' },
+  InternalError: { kind: 'dropped' },
+  ForceDisconnect: { kind: 'displaced' },
+  SlowReader: { kind: 'slow_reader' },
+  InvalidRules: { kind: 'rules_invalid' },
+  ClientApplicationStateDegraded: { kind: 'degraded' },
+};
+
+const issues: Readonly<Record<string, StreamEnding>> = {
+  TooManyConnections: { kind: 'slot_busy' },
+  RuleConfigurationIssue: { kind: 'no_rules' },
+  RulesInvalidIssue: { kind: 'rules_invalid' },
+  ProvisioningSubscription: { kind: 'provisioning' },
+};
+
+/** Caps and credit come before and inside a stream, under different statuses. */
+const titles: Readonly<Record<string, StreamEnding>> = {
+  CreditsDepleted: { kind: 'no_credit' },
+  SpendCapReached: { kind: 'spend_cap' },
+  UsageCapExceeded: { kind: 'usage_cap' },
+};
+
+const capTypes: Readonly<Record<string, StreamEnding>> = { 'usage-capped': { kind: 'usage_cap' } };
+
+/** Only where no `disconnect_type` says more: an unknown one may mean anything. */
+const disconnectTypes: Readonly<Record<string, StreamEnding>> = {
+  'client-disconnected': { kind: 'dropped' },
+  'operational-disconnect': { kind: 'dropped' },
+};
+
+/** What X means. Without a refusal it is a message inside the stream; one that nobody knows is waited out. */
+export function endingOfX(problem: XProblem, refusal: XRefusal | null): StreamEnding {
+  return (
+    at(disconnects, problem.disconnect_type) ??
+    at(issues, problem.connection_issue) ??
+    at(titles, problem.title) ??
+    at(capTypes, problemType(problem.type)) ??
+    at(problem.disconnect_type ? {} : disconnectTypes, problemType(problem.type)) ??
+    (refusal ? endingOfStatus(refusal) : { kind: 'failing', status: 200 })
+  );
+}
+
+function endingOfStatus({ status, retryAfterMs }: XRefusal): StreamEnding {
+  switch (status) {
+    case 401:
+    case 403:
+      return { kind: 'credentials' };
+    case 402:
+      return { kind: 'no_credit' };
+    case 409:
+      return { kind: 'no_rules' };
+    case 429:
+      return { kind: 'rate_limited', retryAfterMs };
+    default:
+      return status >= 500 ? { kind: 'failing', status } : { kind: 'bad_request' };
+  }
+}
+
+function at(table: Readonly<Record<string, StreamEnding>>, key: string | null | undefined) {
+  return typeof key === 'string' && Object.hasOwn(table, key) ? table[key] : undefined;
+}

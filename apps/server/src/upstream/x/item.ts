@@ -1,0 +1,117 @@
+import type { MatchPayload } from '@earshot/contract';
+import { z } from 'zod';
+import type { DropReason } from '../../observability/metrics.ts';
+import type { MatchedRule, StreamEvent } from '../item.ts';
+import { storableText } from '../storable-text.ts';
+import type { StreamEnding } from '../stream-ending.ts';
+import { endingOfX } from './ending.ts';
+
+const snowflakeEpochMs = 1_288_834_974_657n;
+
+/** Absent values are omitted, newest documents allow null: both are accepted (x.md §4.3). */
+const optionalText = z.string().nullish();
+const userSchema = z.looseObject({ id: z.string(), name: optionalText, username: optionalText });
+
+const recordSchema = z.looseObject({
+  data: z.looseObject({
+    id: z.string().regex(/^[0-9]{1,19}$/),
+    text: z.string(),
+    author_id: optionalText,
+    created_at: optionalText,
+    lang: optionalText,
+    note_tweet: z.looseObject({ text: optionalText }).nullish(),
+    note_post: z.looseObject({ text: optionalText }).nullish(),
+  }),
+  includes: z.looseObject({ users: z.array(userSchema).nullish() }).nullish(),
+  matching_rules: z.array(z.looseObject({ id: storableText, tag: storableText.nullish() })).default([]),
+});
+
+type PostRecord = z.output<typeof recordSchema>;
+
+export type Reading =
+  | { readonly kind: 'event'; readonly event: StreamEvent }
+  | { readonly kind: 'control'; readonly ending: StreamEnding; readonly words: string }
+  | { readonly kind: 'dropped'; readonly reason: DropReason };
+
+const problemSchema = z.looseObject({
+  title: optionalText,
+  type: optionalText,
+  disconnect_type: optionalText,
+  connection_issue: optionalText,
+});
+/** Wrapped in `errors`, or bare. */
+const controlSchema = z.union([
+  z.looseObject({ errors: z.tuple([problemSchema], z.unknown()) }).transform(({ errors }) => errors[0]),
+  problemSchema.refine(({ title, type }) => Boolean(title ?? type)),
+]);
+
+/** A record of the filtered stream. `data` present: a post, whatever else is there; else a control message. */
+export function readXRecord(sourceId: string, text: string): Reading {
+  let json: unknown;
+  try {
+    json = JSON.parse(text);
+  } catch {
+    return { kind: 'dropped', reason: 'not_json' };
+  }
+  const record = recordSchema.safeParse(json);
+  if (record.success) return { kind: 'event', event: toEvent(sourceId, record.data) };
+  const control = controlSchema.safeParse(json);
+  if (control.success && !hasData(json)) return toControl(control.data, text);
+  return { kind: 'dropped', reason: 'unknown_shape' };
+}
+
+function hasData(json: unknown): boolean {
+  return typeof json === 'object' && json !== null && 'data' in json;
+}
+
+const wordsLengthMax = 300;
+
+function toControl(problem: z.output<typeof problemSchema>, text: string): Reading {
+  const words = problem.disconnect_type ?? problem.title ?? problem.type ?? text;
+  return { kind: 'control', ending: endingOfX(problem, null), words: words.slice(0, wordsLengthMax) };
+}
+
+function toEvent(sourceId: string, record: PostRecord): StreamEvent {
+  const { matching_rules: matchingRules, ...raw } = record;
+  const { id } = record.data;
+  const rules: MatchedRule[] = matchingRules.map((rule) => ({
+    upstreamRuleId: rule.id,
+    tag: rule.tag ?? null,
+  }));
+  return {
+    platform: 'x',
+    sourceId,
+    upstreamEventId: id,
+    key: id,
+    day: postedAt(id).toISOString().slice(0, 10),
+    platformPostId: id,
+    rules,
+    payload: toPayload(record, raw),
+  };
+}
+
+function toPayload({ data, includes }: PostRecord, raw: Record<string, unknown>): MatchPayload {
+  const author = includes?.users?.find((user) => user.id === data.author_id);
+  const handle = author?.username ?? null;
+  const authorId = data.author_id ?? null;
+  return {
+    url: `https://x.com/${handle ?? 'i'}/status/${data.id}`,
+    title: null,
+    // `text` of a long post is only its beginning (x.md §4.3).
+    text: data.note_tweet?.text ?? data.note_post?.text ?? data.text,
+    author: authorId === null ? null : { id: authorId, name: author?.name ?? null, handle },
+    published_at: toTime(data.created_at) ?? postedAt(data.id).toISOString(),
+    language: data.lang ?? null,
+    raw,
+  };
+}
+
+/** A post id is a snowflake: its upper bits are the time of posting. */
+function postedAt(id: string): Date {
+  return new Date(Number((BigInt(id) >> 22n) + snowflakeEpochMs));
+}
+
+function toTime(text: string | null | undefined): string | null {
+  const time = text ? Date.parse(text) : Number.NaN;
+  return Number.isNaN(time) ? null : new Date(time).toISOString();
+}

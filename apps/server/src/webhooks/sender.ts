@@ -1,0 +1,122 @@
+import { Agent, type Dispatcher, request } from 'undici';
+import type { Attempt, Message, Sender, Verdict } from './endpoint.ts';
+import { verdictOf } from './endpoint.ts';
+import { AddressNotAllowed, createGuardedConnector, type GuardOptions } from './guarded-connector.ts';
+import { errorCodeOf } from './resolve.ts';
+import { parseRetryAfterMs } from './retry-after.ts';
+import { createUrlProblem } from './url-problem.ts';
+
+export type SenderOptions = Omit<GuardOptions, 'timeoutMs'> & {
+  /** For everything from the name to the last byte that is read. */
+  readonly timeoutMs?: number;
+};
+
+const answerWithinMs = 15_000;
+const answerBytesRead = 64 * 1024;
+const answerBytesKept = 1024;
+const userAgent = 'earshot/0.1 (+webhooks)';
+
+export function createSender(options: SenderOptions): Sender & AsyncDisposable {
+  const { allowInsecure, timeoutMs = answerWithinMs } = options;
+  const urlProblem = createUrlProblem({ allowInsecure });
+  const agent = new Agent({
+    connect: createGuardedConnector({ ...options, timeoutMs }),
+    allowH2: false,
+    pipelining: 1,
+    keepAliveTimeout: 4_000,
+  });
+  return {
+    async send(message) {
+      const startedAt = performance.now();
+      const latencyMs = () => Math.round(performance.now() - startedAt);
+      // Also for a URL that was fine when it was given: the rules may have changed since.
+      const problem = urlProblem(message.url);
+      if (problem !== null) return unanswered({ kind: 'failed', retryAfterMs: null }, `URL: ${problem}`, 0);
+      const deadline = AbortSignal.timeout(timeoutMs);
+      try {
+        const answer = await post(agent, message, deadline);
+        return { ...(await attemptOf(answer)), latencyMs: latencyMs() };
+      } catch (error) {
+        if (deadline.aborted)
+          return unanswered({ kind: 'failed', retryAfterMs: null }, 'no answer in time', latencyMs());
+        return unanswered(verdictOnError(error), wordsFor(error), latencyMs());
+      }
+    },
+    async [Symbol.asyncDispose]() {
+      await agent.destroy();
+    },
+  };
+}
+
+/** Redirects are not followed: where they lead to, nobody has signed up. */
+function post(agent: Agent, { url, headers, body }: Message, signal: AbortSignal) {
+  return request(url, {
+    method: 'POST',
+    dispatcher: agent,
+    headers: { ...headers, 'content-type': 'application/json', 'user-agent': userAgent },
+    body,
+    signal,
+  });
+}
+
+async function attemptOf(answer: Dispatcher.ResponseData): Promise<Omit<Attempt, 'latencyMs'>> {
+  const { statusCode: status, headers, body } = answer;
+  const response = await firstBytes(body);
+  const verdict = verdictOf(status, parseRetryAfterMs(headers['retry-after'], Date.now()));
+  return { verdict, status, detail: null, response };
+}
+
+/** The status has decided already: a body that breaks off or never ends changes nothing. */
+async function firstBytes(body: Dispatcher.ResponseData['body']): Promise<string> {
+  const kept: Buffer[] = [];
+  let read = 0;
+  try {
+    for await (const chunk of body) {
+      const bytes = Buffer.from(chunk);
+      if (read < answerBytesKept) kept.push(bytes.subarray(0, answerBytesKept - read));
+      read += bytes.length;
+      if (read > answerBytesRead) break;
+    }
+  } catch {
+    // What has come so far is what there is.
+  }
+  body.destroy();
+  // PostgreSQL's text cannot hold U+0000.
+  return Buffer.concat(kept).toString().replaceAll('\0', '\uFFFD');
+}
+
+/** The name server does not answer, there is no way out, or no socket to be had: that is ours. */
+const ours = new Set([
+  'ETIMEOUT',
+  'EAI_AGAIN',
+  'ENETUNREACH',
+  'ENETDOWN',
+  'EADDRNOTAVAIL',
+  'EMFILE',
+  'ENFILE',
+  'ENOBUFS',
+  'ENOMEM',
+]);
+
+function verdictOnError(error: unknown): Verdict {
+  const codes = [error, ...(error instanceof AggregateError ? error.errors : [])];
+  const isOurs = codes.some((one) => ours.has(errorCodeOf(one)) || isResolverDown(one));
+  return isOurs ? { kind: 'not_sent' } : { kind: 'failed', retryAfterMs: null };
+}
+
+/** `ECONNREFUSED` is the endpoint's, unless a name server said it. */
+function isResolverDown(error: unknown): boolean {
+  const isQuery = error instanceof Error && 'syscall' in error && String(error.syscall).startsWith('query');
+  return isQuery && errorCodeOf(error) === 'ECONNREFUSED';
+}
+
+/** For the owner of the webhook: no address of ours, no stack. */
+function wordsFor(error: unknown): string {
+  if (error instanceof AddressNotAllowed) return error.message;
+  const code = errorCodeOf(error);
+  return /^[A-Z][A-Z0-9_]{2,60}$/.test(code) ? code : 'the connection failed';
+}
+
+function unanswered(verdict: Verdict, detail: string, latencyMs: number): Attempt {
+  return { verdict, status: null, latencyMs, detail, response: null };
+}

@@ -1,0 +1,152 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { describe, expect, test, vi } from 'vitest';
+import { type Handler, startEndpoint } from '../../test/web-endpoint.ts';
+import { parseRetryAfterMs } from './retry-after.ts';
+import { createSender } from './sender.ts';
+
+vi.setConfig({ testTimeout: 60_000 });
+
+const resolve = async () => ['127.0.0.1'];
+const message = { headers: { 'webhook-id': 'msg_1' }, body: '{"a":"ü"}' };
+
+async function sendTo(handler: Handler, timeoutMs = 5_000) {
+  await using endpoint = await startEndpoint(handler);
+  await using sender = createSender({ resolve, allowInsecure: true, timeoutMs });
+  return { attempt: await sender.send({ ...message, url: endpoint.url }), received: endpoint.received };
+}
+
+test('the endpoint gets the body and the headers, and we get its answer', async () => {
+  const { attempt, received } = await sendTo((_received, response) => {
+    response.writeHead(202).end('thanks');
+    return undefined;
+  });
+  expect(attempt).toMatchObject({
+    verdict: { kind: 'delivered' },
+    status: 202,
+    response: 'thanks',
+    detail: null,
+  });
+  expect(received).toMatchObject([
+    { body: message.body, headers: { 'webhook-id': 'msg_1', 'content-type': 'application/json' } },
+  ]);
+});
+
+test('of a long answer only the beginning is kept, and no more than 64 KiB is read', async () => {
+  let written = 0;
+  const { attempt } = await sendTo((_received, response) => {
+    response.writeHead(500);
+    const more = () => {
+      while (!response.destroyed && written < 500 * 1024 * 1024) {
+        written += 65_536;
+        if (!response.write('\0é'.repeat(21_845))) return void response.once('drain', more);
+      }
+    };
+    more();
+    return undefined;
+  });
+  expect(attempt).toMatchObject({ verdict: { kind: 'failed' }, status: 500 });
+  expect(Buffer.byteLength(attempt.response ?? '')).toBeLessThan(3 * 1024);
+  expect(attempt.response).not.toContain('\0');
+  expect(written).toBeLessThan(50 * 1024 * 1024);
+});
+
+describe('time runs out for an endpoint', () => {
+  test('that never answers', async () => {
+    const { attempt } = await sendTo(() => undefined, 300);
+    expect(attempt).toMatchObject({ verdict: { kind: 'failed' }, status: null, detail: 'no answer in time' });
+    expect(attempt.latencyMs).toBeLessThan(5_000);
+  });
+
+  test('whose answer never ends; its status counts', async () => {
+    const { attempt } = await sendTo((_received, response) => {
+      response.writeHead(200).write('slowly');
+      return undefined;
+    }, 300);
+    expect(attempt).toMatchObject({ verdict: { kind: 'delivered' }, status: 200, response: 'slowly' });
+    expect(attempt.latencyMs).toBeLessThan(5_000);
+  });
+});
+
+test('an endpoint that nobody listens at, or that hangs up, has failed', async () => {
+  const endpoint = await startEndpoint();
+  await endpoint[Symbol.asyncDispose]();
+  await using sender = createSender({ resolve, allowInsecure: true });
+  expect(await sender.send({ ...message, url: endpoint.url })).toMatchObject({
+    verdict: { kind: 'failed' },
+    detail: 'ECONNREFUSED',
+  });
+  const { attempt } = await sendTo((_received, response) => void response.destroy());
+  expect(attempt).toMatchObject({ verdict: { kind: 'failed' }, status: null });
+});
+
+test('a 429 brings its Retry-After', async () => {
+  const { attempt } = await sendTo((_received, response) => {
+    response.writeHead(429, { 'retry-after': '120' }).end();
+    return undefined;
+  });
+  expect(attempt.verdict).toEqual({ kind: 'failed', retryAfterMs: 120_000 });
+});
+
+test.each([
+  ['7', 7_000],
+  ['Thu, 01 Jan 1970 00:00:10 GMT', 9_000],
+  ['Thu, 01 Jan 1970 00:00:00 GMT', 0],
+  ['soon', null],
+  ['', null],
+  ['-5', null],
+  ['99999999999999', null],
+  [undefined, null],
+  [['1', '2'], null],
+])('Retry-After %j is %s ms', (header, expected) => {
+  expect(parseRetryAfterMs(header, 1_000)).toBe(expected);
+});
+
+describe('by TLS', () => {
+  async function certificate(name: string) {
+    const dir = await mkdtemp(join(tmpdir(), 'earshot-tls-'));
+    const [key, cert] = [join(dir, 'key.pem'), join(dir, 'cert.pem')];
+    const command = `req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 -subj /CN=${name}`;
+    const files = ['-addext', `subjectAltName=DNS:${name}`, '-keyout', key, '-out', cert];
+    await promisify(execFile)('openssl', [...command.split(' '), ...files]);
+    const pair = { key: await readFile(key, 'utf8'), cert: await readFile(cert, 'utf8') };
+    await rm(dir, { recursive: true });
+    return pair;
+  }
+
+  test('the certificate must be trusted and bear the name of the URL, not the address', async () => {
+    const tls = await certificate('hooks.example');
+    await using endpoint = await startEndpoint(() => 204, { tls });
+    const sendBy = async (name: string, ca?: string) => {
+      await using sender = createSender({
+        resolve,
+        allowInsecure: true,
+        ...(ca === undefined ? {} : { ca }),
+      });
+      return await sender.send({ ...message, url: `https://${name}:${endpoint.port}/hook` });
+    };
+    expect(await sendBy('hooks.example', tls.cert)).toMatchObject({ status: 204 });
+    expect(endpoint.received[0]?.headers['host']).toBe(`hooks.example:${endpoint.port}`);
+    const refusals = [await sendBy('hooks.example'), await sendBy('other.example', tls.cert)];
+    refusals.push(await sendBy('127.0.0.1', tls.cert));
+    for (const refused of refusals)
+      expect(refused).toMatchObject({ status: null, verdict: { kind: 'failed' } });
+    expect(endpoint.received).toHaveLength(1);
+  });
+
+  test('an endpoint that does not speak it costs no more than the time limit', async () => {
+    const silent = createServer(() => undefined).listen(0, '127.0.0.1');
+    await new Promise((done) => silent.once('listening', done));
+    const address = silent.address();
+    const port = typeof address === 'object' ? address?.port : 0;
+    await using sender = createSender({ resolve, allowInsecure: true, timeoutMs: 300 });
+    const attempt = await sender.send({ ...message, url: `https://hooks.example:${port}/` });
+    expect(attempt).toMatchObject({ status: null, verdict: { kind: 'failed' } });
+    expect(attempt.latencyMs).toBeLessThan(5_000);
+    silent.close();
+  });
+});
