@@ -5,3 +5,4 @@ export { startTcpProxy } from './tcp-proxy.ts';
 export type { TestDatabase } from './template.ts';
 export { createTemplate, type Template } from './template.ts';
 export { startTestNats, startTestPostgres, testPostgresUrl } from './test-engines.ts';
+export { skipUnless } from './vitest-skips.ts';
