@@ -12,7 +12,7 @@ export default defineConfig({
         test: {
           name: 'int',
           include: ['{packages,apps}/**/*.int.test.ts'],
-          globalSetup: 'packages/testkit/src/vitest-engines.ts',
+          globalSetup: ['packages/testkit/src/vitest-engines.ts', 'apps/server/test/vitest-template.ts'],
           testTimeout: 120_000,
           hookTimeout: 120_000,
           maxWorkers: 2,
@@ -22,7 +22,7 @@ export default defineConfig({
         test: {
           name: 'e2e',
           include: ['e2e/**/*.e2e.test.ts'],
-          globalSetup: 'packages/testkit/src/vitest-engines.ts',
+          globalSetup: ['packages/testkit/src/vitest-engines.ts', 'apps/server/test/vitest-template.ts'],
           testTimeout: 300_000,
           hookTimeout: 120_000,
           maxWorkers: 2,

@@ -60,7 +60,7 @@ async function liveAndDie(world: World, label: string): Promise<void> {
 
 describe('SIGKILL of the connector', () => {
   test('at each labelled point: no page is lost or doubled, and a lost post lies in a gap of the ledger', async () => {
-    await using world = await startWorld({ sandboxArgs: ['--no-rate-limits'] });
+    await using world = await startWorld({ sandbox: { rateLimits: false } });
     const account = await world.newAccount();
     const first = await world.startServer(quickTakeover);
     await first.api(account).createRule({ x: 'tremor', firehose: 'tremor' });
@@ -97,7 +97,7 @@ describe('an outage of 23 hours', () => {
 
   /** The server is away while hours pass; returns what is listed of the pages that came meanwhile. */
   async function outage(hours: number, isForgetful: boolean) {
-    await using world = await startWorld({ sandboxArgs: ['--no-rate-limits'] });
+    await using world = await startWorld({ sandbox: { rateLimits: false } });
     await using proxy = await startForgetfulProxy(world.sandbox.url);
     const env = isForgetful ? { ...quickTakeover, EARSHOT_FIREHOSE_BASE_URL: proxy.url } : quickTakeover;
     const account = await world.newAccount();

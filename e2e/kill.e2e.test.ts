@@ -48,7 +48,7 @@ describe('SIGKILL of the whole server while events flow', () => {
     const seed = Date.now() % 1_000_000;
     console.info(`seed ${seed}`);
     const random = seededRandom(seed);
-    await using world = await startWorld({ sandboxArgs: ['--no-rate-limits'] });
+    await using world = await startWorld({ sandbox: { rateLimits: false } });
     const account = await world.newAccount();
     let server = await world.startServer(quickTakeover);
     await server.api(account).createRule({ x: 'pulse', firehose: 'pulse' });
@@ -95,7 +95,7 @@ describe('SIGKILL of the whole server while events flow', () => {
   });
 
   test('control: a client that forgets where to resume misses the pages that came meanwhile', async () => {
-    await using world = await startWorld({ sandboxArgs: ['--no-rate-limits'] });
+    await using world = await startWorld({ sandbox: { rateLimits: false } });
     await using proxy = await startForgetfulProxy(world.sandbox.url);
     const forgetful = { ...quickTakeover, EARSHOT_FIREHOSE_BASE_URL: proxy.url };
     const account = await world.newAccount();

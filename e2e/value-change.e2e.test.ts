@@ -10,7 +10,7 @@ const ruleDelayMs = 2_000;
 
 let world: World;
 beforeAll(async () => {
-  world = await startWorld({ sandboxArgs: ['--rule-delay-ms', String(ruleDelayMs)] });
+  world = await startWorld({ sandbox: { ruleDelayMs } });
 });
 afterAll(() => world?.[Symbol.asyncDispose]());
 

@@ -4,4 +4,4 @@ export { connectSse, type SseConnection, type SseEvent } from './sse-client.ts';
 export { startTcpProxy } from './tcp-proxy.ts';
 export type { TestDatabase } from './template.ts';
 export { createTemplate, type Template } from './template.ts';
-export { startTestNats, startTestPostgres, testPostgresUrl } from './test-engines.ts';
+export { migratedTemplate, startTestNats, startTestPostgres, testPostgresUrl } from './test-engines.ts';

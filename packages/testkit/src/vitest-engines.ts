@@ -8,6 +8,8 @@ declare module 'vitest' {
   interface ProvidedContext {
     postgresUrl: string;
     natsServer: string;
+    /** Its name on the shared PostgreSQL. */
+    migratedTemplate: string;
   }
 }
 
