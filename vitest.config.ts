@@ -1,4 +1,14 @@
+import { enableCompileCache } from 'node:module';
+import { join } from 'node:path';
 import { defineConfig } from 'vitest/config';
+
+/** Workers, and the programs that tests start, load compiled code from here: the server in half the time. */
+process.env['NODE_COMPILE_CACHE'] ??= join(import.meta.dirname, 'node_modules/.cache/compile');
+enableCompileCache(process.env['NODE_COMPILE_CACHE']);
+
+const engines = 'packages/testkit/src/vitest-engines.ts';
+const template = 'apps/server/test/vitest-template.ts';
+const programs = 'packages/testkit/src/vitest-programs.ts';
 
 /**
  * Three projects, by what they need: `unit` nothing but Node, `int` real engines in one process,
@@ -12,7 +22,7 @@ export default defineConfig({
         test: {
           name: 'int',
           include: ['{packages,apps}/**/*.int.test.ts'],
-          globalSetup: ['packages/testkit/src/vitest-engines.ts', 'apps/server/test/vitest-template.ts'],
+          globalSetup: [engines, template],
           testTimeout: 120_000,
           hookTimeout: 120_000,
           maxWorkers: 2,
@@ -22,7 +32,7 @@ export default defineConfig({
         test: {
           name: 'e2e',
           include: ['e2e/**/*.e2e.test.ts'],
-          globalSetup: ['packages/testkit/src/vitest-engines.ts', 'apps/server/test/vitest-template.ts'],
+          globalSetup: [engines, template, programs],
           testTimeout: 300_000,
           hookTimeout: 120_000,
           maxWorkers: 2,

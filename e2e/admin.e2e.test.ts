@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
+import { compileCache } from '@earshot/engines';
 import { eventually } from '@earshot/testkit';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createApi } from './src/api.ts';
@@ -22,7 +23,7 @@ interface Outcome {
 }
 
 function admin(...args: string[]): Promise<Outcome> {
-  const env = { PATH: process.env['PATH'], EARSHOT_DATABASE_URL: world.databaseUrl };
+  const env = { ...compileCache(), PATH: process.env['PATH'], EARSHOT_DATABASE_URL: world.databaseUrl };
   return new Promise((resolve) => {
     execFile(process.execPath, [main, 'admin', ...args], { env }, (error, stdout, stderr) => {
       resolve({ code: error === null ? 0 : Number(error.code), stdout, stderr });
