@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ingestCheckpoints } from '@earshot/server/checkpoints';
-import { eventually } from '@earshot/testkit';
+import { eventually, testNightly } from '@earshot/testkit';
 import { describe, expect, test } from 'vitest';
 import { startForgetfulProxy } from './src/forgetful-proxy.ts';
 import { askDatabase, gapsOf, type LedgerInterval, postedAtMs, readLedger } from './src/ledger.ts';
@@ -149,7 +149,8 @@ describe('an outage of 23 hours', () => {
     expect(gapHours).toBeLessThan(23.1);
   });
 
-  test.concurrent('control: a client that does not say where to resume loses all of them', async () => {
+  const control = 'control: a client that does not say where to resume loses all of them';
+  testNightly(control, { concurrent: true }, async () => {
     expect((await outage(23, true)).missing).toBe(100);
   });
 

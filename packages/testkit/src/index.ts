@@ -1,5 +1,6 @@
 export type { Nats as NatsServers, NatsNode } from '@earshot/engines';
 export { eventually } from './eventually.ts';
+export { isNightly, lengthOf, testNightly } from './nightly.ts';
 export { connectSse, type SseConnection, type SseEvent } from './sse-client.ts';
 export { startTcpProxy } from './tcp-proxy.ts';
 export type { TestDatabase } from './template.ts';

@@ -10,6 +10,7 @@ declare module 'vitest' {
     natsServer: string;
     /** Its name on the shared PostgreSQL. */
     migratedTemplate: string;
+    isNightly: boolean;
   }
 }
 
