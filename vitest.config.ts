@@ -1,4 +1,5 @@
 import { enableCompileCache } from 'node:module';
+import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { defineConfig } from 'vitest/config';
 import { LongestFirst } from './tools/longest-first.ts';
@@ -27,7 +28,8 @@ const e2e = { ...int, globalSetup: [engines, template, programs], testTimeout: 3
  */
 export default defineConfig({
   test: {
-    maxWorkers: 2,
+    // Most of them wait most of the time.
+    maxWorkers: Math.min(4, availableParallelism() + 1),
     sequence: { sequencer: LongestFirst },
     projects: [
       { test: { ...unit, name: 'unit', include: ['{packages,apps,tools,e2e}/**/*.unit.test.ts'] } },
