@@ -1,3 +1,4 @@
+import { globSync, readFileSync } from 'node:fs';
 import { enableCompileCache } from 'node:module';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
@@ -22,9 +23,14 @@ const int = {
 };
 const e2e = { ...int, globalSetup: [engines, template, programs], testTimeout: 300_000 };
 
+/** Those that only call a server share one. */
+const sharing = globSync('e2e/*.e2e.test.ts', { cwd: import.meta.dirname }).filter((path) =>
+  readFileSync(join(import.meta.dirname, path), 'utf8').includes('shareWorld('),
+);
+
 /**
  * Three projects, by what they need: `unit` nothing but Node, `int` real engines in one process,
- * `e2e` the whole system as processes. The suffix of the file decides. `nightly` is some of them again, at full length.
+ * `e2e` and `e2e-shared` the whole system as processes. The suffix of the file decides. `nightly` is some of them again, at full length.
  */
 export default defineConfig({
   test: {
@@ -34,7 +40,8 @@ export default defineConfig({
     projects: [
       { test: { ...unit, name: 'unit', include: ['{packages,apps,tools,e2e}/**/*.unit.test.ts'] } },
       { test: { ...int, name: 'int', include: ['{packages,apps}/**/*.int.test.ts'] } },
-      { test: { ...e2e, name: 'e2e', include: ['e2e/**/*.e2e.test.ts'] } },
+      { test: { ...e2e, name: 'e2e', include: ['e2e/**/*.e2e.test.ts'], exclude: sharing } },
+      { test: { ...e2e, name: 'e2e-shared', include: sharing, isolate: false } },
       {
         test: {
           ...e2e,

@@ -4,14 +4,15 @@ import { compileCache } from '@earshot/engines';
 import { eventually } from '@earshot/testkit';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createApi } from './src/api.ts';
-import { type ServerUnderTest, startWorld, type World } from './src/world.ts';
+import { shareWorld } from './src/shared-world.ts';
+import type { ServerUnderTest, World } from './src/world.ts';
 
 const main = join(import.meta.dirname, '../apps/cli/src/main.ts');
 let world: World;
 let server: ServerUnderTest;
 
 beforeAll(async () => {
-  world = await startWorld();
+  world = await shareWorld();
   server = await world.startServer();
 });
 afterAll(() => world?.[Symbol.asyncDispose]());

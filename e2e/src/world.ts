@@ -48,15 +48,17 @@ export interface ServerUnderTest extends AsyncDisposable {
 interface WorldOptions {
   /** How the upstreams differ from one app and one tap that heed rules at once. */
   readonly sandbox?: SandboxOptions;
+  /** The folder for its files. */
+  readonly within?: string;
 }
 
-export async function startWorld({ sandbox: wanted }: WorldOptions = {}): Promise<World> {
+export async function startWorld({ sandbox: wanted, within = tmpdir() }: WorldOptions = {}): Promise<World> {
   await using stack = new AsyncDisposableStack();
-  const dir = await mkdtemp(join(tmpdir(), 'earshot-world-'));
+  const dir = await mkdtemp(join(within, 'earshot-world-'));
   stack.defer(() => rm(dir, { recursive: true, force: true }));
   const logFile = join(dir, 'server.log');
   const [nats, database, sandbox] = await Promise.all([
-    startTestNats().then((started) => stack.use(started)),
+    startTestNats({ dir: join(dir, 'nats') }).then((started) => stack.use(started)),
     migratedTemplate()
       .clone()
       .then((cloned) => stack.use(cloned)),
