@@ -3,13 +3,13 @@
  * Instants never do: everything that leaves the sandbox as a timestamp or id is real wall time, because
  * consumers file events by their day.
  */
-export type Clock = {
-  nowMs: () => number;
+export interface Clock {
+  readonly nowMs: () => number;
   /** How long a documented period lasts in real milliseconds. */
-  realMs: (servicePeriodMs: number) => number;
-  after: (servicePeriodMs: number, action: () => void) => Cancel;
-  every: (servicePeriodMs: number, action: () => void) => Cancel;
-};
+  realMs(servicePeriodMs: number): number;
+  after(servicePeriodMs: number, action: () => void): Cancel;
+  every(servicePeriodMs: number, action: () => void): Cancel;
+}
 
 export type Cancel = () => void;
 

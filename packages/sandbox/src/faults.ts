@@ -5,7 +5,7 @@ import type { Random } from './random.ts';
  * Faults that the control surface arms. Those of kind `now` act once, when they are armed, on everything in
  * their scope; the others wait and fire when a request or record in their scope passes, `count` times.
  */
-export const FAULT_KINDS = {
+export const faultKinds = {
   rule_refused: 'waits',
   rules_status: 'waits',
   rules_delay: 'waits',
@@ -30,34 +30,37 @@ export const FAULT_KINDS = {
   rules_vanish: 'now',
 } as const;
 
-export type FaultKind = keyof typeof FAULT_KINDS;
+export type FaultKind = keyof typeof faultKinds;
 export type Platform = 'x' | 'firehose';
 
-export type Fault = {
-  id: string;
-  kind: FaultKind;
+export interface Fault {
+  readonly id: string;
+  readonly kind: FaultKind;
   /** Undefined means both. */
-  platform: Platform | undefined;
+  readonly platform: Platform | undefined;
   /** Undefined means every app and tap. */
-  token: string | undefined;
+  readonly token: string | undefined;
   /** How often it may still fire; null is without end. */
   remaining: number | null;
   fired: number;
-  params: JsonObject;
-};
+  readonly params: JsonObject;
+}
 
-export type FaultScope = { platform: Platform; token: string };
+export interface FaultScope {
+  readonly platform: Platform;
+  readonly token: string;
+}
 
-export type Faults = {
-  arm: (fault: Pick<Fault, 'kind' | 'platform' | 'token' | 'remaining' | 'params'>) => Fault;
-  list: () => readonly Fault[];
-  clear: () => void;
+export interface Faults {
+  arm(fault: Pick<Fault, 'kind' | 'platform' | 'token' | 'remaining' | 'params'>): Fault;
+  list(): readonly Fault[];
+  clear(): void;
   /** The first armed fault that fits, counted as fired; undefined when nothing is armed. */
-  take: (kind: FaultKind, scope: FaultScope, fits?: (params: JsonObject) => boolean) => Fault | undefined;
-};
+  take(kind: FaultKind, scope: FaultScope, fits?: (params: JsonObject) => boolean): Fault | undefined;
+}
 
 export function isFaultKind(value: unknown): value is FaultKind {
-  return typeof value === 'string' && Object.hasOwn(FAULT_KINDS, value);
+  return typeof value === 'string' && Object.hasOwn(faultKinds, value);
 }
 
 export function createFaults(): Faults {

@@ -1,8 +1,8 @@
 import { parseArgs } from 'node:util';
-import { DEFAULT_TAP_TOKEN, DEFAULT_X_TOKEN, type SandboxOptions } from './options.ts';
+import { defaultTapToken, defaultXToken, type SandboxOptions } from './options.ts';
 import { startSandbox } from './sandbox.ts';
 
-const USAGE = `Usage: node packages/sandbox/src/main.ts [options]
+const usage = `Usage: node packages/sandbox/src/main.ts [options]
   --port <n>            port on 127.0.0.1; 0 takes a free one (default 0)
   --speed <n>           how many times faster periods pass (default 1)
   --x-token <token>     an X app; repeat for several
@@ -35,7 +35,7 @@ const { values } = parseArgs({
 });
 
 if (values.help) {
-  console.log(USAGE);
+  console.log(usage);
 } else {
   const sandbox = await startSandbox(readOptions());
   console.log(JSON.stringify({ url: sandbox.url }));
@@ -43,7 +43,7 @@ if (values.help) {
 }
 
 function readOptions(): SandboxOptions {
-  const { 'x-token': xTokens = [DEFAULT_X_TOKEN], 'tap-token': tapTokens = [DEFAULT_TAP_TOKEN] } = values;
+  const { 'x-token': xTokens = [defaultXToken], 'tap-token': tapTokens = [defaultTapToken] } = values;
   const cap = (text: string | undefined) => (text === undefined ? {} : { ruleCap: toNumber(text) });
   const [postsPerSecond = 0, pagesPerSecond = 0] = values.feed?.split(',').map(toNumber) ?? [];
   return {

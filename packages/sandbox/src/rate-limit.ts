@@ -1,9 +1,24 @@
-export type FixedWindowVerdict = { allowed: boolean; limit: number; remaining: number; resetAtMs: number };
+export interface FixedWindowVerdict {
+  readonly allowed: boolean;
+  readonly limit: number;
+  readonly remaining: number;
+  readonly resetAtMs: number;
+}
 /** Calls since the start. */
-export type CallCount = { made: number; refused: number };
-export type FixedWindow = { take(): FixedWindowVerdict; count(): CallCount };
+export interface CallCount {
+  readonly made: number;
+  readonly refused: number;
+}
+export interface FixedWindow {
+  take(): FixedWindowVerdict;
+  count(): CallCount;
+}
 
-type WindowOptions = { limit: number; windowMs: number; nowMs: () => number };
+interface WindowOptions {
+  readonly limit: number;
+  readonly windowMs: number;
+  readonly nowMs: () => number;
+}
 
 /** X counts calls per window and starts a new window when the old one is over (x.md §5.5). */
 export function createFixedWindow({ limit, windowMs, nowMs }: WindowOptions): FixedWindow {
@@ -25,10 +40,10 @@ export function createFixedWindow({ limit, windowMs, nowMs }: WindowOptions): Fi
   };
 }
 
-export type SlidingWindow = {
+export interface SlidingWindow {
   take(): { allowed: true } | { allowed: false; retryAfterMs: number };
   count(): CallCount;
-};
+}
 
 /** Firehose counts the calls of the last minute (firehose.md §14). A refused call does not count. */
 export function createSlidingWindow({ limit, windowMs, nowMs }: WindowOptions): SlidingWindow {

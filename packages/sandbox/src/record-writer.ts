@@ -2,16 +2,21 @@ import { type FaultScope, type Faults, numberParam } from './faults.ts';
 import type { StreamPipe } from './stream-pipe.ts';
 
 /** What a wire format makes of the faults that put something before a record. */
-export type WireOddities = {
+export interface WireOddities {
   /** A message of a kind that no client knows. */
-  unknown: string;
+  readonly unknown: string;
   /** A record whose content is no JSON. */
-  broken: string;
+  readonly broken: string;
   /** The record made as large as told, or a large one before it. */
-  enlarge: (record: string, bytes: number) => string;
-};
+  enlarge(record: string, bytes: number): string;
+}
 
-type RecordWriterOptions = { pipe: StreamPipe; faults: Faults; scope: FaultScope; oddities: WireOddities };
+interface RecordWriterOptions {
+  readonly pipe: StreamPipe;
+  readonly faults: Faults;
+  readonly scope: FaultScope;
+  readonly oddities: WireOddities;
+}
 
 /** Writes the records of one stream the way the armed faults say; without one, each as it is. */
 export function createRecordWriter({ pipe, faults, scope, oddities }: RecordWriterOptions) {

@@ -39,7 +39,7 @@ export function refuseStream(faults: Faults, scope: FaultScope): void {
   if (fault !== undefined) throw statusRefusal(fault.params, 503);
 }
 
-function statusRefusal(params: { [key: string]: unknown }, otherwise: number): Refusal {
+function statusRefusal(params: Record<string, unknown>, otherwise: number): Refusal {
   const status = numberParam(params, 'status', otherwise);
   const detail = textParam(params, 'message', 'The sandbox was told to answer so.');
   const plain = { title: `Status ${status}`, type: 'about:blank', status, detail, message: detail };

@@ -1,5 +1,5 @@
-const X_EPOCH_MS = 1_288_834_974_657n;
-const COUNTER_MASK = 0x3f_ffffn;
+const xEpochMs = 1_288_834_974_657n;
+const counterMask = 0x3f_ffffn;
 
 export type NextSnowflake = (atMs: number) => string;
 
@@ -7,7 +7,7 @@ export type NextSnowflake = (atMs: number) => string;
 export function createSnowflakes(): NextSnowflake {
   let counter = 0n;
   return (atMs) => {
-    counter = (counter + 1n) & COUNTER_MASK;
-    return (((BigInt(Math.trunc(atMs)) - X_EPOCH_MS) << 22n) | counter).toString();
+    counter = (counter + 1n) & counterMask;
+    return (((BigInt(Math.trunc(atMs)) - xEpochMs) << 22n) | counter).toString();
   };
 }

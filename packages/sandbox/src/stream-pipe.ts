@@ -6,28 +6,32 @@ import type { Random } from './random.ts';
  * The write side of one open stream. Once closed it stays silent; `onClose` runs exactly once, whichever side
  * ended the connection. A stalled pipe keeps its socket but drops everything it is given.
  */
-export type StreamPipe = {
-  write: (text: string, options?: { split?: Split | undefined; onFlushed?: () => void }) => void;
+export interface StreamPipe {
+  readonly write: (text: string, options?: { split?: Split | undefined; onFlushed?: () => void }) => void;
   /** Holds writes back until `uncork`, so that a batch leaves in few packets. */
-  cork: () => void;
-  uncork: () => void;
-  stall: () => void;
-  isStalled: () => boolean;
-  isClosed: () => boolean;
+  readonly cork: () => void;
+  readonly uncork: () => void;
+  readonly stall: () => void;
+  readonly isStalled: () => boolean;
+  readonly isClosed: () => boolean;
   /** Bytes accepted but not yet taken by the kernel. */
-  backlogBytes: () => number;
-  onDrain: (action: () => void) => void;
+  readonly backlogBytes: () => number;
+  readonly onDrain: (action: () => void) => void;
   /** Regular end: what was written is delivered first. */
-  end: () => void;
+  readonly end: () => void;
   /** Breaks the connection off. */
-  destroy: () => void;
+  readonly destroy: () => void;
   /** The same with a TCP reset. */
-  reset: () => void;
-};
+  readonly reset: () => void;
+}
 
 export type Split = 'anywhere' | 'line_end';
 
-type PipeOptions = { response: ServerResponse; random: Random; onClose: () => void };
+interface PipeOptions {
+  readonly response: ServerResponse;
+  readonly random: Random;
+  readonly onClose: () => void;
+}
 
 export function createStreamPipe({ response, random, onClose }: PipeOptions): StreamPipe {
   let stalled = false;

@@ -8,9 +8,12 @@ import type { XConnection } from './x/slots.ts';
 type Strike<Stream> = (stream: Stream, params: JsonObject) => void;
 type StrikeName = 'cut' | 'reset' | 'eof' | 'stall' | 'mute' | 'control';
 
-type XStream = { app: XApp; connection: XConnection };
+interface XStream {
+  readonly app: XApp;
+  readonly connection: XConnection;
+}
 
-const xStrikes: { [name in StrikeName]: Strike<XStream> } = {
+const xStrikes: Record<StrikeName, Strike<XStream>> = {
   cut: ({ app, connection }) => app.slots.killConnection(connection, 'OperationalDisconnect'),
   reset: ({ app, connection }) =>
     app.slots.killConnection(connection, 'OperationalDisconnect', connection.reset),
@@ -25,7 +28,7 @@ const xStrikes: { [name in StrikeName]: Strike<XStream> } = {
   },
 };
 
-const tapStrikes: { [name in StrikeName]: Strike<FirehoseConnection> } = {
+const tapStrikes: Record<StrikeName, Strike<FirehoseConnection>> = {
   cut: (connection) => connection.cut(),
   reset: (connection) => connection.reset(),
   eof: (connection) => connection.end(),
@@ -46,7 +49,7 @@ export function strikeTapStream({ kind, params }: Fault, connection: FirehoseCon
   strikeOf(kind, tapStrikes)?.(connection, params);
 }
 
-function strikeOf<Stream>(kind: string, strikes: { [name: string]: Strike<Stream> }) {
+function strikeOf<Stream>(kind: string, strikes: Record<string, Strike<Stream>>) {
   return strikes[kind.replace(/^stream_/, '')];
 }
 

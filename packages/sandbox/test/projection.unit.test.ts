@@ -9,7 +9,7 @@ function projectWith(query: string, post: object): unknown {
   return project(built, [], projection);
 }
 
-const POST = {
+const fullPost = {
   text: 'with @bo',
   author: { id: '1', username: 'ada', name: 'Ada', description: 'writes' },
   in_reply_to_user_id: '2',
@@ -29,14 +29,14 @@ const POST = {
 };
 
 test('a connection that asks for nothing gets id, text and edit history', () => {
-  expect(projectWith('', POST)).toEqual({
+  expect(projectWith('', fullPost)).toEqual({
     data: { id: '77', text: 'with @bo', edit_history_tweet_ids: ['77'] },
     matching_rules: [],
   });
 });
 
 test('an expansion shows the field it expands and the object, with default fields', () => {
-  expect(projectWith('expansions=author_id,attachments.media_keys,geo.place_id', POST)).toMatchObject({
+  expect(projectWith('expansions=author_id,attachments.media_keys,geo.place_id', fullPost)).toMatchObject({
     data: { author_id: '1', attachments: { media_keys: ['3_1'] }, geo: { place_id: 'p1' } },
     includes: {
       users: [{ id: '1', name: 'Ada', username: 'ada' }],
@@ -48,16 +48,18 @@ test('an expansion shows the field it expands and the object, with default field
 
 test('a user wanted for two reasons is included once, and users nobody asked for are not', () => {
   const query = 'expansions=in_reply_to_user_id,entities.mentions.username&user.fields=description';
-  expect(projectWith(query, POST)).toMatchObject({
+  expect(projectWith(query, fullPost)).toMatchObject({
     includes: { users: [{ id: '2', username: 'bo', name: 'Bo' }] },
   });
 });
 
 test('referenced posts come with the fields asked for, and their authors only on request', () => {
-  expect(projectWith('expansions=referenced_tweets.id&tweet.fields=lang', POST)).toMatchObject({
+  expect(projectWith('expansions=referenced_tweets.id&tweet.fields=lang', fullPost)).toMatchObject({
     includes: { tweets: [{ id: '5', text: 'first', lang: 'en' }] },
   });
-  expect(projectWith('expansions=referenced_tweets.id,referenced_tweets.id.author_id', POST)).toMatchObject({
+  expect(
+    projectWith('expansions=referenced_tweets.id,referenced_tweets.id.author_id', fullPost),
+  ).toMatchObject({
     includes: { users: [{ id: '3', username: 'cy' }] },
   });
 });

@@ -1,4 +1,4 @@
-import { FAULT_KINDS, type Fault, type Faults, isFaultKind, isInScope, textParam } from '../faults.ts';
+import { faultKinds, type Fault, type Faults, isFaultKind, isInScope, textParam } from '../faults.ts';
 import type { Organization } from '../firehose/organization.ts';
 import { dropRule } from '../firehose/tap.ts';
 import { type Handler, sendJson } from '../http/exchange.ts';
@@ -8,7 +8,11 @@ import { strikeTapStream, strikeXStream } from '../stream-strikes.ts';
 import type { XApps } from '../x/access.ts';
 import { badRequest, readOneOrMany } from './answers.ts';
 
-export type FaultsControlDeps = { faults: Faults; apps: XApps; organization: Organization };
+export interface FaultsControlDeps {
+  readonly faults: Faults;
+  readonly apps: XApps;
+  readonly organization: Organization;
+}
 
 export function faultsControlRoutes(deps: FaultsControlDeps): Route[] {
   return [
@@ -23,7 +27,7 @@ function armFaults(deps: FaultsControlDeps): Handler {
     const orders = (await readOneOrMany(exchange, 'faults')).map(readOrder);
     const armed = orders.map((order) => {
       const fault = deps.faults.arm(order);
-      if (FAULT_KINDS[fault.kind] === 'now') fireNow(fault, deps);
+      if (faultKinds[fault.kind] === 'now') fireNow(fault, deps);
       return fault;
     });
     sendJson(exchange.response, 201, { faults: armed.map(toWire) });
@@ -44,7 +48,7 @@ function clearFaults({ faults }: FaultsControlDeps): Handler {
 function readOrder(order: unknown): Parameters<Faults['arm']>[0] {
   if (!isJsonObject(order)) throw badRequest('A fault is an object.');
   const { kind, platform, token, count = 1, ...params } = order;
-  if (!isFaultKind(kind)) throw badRequest(`kind is one of ${Object.keys(FAULT_KINDS).join(', ')}.`);
+  if (!isFaultKind(kind)) throw badRequest(`kind is one of ${Object.keys(faultKinds).join(', ')}.`);
   if (platform !== undefined && platform !== 'x' && platform !== 'firehose') {
     throw badRequest('platform is x or firehose.');
   }
@@ -52,7 +56,7 @@ function readOrder(order: unknown): Parameters<Faults['arm']>[0] {
   if (count !== null && (typeof count !== 'number' || count < 1)) {
     throw badRequest('count is at least 1, or null for no end.');
   }
-  const remaining = FAULT_KINDS[kind] === 'now' ? 0 : count;
+  const remaining = faultKinds[kind] === 'now' ? 0 : count;
   return { kind, platform, token, remaining, params };
 }
 

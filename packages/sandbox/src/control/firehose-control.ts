@@ -1,12 +1,15 @@
 import type { Clock } from '../clock.ts';
-import { MATCH_USD, type Organization } from '../firehose/organization.ts';
+import { matchUsd, type Organization } from '../firehose/organization.ts';
 import { buildPage } from '../firehose/page.ts';
 import { publishPage } from '../firehose/publish.ts';
 import { type Handler, sendJson } from '../http/exchange.ts';
 import type { Route } from '../http/router.ts';
 import { badRequest, buildAll, findByToken, readBody, readOneOrMany } from './answers.ts';
 
-export type FirehoseControlDeps = { organization: Organization; clock: Clock };
+export interface FirehoseControlDeps {
+  readonly organization: Organization;
+  readonly clock: Clock;
+}
 
 export function firehoseControlRoutes(deps: FirehoseControlDeps): Route[] {
   return [
@@ -50,7 +53,7 @@ function readState({ organization }: FirehoseControlDeps): Handler {
       metering: {
         events_delivered: tap.eventsDelivered,
         matches_charged: tap.charged.size,
-        bill_usd: Math.round(tap.charged.size * MATCH_USD * 1_000) / 1_000,
+        bill_usd: Math.round(tap.charged.size * matchUsd * 1_000) / 1_000,
       },
     });
   };

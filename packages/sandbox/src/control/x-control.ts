@@ -3,13 +3,18 @@ import { type Handler, sendJson } from '../http/exchange.ts';
 import type { Route } from '../http/router.ts';
 import type { NextSnowflake } from '../snowflake.ts';
 import type { XApps } from '../x/access.ts';
-import { X_PLANS } from '../x/app.ts';
+import { xPlans } from '../x/app.ts';
 import type { Archive } from '../x/archive.ts';
 import { buildPost } from '../x/post.ts';
 import { publishPosts } from '../x/publish.ts';
 import { badRequest, buildAll, findByToken, readBody, readOneOrMany } from './answers.ts';
 
-export type XControlDeps = { apps: XApps; archive: Archive; clock: Clock; nextId: NextSnowflake };
+export interface XControlDeps {
+  readonly apps: XApps;
+  readonly archive: Archive;
+  readonly clock: Clock;
+  readonly nextId: NextSnowflake;
+}
 
 export function xControlRoutes(deps: XControlDeps): Route[] {
   return [
@@ -59,16 +64,16 @@ function readState({ apps }: XControlDeps): Handler {
   };
 }
 
-const LOG_LIMIT_MAX = 10_000;
+const logLimitMax = 10_000;
 
 function readLog({ apps }: XControlDeps): Handler {
   return (exchange) => {
     const app = findByToken(exchange, apps.values());
     const after = Number(exchange.query.get('after') ?? 0);
-    const limit = Number(exchange.query.get('limit') ?? LOG_LIMIT_MAX);
+    const limit = Number(exchange.query.get('limit') ?? logLimitMax);
     if (!Number.isInteger(after) || !Number.isInteger(limit))
       throw badRequest('after and limit are whole numbers.');
-    const entries = app.journal.after(after, Math.min(limit, LOG_LIMIT_MAX));
+    const entries = app.journal.after(after, Math.min(limit, logLimitMax));
     sendJson(exchange.response, 200, {
       posts: entries.map(({ seq, id, text, author, createdAt, ruleIds, delivered }) => ({
         seq,
@@ -88,8 +93,8 @@ function changePlan({ apps }: XControlDeps): Handler {
   return async (exchange) => {
     const app = findByToken(exchange, apps.values());
     const wanted = (await readBody(exchange))['plan'];
-    const plan = X_PLANS.find((known) => known === wanted);
-    if (plan === undefined) throw badRequest(`plan is one of ${X_PLANS.join(', ')}.`);
+    const plan = xPlans.find((known) => known === wanted);
+    if (plan === undefined) throw badRequest(`plan is one of ${xPlans.join(', ')}.`);
     app.plan = plan;
     sendJson(exchange.response, 200, { token: app.token, plan });
   };

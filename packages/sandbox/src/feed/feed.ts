@@ -13,30 +13,30 @@ import { createPageWriter } from './pages.ts';
 import { createPostWriter } from './posts.ts';
 
 /** A made-up live stream of both services, at rates that can be changed while it runs. */
-export type Feed = {
-  rates: () => FeedRates;
-  setRates: (rates: FeedRates) => void;
-  start: () => void;
-  stop: () => void;
-};
+export interface Feed {
+  rates(): FeedRates;
+  setRates(rates: FeedRates): void;
+  start(): void;
+  stop(): void;
+}
 
-type FeedDeps = {
-  apps: XApps;
-  archive: Archive;
-  organization: Organization;
-  clock: Clock;
-  random: Random;
-  nextId: NextSnowflake;
-};
+interface FeedDeps {
+  readonly apps: XApps;
+  readonly archive: Archive;
+  readonly organization: Organization;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly nextId: NextSnowflake;
+}
 
 /** Real time, not service time: people watch the feed. */
-const TICK_MS = 100;
+const tickMs = 100;
 
-const SILENT: FeedRates = { postsPerSecond: 0, pagesPerSecond: 0 };
+const noRates: FeedRates = { postsPerSecond: 0, pagesPerSecond: 0 };
 
 export function createFeed(
   { apps, archive, organization, clock, random, nextId }: FeedDeps,
-  initial = SILENT,
+  initial = noRates,
 ): Feed {
   let rates = initial;
   let timer: NodeJS.Timeout | undefined;
@@ -67,7 +67,7 @@ export function createFeed(
       rates = wanted;
     },
     start: () => {
-      timer = setInterval(tick, TICK_MS).unref();
+      timer = setInterval(tick, tickMs).unref();
     },
     stop: () => clearInterval(timer),
   };
@@ -75,7 +75,7 @@ export function createFeed(
 
 /** How many arrive in one tick: random around the mean, so that the stream does not tick like a clock. */
 function arrivals(perSecond: number, random: Random): number {
-  const mean = (perSecond * TICK_MS) / 1_000;
+  const mean = (perSecond * tickMs) / 1_000;
   const whole = Math.floor(mean);
   return whole + (random.chance(mean - whole) ? 1 : 0);
 }

@@ -2,7 +2,7 @@ import type { Random } from '../random.ts';
 
 type Words = readonly [string, ...string[]];
 
-const SLOTS: { [slot: string]: Words } = {
+const wordsByPlaceholder: Record<string, Words> = {
   brand: ['Halcyon', 'Brightwell', 'Orrery Labs', 'Tindra', 'Mosswood', 'Kestrel & Co'],
   product: ['Halo 4', 'Fieldbook Air', 'Pebble Cam', 'Tindra Fold', 'Lumen Ring', 'Mosswood Speaker'],
   service: ['Cloudharbor', 'Paylark', 'Mailfinch', 'Streamlet', 'Dockside CI', 'Ridgenet'],
@@ -14,7 +14,7 @@ const SLOTS: { [slot: string]: Words } = {
   month: ['March', 'May', 'June', 'September', 'October', 'November'],
 };
 
-const CASHTAGS: { [company: string]: string } = {
+const cashtagsByCompany: Record<string, string> = {
   Halcyon: '$HLCN',
   Brightwell: '$BRWL',
   'Orrery Labs': '$ORRY',
@@ -28,7 +28,7 @@ const CASHTAGS: { [company: string]: string } = {
   Ferrowave: '$FRWV',
 };
 
-const NUMBERS: { [slot: string]: readonly [min: number, max: number] } = {
+const rangesByPlaceholder: Record<string, readonly [min: number, max: number]> = {
   minutes: [3, 89],
   hour: [2, 12],
   clock: [10, 59],
@@ -48,9 +48,9 @@ export function createFiller(random: Random): (template: string) => string {
   };
   const choose = (slot: string): string => {
     // The cashtag belongs to the company the sentence is about, also when it comes before the name.
-    if (slot === 'cashtag') return CASHTAGS[chosen.get('brand') ?? wordFor('maker')] ?? '';
-    const words = SLOTS[slot];
-    const range = NUMBERS[slot];
+    if (slot === 'cashtag') return cashtagsByCompany[chosen.get('brand') ?? wordFor('maker')] ?? '';
+    const words = wordsByPlaceholder[slot];
+    const range = rangesByPlaceholder[slot];
     if (words !== undefined) return random.pick(words);
     return range === undefined ? slot : String(random.integer(...range));
   };

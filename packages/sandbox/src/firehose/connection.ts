@@ -5,24 +5,24 @@ import type { Random } from '../random.ts';
 import { createRecordWriter, type WireOddities } from '../record-writer.ts';
 import { createStreamPipe } from '../stream-pipe.ts';
 import { toEventId } from './event-log.ts';
-import { MATCH_USD, type Organization } from './organization.ts';
+import { matchUsd, type Organization } from './organization.ts';
 import type { FirehoseConnection, Tap } from './tap.ts';
 
-export type FirehoseConnectionOptions = {
-  response: ServerResponse;
-  tap: Tap;
-  organization: Organization;
-  fromOffset: number;
+export interface FirehoseConnectionOptions {
+  readonly response: ServerResponse;
+  readonly tap: Tap;
+  readonly organization: Organization;
+  readonly fromOffset: number;
   /** Events after which the stream ends. */
-  limit: number;
-  timeoutMs: number;
-  clock: Clock;
-  random: Random;
-  faults: Faults;
-};
+  readonly limit: number;
+  readonly timeoutMs: number;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly faults: Faults;
+}
 
 /** A client that reads slowly gets the events later: unlike X, the log waits for it. */
-const BACKLOG_BYTES_MAX = 1024 * 1024;
+const backlogBytesMax = 1024 * 1024;
 
 const oddities: WireOddities = {
   unknown: ': a comment\nevent: surprise\ndata: {}\n\n',
@@ -92,7 +92,7 @@ export function openFirehoseConnection(options: FirehoseConnectionOptions): Fire
     !pipe.isStalled() &&
     !isMuted &&
     tap.status === 'active' &&
-    pipe.backlogBytes() < BACKLOG_BYTES_MAX;
+    pipe.backlogBytes() < backlogBytesMax;
 
   pipe.onDrain(connection.pump);
   send('connected', '{}');
@@ -104,5 +104,5 @@ function charge(tap: Tap, organization: Organization, chargeKey: string): void {
   tap.eventsDelivered += 1;
   if (tap.charged.has(chargeKey)) return;
   tap.charged.add(chargeKey);
-  organization.balanceUsd -= MATCH_USD;
+  organization.balanceUsd -= matchUsd;
 }

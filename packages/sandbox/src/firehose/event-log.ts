@@ -1,39 +1,39 @@
 /** One matched page in the replay buffer of a tap. */
-export type LoggedEvent = {
-  offset: number;
+export interface LoggedEvent {
+  readonly offset: number;
   matchedAtMs: number;
-  queryIds: string[];
+  readonly queryIds: string[];
   /** The `data:` line, ready to send. */
-  data: string;
-  chargeKey: string;
-};
+  readonly data: string;
+  readonly chargeKey: string;
+}
 
 /**
  * The replay buffer of a tap: events in the order of their offsets, kept for the retention period. Offsets
  * only grow, and may jump.
  */
-export type EventLog = {
-  append: (event: Omit<LoggedEvent, 'offset'>) => LoggedEvent;
+export interface EventLog {
+  append(event: Omit<LoggedEvent, 'offset'>): LoggedEvent;
   /** The first retained event at this offset or after it. */
-  firstFrom: (offset: number) => LoggedEvent | undefined;
+  firstFrom(offset: number): LoggedEvent | undefined;
   /** Where an event that matched at this moment or later would be. */
-  offsetAt: (matchedAtMs: number) => number;
+  offsetAt(matchedAtMs: number): number;
   /** Makes everything that is in it so much older. */
-  age: (byMs: number) => void;
-  nextOffset: () => number;
-  size: () => number;
-};
+  age(byMs: number): void;
+  nextOffset(): number;
+  size(): number;
+}
 
 /** Bounds the memory of a sandbox that runs for days under a busy feed. */
-const EVENTS_MAX = 200_000;
+const eventsMax = 200_000;
 
-type EventLogOptions = {
-  firstOffset: number;
+interface EventLogOptions {
+  readonly firstOffset: number;
   /** Distance from one offset to the next. */
-  nextStep: () => number;
-  retentionMs: number;
-  nowMs: () => number;
-};
+  readonly nextStep: () => number;
+  readonly retentionMs: number;
+  readonly nowMs: () => number;
+}
 
 export function createEventLog({ firstOffset, nextStep, retentionMs, nowMs }: EventLogOptions): EventLog {
   const events: LoggedEvent[] = [];
@@ -42,13 +42,13 @@ export function createEventLog({ firstOffset, nextStep, retentionMs, nowMs }: Ev
   const dropExpired = () => {
     const oldestMs = nowMs() - retentionMs;
     const alive = lowerBound(events, (event) => event.matchedAtMs >= oldestMs);
-    events.splice(0, Math.max(alive, events.length - EVENTS_MAX));
+    events.splice(0, Math.max(alive, events.length - eventsMax));
   };
 
   return {
     append(event) {
       // A splice per event would be slow on a full log; readers drop the rest.
-      if (events.length > EVENTS_MAX * 1.1) dropExpired();
+      if (events.length > eventsMax * 1.1) dropExpired();
       const logged = { offset: nextOffset, ...event };
       nextOffset += nextStep();
       events.push(logged);

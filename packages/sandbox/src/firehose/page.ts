@@ -3,21 +3,24 @@ import { createPageMatcher, type Node } from '@earshot/query';
 import { isJsonObject, isStringArray, type JsonObject } from '../http/json.ts';
 import { wordsOf } from '../match/words.ts';
 
-export type Chunk = { typ: string; text: string };
+export interface Chunk {
+  readonly typ: string;
+  readonly text: string;
+}
 
 /** A crawled page. Rules look at all of it; `wire` is the part that an event carries. */
-export type FirehosePage = {
-  url: string;
-  chunks: Chunk[];
-  wire: JsonObject;
-  keys: ReadonlySet<string>;
-  matches: (rule: Node) => boolean;
-  isNsfw: boolean;
-  publishedAtMs: number | undefined;
-  matchedAtMs: number;
+export interface FirehosePage {
+  readonly url: string;
+  readonly chunks: Chunk[];
+  readonly wire: JsonObject;
+  readonly keys: ReadonlySet<string>;
+  matches(rule: Node): boolean;
+  readonly isNsfw: boolean;
+  readonly publishedAtMs: number | undefined;
+  readonly matchedAtMs: number;
   /** The same page with the same change is charged once. */
-  chargeKey: string;
-};
+  readonly chargeKey: string;
+}
 
 /**
  * Reads the page record of firehose.md §14. Only `url` is needed. `publish_time` becomes now when it is left

@@ -5,9 +5,13 @@ import type { Organization } from './organization.ts';
 import type { FirehosePage } from './page.ts';
 import type { FirehoseRule, Tap } from './tap.ts';
 
-export type PublishedEvent = { token: string; eventId: string; queryIds: string[] };
+export interface PublishedEvent {
+  readonly token: string;
+  readonly eventId: string;
+  readonly queryIds: string[];
+}
 
-const WEEK_MS = 7 * 24 * 3_600_000;
+const weekMs = 7 * 24 * 3_600_000;
 
 /**
  * Appends one event per active tap with a matching rule and wakes the open streams. The envelope is that of the
@@ -43,7 +47,7 @@ function flagsAllow({ nsfw, quality }: FirehoseRule, page: FirehosePage): boolea
   if (page.isNsfw && !nsfw) return false;
   if (!quality) return true;
   const { publishedAtMs, matchedAtMs, url } = page;
-  const isFresh = publishedAtMs !== undefined && publishedAtMs >= matchedAtMs - WEEK_MS;
+  const isFresh = publishedAtMs !== undefined && publishedAtMs >= matchedAtMs - weekMs;
   const { pathname, search } = new URL(url);
   return isFresh && search === '' && !/\/(page\/[0-9]+|tag\/|category\/)/.test(pathname);
 }

@@ -11,7 +11,10 @@ import type { Organization } from './organization.ts';
 import { invalid, notFound } from './problems.ts';
 import { dropRule, type FirehoseRule, putRule, type Tap } from './tap.ts';
 
-export type FirehoseRulesDeps = { organization: Organization; faults: Faults };
+export interface FirehoseRulesDeps {
+  readonly organization: Organization;
+  readonly faults: Faults;
+}
 
 /** GET /v1/rules (firehose.md §4). */
 export function listRules(deps: FirehoseRulesDeps): Handler {
@@ -99,7 +102,7 @@ function findRule({ params }: Exchange, { rules }: Tap): FirehoseRule {
   return rule;
 }
 
-const TAG_LENGTH_MAX = 255;
+const tagLengthMax = 255;
 
 function buildRule(
   body: JsonObject | undefined,
@@ -109,8 +112,8 @@ function buildRule(
   const value = body?.['value'] ?? old?.value;
   if (typeof value !== 'string') throw invalid('value', 'The value field is required.');
   const tag = body?.['tag'] ?? old?.tag;
-  if (tag !== undefined && (typeof tag !== 'string' || tag.length > TAG_LENGTH_MAX)) {
-    throw invalid('tag', `The tag is a text of at most ${TAG_LENGTH_MAX} characters.`);
+  if (tag !== undefined && (typeof tag !== 'string' || tag.length > tagLengthMax)) {
+    throw invalid('tag', `The tag is a text of at most ${tagLengthMax} characters.`);
   }
   const nsfw = body?.['nsfw'] ?? old?.nsfw ?? false;
   const quality = body?.['quality'] ?? old?.quality ?? true;

@@ -10,10 +10,15 @@ import type { Organization } from './organization.ts';
 import { invalid, outOfCredit } from './problems.ts';
 import { findStart } from './start-position.ts';
 
-export type FirehoseStreamDeps = { organization: Organization; clock: Clock; random: Random; faults: Faults };
+export interface FirehoseStreamDeps {
+  readonly organization: Organization;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly faults: Faults;
+}
 
-const TIMEOUT_S_MAX = 300;
-const LIMIT_MAX = 10_000;
+const timeoutSecondsMax = 300;
+const limitMax = 10_000;
 
 /** GET /v1/stream (firehose.md §6). */
 export function openStream({ organization, clock, random, faults }: FirehoseStreamDeps): Handler {
@@ -21,8 +26,8 @@ export function openStream({ organization, clock, random, faults }: FirehoseStre
     const tap = authenticateTap(exchange, organization);
     countCall(tap, 'stream');
     refuseStream(faults, { platform: 'firehose', token: tap.token });
-    const timeoutS = readNumber(exchange.query, 'timeout', TIMEOUT_S_MAX) ?? TIMEOUT_S_MAX;
-    const limit = readNumber(exchange.query, 'limit', LIMIT_MAX) ?? Number.POSITIVE_INFINITY;
+    const timeoutS = readNumber(exchange.query, 'timeout', timeoutSecondsMax) ?? timeoutSecondsMax;
+    const limit = readNumber(exchange.query, 'limit', limitMax) ?? Number.POSITIVE_INFINITY;
     const fromOffset = findStart(tap.log, {
       lastEventId: singleHeader(exchange, 'last-event-id'),
       offset: exchange.query.get('offset') ?? undefined,

@@ -6,71 +6,74 @@ import { createSlidingWindow, type SlidingWindow } from '../rate-limit.ts';
 import { createEventLog, type EventLog } from './event-log.ts';
 import type { FirehosePage } from './page.ts';
 
-export type FirehoseRule = {
-  id: string;
-  value: string;
-  tag: string | undefined;
-  nsfw: boolean;
-  quality: boolean;
-  matcher: Matcher<FirehosePage>;
-};
+export interface FirehoseRule {
+  readonly id: string;
+  readonly value: string;
+  readonly tag: string | undefined;
+  readonly nsfw: boolean;
+  readonly quality: boolean;
+  readonly matcher: Matcher<FirehosePage>;
+}
 
 /** One open Server-Sent Events stream: a position in the log of its tap. */
-export type FirehoseConnection = {
+export interface FirehoseConnection {
   /** Sends what the log has from the position on, as far as the client keeps up. */
-  pump: () => void;
-  stall: () => void;
-  isStalled: () => boolean;
-  cut: () => void;
-  reset: () => void;
+  readonly pump: () => void;
+  readonly stall: () => void;
+  readonly isStalled: () => boolean;
+  readonly cut: () => void;
+  readonly reset: () => void;
   /** The end of the bytes, without the `end` event. */
-  end: () => void;
+  readonly end: () => void;
   /** Sends an `error` event. */
-  tell: (message: string) => void;
+  readonly tell: (message: string) => void;
   /** No more events; the connection lives on. */
-  mute: () => void;
-};
+  readonly mute: () => void;
+}
 
-export type TapOptions = {
-  token: string;
-  name?: string;
+export interface TapOptions {
+  readonly token: string;
+  readonly name?: string;
   /** Rules beyond this answer 422. The documentation names no number; default is no limit. */
-  ruleCap?: number;
-};
+  readonly ruleCap?: number;
+}
 
 /** All state of one tap: a token, its rules, its replay buffer and its open streams. */
-export type Tap = {
-  id: string;
+export interface Tap {
+  readonly id: string;
   name: string;
-  token: string;
+  readonly token: string;
   status: 'active' | 'paused';
-  createdAt: string;
+  readonly createdAt: string;
   lastUsedAt: string | null;
-  ruleCap: number;
-  rules: Map<string, FirehoseRule>;
-  index: RuleIndex<string, FirehosePage>;
-  log: EventLog;
-  connections: Set<FirehoseConnection>;
-  limits: { rules: SlidingWindow; stream: SlidingWindow };
+  readonly ruleCap: number;
+  readonly rules: Map<string, FirehoseRule>;
+  readonly index: RuleIndex<string, FirehosePage>;
+  readonly log: EventLog;
+  readonly connections: Set<FirehoseConnection>;
+  readonly limits: { rules: SlidingWindow; stream: SlidingWindow };
   /** Pages that were charged already. */
-  charged: Set<string>;
+  readonly charged: Set<string>;
   eventsDelivered: number;
-};
+}
 
-const MINUTE_MS = 60_000;
-const RETENTION_MS = 24 * 60 * MINUTE_MS;
-const RULE_CALLS_PER_MINUTE = 60;
-const CONNECTIONS_PER_MINUTE = 30;
+const minuteMs = 60_000;
+const retentionMs = 24 * 60 * minuteMs;
+const ruleCallsPerMinute = 60;
+const connectionsPerMinute = 30;
 /** Other taps share the partition, so offsets jump now and then (firehose.md §6.2). */
-const JUMP_PROBABILITY = 0.1;
+const jumpProbability = 0.1;
 
-export type TapDeps = { clock: Clock; rateLimits: boolean };
+export interface TapDeps {
+  readonly clock: Clock;
+  readonly rateLimits: boolean;
+}
 
 export function createTap(options: TapOptions, { clock, rateLimits }: TapDeps): Tap {
   const window = (limit: number) =>
     createSlidingWindow({
       limit: rateLimits ? limit : Number.MAX_SAFE_INTEGER,
-      windowMs: clock.realMs(MINUTE_MS),
+      windowMs: clock.realMs(minuteMs),
       nowMs: clock.nowMs,
     });
   return {
@@ -86,12 +89,12 @@ export function createTap(options: TapOptions, { clock, rateLimits }: TapDeps): 
     // High and different on every run: an offset of an earlier run must not look valid by chance.
     log: createEventLog({
       firstOffset: randomInt(10_000_000, 900_000_000),
-      nextStep: () => (Math.random() < JUMP_PROBABILITY ? randomInt(2, 10) : 1),
-      retentionMs: clock.realMs(RETENTION_MS),
+      nextStep: () => (Math.random() < jumpProbability ? randomInt(2, 10) : 1),
+      retentionMs: clock.realMs(retentionMs),
       nowMs: clock.nowMs,
     }),
     connections: new Set(),
-    limits: { rules: window(RULE_CALLS_PER_MINUTE), stream: window(CONNECTIONS_PER_MINUTE) },
+    limits: { rules: window(ruleCallsPerMinute), stream: window(connectionsPerMinute) },
     charged: new Set(),
     eventsDelivered: 0,
   };

@@ -1,15 +1,15 @@
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
 
-export type Exchange = {
-  request: IncomingMessage;
-  response: ServerResponse;
-  method: string;
-  path: string;
-  query: URLSearchParams;
+export interface Exchange {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly method: string;
+  readonly path: string;
+  readonly query: URLSearchParams;
   /** Values of the `:name` segments of the route. */
-  params: { [name: string]: string };
-  bearer: string | undefined;
-};
+  readonly params: Record<string, string>;
+  readonly bearer: string | undefined;
+}
 
 export type Handler = (exchange: Exchange) => void | Promise<void>;
 

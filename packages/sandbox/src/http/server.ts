@@ -3,7 +3,10 @@ import type { AddressInfo } from 'node:net';
 import { type Exchange, openExchange, Refusal, sendJson } from './exchange.ts';
 import { findRoute, type Route } from './router.ts';
 
-export type RunningServer = { url: string; close(): Promise<void> };
+export interface RunningServer {
+  readonly url: string;
+  close(): Promise<void>;
+}
 
 /** Loopback only: the sandbox has no real secrets and no real access control. */
 export async function startServer(port: number, routes: readonly Route[]): Promise<RunningServer> {

@@ -1,9 +1,9 @@
 /** A rule that is ready to be tried on documents. */
-export type Matcher<Document> = {
-  test: (document: Document) => boolean;
+export interface Matcher<Document> {
+  test(document: Document): boolean;
   /** A document that has none of these keys cannot match; undefined when there is no such set. */
-  anyOfKeys: readonly string[] | undefined;
-};
+  readonly anyOfKeys: readonly string[] | undefined;
+}
 
 export type Compiled<Document> =
   | { ok: true; matcher: Matcher<Document> }
@@ -11,4 +11,6 @@ export type Compiled<Document> =
   | { ok: false; details: string[] };
 
 /** Documents carry the keys by which rules are looked up. */
-export type Keyed = { keys: ReadonlySet<string> };
+export interface Keyed {
+  readonly keys: ReadonlySet<string>;
+}

@@ -1,11 +1,11 @@
 import type { Keyed, Matcher } from './matcher.ts';
 
 /** Finds the rules that match without trying each one: only those that share a key with the document run. */
-export type RuleIndex<Rule, Document> = {
-  add: (rule: Rule, matcher: Matcher<Document>) => void;
-  remove: (rule: Rule) => void;
-  matching: (document: Document) => Rule[];
-};
+export interface RuleIndex<Rule, Document> {
+  add(rule: Rule, matcher: Matcher<Document>): void;
+  remove(rule: Rule): void;
+  matching(document: Document): Rule[];
+}
 
 export function createRuleIndex<Rule, Document extends Keyed>(): RuleIndex<Rule, Document> {
   const matchers = new Map<Rule, Matcher<Document>>();

@@ -4,14 +4,14 @@
  * ASCII word cannot match an item without that run, and the tokenizers need not be repeated here. Words in which
  * other characters stand beside the run give no key: in scripts without spaces they are found inside longer runs.
  */
-const WORD = /[a-z0-9]+/g;
-const WHOLE_WORD = /(?<![a-z0-9\u0080-\uffff])[a-z0-9]+(?![a-z0-9\u0080-\uffff])/g;
+const wordPattern = /[a-z0-9]+/g;
+const wholeWordPattern = /(?<![a-z0-9\u0080-\uffff])[a-z0-9]+(?![a-z0-9\u0080-\uffff])/g;
 /** X reads these as signs, not as words (x.md §11). */
-const ESCAPE = /&(?:amp|lt|gt);/g;
+const escapePattern = /&(?:amp|lt|gt);/g;
 
 /** All words in all texts of an item, whatever field they stand in. */
 export function wordsOf(item: unknown, words = new Set<string>()): Set<string> {
-  if (typeof item === 'string') for (const word of fold(item).match(WORD) ?? []) words.add(word);
+  if (typeof item === 'string') for (const word of fold(item).match(wordPattern) ?? []) words.add(word);
   else if (typeof item === 'object' && item !== null) {
     for (const part of Object.values(item)) wordsOf(part, words);
   }
@@ -20,7 +20,7 @@ export function wordsOf(item: unknown, words = new Set<string>()): Set<string> {
 
 /** The longest word of a rule's text that every text with the same words has; undefined when none is sure. */
 export function longestWordOf(text: string): string | undefined {
-  const words = fold(text).replaceAll(ESCAPE, ' ').match(WHOLE_WORD) ?? [];
+  const words = fold(text).replaceAll(escapePattern, ' ').match(wholeWordPattern) ?? [];
   return words.toSorted((one, other) => other.length - one.length)[0];
 }
 

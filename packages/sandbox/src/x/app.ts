@@ -11,7 +11,7 @@ import { createProblems, type XProblems } from './problems.ts';
 import { type BatchPolicy, createRuleSet, type RuleSet } from './rule-set.ts';
 import { createSlots, type Slots } from './slots.ts';
 
-export const X_PLANS = [
+export const xPlans = [
   'payg',
   'enterprise',
   'embedding',
@@ -21,45 +21,45 @@ export const X_PLANS = [
   'usage_cap',
 ] as const;
 /** `embedding` is Enterprise with the operators of the Embedding tier. */
-export type XPlan = (typeof X_PLANS)[number];
+export type XPlan = (typeof xPlans)[number];
 
-export type XAppOptions = {
-  token: string;
-  plan?: XPlan;
+export interface XAppOptions {
+  readonly token: string;
+  readonly plan?: XPlan;
   /** Default 1,000, or 25,000 for `enterprise` and `embedding`. */
-  ruleCap?: number;
+  readonly ruleCap?: number;
   /** What a batch with an invalid rule does to the valid ones; X does not document it. Default `partial`. */
-  batchPolicy?: BatchPolicy;
+  readonly batchPolicy?: BatchPolicy;
   /** What a connection beyond the slots does. Default `refuse`, as seen in the field. */
-  secondConnection?: 'refuse' | 'replace';
+  readonly secondConnection?: 'refuse' | 'replace';
   /** Service time for which a slot stays taken after the client went away. Default 0. */
-  slotHoldMs?: number;
+  readonly slotHoldMs?: number;
   /** Host in the `type` of problems. Default `api.twitter.com`, as on the wire. */
-  problemHost?: string;
+  readonly problemHost?: string;
   /** Whether a DuplicateRule error names the rule that is there already. Default true. */
-  duplicateIds?: boolean;
-};
+  readonly duplicateIds?: boolean;
+}
 
 export type XLimit = 'stream' | 'list' | 'change' | 'counts' | 'connections' | 'killAll' | 'search';
 
 /** All state of one App: its bearer token is its identity. */
-export type XApp = {
-  token: string;
-  clientAppId: string;
+export interface XApp {
+  readonly token: string;
+  readonly clientAppId: string;
   plan: XPlan;
-  ruleCap: number;
-  duplicateIds: boolean;
-  problems: XProblems;
-  rules: RuleSet;
-  live: DelayedRules;
-  slots: Slots;
-  meter: Meter;
-  journal: Journal;
-  limits: { [limit in XLimit]: FixedWindow };
-};
+  readonly ruleCap: number;
+  readonly duplicateIds: boolean;
+  readonly problems: XProblems;
+  readonly rules: RuleSet;
+  readonly live: DelayedRules;
+  readonly slots: Slots;
+  readonly meter: Meter;
+  readonly journal: Journal;
+  readonly limits: Record<XLimit, FixedWindow>;
+}
 
-const WINDOW_MS = 15 * 60_000;
-const CALLS_PER_WINDOW: { [limit in XLimit]: number } = {
+const windowMs = 15 * 60_000;
+const callsPerWindow: Record<XLimit, number> = {
   stream: 50,
   list: 450,
   change: 100,
@@ -69,12 +69,12 @@ const CALLS_PER_WINDOW: { [limit in XLimit]: number } = {
   search: 450,
 };
 
-export type XAppDeps = {
-  clock: Clock;
-  nextId: NextSnowflake;
-  ruleDelayMs: number;
-  rateLimits: boolean;
-};
+export interface XAppDeps {
+  readonly clock: Clock;
+  readonly nextId: NextSnowflake;
+  readonly ruleDelayMs: number;
+  readonly rateLimits: boolean;
+}
 
 export function createXApp(options: XAppOptions, { clock, nextId, ruleDelayMs, rateLimits }: XAppDeps): XApp {
   const plan = options.plan ?? 'payg';
@@ -89,8 +89,8 @@ export function createXApp(options: XAppOptions, { clock, nextId, ruleDelayMs, r
   const live = createDelayedRules({ delayMs: ruleDelayMs, isStreaming: () => slots.open().length > 0 });
   const window = (limit: XLimit) =>
     createFixedWindow({
-      limit: rateLimits ? CALLS_PER_WINDOW[limit] : Number.MAX_SAFE_INTEGER,
-      windowMs: clock.realMs(WINDOW_MS),
+      limit: rateLimits ? callsPerWindow[limit] : Number.MAX_SAFE_INTEGER,
+      windowMs: clock.realMs(windowMs),
       nowMs: clock.nowMs,
     });
   const app: XApp = {

@@ -23,7 +23,7 @@ export function compileXRule(value: string, tier: Tier): Compiled<XPost> {
 }
 
 /** Operators that look for their words, or for exactly their value, in a text of the Post. */
-const FIELDS_WITH_KEY = new Set(
+const fieldsWithKey = new Set(
   (
     'keyword hashtag cashtag mention from to retweets_of bio bio_name bio_location url conversation_id ' +
     'in_reply_to_tweet_id retweets_of_tweet_id'
@@ -31,7 +31,7 @@ const FIELDS_WITH_KEY = new Set(
 );
 
 function keyOf({ field, test }: LeafNode): string | undefined {
-  if (!FIELDS_WITH_KEY.has(field)) return undefined;
+  if (!fieldsWithKey.has(field)) return undefined;
   if (test.type === 'term') return longestWordOf(test.value);
   return test.type === 'phrase' ? longestWordOf(test.words.join(' ')) : undefined;
 }

@@ -7,19 +7,19 @@ import { createStreamPipe } from '../stream-pipe.ts';
 import { type Projection, project } from './projection.ts';
 import type { XConnection } from './slots.ts';
 
-export type XConnectionOptions = {
-  response: ServerResponse;
-  projection: Projection;
-  token: string;
-  backlogBytesMax: number;
-  clock: Clock;
-  random: Random;
-  faults: Faults;
+export interface XConnectionOptions {
+  readonly response: ServerResponse;
+  readonly projection: Projection;
+  readonly token: string;
+  readonly backlogBytesMax: number;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly faults: Faults;
   /** Gets the Posts whose bytes may have died in a buffer when the connection ended. */
-  onClose: (unconfirmedPostIds: string[]) => void;
-};
+  readonly onClose: (unconfirmedPostIds: string[]) => void;
+}
 
-const KEEP_ALIVE_MS = 20_000;
+const keepAliveMs = 20_000;
 
 const oddities: WireOddities = {
   unknown: '{"meta":{"kind":"surprise"}}\r\n',
@@ -31,7 +31,7 @@ const oddities: WireOddities = {
 export function openXConnection(options: XConnectionOptions): XConnection {
   const { response, projection, token, clock, random, faults } = options;
   const flights = createFlights(clock.nowMs);
-  const stopKeepAlive = clock.every(KEEP_ALIVE_MS, () => pipe.write('\r\n'));
+  const stopKeepAlive = clock.every(keepAliveMs, () => pipe.write('\r\n'));
   const pipe = createStreamPipe({
     response,
     random,
@@ -67,19 +67,19 @@ export function openXConnection(options: XConnectionOptions): XConnection {
 }
 
 /** Real time for which bytes that left this process may still sit unread in a socket buffer. */
-const CONFIRMED_AFTER_MS = 2_000;
+const confirmedAfterMs = 2_000;
 
 /** Which Posts were written lately: X never learns whether the client read them. */
 function createFlights(nowMs: () => number) {
   let flights: Array<{ postId: string; flushedAtMs: number | undefined }> = [];
   let nextSweepAtMs = 0;
   const isOpen = ({ flushedAtMs }: { flushedAtMs: number | undefined }) =>
-    flushedAtMs === undefined || flushedAtMs > nowMs() - CONFIRMED_AFTER_MS;
+    flushedAtMs === undefined || flushedAtMs > nowMs() - confirmedAfterMs;
   return {
     start(postId: string): () => void {
       if (nowMs() >= nextSweepAtMs) {
         flights = flights.filter(isOpen);
-        nextSweepAtMs = nowMs() + CONFIRMED_AFTER_MS;
+        nextSweepAtMs = nowMs() + confirmedAfterMs;
       }
       const flight: (typeof flights)[number] = { postId, flushedAtMs: undefined };
       flights.push(flight);

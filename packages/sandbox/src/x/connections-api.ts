@@ -4,7 +4,7 @@ import { authenticate, countCall, type XApps } from './access.ts';
 import type { XApp } from './app.ts';
 import type { ConnectionRecord } from './slots.ts';
 
-const ENDPOINT = 'filtered_stream';
+const endpointName = 'filtered_stream';
 
 /** GET /2/connections (x.md §5.3). */
 export function listConnections(apps: XApps): Handler {
@@ -37,7 +37,7 @@ export function killEndpointConnections(apps: XApps): Handler {
     const app = authenticate(exchange, apps);
     const endpoint = exchange.params['endpoint'];
     countCall(exchange, app, endpoint === 'all' ? 'killAll' : 'connections');
-    const isOurs = endpoint === 'all' || endpoint === ENDPOINT;
+    const isOurs = endpoint === 'all' || endpoint === endpointName;
     const uuids = isOurs
       ? app.slots
           .history()
@@ -60,8 +60,8 @@ function kill(app: XApp, uuids: string[]): object {
 
 function select(app: XApp, query: Exchange['query']): ConnectionRecord[] {
   const status = query.get('status') ?? 'active';
-  const endpoints = query.get('endpoints')?.split(',') ?? [ENDPOINT];
-  if (!endpoints.includes(ENDPOINT)) return [];
+  const endpoints = query.get('endpoints')?.split(',') ?? [endpointName];
+  if (!endpoints.includes(endpointName)) return [];
   const limit = Number(query.get('max_results') ?? 10);
   return app.slots
     .history()
@@ -77,7 +77,7 @@ function isOpen({ disconnectedAt }: ConnectionRecord): boolean {
 function toWire(record: ConnectionRecord, query: Exchange['query']): object {
   const all = {
     id: record.id,
-    endpoint_name: ENDPOINT,
+    endpoint_name: endpointName,
     connected_at: record.connectedAt,
     disconnected_at: record.disconnectedAt,
     disconnect_reason: record.disconnectReason,

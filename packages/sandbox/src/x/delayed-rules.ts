@@ -6,16 +6,22 @@ import type { XRule } from './rule-set.ts';
  * The rules as the matcher sees them. A change reaches an open stream after a delay, so a deleted rule goes on
  * matching for a while (x.md §3.6); a new connection starts with the newest set.
  */
-export type DelayedRules = {
-  change: (change: RuleChange) => void;
-  catchUp: () => void;
+export interface DelayedRules {
+  readonly change: (change: RuleChange) => void;
+  catchUp(): void;
   /** In the order of ids, as `matching_rules` shows them. */
-  matching: (post: XPost) => XRule[];
-};
+  matching(post: XPost): XRule[];
+}
 
-export type RuleChange = { added: XRule[]; removed: XRule[] };
+export interface RuleChange {
+  readonly added: XRule[];
+  readonly removed: XRule[];
+}
 
-type DelayedRulesOptions = { delayMs: number; isStreaming: () => boolean };
+interface DelayedRulesOptions {
+  readonly delayMs: number;
+  readonly isStreaming: () => boolean;
+}
 
 export function createDelayedRules({ delayMs, isStreaming }: DelayedRulesOptions): DelayedRules {
   const index = createRuleIndex<XRule, XPost>();

@@ -3,7 +3,11 @@ import type { XApp } from './app.ts';
 import type { XPost } from './post.ts';
 import type { XRule } from './rule-set.ts';
 
-export type Publication = { token: string; ruleIds: string[]; delivered: boolean };
+export interface Publication {
+  readonly token: string;
+  readonly ruleIds: string[];
+  readonly delivered: boolean;
+}
 
 /** Sends each Post to every App with a matching rule. Returns who got what, per Post. */
 export function publishPosts(posts: readonly XPost[], apps: XApps, nowMs: number): Publication[][] {

@@ -5,10 +5,14 @@ import type { XApp } from './app.ts';
 import type { Archive } from './archive.ts';
 import { project, readProjection } from './projection.ts';
 
-export type XRecoveryDeps = { apps: XApps; archive: Archive; clock: Clock };
+export interface XRecoveryDeps {
+  readonly apps: XApps;
+  readonly archive: Archive;
+  readonly clock: Clock;
+}
 
-const WINDOW_MS = 24 * 3_600_000;
-const JOBS_MAX = 2;
+const windowMs = 24 * 3_600_000;
+const jobsMax = 2;
 
 /**
  * A stream request with `start_time` and `end_time` replays what the rules of now match in that time, oldest first,
@@ -21,7 +25,7 @@ export function streamOrRecovery(openStream: Handler, { apps, archive, clock }: 
     const app = authenticate(exchange, apps);
     countCall(exchange, app, 'stream');
     const { fromMs, toMs, projection } = readJob(app, exchange.query, clock.nowMs());
-    if ((jobs.get(app) ?? 0) >= JOBS_MAX) throw app.problems.tooManyConnections();
+    if ((jobs.get(app) ?? 0) >= jobsMax) throw app.problems.tooManyConnections();
     jobs.set(app, (jobs.get(app) ?? 0) + 1);
     const { response } = exchange;
     response.once('close', () => jobs.set(app, (jobs.get(app) ?? 1) - 1));
@@ -41,7 +45,7 @@ function readJob(app: XApp, query: Exchange['query'], nowMs: number) {
     app.problems.invalidRequest(`The parameter ${name} is not valid here.`, { [name]: [query.get(name)] });
   if (app.plan === 'payg') throw refuse('start_time');
   const [fromMs, toMs] = ['start_time', 'end_time'].map((name) => Date.parse(query.get(name) ?? ''));
-  if (fromMs === undefined || !(fromMs >= nowMs - WINDOW_MS)) throw refuse('start_time');
+  if (fromMs === undefined || !(fromMs >= nowMs - windowMs)) throw refuse('start_time');
   if (toMs === undefined || !(toMs > fromMs)) throw refuse('end_time');
   const fields = new URLSearchParams([...query].filter(([name]) => !name.endsWith('_time')));
   const projection = readProjection(fields);

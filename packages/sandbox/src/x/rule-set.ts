@@ -1,8 +1,16 @@
 import type { Compiled, Matcher } from '../match/matcher.ts';
 import type { XPost } from './post.ts';
 
-export type XRule = { id: string; value: string; tag: string | undefined; matcher: Matcher<XPost> };
-export type RuleInput = { value: string; tag: string | undefined };
+export interface XRule {
+  readonly id: string;
+  readonly value: string;
+  readonly tag: string | undefined;
+  readonly matcher: Matcher<XPost>;
+}
+export interface RuleInput {
+  readonly value: string;
+  readonly tag: string | undefined;
+}
 
 export type RuleVerdict =
   | { kind: 'created'; rule: XRule }
@@ -13,27 +21,27 @@ export type RuleVerdict =
 
 export type BatchPolicy = 'partial' | 'all_or_nothing';
 
-export type AddOptions = {
-  dryRun: boolean;
+export interface AddOptions {
+  readonly dryRun: boolean;
   /** Words of a refusal from outside (an armed fault); undefined lets the rule pass. */
-  refuse: (value: string) => string | undefined;
-};
+  readonly refuse: (value: string) => string | undefined;
+}
 
-export type RuleSetOptions = {
-  compile: (value: string) => Compiled<XPost>;
-  nextId: () => string;
-  cap: number;
-  batchPolicy: BatchPolicy;
-  onChange: (change: { added: XRule[]; removed: XRule[] }) => void;
-};
+export interface RuleSetOptions {
+  readonly compile: (value: string) => Compiled<XPost>;
+  readonly nextId: () => string;
+  readonly cap: number;
+  readonly batchPolicy: BatchPolicy;
+  readonly onChange: (change: { added: XRule[]; removed: XRule[] }) => void;
+}
 
 /** The rules of one App: unique by exact value, never edited, in the order of their ids (x.md §3). */
-export type RuleSet = {
-  list: () => XRule[];
-  add: (inputs: readonly RuleInput[], options: AddOptions) => RuleVerdict[] | 'cap_exceeded';
+export interface RuleSet {
+  list(): XRule[];
+  add(inputs: readonly RuleInput[], options: AddOptions): RuleVerdict[] | 'cap_exceeded';
   /** Returns how many were there. */
-  remove: (isWanted: (rule: XRule) => boolean, dryRun: boolean) => number;
-};
+  remove(isWanted: (rule: XRule) => boolean, dryRun: boolean): number;
+}
 
 export function createRuleSet(options: RuleSetOptions): RuleSet {
   const rules = new Map<string, XRule>();

@@ -7,7 +7,11 @@ import type { XApp } from './app.ts';
 import type { RuleInput, XRule } from './rule-set.ts';
 import { summarizeAdd } from './rules-answer.ts';
 
-export type XRulesDeps = { apps: XApps; faults: Faults; nowMs: () => number };
+export interface XRulesDeps {
+  readonly apps: XApps;
+  readonly faults: Faults;
+  readonly nowMs: () => number;
+}
 
 /** GET /2/tweets/search/stream/rules (x.md §3.2). */
 export function listRules({ apps, faults, nowMs }: XRulesDeps): Handler {

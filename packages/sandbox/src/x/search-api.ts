@@ -9,13 +9,17 @@ import type { XPost } from './post.ts';
 import { type Projection, project, readProjection } from './projection.ts';
 import { compileSearch } from './search-query.ts';
 
-export type XSearchDeps = { apps: XApps; archive: Archive; clock: Clock };
+export interface XSearchDeps {
+  readonly apps: XApps;
+  readonly archive: Archive;
+  readonly clock: Clock;
+}
 
-const WINDOW_MS = 7 * 24 * 3_600_000;
+const windowMs = 7 * 24 * 3_600_000;
 /** What is younger is not in the index yet. */
-const YOUNGEST_MS = 10_000;
-const OWN_PARAMETERS = ['query', 'start_time', 'end_time', 'max_results', 'next_token'];
-const PAGE_MAX = 100;
+const indexDelayMs = 10_000;
+const searchParameters = ['query', 'start_time', 'end_time', 'max_results', 'next_token'];
+const pageSizeMax = 100;
 
 /** GET /2/tweets/search/recent: newest first, in pages. Each Post that is returned is metered. */
 export function searchRecent({ apps, archive, clock }: XSearchDeps): Handler {
@@ -38,7 +42,7 @@ export function searchRecent({ apps, archive, clock }: XSearchDeps): Handler {
 }
 
 function readFields(app: XApp, query: Exchange['query']): Projection {
-  const fields = new URLSearchParams([...query].filter(([name]) => !OWN_PARAMETERS.includes(name)));
+  const fields = new URLSearchParams([...query].filter(([name]) => !searchParameters.includes(name)));
   const projection = readProjection(fields);
   if ('parameter' in projection) throw invalid(app, projection.parameter, projection.value);
   return projection;
@@ -46,16 +50,16 @@ function readFields(app: XApp, query: Exchange['query']): Projection {
 
 function readWindow(app: XApp, query: Exchange['query'], clock: Clock): { fromMs: number; toMs: number } {
   const nowMs = clock.nowMs();
-  const latestMs = nowMs - clock.realMs(YOUNGEST_MS);
+  const latestMs = nowMs - clock.realMs(indexDelayMs);
   const time = (name: string, otherwise: number) => {
     const given = query.get(name);
     if (given === null) return otherwise;
     if (!/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{3})?Z$/.test(given)) throw invalid(app, name, given);
     return Date.parse(given);
   };
-  const fromMs = time('start_time', nowMs - WINDOW_MS);
+  const fromMs = time('start_time', nowMs - windowMs);
   const toMs = time('end_time', latestMs);
-  if (fromMs < nowMs - WINDOW_MS - 1_000) throw invalid(app, 'start_time', query.get('start_time') ?? '');
+  if (fromMs < nowMs - windowMs - 1_000) throw invalid(app, 'start_time', query.get('start_time') ?? '');
   if (toMs > latestMs || toMs <= fromMs) throw invalid(app, 'end_time', query.get('end_time') ?? '');
   return { fromMs, toMs };
 }
@@ -69,7 +73,7 @@ function readQuery(app: XApp, query: Exchange['query']): (post: XPost) => boolea
 
 function readSize(app: XApp, query: Exchange['query']): number {
   const size = Number(query.get('max_results') ?? 10);
-  if (!Number.isInteger(size) || size < 10 || size > PAGE_MAX)
+  if (!Number.isInteger(size) || size < 10 || size > pageSizeMax)
     throw invalid(app, 'max_results', String(query.get('max_results')));
   return size;
 }

@@ -5,32 +5,32 @@ import type { Projection } from './projection.ts';
 import type { XRule } from './rule-set.ts';
 
 /** One open filtered stream. */
-export type XConnection = {
+export interface XConnection {
   /** False when the Post was not written, because the stream is stalled or closed. */
-  deliver: (post: XPost, rules: readonly XRule[]) => boolean;
-  projection: Projection;
-  isSlow: () => boolean;
-  cork: () => void;
-  uncork: () => void;
-  stall: () => void;
-  isStalled: () => boolean;
-  cut: () => void;
-  reset: () => void;
-  end: () => void;
+  readonly deliver: (post: XPost, rules: readonly XRule[]) => boolean;
+  readonly projection: Projection;
+  readonly isSlow: () => boolean;
+  readonly cork: () => void;
+  readonly uncork: () => void;
+  readonly stall: () => void;
+  readonly isStalled: () => boolean;
+  readonly cut: () => void;
+  readonly reset: () => void;
+  readonly end: () => void;
   /** Sends a message that is no Post. */
-  tell: (message: object) => void;
+  readonly tell: (message: object) => void;
   /** No more Posts; the keep-alives go on. */
-  mute: () => void;
-};
+  readonly mute: () => void;
+}
 
 /** One line of the Connections API (x.md §5.3). */
-export type ConnectionRecord = {
-  id: string;
-  clientIp: string;
-  connectedAt: string;
+export interface ConnectionRecord {
+  readonly id: string;
+  readonly clientIp: string;
+  readonly connectedAt: string;
   disconnectedAt: string | undefined;
   disconnectReason: string | undefined;
-};
+}
 
 export type DisconnectReason =
   | 'ClientDisconnected'
@@ -39,24 +39,29 @@ export type DisconnectReason =
   | 'OperationalDisconnect';
 
 /** The connection slots of an App. A slot can stay taken for a while after its client went away. */
-export type Slots = {
+export interface Slots {
   /** False when every slot is taken; with `replace` the oldest connection makes room instead. */
-  makeRoom: () => boolean;
-  take: (connection: XConnection, clientIp: string) => ConnectionRecord;
-  release: (connection: XConnection) => void;
-  open: () => XConnection[];
+  makeRoom(): boolean;
+  take(connection: XConnection, clientIp: string): ConnectionRecord;
+  release(connection: XConnection): void;
+  open(): XConnection[];
   /** Connections ever opened. */
-  total: () => number;
-  history: () => readonly ConnectionRecord[];
+  total(): number;
+  history(): readonly ConnectionRecord[];
   /** Ends the connection; false when it is not open. */
-  kill: (id: string, reason: DisconnectReason) => boolean;
+  kill(id: string, reason: DisconnectReason): boolean;
   /** `how` breaks it off: by default it is cut. */
-  killConnection: (connection: XConnection, reason: string, how?: () => void) => void;
-};
+  killConnection(connection: XConnection, reason: string, how?: () => void): void;
+}
 
-type SlotsOptions = { count: number; replace: boolean; holdMs: number; clock: Clock };
+interface SlotsOptions {
+  readonly count: number;
+  readonly replace: boolean;
+  readonly holdMs: number;
+  readonly clock: Clock;
+}
 
-const HISTORY_MAX = 1_000;
+const historyMax = 1_000;
 
 export function createSlots({ count, replace, holdMs, clock }: SlotsOptions): Slots {
   const open = new Map<XConnection, ConnectionRecord>();
@@ -105,7 +110,7 @@ export function createSlots({ count, replace, holdMs, clock }: SlotsOptions): Sl
       open.set(connection, record);
       total += 1;
       history.push(record);
-      if (history.length > HISTORY_MAX) history.shift();
+      if (history.length > historyMax) history.shift();
       return record;
     },
     release,

@@ -7,13 +7,13 @@ import { authenticate, countCall, type XApps } from './access.ts';
 import { openXConnection } from './connection.ts';
 import { readProjection } from './projection.ts';
 
-export type XStreamDeps = {
-  apps: XApps;
-  clock: Clock;
-  random: Random;
-  faults: Faults;
-  backlogBytesMax: number;
-};
+export interface XStreamDeps {
+  readonly apps: XApps;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly faults: Faults;
+  readonly backlogBytesMax: number;
+}
 
 /** GET /2/tweets/search/stream (x.md §4 and §5.1). */
 export function openStream({ apps, clock, random, faults, backlogBytesMax }: XStreamDeps): Handler {
