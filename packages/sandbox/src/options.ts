@@ -13,7 +13,7 @@ export interface FeedRates {
 export interface SandboxOptions {
   /** 0 takes a free port. Default 0. */
   readonly port?: number;
-  /** How many times faster than documented all periods of the services pass. Default 1. */
+  /** How many times faster than documented the periods of the services pass. Default 1. */
   readonly speed?: number;
   /** Default: one app with defaultXToken. */
   readonly xApps?: readonly XAppOptions[];
@@ -22,15 +22,15 @@ export interface SandboxOptions {
   readonly managementKey?: string;
   /** Real time until a rule change reaches an open X stream. Default 2000 / speed. */
   readonly ruleDelayMs?: number;
-  /** Bytes an X reader may be behind before it is dropped. Default 8 MiB. */
+  /** Unsent bytes at which X disconnects a slow reader. Default 8 MiB. */
   readonly slowReaderBytes?: number;
   /** Firehose credit at the start. Default 10,000. */
   readonly balanceUsd?: number;
   /** Characters around a hit that a Firehose event shows of the diff. Default: all of it. */
   readonly excerptChars?: number;
-  /** False switches the rate limits of both services off. Default true. */
+  /** Whether both services limit rates. Default true. */
   readonly rateLimits?: boolean;
-  /** Made-up posts and pages. Default none. */
+  /** Invented posts and pages. Default none. */
   readonly feed?: FeedRates;
   /** The same seed makes the same feed. Default 1. */
   readonly seed?: number;

@@ -1,4 +1,4 @@
-/** Seeded, so that a run can be repeated. Not for secrets. */
+/** Random numbers from a seed, so that a run can be repeated. Not for secrets. */
 export interface Random {
   /** In [0, 1). */
   fraction(): number;
@@ -8,7 +8,7 @@ export interface Random {
   pick<T>(choices: readonly [T, ...T[]]): T;
 }
 
-/** The mulberry32 generator: 32 bits of state are plenty for made-up posts. */
+/** The mulberry32 generator. */
 export function createRandom(seed: number): Random {
   let state = seed >>> 0;
   const fraction = () => {

@@ -23,7 +23,7 @@ export interface Sandbox extends AsyncDisposable {
 
 const defaultBacklogBytesMax = 8 * 1024 * 1024;
 
-/** X under `/2/…`, Firehose under `/v1/…` and the control surface under `/sandbox/…`, on one loopback port. */
+/** X under `/2/…`, Firehose under `/v1/…` and the control API under `/sandbox/…`, on one loopback port. */
 export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
   const speed = options.speed ?? 1;
   if (!(speed > 0)) throw new RangeError('speed must be above 0');
@@ -37,10 +37,10 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
 
   const xApps = options.xApps ?? [{ token: defaultXToken }];
   const apps = new Map(
-    xApps.map((app) => [app.token, createXApp(app, { clock, nextId, ruleDelayMs, rateLimits })]),
+    xApps.map((app) => [app.token, createXApp({ ...app, clock, nextId, ruleDelayMs, rateLimits })]),
   );
   const taps = (options.taps ?? [{ token: defaultTapToken }]).map((tap) =>
-    createTap(tap, { clock, rateLimits }),
+    createTap({ ...tap, clock, rateLimits }),
   );
   const organization: Organization = {
     managementKey: options.managementKey ?? defaultManagementKey,
@@ -52,8 +52,8 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
   const backlogBytesMax = options.slowReaderBytes ?? defaultBacklogBytesMax;
   const archive = createArchive();
   const deps = { apps, archive, organization, clock, random, faults, nextId, rateLimits, backlogBytesMax };
-  // Its own generator: what rules match must not change what the feed says.
-  const feed = createFeed({ ...deps, random: createRandom(seed) }, options.feed);
+  // The feed has its own generator, so that armed faults do not change what it publishes.
+  const feed = createFeed({ ...deps, random: createRandom(seed), rates: options.feed });
   const server = await startServer(options.port ?? 0, [
     ...xRoutes(deps),
     ...firehoseRoutes(deps),

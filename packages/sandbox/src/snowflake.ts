@@ -3,7 +3,7 @@ const counterMask = 0x3f_ffffn;
 
 export type NextSnowflake = (atMs: number) => string;
 
-/** Ids as X makes them: milliseconds above, 22 bits below. The counter keeps ids of one millisecond apart. */
+/** Ids in the format of X: the milliseconds, then 22 bits, which here are a counter that keeps ids unique. */
 export function createSnowflakes(): NextSnowflake {
   let counter = 0n;
   return (atMs) => {

@@ -3,29 +3,37 @@ import { splitAtRandom, splitLineEnd } from './faults.ts';
 import type { Random } from './random.ts';
 
 /**
- * The write side of one open stream. Once closed it stays silent; `onClose` runs exactly once, whichever side
- * ended the connection. A stalled pipe keeps its socket but drops everything it is given.
+ * The write side of one open stream. Writes after its end are ignored; `onClose` runs exactly once, whichever side
+ * closed the connection. A stalled pipe keeps its socket open and discards everything that is written to it.
  */
 export interface StreamPipe {
-  readonly write: (text: string, options?: { split?: Split | undefined; onFlushed?: () => void }) => void;
+  readonly write: (text: string, options?: WriteOptions) => void;
   /** Holds writes back until `uncork`, so that a batch leaves in few packets. */
-  readonly cork: () => void;
-  readonly uncork: () => void;
-  readonly stall: () => void;
-  readonly isStalled: () => boolean;
-  readonly isClosed: () => boolean;
+  cork(): void;
+  uncork(): void;
+  stall(): void;
+  isStalled(): boolean;
+  /** Stops records; keep-alives continue. */
+  mute(): void;
+  /** False once the pipe is ended, closed, stalled or muted. */
+  takesRecords(): boolean;
   /** Bytes accepted but not yet taken by the kernel. */
-  readonly backlogBytes: () => number;
-  readonly onDrain: (action: () => void) => void;
-  /** Regular end: what was written is delivered first. */
-  readonly end: () => void;
-  /** Breaks the connection off. */
-  readonly destroy: () => void;
-  /** The same with a TCP reset. */
-  readonly reset: () => void;
+  backlogBytes(): number;
+  onDrain(action: () => void): void;
+  /** Closes after everything that was written has been sent. */
+  end(): void;
+  /** Closes at once; what was not sent is lost. */
+  destroy(): void;
+  /** Closes at once with a TCP reset. */
+  reset(): void;
 }
 
-export type Split = 'anywhere' | 'line_end';
+interface WriteOptions {
+  readonly split?: Split | undefined;
+  readonly onFlushed?: () => void;
+}
+
+type Split = 'anywhere' | 'line_end';
 
 interface PipeOptions {
   readonly response: ServerResponse;
@@ -35,8 +43,9 @@ interface PipeOptions {
 
 export function createStreamPipe({ response, random, onClose }: PipeOptions): StreamPipe {
   let stalled = false;
+  let muted = false;
   let closed = false;
-  let ending = false;
+  let ended = false;
   const pieces: Array<{ bytes: Buffer; onFlushed: (() => void) | undefined }> = [];
 
   response.once('close', () => {
@@ -59,7 +68,7 @@ export function createStreamPipe({ response, random, onClose }: PipeOptions): St
     if (piece !== undefined) {
       writeBytes(piece.bytes, piece.onFlushed);
       setImmediate(writePieces);
-    } else if (ending) response.end();
+    } else if (ended) response.end();
   };
 
   const writeInPieces = (text: string, split: Split | undefined, onFlushed: (() => void) | undefined) => {
@@ -73,7 +82,7 @@ export function createStreamPipe({ response, random, onClose }: PipeOptions): St
 
   return {
     write(text, { split, onFlushed } = {}) {
-      if (closed || stalled) return;
+      if (closed || ended || stalled) return;
       if (split !== undefined || pieces.length > 0) writeInPieces(text, split, onFlushed);
       else writeBytes(text, onFlushed);
     },
@@ -83,14 +92,17 @@ export function createStreamPipe({ response, random, onClose }: PipeOptions): St
       stalled = true;
     },
     isStalled: () => stalled,
-    isClosed: () => closed,
+    mute: () => {
+      muted = true;
+    },
+    takesRecords: () => !closed && !ended && !stalled && !muted,
     backlogBytes: () => response.writableLength,
     onDrain: (action) => void response.on('drain', action),
     end: () => {
-      ending = true;
+      ended = true;
       if (!closed && !stalled && pieces.length === 0) response.end();
     },
-    destroy: () => response.destroy(),
+    destroy: () => void response.destroy(),
     reset: () => void response.socket?.resetAndDestroy(),
   };
 }

@@ -1,11 +1,14 @@
 import { expect, test } from 'vitest';
 import { buildPost } from '../src/x/post.ts';
+import { createProblems } from '../src/x/problems.ts';
 import { project, readProjection } from '../src/x/projection.ts';
 
+const problems = createProblems('api.twitter.com');
+
 function projectWith(query: string, post: object): unknown {
-  const projection = readProjection(new URLSearchParams(query));
+  const projection = readProjection(new URLSearchParams(query), problems);
   const built = buildPost(post, { nowMs: () => Date.parse('2026-08-30T09:21:07Z'), nextId: () => '77' });
-  if ('parameter' in projection || typeof built === 'string') throw new Error('not a good example');
+  if (typeof built === 'string') throw new Error(built);
   return project(built, [], projection);
 }
 
@@ -71,13 +74,14 @@ test('what is absent is left out, not sent as null', () => {
   });
 });
 
-test('an unknown parameter or field is handed back', () => {
-  expect(readProjection(new URLSearchParams('tweet.fields=id,nothing'))).toEqual({
-    parameter: 'tweet.fields',
-    value: 'nothing',
-  });
-  expect(readProjection(new URLSearchParams('backfill_minutes=2'))).toEqual({
-    parameter: 'backfill_minutes',
-    value: '2',
-  });
+test.each([
+  ['tweet.fields=id,nothing', { 'tweet.fields': ['nothing'] }],
+  ['backfill_minutes=2', { backfill_minutes: ['2'] }],
+])('an unknown parameter or field is refused by name: %s', (query, parameters) => {
+  const read = () => readProjection(new URLSearchParams(query), problems);
+  expect(read).toThrow(
+    expect.objectContaining({
+      body: expect.objectContaining({ errors: [expect.objectContaining({ parameters })] }),
+    }),
+  );
 });

@@ -239,7 +239,7 @@ test('two apps do not see each other’s rules', async () => {
   expect(at((await call('GET', xRulesPath, 'two')).body, 'meta', 'result_count')).toBe(0);
 });
 
-test('an app can be told to spoil a whole batch, to hide duplicate ids and to use the new host', async () => {
+test('an app can be told to reject a whole batch, to hide duplicate ids and to use the new host', async () => {
   const app = {
     token: 'sandbox-x-token',
     batchPolicy: 'all_or_nothing',
@@ -248,9 +248,9 @@ test('an app can be told to spoil a whole batch, to hide duplicate ids and to us
   } as const;
   await using strict = await startSandbox({ xApps: [app] });
   const strictClient = createClient(strict);
-  const spoilt = await strictClient.x('POST', xRulesPath, { add: [{ value: 'fjord' }, { value: '-ice' }] });
-  expect(spoilt.status).toBe(200);
-  expect(at(spoilt.body, 'meta', 'summary')).toEqual({ created: 0, not_created: 2, valid: 1, invalid: 1 });
+  const rejected = await strictClient.x('POST', xRulesPath, { add: [{ value: 'fjord' }, { value: '-ice' }] });
+  expect(rejected.status).toBe(200);
+  expect(at(rejected.body, 'meta', 'summary')).toEqual({ created: 0, not_created: 2, valid: 1, invalid: 1 });
   await strictClient.addXRules('fjord');
   const { body } = await strictClient.x('POST', xRulesPath, { add: [{ value: 'fjord' }] });
   expect(at(body, 'errors', 0)).not.toHaveProperty('id');

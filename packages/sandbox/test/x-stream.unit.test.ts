@@ -68,8 +68,8 @@ describe('connecting', () => {
     },
   );
 
-  test('holds the slot of a client that went away for as long as it was told to', async () => {
-    const app = { token: 'sandbox-x-token', slotHoldMs: 200_000 };
+  test('counts the connection of a client that went away for as long as it was told to', async () => {
+    const app = { token: 'sandbox-x-token', connectionHoldMs: 200_000 };
     await using sticky = await startSandbox({ speed: 100, rateLimits: false, xApps: [app] });
     const other = createClient(sticky);
     await other.addXRules('fjord');

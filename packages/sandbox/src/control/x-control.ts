@@ -25,12 +25,12 @@ export function xControlRoutes(deps: XControlDeps): Route[] {
   ];
 }
 
-function injectPosts({ apps, archive, clock, nextId }: XControlDeps): Handler {
+function injectPosts(deps: XControlDeps): Handler {
+  const { clock, nextId } = deps;
   return async (exchange) => {
     const inputs = await readOneOrMany(exchange, 'posts');
     const posts = buildAll(inputs, (input) => buildPost(input, { nowMs: clock.nowMs, nextId }));
-    archive.add(posts);
-    const publications = publishPosts(posts, apps, clock.nowMs());
+    const publications = publishPosts(posts, deps);
     sendJson(exchange.response, 200, {
       posts: posts.map(({ id }, index) => {
         const matches = publications[index] ?? [];
@@ -47,15 +47,15 @@ function injectPosts({ apps, archive, clock, nextId }: XControlDeps): Handler {
 function readState({ apps }: XControlDeps): Handler {
   return (exchange) => {
     const app = findByToken(exchange, apps.values());
-    const open = app.slots.open();
+    const open = app.connections.open();
     sendJson(exchange.response, 200, {
       token: app.token,
       plan: app.plan,
       rules: app.rules.list().map(({ id, value, tag }) => ({ id, value, tag })),
-      connections: { open: open.length, stalled: open.filter((one) => one.isStalled()).length },
+      connections: { open: open.length, stalled: open.filter((one) => one.pipe.isStalled()).length },
       rule_calls: { list: app.limits.list.count(), change: app.limits.change.count() },
       searches: app.limits.search.count(),
-      connections_total: app.slots.total(),
+      connections_total: app.connections.total(),
       counters: app.journal.counts(),
       metering: app.meter.report(),
       undelivered: app.journal.undelivered(),

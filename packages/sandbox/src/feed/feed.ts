@@ -12,7 +12,7 @@ import { publishPosts } from '../x/publish.ts';
 import { createPageWriter } from './pages.ts';
 import { createPostWriter } from './posts.ts';
 
-/** A made-up live stream of both services, at rates that can be changed while it runs. */
+/** Publishes invented posts and pages at rates that can be changed while it runs. */
 export interface Feed {
   rates(): FeedRates;
   setRates(rates: FeedRates): void;
@@ -20,7 +20,8 @@ export interface Feed {
   stop(): void;
 }
 
-interface FeedDeps {
+interface FeedOptions {
+  readonly rates: FeedRates | undefined;
   readonly apps: XApps;
   readonly archive: Archive;
   readonly organization: Organization;
@@ -29,25 +30,24 @@ interface FeedDeps {
   readonly nextId: NextSnowflake;
 }
 
-/** Real time, not service time: people watch the feed. */
+/** Real time, because people watch the feed. */
 const tickMs = 100;
 
 const noRates: FeedRates = { postsPerSecond: 0, pagesPerSecond: 0 };
 
-export function createFeed(
-  { apps, archive, organization, clock, random, nextId }: FeedDeps,
-  initial = noRates,
-): Feed {
-  let rates = initial;
+export function createFeed(options: FeedOptions): Feed {
+  const { organization, clock, random, nextId } = options;
+  let rates = options.rates ?? noRates;
   let timer: NodeJS.Timeout | undefined;
   const writePost = createPostWriter(random, () => nextId(clock.nowMs()));
   const writePage = createPageWriter(random);
 
   const sendPosts = (count: number) => {
     const posts = Array.from({ length: count }, () => buildPost(writePost(), { nowMs: clock.nowMs, nextId }));
-    const built = posts.filter((post) => typeof post !== 'string');
-    archive.add(built);
-    publishPosts(built, apps, clock.nowMs());
+    publishPosts(
+      posts.filter((post) => typeof post !== 'string'),
+      options,
+    );
   };
   const sendPages = (count: number) => {
     for (let sent = 0; sent < count; sent += 1) {
@@ -57,8 +57,8 @@ export function createFeed(
   };
 
   const tick = () => {
-    sendPosts(arrivals(rates.postsPerSecond, random));
-    sendPages(arrivals(rates.pagesPerSecond, random));
+    sendPosts(itemsInTick(rates.postsPerSecond, random));
+    sendPages(itemsInTick(rates.pagesPerSecond, random));
   };
 
   return {
@@ -73,8 +73,8 @@ export function createFeed(
   };
 }
 
-/** How many arrive in one tick: random around the mean, so that the stream does not tick like a clock. */
-function arrivals(perSecond: number, random: Random): number {
+/** How many items one tick publishes: the mean, with its fraction rounded up or down at random. */
+function itemsInTick(perSecond: number, random: Random): number {
   const mean = (perSecond * tickMs) / 1_000;
   const whole = Math.floor(mean);
   return whole + (random.chance(mean - whole) ? 1 : 0);

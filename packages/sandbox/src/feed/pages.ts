@@ -22,7 +22,7 @@ const sites: readonly Site[] = [
 
 const minuteMs = 60_000;
 
-/** Writes page records as the control surface takes them: news articles, some of them corrected later. */
+/** Writes page records for the control API's format: news articles, some of them corrections. */
 export function createPageWriter(random: Random): (nowMs: number) => JsonObject {
   return (nowMs) => {
     const topic = random.pick(allTopics);

@@ -1,9 +1,9 @@
-/** Everyone here is invented. */
+/** All people are invented. */
 export interface Person {
   readonly username: string;
   readonly name: string;
   readonly lang: string;
-  /** Names of topics; `news` stands for all of them. */
+  /** Names of topics separated by spaces; `news` means all of them. */
   readonly topics: string;
   readonly verified: boolean;
   readonly description: string;

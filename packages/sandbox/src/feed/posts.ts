@@ -1,11 +1,11 @@
 import type { JsonObject } from '../http/json.ts';
 import type { Random } from '../random.ts';
 import { userIdOf } from '../x/entities.ts';
-import { people, type Person } from './people.ts';
+import { type Person, people } from './people.ts';
 import { allTopics, type Topic } from './topics.ts';
 import { createFiller } from './words.ts';
 
-/** A Post that later ones can answer, repeat or quote. */
+/** A post that later ones can reply to, retweet or quote. */
 interface Original {
   readonly id: string;
   readonly text: string;
@@ -15,7 +15,7 @@ interface Original {
 const originalsMax = 40;
 const retweetLengthMax = 140;
 
-/** Writes Posts as the control surface takes them: originals, and every third one about an earlier one. */
+/** Writes posts in the control API's format: originals, and reactions to earlier ones. */
 export function createPostWriter(random: Random, nextId: () => string): () => JsonObject {
   const originals: Original[] = [];
 

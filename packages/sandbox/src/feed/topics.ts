@@ -1,4 +1,4 @@
-/** Sentences with `{slots}`; the words for the slots are in words.ts. Nothing here exists. */
+/** Sentences by language, with `{placeholders}` that words.ts fills in. All names are invented. */
 type Sentences = Readonly<Record<string, readonly [string, ...string[]]>>;
 
 export interface Topic {

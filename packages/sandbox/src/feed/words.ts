@@ -38,21 +38,22 @@ const rangesByPlaceholder: Record<string, readonly [min: number, max: number]> =
   fewer: [0, 1],
 };
 
-/** Replaces `{slots}`; the same slot gets the same word within one fill. */
+/** Replaces `{placeholders}`; within one filler a placeholder always gets the same word. */
 export function createFiller(random: Random): (template: string) => string {
   const chosen = new Map<string, string>();
-  const wordFor = (slot: string): string => {
-    const word = chosen.get(slot) ?? choose(slot);
-    chosen.set(slot, word);
+  const wordFor = (placeholder: string): string => {
+    const word = chosen.get(placeholder) ?? choose(placeholder);
+    chosen.set(placeholder, word);
     return word;
   };
-  const choose = (slot: string): string => {
-    // The cashtag belongs to the company the sentence is about, also when it comes before the name.
-    if (slot === 'cashtag') return cashtagsByCompany[chosen.get('brand') ?? wordFor('maker')] ?? '';
-    const words = wordsByPlaceholder[slot];
-    const range = rangesByPlaceholder[slot];
+  const choose = (placeholder: string): string => {
+    // The cashtag of the company in the sentence, also when it comes before the company's name.
+    if (placeholder === 'cashtag') return cashtagsByCompany[chosen.get('brand') ?? wordFor('maker')] ?? '';
+    const words = wordsByPlaceholder[placeholder];
+    const range = rangesByPlaceholder[placeholder];
     if (words !== undefined) return random.pick(words);
-    return range === undefined ? slot : String(random.integer(...range));
+    return range === undefined ? placeholder : String(random.integer(...range));
   };
-  return (template) => template.replaceAll(/\{([a-z]+)\}/g, (_whole, slot: string) => wordFor(slot));
+  return (template) =>
+    template.replaceAll(/\{([a-z]+)\}/g, (_whole, placeholder: string) => wordFor(placeholder));
 }

@@ -28,6 +28,6 @@ function keyOf({ field, test }: LeafNode): string | undefined {
   if (test.type === 'term') return longestWordOf(test.value);
   if (test.type !== 'phrase') return undefined;
   const word = longestWordOf(test.words.join(' '));
-  // In a diff any word may stand where the phrase has a stop word.
+  // In a diff, a stop word of the phrase matches any word.
   return isDiff && (word?.length ?? 0) <= stopWordLengthMax ? undefined : word;
 }

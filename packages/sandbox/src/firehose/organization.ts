@@ -1,10 +1,10 @@
 import type { Tap } from './tap.ts';
 
-/** The owner of the taps and of the credit they use up (firehose.md §10). */
+/** Owns the taps and the credit that they spend (firehose.md §10). */
 export interface Organization {
   readonly managementKey: string;
   balanceUsd: number;
-  /** Characters around a hit that an event shows of the diff; undefined shows all of it. */
+  /** Characters around a hit that an event shows of the diff; undefined means the whole diff. */
   readonly excerptChars: number | undefined;
   /** By id. */
   readonly taps: Map<string, Tap>;

@@ -3,8 +3,9 @@ import type { Clock } from '../clock.ts';
 import type { Matcher } from '../match/matcher.ts';
 import { createRuleIndex, type RuleIndex } from '../match/rule-index.ts';
 import { createSlidingWindow, type SlidingWindow } from '../rate-limit.ts';
-import { createEventLog, type EventLog } from './event-log.ts';
+import type { StreamPipe } from '../stream-pipe.ts';
 import type { FirehosePage } from './page.ts';
+import { createReplayBuffer, type ReplayBuffer } from './replay-buffer.ts';
 
 export interface FirehoseRule {
   readonly id: string;
@@ -15,30 +16,21 @@ export interface FirehoseRule {
   readonly matcher: Matcher<FirehosePage>;
 }
 
-/** One open Server-Sent Events stream: a position in the log of its tap. */
+/** One open Server-Sent Events stream: an offset in the replay buffer of its tap. */
 export interface FirehoseConnection {
-  /** Sends what the log has from the position on, as far as the client keeps up. */
+  readonly pipe: StreamPipe;
+  /** Sends the events from the offset on, as long as the client keeps up. */
   readonly pump: () => void;
-  readonly stall: () => void;
-  readonly isStalled: () => boolean;
-  readonly cut: () => void;
-  readonly reset: () => void;
-  /** The end of the bytes, without the `end` event. */
-  readonly end: () => void;
-  /** Sends an `error` event. */
-  readonly tell: (message: string) => void;
-  /** No more events; the connection lives on. */
-  readonly mute: () => void;
 }
 
 export interface TapOptions {
   readonly token: string;
   readonly name?: string;
-  /** Rules beyond this answer 422. The documentation names no number; default is no limit. */
+  /** A rule beyond this is answered with 422. The documentation names no number. Default: no limit. */
   readonly ruleCap?: number;
 }
 
-/** All state of one tap: a token, its rules, its replay buffer and its open streams. */
+/** All state of one tap. */
 export interface Tap {
   readonly id: string;
   name: string;
@@ -49,10 +41,10 @@ export interface Tap {
   readonly ruleCap: number;
   readonly rules: Map<string, FirehoseRule>;
   readonly index: RuleIndex<string, FirehosePage>;
-  readonly log: EventLog;
+  readonly buffer: ReplayBuffer;
   readonly connections: Set<FirehoseConnection>;
   readonly limits: { rules: SlidingWindow; stream: SlidingWindow };
-  /** Pages that were charged already. */
+  /** Charge keys of the pages that were charged already. */
   readonly charged: Set<string>;
   eventsDelivered: number;
 }
@@ -61,7 +53,7 @@ const minuteMs = 60_000;
 const retentionMs = 24 * 60 * minuteMs;
 const ruleCallsPerMinute = 60;
 const connectionsPerMinute = 30;
-/** Other taps share the partition, so offsets jump now and then (firehose.md §6.2). */
+/** Other taps share the partition, so some offsets are skipped (firehose.md §6.2). */
 const jumpProbability = 0.1;
 
 export interface TapDeps {
@@ -69,7 +61,8 @@ export interface TapDeps {
   readonly rateLimits: boolean;
 }
 
-export function createTap(options: TapOptions, { clock, rateLimits }: TapDeps): Tap {
+export function createTap(options: TapOptions & TapDeps): Tap {
+  const { clock, rateLimits } = options;
   const window = (limit: number) =>
     createSlidingWindow({
       limit: rateLimits ? limit : Number.MAX_SAFE_INTEGER,
@@ -86,8 +79,8 @@ export function createTap(options: TapOptions, { clock, rateLimits }: TapDeps): 
     ruleCap: options.ruleCap ?? Number.MAX_SAFE_INTEGER,
     rules: new Map(),
     index: createRuleIndex(),
-    // High and different on every run: an offset of an earlier run must not look valid by chance.
-    log: createEventLog({
+    // Starts at random, so that an offset of an earlier run is not valid by accident.
+    buffer: createReplayBuffer({
       firstOffset: randomInt(10_000_000, 900_000_000),
       nextStep: () => (Math.random() < jumpProbability ? randomInt(2, 10) : 1),
       retentionMs: clock.realMs(retentionMs),
@@ -111,7 +104,7 @@ export function dropRule(tap: Tap, id: string): boolean {
   return tap.rules.delete(id);
 }
 
-/** ISO-8601 with offset, as the taps API shows times. */
+/** ISO 8601 with an offset, as in the taps API. */
 export function toOffsetTime(atMs: number): string {
   return `${new Date(atMs).toISOString().slice(0, 19)}+00:00`;
 }

@@ -13,7 +13,7 @@ export interface Exchange {
 
 export type Handler = (exchange: Exchange) => void | Promise<void>;
 
-/** Thrown by a handler that turns a request down; the server writes it out as the answer. */
+/** Thrown by a handler that refuses a request; the server sends it as the response. */
 export class Refusal extends Error {
   readonly status: number;
   readonly body: object;

@@ -12,7 +12,7 @@ export function isStringArray(value: unknown): value is string[] {
 
 const bodyBytesMax = 64 * 1024 * 1024;
 
-/** The body as an object; undefined when it is not a JSON object. An empty body counts as `{}`. */
+/** The body, or undefined when it is not a JSON object. An empty body is `{}`. */
 export async function readJsonObject(request: IncomingMessage): Promise<JsonObject | undefined> {
   const parts: Buffer[] = [];
   let size = 0;
@@ -32,7 +32,7 @@ export async function readJsonObject(request: IncomingMessage): Promise<JsonObje
   }
 }
 
-/** The text, or nothing for every other kind of value. */
+/** The string itself; an empty one for any other value. */
 export function textOf(value: unknown): string {
   return typeof value === 'string' ? value : '';
 }

@@ -1,6 +1,6 @@
 import type { Exchange, Handler } from './exchange.ts';
 
-/** `[method, path, handler]`; a segment `:name` takes any value. The first route that fits wins. */
+/** `[method, path, handler]`; a segment `:name` matches any value. The first matching route is used. */
 export type Route = readonly [method: string, path: string, handler: Handler];
 
 export function findRoute(routes: readonly Route[], exchange: Exchange): Handler | undefined {

@@ -8,7 +8,7 @@ export interface RunningServer {
   close(): Promise<void>;
 }
 
-/** Loopback only: the sandbox has no real secrets and no real access control. */
+/** Listens on loopback only, because the control API has no authentication. */
 export async function startServer(port: number, routes: readonly Route[]): Promise<RunningServer> {
   const server = createServer((request, response) => {
     request.socket.setNoDelay(true);
@@ -37,7 +37,7 @@ async function answer(exchange: Exchange, routes: readonly Route[]): Promise<voi
       sendJson(exchange.response, error.status, error.body, error.headers);
       return;
     }
-    // Our own bug: the caller learns of it, the sandbox goes on.
+    // A bug of the sandbox: report it to the caller and keep serving.
     sendJson(exchange.response, 500, { message: `sandbox failure: ${String(error)}` });
   }
 }

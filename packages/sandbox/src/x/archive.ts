@@ -1,6 +1,6 @@
 import type { XPost } from './post.ts';
 
-/** Every Post of the service, whether or not a rule matched it: what search and recovery look through. */
+/** All posts, whether or not a rule matched them, for search and recovery. */
 export interface Archive {
   add(posts: readonly XPost[]): void;
   /** Created at or after `fromMs` and before `toMs`, oldest first. */

@@ -1,6 +1,6 @@
 /**
- * What happened to every Post that matched a rule of an App, so that a test can compute what its client must
- * have seen. X has no replay: a Post that falls into a gap is gone.
+ * What happened to a post that matched a rule of an app, so that a test can compute what its client must have seen.
+ * X has no replay: a post that falls into a gap is lost.
  */
 export interface JournalEntry {
   readonly seq: number;
@@ -14,7 +14,7 @@ export interface JournalEntry {
 
 export interface Journal {
   record(entry: Omit<JournalEntry, 'seq'>): void;
-  /** Written to a connection that broke off before the bytes were surely read. */
+  /** Posts written to a connection that closed before the client had certainly read them. */
   addUnconfirmed(ids: readonly string[]): void;
   after(seq: number, limit: number): JournalEntry[];
   counts(): { matched: number; delivered: number };
@@ -22,7 +22,7 @@ export interface Journal {
   unconfirmed(): string[];
 }
 
-/** A day of a busy feed; the oldest entries go first. */
+/** A day of a busy feed; the oldest entries are dropped first. */
 const entriesMax = 500_000;
 
 export function createJournal(): Journal {

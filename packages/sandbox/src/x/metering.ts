@@ -4,9 +4,9 @@ const postUsd = 0.005;
 const userUsd = 0.01;
 const daysMax = 3;
 
-/** Each unique Post costs once per UTC day, however often it is delivered (x.md §8.1). */
+/** A post is billed once per UTC day, however often it is delivered (x.md §8.1). */
 export interface Meter {
-  /** `resources` are the ids of the expanded users and Posts that were delivered along. */
+  /** `resources` are the ids of the expanded users and posts that were delivered with the post. */
   count(atMs: number, postId: string, resources: { users: string[]; posts: string[] }): void;
   report(): JsonObject[];
 }

@@ -10,7 +10,7 @@ export interface XIncludes {
   readonly places: JsonObject[];
 }
 
-/** A Post with everything X could deliver of it: rules look at all of it, a connection gets its projection. */
+/** A post with every field. Rules are evaluated on all of it; a connection gets the fields that it asked for. */
 export interface XPost {
   readonly id: string;
   readonly data: JsonObject;
@@ -24,8 +24,8 @@ interface BuildDeps {
 }
 
 /**
- * Fills an injected Post up. Only `text` is needed; `author` and `includes` are taken apart and every other
- * field is delivered as given. Returns words about what is wrong instead of a Post it cannot build.
+ * Adds the missing fields to an injected post. Only `text` is required. `author` and `includes` become expansions;
+ * every other field is delivered as given. Returns a message instead when the input is not valid.
  */
 export function buildPost(input: unknown, { nowMs, nextId }: BuildDeps): XPost | string {
   if (!isJsonObject(input) || typeof input['text'] !== 'string') return 'a post needs a text';

@@ -1,9 +1,10 @@
 import { isJsonObject, type JsonObject } from '../http/json.ts';
 import { mentionedNames } from './entities.ts';
 import type { XIncludes, XPost } from './post.ts';
+import type { XProblems } from './problems.ts';
 import type { XRule } from './rule-set.ts';
 
-/** The fields a connection asked for (x.md §4.1). */
+/** The fields that a request asks for (x.md §4.1). */
 export interface Projection {
   readonly tweetFields: ReadonlySet<string>;
   readonly expansions: ReadonlySet<string>;
@@ -42,18 +43,18 @@ const allowedValues: Record<string, ReadonlySet<string>> = {
   'poll.fields': words('duration_minutes end_datetime id options voting_status'),
 };
 
-export interface BadParameter {
-  readonly parameter: string;
-  readonly value: string;
-}
-
-/** Reads the query of a stream request; a parameter or value that X does not know is handed back. */
-export function readProjection(query: URLSearchParams): Projection | BadParameter {
+/** Reads the fields and expansions of a request; `otherParameters` are those that do not belong to the projection. */
+export function readProjection(
+  query: URLSearchParams,
+  problems: Pick<XProblems, 'invalidParameter'>,
+  otherParameters: readonly string[] = [],
+): Projection {
   for (const [parameter, value] of query) {
+    if (otherParameters.includes(parameter)) continue;
     const allowed = allowedValues[parameter];
-    if (allowed === undefined) return { parameter, value };
+    if (allowed === undefined) throw problems.invalidParameter(parameter, value);
     const unknown = value.split(',').find((field) => !allowed.has(field));
-    if (unknown !== undefined) return { parameter, value: unknown };
+    if (unknown !== undefined) throw problems.invalidParameter(parameter, unknown);
   }
   const fields = (parameter: string) => new Set(query.get(parameter)?.split(','));
   return {
@@ -65,7 +66,7 @@ export function readProjection(query: URLSearchParams): Projection | BadParamete
   };
 }
 
-const tweetFieldsAlways = ['id', 'text', 'edit_history_tweet_ids'];
+const defaultTweetFields = ['id', 'text', 'edit_history_tweet_ids'];
 const expansionFields: Record<string, string> = {
   author_id: 'author_id',
   in_reply_to_user_id: 'in_reply_to_user_id',
@@ -75,9 +76,9 @@ const expansionFields: Record<string, string> = {
 };
 
 export function project(post: XPost, rules: readonly XRule[], wanted: Projection): JsonObject {
-  // An expansion also shows the field that it expands.
+  // An expansion also adds the field that it expands.
   const expanded = [...wanted.expansions].flatMap((expansion) => expansionFields[expansion] ?? []);
-  const tweetFields = new Set([...tweetFieldsAlways, ...wanted.tweetFields, ...expanded]);
+  const tweetFields = new Set([...defaultTweetFields, ...wanted.tweetFields, ...expanded]);
   const includes = projectIncludes(post, wanted, tweetFields);
   return {
     data: pick(post.data, tweetFields),

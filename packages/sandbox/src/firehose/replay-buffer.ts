@@ -1,42 +1,43 @@
 /** One matched page in the replay buffer of a tap. */
-export interface LoggedEvent {
+export interface BufferedEvent {
   readonly offset: number;
   matchedAtMs: number;
-  readonly queryIds: string[];
   /** The `data:` line, ready to send. */
   readonly data: string;
   readonly chargeKey: string;
 }
 
-/**
- * The replay buffer of a tap: events in the order of their offsets, kept for the retention period. Offsets
- * only grow, and may jump.
- */
-export interface EventLog {
-  append(event: Omit<LoggedEvent, 'offset'>): LoggedEvent;
+/** Events in the order of their offsets, kept for the retention period. Offsets only grow, and may have gaps. */
+export interface ReplayBuffer {
+  append(event: Omit<BufferedEvent, 'offset'>): BufferedEvent;
   /** The first retained event at this offset or after it. */
-  firstFrom(offset: number): LoggedEvent | undefined;
-  /** Where an event that matched at this moment or later would be. */
+  firstFrom(offset: number): BufferedEvent | undefined;
+  /** The offset of the first event that matched at this time or later. */
   offsetAt(matchedAtMs: number): number;
-  /** Makes everything that is in it so much older. */
+  /** Makes every buffered event older by this much. */
   age(byMs: number): void;
   nextOffset(): number;
   size(): number;
 }
 
-/** Bounds the memory of a sandbox that runs for days under a busy feed. */
+/** Bounds the memory of a sandbox that runs for days with a busy feed. */
 const eventsMax = 200_000;
 
-interface EventLogOptions {
+interface ReplayBufferOptions {
   readonly firstOffset: number;
-  /** Distance from one offset to the next. */
+  /** The distance from one offset to the next. */
   readonly nextStep: () => number;
   readonly retentionMs: number;
   readonly nowMs: () => number;
 }
 
-export function createEventLog({ firstOffset, nextStep, retentionMs, nowMs }: EventLogOptions): EventLog {
-  const events: LoggedEvent[] = [];
+export function createReplayBuffer({
+  firstOffset,
+  nextStep,
+  retentionMs,
+  nowMs,
+}: ReplayBufferOptions): ReplayBuffer {
+  const events: BufferedEvent[] = [];
   let nextOffset = firstOffset;
 
   const dropExpired = () => {
@@ -47,12 +48,12 @@ export function createEventLog({ firstOffset, nextStep, retentionMs, nowMs }: Ev
 
   return {
     append(event) {
-      // A splice per event would be slow on a full log; readers drop the rest.
+      // Trims only now and then: a splice per event would be slow on a full buffer.
       if (events.length > eventsMax * 1.1) dropExpired();
-      const logged = { offset: nextOffset, ...event };
+      const buffered = { offset: nextOffset, ...event };
       nextOffset += nextStep();
-      events.push(logged);
-      return logged;
+      events.push(buffered);
+      return buffered;
     },
     firstFrom(offset) {
       const oldest = events[0];
@@ -72,12 +73,12 @@ export function createEventLog({ firstOffset, nextStep, retentionMs, nowMs }: Ev
   };
 }
 
-/** A tap has one partition, as far as anyone has seen. */
+/** `<partition>-<offset>`; only partition 0 has been observed. */
 export function toEventId(offset: number): string {
   return `0-${offset}`;
 }
 
-/** Index of the first item for which the test holds; the test must stay true from there on. */
+/** Index of the first element that passes; every element after it must pass too. */
 function lowerBound<T>(items: readonly T[], test: (item: T) => boolean): number {
   let low = 0;
   let high = items.length;
