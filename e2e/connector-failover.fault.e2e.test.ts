@@ -37,7 +37,7 @@ test('the stream of X: 2 s without it after a cut or a shutdown, 35 s after a cr
 
   await world.startServer(leaseTtl);
   // X does not notice the death: it counts the connection until somebody ends it.
-  await world.sandbox.arm({ kind: 'stuck_slot', platform: 'x' });
+  await world.sandbox.arm({ kind: 'stuck_connection', platform: 'x' });
   await second.kill();
   await intervals(world, 4);
   expect(await world.sandbox.fired()).toEqual([1, 1]);
