@@ -1,9 +1,9 @@
 import { eventually, startTestNats, type Template } from '@earshot/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createBells } from '../src/engines/bells.ts';
 import type { Database } from '../src/engines/database.ts';
-import { readInstallation } from '../src/engines/installation.ts';
+import { readInstallation } from '../src/engines/migrate.ts';
 import { connectNats, type Nats } from '../src/engines/nats.ts';
-import { createBells } from '../src/engines/nats-bells.ts';
 import { createEventLog } from '../src/event-log/event-log.ts';
 import { createEventSource } from '../src/event-log/event-source.ts';
 import { ensureEventsStream } from '../src/event-log/events-stream.ts';

@@ -1,6 +1,6 @@
 import { eventually, type Template } from '@earshot/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { readInstallation } from '../src/engines/installation.ts';
+import { readInstallation } from '../src/engines/migrate.ts';
 import type { LoggedEvent } from '../src/event-log/logged-event.ts';
 import { createParsedRules } from '../src/language/parsed-rules.ts';
 import { createMaintenance } from '../src/matching/maintenance.ts';

@@ -1,12 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { Config } from '../config.ts';
-import type { Bells } from '../engines/bells.ts';
+import { type Bells, createBells } from '../engines/bells.ts';
 import { type Database, openDatabase } from '../engines/database.ts';
-import { type Installation, readInstallation } from '../engines/installation.ts';
-import { assertDurable, migrate } from '../engines/migrate.ts';
+import { assertDurable, type Installation, migrate, readInstallation } from '../engines/migrate.ts';
 import { connectNats, type Nats } from '../engines/nats.ts';
-import { createBells } from '../engines/nats-bells.ts';
 import { ensureEventsStream } from '../event-log/events-stream.ts';
 import { createParsedRules, type ParsedRules } from '../language/parsed-rules.ts';
 import { createMaintenance } from '../matching/maintenance.ts';

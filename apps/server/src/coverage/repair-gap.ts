@@ -1,4 +1,4 @@
-import type { Lease } from '../engines/lease.ts';
+import type { Lease } from '../engines/leases.ts';
 import type { EventLog } from '../event-log/event-log-port.ts';
 import type { Events } from '../observability/events.ts';
 import { pause } from '../runtime/pause.ts';

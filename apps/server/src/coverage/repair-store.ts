@@ -1,4 +1,4 @@
-import type { Lease } from '../engines/lease.ts';
+import type { Lease } from '../engines/leases.ts';
 import type { RepairVia } from './timeline.ts';
 
 /** A gap that is over, by the interval that ended it. */
