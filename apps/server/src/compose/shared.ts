@@ -7,7 +7,7 @@ import { assertDurable, type Installation, migrate, readInstallation } from '../
 import { connectNats, type Nats } from '../engines/nats.ts';
 import { ensureEventsStream } from '../event-log/events-stream.ts';
 import { createParsedRules, type ParsedRules } from '../language/parsed-rules.ts';
-import { createMaintenance } from '../matching/maintenance.ts';
+import { ensurePartitions } from '../matching/upkeep.ts';
 import { createEvents, type Events } from '../observability/events.ts';
 import type { Logger } from '../observability/logger.ts';
 import { createMetrics, type Metrics } from '../observability/metrics.ts';
@@ -48,7 +48,7 @@ export async function connectShared(options: NodeOptions, stack: AsyncDisposable
       onIdleError: (error) => log.warn({ err: error }, 'an idle database connection broke'),
     }),
   );
-  await createMaintenance(database).ensureAhead();
+  await ensurePartitions(database);
   const nats = stack.use(await connectNats(config.natsUrl, node));
   await ensureEventsStream(nats, { replicas: config.eventsReplicas, bytesMax: config.eventsBytesMax });
   const metrics = createMetrics();

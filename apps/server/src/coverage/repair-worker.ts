@@ -3,7 +3,7 @@ import type { Events } from '../observability/events.ts';
 import { pause } from '../runtime/pause.ts';
 import type { Worker } from '../runtime/worker.ts';
 import { UpstreamUnavailable } from '../upstream/upstream-rules.ts';
-import type { Gap, RepairStore } from './repair-store.ts';
+import type { Gap, RepairStore } from './repair-store.sql.ts';
 
 /** Search lags behind the stream: what is younger may not be in its index yet. */
 const settledAfterMs = 30_000;

@@ -1,7 +1,7 @@
 import type { Platform } from '@earshot/contract';
 import type { Bells } from '../engines/bells.ts';
 import { createLeasedWorker, type Lease, type LeasedWorkerOptions } from '../engines/leases.ts';
-import type { EventLog } from '../event-log/event-log-port.ts';
+import type { EventLog } from '../event-log/event-log.ts';
 import type { Events } from '../observability/events.ts';
 import type { Checkpoint } from '../runtime/checkpoint.ts';
 import { pause } from '../runtime/pause.ts';
