@@ -1,6 +1,6 @@
 import { eventually, type Template } from '@earshot/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { LeaseLost } from '../src/engines/lease.ts';
+import { LeaseLost } from '../src/engines/leases.ts';
 import { createConnectorStore } from '../src/ingest/connector-store.sql.ts';
 import type { EndingKind } from '../src/upstream/stream-ending.ts';
 import { createFreeSlot } from '../src/upstream/x/connections.ts';

@@ -81,10 +81,11 @@ describe('a rule that vanished upstream', () => {
     const sources = createSourceStore(world.database);
     await sources.openCoverage('x:main');
     const coverage = () =>
-      createReadCoverage(
-        createCoverageStore(world.database, { xRuleDelayMs: 0 }),
-        Date.now,
-      )({ accountId: 'acc_1', ruleId, platform: null }).then(({ gaps }) =>
+      createReadCoverage({
+        store: createCoverageStore(world.database, { xRuleDelayMs: 0 }),
+        retentionDays: 30,
+        nowMs: Date.now,
+      })({ accountId: 'acc_1', ruleId, platform: null }).then(({ gaps }) =>
         gaps.filter(({ reason }) => reason === 'rule_missing'),
       );
     expect(await coverage()).toEqual([]);

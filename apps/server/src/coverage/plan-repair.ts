@@ -1,5 +1,5 @@
 import { searchability } from '@earshot/query';
-import type { AffectedSlot, PlannedRepair } from './repair-store.ts';
+import type { AffectedSlot, PlannedRepair } from './repair-store.sql.ts';
 
 /** How far back recent search reaches. */
 const searchableForMs = 7 * 24 * 3_600_000;

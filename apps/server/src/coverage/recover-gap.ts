@@ -1,12 +1,12 @@
-import type { Lease } from '../engines/lease.ts';
-import type { EventLog } from '../event-log/event-log-port.ts';
+import type { Lease } from '../engines/leases.ts';
+import type { EventLog } from '../event-log/event-log.ts';
 import type { Events } from '../observability/events.ts';
 import type { StreamEvent } from '../upstream/item.ts';
 import { readItem } from '../upstream/read-item.ts';
 import { UpstreamUnavailable } from '../upstream/upstream-rules.ts';
 import { StreamEnded } from '../upstream/upstream-stream.ts';
 import { deliveryDelayMs } from './repair-gap.ts';
-import type { Gap, RepairStore } from './repair-store.ts';
+import type { Gap, RepairStore } from './repair-store.sql.ts';
 
 /** X replays what its stream delivered, or would have: an Enterprise product, for the last 24 hours. */
 export interface Recovery {

@@ -1,6 +1,5 @@
 import type { Database, Sql } from '../engines/database.ts';
-import type { Lease } from '../engines/lease.ts';
-import { assertLease } from '../engines/lease-store.ts';
+import { assertLease, type Lease } from '../engines/leases.ts';
 import { callsMade, recordCall } from '../slots/upstream-calls.ts';
 import type { ConnectorStore } from './connector-store.ts';
 

@@ -1,4 +1,4 @@
-import type { Lease } from '../engines/lease.ts';
+import type { Lease } from '../engines/leases.ts';
 import type { CallLimit } from '../slots/call-budget.ts';
 import type { EndingKind } from '../upstream/stream-ending.ts';
 import type { SourceState } from './connector.ts';

@@ -1,8 +1,7 @@
 import type { Platform } from '@earshot/contract';
 import type { Bells } from '../engines/bells.ts';
-import type { Lease } from '../engines/lease.ts';
-import { createLeasedWorker, type LeasedWorkerOptions } from '../engines/leased-worker.ts';
-import type { EventLog } from '../event-log/event-log-port.ts';
+import { createLeasedWorker, type Lease, type LeasedWorkerOptions } from '../engines/leases.ts';
+import type { EventLog } from '../event-log/event-log.ts';
 import type { Events } from '../observability/events.ts';
 import type { Checkpoint } from '../runtime/checkpoint.ts';
 import { pause } from '../runtime/pause.ts';

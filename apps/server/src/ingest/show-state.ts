@@ -1,5 +1,5 @@
 import type { Platform } from '@earshot/contract';
-import type { Lease } from '../engines/lease.ts';
+import type { Lease } from '../engines/leases.ts';
 import type { Events } from '../observability/events.ts';
 import type { SourceState } from './connector.ts';
 import type { ConnectorStore, ShownState } from './connector-store.ts';

@@ -1,4 +1,4 @@
-import type { EventLog } from '../event-log/event-log-port.ts';
+import type { EventLog } from '../event-log/event-log.ts';
 import type { Events } from '../observability/events.ts';
 import { afterMinute, newVolume } from './volume.ts';
 

@@ -1,8 +1,8 @@
 import type { Platform } from '@earshot/contract';
-import { fitForLog } from '../event-log/fit-for-log.ts';
 import type { Events } from '../observability/events.ts';
 import type { DropReason } from '../observability/metrics.ts';
 import { readFirehoseUpdate } from './firehose/item.ts';
+import { fitForLog } from './fit-for-log.ts';
 import type { StreamEvent } from './item.ts';
 import { StreamEnded } from './upstream-stream.ts';
 import { type Reading, readXRecord } from './x/item.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { readFirehoseUpdate } from '../upstream/firehose/item.ts';
-import { readXRecord } from '../upstream/x/item.ts';
+import { readFirehoseUpdate } from './firehose/item.ts';
 import { fitForLog } from './fit-for-log.ts';
+import { readXRecord } from './x/item.ts';
 
 const logTakesBytes = 512 * 1024;
 

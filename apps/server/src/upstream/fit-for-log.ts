@@ -1,4 +1,4 @@
-import type { StreamEvent } from '../upstream/item.ts';
+import type { StreamEvent } from './item.ts';
 
 /** Below this many characters of wire text an event fits: a list of empty rule ids grows most, eleven times. */
 const surelyFitsLength = 30_000;
