@@ -3,7 +3,7 @@ import type { Database } from '../src/engines/database.ts';
 import { readInstallation } from '../src/engines/installation.ts';
 import { type Lease, LeaseLost, type LeaseStore } from '../src/engines/lease.ts';
 import { createLeaseStore } from '../src/engines/lease-store.ts';
-import { pause } from '../src/runtime/pause.ts';
+import { pause } from '../src/runtime/worker.ts';
 import { createRegistrarStore } from '../src/slots/registrar-store.sql.ts';
 import { createRegistrarWorker } from '../src/slots/registrar-worker.ts';
 import type { RegistrarStore } from '../src/slots/slot-store.ts';

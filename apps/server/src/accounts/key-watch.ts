@@ -1,5 +1,4 @@
-import { every } from '../runtime/every.ts';
-import type { Worker } from '../runtime/worker.ts';
+import { every, type Worker } from '../runtime/worker.ts';
 
 /** A key that was revoked or has expired is found out within this time (promise: 5 s). */
 const lookEveryMs = 2_000;

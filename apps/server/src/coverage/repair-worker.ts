@@ -1,8 +1,7 @@
 import type { Lease } from '../engines/lease.ts';
 import { createLeasedWorker, type LeasedWorkerOptions } from '../engines/leased-worker.ts';
 import type { Events } from '../observability/events.ts';
-import { pause } from '../runtime/pause.ts';
-import type { Worker } from '../runtime/worker.ts';
+import { pause, type Worker } from '../runtime/worker.ts';
 import { UpstreamUnavailable } from '../upstream/upstream-rules.ts';
 import type { Gap, RepairStore } from './repair-store.ts';
 

@@ -1,5 +1,5 @@
 import type { Logger } from '../observability/logger.ts';
-import { pause } from '../runtime/pause.ts';
+import { pause } from '../runtime/worker.ts';
 
 /**
  * A lease is a row with an epoch that grows with every new holder. The holder renews it every third of its

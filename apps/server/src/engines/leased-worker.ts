@@ -1,6 +1,5 @@
 import type { Logger } from '../observability/logger.ts';
-import { every } from '../runtime/every.ts';
-import type { Worker } from '../runtime/worker.ts';
+import { every, type Worker } from '../runtime/worker.ts';
 import { type Lease, type LeaseStore, runUnderLease } from './lease.ts';
 
 /** What every worker needs of which there is one in the whole installation. */

@@ -1,4 +1,4 @@
-import { pause } from '../runtime/pause.ts';
+import { pause } from '../runtime/worker.ts';
 
 /** How far the event log is written, and how far its events have become matches. */
 export interface MatchProgress {

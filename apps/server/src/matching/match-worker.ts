@@ -2,7 +2,7 @@ import type { EventSource } from '../event-log/logged-event.ts';
 import { unexplainedOperators } from '../language/explain-match.ts';
 import type { ParsedRules } from '../language/parsed-rules.ts';
 import type { Events } from '../observability/events.ts';
-import { createBreather } from '../runtime/breather.ts';
+import { createEventLoopYield } from '../runtime/concurrency.ts';
 import type { Worker } from '../runtime/worker.ts';
 import { type StoreBatchOptions, storeBatch, type Verdict } from './store-batch.ts';
 
@@ -34,12 +34,12 @@ async function countUnexplained(
   { parsedRules, events }: { parsedRules: ParsedRules; events: Events },
   verdicts: readonly Verdict[],
 ): Promise<void> {
-  const breathe = createBreather();
+  const yieldIfDue = createEventLoopYield();
   for (const { event, value } of verdicts) {
     const { platform, payload, platformPostId } = event;
     const operators = unexplainedOperators(parsedRules, { platform, value, raw: payload.raw });
     for (const operator of operators)
       events.verdictUnexplained({ platform, operator, value, platformPostId });
-    await breathe();
+    await yieldIfDue();
   }
 }

@@ -1,6 +1,6 @@
 import type { Match, Platform } from '@earshot/contract';
 import type { ParsedRules } from '../language/parsed-rules.ts';
-import { createGate } from '../runtime/gate.ts';
+import { createConcurrencyLimit } from '../runtime/concurrency.ts';
 import type { MatchReader } from './match-reader.ts';
 import type { MatchTail } from './match-tail.ts';
 import { type FollowedMatch, toFollowed } from './to-match.ts';
@@ -38,7 +38,7 @@ export function createFollowing(options: {
   readonly parsedRules: ParsedRules;
 }): Following {
   const { tail, reader, parsedRules } = options;
-  const gate = createGate(readsAtOnceMax);
+  const limited = createConcurrencyLimit(readsAtOnceMax);
   return {
     now: () => tail.end(),
     follow(filter, position) {
@@ -58,7 +58,7 @@ export function createFollowing(options: {
 
       const look = async (limit: number): Promise<FollowedMatch[]> => {
         const fromTail = member.after(through, { limit, accepts: (match) => isWanted(filter, match) });
-        if (!fromTail) return await gate(() => readBehind(limit));
+        if (!fromTail) return await limited(() => readBehind(limit));
         through = fromTail.through;
         return fromTail.matches;
       };

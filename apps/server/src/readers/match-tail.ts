@@ -1,7 +1,7 @@
 import type { Platform } from '@earshot/contract';
 import { type BellListener, type Bells, createBellListener } from '../engines/bells.ts';
 import type { ParsedRules } from '../language/parsed-rules.ts';
-import { createBreather } from '../runtime/breather.ts';
+import { createEventLoopYield } from '../runtime/concurrency.ts';
 import type { Worker } from '../runtime/worker.ts';
 import { type Batch, createKeptBatches, type Take, type Taken } from './kept-batches.ts';
 import type { StoredMatch } from './match-reader.ts';
@@ -130,11 +130,11 @@ export async function openMatchTail(options: MatchTailOptions): Promise<MatchTai
 }
 
 async function wake(groups: ReadonlyMap<string, Group>, keys: readonly string[]): Promise<void> {
-  const breathe = createBreather();
+  const yieldIfDue = createEventLoopYield();
   for (const key of keys) {
     for (const member of groups.get(key)?.members ?? []) {
       member.rang();
-      await breathe();
+      await yieldIfDue();
     }
   }
 }

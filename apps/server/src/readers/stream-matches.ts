@@ -7,7 +7,7 @@ import type { RuleStore } from '../rules/rule-store.ts';
 import type { CursorScope, Cursors } from '../runtime/cursor.ts';
 import type { EventStream, ServerEvent } from '../runtime/event-stream.ts';
 import { Failure } from '../runtime/failure.ts';
-import { pause } from '../runtime/pause.ts';
+import { pause } from '../runtime/worker.ts';
 import type { Follower, Following } from './follow-matches.ts';
 import type { MatchReader } from './match-reader.ts';
 import {

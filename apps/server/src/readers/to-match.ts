@@ -1,7 +1,7 @@
 import type { Match } from '@earshot/contract';
 import { explainMatch } from '../language/explain-match.ts';
 import type { ParsedRules } from '../language/parsed-rules.ts';
-import { createBreather } from '../runtime/breather.ts';
+import { createEventLoopYield } from '../runtime/concurrency.ts';
 import { matchIdOf } from './match-id.ts';
 import type { StoredMatch } from './match-reader.ts';
 
@@ -16,11 +16,11 @@ export async function toFollowed(
   parsedRules: ParsedRules,
   stored: readonly StoredMatch[],
 ): Promise<FollowedMatch[]> {
-  const breathe = createBreather();
+  const yieldIfDue = createEventLoopYield();
   const matches: FollowedMatch[] = [];
   for (const match of stored) {
     matches.push({ position: match.position, match: toMatch(parsedRules, match) });
-    await breathe();
+    await yieldIfDue();
   }
   return matches;
 }

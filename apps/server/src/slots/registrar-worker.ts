@@ -1,7 +1,6 @@
 import type { Lease } from '../engines/lease.ts';
 import { createLeasedWorker, type LeasedWorkerOptions } from '../engines/leased-worker.ts';
-import { pause } from '../runtime/pause.ts';
-import type { Worker } from '../runtime/worker.ts';
+import { pause, type Worker } from '../runtime/worker.ts';
 import { UpstreamUnavailable } from '../upstream/upstream-rules.ts';
 import { learnCapacity } from './learn-capacity.ts';
 import { openPace } from './pace.ts';

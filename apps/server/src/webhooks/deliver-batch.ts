@@ -3,8 +3,8 @@ import type { ParsedRules } from '../language/parsed-rules.ts';
 import type { Events } from '../observability/events.ts';
 import type { MatchReader, StoredMatch } from '../readers/match-reader.ts';
 import { toMatch } from '../readers/to-match.ts';
-import { createBreather } from '../runtime/breather.ts';
 import type { Checkpoint } from '../runtime/checkpoint.ts';
+import { createEventLoopYield } from '../runtime/concurrency.ts';
 import type { Batch, Claim, DeliveryStore } from './delivery-store.ts';
 import type { Attempt, Sender } from './endpoint.ts';
 import { afterAttempt, afterNothingToTry } from './endpoint-state.ts';
@@ -76,12 +76,12 @@ async function nextBatch(options: DeliverBatchOptions, claim: Claim): Promise<Ba
 
 async function buildBatch(options: DeliverBatchOptions, claim: Claim): Promise<Batch | null> {
   const body = createBatchBody(claim.webhookId);
-  const breathe = createBreather();
+  const yieldIfDue = createEventLoopYield();
   const positions: number[] = [];
   for await (const match of matchesBehind(options.reader, claim)) {
     if (!body.add(toMatch(options.parsedRules, match))) break;
     positions.push(match.position);
-    await breathe();
+    await yieldIfDue();
   }
   const [firstPosition] = positions;
   const lastPosition = positions.at(-1);

@@ -1,7 +1,6 @@
 import type { Bells } from '../engines/bells.ts';
 import type { Logger } from '../observability/logger.ts';
-import { pause } from '../runtime/pause.ts';
-import type { Worker } from '../runtime/worker.ts';
+import { pause, type Worker } from '../runtime/worker.ts';
 import type { createDeliverBatch } from './deliver-batch.ts';
 import type { Claim, DeliveryStore } from './delivery-store.ts';
 

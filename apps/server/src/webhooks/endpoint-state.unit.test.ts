@@ -1,7 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, test, vi } from 'vitest';
-import type { Verdict } from './endpoint.ts';
-import { verdictOf } from './endpoint.ts';
+import { type Verdict, verdictOf } from './endpoint.ts';
 import {
   afterAttempt,
   afterNothingToTry,

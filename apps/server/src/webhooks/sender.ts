@@ -1,6 +1,5 @@
 import { Agent, type Dispatcher, request } from 'undici';
-import type { Attempt, Message, Sender, Verdict } from './endpoint.ts';
-import { verdictOf } from './endpoint.ts';
+import { type Attempt, type Message, type Sender, type Verdict, verdictOf } from './endpoint.ts';
 import { AddressNotAllowed, createGuardedConnector, type GuardOptions } from './guarded-connector.ts';
 import { errorCodeOf } from './resolve.ts';
 import { parseRetryAfterMs } from './retry-after.ts';
