@@ -1,17 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createAccountKeys } from '../accounts/account-keys.ts';
-import { createAccountStore } from '../accounts/account-store.ts';
-import { createAnswerOnce } from '../accounts/answer-once.ts';
-import { createAuditReader } from '../accounts/audit-reader.ts';
-import { createAuthenticate } from '../accounts/authenticate.ts';
-import { createClaimStore } from '../accounts/claim-store.ts';
-import { createKeyGuesses } from '../accounts/key-guesses.ts';
+import { createAuthenticate, createKeyGuesses, createKeyLookup } from '../accounts/authenticate.ts';
+import { createAnswerOnce, createClaimStore } from '../accounts/idempotency.ts';
 import { createKeyWatch, type KeyWatch } from '../accounts/key-watch.ts';
+import { createKey, createKeyStore, listKeys, revokeKey } from '../accounts/keys.ts';
 import { listAudit } from '../accounts/list-audit.ts';
-import { createKey, listKeys, revokeKey } from '../accounts/manage-keys.ts';
 import type { Plans } from '../accounts/plans.ts';
-import { createRateLimits } from '../accounts/rate-limits.ts';
-import { createStreamLimit } from '../accounts/stream-limit.ts';
+import { createRateLimits, createStreamLimit } from '../accounts/rate-limits.ts';
 import type { Config } from '../config.ts';
 import { createCoverageStore } from '../coverage/coverage-store.sql.ts';
 import { getCoverage } from '../coverage/get-coverage.ts';
@@ -65,13 +59,13 @@ export async function createApi(shared: Shared, stack: AsyncDisposableStack): Pr
   const plans = plansOf(config);
   const contact = config.supportContact;
   const tail = await openMatchTail({ source: createMatchTailSource(database), parsedRules, bells });
-  const keyWatch = createKeyWatch(createAccountStore(database));
+  const keyWatch = createKeyWatch(database);
   stack.use(supervise([tail.worker, keyWatch.worker], shared));
   return createHttpServer({
     ...shared,
     handlers: handlersOf(shared, stack, { plans, tail, keyWatch }),
     authenticate: createAuthenticate({
-      store: createAccountStore(database),
+      store: createKeyLookup(database),
       guesses: createKeyGuesses({ perMinute: keyGuessesPerMinute, nowMs }),
       nowMs,
     }),
@@ -94,7 +88,7 @@ function handlersOf(
   const rules = createRuleStore(database);
   const coverage = createCoverageStore(database, { xRuleDelayMs: config.xRuleDelayMs });
   const matches = createMatchReader(database);
-  const accountKeys = createAccountKeys(database);
+  const keys = createKeyStore(database);
   const webhooks = createWebhookStore(database);
   const forRules = { ...shared, store: rules, changes: createRuleChangeStore(database), plans, contact };
   const forReaders = {
@@ -132,16 +126,16 @@ function handlersOf(
     StreamMatches: streamMatches({
       ...forReaders,
       keyWatch,
-      takePlace: createStreamLimit({ perKeyMax: config.streamsPerKeyMax, contact }),
+      countStream: createStreamLimit({ perKeyMax: config.streamsPerKeyMax, contact }),
     }),
     ReadMatches: readMatches(forReaders),
     AckMatches: ackMatches(forReaders),
     ListReaders: async ({ principal }) => ({ readers: await forReaders.store.list(principal.accountId) }),
     DeleteReader: deleteReader(forReaders.store),
-    CreateKey: createKey({ store: accountKeys, plans, contact }),
-    ListKeys: listKeys(accountKeys),
-    RevokeKey: revokeKey(accountKeys),
-    ListAudit: listAudit({ reader: createAuditReader(database), cursors }),
+    CreateKey: createKey({ keys, plans, contact }),
+    ListKeys: listKeys(keys),
+    RevokeKey: revokeKey(keys),
+    ListAudit: listAudit({ database, cursors }),
     CreateWebhook: createWebhook(forWebhooks),
     ListWebhooks: listWebhooks(webhooks),
     UpdateWebhook: updateWebhook(forWebhooks),

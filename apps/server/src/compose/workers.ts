@@ -1,4 +1,4 @@
-import { createClaimStore } from '../accounts/claim-store.ts';
+import { createClaimStore } from '../accounts/idempotency.ts';
 import type { RoleName } from '../config.ts';
 import { createMatchedThrough } from '../coverage/matched-through.sql.ts';
 import { recordMatchedThrough } from '../coverage/matched-through.ts';

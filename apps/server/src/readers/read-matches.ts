@@ -1,7 +1,6 @@
 import type { RequestOf } from '@earshot/contract';
-import type { Handler } from '../accounts/call.ts';
+import type { Handler, Principal } from '../accounts/call.ts';
 import type { Plans } from '../accounts/plans.ts';
-import type { Principal } from '../accounts/principal.ts';
 import type { ReadCoverage } from '../coverage/read-coverage.ts';
 import { noSuchRule } from '../rules/no-such-rule.ts';
 import type { RuleStore } from '../rules/rule-store.ts';

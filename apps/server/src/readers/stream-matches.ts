@@ -1,11 +1,10 @@
 import type { Match } from '@earshot/contract';
-import type { Call } from '../accounts/call.ts';
+import type { Call, EventStream, ServerEvent } from '../accounts/call.ts';
 import type { KeyWatch } from '../accounts/key-watch.ts';
-import type { TakeStreamPlace } from '../accounts/stream-limit.ts';
+import type { CountStream } from '../accounts/rate-limits.ts';
 import { noSuchRule } from '../rules/no-such-rule.ts';
 import type { RuleStore } from '../rules/rule-store.ts';
 import type { CursorScope, Cursors } from '../runtime/cursor.ts';
-import type { EventStream, ServerEvent } from '../runtime/event-stream.ts';
 import { Failure } from '../runtime/failure.ts';
 import { pause } from '../runtime/worker.ts';
 import type { Follower, Following } from './follow-matches.ts';
@@ -31,19 +30,19 @@ export interface StreamMatchesOptions {
   readonly rules: Pick<RuleStore, 'exists'>;
   readonly cursors: Cursors;
   readonly keyWatch: KeyWatch;
-  readonly takePlace: TakeStreamPlace;
+  readonly countStream: CountStream;
 }
 
 /** Matches as they come, from a cursor on or from now on. */
 export function streamMatches(options: StreamMatchesOptions) {
-  const { following, rules, cursors, keyWatch, takePlace } = options;
+  const { following, rules, cursors, keyWatch, countStream } = options;
   const toEvent = createEventMaker(cursors);
   return async ({ principal, request, lastEventId }: Call<'StreamMatches'>): Promise<EventStream> => {
     const { accountId, keyId } = principal;
     const ruleId = request.rule_id ?? null;
     const platform = request.platform ?? null;
     using stack = new DisposableStack();
-    stack.use(takePlace(principal));
+    stack.use(countStream(principal));
     if (ruleId !== null && !(await rules.exists(accountId, ruleId))) throw noSuchRule();
     const filter = { accountId, ruleId, platform };
     const scope = scopeOfFilter(filter);

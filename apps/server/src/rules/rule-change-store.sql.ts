@@ -1,7 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Platform, Rule, RuleExamples } from '@earshot/contract';
-import type { Change } from '../accounts/change.ts';
-import { recordChange } from '../accounts/change-rows.ts';
+import { type Change, recordChange } from '../accounts/change.ts';
 import type { Database, Sql } from '../engines/database.ts';
 import { refusable } from '../engines/refusal.ts';
 import { leaveSlots, takeSlot } from '../slots/slot-holding.ts';

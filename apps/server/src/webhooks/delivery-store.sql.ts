@@ -1,5 +1,5 @@
 import type { Platform } from '@earshot/contract';
-import { recordChange } from '../accounts/change-rows.ts';
+import { recordChange } from '../accounts/change.ts';
 import type { Database, Sql } from '../engines/database.ts';
 import { newId } from '../runtime/ids.ts';
 import type { Batch, Claim, DeliveryStore } from './delivery-store.ts';

@@ -1,6 +1,5 @@
 import type { Platform, Webhook } from '@earshot/contract';
-import type { Change } from '../accounts/change.ts';
-import { recordChange } from '../accounts/change-rows.ts';
+import { type Change, recordChange } from '../accounts/change.ts';
 import type { Database, Sql } from '../engines/database.ts';
 import { batchMatchesMax } from './endpoint-state.ts';
 import type {
