@@ -8,7 +8,7 @@ import type { EventLog } from '../src/event-log/event-log-port.ts';
 import { createEventSource, type EventSourceOptions } from '../src/event-log/event-source.ts';
 import { ensureEventsStream, eventsStream, matchConsumer } from '../src/event-log/events-stream.ts';
 import type { EventSource } from '../src/event-log/logged-event.ts';
-import { createParsedRules } from '../src/language/parsed-rules.ts';
+import { createParsedRules } from '../src/language/explain-match.ts';
 import { createCheckLog } from '../src/matching/check-log.ts';
 import { createMatchStore } from '../src/matching/match-store.sql.ts';
 import type { MatchStore } from '../src/matching/match-store.ts';

@@ -1,7 +1,7 @@
 import { eventually, type Template } from '@earshot/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Database } from '../src/engines/database.ts';
-import { createParsedRules } from '../src/language/parsed-rules.ts';
+import { createParsedRules } from '../src/language/explain-match.ts';
 import { createMaintenance } from '../src/matching/maintenance.ts';
 import { createMatchStore } from '../src/matching/match-store.sql.ts';
 import type { MatchStore } from '../src/matching/match-store.ts';

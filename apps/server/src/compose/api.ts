@@ -14,14 +14,12 @@ import type { Handlers } from '../http/handlers.ts';
 import { createHttpServer, type HttpServer } from '../http/server.ts';
 import { syntaxGuides } from '../language/rule-language.ts';
 import { ackMatches } from '../readers/ack-matches.ts';
-import { deleteReader } from '../readers/delete-reader.ts';
 import { createFollowing } from '../readers/follow-matches.ts';
 import { listMatches } from '../readers/list-matches.ts';
-import { createMatchReader } from '../readers/match-reader.sql.ts';
+import { deleteReader, listReaders } from '../readers/manage-readers.ts';
+import { createMatchReader, createTailReader } from '../readers/match-reader.sql.ts';
 import { type MatchTail, openMatchTail } from '../readers/match-tail.ts';
-import { createMatchTailSource } from '../readers/match-tail-source.ts';
 import { readMatches } from '../readers/read-matches.ts';
-import { createReaderStore } from '../readers/reader-store.sql.ts';
 import { streamMatches } from '../readers/stream-matches.ts';
 import { createRule } from '../rules/create-rule.ts';
 import { deleteRule } from '../rules/delete-rule.ts';
@@ -58,7 +56,7 @@ export async function createApi(shared: Shared, stack: AsyncDisposableStack): Pr
   const nowMs = () => performance.now();
   const plans = plansOf(config);
   const contact = config.supportContact;
-  const tail = await openMatchTail({ source: createMatchTailSource(database), parsedRules, bells });
+  const tail = await openMatchTail({ reader: createTailReader(database), parsedRules, bells });
   const keyWatch = createKeyWatch(database);
   stack.use(supervise([tail.worker, keyWatch.worker], shared));
   return createHttpServer({
@@ -98,7 +96,7 @@ function handlersOf(
     cursors,
     parsedRules,
     reader: matches,
-    store: createReaderStore(database),
+    database,
     plans,
     contact,
   };
@@ -130,8 +128,8 @@ function handlersOf(
     }),
     ReadMatches: readMatches(forReaders),
     AckMatches: ackMatches(forReaders),
-    ListReaders: async ({ principal }) => ({ readers: await forReaders.store.list(principal.accountId) }),
-    DeleteReader: deleteReader(forReaders.store),
+    ListReaders: listReaders(shared),
+    DeleteReader: deleteReader(shared),
     CreateKey: createKey({ keys, plans, contact }),
     ListKeys: listKeys(keys),
     RevokeKey: revokeKey(keys),

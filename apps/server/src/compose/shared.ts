@@ -8,7 +8,7 @@ import { assertDurable, migrate } from '../engines/migrate.ts';
 import { connectNats, type Nats } from '../engines/nats.ts';
 import { createBells } from '../engines/nats-bells.ts';
 import { ensureEventsStream } from '../event-log/events-stream.ts';
-import { createParsedRules, type ParsedRules } from '../language/parsed-rules.ts';
+import { createParsedRules, type ParsedRules } from '../language/explain-match.ts';
 import { createMaintenance } from '../matching/maintenance.ts';
 import { createEvents, type Events } from '../observability/events.ts';
 import type { Logger } from '../observability/logger.ts';

@@ -1,6 +1,5 @@
 import type { EventSource } from '../event-log/logged-event.ts';
-import { unexplainedOperators } from '../language/explain-match.ts';
-import type { ParsedRules } from '../language/parsed-rules.ts';
+import { type ParsedRules, unexplainedOperators } from '../language/explain-match.ts';
 import type { Events } from '../observability/events.ts';
 import { createEventLoopYield } from '../runtime/concurrency.ts';
 import type { Worker } from '../runtime/worker.ts';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import type { ParsedRules } from '../language/parsed-rules.ts';
+import type { ParsedRules } from '../language/explain-match.ts';
 import type { Events } from '../observability/events.ts';
-import type { MatchReader, StoredMatch } from '../readers/match-reader.ts';
+import type { MatchReader, StoredMatch } from '../readers/match-reader.sql.ts';
 import { toMatch } from '../readers/to-match.ts';
 import type { Checkpoint } from '../runtime/checkpoint.ts';
 import { createEventLoopYield } from '../runtime/concurrency.ts';

@@ -1,6 +1,6 @@
 import type { Delivery } from '@earshot/contract';
 import type { Database } from '../engines/database.ts';
-import { matchIdOf } from '../readers/match-id.ts';
+import { matchIdOf } from '../readers/to-match.ts';
 import type { DeliveryReader } from './webhook-store.ts';
 
 const forgetBatch = 5_000;

@@ -1,6 +1,6 @@
 import type { Handler } from '../accounts/call.ts';
-import { matchIdOf, positionOf } from '../readers/match-id.ts';
-import type { MatchReader } from '../readers/match-reader.ts';
+import type { MatchReader } from '../readers/match-reader.sql.ts';
+import { matchIdOf, positionOf } from '../readers/to-match.ts';
 import { Failure } from '../runtime/failure.ts';
 import { noSuchWebhook } from './no-such-webhook.ts';
 import type { WebhookStore } from './webhook-store.ts';
