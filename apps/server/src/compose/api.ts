@@ -34,7 +34,6 @@ import { validateRule } from '../rules/validate-rule.ts';
 import { createCursors } from '../runtime/cursor.ts';
 import { supervise } from '../runtime/supervisor.ts';
 import { createWebhook } from '../webhooks/create-webhook.ts';
-import { createDeliveryLog } from '../webhooks/delivery-log.ts';
 import { listDeliveries } from '../webhooks/list-deliveries.ts';
 import {
   deleteWebhook,
@@ -42,9 +41,9 @@ import {
   rotateWebhookSecret,
   updateWebhook,
 } from '../webhooks/manage-webhooks.ts';
+import { createUrlProblem } from '../webhooks/public-address.ts';
 import { replayWebhook } from '../webhooks/replay-webhook.ts';
 import { testWebhook } from '../webhooks/test-webhook.ts';
-import { createUrlProblem } from '../webhooks/url-problem.ts';
 import { createWebhookStore } from '../webhooks/webhook-store.sql.ts';
 import { openSender, type Shared, secretBoxOf } from './shared.ts';
 
@@ -140,7 +139,7 @@ function handlersOf(
     DeleteWebhook: deleteWebhook(webhooks),
     RotateWebhookSecret: rotateWebhookSecret(forWebhooks),
     TestWebhook: testWebhook(forWebhooks),
-    ListDeliveries: listDeliveries({ store: webhooks, reader: createDeliveryLog(database), cursors }),
+    ListDeliveries: listDeliveries({ database, store: webhooks, cursors }),
     ReplayWebhook: replayWebhook({ store: webhooks, reader: matches }),
   };
 }

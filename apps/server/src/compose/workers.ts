@@ -36,8 +36,8 @@ import { createRegistrarStore } from '../slots/registrar-store.sql.ts';
 import { createRegistrarWorker } from '../slots/registrar-worker.ts';
 import { createDeliverBatch } from '../webhooks/deliver-batch.ts';
 import { createDeliverWorker } from '../webhooks/deliver-worker.ts';
-import { createDeliveryLog } from '../webhooks/delivery-log.ts';
 import { createDeliveryStore } from '../webhooks/delivery-store.sql.ts';
+import { forgetDeliveries } from '../webhooks/list-deliveries.ts';
 import { openSender, type Shared, secretBoxOf } from './shared.ts';
 import { openSources, type Source } from './sources.ts';
 
@@ -191,7 +191,6 @@ function deliverWorkers(shared: Shared, stack: AsyncDisposableStack): Worker[] {
   const secretBox = secretBoxOf(config);
   if (secretBox === null) return [];
   const store = createDeliveryStore(database);
-  const deliveries = createDeliveryLog(database);
   const nowMs = Date.now;
   const deliver = createDeliverBatch({
     ...shared,
@@ -204,7 +203,7 @@ function deliverWorkers(shared: Shared, stack: AsyncDisposableStack): Worker[] {
   });
   return [
     createDeliverWorker({ ...shared, store, deliver, nowMs }),
-    every('forget-deliveries', minuteMs, async () => (await deliveries.forgetSome()) > 0),
+    every('forget-deliveries', minuteMs, async () => (await forgetDeliveries(database)) > 0),
   ];
 }
 
