@@ -1,5 +1,5 @@
 import type { Lease } from '../engines/leases.ts';
-import { pause } from '../runtime/pause.ts';
+import { pause } from '../runtime/worker.ts';
 import { type CallLimit, roomAt, type SpentCalls, spend, waitMsAt } from '../slots/call-budget.ts';
 import type { ConnectorStore } from './connector-store.ts';
 
