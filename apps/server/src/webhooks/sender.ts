@@ -1,9 +1,9 @@
 import { Agent, type Dispatcher, request } from 'undici';
+import { parseRetryAfterMs } from '../runtime/retry-after.ts';
 import type { Attempt, Message, Sender, Verdict } from './endpoint.ts';
 import { verdictOf } from './endpoint.ts';
 import { AddressNotAllowed, createGuardedConnector, type GuardOptions } from './guarded-connector.ts';
 import { errorCodeOf } from './resolve.ts';
-import { parseRetryAfterMs } from './retry-after.ts';
 import { createUrlProblem } from './url-problem.ts';
 
 export type SenderOptions = Omit<GuardOptions, 'timeoutMs'> & {
