@@ -1,31 +1,55 @@
+import { globSync, readFileSync } from 'node:fs';
+import { enableCompileCache } from 'node:module';
+import { availableParallelism } from 'node:os';
+import { join } from 'node:path';
 import { defineConfig } from 'vitest/config';
+import { LongestFirst } from './tools/longest-first.ts';
+import { nightly } from './tools/nightly.ts';
+
+/** Workers, and the programs that tests start, load compiled code from here: the server in half the time. */
+process.env['NODE_COMPILE_CACHE'] ??= join(import.meta.dirname, 'node_modules/.cache/compile');
+enableCompileCache(process.env['NODE_COMPILE_CACHE']);
+
+const engines = 'packages/testkit/src/vitest-engines.ts';
+const template = 'apps/server/test/vitest-template.ts';
+const programs = 'packages/testkit/src/vitest-programs.ts';
+
+const unit = { provide: { isNightly: false } };
+const int = {
+  ...unit,
+  globalSetup: [engines, template],
+  testTimeout: 120_000,
+  hookTimeout: 120_000,
+};
+const e2e = { ...int, globalSetup: [engines, template, programs], testTimeout: 300_000 };
+
+/** Those that only call a server share one. */
+const sharing = globSync('e2e/*.e2e.test.ts', { cwd: import.meta.dirname }).filter((path) =>
+  readFileSync(join(import.meta.dirname, path), 'utf8').includes('shareWorld('),
+);
 
 /**
  * Three projects, by what they need: `unit` nothing but Node, `int` real engines in one process,
- * `e2e` the whole system as processes. The suffix of the file decides.
+ * `e2e` and `e2e-shared` the whole system as processes. The suffix of the file decides. `nightly` is some of them again, at full length.
  */
 export default defineConfig({
   test: {
+    // Most of them wait most of the time.
+    maxWorkers: Math.min(4, availableParallelism() + 1),
+    sequence: { sequencer: LongestFirst },
     projects: [
-      { test: { name: 'unit', include: ['{packages,apps,tools,e2e}/**/*.unit.test.ts'] } },
+      { test: { ...unit, name: 'unit', include: ['{packages,apps,tools,e2e}/**/*.unit.test.ts'] } },
+      { test: { ...int, name: 'int', include: ['{packages,apps}/**/*.int.test.ts'] } },
+      { test: { ...e2e, name: 'e2e', include: ['e2e/**/*.e2e.test.ts'], exclude: sharing } },
+      { test: { ...e2e, name: 'e2e-shared', include: sharing, isolate: false } },
       {
         test: {
-          name: 'int',
-          include: ['{packages,apps}/**/*.int.test.ts'],
-          globalSetup: 'packages/testkit/src/vitest-engines.ts',
-          testTimeout: 120_000,
-          hookTimeout: 120_000,
-          maxWorkers: 2,
-        },
-      },
-      {
-        test: {
-          name: 'e2e',
-          include: ['e2e/**/*.e2e.test.ts'],
-          globalSetup: 'packages/testkit/src/vitest-engines.ts',
-          testTimeout: 300_000,
-          hookTimeout: 120_000,
-          maxWorkers: 2,
+          ...e2e,
+          name: 'nightly',
+          include: Object.keys(nightly),
+          provide: { isNightly: true },
+          testTimeout: 900_000,
+          fileParallelism: false,
         },
       },
     ],

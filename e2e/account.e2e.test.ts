@@ -2,14 +2,15 @@ import { operations, type Scope } from '@earshot/contract';
 import { eventually } from '@earshot/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Api } from './src/api.ts';
-import { type Account, type ServerUnderTest, startWorld, type World } from './src/world.ts';
+import { shareWorld } from './src/shared-world.ts';
+import type { Account, ServerUnderTest, World } from './src/world.ts';
 
 let world: World;
 let server: ServerUnderTest;
 
 beforeAll(async () => {
-  world = await startWorld();
-  server = await world.startServer({ EARSHOT_KEYS_MAX: '3', EARSHOT_SUPPORT_CONTACT: 'us@example.com' });
+  world = await shareWorld();
+  server = await world.startServer();
 });
 afterAll(() => world?.[Symbol.asyncDispose]());
 

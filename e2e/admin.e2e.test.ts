@@ -1,16 +1,18 @@
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
+import { compileCache } from '@earshot/engines';
 import { eventually } from '@earshot/testkit';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createApi } from './src/api.ts';
-import { type ServerUnderTest, startWorld, type World } from './src/world.ts';
+import { shareWorld } from './src/shared-world.ts';
+import type { ServerUnderTest, World } from './src/world.ts';
 
 const main = join(import.meta.dirname, '../apps/cli/src/main.ts');
 let world: World;
 let server: ServerUnderTest;
 
 beforeAll(async () => {
-  world = await startWorld();
+  world = await shareWorld();
   server = await world.startServer();
 });
 afterAll(() => world?.[Symbol.asyncDispose]());
@@ -22,7 +24,7 @@ interface Outcome {
 }
 
 function admin(...args: string[]): Promise<Outcome> {
-  const env = { PATH: process.env['PATH'], EARSHOT_DATABASE_URL: world.databaseUrl };
+  const env = { ...compileCache(), PATH: process.env['PATH'], EARSHOT_DATABASE_URL: world.databaseUrl };
   return new Promise((resolve) => {
     execFile(process.execPath, [main, 'admin', ...args], { env }, (error, stdout, stderr) => {
       resolve({ code: error === null ? 0 : Number(error.code), stdout, stderr });

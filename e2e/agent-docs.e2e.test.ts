@@ -5,13 +5,14 @@ import { promisify } from 'node:util';
 import { operations } from '@earshot/contract';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { repository } from './src/demo-process.ts';
-import { type ServerUnderTest, startWorld, type World } from './src/world.ts';
+import { shareWorld } from './src/shared-world.ts';
+import type { ServerUnderTest, World } from './src/world.ts';
 
 let world: World;
 let server: ServerUnderTest;
 
 beforeAll(async () => {
-  world = await startWorld();
+  world = await shareWorld();
   server = await world.startServer();
 });
 afterAll(() => world?.[Symbol.asyncDispose]());

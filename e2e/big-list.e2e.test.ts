@@ -94,7 +94,10 @@ function listRules(): Promise<Response> {
   });
 }
 
-type Part = { kind: 'rule' | 'outline'; text: string };
+interface Part {
+  kind: 'rule' | 'outline';
+  text: string;
+}
 
 /**
  * Takes a list apart while it arrives: the text of each rule, and the outline, which is everything around the

@@ -1,10 +1,12 @@
 import { expect, test } from 'vitest';
-import { startWorld } from './src/world.ts';
+import { startWorld, tapToken, xToken } from './src/world.ts';
 
 test.each(['x', 'firehose'] as const)(
   '%s: when no source takes more rules, the caller is told so, and a server that starts anew still knows it',
   async (platform) => {
-    await using world = await startWorld({ sandboxArgs: ['--x-rule-cap', '1', '--tap-rule-cap', '1'] });
+    await using world = await startWorld({
+      sandbox: { xApps: [{ token: xToken, ruleCap: 1 }], taps: [{ token: tapToken, ruleCap: 1 }] },
+    });
     const account = await world.newAccount();
     {
       await using server = await world.startServer();

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ingestCheckpoints } from '@earshot/server/checkpoints';
-import { eventually } from '@earshot/testkit';
+import { eventually, testNightly } from '@earshot/testkit';
 import { describe, expect, test } from 'vitest';
 import { startForgetfulProxy } from './src/forgetful-proxy.ts';
 import { askDatabase, gapsOf, type LedgerInterval, postedAtMs, readLedger } from './src/ledger.ts';
@@ -60,7 +60,7 @@ async function liveAndDie(world: World, label: string): Promise<void> {
 
 describe('SIGKILL of the connector', () => {
   test('at each labelled point: no page is lost or doubled, and a lost post lies in a gap of the ledger', async () => {
-    await using world = await startWorld({ sandboxArgs: ['--no-rate-limits'] });
+    await using world = await startWorld({ sandbox: { rateLimits: false } });
     const account = await world.newAccount();
     const first = await world.startServer(quickTakeover);
     await first.api(account).createRule({ x: 'tremor', firehose: 'tremor' });
@@ -97,7 +97,7 @@ describe('an outage of 23 hours', () => {
 
   /** The server is away while hours pass; returns what is listed of the pages that came meanwhile. */
   async function outage(hours: number, isForgetful: boolean) {
-    await using world = await startWorld({ sandboxArgs: ['--no-rate-limits'] });
+    await using world = await startWorld({ sandbox: { rateLimits: false } });
     await using proxy = await startForgetfulProxy(world.sandbox.url);
     const env = isForgetful ? { ...quickTakeover, EARSHOT_FIREHOSE_BASE_URL: proxy.url } : quickTakeover;
     const account = await world.newAccount();
@@ -149,7 +149,8 @@ describe('an outage of 23 hours', () => {
     expect(gapHours).toBeLessThan(23.1);
   });
 
-  test.concurrent('control: a client that does not say where to resume loses all of them', async () => {
+  const control = 'control: a client that does not say where to resume loses all of them';
+  testNightly(control, { concurrent: true }, async () => {
     expect((await outage(23, true)).missing).toBe(100);
   });
 

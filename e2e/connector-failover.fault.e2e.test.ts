@@ -1,11 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { eventually } from '@earshot/testkit';
+import { eventually, lengthOf } from '@earshot/testkit';
 import { expect, test } from 'vitest';
 import { askDatabase, gapsOf, readLedger } from './src/ledger.ts';
 import { startWorld, type World, xToken } from './src/world.ts';
 
-/** As in production. */
-const leaseTtl = { EARSHOT_LEASE_TTL_MS: '10000' };
+/** At night as in production. */
+const leaseTtl = { EARSHOT_LEASE_TTL_MS: lengthOf({ always: '1500', nightly: '10000' }) };
+/** A gap that no lease has to run out for. What is above two seconds is what other work on the machine may take. */
+const shortMs = lengthOf({ always: 15_000, nightly: 2_000 });
 
 /** Waits until so many intervals were opened, and the last one is proven. */
 async function intervals(world: World, count: number): Promise<void> {
@@ -35,7 +37,7 @@ test('the stream of X: 2 s without it after a cut or a shutdown, 35 s after a cr
 
   await world.startServer(leaseTtl);
   // X does not notice the death: it counts the connection until somebody ends it.
-  await world.sandbox.arm({ kind: 'stuck_slot', platform: 'x' });
+  await world.sandbox.arm({ kind: 'stuck_connection', platform: 'x' });
   await second.kill();
   await intervals(world, 4);
   expect(await world.sandbox.fired()).toEqual([1, 1]);
@@ -43,9 +45,9 @@ test('the stream of X: 2 s without it after a cut or a shutdown, 35 s after a cr
   const [cut, stop, crash] = gapsOf(await readLedger(world, 'x:main'));
   console.info(`gaps: cut ${cut?.ms} ms, shutdown ${stop?.ms} ms, crash ${crash?.ms} ms`);
   expect(cut).toMatchObject({ because: 'dropped' });
-  expect(cut?.ms).toBeLessThan(2_000);
+  expect(cut?.ms).toBeLessThan(shortMs);
   expect(stop).toMatchObject({ because: 'stopped' });
-  expect(stop?.ms).toBeLessThan(2_000);
+  expect(stop?.ms).toBeLessThan(shortMs);
   expect(crash).toMatchObject({ because: 'process_died' });
   expect(crash?.ms).toBeLessThan(35_000);
   expect(await world.serverLog()).toContain('dead connections ended');
@@ -73,6 +75,6 @@ test('a full event log does not keep the server from stopping', async () => {
   );
   const startedAt = performance.now();
   await Promise.race([server.stop(), sleep(60_000)]);
-  expect(performance.now() - startedAt).toBeLessThan(10_000);
+  expect(performance.now() - startedAt).toBeLessThan(lengthOf({ always: 30_000, nightly: 10_000 }));
   expect(await world.serverLog()).toContain('earshot is down');
 });

@@ -11,7 +11,8 @@ import {
   scopes,
 } from '@earshot/contract';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Account, type ServerUnderTest, startWorld, type World } from './src/world.ts';
+import { shareWorld } from './src/shared-world.ts';
+import type { Account, ServerUnderTest, World } from './src/world.ts';
 
 /** Requests that fail before anybody reads what they say: by key, scope, path, method, size or broken HTTP. */
 let world: World;
@@ -19,7 +20,7 @@ let server: ServerUnderTest;
 let account: Account;
 
 beforeAll(async () => {
-  world = await startWorld();
+  world = await shareWorld();
   server = await world.startServer();
   account = await world.newAccount();
 });

@@ -1,7 +1,8 @@
 import { type ErrorCode, type ErrorEnvelope, errorCodes, errorSchema } from '@earshot/contract';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Answer, Api } from './src/api.ts';
-import { type ServerUnderTest, startWorld, type World } from './src/world.ts';
+import { shareWorld } from './src/shared-world.ts';
+import type { ServerUnderTest, World } from './src/world.ts';
 
 /** Requests with a good key and something wrong in what they say. */
 let world: World;
@@ -9,7 +10,7 @@ let server: ServerUnderTest;
 let api: Api;
 
 beforeAll(async () => {
-  world = await startWorld();
+  world = await shareWorld();
   server = await world.startServer();
   api = server.api(await world.newAccount());
 });

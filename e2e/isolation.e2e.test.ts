@@ -1,7 +1,8 @@
 import { eventually } from '@earshot/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Api } from './src/api.ts';
-import { type Account, type ServerUnderTest, startWorld, type World } from './src/world.ts';
+import { shareWorld } from './src/shared-world.ts';
+import type { Account, ServerUnderTest, World } from './src/world.ts';
 
 /** Bob must not learn that something of Alice's exists, nor see or change it. */
 let world: World;
@@ -15,7 +16,7 @@ let alicesOtherRule: { rule_id: string; platform_rule_id: string | undefined };
 let bobsRule: string;
 
 beforeAll(async () => {
-  world = await startWorld();
+  world = await shareWorld();
   server = await world.startServer();
   alice = await world.newAccount('alice');
   asAlice = server.api(alice);

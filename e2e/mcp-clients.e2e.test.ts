@@ -7,7 +7,8 @@ import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { overHttp, overStdio, startAgent } from './src/mcp-agent.ts';
-import { type Account, type ServerUnderTest, startWorld, type World } from './src/world.ts';
+import { shareWorld } from './src/shared-world.ts';
+import type { Account, ServerUnderTest, World } from './src/world.ts';
 
 const cliScript = fileURLToPath(new URL('../apps/cli/src/main.ts', import.meta.url));
 
@@ -15,7 +16,7 @@ let world: World;
 let server: ServerUnderTest;
 let account: Account;
 beforeAll(async () => {
-  world = await startWorld();
+  world = await shareWorld();
   server = await world.startServer();
   account = await world.newAccount();
 });

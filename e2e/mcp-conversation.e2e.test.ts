@@ -2,13 +2,14 @@ import { eventually } from '@earshot/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { type Agent, overHttp, overStdio, startAgent } from './src/mcp-agent.ts';
-import { type ServerUnderTest, startWorld, type World } from './src/world.ts';
+import { shareWorld } from './src/shared-world.ts';
+import type { ServerUnderTest, World } from './src/world.ts';
 
 let world: World;
 let server: ServerUnderTest;
 beforeAll(async () => {
-  world = await startWorld();
-  server = await world.startServer({ EARSHOT_KEEP_OLD_VALUE_MS: '0' });
+  world = await shareWorld();
+  server = await world.startServer();
 });
 afterAll(() => world?.[Symbol.asyncDispose]());
 

@@ -3,7 +3,8 @@ import { eventually } from '@earshot/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { type Agent, overHttp, startAgent } from './src/mcp-agent.ts';
-import { type Account, type ServerUnderTest, startWorld, type World } from './src/world.ts';
+import { shareWorld } from './src/shared-world.ts';
+import type { Account, ServerUnderTest, World } from './src/world.ts';
 
 type Platform = 'x' | 'firehose';
 
@@ -13,7 +14,7 @@ let account: Account;
 let agent: Agent;
 let seen: string;
 beforeAll(async () => {
-  world = await startWorld();
+  world = await shareWorld();
   server = await world.startServer();
   account = await world.newAccount();
   // It reads, and can do nothing else.

@@ -28,7 +28,7 @@ async function inject(world: World, posts: object[]): Promise<string[]> {
 /** A feed of posts and pages, of which the middle part falls into a cut of both upstreams. Nothing is searched. */
 async function cutUnderFeed() {
   await using stack = new AsyncDisposableStack();
-  const world = stack.use(await startWorld({ sandboxArgs: ['--speed', String(pace), '--no-rate-limits'] }));
+  const world = stack.use(await startWorld({ sandbox: { speed: pace, rateLimits: false } }));
   const port = Number(new URL(world.sandbox.url).port);
   const proxy = stack.use(await startTcpProxy({ target: { port } }));
   const through = `http://${proxy.address}`;

@@ -1,13 +1,14 @@
 import { type ErrorEnvelope, operations, type Rule } from '@earshot/contract';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Api } from './src/api.ts';
-import { startWorld, type World, xToken } from './src/world.ts';
+import { shareWorld } from './src/shared-world.ts';
+import { type World, xToken } from './src/world.ts';
 
 let world: World;
 let api: Api;
 
 beforeAll(async () => {
-  world = await startWorld();
+  world = await shareWorld();
   const server = await world.startServer();
   api = server.api(await world.newAccount());
 });

@@ -2,14 +2,15 @@ import { operations } from '@earshot/contract';
 import { eventually } from '@earshot/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Api } from './src/api.ts';
-import { type ServerUnderTest, startWorld, type World, xToken } from './src/world.ts';
+import { shareWorld } from './src/shared-world.ts';
+import { type ServerUnderTest, type World, xToken } from './src/world.ts';
 
 let world: World;
 let server: ServerUnderTest;
 let api: Api;
 
 beforeAll(async () => {
-  world = await startWorld();
+  world = await shareWorld();
   server = await world.startServer();
   api = server.api(await world.newAccount());
 });

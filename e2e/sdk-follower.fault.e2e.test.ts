@@ -1,10 +1,10 @@
 import { createEarshot, type FollowedMatches } from '@earshot/sdk';
-import { eventually } from '@earshot/testkit';
+import { eventually, lengthOf } from '@earshot/testkit';
 import { expect, test } from 'vitest';
 import { type Account, type ServerUnderTest, startWorld, type World } from './src/world.ts';
 
-/** `RESTARTS=50` for the whole of it. */
-const restarts = Number(process.env['RESTARTS'] ?? 4);
+/** `RESTARTS=50` for the whole of it. Every second one is a crash. */
+const restarts = Number(process.env['RESTARTS'] ?? lengthOf({ always: 2, nightly: 10 }));
 const rewoundBy = 20;
 
 type Fetch = typeof fetch;

@@ -2,13 +2,14 @@ import type { AnswerOf, Match, Rule } from '@earshot/contract';
 import { eventually } from '@earshot/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Api } from './src/api.ts';
-import { type ServerUnderTest, startWorld, type World } from './src/world.ts';
+import { shareWorld } from './src/shared-world.ts';
+import type { ServerUnderTest, World } from './src/world.ts';
 
 let world: World;
 let server: ServerUnderTest;
 
 beforeAll(async () => {
-  world = await startWorld();
+  world = await shareWorld();
   server = await world.startServer();
 });
 afterAll(() => world?.[Symbol.asyncDispose]());

@@ -2,7 +2,8 @@ import { type OperationId, operations } from '@earshot/contract';
 import { eventually } from '@earshot/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Answer, Api } from './src/api.ts';
-import { startWorld, type World } from './src/world.ts';
+import { shareWorld } from './src/shared-world.ts';
+import type { World } from './src/world.ts';
 
 /*
  * The specification's own tables, written down a second time: what its sections 2 and 4 show must be in every
@@ -46,7 +47,7 @@ let ruleId: string;
 let answers: Record<Specified, Answer>;
 
 beforeAll(async () => {
-  world = await startWorld();
+  world = await shareWorld();
   api = (await world.startServer()).api(await world.newAccount());
   const CreateRule = await api.call('POST', '/api.CreateRule', newRule);
   ruleId = operations.CreateRule.answer.parse(CreateRule.json).rule_id;

@@ -7,7 +7,12 @@ const secondTap = 'fh_second';
 
 describe('two nodes with two credentials per platform', () => {
   test('rules spread over the credentials, and what one node leaves the other takes up', async () => {
-    await using world = await startWorld({ sandboxArgs: ['--x-token', secondX, '--tap-token', secondTap] });
+    await using world = await startWorld({
+      sandbox: {
+        xApps: [{ token: xToken }, { token: secondX }],
+        taps: [{ token: tapToken }, { token: secondTap }],
+      },
+    });
     const account = await world.newAccount();
     const env = {
       EARSHOT_X_TOKENS: `main=${xToken},second=${secondX}`,

@@ -2,7 +2,13 @@ import { spawn } from 'node:child_process';
 import { join, resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { findBoundaryViolations } from './boundaries.ts';
-import { findIgnoredSources, findLongFiles, findProcessAccess, readSourceFiles } from './source-files.ts';
+import {
+  findExcuses,
+  findIgnoredSources,
+  findLongFiles,
+  findProcessAccess,
+  readSourceFiles,
+} from './source-files.ts';
 
 /** A check returns what is wrong; nothing means that all is well. */
 interface Check {
@@ -39,6 +45,7 @@ const checks: Check[] = [
   tool('format', 'biome', 'ci', '--colors=off', ...formatted),
   { name: 'file size', run: async () => findLongFiles(await readSourceFiles(root)).join('\n') },
   { name: 'ignored files', run: async () => (await findIgnoredSources(root)).join('\n') },
+  { name: 'excused tests', run: async () => findExcuses(await readSourceFiles(root)).join('\n') },
   { name: 'process access', run: async () => findProcessAccess(await readSourceFiles(root)).join('\n') },
 ];
 

@@ -44,6 +44,31 @@ export function findLongFiles(files: readonly SourceFile[]): string[] {
     .map(({ path, lines }) => `${path}: ${lines} lines, more than ${maxLines}`);
 }
 
+const skips =
+  /\b(test|it|describe)(\.\w+)*\.(skip|skipIf|runIf|todo|fails)\b|\.skip\(|\b(skip|todo|fails): true\b/;
+const retries = /\bretry: *\d+ *([,}]|$)/;
+/** Has samples of it. */
+const excusedSamples = 'tools/test/source-files.unit.test.ts';
+/** Still to be mended; one that is mended has to leave this list. */
+const stillRetried = ['e2e/limits.e2e.test.ts', 'e2e/registration.e2e.test.ts'];
+
+/**
+ * What is not tested, or tested until it passes. `skipUnless` alone may skip, because in CI it fails; a retry turns a
+ * promise that holds now and then into a green test.
+ */
+export function findExcuses(files: readonly SourceFile[]): string[] {
+  return files
+    .filter(({ path }) => path.endsWith('.test.ts') && path !== excusedSamples)
+    .flatMap(({ path, text }) => {
+      const retried = findLines(text, retries);
+      if (!stillRetried.includes(path))
+        return [...findLines(text, skips), ...retried].map((line) => `${path}:${line}`);
+      return retried.length > 0
+        ? []
+        : [`${path}: has no retry any more, and need not be in the list of those that do`];
+    });
+}
+
 /** Where a program begins. Everything else gets its settings as arguments and ends by returning. */
 const entryPoints = [
   /^apps\/server\/src\/(main|config)\.ts$/,
@@ -65,10 +90,15 @@ export function findProcessAccess(files: readonly SourceFile[]): string[] {
     .filter(({ path }) => path.endsWith('.ts') && !entryPoints.some((entryPoint) => entryPoint.test(path)))
     .flatMap(({ path, text }) => {
       const forbidden = path.startsWith('apps/server/') ? anyProcessAccess : processAccess;
-      return text
-        .split('\n')
-        .map((line, index) => ({ line: line.replace(/^\s*(\/\/|\/?\*).*/, ''), number: index + 1 }))
-        .filter(({ line }) => forbidden.test(line))
-        .map(({ line, number }) => `${path}:${number}: ${line.trim()}`);
+      return findLines(text, forbidden).map((line) => `${path}:${line}`);
     });
+}
+
+/** Number and text of the lines that match, comments aside. */
+function findLines(text: string, pattern: RegExp): string[] {
+  return text
+    .split('\n')
+    .map((line, index) => ({ line: line.replace(/^\s*(\/\/|\/?\*).*/, ''), number: index + 1 }))
+    .filter(({ line }) => pattern.test(line))
+    .map(({ line, number }) => `${number}: ${line.trim()}`);
 }

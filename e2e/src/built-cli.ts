@@ -4,6 +4,7 @@ import { copyFile, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { compileCache } from '@earshot/engines';
 import { repository } from './demo-process.ts';
 
 /** The command line as it is built, and a copy of it far from the repository. */
@@ -57,6 +58,7 @@ export async function buildCliOnce(defaults: () => Environment): Promise<BuiltCl
     PATH: process.env['PATH'] ?? '',
     HOME: dir,
     TZ: 'UTC',
+    ...compileCache(),
     ...defaults(),
     ...env,
   });

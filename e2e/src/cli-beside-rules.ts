@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { promisify } from 'node:util';
+import { compileCache } from '@earshot/engines';
 
 const build = join(import.meta.dirname, '../../apps/cli/build/build-cli.ts');
 
@@ -31,6 +32,7 @@ export async function buildCliBesideRules(): Promise<CliBesideRules> {
   const environment = (asks: Asks) => ({
     PATH: process.env['PATH'],
     HOME: dir,
+    ...compileCache(),
     ...(asks && { EARSHOT_URL: asks.url, EARSHOT_API_KEY: asks.key }),
   });
   return {

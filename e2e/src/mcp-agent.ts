@@ -1,4 +1,5 @@
 import { fileURLToPath } from 'node:url';
+import { compileCache } from '@earshot/engines';
 import {
   Client,
   StreamableHTTPClientTransport,
@@ -67,7 +68,7 @@ export const overStdio: Connect = ({ url, key }) =>
   new StdioClientTransport({
     command: process.execPath,
     args: [cliScript, 'mcp'],
-    env: { EARSHOT_URL: url, EARSHOT_API_KEY: key },
+    env: { ...compileCache(), EARSHOT_URL: url, EARSHOT_API_KEY: key },
     stderr: 'inherit',
   });
 

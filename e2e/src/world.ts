@@ -1,22 +1,22 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import {
-  type Nats,
-  type Program,
-  type ServerReady,
-  startSandboxProgram,
-  startServerProgram,
-} from '@earshot/engines';
+import { type Nats, type Program, type ServerReady, startServerProgram } from '@earshot/engines';
+import { type SandboxOptions, startSandbox } from '@earshot/sandbox';
 import { type Admin, openAdmin } from '@earshot/server/admin';
-import { createTemplate, startTestNats, type TestDatabase, testPostgresUrl } from '@earshot/testkit';
+import { migratedTemplate, startTestNats, type TestDatabase } from '@earshot/testkit';
 import { type Api, createApi } from './api.ts';
 import { createSandboxClient, type SandboxClient } from './sandbox-client.ts';
 
 export const xToken = 'world-x-token';
 export const tapToken = 'fh_world';
 
-/** The whole system as processes: real engines, the sandbox for the upstreams, and servers to start and kill. */
+const oneOfEach = { xApps: [{ token: xToken }], taps: [{ token: tapToken }] };
+
+/**
+ * The whole system: real engines and servers to start and kill, as processes; the upstreams are a sandbox in the test's own
+ * process, behind a real port.
+ */
 export interface World extends AsyncDisposable {
   readonly sandbox: SandboxClient;
   readonly databaseUrl: string;
@@ -45,19 +45,30 @@ export interface ServerUnderTest extends AsyncDisposable {
   api(account: Account): Api;
 }
 
-export async function startWorld(options: { sandboxArgs?: readonly string[] } = {}): Promise<World> {
+interface WorldOptions {
+  /** How the upstreams differ from one app and one tap that heed rules at once. */
+  readonly sandbox?: SandboxOptions;
+  /** The folder for its files. */
+  readonly within?: string;
+}
+
+export async function startWorld({ sandbox: wanted, within = tmpdir() }: WorldOptions = {}): Promise<World> {
   await using stack = new AsyncDisposableStack();
-  const dir = await mkdtemp(join(tmpdir(), 'earshot-world-'));
+  const dir = await mkdtemp(join(within, 'earshot-world-'));
   stack.defer(() => rm(dir, { recursive: true, force: true }));
   const logFile = join(dir, 'server.log');
-  const nats = stack.use(await startTestNats());
-  const database = await emptyDatabase(stack);
-  const sandboxUrl = await startSandboxProcess(stack, dir, options.sandboxArgs ?? []);
+  const [nats, database, sandbox] = await Promise.all([
+    startTestNats({ dir: join(dir, 'nats') }).then((started) => stack.use(started)),
+    migratedTemplate()
+      .clone()
+      .then((cloned) => stack.use(cloned)),
+    startSandbox({ ...oneOfEach, ruleDelayMs: 0, ...wanted }).then((started) => stack.use(started)),
+  ]);
   const admin = stack.use(await openAdmin(database.url));
-  const servers = stack.use(serverStarter({ database, nats, sandboxUrl, logFile }));
+  const servers = stack.use(serverStarter({ database, nats, sandboxUrl: sandbox.url, logFile }));
   const running = stack.move();
   return {
-    sandbox: createSandboxClient(sandboxUrl),
+    sandbox: createSandboxClient(sandbox.url),
     databaseUrl: database.url,
     nats,
     admin,
@@ -66,27 +77,6 @@ export async function startWorld(options: { sandboxArgs?: readonly string[] } = 
     serverLog: () => readFile(logFile, 'utf8').catch(() => ''),
     [Symbol.asyncDispose]: () => running.disposeAsync(),
   };
-}
-
-async function emptyDatabase(stack: AsyncDisposableStack): Promise<TestDatabase> {
-  const template = stack.use(
-    await createTemplate({ postgresUrl: testPostgresUrl(), migrate: () => Promise.resolve() }),
-  );
-  return stack.use(await template.clone());
-}
-
-async function startSandboxProcess(
-  stack: AsyncDisposableStack,
-  dir: string,
-  args: readonly string[],
-): Promise<string> {
-  const sandbox = stack.use(
-    await startSandboxProgram({
-      args: ['--x-token', xToken, '--tap-token', tapToken, '--rule-delay-ms', '0', ...args],
-      logFile: join(dir, 'sandbox.log'),
-    }),
-  );
-  return sandbox.ready;
 }
 
 function serverStarter(common: { database: TestDatabase; nats: Nats; sandboxUrl: string; logFile: string }) {

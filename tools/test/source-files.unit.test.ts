@@ -3,7 +3,13 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { findIgnoredSources, findLongFiles, findProcessAccess, readSourceFiles } from '../source-files.ts';
+import {
+  findExcuses,
+  findIgnoredSources,
+  findLongFiles,
+  findProcessAccess,
+  readSourceFiles,
+} from '../source-files.ts';
 
 const file = (path: string, text: string) => ({ path, text });
 
@@ -35,6 +41,29 @@ test.for([
   ['apps/server/test/a.unit.test.ts', 'process.env'],
 ] as const)('in %s this is accepted: %s', ([path, line]) => {
   expect(findProcessAccess([file(path, line)])).toEqual([]);
+});
+
+test.for([
+  "test.skip('a', () => {});",
+  "describe.skipIf(!canMount)('a', () => {});",
+  "test.concurrent.runIf(x)('a', () => {});",
+  "test.todo('a');",
+  "test('a', { skip: true }, () => {});",
+  'context.skip();',
+  "test('a', { retry: 2 }, () => {});",
+  '  retry: 5,',
+])('in a test this is reported: %s', (line) => {
+  expect(findExcuses([file('a.unit.test.ts', `\n${line}\n`)])).toEqual([`a.unit.test.ts:2: ${line.trim()}`]);
+});
+
+test.for([
+  "test('a', skipUnless('mount', missing), () => {});",
+  "response.writeHead(429, { 'retry-after': '3600' });",
+  'skipTo: (claim, position) => store.skipTo(claim, position),',
+  '// test.skip is not for us',
+  'response.write(`retry: ${reconnectAfterMs}`);',
+])('in a test this is accepted: %s', (line) => {
+  expect(findExcuses([file('a.unit.test.ts', line)])).toEqual([]);
 });
 
 test('a source that git ignores is reported, a dependency is not', async () => {

@@ -113,7 +113,7 @@ describe('what keeps a source from listening is shown to people', () => {
 describe('a connection of a dead process that X still counts', () => {
   async function strand(world: UpstreamWorld): Promise<void> {
     await addRule(world, 'x');
-    await world.sandbox.arm({ kind: 'stuck_slot', platform: 'x' });
+    await world.sandbox.arm({ kind: 'stuck_connection', platform: 'x' });
     {
       await using _first = startIngest(world, 'x', createMemoryLog());
       await open(world, 'x');

@@ -1,4 +1,4 @@
-import { startTestNats } from '@earshot/testkit';
+import { lengthOf, startTestNats, testNightly } from '@earshot/testkit';
 import { describe, expect, test } from 'vitest';
 import { connectNats } from '../src/engines/nats.ts';
 import { createEventLog } from '../src/event-log/event-log.ts';
@@ -7,7 +7,9 @@ import { ensureEventsStream } from '../src/event-log/events-stream.ts';
 import { type ChaosOptions, type ChaosResult, runLogChaos } from './log-chaos.ts';
 
 /** `pnpm test:log-chaos --acknowledged N` runs it for longer. */
-const acknowledged = Number(process.env['LOG_CHAOS_ACKNOWLEDGED'] ?? 20_000);
+const acknowledged = Number(
+  process.env['LOG_CHAOS_ACKNOWLEDGED'] ?? lengthOf({ always: 5_000, nightly: 50_000 }),
+);
 const timeoutMs = 120_000 + acknowledged * 5;
 
 async function chaosOn(
@@ -25,14 +27,17 @@ describe('three nodes that are killed, stopped and all killed at once while even
   test('lose and double nothing that was acknowledged, and stall for 15 s at most', {
     timeout: timeoutMs,
   }, async () => {
-    const result = await chaosOn((log) => log, { acknowledged, faultsOfEachKind: 2 });
+    const result = await chaosOn((log) => log, {
+      acknowledged,
+      faultsOfEachKind: lengthOf({ always: 1, nightly: 2 }),
+    });
     console.info(JSON.stringify(result));
     expect(result.acknowledged).toBeGreaterThanOrEqual(acknowledged);
     expect(result).toMatchObject({ lost: 0, doubled: 0 });
     expect(result.stallMs).toBeLessThan(15_000);
   });
 
-  test('control: a writer that tries once and takes that for done has lost some', async () => {
+  testNightly('control: a writer that tries once and takes that for done has lost some', {}, async () => {
     const result = await chaosOn(
       (_, hasty) => ({ ...hasty, append: (...event) => hasty.append(...event).catch(() => undefined) }),
       { acknowledged: 500, faultsOfEachKind: 1 },

@@ -24,8 +24,14 @@ export interface ReaderWorld extends AsyncDisposable {
   readonly databaseUrl: string;
   startApi(env?: Record<string, string>): Promise<ReaderApi>;
   /** One match for each rule number, in one transaction, with one event each; rings the bell. */
-  write(ruleNumbers: readonly number[], options?: { delayMs?: number; silent?: boolean }): Promise<void>;
+  write(ruleNumbers: readonly number[], options?: WriteOptions): Promise<void>;
   newKey(accountId?: string): Promise<{ key: string; keyId: string }>;
+}
+
+interface WriteOptions {
+  readonly silent?: boolean;
+  /** The commit waits for it, so that somebody who began later may end earlier. */
+  readonly beforeCommit?: () => Promise<unknown>;
 }
 
 export interface ReaderApi extends AsyncDisposable {
@@ -77,7 +83,7 @@ export async function startReaderWorld(
 
 function createWriter(database: Database, bells: Bells): ReaderWorld['write'] {
   let events = 0;
-  return async (ruleNumbers, { delayMs = 0, silent = false } = {}) => {
+  return async (ruleNumbers, { beforeCommit, silent = false } = {}) => {
     const posts = ruleNumbers.map((rule) => ({ ...xEvent(events++), rule }));
     const matches = posts.map((post) => ({
       accountId: 'acc_1',
@@ -88,7 +94,7 @@ function createWriter(database: Database, bells: Bells): ReaderWorld['write'] {
       eventDay: post.day,
       via: 'stream' as const,
     }));
-    const store = createMatchStore(withSlowCommit(database, delayMs));
+    const store = createMatchStore(beforeCommit ? withSlowCommit(database, beforeCommit) : database);
     // As match workers do: what could not be written is written again.
     while (!(await store.write(posts, matches, []).then(() => true, isPassing)));
     if (!silent) bells.ring('matches');
@@ -100,14 +106,13 @@ function isPassing(error: unknown): boolean {
   throw error;
 }
 
-/** The commit waits, so that somebody who began later may end earlier. */
-function withSlowCommit(database: Database, delayMs: number): Database {
+function withSlowCommit(database: Database, beforeCommit: () => Promise<unknown>): Database {
   return {
     ...database,
     transaction: (work) =>
       database.transaction(async (sql) => {
         const result = await work(sql);
-        if (delayMs > 0) await sql.run('select pg_sleep($1)', [delayMs / 1_000]);
+        await beforeCommit();
         return result;
       }),
   };

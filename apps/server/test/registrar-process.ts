@@ -1,4 +1,4 @@
-import { DEFAULT_TAP_TOKEN } from '@earshot/sandbox';
+import { defaultTapToken } from '@earshot/sandbox';
 import type { Database } from '../src/engines/database.ts';
 import { readInstallation } from '../src/engines/installation.ts';
 import { type Lease, LeaseLost, type LeaseStore } from '../src/engines/lease.ts';
@@ -20,7 +20,7 @@ const [databaseUrl = '', sandboxUrl = '', ttlMs = '', fence = ''] = process.argv
 const leaseTtlMs = Number(ttlMs);
 
 await using database = openTestDatabase(databaseUrl);
-await using client = createUpstreamClient({ baseUrl: sandboxUrl, token: DEFAULT_TAP_TOKEN, name: 'tap' });
+await using client = createUpstreamClient({ baseUrl: sandboxUrl, token: defaultTapToken, name: 'tap' });
 const store = createRegistrarStore(database);
 const worker = createRegistrarWorker({
   sourceId: 'firehose:main',

@@ -1,4 +1,4 @@
-import { DEFAULT_X_TOKEN } from '@earshot/sandbox';
+import { defaultXToken } from '@earshot/sandbox';
 import type { Template } from '@earshot/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { recoverGap } from '../src/coverage/recover-gap.ts';
@@ -25,7 +25,7 @@ const never = new AbortController().signal;
 
 /** A source that was deaf from ten minutes ago to five minutes ago, with a rule for each value. */
 async function openGap(values: readonly string[], plan: 'payg' | 'enterprise' = 'payg') {
-  const xApps = [{ token: DEFAULT_X_TOKEN, plan }];
+  const xApps = [{ token: defaultXToken, plan }];
   const world = await openUpstreamWorld(template, { speed: 100, xApps });
   for (const value of values) await beginRule(world.rules, { x: value });
   await world.database.run(`update slots set state = 'registered', registered_at = now()`);

@@ -1,4 +1,11 @@
-import { eventually, startTcpProxy, startTestNats, startTestPostgres, type Template } from '@earshot/testkit';
+import {
+  eventually,
+  startTcpProxy,
+  startTestNats,
+  startTestPostgres,
+  type Template,
+  testNightly,
+} from '@earshot/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Database } from '../src/engines/database.ts';
 import { migrate } from '../src/engines/migrate.ts';
@@ -57,7 +64,7 @@ describe('a worker that dies between the commit and the acknowledgement', () => 
     expect(stored).toEqual(keys);
   });
 
-  test('control: without the key of a match events are doubled', async () => {
+  testNightly('control: without the key of a match events are doubled', {}, async () => {
     const { stored } = await run(forgetKeys);
     expect(stored.length).toBeGreaterThan(events);
   });
@@ -90,7 +97,7 @@ describe('a connection that is cut when COMMIT was sent', () => {
     expect(stored).toEqual(keys);
   });
 
-  test('control: without the key of a match events are doubled', async () => {
+  testNightly('control: without the key of a match events are doubled', {}, async () => {
     const { stored } = await run(forgetKeys);
     expect(stored.length).toBeGreaterThan(events);
   });
@@ -123,7 +130,7 @@ describe('a database that stops at once and comes back', () => {
     expect(stored).toEqual(keys);
   });
 
-  test('control: with events acknowledged before they are stored, some are lost', async () => {
+  testNightly('control: with events acknowledged before they are stored, some are lost', {}, async () => {
     const { stored } = await run(acknowledgedEarly);
     expect(stored.length).toBeLessThan(events);
   });

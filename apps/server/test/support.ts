@@ -1,4 +1,4 @@
-import { createTemplate, type Template, testPostgresUrl } from '@earshot/testkit';
+import { migratedTemplate, type Template } from '@earshot/testkit';
 import { pino } from 'pino';
 import { type Database, openDatabase } from '../src/engines/database.ts';
 import { migrate } from '../src/engines/migrate.ts';
@@ -13,15 +13,15 @@ export function silentEvents(): Events {
   return createEvents(silentLog, createMetrics());
 }
 
+/** What every test finds in its database; done once per run. */
+export async function fillTemplate(url: string): Promise<void> {
+  await migrate(url);
+  await using database = openTestDatabase(url);
+  await createMaintenance(database).ensureAhead();
+}
+
 export function createMigratedTemplate(): Promise<Template> {
-  return createTemplate({
-    postgresUrl: testPostgresUrl(),
-    migrate: async (url) => {
-      await migrate(url);
-      await using database = openTestDatabase(url);
-      await createMaintenance(database).ensureAhead();
-    },
-  });
+  return Promise.resolve(migratedTemplate());
 }
 
 export function openTestDatabase(url: string, connectionsMax = 8): Database {

@@ -1,5 +1,5 @@
 import type { Platform } from '@earshot/contract';
-import { DEFAULT_TAP_TOKEN, DEFAULT_X_TOKEN, type SandboxOptions, startSandbox } from '@earshot/sandbox';
+import { defaultTapToken, defaultXToken, type SandboxOptions, startSandbox } from '@earshot/sandbox';
 import type { Template } from '@earshot/testkit';
 import type { Bells } from '../src/engines/bells.ts';
 import type { Database } from '../src/engines/database.ts';
@@ -58,7 +58,7 @@ export async function openUpstreamWorld(
     bells: createLocalBells(),
     rules: createRuleStore(database),
     client(platform) {
-      const token = platform === 'x' ? DEFAULT_X_TOKEN : DEFAULT_TAP_TOKEN;
+      const token = platform === 'x' ? defaultXToken : defaultTapToken;
       return countCalls(clients.use(createUpstreamClient({ baseUrl: url, token, name: platform })));
     },
     [Symbol.asyncDispose]: () => clients.disposeAsync(),

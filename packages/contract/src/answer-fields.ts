@@ -3,6 +3,12 @@ import { z } from 'zod';
 export const timestamp = z.iso.datetime({ precision: 3 }).meta({ examples: ['2026-11-14T22:46:00.000Z'] });
 
 export const ruleId = z.string().regex(/^rule_[0-9A-Za-z]+$/);
+export const matchId = z.string().regex(/^mat_[0-9A-Za-z]+$/);
+
+export const nextCursor = z
+  .string()
+  .nullable()
+  .meta({ description: 'Continues the list; null when it is complete.' });
 
 export const ruleTypeSchema = z.enum(['premium', 'regular']).meta({
   description: 'Premium rules (`x`) are limited by the plan; regular rules (`firehose`) are not.',

@@ -1,11 +1,7 @@
 import { z } from 'zod';
-import { timestamp } from './answer-fields.ts';
-import { integer, requestObject, text } from './request-fields.ts';
-
-export const listAuditRequest = requestObject({
-  limit: integer(1, 100).default(50).meta({ description: 'Entries per page.' }),
-  cursor: text({ max: 1_024, description: '`next_cursor` of the page before.' }).optional(),
-});
+import { nextCursor, timestamp } from './answer-fields.ts';
+import { defineOperations } from './operation.ts';
+import { pageCursor, pageLimit, requestObject } from './request-fields.ts';
 
 const stateSchema = z.record(z.string(), z.unknown()).nullable();
 
@@ -28,9 +24,36 @@ export const auditEntrySchema = z
   })
   .meta({ description: 'One change of a rule, a key or a webhook.' });
 
-export const listAuditAnswer = z.strictObject({
-  entries: z.array(auditEntrySchema).meta({ description: 'Newest first.' }),
-  next_cursor: z.string().nullable().meta({ description: 'Continues the list; null when it is complete.' }),
-});
-
 export type AuditEntry = z.output<typeof auditEntrySchema>;
+
+export const auditOperations = defineOperations({
+  ListAudit: {
+    scope: 'audit:read',
+    changes: false,
+    summary: 'List changes',
+    description: 'Lists who changed which rule or key of the account, and when. Newest first.',
+    request: requestObject({ limit: pageLimit, cursor: pageCursor }),
+    answer: z.strictObject({
+      entries: z.array(auditEntrySchema).meta({ description: 'Newest first.' }),
+      next_cursor: nextCursor,
+    }),
+    example: {
+      request: { limit: 50 },
+      answer: {
+        entries: [
+          {
+            id: 'aud_01kb2n0a4c7q5t8w3y6z1v0n2p',
+            created_at: '2026-11-14T22:46:00.000Z',
+            actor: 'key_01kb2m0a4c7q5t8w3y6z1v0n2p',
+            operation: 'CreateRule',
+            target_id: 'rule_01kb2m9x4c7q5t8w3y6z1v0n2p',
+            before: null,
+            after: { name: 'Rust release chatter', state: 'active' },
+            request_id: 'req_01kb2mp8r4t7v1x5z9b3c6d0fg',
+          },
+        ],
+        next_cursor: null,
+      },
+    },
+  },
+});

@@ -1,21 +1,8 @@
 import { z } from 'zod';
 import { timestamp } from './answer-fields.ts';
+import { defineOperations } from './operation.ts';
 import { platformSchema } from './platforms.ts';
-import { alsoWhenFieldsFail, requestIssue, requestObject, requestTime, text } from './request-fields.ts';
-
-export const getCoverageRequest = requestObject({
-  rule_id: text({ max: 100, description: 'Only what was watched for this rule.' }).optional(),
-  platform: platformSchema.optional().meta({ description: 'Only this platform.' }),
-  from: requestTime.optional().meta({ description: 'Begin of the window. Default: a day before its end.' }),
-  to: requestTime.optional().meta({ description: 'End of the window. Default: now.' }),
-}).superRefine((request, context) => {
-  const { data } = partialRequest.safeParse(request);
-  if (typeof data?.from !== 'string' || typeof data.to !== 'string') return;
-  if (Date.parse(data.from) < Date.parse(data.to)) return;
-  context.addIssue(requestIssue('invalid_value', 'Must be later than "from".', ['to']));
-}, alsoWhenFieldsFail);
-
-const partialRequest = z.looseObject({ from: z.unknown(), to: z.unknown() }).partial();
+import { alsoWhenFieldsFail, requestObject, requestTime, text, timesInOrder } from './request-fields.ts';
 
 const repairSchema = z
   .strictObject({
@@ -49,54 +36,74 @@ const intervalSchema = z.strictObject({
   repair: repairSchema.nullable(),
 });
 
-export const getCoverageAnswer = z.strictObject({
-  from: timestamp.meta({
-    description: 'Begin of what the answer speaks of: later than asked when there is too much, or too old.',
-  }),
-  to: timestamp,
-  complete_through: timestamp.nullable().meta({
-    description: 'Everything up to this time is here, apart from the gaps. Null: nothing was watched.',
-  }),
-  intervals: z.array(intervalSchema).meta({ description: 'Per platform, in order of time.' }),
-});
-
-export const getCoverageExample = {
-  request: { rule_id: 'rule_01kb2m8yx4e5r6t7v8w9x0y1z2', from: '2026-11-14T22:47:00.000Z' },
-  answer: {
-    from: '2026-11-14T22:47:00.000Z',
-    to: '2026-11-14T22:51:11.000Z',
-    complete_through: '2026-11-14T22:51:10.000Z',
-    intervals: [
-      {
-        platform: 'x',
-        state: 'live',
+export const coverageOperations = defineOperations({
+  GetCoverage: {
+    scope: 'matches:read',
+    changes: false,
+    summary: 'Get coverage',
+    description:
+      'Says when a rule, or a platform, was listened to: live, with a gap, repaired since, or not watched. So that silence can be told from deafness.',
+    request: requestObject({
+      rule_id: text({ max: 100, description: 'Only what was watched for this rule.' }).optional(),
+      platform: platformSchema.optional().meta({ description: 'Only this platform.' }),
+      from: requestTime
+        .optional()
+        .meta({ description: 'Begin of the window. Default: a day before its end.' }),
+      to: requestTime.optional().meta({ description: 'End of the window. Default: now.' }),
+    }).superRefine((request, context) => {
+      for (const issue of timesInOrder(request, 'from', 'to')) context.addIssue(issue);
+    }, alsoWhenFieldsFail),
+    answer: z.strictObject({
+      from: timestamp.meta({
+        description:
+          'Begin of what the answer speaks of: later than asked when there is too much, or too old.',
+      }),
+      to: timestamp,
+      complete_through: timestamp.nullable().meta({
+        description: 'Everything up to this time is here, apart from the gaps. Null: nothing was watched.',
+      }),
+      intervals: z.array(intervalSchema).meta({ description: 'Per platform, in order of time.' }),
+    }),
+    errors: ['not_found'],
+    example: {
+      request: { rule_id: 'rule_01kb2m8yx4e5r6t7v8w9x0y1z2', from: '2026-11-14T22:47:00.000Z' },
+      answer: {
         from: '2026-11-14T22:47:00.000Z',
-        to: '2026-11-14T22:48:00.000Z',
-        reason: null,
-        repair: null,
+        to: '2026-11-14T22:51:11.000Z',
+        complete_through: '2026-11-14T22:51:10.000Z',
+        intervals: [
+          {
+            platform: 'x',
+            state: 'live',
+            from: '2026-11-14T22:47:00.000Z',
+            to: '2026-11-14T22:48:00.000Z',
+            reason: null,
+            repair: null,
+          },
+          {
+            platform: 'x',
+            state: 'repaired',
+            from: '2026-11-14T22:48:00.000Z',
+            to: '2026-11-14T22:48:04.250Z',
+            reason: 'dropped',
+            repair: {
+              state: 'repaired',
+              via: 'search',
+              reason: null,
+              fidelity: ['retweets_missing', 'deleted_posts_missing'],
+              matches: 2,
+            },
+          },
+          {
+            platform: 'x',
+            state: 'live',
+            from: '2026-11-14T22:48:04.250Z',
+            to: '2026-11-14T22:51:10.000Z',
+            reason: null,
+            repair: null,
+          },
+        ],
       },
-      {
-        platform: 'x',
-        state: 'repaired',
-        from: '2026-11-14T22:48:00.000Z',
-        to: '2026-11-14T22:48:04.250Z',
-        reason: 'dropped',
-        repair: {
-          state: 'repaired',
-          via: 'search',
-          reason: null,
-          fidelity: ['retweets_missing', 'deleted_posts_missing'],
-          matches: 2,
-        },
-      },
-      {
-        platform: 'x',
-        state: 'live',
-        from: '2026-11-14T22:48:04.250Z',
-        to: '2026-11-14T22:51:10.000Z',
-        reason: null,
-        repair: null,
-      },
-    ],
+    },
   },
-} as const;
+});

@@ -10,12 +10,13 @@ export {
 } from './errors.ts';
 export type { JsonSchema } from './json-schemas.ts';
 export type { Key } from './keys.ts';
+export type { SyntaxGuide } from './language.ts';
 export type { Coverage, Match, MatchPayload, Why } from './matches.ts';
 export { openApiDocument } from './openapi.ts';
 export type { OpenApiDocument, OpenApiOperation } from './openapi-types.ts';
+export type { Operation } from './operation.ts';
 export {
   type AnswerOf,
-  type Operation,
   type OperationId,
   operations,
   type RequestInput,
@@ -25,8 +26,8 @@ export { type Platform, platforms } from './platforms.ts';
 export type { Reader } from './readers.ts';
 export { integer, requestObject } from './request-fields.ts';
 export type { RuleExamples } from './rule-examples.ts';
-export type { Rule } from './rules.ts';
+export type { Rule } from './rule-fields.ts';
 export { type Scope, scopes } from './scopes.ts';
-export type { SyntaxGuide } from './syntax.ts';
 export { violationsOf } from './violations.ts';
-export type { Delivery, Webhook } from './webhooks.ts';
+export type { Delivery } from './webhook-deliveries.ts';
+export type { Webhook } from './webhooks.ts';

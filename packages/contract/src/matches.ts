@@ -1,51 +1,20 @@
 import { z } from 'zod';
-import { ruleId, spanSchema, timestamp } from './answer-fields.ts';
+import { matchId, ruleId, spanSchema, timestamp } from './answer-fields.ts';
+import { defineOperations } from './operation.ts';
 import { platformSchema } from './platforms.ts';
 import {
   alsoWhenFieldsFail,
   integer,
+  matchLimit,
+  platformFilter,
   type RequestIssue,
   requestIssue,
   requestObject,
   requestTime,
+  ruleFilter,
   text,
+  timesInOrder,
 } from './request-fields.ts';
-
-export const listMatchesRequest = requestObject({
-  rule_id: text({ max: 100, description: 'Only matches of this rule.' }).optional(),
-  platform: platformSchema.optional().meta({ description: 'Only matches on this platform.' }),
-  limit: integer(1, 100).default(50).meta({ description: 'Number of matches to return.' }),
-  cursor: text({ max: 1_024, description: '`next_cursor` of the answer before.' }).optional(),
-  order: z.enum(['newest', 'oldest']).default('newest').meta({ description: 'Which end to start from.' }),
-  since: requestTime.optional().meta({ description: 'Only matches created at or after this time.' }),
-  until: requestTime.optional().meta({ description: 'Only matches created before this time.' }),
-  wait_seconds: integer(0, 30).optional().meta({
-    description:
-      'Holds the request until something newer than the cursor exists. Only with `order: "oldest"`.',
-  }),
-}).superRefine((request, context) => {
-  for (const issue of contradictions(request)) context.addIssue(issue);
-}, alsoWhenFieldsFail);
-
-const partialRequest = z
-  .looseObject({ order: z.unknown(), wait_seconds: z.unknown(), since: z.unknown(), until: z.unknown() })
-  .partial();
-
-/** Takes anything: it also runs on a request whose fields are missing or wrong. */
-function contradictions(request: unknown): RequestIssue[] {
-  const { data } = partialRequest.safeParse(request);
-  if (data === undefined) return [];
-  const issues: RequestIssue[] = [];
-  if (typeof data.wait_seconds === 'number' && data.order === 'newest') {
-    issues.push(requestIssue('invalid_value', 'Works only with "order": "oldest".', ['wait_seconds']));
-  }
-  if (typeof data.since === 'string' && typeof data.until === 'string') {
-    if (Date.parse(data.since) >= Date.parse(data.until)) {
-      issues.push(requestIssue('invalid_value', 'Must be later than "since".', ['until']));
-    }
-  }
-  return issues;
-}
 
 const payloadSchema = z
   .strictObject({
@@ -90,7 +59,7 @@ const whySchema = z
 
 export const matchSchema = z
   .strictObject({
-    id: z.string().regex(/^mat_[0-9A-Za-z]+$/),
+    id: matchId,
     rule_id: ruleId,
     rule_version: z.int().min(1).meta({ description: 'Version of the rule that matched.' }),
     created_at: timestamp,
@@ -121,17 +90,106 @@ export const coverageSchema = z
   })
   .meta({ description: 'Whether silence means that nothing happened.' });
 
-export const listMatchesAnswer = z.strictObject({
-  matches: z.array(matchSchema),
-  next_cursor: z.string().nullable().meta({
-    description: 'Continues in the same direction. Never null with `order: "oldest"`: keep it and ask again.',
-  }),
-  coverage: coverageSchema
-    .nullable()
-    .meta({ description: 'Null unless the request names a rule or a platform.' }),
-});
-
 export type Match = z.output<typeof matchSchema>;
 export type Why = z.output<typeof whySchema>;
 export type MatchPayload = z.output<typeof payloadSchema>;
 export type Coverage = z.output<typeof coverageSchema>;
+
+/** Takes anything: it also runs on a request whose fields are missing or wrong. */
+function contradictions(request: unknown): RequestIssue[] {
+  const waiting = z.looseObject({ order: z.literal('newest'), wait_seconds: z.number() }).safeParse(request);
+  const message = 'Works only with "order": "oldest".';
+  return [
+    ...(waiting.success ? [requestIssue('invalid_value', message, ['wait_seconds'])] : []),
+    ...timesInOrder(request, 'since', 'until'),
+  ];
+}
+
+export const matchOperations = defineOperations({
+  ListMatches: {
+    path: '/matches',
+    scope: 'matches:read',
+    changes: false,
+    summary: 'List matches',
+    description:
+      'Lists stored matches. To follow them, ask with `order: "oldest"`, keep `next_cursor`, and ask again with it.',
+    request: requestObject({
+      rule_id: ruleFilter.optional(),
+      platform: platformFilter,
+      limit: matchLimit,
+      cursor: text({ max: 1_024, description: '`next_cursor` of the answer before.' }).optional(),
+      order: z.enum(['newest', 'oldest']).default('newest').meta({ description: 'Which end to start from.' }),
+      since: requestTime.optional().meta({ description: 'Only matches created at or after this time.' }),
+      until: requestTime.optional().meta({ description: 'Only matches created before this time.' }),
+      wait_seconds: integer(0, 30).optional().meta({
+        description:
+          'Holds the request until something newer than the cursor exists. Only with `order: "oldest"`.',
+      }),
+    }).superRefine((request, context) => {
+      for (const issue of contradictions(request)) context.addIssue(issue);
+    }, alsoWhenFieldsFail),
+    answer: z.strictObject({
+      matches: z.array(matchSchema),
+      next_cursor: z.string().nullable().meta({
+        description:
+          'Continues in the same direction. Never null with `order: "oldest"`: keep it and ask again.',
+      }),
+      coverage: coverageSchema
+        .nullable()
+        .meta({ description: 'Null unless the request names a rule or a platform.' }),
+    }),
+    errors: ['not_found', 'out_of_range'],
+    example: {
+      request: { rule_id: 'rule_01kb2m9x4c7q5t8w3y6z1v0n2p', order: 'oldest', limit: 50, wait_seconds: 20 },
+      answer: {
+        matches: [
+          {
+            id: 'mat_01kb2mj3s6d9f2g5h8k1m4n7q0',
+            rule_id: 'rule_01kb2m9x4c7q5t8w3y6z1v0n2p',
+            rule_version: 1,
+            created_at: '2026-11-14T22:51:09.120Z',
+            platform: 'x',
+            platform_post_id: '1989472511223344556',
+            via: 'stream',
+            payload: {
+              url: 'https://x.com/ferris/status/1989472511223344556',
+              title: null,
+              text: 'Rust 2027 release day! Nothing broke.',
+              author: { id: '2244994945', name: 'Ferris', handle: 'ferris' },
+              published_at: '2026-11-14T22:51:08.000Z',
+              language: 'en',
+              raw: { data: { id: '1989472511223344556', text: 'Rust 2027 release day! Nothing broke.' } },
+            },
+            why: {
+              verdict: 'match',
+              confidence: 'exact',
+              evidence: [
+                {
+                  rule_span: { start: 0, end: 11 },
+                  field: 'phrase',
+                  path: 'data.text',
+                  text_span: { start: 0, end: 9 },
+                  text: 'Rust 2027',
+                },
+              ],
+              undecided: [],
+            },
+          },
+        ],
+        next_cursor: 'c1.MTk4OTQ3MjUx.5b1f0c7e',
+        coverage: {
+          complete_through: '2026-11-14T22:51:10.000Z',
+          gaps: [
+            {
+              platform: 'x',
+              from: '2026-11-14T22:48:00.000Z',
+              to: '2026-11-14T22:48:04.250Z',
+              reason: 'dropped',
+              repaired: true,
+            },
+          ],
+        },
+      },
+    },
+  },
+});

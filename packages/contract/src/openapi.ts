@@ -1,9 +1,9 @@
 import { diagnosticSchema, violationSchema } from './answer-fields.ts';
 import { auditEntrySchema } from './audit.ts';
-import { type ErrorCode, errorCodes, errorSchema } from './errors.ts';
-import { examples } from './examples.ts';
+import { type ErrorCode, errorCodes, errorSchema, exampleError } from './errors.ts';
 import { type JsonSchema, jsonSchemas } from './json-schemas.ts';
 import { keySchema } from './keys.ts';
+import { syntaxGuideSchema } from './language.ts';
 import { coverageSchema, matchSchema } from './matches.ts';
 import type {
   OpenApiDocument,
@@ -12,11 +12,12 @@ import type {
   OpenApiParameter,
   OpenApiResponse,
 } from './openapi-types.ts';
-import { type Operation, operations } from './operations.ts';
+import type { Operation } from './operation.ts';
+import { operations } from './operations.ts';
 import { readerSchema } from './readers.ts';
-import { ruleSchema } from './rules.ts';
-import { syntaxGuideSchema } from './syntax.ts';
-import { deliverySchema, webhookSchema } from './webhooks.ts';
+import { ruleSchema } from './rule-fields.ts';
+import { deliverySchema } from './webhook-deliveries.ts';
+import { webhookSchema } from './webhooks.ts';
 
 const VERSION_LABEL = '1';
 
@@ -205,14 +206,14 @@ function errorResponses(codes: readonly ErrorCode[]): Record<string, OpenApiResp
 }
 
 function errorExample(code: ErrorCode | undefined): object {
-  const { request_id } = examples.error.details;
-  return code === undefined || code === examples.error.code
-    ? examples.error
+  const { request_id } = exampleError.details;
+  return code === undefined || code === exampleError.code
+    ? exampleError
     : { code, message: `${errorCodes[code].title}.`, details: { request_id } };
 }
 
 function defaultErrorResponse(): OpenApiResponse {
-  const response = answer('Any error.', { $ref: schemaRef('Error') }, examples.error);
+  const response = answer('Any error.', { $ref: schemaRef('Error') }, exampleError);
   return {
     ...response,
     headers: { ...response.headers, 'retry-after': { $ref: '#/components/headers/RetryAfter' } },

@@ -1,68 +1,13 @@
 import { z } from 'zod';
 import { ruleId, timestamp } from './answer-fields.ts';
-import { coverageSchema, matchSchema } from './matches.ts';
+import { coverageSchema, matchOperations, matchSchema } from './matches.ts';
+import { defineOperations } from './operation.ts';
 import { platformSchema } from './platforms.ts';
-import { integer, requestObject, text } from './request-fields.ts';
+import { integer, matchLimit, platformFilter, requestObject, ruleFilter, text } from './request-fields.ts';
 
 const cursor = z.string().meta({ description: 'Opaque; it belongs to the account and to the filter.' });
 
-export const streamMatchesRequest = requestObject({
-  rule_id: text({ max: 100, description: 'Only matches of this rule.' }).optional(),
-  platform: platformSchema.optional().meta({ description: 'Only matches on this platform.' }),
-  cursor: text({
-    max: 1_024,
-    description:
-      'Where to begin: the `id` of an event, or `next_cursor` of a list with the same filter and `order: "oldest"`. Without it the stream begins now. The header `Last-Event-ID`, which clients send when they reconnect, goes before.',
-  }).optional(),
-});
-
-/** One event of the stream. */
-export const streamMatchesAnswer = z
-  .strictObject({
-    id: cursor.meta({ description: 'Continues the stream behind this event.' }),
-    event: z.enum(['open', 'match']).meta({ description: '`open` comes first and only tells the `id`.' }),
-    data: matchSchema.meta({ description: 'The match. Of `open`: `{}`.' }),
-  })
-  .meta({ description: 'One event of the stream.' });
-
 const readerName = text({ max: 100, description: 'Name of the reader, chosen by you.' });
-
-export const readMatchesRequest = requestObject({
-  reader: readerName,
-  rule_id: text({ max: 100, description: 'At the first use: only matches of this rule.' }).optional(),
-  platform: platformSchema
-    .optional()
-    .meta({ description: 'At the first use: only matches on this platform.' }),
-  start: z.enum(['oldest', 'now']).default('oldest').meta({
-    description: 'At the first use: from the oldest match that is kept, or only those from now on.',
-  }),
-  limit: integer(1, 100).default(50).meta({ description: 'Number of matches to return.' }),
-  wait_seconds: integer(0, 30).optional().meta({ description: 'Holds the request until there is a match.' }),
-});
-
-export const readMatchesAnswer = z.strictObject({
-  matches: z.array(matchSchema).meta({ description: 'Not acknowledged yet, oldest first.' }),
-  cursor: cursor.nullable().meta({
-    description: 'Acknowledges these matches, with `AckMatches`. Null when there are none.',
-  }),
-  coverage: coverageSchema
-    .nullable()
-    .meta({ description: 'Null unless the reader has a rule or a platform.' }),
-});
-
-export const ackMatchesRequest = requestObject({
-  reader: readerName,
-  cursor: text({ max: 1_024, description: '`cursor` of an answer of `ReadMatches`.' }),
-  rewind: z.boolean().default(false).meta({
-    description:
-      'Also goes back, to read again what was acknowledged. Otherwise an older cursor changes nothing.',
-  }),
-});
-
-export const ackMatchesAnswer = z.strictObject({
-  reader: z.string(),
-  moved: z.boolean().meta({ description: 'False when the reader was there already, or further.' }),
-});
 
 export const readerSchema = z
   .strictObject({
@@ -74,14 +19,135 @@ export const readerSchema = z
   })
   .meta({ description: 'A named reader: the server keeps how far it is.' });
 
-export const listReadersRequest = requestObject({});
-
-export const listReadersAnswer = z.strictObject({
-  readers: z.array(readerSchema).meta({ description: 'All readers of the account, by name.' }),
-});
-
-export const deleteReaderRequest = requestObject({ reader: readerName });
-
-export const deleteReaderAnswer = z.strictObject({ reader: z.string(), deleted_at: timestamp });
-
 export type Reader = z.output<typeof readerSchema>;
+
+const { coverage: exampleCoverage, matches } = matchOperations.ListMatches.example.answer;
+const [exampleMatch] = matches;
+const exampleRuleId = exampleMatch.rule_id;
+const exampleCursor = 'c1.MTk4OTQ3MjUx.5b1f0c7e';
+const reader = 'morning-report';
+
+/** The ways to follow matches. */
+export const readerOperations = defineOperations({
+  StreamMatches: {
+    method: 'GET',
+    path: '/matches/stream',
+    scope: 'matches:read',
+    changes: false,
+    stream: true,
+    summary: 'Stream matches',
+    description:
+      'Server-sent events: every match as it comes, for as long as the connection lasts, and a comment every 15 seconds. After an interruption send the last `id` as `Last-Event-ID`, as clients for server-sent events do, and nothing is missed.',
+    request: requestObject({
+      rule_id: ruleFilter.optional(),
+      platform: platformFilter,
+      cursor: text({
+        max: 1_024,
+        description:
+          'Where to begin: the `id` of an event, or `next_cursor` of a list with the same filter and `order: "oldest"`. Without it the stream begins now. The header `Last-Event-ID`, which clients send when they reconnect, goes before.',
+      }).optional(),
+    }),
+    answer: z
+      .strictObject({
+        id: cursor.meta({ description: 'Continues the stream behind this event.' }),
+        event: z.enum(['open', 'match']).meta({ description: '`open` comes first and only tells the `id`.' }),
+        data: matchSchema.meta({ description: 'The match. Of `open`: `{}`.' }),
+      })
+      .meta({ description: 'One event of the stream.' }),
+    errors: ['not_found', 'out_of_range'],
+    example: {
+      request: { rule_id: exampleRuleId },
+      answer: { id: exampleCursor, event: 'match', data: exampleMatch },
+    },
+  },
+  ReadMatches: {
+    scope: 'matches:read',
+    changes: false,
+    summary: 'Read matches with a named reader',
+    description:
+      'Gives what this reader has not acknowledged yet, and the same again until `AckMatches` moves it. A reader is made at its first use; its filter is then part of it and need not be sent again.',
+    request: requestObject({
+      reader: readerName,
+      rule_id: text({ max: 100, description: 'At the first use: only matches of this rule.' }).optional(),
+      platform: platformSchema
+        .optional()
+        .meta({ description: 'At the first use: only matches on this platform.' }),
+      start: z.enum(['oldest', 'now']).default('oldest').meta({
+        description: 'At the first use: from the oldest match that is kept, or only those from now on.',
+      }),
+      limit: matchLimit,
+      wait_seconds: integer(0, 30)
+        .optional()
+        .meta({ description: 'Holds the request until there is a match.' }),
+    }),
+    answer: z.strictObject({
+      matches: z.array(matchSchema).meta({ description: 'Not acknowledged yet, oldest first.' }),
+      cursor: cursor.nullable().meta({
+        description: 'Acknowledges these matches, with `AckMatches`. Null when there are none.',
+      }),
+      coverage: coverageSchema
+        .nullable()
+        .meta({ description: 'Null unless the reader has a rule or a platform.' }),
+    }),
+    errors: ['not_found', 'already_exists', 'failed_precondition', 'out_of_range'],
+    example: {
+      request: { reader, rule_id: exampleRuleId, limit: 20, wait_seconds: 20 },
+      answer: { matches: [exampleMatch], cursor: exampleCursor, coverage: exampleCoverage },
+    },
+  },
+  AckMatches: {
+    scope: 'matches:read',
+    changes: false,
+    summary: 'Acknowledge matches',
+    description:
+      'Moves a named reader behind the matches that came with the cursor. Sent twice, it does nothing the second time.',
+    request: requestObject({
+      reader: readerName,
+      cursor: text({ max: 1_024, description: '`cursor` of an answer of `ReadMatches`.' }),
+      rewind: z.boolean().default(false).meta({
+        description:
+          'Also goes back, to read again what was acknowledged. Otherwise an older cursor changes nothing.',
+      }),
+    }),
+    answer: z.strictObject({
+      reader: z.string(),
+      moved: z.boolean().meta({ description: 'False when the reader was there already, or further.' }),
+    }),
+    errors: ['not_found'],
+    example: { request: { reader, cursor: exampleCursor }, answer: { reader, moved: true } },
+  },
+  ListReaders: {
+    scope: 'matches:read',
+    changes: false,
+    summary: 'List named readers',
+    description: 'Lists the named readers of the account.',
+    request: requestObject({}),
+    answer: z.strictObject({
+      readers: z.array(readerSchema).meta({ description: 'All readers of the account, by name.' }),
+    }),
+    example: {
+      request: {},
+      answer: {
+        readers: [
+          {
+            name: reader,
+            rule_id: exampleRuleId,
+            platform: null,
+            created_at: '2026-11-14T22:46:00.000Z',
+            acknowledged_at: '2026-11-15T08:00:00.000Z',
+          },
+        ],
+      },
+    },
+  },
+  DeleteReader: {
+    scope: 'matches:read',
+    changes: true,
+    summary: 'Delete a named reader',
+    description: 'Forgets the reader and how far it was. Matches are not touched.',
+    request: requestObject({ reader: readerName }),
+    answer: z.strictObject({ reader: z.string(), deleted_at: timestamp }),
+    errors: ['not_found', 'aborted'],
+    example: { request: { reader }, answer: { reader, deleted_at: '2026-11-15T08:00:00.000Z' } },
+  },
+});

@@ -144,23 +144,44 @@ export const requestTime = z
   })
   .meta({ format: 'date-time' });
 
+/** Later than `from`, where both are there and are times. Takes anything: it also runs on a request with wrong fields. */
+export function timesInOrder(request: unknown, from: string, to: string): RequestIssue[] {
+  const times = z.looseObject({ [from]: z.string(), [to]: z.string() }).safeParse(request);
+  if (!times.success) return [];
+  const isOutOfOrder = Date.parse(String(times.data[from])) >= Date.parse(String(times.data[to]));
+  return isOutOfOrder ? [requestIssue('invalid_value', `Must be later than "${from}".`, [to])] : [];
+}
+
 /** Beyond this length zod gives up before it looks at the entries: a hostile list costs nothing. */
 const LIST_LENGTH_MAX = 100;
 
-/** More entries than platforms need no check of their own: one of them is then unknown or listed twice. */
-export const distinctPlatforms = z
-  .array(platformSchema)
-  .max(LIST_LENGTH_MAX)
-  .superRefine(
-    (listed, context) => {
-      if (listed.length === 0)
-        context.addIssue(requestIssue('too_short', 'Must name at least one platform.'));
-      for (const platform of platforms) {
-        const second = listed.indexOf(platform, listed.indexOf(platform) + 1);
-        if (second > 0)
-          context.addIssue(requestIssue('duplicate', `${quote(platform)} is listed twice.`, [second]));
-      }
-    },
-    { when: ({ value }) => Array.isArray(value) },
-  )
-  .meta({ minItems: 1, maxItems: platforms.length, uniqueItems: true });
+/** At least one of the choices, none twice. More entries than choices need no check: one is then unknown or listed twice. */
+export function distinct<const Choice extends string>(choices: readonly Choice[], noun: string) {
+  return z
+    .array(z.enum(choices))
+    .max(LIST_LENGTH_MAX)
+    .superRefine(
+      (listed, context) => {
+        if (listed.length === 0)
+          context.addIssue(requestIssue('too_short', `Must name at least one ${noun}.`));
+        for (const choice of choices) {
+          const second = listed.indexOf(choice, listed.indexOf(choice) + 1);
+          if (second > 0)
+            context.addIssue(requestIssue('duplicate', `${quote(choice)} is listed twice.`, [second]));
+        }
+      },
+      { when: ({ value }) => Array.isArray(value) },
+    )
+    .meta({ minItems: 1, maxItems: choices.length, uniqueItems: true });
+}
+
+export const distinctPlatforms = distinct(platforms, 'platform');
+
+/** What several requests have in common. */
+export const ruleFilter = text({ max: 100, description: 'Only matches of this rule.' });
+export const platformFilter = platformSchema
+  .optional()
+  .meta({ description: 'Only matches on this platform.' });
+export const pageLimit = integer(1, 100).default(50).meta({ description: 'Entries per page.' });
+export const matchLimit = integer(1, 100).default(50).meta({ description: 'Number of matches to return.' });
+export const pageCursor = text({ max: 1_024, description: '`next_cursor` of the page before.' }).optional();

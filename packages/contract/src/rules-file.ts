@@ -10,7 +10,7 @@ import {
   overrides,
   ruleIntent,
   ruleName,
-} from './rules.ts';
+} from './rule-fields.ts';
 import { type RequestViolation, violationAt } from './violations.ts';
 
 function needsValue(value: unknown, context: z.core.$RefinementCtx): void {

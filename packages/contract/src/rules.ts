@@ -1,174 +1,265 @@
 import { z } from 'zod';
-import { diagnosticSchema, ruleId, ruleTypeSchema, timestamp } from './answer-fields.ts';
-import { type Platform, perPlatform, platformSchema, platforms } from './platforms.ts';
+import { diagnosticSchema, nextCursor, ruleId, timestamp } from './answer-fields.ts';
+import { defineOperations } from './operation.ts';
+import { perPlatform } from './platforms.ts';
 import {
   alsoWhenFieldsFail,
   distinctPlatforms,
-  eachUnknownKey,
-  integer,
+  pageCursor,
   queryInteger,
-  type RequestIssue,
   requestIssue,
   requestObject,
-  requestTime,
   text,
 } from './request-fields.ts';
 import { ruleExamples } from './rule-examples.ts';
-import { suggest } from './suggest.ts';
-import { quote } from './violations.ts';
-
-/** The platforms' own limits come from their validators; this one only bounds the work. */
-const OVERRIDE_LENGTH_MAX = 4_096;
-
-const override = text({ max: OVERRIDE_LENGTH_MAX, description: "The rule in the platform's own syntax." });
-
-export const overrides = z
-  .strictObject({ x: override.optional(), firehose: override.optional() })
-  .superRefine((_, context) => {
-    context.issues = eachUnknownKey(context.issues, unknownOverride);
-  }, alsoWhenFieldsFail)
-  .meta({ description: 'Exactly one entry for each listed platform.' });
-
-function unknownOverride(key: string): RequestIssue {
-  const meant = suggest(key, platforms);
-  const hint = `Did you mean ${meant === undefined ? platforms.map(quote).join(' or ') : quote(meant)}?`;
-  return requestIssue('extra_override', `${quote(key)} is not a platform. ${hint}`, [key]);
-}
-
-export const ruleName = text({ max: 200, description: 'Name of the rule, for people.' });
-export const ruleIntent = text({ max: 2_000, description: 'What the rule is for; context for agents.' });
-export const expiresAt = requestTime.nullable().meta({
-  description: 'When the rule is paused by itself: a time in the future, or null for never.',
-});
-
-export const managedPattern = /^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/;
-
-export const managedName = (description: string) =>
-  text({ max: 100, description })
-    .superRefine((name, context) => {
-      if (!managedPattern.test(name)) context.addIssue(badManagedName());
-    })
-    .meta({ pattern: managedPattern.source });
-
-export function badManagedName(): RequestIssue {
-  const message =
-    'Must be up to 100 letters, digits, dots, dashes and underscores, and begin with one of the first two.';
-  return requestIssue('invalid_value', message);
-}
-
-/** Who keeps a rule as code: the file's set, and the rule's key in it. Together unique among the account's rules. */
-export const managedBy = requestObject({
-  set: managedName('The set that the rule belongs to: the `set` of a rules file.'),
-  key: managedName('What the rule is called in its set.'),
-}).meta({
-  description:
-    'For rules that are kept as code. `earshot apply` changes and deletes only the rules of its own set; a pair is given to one rule at a time.',
-});
-
-export const ifVersion = integer(1, 2_147_483_647).optional().meta({
-  description:
-    'Only if the rule still has this version; otherwise `failed_precondition`, and nothing is done.',
-});
-
-export const createRuleRequest = requestObject({
-  name: ruleName,
-  intent: ruleIntent,
-  platforms: distinctPlatforms.meta({ description: 'Platforms to create the rule on.' }),
+import {
+  expiresAt,
+  ifVersion,
+  managedBy,
+  overrideMismatches,
   overrides,
-  expires_at: expiresAt.optional(),
-  examples: ruleExamples.optional(),
-  managed_by: managedBy.optional(),
-}).superRefine((request, context) => {
-  for (const issue of overrideMismatches(request)) context.addIssue(issue);
-}, alsoWhenFieldsFail);
+  registration,
+  ruleIntent,
+  ruleName,
+  ruleSchema,
+} from './rule-fields.ts';
 
-/** Takes anything: it also runs on a request whose fields are missing or wrong. */
-export function overrideMismatches(request: unknown): RequestIssue[] {
-  const parts = z
-    .looseObject({ platforms: z.array(platformSchema), overrides: z.looseObject({}) })
-    .safeParse(request);
-  if (!parts.success) return [];
-  const { platforms: listed, overrides } = parts.data;
-  return platforms.flatMap((platform) => {
-    const given = Object.hasOwn(overrides, platform);
-    if (given === listed.includes(platform)) return [];
-    return [given ? extraOverride(platform) : missingOverride(platform)];
-  });
-}
+const askedRuleId = text({ max: 100, description: 'Id of the rule.' });
 
-function extraOverride(platform: Platform): RequestIssue {
-  const message = `${quote(platform)} is not in "platforms": list it there or remove this entry.`;
-  return requestIssue('extra_override', message, ['overrides', platform]);
-}
+const exampleId = 'rule_01kb2m9x4c7q5t8w3y6z1v0n2p';
+const exampleExamples = {
+  must_match: [{ platform: 'x', payload: { text: 'The Rust 2027 release is out' } }],
+  must_not_match: [{ platform: 'x', payload: { text: 'How to get rust off a 2027 model' } }],
+} as const;
+const exampleRule = {
+  id: exampleId,
+  name: 'Rust release chatter',
+  intent: 'Hear about new Rust releases and the problems people meet with them.',
+  created_at: '2026-11-14T22:46:00.000Z',
+  updated_at: '2026-11-14T22:46:00.000Z',
+  version: 1,
+  state: 'active',
+  expires_at: null,
+  examples: exampleExamples,
+  managed_by: null,
+  platforms: {
+    x: {
+      platform_rule_id: '1989471234567890123',
+      value: '"rust 2027" (release OR broke) -is:retweet',
+      translated_value: '"rust 2027" (broke OR release) -is:retweet',
+      status: 'active',
+      rule_type: 'premium',
+      active_since: '2026-11-14T22:46:00.412Z',
+      last_match_at: '2026-11-14T22:51:09.120Z',
+      match_count: 3,
+    },
+  },
+} as const;
 
-function missingOverride(platform: Platform): RequestIssue {
-  const message = `${quote(platform)} is in "platforms" and needs a rule here.`;
-  return requestIssue('missing_override', message, ['overrides', platform]);
-}
-
-const ruleStatus = z.enum(['active', 'pending', 'failed', 'paused']).meta({
-  description:
-    '`active`: the platform is watched for it. `pending`: it will be shortly. `failed`: the platform refuses it. `paused`: the rule is paused.',
-});
-
-const registration = {
-  platform_rule_id: z.string().meta({ description: "The rule's id on the platform." }),
-  translated_value: z.string().meta({ description: 'The value registered on the platform.' }),
-  status: ruleStatus,
-};
-
-export const createRuleAnswer = z.strictObject({
-  rule_id: ruleId,
-  platforms: perPlatform(z.strictObject({ ...registration, warnings: z.array(diagnosticSchema) })),
-  equivalent_rule_id: ruleId.optional().meta({
-    description: 'A rule of the account that has the same values on the same platforms, if there is one.',
-  }),
-});
-
-export const listRulesRequest = requestObject({
-  limit: queryInteger(1, 1_000)
-    .optional()
-    .meta({ description: 'Rules per page. Without it, all rules are listed.' }),
-  cursor: text({ max: 1_024, description: '`next_cursor` of the page before.' }).optional(),
-});
-
-const rulePlatformSchema = z.strictObject({
-  ...registration,
-  value: z.string().meta({ description: 'The value as it was written.' }),
-  rule_type: ruleTypeSchema,
-  active_since: timestamp.nullable(),
-  last_match_at: timestamp.nullable(),
-  match_count: z.int().min(0),
-});
-
-export const ruleSchema = z
-  .strictObject({
-    id: ruleId,
-    name: z.string(),
-    intent: z.string(),
-    created_at: timestamp,
-    updated_at: timestamp,
-    version: z.int().min(1).meta({ description: 'Grows with each change of the rule.' }),
-    state: z.enum(['active', 'paused', 'failed']),
-    expires_at: timestamp.nullable().meta({
-      description: 'When the rule is paused by itself; a paused rule with a time in the past has expired.',
+export const ruleOperations = defineOperations({
+  CreateRule: {
+    scope: 'rules:write',
+    changes: true,
+    summary: 'Create a rule',
+    description:
+      'Creates the rule on all listed platforms, or fails and leaves nothing behind. Its `examples` are checked first.',
+    request: requestObject({
+      name: ruleName,
+      intent: ruleIntent,
+      platforms: distinctPlatforms.meta({ description: 'Platforms to create the rule on.' }),
+      overrides,
+      expires_at: expiresAt.optional(),
+      examples: ruleExamples.optional(),
+      managed_by: managedBy.optional(),
+    }).superRefine((request, context) => {
+      for (const issue of overrideMismatches(request)) context.addIssue(issue);
+    }, alsoWhenFieldsFail),
+    answer: z.strictObject({
+      rule_id: ruleId,
+      platforms: perPlatform(z.strictObject({ ...registration, warnings: z.array(diagnosticSchema) })),
+      equivalent_rule_id: ruleId.optional().meta({
+        description: 'A rule of the account that has the same values on the same platforms, if there is one.',
+      }),
     }),
-    examples: ruleExamples.nullable().meta({ description: 'Items that tell what the rule is for.' }),
-    managed_by: managedBy.nullable().meta({ description: 'Null for a rule that nobody keeps as code.' }),
-    platforms: perPlatform(rulePlatformSchema),
-  })
-  .meta({ description: 'A rule of the account.' });
-
-export const listRulesAnswer = z.strictObject({
-  rules: z.array(ruleSchema).meta({ description: 'Newest first.' }),
-  next_cursor: z.string().nullable().meta({ description: 'Continues the list; null when it is complete.' }),
+    errors: ['already_exists', 'aborted', 'deadline_exceeded'],
+    example: {
+      request: {
+        name: 'Rust release chatter',
+        intent: 'Hear about new Rust releases and the problems people meet with them.',
+        platforms: ['x', 'firehose'],
+        overrides: {
+          x: '"rust 2027" (release OR broke) -is:retweet',
+          firehose: '"rust 2027" AND (release OR broke)',
+        },
+        examples: exampleExamples,
+      },
+      answer: {
+        rule_id: exampleId,
+        platforms: {
+          x: {
+            platform_rule_id: '1989471234567890123',
+            translated_value: '"rust 2027" (broke OR release) -is:retweet',
+            status: 'active',
+            warnings: [],
+          },
+          firehose: {
+            platform_rule_id: '48213',
+            translated_value: '(added:"broke" OR added:"release") AND added:"rust 2027"',
+            status: 'active',
+            warnings: [],
+          },
+        },
+      },
+    },
+  },
+  ListRules: {
+    method: 'GET',
+    scope: 'rules:read',
+    changes: false,
+    summary: 'List rules',
+    description: 'Lists the rules of the account, newest first. Without parameters the answer is complete.',
+    request: requestObject({
+      limit: queryInteger(1, 1_000)
+        .optional()
+        .meta({ description: 'Rules per page. Without it, all rules are listed.' }),
+      cursor: pageCursor,
+    }),
+    answer: z.strictObject({
+      rules: z.array(ruleSchema).meta({ description: 'Newest first.' }),
+      next_cursor: nextCursor,
+    }),
+    example: { request: { limit: '100' }, answer: { rules: [exampleRule], next_cursor: null } },
+  },
+  GetRule: {
+    scope: 'rules:read',
+    changes: false,
+    summary: 'Get a rule',
+    description: 'Answers one rule as it is now.',
+    request: requestObject({ rule_id: askedRuleId }),
+    answer: ruleSchema,
+    errors: ['not_found'],
+    example: { request: { rule_id: exampleId }, answer: exampleRule },
+  },
+  UpdateRule: {
+    scope: 'rules:write',
+    changes: true,
+    summary: 'Change a rule',
+    description:
+      'Changes the fields that are named, as the next version of the rule. A new value is registered before the old one is given up, so no post between them is missed; for some seconds the old one may still match, and such matches bear its version. When a platform refuses the new value, the rule stays as it was.',
+    request: requestObject({
+      rule_id: askedRuleId,
+      name: ruleName.optional(),
+      intent: ruleIntent.optional(),
+      platforms: distinctPlatforms
+        .optional()
+        .meta({ description: 'All platforms that the rule shall be on; together with `overrides`.' }),
+      overrides: overrides.optional().meta({
+        description: 'Exactly one entry for each listed platform; together with `platforms`.',
+      }),
+      expires_at: expiresAt.optional(),
+      examples: ruleExamples.nullable().optional().meta({
+        description:
+          'In place of those that the rule has; null for none. Left out, the present ones are checked.',
+      }),
+      managed_by: managedBy.nullable().optional().meta({
+        description: 'Gives the rule to a set of rules that are kept as code; null takes it out.',
+      }),
+      if_version: ifVersion,
+    }).superRefine((request, context) => {
+      const { rule_id: _, if_version: __, ...changes } = request ?? {};
+      if (Object.keys(changes).length === 0)
+        context.addIssue(requestIssue('required', 'Name at least one field to change.'));
+      for (const [given, missing] of [
+        ['platforms', 'overrides'],
+        ['overrides', 'platforms'],
+      ] as const) {
+        if (given in changes && !(missing in changes))
+          context.addIssue(
+            requestIssue('required', `"${missing}" is required together with "${given}".`, [missing]),
+          );
+      }
+      for (const issue of overrideMismatches(request)) context.addIssue(issue);
+    }, alsoWhenFieldsFail),
+    answer: ruleSchema,
+    errors: ['not_found', 'already_exists', 'failed_precondition', 'aborted', 'deadline_exceeded'],
+    example: {
+      request: {
+        rule_id: exampleId,
+        platforms: ['x'],
+        overrides: { x: '"rust 2027" release' },
+        expires_at: '2026-12-31T00:00:00.000Z',
+      },
+      answer: {
+        ...exampleRule,
+        updated_at: '2026-11-15T07:00:00.000Z',
+        version: 2,
+        expires_at: '2026-12-31T00:00:00.000Z',
+        platforms: {
+          x: {
+            ...exampleRule.platforms.x,
+            platform_rule_id: '1989480000000000001',
+            value: '"rust 2027" release',
+            translated_value: '"rust 2027" release',
+            active_since: '2026-11-15T06:59:59.800Z',
+          },
+        },
+      },
+    },
+  },
+  PauseRule: {
+    scope: 'rules:write',
+    changes: true,
+    summary: 'Pause a rule',
+    description:
+      'Takes the rule from its platforms and keeps it with its matches. A paused rule still counts as a rule of the plan.',
+    request: requestObject({ rule_id: askedRuleId }),
+    answer: ruleSchema,
+    errors: ['not_found', 'failed_precondition', 'aborted'],
+    example: {
+      request: { rule_id: exampleId },
+      answer: {
+        ...exampleRule,
+        updated_at: '2026-11-15T07:30:00.000Z',
+        state: 'paused',
+        platforms: {
+          x: {
+            ...exampleRule.platforms.x,
+            platform_rule_id: '',
+            status: 'paused',
+            active_since: null,
+          },
+        },
+      },
+    },
+  },
+  ResumeRule: {
+    scope: 'rules:write',
+    changes: true,
+    summary: 'Resume a paused rule',
+    description: 'Registers the rule on all its platforms again, or fails and leaves it paused.',
+    request: requestObject({ rule_id: askedRuleId }),
+    answer: ruleSchema,
+    errors: ['not_found', 'failed_precondition', 'aborted', 'deadline_exceeded'],
+    example: {
+      request: { rule_id: exampleId },
+      answer: { ...exampleRule, updated_at: '2026-11-15T07:45:00.000Z' },
+    },
+  },
+  DeleteRule: {
+    scope: 'rules:write',
+    changes: true,
+    summary: 'Delete a rule',
+    description:
+      'Deletes the rule. Its matches stop being listed at once, and it leaves the platforms within seconds.',
+    request: requestObject({
+      rule_id: text({ max: 100, description: 'Id of the rule to delete.' }),
+      if_version: ifVersion,
+    }),
+    answer: z.strictObject({ rule_id: ruleId, deleted_at: timestamp }),
+    errors: ['not_found', 'failed_precondition', 'aborted'],
+    example: {
+      request: { rule_id: exampleId },
+      answer: { rule_id: exampleId, deleted_at: '2026-11-15T08:00:00.000Z' },
+    },
+  },
 });
-
-export const deleteRuleRequest = requestObject({
-  rule_id: text({ max: 100, description: 'Id of the rule to delete.' }),
-  if_version: ifVersion,
-});
-
-export const deleteRuleAnswer = z.strictObject({ rule_id: ruleId, deleted_at: timestamp });
-
-export type Rule = z.output<typeof ruleSchema>;

@@ -1,38 +1,28 @@
 import { z } from 'zod';
 import { ruleId, timestamp } from './answer-fields.ts';
+import { defineOperations } from './operation.ts';
 import { platformSchema } from './platforms.ts';
 import {
   alsoWhenFieldsFail,
-  integer,
+  platformFilter,
   requestIssue,
   requestObject,
-  requestTime,
+  ruleFilter,
   text,
 } from './request-fields.ts';
 
-const webhookId = z.string().regex(/^whk_[0-9A-Za-z]+$/);
-const matchId = z.string().regex(/^mat_[0-9A-Za-z]+$/);
-const asked = text({ max: 100, description: 'Id of the webhook.' });
+export const webhookId = z.string().regex(/^whk_[0-9A-Za-z]+$/);
+export const askedWebhookId = text({ max: 100, description: 'Id of the webhook.' });
 const name = text({ max: 200, description: 'A name that no other webhook of the account has.' });
 const url = text({
   max: 2_000,
   description: 'Where the matches are posted: `https`, port 443 or 8443, on the public internet.',
-});
-const ruleFilter = text({ max: 100, description: 'Only matches of this rule.' });
-
-export const createWebhookRequest = requestObject({
-  name,
-  url,
-  rule_id: ruleFilter.optional(),
-  platform: platformSchema.optional().meta({ description: 'Only matches on this platform.' }),
 });
 
 const secret = z.string().nullable().meta({
   description:
     'The signing secret, `whsec_…`. It is shown this once: when the answer is repeated for an `Idempotency-Key`, it is null.',
 });
-
-export const createWebhookAnswer = z.strictObject({ webhook_id: webhookId, secret, created_at: timestamp });
 
 export const webhookSchema = z
   .strictObject({
@@ -57,100 +47,117 @@ export const webhookSchema = z
   })
   .meta({ description: 'An endpoint that matches are pushed to.' });
 
-export const listWebhooksRequest = requestObject({});
-export const listWebhooksAnswer = z.strictObject({
-  webhooks: z.array(webhookSchema).meta({ description: 'Newest first.' }),
-});
-
-export const updateWebhookRequest = requestObject({
-  webhook_id: asked,
-  name: name.optional(),
-  url: url.optional(),
-  rule_id: ruleFilter.nullable().optional().meta({ description: 'Only this rule; null: every rule.' }),
-  platform: platformSchema.nullable().optional().meta({ description: 'Only this platform; null: both.' }),
-  state: z.enum(['active', 'paused']).optional().meta({
-    description: '`active` also enables a disabled webhook. It goes on where it stopped.',
-  }),
-}).superRefine((request, context) => {
-  const { webhook_id: _, ...changes } = request ?? {};
-  if (Object.keys(changes).length === 0)
-    context.addIssue(requestIssue('required', 'Name at least one field to change.'));
-}, alsoWhenFieldsFail);
-
-export const deleteWebhookRequest = requestObject({ webhook_id: asked });
-export const deleteWebhookAnswer = z.strictObject({ webhook_id: webhookId, deleted_at: timestamp });
-
-export const rotateWebhookSecretRequest = requestObject({ webhook_id: asked });
-export const rotateWebhookSecretAnswer = z.strictObject({
-  webhook_id: webhookId,
-  secret,
-  previous_valid_until: timestamp.meta({
-    description: 'Until then every message also bears the signature of the secret before.',
-  }),
-});
-
-const attemptFields = {
-  outcome: z.enum(['delivered', 'failed', 'refused', 'gone', 'not_sent', 'parked']).meta({
-    description:
-      '`refused`: a 4xx answer. `not_sent`: our own network failed, which is not held against the endpoint. `parked`: a match that the endpoint refuses while it takes others; it was left out.',
-  }),
-  status: z.int().nullable().meta({ description: 'HTTP status; null when there was no answer.' }),
-  latency_ms: z.int().min(0).nullable(),
-  detail: z.string().nullable().meta({ description: 'Why there was no answer.' }),
-  response: z.string().nullable().meta({ description: 'The first 1 KiB of the answer.' }),
-};
-
-export const testWebhookRequest = requestObject({ webhook_id: asked });
-export const testWebhookAnswer = z.strictObject({ webhook_id: webhookId, ...attemptFields });
-
-export const deliverySchema = z
-  .strictObject({
-    id: z.string().regex(/^dlv_[0-9A-Za-z]+$/),
-    at: timestamp,
-    message_id: z.string().nullable().meta({
-      description: 'The `webhook-id` header: the same on every attempt. Null for a parked match.',
-    }),
-    attempt: z.int().min(1).nullable().meta({ description: 'Null for a parked match.' }),
-    match_count: z.int().min(1),
-    first_match_id: matchId,
-    last_match_id: matchId,
-    ...attemptFields,
-  })
-  .meta({ description: 'One attempt to deliver a batch, or one match that was parked.' });
-
-export const listDeliveriesRequest = requestObject({
-  webhook_id: asked,
-  outcome: z
-    .enum(['delivered', 'failed', 'refused', 'gone', 'not_sent', 'parked'])
-    .optional()
-    .meta({ description: 'Only these, such as `parked` for the matches that were left out.' }),
-  limit: integer(1, 100).default(50).meta({ description: 'Entries per page.' }),
-  cursor: text({ max: 1_024, description: '`next_cursor` of the page before.' }).optional(),
-});
-export const listDeliveriesAnswer = z.strictObject({
-  deliveries: z.array(deliverySchema).meta({
-    description: 'Newest first. What was delivered is listed for a day, everything else for 30 days.',
-  }),
-  next_cursor: z.string().nullable().meta({ description: 'Continues the list; null when it is complete.' }),
-});
-
-export const replayWebhookRequest = requestObject({
-  webhook_id: asked,
-  since: requestTime
-    .optional()
-    .meta({ description: 'Again from the first match created at or after this time.' }),
-  from_match_id: text({ max: 100, description: 'Again from this match on.' }).optional(),
-}).superRefine((request, context) => {
-  const given = [request?.since, request?.from_match_id].filter((one) => one !== undefined);
-  if (given.length !== 1)
-    context.addIssue(requestIssue('required', 'Name either "since" or "from_match_id".', ['since']));
-}, alsoWhenFieldsFail);
-export const replayWebhookAnswer = z.strictObject({
-  webhook_id: webhookId,
-  from_match_id: matchId.nullable().meta({
-    description: 'The first match that is sent again; null when there is none, and nothing changed.',
-  }),
-});
-
 export type Webhook = z.output<typeof webhookSchema>;
-export type Delivery = z.output<typeof deliverySchema>;
+
+export const exampleWebhookId = 'whk_01kb2n0a4c7q5t8w3y6z1v0n2p';
+const created_at = '2026-11-14T22:46:00.000Z';
+const exampleWebhook = {
+  id: exampleWebhookId,
+  name: 'alerts',
+  url: 'https://hooks.example.com/earshot',
+  rule_id: 'rule_01kb2m9x4c7q5t8w3y6z1v0n2p',
+  platform: null,
+  state: 'active',
+  disabled_because: null,
+  failing_since: null,
+  next_attempt_at: null,
+  created_at,
+  updated_at: created_at,
+} as const;
+
+/** Matches pushed to a URL, signed by Standard Webhooks. */
+export const webhookOperations = defineOperations({
+  CreateWebhook: {
+    scope: 'webhooks:write',
+    changes: true,
+    summary: 'Create a webhook',
+    description:
+      'Posts every match from now on to the URL: signed by Standard Webhooks, in order, at least once. The secret is shown once.',
+    request: requestObject({
+      name,
+      url,
+      rule_id: ruleFilter.optional(),
+      platform: platformFilter,
+    }),
+    answer: z.strictObject({ webhook_id: webhookId, secret, created_at: timestamp }),
+    errors: ['not_found', 'already_exists', 'failed_precondition', 'aborted'],
+    example: {
+      request: { name: exampleWebhook.name, url: exampleWebhook.url, rule_id: exampleWebhook.rule_id },
+      answer: { webhook_id: exampleWebhookId, secret: 'whsec_…', created_at },
+    },
+  },
+  ListWebhooks: {
+    scope: 'webhooks:read',
+    changes: false,
+    summary: 'List webhooks',
+    description: 'Lists the webhooks of the account and how they are doing, without their secrets.',
+    request: requestObject({}),
+    answer: z.strictObject({
+      webhooks: z.array(webhookSchema).meta({ description: 'Newest first.' }),
+    }),
+    example: { request: {}, answer: { webhooks: [exampleWebhook] } },
+  },
+  UpdateWebhook: {
+    scope: 'webhooks:write',
+    changes: true,
+    summary: 'Change, pause or enable a webhook',
+    description:
+      'Changes the fields that are named. A webhook that was paused or disabled goes on where it stopped.',
+    request: requestObject({
+      webhook_id: askedWebhookId,
+      name: name.optional(),
+      url: url.optional(),
+      rule_id: ruleFilter.nullable().optional().meta({ description: 'Only this rule; null: every rule.' }),
+      platform: platformSchema.nullable().optional().meta({ description: 'Only this platform; null: both.' }),
+      state: z.enum(['active', 'paused']).optional().meta({
+        description: '`active` also enables a disabled webhook. It goes on where it stopped.',
+      }),
+    }).superRefine((request, context) => {
+      const { webhook_id: _, ...changes } = request ?? {};
+      if (Object.keys(changes).length === 0)
+        context.addIssue(requestIssue('required', 'Name at least one field to change.'));
+    }, alsoWhenFieldsFail),
+    answer: webhookSchema,
+    errors: ['not_found', 'already_exists', 'aborted'],
+    example: {
+      request: { webhook_id: exampleWebhookId, state: 'paused' },
+      answer: { ...exampleWebhook, state: 'paused', updated_at: '2026-11-15T08:00:00.000Z' },
+    },
+  },
+  DeleteWebhook: {
+    scope: 'webhooks:write',
+    changes: true,
+    summary: 'Delete a webhook',
+    description: 'Ends the deliveries. A message that is under way may still arrive.',
+    request: requestObject({ webhook_id: askedWebhookId }),
+    answer: z.strictObject({ webhook_id: webhookId, deleted_at: timestamp }),
+    errors: ['not_found', 'aborted'],
+    example: {
+      request: { webhook_id: exampleWebhookId },
+      answer: { webhook_id: exampleWebhookId, deleted_at: '2026-11-15T08:00:00.000Z' },
+    },
+  },
+  RotateWebhookSecret: {
+    scope: 'webhooks:write',
+    changes: true,
+    summary: 'Give a webhook a new secret',
+    description: 'For 24 hours messages bear the signatures of both secrets.',
+    request: requestObject({ webhook_id: askedWebhookId }),
+    answer: z.strictObject({
+      webhook_id: webhookId,
+      secret,
+      previous_valid_until: timestamp.meta({
+        description: 'Until then every message also bears the signature of the secret before.',
+      }),
+    }),
+    errors: ['not_found', 'failed_precondition', 'aborted'],
+    example: {
+      request: { webhook_id: exampleWebhookId },
+      answer: {
+        webhook_id: exampleWebhookId,
+        secret: 'whsec_…',
+        previous_valid_until: '2026-11-16T08:00:00.000Z',
+      },
+    },
+  },
+});

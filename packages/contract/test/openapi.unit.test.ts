@@ -2,7 +2,8 @@ import { expect, test } from 'vitest';
 import { errorCodes } from '../src/errors.ts';
 import { openApiDocument } from '../src/openapi.ts';
 import type { OpenApiOperation } from '../src/openapi-types.ts';
-import { type Operation, operations } from '../src/operations.ts';
+import type { Operation } from '../src/operation.ts';
+import { operations } from '../src/operations.ts';
 import { scopes } from '../src/scopes.ts';
 import { mismatch } from './json-schema-mismatch.ts';
 

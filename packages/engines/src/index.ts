@@ -1,7 +1,13 @@
+export { compileCache } from './compile-cache.ts';
 export type { Nats, NatsNode, NatsPorts, NatsSettings } from './nats.ts';
 export { startNats } from './nats.ts';
 export { findNatsServer } from './nats-server-binary.ts';
-export { type ServerReady, startSandboxProgram, startServerProgram } from './own-programs.ts';
+export {
+  loadServerProgram,
+  type ServerReady,
+  startSandboxProgram,
+  startServerProgram,
+} from './own-programs.ts';
 export type { Postgres } from './postgres.ts';
 export { startPostgres } from './postgres.ts';
 export { isRunning, stopPid } from './process.ts';

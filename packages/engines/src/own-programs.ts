@@ -1,7 +1,10 @@
+import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
+import { compileCache } from './compile-cache.ts';
 import { type Program, startProgram } from './program.ts';
 
 const script = (path: string): string => fileURLToPath(new URL(`../../../${path}`, import.meta.url));
+const serverScript = script('apps/server/src/main.ts');
 
 /** The sandbox in place of X and Firehose; ready with its address. */
 export function startSandboxProgram(options: {
@@ -14,6 +17,17 @@ export function startSandboxProgram(options: {
     env: {},
     readReady: (line) => (line.startsWith('{"url"') ? String(JSON.parse(line).url) : undefined),
     ...options,
+  });
+}
+
+/**
+ * Loads the server once, so that the compile cache has it: a program writes there when it ends, and one that is killed does
+ * not. It ends at once, because it has no configuration.
+ */
+export async function loadServerProgram(): Promise<void> {
+  const env = compileCache();
+  await new Promise<void>((resolve) => {
+    execFile(process.execPath, [serverScript], { env }, () => resolve());
   });
 }
 
@@ -32,7 +46,7 @@ export function startServerProgram({
 }): Promise<Program<ServerReady>> {
   return startProgram({
     name: 'the server',
-    script: script('apps/server/src/main.ts'),
+    script: serverScript,
     env: { EARSHOT_PORT: '0', EARSHOT_METRICS_PORT: '0', ...env },
     logFile,
     readReady: (line): ServerReady | undefined =>

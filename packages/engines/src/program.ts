@@ -1,4 +1,5 @@
 import { readFile, stat } from 'node:fs/promises';
+import { compileCache } from './compile-cache.ts';
 import { spawnServer, waitUntilReady } from './process.ts';
 
 /** A program of our own in a process of its own: the server, the sandbox. */
@@ -35,7 +36,7 @@ export async function startProgram<Ready>(options: ProgramOptions<Ready>): Promi
   const server = await spawnServer({
     command: process.execPath,
     args: [script, ...args],
-    env,
+    env: { ...compileCache(), ...env },
     logFile,
     lifetime: 'parent',
   });

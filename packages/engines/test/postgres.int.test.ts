@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { skipUnless } from '../../testkit/src/vitest-skips.ts';
 import type { Postgres } from '../src/postgres.ts';
 import { startPostgres } from '../src/postgres.ts';
 import { findPostgresBinaries } from '../src/postgres-binaries.ts';
@@ -67,8 +68,9 @@ test('a crash-left pid file that now names another process of that user does not
   expect(await query('SELECT 1')).toBe('1');
 });
 
-test.skipIf(process.getuid?.() !== 0)(
+test(
   'as root, a folder that the unprivileged user cannot enter still gives a server, with its data elsewhere',
+  skipUnless('root', process.getuid?.() === 0 ? null : 'another user runs this'),
   async () => {
     const home = await mkdtemp(join(tmpdir(), 'earshot-private-home-'));
     await using hidden = await startPostgres({ dir: join(home, 'checkout/postgres') });

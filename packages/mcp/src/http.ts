@@ -1,6 +1,5 @@
 import type { Earshot } from '@earshot/sdk';
 import { createMcpHandler } from '@modelcontextprotocol/server';
-import { createEstimateTokens } from './content/estimate-tokens.ts';
 import { createMcpServer } from './server.ts';
 
 export interface McpOverHttpOptions {
@@ -18,13 +17,12 @@ export interface McpOverHttp {
  * subscribe to ever changes, so subscriptions are refused rather than kept open.
  */
 export function createMcpOverHttp({ onFault }: McpOverHttpOptions): McpOverHttp {
-  const estimateTokens = createEstimateTokens();
   const senders = new WeakMap<Request, Earshot>();
   const handler = createMcpHandler(
     ({ requestInfo }) => {
       const earshot = requestInfo && senders.get(requestInfo);
       if (!earshot) throw new Error('a request reached the MCP server without a sender');
-      return createMcpServer({ earshot, estimateTokens, onFault });
+      return createMcpServer({ earshot, onFault });
     },
     { legacy: 'stateless', maxSubscriptions: 0 },
   );

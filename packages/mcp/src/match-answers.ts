@@ -2,14 +2,13 @@ import { integer } from '@earshot/contract';
 import type { Match } from '@earshot/sdk';
 import { z } from 'zod';
 import { type MatchesAnswer, type MatchPage, maxTokensMin } from './content/answer-matches.ts';
-import { createAnswerPage } from './content/answer-page.ts';
-import { newNonce } from './content/nonce.ts';
+import { answerPage } from './content/answer-page.ts';
 import { explainSilence } from './silence.ts';
 import { InvalidArguments, type ToolAnswer, type ToolCall } from './tool.ts';
 
 export const maxTokens = integer(maxTokensMin, 20_000)
   .default(5_000)
-  .meta({ description: 'Bounds the answer; what does not fit is left for the next call' });
+  .meta({ description: 'Bounds the answer, by an estimate; what does not fit is left for the next call' });
 
 export const expand = z.array(z.string()).max(10).default([]).meta({
   description: 'Ids (mat_…) of the last answer to show in full, alone; other arguments as before',
@@ -35,7 +34,6 @@ export interface MatchesSource {
 /** Matches as a tool result; when there are none, with what is known about why. */
 export async function answerWithMatches(source: MatchesSource, call: ToolCall): Promise<ToolAnswer> {
   const { asked, cursorField } = source;
-  const answerPage = createAnswerPage({ estimateTokens: call.estimateTokens, newNonce });
   const bounds = { maxTokens: asked.max_tokens, cursorField };
   if (asked.expand.length > 0) {
     const page = await findExpanded(source);

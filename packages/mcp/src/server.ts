@@ -1,6 +1,5 @@
 import type { Earshot } from '@earshot/sdk';
 import { McpServer, type StandardSchemaWithJSON } from '@modelcontextprotocol/server';
-import type { EstimateTokens } from './content/estimate-tokens.ts';
 import { inputJsonSchema, outputJsonSchema } from './json-schema.ts';
 import { addPrompts } from './prompts.ts';
 import { addResources } from './resources.ts';
@@ -11,7 +10,6 @@ import { tools } from './tools.ts';
 export interface McpServerOptions {
   /** The account's Earshot: with its key. */
   readonly earshot: Earshot;
-  readonly estimateTokens: EstimateTokens;
   /** A tool failed by a fault of ours; the caller is told no more than that. */
   readonly onFault: (error: unknown) => void;
 }
@@ -32,7 +30,7 @@ export function createMcpServer(options: McpServerOptions): McpServer {
   return server;
 }
 
-function addTool(server: McpServer, tool: Tool, { onFault, ...used }: McpServerOptions): void {
+function addTool(server: McpServer, tool: Tool, { earshot, onFault }: McpServerOptions): void {
   const { name, title, description, annotations } = tool;
   const { inputSchema, outputSchema } = schemasOf(tool);
   server.registerTool(
@@ -41,7 +39,7 @@ function addTool(server: McpServer, tool: Tool, { onFault, ...used }: McpServerO
     async (args, context) => {
       const { signal } = context.mcpReq;
       try {
-        const { structured, text } = await tool.answer(args, { ...used, signal });
+        const { structured, text } = await tool.answer(args, { earshot, signal });
         return { content: [{ type: 'text', text }], structuredContent: structured };
       } catch (error) {
         signal.throwIfAborted();

@@ -1,6 +1,5 @@
 import type { Earshot } from '@earshot/sdk';
 import { serveStdio } from '@modelcontextprotocol/server/stdio';
-import { createEstimateTokens } from './content/estimate-tokens.ts';
 import { createMcpServer } from './server.ts';
 
 /** Over stdin and stdout of this process, which then belong to the protocol alone. */
@@ -8,8 +7,7 @@ export function serveMcpOverStdio(options: {
   readonly earshot: Earshot;
   readonly onFault: (error: unknown) => void;
 }): AsyncDisposable {
-  const estimateTokens = createEstimateTokens();
-  const served = serveStdio(() => createMcpServer({ ...options, estimateTokens }), {
+  const served = serveStdio(() => createMcpServer(options), {
     // The SDK's own words are pages long.
     onerror: (cause) => options.onFault(new Error('Left out what is no message of the protocol.', { cause })),
   });

@@ -1,7 +1,6 @@
 import { type Violation, violationsOf } from '@earshot/contract';
 import type { Earshot } from '@earshot/sdk';
 import type { z } from 'zod';
-import type { EstimateTokens } from './content/estimate-tokens.ts';
 
 /** What tools may ask for: nothing that sends data out, and no keys. */
 type ForTools = Pick<
@@ -26,7 +25,6 @@ export interface ToolCall {
   readonly earshot: ForTools;
   /** The caller has gone, or does not want the answer any more. */
   readonly signal: AbortSignal;
-  readonly estimateTokens: EstimateTokens;
 }
 
 export interface ToolAnswer {

@@ -3,15 +3,10 @@ import * as fc from 'fast-check';
 import { countTokens } from 'gpt-tokenizer/encoding/o200k_base';
 import { describe, expect, test } from 'vitest';
 import { maxTokensMin } from '../src/content/answer-matches.ts';
-import { type AnswerPageOptions, createAnswerPage } from '../src/content/answer-page.ts';
-import { createEstimateTokens } from '../src/content/estimate-tokens.ts';
-import { newNonce } from '../src/content/nonce.ts';
+import { type AnswerPageOptions, answerPage } from '../src/content/answer-page.ts';
 import { aMatch } from './a-match.ts';
 import { separate } from './injections/fence.ts';
 import { english, nastyText } from './nasty-texts.ts';
-
-const estimateTokens = createEstimateTokens();
-const answerPage = createAnswerPage({ estimateTokens, newNonce });
 
 interface Shown {
   readonly counts: { found: number; shown: number; left_out: number; not_expanded?: number };
@@ -153,7 +148,7 @@ describe('an answer with matches', { timeout: 60_000 }, () => {
     const texts = [english.repeat(6), english.repeat(5), english.repeat(6)];
     const matches = texts.map((text, index) => aMatch(index + 1, { text }));
     const wanted = matches[1]?.id ?? '';
-    const { structured } = await answer({ read: list(matches), maxTokens: 4_000, expand: [wanted, 'mat_0'] });
+    const { structured } = await answer({ read: list(matches), maxTokens: 4_500, expand: [wanted, 'mat_0'] });
     expect(structured.matches[1]?.content.text).toBe(english.repeat(5));
     expect(structured.matches[0]?.content.text?.length).toBeLessThan(english.length * 2);
     expect(structured.counts.not_expanded).toBe(1);

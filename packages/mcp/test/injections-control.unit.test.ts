@@ -1,6 +1,5 @@
 import { expect, test, vi } from 'vitest';
 import { answerMatches } from '../src/content/answer-matches.ts';
-import { createEstimateTokens } from '../src/content/estimate-tokens.ts';
 import { newNonce } from '../src/content/nonce.ts';
 import { aMatch } from './a-match.ts';
 import { separate, unseenIn } from './injections/fence.ts';
@@ -8,8 +7,6 @@ import { injections } from './injections/index.ts';
 
 /** Control: the code as it is, with what makes words visible switched off. */
 vi.mock('../src/content/visible.ts', () => ({ visible: (words: string) => words }));
-
-const estimateTokens = createEstimateTokens();
 
 /** Which families are noticed by the checks of injections.unit.test.ts, when each answer bears this nonce. */
 function noticed(nonce: () => string, seen: string): Set<string> {
@@ -22,7 +19,6 @@ function noticed(nonce: () => string, seen: string): Set<string> {
       maxTokens: 1_000_000,
       cursorField: 'ack',
       nonce: nonce(),
-      estimateTokens,
     });
     try {
       separate(answer);

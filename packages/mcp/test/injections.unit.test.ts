@@ -1,19 +1,17 @@
 import type { Match } from '@earshot/sdk';
 import { describe, expect, test } from 'vitest';
 import { answerMatches } from '../src/content/answer-matches.ts';
-import { createEstimateTokens } from '../src/content/estimate-tokens.ts';
 import { newNonce } from '../src/content/nonce.ts';
 import { aMatch } from './a-match.ts';
 import { markupIn, separate, unseenIn } from './injections/fence.ts';
 import { harmless, injections } from './injections/index.ts';
 
-const estimateTokens = createEstimateTokens();
 const seen = newNonce();
 const corpus = injections(seen);
 
 function answer(matches: readonly Match[], maxTokens = 2_000_000) {
   const page = { matches: [...matches], cursor: 'a-cursor', coverage: null };
-  return answerMatches({ ...page, maxTokens, cursorField: 'next_cursor', nonce: newNonce(), estimateTokens });
+  return answerMatches({ ...page, maxTokens, cursorField: 'next_cursor', nonce: newNonce() });
 }
 
 /** The same words in every place that strangers fill. */

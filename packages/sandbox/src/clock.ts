@@ -1,15 +1,14 @@
 /**
- * Waiting periods of the services (keep-alive, windows, retention) run `speed` times faster than real time.
- * Instants never do: everything that leaves the sandbox as a timestamp or id is real wall time, because
- * consumers file events by their day.
+ * The periods of the services (keep-alive, rate limit windows, retention) pass `speed` times faster than real time.
+ * Timestamps and ids are always wall-clock time, because clients file what they receive by its day.
  */
-export type Clock = {
-  nowMs: () => number;
-  /** How long a documented period lasts in real milliseconds. */
-  realMs: (servicePeriodMs: number) => number;
-  after: (servicePeriodMs: number, action: () => void) => Cancel;
-  every: (servicePeriodMs: number, action: () => void) => Cancel;
-};
+export interface Clock {
+  readonly nowMs: () => number;
+  /** A documented period in real milliseconds. */
+  realMs(servicePeriodMs: number): number;
+  after(servicePeriodMs: number, action: () => void): Cancel;
+  every(servicePeriodMs: number, action: () => void): Cancel;
+}
 
 export type Cancel = () => void;
 

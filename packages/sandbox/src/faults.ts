@@ -2,17 +2,17 @@ import type { JsonObject } from './http/json.ts';
 import type { Random } from './random.ts';
 
 /**
- * Faults that the control surface arms. Those of kind `now` act once, when they are armed, on everything in
- * their scope; the others wait and fire when a request or record in their scope passes, `count` times.
+ * The faults that the control API can arm. `now` acts once, when it is armed, on everything in its scope; `waits`
+ * fires on the next requests or records in its scope, `count` times.
  */
-export const FAULT_KINDS = {
+export const faultKinds = {
   rule_refused: 'waits',
   rules_status: 'waits',
   rules_delay: 'waits',
   rules_lost_answer: 'waits',
   stream_status: 'waits',
   stream_empty: 'waits',
-  stuck_slot: 'waits',
+  stuck_connection: 'waits',
   duplicate_delivery: 'waits',
   out_of_order: 'waits',
   split_chunks: 'waits',
@@ -30,34 +30,37 @@ export const FAULT_KINDS = {
   rules_vanish: 'now',
 } as const;
 
-export type FaultKind = keyof typeof FAULT_KINDS;
+export type FaultKind = keyof typeof faultKinds;
 export type Platform = 'x' | 'firehose';
 
-export type Fault = {
-  id: string;
-  kind: FaultKind;
-  /** Undefined means both. */
-  platform: Platform | undefined;
+export interface Fault {
+  readonly id: string;
+  readonly kind: FaultKind;
+  /** Undefined means both platforms. */
+  readonly platform: Platform | undefined;
   /** Undefined means every app and tap. */
-  token: string | undefined;
-  /** How often it may still fire; null is without end. */
+  readonly token: string | undefined;
+  /** How often it will still fire; null means without limit. */
   remaining: number | null;
   fired: number;
-  params: JsonObject;
-};
+  readonly params: JsonObject;
+}
 
-export type FaultScope = { platform: Platform; token: string };
+export interface FaultScope {
+  readonly platform: Platform;
+  readonly token: string;
+}
 
-export type Faults = {
-  arm: (fault: Pick<Fault, 'kind' | 'platform' | 'token' | 'remaining' | 'params'>) => Fault;
-  list: () => readonly Fault[];
-  clear: () => void;
-  /** The first armed fault that fits, counted as fired; undefined when nothing is armed. */
-  take: (kind: FaultKind, scope: FaultScope, fits?: (params: JsonObject) => boolean) => Fault | undefined;
-};
+export interface Faults {
+  arm(fault: Pick<Fault, 'kind' | 'platform' | 'token' | 'remaining' | 'params'>): Fault;
+  list(): readonly Fault[];
+  clear(): void;
+  /** The first armed fault that fits, counted as fired; undefined when there is none. */
+  take(kind: FaultKind, scope: FaultScope, fits?: (params: JsonObject) => boolean): Fault | undefined;
+}
 
 export function isFaultKind(value: unknown): value is FaultKind {
-  return typeof value === 'string' && Object.hasOwn(FAULT_KINDS, value);
+  return typeof value === 'string' && Object.hasOwn(faultKinds, value);
 }
 
 export function createFaults(): Faults {
@@ -105,7 +108,7 @@ export function textParam(params: JsonObject, name: string, otherwise: string): 
   return typeof value === 'string' ? value : otherwise;
 }
 
-/** The line end that closes a record travels alone. */
+/** Separates the line end from the record before it. */
 export function splitLineEnd(bytes: Buffer): Buffer[] {
   const isLineEnd = (byte: number | undefined) => byte === 0x0a || byte === 0x0d;
   let end = bytes.length;
@@ -113,7 +116,7 @@ export function splitLineEnd(bytes: Buffer): Buffer[] {
   return [bytes.subarray(0, end), bytes.subarray(end)];
 }
 
-/** Cuts at random bytes, so also inside a UTF-8 sequence and inside a line end. */
+/** Cuts at random bytes, also inside a UTF-8 sequence or a line end. */
 export function splitAtRandom(bytes: Buffer, random: Random): Buffer[] {
   const pieces: Buffer[] = [];
   let start = 0;

@@ -1,10 +1,10 @@
 import { parseArgs } from 'node:util';
-import { DEFAULT_TAP_TOKEN, DEFAULT_X_TOKEN, type SandboxOptions } from './options.ts';
+import { defaultTapToken, defaultXToken, type SandboxOptions } from './options.ts';
 import { startSandbox } from './sandbox.ts';
 
-const USAGE = `Usage: node packages/sandbox/src/main.ts [options]
+const usage = `Usage: node packages/sandbox/src/main.ts [options]
   --port <n>            port on 127.0.0.1; 0 takes a free one (default 0)
-  --speed <n>           how many times faster periods pass (default 1)
+  --speed <n>           how many times faster the services' periods pass (default 1)
   --x-token <token>     an X app; repeat for several
   --tap-token <token>   a Firehose tap; repeat for several
   --x-rule-cap <n>      rules that an X app takes (default 1000)
@@ -12,9 +12,9 @@ const USAGE = `Usage: node packages/sandbox/src/main.ts [options]
   --management-key <k>  the Firehose management key
   --rule-delay-ms <n>   real time until a rule change reaches an open X stream
   --excerpt-chars <n>   characters around a hit that a Firehose event shows (default all)
-  --feed <posts,pages>  made-up posts and pages per second, for example 5,1
+  --feed <posts,pages>  invented posts and pages per second, for example 5,1
   --seed <n>            seed of the feed (default 1)
-  --no-rate-limits      switch the rate limits of both services off`;
+  --no-rate-limits      switch off the rate limits of both services`;
 
 const { values } = parseArgs({
   options: {
@@ -35,7 +35,7 @@ const { values } = parseArgs({
 });
 
 if (values.help) {
-  console.log(USAGE);
+  console.log(usage);
 } else {
   const sandbox = await startSandbox(readOptions());
   console.log(JSON.stringify({ url: sandbox.url }));
@@ -43,7 +43,7 @@ if (values.help) {
 }
 
 function readOptions(): SandboxOptions {
-  const { 'x-token': xTokens = [DEFAULT_X_TOKEN], 'tap-token': tapTokens = [DEFAULT_TAP_TOKEN] } = values;
+  const { 'x-token': xTokens = [defaultXToken], 'tap-token': tapTokens = [defaultTapToken] } = values;
   const cap = (text: string | undefined) => (text === undefined ? {} : { ruleCap: toNumber(text) });
   const [postsPerSecond = 0, pagesPerSecond = 0] = values.feed?.split(',').map(toNumber) ?? [];
   return {

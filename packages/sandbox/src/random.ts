@@ -1,14 +1,14 @@
-/** Seeded, so that a run can be repeated. Not for secrets. */
-export type Random = {
+/** Random numbers from a seed, so that a run can be repeated. Not for secrets. */
+export interface Random {
   /** In [0, 1). */
-  fraction: () => number;
+  fraction(): number;
   /** A whole number in [min, max]. */
-  integer: (min: number, max: number) => number;
-  chance: (probability: number) => boolean;
-  pick: <T>(choices: readonly [T, ...T[]]) => T;
-};
+  integer(min: number, max: number): number;
+  chance(probability: number): boolean;
+  pick<T>(choices: readonly [T, ...T[]]): T;
+}
 
-/** The mulberry32 generator: 32 bits of state are plenty for made-up posts. */
+/** The mulberry32 generator. */
 export function createRandom(seed: number): Random {
   let state = seed >>> 0;
   const fraction = () => {

@@ -1,17 +1,32 @@
-export type FixedWindowVerdict = { allowed: boolean; limit: number; remaining: number; resetAtMs: number };
+export interface FixedWindowVerdict {
+  readonly allowed: boolean;
+  readonly limit: number;
+  readonly remaining: number;
+  readonly resetAtMs: number;
+}
 /** Calls since the start. */
-export type CallCount = { made: number; refused: number };
-export type FixedWindow = { take(): FixedWindowVerdict; count(): CallCount };
+export interface CallCount {
+  readonly made: number;
+  readonly refused: number;
+}
+export interface FixedWindow {
+  take(): FixedWindowVerdict;
+  count(): CallCount;
+}
 
-type WindowOptions = { limit: number; windowMs: number; nowMs: () => number };
+interface WindowOptions {
+  readonly limit: number;
+  readonly windowMs: number;
+  readonly nowMs: () => number;
+}
 
-/** X counts calls per window and starts a new window when the old one is over (x.md §5.5). */
+/** X counts the calls of a window and starts the next window when it is over (x.md §5.5). */
 export function createFixedWindow({ limit, windowMs, nowMs }: WindowOptions): FixedWindow {
   let resetAtMs = 0;
   let used = 0;
-  const counted = { made: 0, refused: 0 };
+  const calls = { made: 0, refused: 0 };
   return {
-    count: () => counted,
+    count: () => calls,
     take() {
       const now = nowMs();
       if (now >= resetAtMs) {
@@ -19,32 +34,32 @@ export function createFixedWindow({ limit, windowMs, nowMs }: WindowOptions): Fi
         used = 0;
       }
       used += 1;
-      counted[used <= limit ? 'made' : 'refused'] += 1;
+      calls[used <= limit ? 'made' : 'refused'] += 1;
       return { allowed: used <= limit, limit, remaining: Math.max(0, limit - used), resetAtMs };
     },
   };
 }
 
-export type SlidingWindow = {
+export interface SlidingWindow {
   take(): { allowed: true } | { allowed: false; retryAfterMs: number };
   count(): CallCount;
-};
+}
 
-/** Firehose counts the calls of the last minute (firehose.md §14). A refused call does not count. */
+/** Firehose counts the accepted calls of the last minute (firehose.md §14). */
 export function createSlidingWindow({ limit, windowMs, nowMs }: WindowOptions): SlidingWindow {
   const taken: number[] = [];
-  const counted = { made: 0, refused: 0 };
+  const calls = { made: 0, refused: 0 };
   return {
-    count: () => counted,
+    count: () => calls,
     take() {
       const now = nowMs();
       while (taken[0] !== undefined && taken[0] <= now - windowMs) taken.shift();
       const oldest = taken[0];
       if (oldest !== undefined && taken.length >= limit) {
-        counted.refused += 1;
+        calls.refused += 1;
         return { allowed: false, retryAfterMs: oldest + windowMs - now };
       }
-      counted.made += 1;
+      calls.made += 1;
       taken.push(now);
       return { allowed: true };
     },

@@ -1,33 +1,38 @@
-import { type FaultScope, type Faults, numberParam } from './faults.ts';
+import { type FaultKind, type FaultScope, type Faults, numberParam } from './faults.ts';
 import type { StreamPipe } from './stream-pipe.ts';
 
-/** What a wire format makes of the faults that put something before a record. */
-export type WireOddities = {
-  /** A message of a kind that no client knows. */
-  unknown: string;
-  /** A record whose content is no JSON. */
-  broken: string;
-  /** The record made as large as told, or a large one before it. */
-  enlarge: (record: string, bytes: number) => string;
-};
+/** How a wire format carries the faults that change a record or add one before it. */
+export interface RecordFaults {
+  readonly unknownMessage: string;
+  /** A record that is not valid JSON. */
+  readonly brokenRecord: string;
+  /** The record with that many bytes more, or a large one before it. */
+  enlarge(record: string, bytes: number): string;
+}
 
-type RecordWriterOptions = { pipe: StreamPipe; faults: Faults; scope: FaultScope; oddities: WireOddities };
+interface RecordWriterOptions {
+  readonly pipe: StreamPipe;
+  readonly faults: Faults;
+  readonly scope: FaultScope;
+  readonly recordFaults: RecordFaults;
+}
 
-/** Writes the records of one stream the way the armed faults say; without one, each as it is. */
-export function createRecordWriter({ pipe, faults, scope, oddities }: RecordWriterOptions) {
+/** Writes the records of one stream with the armed faults applied. */
+export function createRecordWriter({ pipe, faults, scope, recordFaults }: RecordWriterOptions) {
   let late = '';
   let merged = '';
   let waiting: Array<() => void> = [];
-  const isArmed = (kind: Parameters<Faults['take']>[0]) => faults.take(kind, scope) !== undefined;
+  const isArmed = (kind: FaultKind) => faults.take(kind, scope) !== undefined;
 
   return (record: string, onFlushed: () => void = () => undefined): void => {
     waiting.push(onFlushed);
     let text = record;
     const big = faults.take('big_frame', scope);
-    if (big !== undefined) text = oddities.enlarge(text, numberParam(big.params, 'bytes', 5 * 1024 * 1024));
+    if (big !== undefined)
+      text = recordFaults.enlarge(text, numberParam(big.params, 'bytes', 5 * 1024 * 1024));
     if (isArmed('duplicate_delivery')) text += record;
-    if (isArmed('unknown_message')) text = oddities.unknown + text;
-    if (isArmed('not_json')) text = oddities.broken + text;
+    if (isArmed('unknown_message')) text = recordFaults.unknownMessage + text;
+    if (isArmed('not_json')) text = recordFaults.brokenRecord + text;
     if (late === '' && isArmed('out_of_order')) {
       late = text;
       return;
@@ -42,6 +47,6 @@ export function createRecordWriter({ pipe, faults, scope, oddities }: RecordWrit
     const flushed = waiting;
     waiting = [];
     const split = isArmed('split_chunks') ? 'anywhere' : isArmed('split_line_end') ? 'line_end' : undefined;
-    pipe.write(text, { split, onFlushed: () => flushed.forEach((tell) => tell()) });
+    pipe.write(text, { split, onFlushed: () => flushed.forEach((confirm) => confirm()) });
   };
 }

@@ -9,26 +9,21 @@ import type { Organization } from './firehose/organization.ts';
 import { firehoseRoutes } from './firehose/routes.ts';
 import { createTap } from './firehose/tap.ts';
 import { startServer } from './http/server.ts';
-import {
-  DEFAULT_MANAGEMENT_KEY,
-  DEFAULT_TAP_TOKEN,
-  DEFAULT_X_TOKEN,
-  type SandboxOptions,
-} from './options.ts';
+import { defaultManagementKey, defaultTapToken, defaultXToken, type SandboxOptions } from './options.ts';
 import { createRandom } from './random.ts';
 import { createSnowflakes } from './snowflake.ts';
 import { createXApp } from './x/app.ts';
 import { createArchive } from './x/archive.ts';
 import { xRoutes } from './x/routes.ts';
 
-export type Sandbox = AsyncDisposable & {
-  url: string;
-  close: () => Promise<void>;
-};
+export interface Sandbox extends AsyncDisposable {
+  readonly url: string;
+  close(): Promise<void>;
+}
 
-const SLOW_READER_BYTES = 8 * 1024 * 1024;
+const defaultBacklogBytesMax = 8 * 1024 * 1024;
 
-/** X under `/2/…`, Firehose under `/v1/…` and the control surface under `/sandbox/…`, on one loopback port. */
+/** X under `/2/…`, Firehose under `/v1/…` and the control API under `/sandbox/…`, on one loopback port. */
 export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
   const speed = options.speed ?? 1;
   if (!(speed > 0)) throw new RangeError('speed must be above 0');
@@ -40,25 +35,25 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
   const rateLimits = options.rateLimits ?? true;
   const ruleDelayMs = options.ruleDelayMs ?? clock.realMs(2_000);
 
-  const xApps = options.xApps ?? [{ token: DEFAULT_X_TOKEN }];
+  const xApps = options.xApps ?? [{ token: defaultXToken }];
   const apps = new Map(
-    xApps.map((app) => [app.token, createXApp(app, { clock, nextId, ruleDelayMs, rateLimits })]),
+    xApps.map((app) => [app.token, createXApp({ ...app, clock, nextId, ruleDelayMs, rateLimits })]),
   );
-  const taps = (options.taps ?? [{ token: DEFAULT_TAP_TOKEN }]).map((tap) =>
-    createTap(tap, { clock, rateLimits }),
+  const taps = (options.taps ?? [{ token: defaultTapToken }]).map((tap) =>
+    createTap({ ...tap, clock, rateLimits }),
   );
   const organization: Organization = {
-    managementKey: options.managementKey ?? DEFAULT_MANAGEMENT_KEY,
+    managementKey: options.managementKey ?? defaultManagementKey,
     balanceUsd: options.balanceUsd ?? 10_000,
     excerptChars: options.excerptChars,
     taps: new Map(taps.map((tap) => [tap.id, tap])),
   };
 
-  const backlogBytesMax = options.slowReaderBytes ?? SLOW_READER_BYTES;
+  const backlogBytesMax = options.slowReaderBytes ?? defaultBacklogBytesMax;
   const archive = createArchive();
   const deps = { apps, archive, organization, clock, random, faults, nextId, rateLimits, backlogBytesMax };
-  // Its own generator: what rules match must not change what the feed says.
-  const feed = createFeed({ ...deps, random: createRandom(seed) }, options.feed);
+  // The feed has its own generator, so that armed faults do not change what it publishes.
+  const feed = createFeed({ ...deps, random: createRandom(seed), rates: options.feed });
   const server = await startServer(options.port ?? 0, [
     ...xRoutes(deps),
     ...firehoseRoutes(deps),

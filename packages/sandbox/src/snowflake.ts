@@ -1,13 +1,13 @@
-const X_EPOCH_MS = 1_288_834_974_657n;
-const COUNTER_MASK = 0x3f_ffffn;
+const xEpochMs = 1_288_834_974_657n;
+const counterMask = 0x3f_ffffn;
 
 export type NextSnowflake = (atMs: number) => string;
 
-/** Ids as X makes them: milliseconds above, 22 bits below. The counter keeps ids of one millisecond apart. */
+/** Ids in the format of X: the milliseconds, then 22 bits, which here are a counter that keeps ids unique. */
 export function createSnowflakes(): NextSnowflake {
   let counter = 0n;
   return (atMs) => {
-    counter = (counter + 1n) & COUNTER_MASK;
-    return (((BigInt(Math.trunc(atMs)) - X_EPOCH_MS) << 22n) | counter).toString();
+    counter = (counter + 1n) & counterMask;
+    return (((BigInt(Math.trunc(atMs)) - xEpochMs) << 22n) | counter).toString();
   };
 }

@@ -3,36 +3,49 @@ import { splitAtRandom, splitLineEnd } from './faults.ts';
 import type { Random } from './random.ts';
 
 /**
- * The write side of one open stream. Once closed it stays silent; `onClose` runs exactly once, whichever side
- * ended the connection. A stalled pipe keeps its socket but drops everything it is given.
+ * The write side of one open stream. Writes after its end are ignored; `onClose` runs exactly once, whichever side
+ * closed the connection. A stalled pipe keeps its socket open and discards everything that is written to it.
  */
-export type StreamPipe = {
-  write: (text: string, options?: { split?: Split | undefined; onFlushed?: () => void }) => void;
+export interface StreamPipe {
+  readonly write: (text: string, options?: WriteOptions) => void;
   /** Holds writes back until `uncork`, so that a batch leaves in few packets. */
-  cork: () => void;
-  uncork: () => void;
-  stall: () => void;
-  isStalled: () => boolean;
-  isClosed: () => boolean;
+  cork(): void;
+  uncork(): void;
+  stall(): void;
+  isStalled(): boolean;
+  /** Stops records; keep-alives continue. */
+  mute(): void;
+  /** False once the pipe is ended, closed, stalled or muted. */
+  takesRecords(): boolean;
   /** Bytes accepted but not yet taken by the kernel. */
-  backlogBytes: () => number;
-  onDrain: (action: () => void) => void;
-  /** Regular end: what was written is delivered first. */
-  end: () => void;
-  /** Breaks the connection off. */
-  destroy: () => void;
-  /** The same with a TCP reset. */
-  reset: () => void;
-};
+  backlogBytes(): number;
+  onDrain(action: () => void): void;
+  /** Closes after everything that was written has been sent. */
+  end(): void;
+  /** Closes at once; what was not sent is lost. */
+  destroy(): void;
+  /** Closes at once with a TCP reset. */
+  reset(): void;
+}
 
-export type Split = 'anywhere' | 'line_end';
+interface WriteOptions {
+  readonly split?: Split | undefined;
+  readonly onFlushed?: () => void;
+}
 
-type PipeOptions = { response: ServerResponse; random: Random; onClose: () => void };
+type Split = 'anywhere' | 'line_end';
+
+interface PipeOptions {
+  readonly response: ServerResponse;
+  readonly random: Random;
+  readonly onClose: () => void;
+}
 
 export function createStreamPipe({ response, random, onClose }: PipeOptions): StreamPipe {
   let stalled = false;
+  let muted = false;
   let closed = false;
-  let ending = false;
+  let ended = false;
   const pieces: Array<{ bytes: Buffer; onFlushed: (() => void) | undefined }> = [];
 
   response.once('close', () => {
@@ -55,7 +68,7 @@ export function createStreamPipe({ response, random, onClose }: PipeOptions): St
     if (piece !== undefined) {
       writeBytes(piece.bytes, piece.onFlushed);
       setImmediate(writePieces);
-    } else if (ending) response.end();
+    } else if (ended) response.end();
   };
 
   const writeInPieces = (text: string, split: Split | undefined, onFlushed: (() => void) | undefined) => {
@@ -69,7 +82,7 @@ export function createStreamPipe({ response, random, onClose }: PipeOptions): St
 
   return {
     write(text, { split, onFlushed } = {}) {
-      if (closed || stalled) return;
+      if (closed || ended || stalled) return;
       if (split !== undefined || pieces.length > 0) writeInPieces(text, split, onFlushed);
       else writeBytes(text, onFlushed);
     },
@@ -79,14 +92,17 @@ export function createStreamPipe({ response, random, onClose }: PipeOptions): St
       stalled = true;
     },
     isStalled: () => stalled,
-    isClosed: () => closed,
+    mute: () => {
+      muted = true;
+    },
+    takesRecords: () => !closed && !ended && !stalled && !muted,
     backlogBytes: () => response.writableLength,
     onDrain: (action) => void response.on('drain', action),
     end: () => {
-      ending = true;
+      ended = true;
       if (!closed && !stalled && pieces.length === 0) response.end();
     },
-    destroy: () => response.destroy(),
+    destroy: () => void response.destroy(),
     reset: () => void response.socket?.resetAndDestroy(),
   };
 }

@@ -1,6 +1,10 @@
-import { DEFAULT_TAP_TOKEN, DEFAULT_X_TOKEN, type Sandbox } from '../src/index.ts';
+import { defaultTapToken, defaultXToken, type Sandbox } from '../src/index.ts';
 
-export type Answer = { status: number; headers: Headers; body: unknown };
+export interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly body: unknown;
+}
 
 /** What stands at a path of a JSON value; undefined when there is nothing. */
 export function at(value: unknown, ...path: Array<string | number>): unknown {
@@ -23,8 +27,8 @@ export function listAt(value: unknown, ...path: Array<string | number>): unknown
   return found;
 }
 
-const X_STREAM = '/2/tweets/search/stream';
-export const X_RULES = '/2/tweets/search/stream/rules';
+const xStreamPath = '/2/tweets/search/stream';
+export const xRulesPath = '/2/tweets/search/stream/rules';
 
 /** Calls a sandbox the way a customer's program would: HTTP and nothing else. */
 export function createClient(sandbox: Sandbox) {
@@ -42,21 +46,21 @@ export function createClient(sandbox: Sandbox) {
 
   return {
     call,
-    x: (method: string, path: string, body?: object) => call(method, path, DEFAULT_X_TOKEN, body),
-    tap: (method: string, path: string, body?: object) => call(method, path, DEFAULT_TAP_TOKEN, body),
+    x: (method: string, path: string, body?: object) => call(method, path, defaultXToken, body),
+    tap: (method: string, path: string, body?: object) => call(method, path, defaultTapToken, body),
     control: (method: string, path: string, body?: object) =>
       call(method, `/sandbox${path}`, undefined, body),
-    openX: (query = '', token = DEFAULT_X_TOKEN) => open(`${X_STREAM}${query}`, token),
-    openTap: (query = '', headers = {}, token = DEFAULT_TAP_TOKEN) =>
+    openX: (query = '', token = defaultXToken) => open(`${xStreamPath}${query}`, token),
+    openTap: (query = '', headers = {}, token = defaultTapToken) =>
       open(`/v1/stream${query}`, token, headers),
     addXRules: async (...values: string[]) => {
-      const answer = await call('POST', X_RULES, DEFAULT_X_TOKEN, {
+      const answer = await call('POST', xRulesPath, defaultXToken, {
         add: values.map((value) => ({ value })),
       });
       return listAt(answer.body, 'data').map((rule) => textAt(rule, 'id'));
     },
     addTapRule: async (value: string, more: object = {}) => {
-      const answer = await call('POST', '/v1/rules', DEFAULT_TAP_TOKEN, { value, ...more });
+      const answer = await call('POST', '/v1/rules', defaultTapToken, { value, ...more });
       return textAt(answer.body, 'data', 'id');
     },
     post: async (...texts: string[]) => {

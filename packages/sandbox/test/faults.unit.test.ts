@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { type Sandbox, startSandbox } from '../src/index.ts';
-import { at, createClient, eventually, X_RULES } from './client.ts';
+import { at, createClient, eventually, xRulesPath } from './client.ts';
 
 vi.setConfig({ testTimeout: 30_000, hookTimeout: 30_000 });
 
@@ -14,9 +14,9 @@ beforeEach(async () => {
 });
 afterEach(() => sandbox.close());
 
-const addX = (value: string) => client.x('POST', X_RULES, { add: [{ value }] });
+const addX = (value: string) => client.x('POST', xRulesPath, { add: [{ value }] });
 const addTap = (value: string) => client.tap('POST', '/v1/rules', { value });
-const xCount = async () => at((await client.x('GET', X_RULES)).body, 'meta', 'result_count');
+const xCount = async () => at((await client.x('GET', xRulesPath)).body, 'meta', 'result_count');
 const tapCount = async () => at((await client.tap('GET', '/v1/rules')).body, 'meta', 'count');
 
 describe('rule faults', () => {

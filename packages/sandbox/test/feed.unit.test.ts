@@ -26,7 +26,7 @@ describe('the feed', () => {
     expect(write(7, 50)).not.toEqual(write(8, 50));
   });
 
-  test('leaves no slot open and makes posts and pages that the sandbox takes', () => {
+  test('fills every placeholder and makes posts and pages that the sandbox accepts', () => {
     const { posts, pages } = write(7, 500);
     expect(JSON.stringify([posts, pages])).not.toMatch(/\{[a-z]+\}/);
     const deps = { nowMs: () => 0, nextId: () => '1' };

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { DEFAULT_MANAGEMENT_KEY, type Sandbox, startSandbox } from '../src/index.ts';
+import { defaultManagementKey, type Sandbox, startSandbox } from '../src/index.ts';
 import { at, createClient, listAt, textAt } from './client.ts';
 
 vi.setConfig({ testTimeout: 30_000, hookTimeout: 30_000 });
@@ -14,7 +14,7 @@ beforeEach(async () => {
 afterEach(() => sandbox.close());
 
 const manage = (method: string, path: string, body?: object) =>
-  client.call(method, path, DEFAULT_MANAGEMENT_KEY, body);
+  client.call(method, path, defaultManagementKey, body);
 
 describe('taps', () => {
   test('are created with the token beside the data, listed with it, renamed and deleted', async () => {

@@ -4,7 +4,7 @@ import { compileFirehoseRule } from '../src/firehose/compile-rule.ts';
 import { printCompiled } from '../src/firehose/compiled-query.ts';
 import { buildPage } from '../src/firehose/page.ts';
 
-const PAGE = {
+const fullPage = {
   url: 'https://www.jobs.news.example/press/a-1',
   title: 'Heat pumps overtake gas',
   publish_time: '2026-09-01T08:00:00',
@@ -21,7 +21,7 @@ const PAGE = {
 };
 
 function build(page: object) {
-  const built = buildPage({ ...PAGE, ...page }, Date.parse('2026-09-01T12:00:00Z'));
+  const built = buildPage({ ...fullPage, ...page }, Date.parse('2026-09-01T12:00:00Z'));
   if (typeof built === 'string') throw new Error(built);
   return built;
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { splitAtRandom } from '../src/faults.ts';
-import { createEventLog } from '../src/firehose/event-log.ts';
+import { createReplayBuffer } from '../src/firehose/replay-buffer.ts';
 import { createRuleIndex } from '../src/match/rule-index.ts';
 import { createRandom } from '../src/random.ts';
 import { createFixedWindow, createSlidingWindow } from '../src/rate-limit.ts';
@@ -8,7 +8,7 @@ import { createSnowflakes } from '../src/snowflake.ts';
 import { createMeter } from '../src/x/metering.ts';
 
 describe('a fixed window', () => {
-  test('counts down, refuses beyond the limit and starts anew after the reset', () => {
+  test('counts down, refuses beyond the limit and starts again after the reset', () => {
     let nowMs = 1_000;
     const window = createFixedWindow({ limit: 2, windowMs: 100, nowMs: () => nowMs });
     expect(window.take()).toEqual({ allowed: true, limit: 2, remaining: 1, resetAtMs: 1_100 });
@@ -34,31 +34,41 @@ describe('a sliding window', () => {
   });
 });
 
-describe('an event log', () => {
-  const event = (matchedAtMs: number) => ({ matchedAtMs, queryIds: [], data: '', chargeKey: '' });
+describe('a replay buffer', () => {
+  const event = (matchedAtMs: number) => ({ matchedAtMs, data: '', chargeKey: '' });
 
   test('finds events by offset across jumps, and by time', () => {
-    const log = createEventLog({ firstOffset: 100, nextStep: () => 5, retentionMs: 1_000, nowMs: () => 50 });
-    log.append(event(10));
-    log.append(event(20));
-    log.append(event(30));
-    expect(log.firstFrom(0)?.offset).toBe(100);
-    expect(log.firstFrom(101)?.offset).toBe(105);
-    expect(log.firstFrom(111)).toBeUndefined();
-    expect(log.offsetAt(20)).toBe(105);
-    expect(log.offsetAt(31)).toBe(115);
-    expect(log.nextOffset()).toBe(115);
+    const buffer = createReplayBuffer({
+      firstOffset: 100,
+      nextStep: () => 5,
+      retentionMs: 1_000,
+      nowMs: () => 50,
+    });
+    buffer.append(event(10));
+    buffer.append(event(20));
+    buffer.append(event(30));
+    expect(buffer.firstFrom(0)?.offset).toBe(100);
+    expect(buffer.firstFrom(101)?.offset).toBe(105);
+    expect(buffer.firstFrom(111)).toBeUndefined();
+    expect(buffer.offsetAt(20)).toBe(105);
+    expect(buffer.offsetAt(31)).toBe(115);
+    expect(buffer.nextOffset()).toBe(115);
   });
 
   test('starts an expired position at the oldest event that is left', () => {
     let nowMs = 50;
-    const log = createEventLog({ firstOffset: 100, nextStep: () => 1, retentionMs: 30, nowMs: () => nowMs });
-    log.append(event(10));
-    log.append(event(40));
-    expect(log.firstFrom(100)?.offset).toBe(101);
+    const buffer = createReplayBuffer({
+      firstOffset: 100,
+      nextStep: () => 1,
+      retentionMs: 30,
+      nowMs: () => nowMs,
+    });
+    buffer.append(event(10));
+    buffer.append(event(40));
+    expect(buffer.firstFrom(100)?.offset).toBe(101);
     nowMs = 100;
-    expect(log.size()).toBe(0);
-    expect(log.nextOffset()).toBe(102);
+    expect(buffer.size()).toBe(0);
+    expect(buffer.nextOffset()).toBe(102);
   });
 });
 

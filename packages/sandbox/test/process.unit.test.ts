@@ -7,7 +7,7 @@ import { at } from './client.ts';
 
 vi.setConfig({ testTimeout: 30_000, hookTimeout: 30_000 });
 
-const MAIN = fileURLToPath(new URL('../src/main.ts', import.meta.url));
+const mainFile = fileURLToPath(new URL('../src/main.ts', import.meta.url));
 
 test.each(['SIGTERM', 'SIGINT'] as const)(
   'the process says where it listens and ends on %s',
@@ -24,7 +24,7 @@ test.each(['SIGTERM', 'SIGINT'] as const)(
       '--feed',
       '50,20',
     ];
-    const child = spawn(process.execPath, [MAIN, ...flags], { stdio: ['ignore', 'pipe', 'inherit'] });
+    const child = spawn(process.execPath, [mainFile, ...flags], { stdio: ['ignore', 'pipe', 'inherit'] });
     const [line] = await once(createInterface(child.stdout), 'line');
     const url = at(JSON.parse(String(line)), 'url');
     expect(url).toMatch(/^http:\/\/127\.0\.0\.1:[0-9]+$/);

@@ -1,15 +1,18 @@
 import { expect, test } from 'vitest';
 import { buildPost } from '../src/x/post.ts';
+import { createProblems } from '../src/x/problems.ts';
 import { project, readProjection } from '../src/x/projection.ts';
 
+const problems = createProblems('api.twitter.com');
+
 function projectWith(query: string, post: object): unknown {
-  const projection = readProjection(new URLSearchParams(query));
+  const projection = readProjection(new URLSearchParams(query), problems);
   const built = buildPost(post, { nowMs: () => Date.parse('2026-08-30T09:21:07Z'), nextId: () => '77' });
-  if ('parameter' in projection || typeof built === 'string') throw new Error('not a good example');
+  if (typeof built === 'string') throw new Error(built);
   return project(built, [], projection);
 }
 
-const POST = {
+const fullPost = {
   text: 'with @bo',
   author: { id: '1', username: 'ada', name: 'Ada', description: 'writes' },
   in_reply_to_user_id: '2',
@@ -29,14 +32,14 @@ const POST = {
 };
 
 test('a connection that asks for nothing gets id, text and edit history', () => {
-  expect(projectWith('', POST)).toEqual({
+  expect(projectWith('', fullPost)).toEqual({
     data: { id: '77', text: 'with @bo', edit_history_tweet_ids: ['77'] },
     matching_rules: [],
   });
 });
 
 test('an expansion shows the field it expands and the object, with default fields', () => {
-  expect(projectWith('expansions=author_id,attachments.media_keys,geo.place_id', POST)).toMatchObject({
+  expect(projectWith('expansions=author_id,attachments.media_keys,geo.place_id', fullPost)).toMatchObject({
     data: { author_id: '1', attachments: { media_keys: ['3_1'] }, geo: { place_id: 'p1' } },
     includes: {
       users: [{ id: '1', name: 'Ada', username: 'ada' }],
@@ -48,16 +51,18 @@ test('an expansion shows the field it expands and the object, with default field
 
 test('a user wanted for two reasons is included once, and users nobody asked for are not', () => {
   const query = 'expansions=in_reply_to_user_id,entities.mentions.username&user.fields=description';
-  expect(projectWith(query, POST)).toMatchObject({
+  expect(projectWith(query, fullPost)).toMatchObject({
     includes: { users: [{ id: '2', username: 'bo', name: 'Bo' }] },
   });
 });
 
 test('referenced posts come with the fields asked for, and their authors only on request', () => {
-  expect(projectWith('expansions=referenced_tweets.id&tweet.fields=lang', POST)).toMatchObject({
+  expect(projectWith('expansions=referenced_tweets.id&tweet.fields=lang', fullPost)).toMatchObject({
     includes: { tweets: [{ id: '5', text: 'first', lang: 'en' }] },
   });
-  expect(projectWith('expansions=referenced_tweets.id,referenced_tweets.id.author_id', POST)).toMatchObject({
+  expect(
+    projectWith('expansions=referenced_tweets.id,referenced_tweets.id.author_id', fullPost),
+  ).toMatchObject({
     includes: { users: [{ id: '3', username: 'cy' }] },
   });
 });
@@ -69,13 +74,14 @@ test('what is absent is left out, not sent as null', () => {
   });
 });
 
-test('an unknown parameter or field is handed back', () => {
-  expect(readProjection(new URLSearchParams('tweet.fields=id,nothing'))).toEqual({
-    parameter: 'tweet.fields',
-    value: 'nothing',
-  });
-  expect(readProjection(new URLSearchParams('backfill_minutes=2'))).toEqual({
-    parameter: 'backfill_minutes',
-    value: '2',
-  });
+test.each([
+  ['tweet.fields=id,nothing', { 'tweet.fields': ['nothing'] }],
+  ['backfill_minutes=2', { backfill_minutes: ['2'] }],
+])('an unknown parameter or field is refused by name: %s', (query, parameters) => {
+  const read = () => readProjection(new URLSearchParams(query), problems);
+  expect(read).toThrow(
+    expect.objectContaining({
+      body: expect.objectContaining({ errors: [expect.objectContaining({ parameters })] }),
+    }),
+  );
 });

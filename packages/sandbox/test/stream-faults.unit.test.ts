@@ -181,8 +181,8 @@ describe('a stream that is up and worth nothing', () => {
     for (let keepAlive = 0; keepAlive < 5; keepAlive += 1) expect(await stream.line()).toBe('');
   });
 
-  test('stuck_slot counts and lists a connection whose client is gone until somebody ends it', async () => {
-    await client.arm({ kind: 'stuck_slot', platform: 'x' });
+  test('stuck_connection counts and lists a connection whose client is gone until somebody kills it', async () => {
+    await client.arm({ kind: 'stuck_connection', platform: 'x' });
     const stream = await client.openX();
     stream.close();
     await eventually(client.fired, ([fired]) => fired === 1);

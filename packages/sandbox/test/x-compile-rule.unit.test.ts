@@ -24,12 +24,12 @@ function matches(rule: string, post: object): boolean {
   return isHit;
 }
 
-const QUOTE = {
+const quotePost = {
   text: 'look',
   referenced_tweets: [{ type: 'quoted', id: '7' }],
   includes: { tweets: [{ id: '7', text: 'a #glacier', author_id: '8' }] },
 };
-const RETWEET = {
+const retweetPost = {
   text: 'RT @bo: …',
   referenced_tweets: [{ type: 'retweeted', id: '7' }],
   includes: {
@@ -37,7 +37,7 @@ const RETWEET = {
     users: [{ id: '8', username: 'Bo' }],
   },
 };
-const PHOTO = {
+const photoPost = {
   text: 'ice',
   attachments: { media_keys: ['3_1'] },
   includes: { media: [{ media_key: '3_1', type: 'photo' }] },
@@ -89,14 +89,14 @@ describe('a rule matches', () => {
     ['ice is:verified', { text: 'ice', author: { username: 'a', verified: true } }],
     ['ice is:retweet', { text: 'ice', referenced_tweets: [{ type: 'retweeted', id: '7' }] }],
     ['ice is:reply', { text: 'ice', referenced_tweets: [{ type: 'replied_to', id: '7' }] }],
-    ['ice has:images has:media', PHOTO],
+    ['ice has:images has:media', photoPost],
     ['conversation_id:7', { conversation_id: '7' }],
     ['bio:"sea ice"', { author: { username: 'a', description: 'I study sea ice.' } }],
     ['to:bo', { in_reply_to_user_id: '8', includes: { users: [{ id: '8', username: 'bo' }] } }],
     ['followers_count:10..20', { author: { username: 'a', public_metrics: { followers_count: 15 } } }],
-    ['glacier retweets_of:bo', RETWEET],
-    ['glacier url:"news.example" has:links', RETWEET],
-    ['glacier #glacier has:hashtags is:quote', QUOTE],
+    ['glacier retweets_of:bo', retweetPost],
+    ['glacier url:"news.example" has:links', retweetPost],
+    ['glacier #glacier has:hashtags is:quote', quotePost],
   ])('%s by what stands beside the text', (rule, post) => {
     expect(matches(rule, post)).toBe(true);
   });
@@ -123,8 +123,8 @@ test.each([
 });
 
 test('-is:retweet leaves retweets out', () => {
-  expect(matches('glacier', RETWEET)).toBe(true);
-  expect(matches('glacier -is:retweet', RETWEET)).toBe(false);
+  expect(matches('glacier', retweetPost)).toBe(true);
+  expect(matches('glacier -is:retweet', retweetPost)).toBe(false);
 });
 
 test.each(['context:47.1', 'embedding:"melting ice sheets"', 'glacier min_followers:10'])(

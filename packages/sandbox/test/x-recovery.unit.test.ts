@@ -1,5 +1,5 @@
 import { expect, test, vi } from 'vitest';
-import { DEFAULT_X_TOKEN, startSandbox } from '../src/index.ts';
+import { defaultXToken, startSandbox } from '../src/index.ts';
 import { createClient } from './client.ts';
 
 vi.setConfig({ testTimeout: 30_000, hookTimeout: 30_000 });
@@ -9,7 +9,7 @@ const job = (from: number, to: number) => `?start_time=${ago(from)}&end_time=${a
 
 test('a recovery replays what the rules match in its time, oldest first, and closes', async () => {
   await using sandbox = await startSandbox({
-    xApps: [{ token: DEFAULT_X_TOKEN, plan: 'enterprise' }],
+    xApps: [{ token: defaultXToken, plan: 'enterprise' }],
     ruleDelayMs: 0,
   });
   const client = createClient(sandbox);

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { type Sandbox, startSandbox } from '../src/index.ts';
-import { at, createClient, listAt, textAt, X_RULES } from './client.ts';
+import { at, createClient, listAt, textAt, xRulesPath } from './client.ts';
 
 vi.setConfig({ testTimeout: 30_000, hookTimeout: 30_000 });
 
@@ -19,9 +19,9 @@ beforeAll(async () => {
 afterAll(() => sandbox.close());
 
 const add = (value: string, token = 'sandbox-x-token') =>
-  client.call('POST', X_RULES, token, { add: [{ value }] });
+  client.call('POST', xRulesPath, token, { add: [{ value }] });
 
-const EMBEDDING = 'embedding:"melting ice sheets" embedding_threshold:0.4';
+const embeddingRule = 'embedding:"melting ice sheets" embedding_threshold:0.4';
 
 describe('the test vectors of x.md, appendix B', () => {
   test.each([
@@ -64,7 +64,7 @@ describe('the test vectors of x.md, appendix B', () => {
     ['glacier sample:1.5', "Cannot parse rule at '1.5'"],
     ['-embedding:"melting ice sheets"', 'Rules must contain a non-negation term'],
     ['embedding_threshold:0.4', "Reference to invalid operator 'embedding_threshold'"],
-    [EMBEDDING, "Reference to invalid operator 'embedding'"],
+    [embeddingRule, "Reference to invalid operator 'embedding'"],
     ['bounding_box:[-22.1,64.0,-21.7,64.2]', 'Cannot parse rule at'],
     ['point_radius:[-21.9 64.1 30mi]', 'Cannot parse rule at'],
     ['followers_count:1000..500 glacier', 'Cannot parse rule at'],
@@ -99,10 +99,10 @@ describe('the test vectors of x.md, appendix B', () => {
 test('longer rules and more operators come with the plan', async () => {
   expect((await add('y'.repeat(2_048), 'enterprise')).status).toBe(201);
   expect((await add('y'.repeat(2_049), 'enterprise')).status).toBe(200);
-  expect((await add(EMBEDDING, 'enterprise')).status).toBe(200);
-  expect((await add(EMBEDDING, 'embedding')).status).toBe(201);
+  expect((await add(embeddingRule, 'enterprise')).status).toBe(200);
+  expect((await add(embeddingRule, 'embedding')).status).toBe(201);
   await client.control('POST', '/x/plan?token=enterprise', { plan: 'embedding' });
-  expect((await add(EMBEDDING, 'enterprise')).status).toBe(201);
+  expect((await add(embeddingRule, 'enterprise')).status).toBe(201);
 });
 
 test('each post names the rules that it matches', async () => {

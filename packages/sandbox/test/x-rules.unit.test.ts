@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { type Sandbox, startSandbox } from '../src/index.ts';
-import { at, createClient, listAt, textAt, X_RULES } from './client.ts';
+import { at, createClient, listAt, textAt, xRulesPath } from './client.ts';
 
 vi.setConfig({ testTimeout: 30_000, hookTimeout: 30_000 });
 
@@ -13,7 +13,7 @@ beforeEach(async () => {
 });
 afterEach(() => sandbox.close());
 
-const add = (...rules: object[]) => client.x('POST', X_RULES, { add: rules });
+const add = (...rules: object[]) => client.x('POST', xRulesPath, { add: rules });
 
 describe('adding rules', () => {
   test('answers 201 with ids, tags and a summary', async () => {
@@ -96,14 +96,16 @@ describe('adding rules', () => {
     const { status, body } = await add(...values);
     expect(status).toBe(422);
     expect(body).toMatchObject({ title: 'RulesCapExceeded', type: expect.stringMatching(/rule-cap$/) });
-    expect(at((await client.x('GET', X_RULES)).body, 'meta', 'result_count')).toBe(0);
+    expect(at((await client.x('GET', xRulesPath)).body, 'meta', 'result_count')).toBe(0);
   });
 
   test('changes nothing on a dry run that looks like a success', async () => {
-    const { status, body } = await client.x('POST', `${X_RULES}?dry_run=true`, { add: [{ value: 'fjord' }] });
+    const { status, body } = await client.x('POST', `${xRulesPath}?dry_run=true`, {
+      add: [{ value: 'fjord' }],
+    });
     expect(status).toBe(201);
     expect(at(body, 'meta', 'summary', 'created')).toBe(1);
-    expect(at((await client.x('GET', X_RULES)).body, 'meta', 'result_count')).toBe(0);
+    expect(at((await client.x('GET', xRulesPath)).body, 'meta', 'result_count')).toBe(0);
   });
 
   test.each([
@@ -116,7 +118,7 @@ describe('adding rules', () => {
     ['ids and values together', { delete: { ids: ['1'], values: ['a1'] } }],
     ['an id that is not numeric', { delete: { ids: ['abc'] } }],
   ])('answers 400 to %s', async (_case, body) => {
-    const answer = await client.x('POST', X_RULES, body);
+    const answer = await client.x('POST', xRulesPath, body);
     expect(answer.status).toBe(400);
     expect(answer.body).toMatchObject({
       title: 'Invalid Request',
@@ -128,19 +130,19 @@ describe('adding rules', () => {
 describe('deleting rules', () => {
   test('works by id and by value', async () => {
     const [first] = await client.addXRules('fjord', 'ice');
-    const byId = await client.x('POST', X_RULES, { delete: { ids: [first] } });
+    const byId = await client.x('POST', xRulesPath, { delete: { ids: [first] } });
     expect(byId.status).toBe(200);
     expect(byId.body).toEqual({
       meta: { sent: expect.any(String), summary: { deleted: 1, not_deleted: 0 } },
     });
-    const byValue = await client.x('POST', X_RULES, { delete: { values: ['ice'] } });
+    const byValue = await client.x('POST', xRulesPath, { delete: { values: ['ice'] } });
     expect(at(byValue.body, 'meta', 'summary')).toEqual({ deleted: 1, not_deleted: 0 });
-    expect((await client.x('GET', X_RULES)).body).not.toHaveProperty('data');
+    expect((await client.x('GET', xRulesPath)).body).not.toHaveProperty('data');
   });
 
   test('removes what exists and reports what does not', async () => {
     const [id] = await client.addXRules('fjord');
-    const { status, body } = await client.x('POST', X_RULES, { delete: { ids: [id, '77'] } });
+    const { status, body } = await client.x('POST', xRulesPath, { delete: { ids: [id, '77'] } });
     expect(status).toBe(200);
     expect(at(body, 'meta', 'summary')).toEqual({ deleted: 1, not_deleted: 1 });
     expect(at(body, 'errors', 0)).toMatchObject({ title: 'Invalid Request', errors: [{ parameters: {} }] });
@@ -148,21 +150,21 @@ describe('deleting rules', () => {
 
   test('changes nothing on a dry run', async () => {
     const [id] = await client.addXRules('fjord');
-    const { body } = await client.x('POST', `${X_RULES}?dry_run=true`, { delete: { ids: [id] } });
+    const { body } = await client.x('POST', `${xRulesPath}?dry_run=true`, { delete: { ids: [id] } });
     expect(at(body, 'meta', 'summary', 'deleted')).toBe(1);
-    expect(at((await client.x('GET', X_RULES)).body, 'meta', 'result_count')).toBe(1);
+    expect(at((await client.x('GET', xRulesPath)).body, 'meta', 'result_count')).toBe(1);
   });
 
   test('removes everything with delete_all', async () => {
     await client.addXRules('fjord', 'ice');
-    const { body } = await client.x('POST', `${X_RULES}?delete_all=true`, {});
+    const { body } = await client.x('POST', `${xRulesPath}?delete_all=true`, {});
     expect(at(body, 'meta', 'summary')).toEqual({ deleted: 2, not_deleted: 0 });
   });
 });
 
 describe('listing and counting rules', () => {
   test('leaves data out when there are no rules', async () => {
-    const { status, body } = await client.x('GET', X_RULES);
+    const { status, body } = await client.x('GET', xRulesPath);
     expect(status).toBe(200);
     expect(body).toEqual({ meta: { sent: expect.any(String), result_count: 0 } });
   });
@@ -172,7 +174,7 @@ describe('listing and counting rules', () => {
     const seen: string[] = [];
     let query = '?max_results=2';
     for (;;) {
-      const { body } = await client.x('GET', `${X_RULES}${query}`);
+      const { body } = await client.x('GET', `${xRulesPath}${query}`);
       seen.push(...listAt(body, 'data').map((rule) => textAt(rule, 'id')));
       const token = at(body, 'meta', 'next_token');
       if (token === undefined) break;
@@ -184,13 +186,13 @@ describe('listing and counting rules', () => {
 
   test('selects by ids', async () => {
     const [, second] = await client.addXRules('a1', 'b1');
-    const { body } = await client.x('GET', `${X_RULES}?ids=${second}`);
+    const { body } = await client.x('GET', `${xRulesPath}?ids=${second}`);
     expect(at(body, 'data')).toEqual([{ id: second, value: 'b1' }]);
   });
 
   test('counts with caps as strings', async () => {
     await client.addXRules('a1', 'b1');
-    const { body } = await client.x('GET', `${X_RULES}/counts`);
+    const { body } = await client.x('GET', `${xRulesPath}/counts`);
     expect(at(body, 'data')).toMatchObject({
       cap_per_client_app: '5',
       project_rules_count: '2',
@@ -201,7 +203,7 @@ describe('listing and counting rules', () => {
 
 describe('access', () => {
   test('answers 401 to an unknown token', async () => {
-    const { status, body } = await client.call('GET', X_RULES, 'nobody');
+    const { status, body } = await client.call('GET', xRulesPath, 'nobody');
     expect(status).toBe(401);
     expect(body).toMatchObject({ title: 'Unauthorized', type: 'about:blank', status: 401 });
   });
@@ -212,16 +214,16 @@ describe('access', () => {
     ['spend_cap', 403, 'SpendCapReached'],
   ])('turns the plan %s away', async (plan, status, title) => {
     await client.control('POST', '/x/plan', { plan });
-    expect(await client.x('GET', X_RULES)).toMatchObject({ status, body: { title } });
+    expect(await client.x('GET', xRulesPath)).toMatchObject({ status, body: { title } });
   });
 
   test('says how many calls are left and answers 429 when none are', async () => {
-    await client.x('POST', X_RULES, {});
-    const listed = await client.x('GET', X_RULES);
+    await client.x('POST', xRulesPath, {});
+    const listed = await client.x('GET', xRulesPath);
     expect(listed.headers.get('x-rate-limit-limit')).toBe('450');
     expect(listed.headers.get('x-rate-limit-remaining')).toBe('449');
-    for (let call = 1; call < 100; call += 1) await client.x('POST', X_RULES, {});
-    const refused = await client.x('POST', X_RULES, {});
+    for (let call = 1; call < 100; call += 1) await client.x('POST', xRulesPath, {});
+    const refused = await client.x('POST', xRulesPath, {});
     expect(refused).toMatchObject({ status: 429, body: { title: 'Too Many Requests' } });
     const resetMs = Number(refused.headers.get('x-rate-limit-reset')) * 1_000;
     expect(resetMs).toBeGreaterThan(Date.now());
@@ -232,12 +234,12 @@ describe('access', () => {
 test('two apps do not see each other’s rules', async () => {
   await using both = await startSandbox({ xApps: [{ token: 'one' }, { token: 'two' }] });
   const { call } = createClient(both);
-  await call('POST', X_RULES, 'one', { add: [{ value: 'fjord' }] });
-  expect(at((await call('GET', X_RULES, 'one')).body, 'meta', 'result_count')).toBe(1);
-  expect(at((await call('GET', X_RULES, 'two')).body, 'meta', 'result_count')).toBe(0);
+  await call('POST', xRulesPath, 'one', { add: [{ value: 'fjord' }] });
+  expect(at((await call('GET', xRulesPath, 'one')).body, 'meta', 'result_count')).toBe(1);
+  expect(at((await call('GET', xRulesPath, 'two')).body, 'meta', 'result_count')).toBe(0);
 });
 
-test('an app can be told to spoil a whole batch, to hide duplicate ids and to use the new host', async () => {
+test('an app can be told to reject a whole batch, to hide duplicate ids and to use the new host', async () => {
   const app = {
     token: 'sandbox-x-token',
     batchPolicy: 'all_or_nothing',
@@ -246,11 +248,11 @@ test('an app can be told to spoil a whole batch, to hide duplicate ids and to us
   } as const;
   await using strict = await startSandbox({ xApps: [app] });
   const strictClient = createClient(strict);
-  const spoilt = await strictClient.x('POST', X_RULES, { add: [{ value: 'fjord' }, { value: '-ice' }] });
-  expect(spoilt.status).toBe(200);
-  expect(at(spoilt.body, 'meta', 'summary')).toEqual({ created: 0, not_created: 2, valid: 1, invalid: 1 });
+  const rejected = await strictClient.x('POST', xRulesPath, { add: [{ value: 'fjord' }, { value: '-ice' }] });
+  expect(rejected.status).toBe(200);
+  expect(at(rejected.body, 'meta', 'summary')).toEqual({ created: 0, not_created: 2, valid: 1, invalid: 1 });
   await strictClient.addXRules('fjord');
-  const { body } = await strictClient.x('POST', X_RULES, { add: [{ value: 'fjord' }] });
+  const { body } = await strictClient.x('POST', xRulesPath, { add: [{ value: 'fjord' }] });
   expect(at(body, 'errors', 0)).not.toHaveProperty('id');
   expect(at(body, 'errors', 0, 'type')).toBe('https://api.x.com/2/problems/duplicate-rules');
 });

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { type Sandbox, startSandbox } from '../src/index.ts';
-import { at, createClient, eventually, listAt, textAt, X_RULES } from './client.ts';
+import { at, createClient, eventually, listAt, textAt, xRulesPath } from './client.ts';
 
 vi.setConfig({ testTimeout: 30_000, hookTimeout: 30_000 });
 
@@ -68,8 +68,8 @@ describe('connecting', () => {
     },
   );
 
-  test('holds the slot of a client that went away for as long as it was told to', async () => {
-    const app = { token: 'sandbox-x-token', slotHoldMs: 200_000 };
+  test('counts the connection of a client that went away for as long as it was told to', async () => {
+    const app = { token: 'sandbox-x-token', connectionHoldMs: 200_000 };
     await using sticky = await startSandbox({ speed: 100, rateLimits: false, xApps: [app] });
     const other = createClient(sticky);
     await other.addXRules('fjord');
@@ -99,7 +99,7 @@ describe('connecting', () => {
 
 describe('records', () => {
   test('end with CRLF and hold the default fields and the matching rules in id order', async () => {
-    const added = await client.x('POST', X_RULES, {
+    const added = await client.x('POST', xRulesPath, {
       add: [{ value: 'fjord', tag: 'sub:1' }, { value: 'ice OR fjord' }],
     });
     const ids = listAt(added.body, 'data').map((rule) => textAt(rule, 'id'));
@@ -188,7 +188,7 @@ describe('rule changes', () => {
     const matches = async () => listAt((await other.post('fjord'))[0], 'matching_rules').length;
     expect(await matches()).toBe(0);
     await eventually(matches, (count) => count === 1);
-    await other.x('POST', X_RULES, { delete: { ids: [id] } });
+    await other.x('POST', xRulesPath, { delete: { ids: [id] } });
     expect(await matches()).toBe(1);
     await eventually(matches, (count) => count === 0);
     stream.close();
@@ -212,7 +212,7 @@ describe('rule changes', () => {
   test('leave the stream open when the last rule goes', async () => {
     const [id] = await client.addXRules('fjord');
     const stream = await client.openX();
-    await client.x('POST', X_RULES, { delete: { ids: [id] } });
+    await client.x('POST', xRulesPath, { delete: { ids: [id] } });
     await client.post('fjord');
     await client.addXRules('ice');
     await client.post('ice');

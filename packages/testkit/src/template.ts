@@ -16,7 +16,10 @@ interface TemplateOptions {
   migrate: (url: string) => Promise<void>;
 }
 
-export async function createTemplate({ postgresUrl, migrate }: TemplateOptions): Promise<Template> {
+export async function createTemplate({
+  postgresUrl,
+  migrate,
+}: TemplateOptions): Promise<Template & { readonly name: string }> {
   const template = await createDatabase(postgresUrl, 'template0');
   try {
     await migrate(template.url);
@@ -25,8 +28,17 @@ export async function createTemplate({ postgresUrl, migrate }: TemplateOptions):
     throw error;
   }
   return {
+    name: template.name,
     clone: () => createDatabase(postgresUrl, template.name),
     [Symbol.asyncDispose]: template[Symbol.asyncDispose],
+  };
+}
+
+/** A template that somebody else made, and keeps. */
+export function openTemplate(options: { postgresUrl: string; name: string }): Template {
+  return {
+    clone: () => createDatabase(options.postgresUrl, options.name),
+    [Symbol.asyncDispose]: () => Promise.resolve(),
   };
 }
 

@@ -4,10 +4,16 @@ import { join } from 'node:path';
 import type { Nats, NatsSettings, Postgres } from '@earshot/engines';
 import { startNats, startPostgres } from '@earshot/engines';
 import { inject } from 'vitest';
+import { openTemplate, type Template } from './template.ts';
 
 /** The PostgreSQL that the run shares. Test files take databases of their own from it: see `createTemplate`. */
 export function testPostgresUrl(): string {
   return inject('postgresUrl');
+}
+
+/** The database that the run migrated once (`apps/server/test/vitest-template.ts`): files take copies of it. */
+export function migratedTemplate(): Template {
+  return openTemplate({ postgresUrl: testPostgresUrl(), name: inject('migratedTemplate') });
 }
 
 interface TestNatsOptions extends NatsSettings {

@@ -8,13 +8,19 @@ declare module 'vitest' {
   interface ProvidedContext {
     postgresUrl: string;
     natsServer: string;
+    /** Its name on the shared PostgreSQL. */
+    migratedTemplate: string;
+    isNightly: boolean;
+    /** Removed at the end of the run, with what is in it. */
+    runDir: string;
   }
 }
 
 /** Runs once before the tests of a project: one PostgreSQL for all of them, and the nats-server program. */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
   const dir = await mkdtemp(join(tmpdir(), 'earshot-test-'));
-  const remove = () => rm(dir, { recursive: true, force: true });
+  // Again when a program that ends with its worker has just written something.
+  const remove = () => rm(dir, { recursive: true, force: true, maxRetries: 5 });
   try {
     const [natsServer, postgres] = await Promise.all([
       findNatsServer({
@@ -25,6 +31,7 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
     ]);
     project.provide('natsServer', natsServer);
     project.provide('postgresUrl', postgres.url);
+    project.provide('runDir', dir);
     return async () => {
       await postgres.stop();
       await remove();

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Program, startSandboxProgram, startServerProgram } from '@earshot/engines';
-import { DEFAULT_TAP_TOKEN, DEFAULT_X_TOKEN } from '@earshot/sandbox';
+import { defaultTapToken, defaultXToken } from '@earshot/sandbox';
 
 const endWithinMs = 5_000;
 /** An uncaught error of the database alone takes 25. */
@@ -41,8 +41,8 @@ export async function startDemoServer(options: ServerOptions): Promise<Running> 
       EARSHOT_DATABASE_URL: options.databaseUrl,
       EARSHOT_NATS_URL: options.natsUrl,
       EARSHOT_EVENTS_REPLICAS: String(options.natsNodes),
-      EARSHOT_X_TOKENS: `demo=${DEFAULT_X_TOKEN}`,
-      EARSHOT_FIREHOSE_TOKENS: `demo=${DEFAULT_TAP_TOKEN}`,
+      EARSHOT_X_TOKENS: `demo=${defaultXToken}`,
+      EARSHOT_FIREHOSE_TOKENS: `demo=${defaultTapToken}`,
       EARSHOT_X_BASE_URL: options.sandboxUrl,
       EARSHOT_FIREHOSE_BASE_URL: options.sandboxUrl,
       EARSHOT_PORT: String(options.port),

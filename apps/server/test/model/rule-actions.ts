@@ -5,8 +5,6 @@ import { changeBy, created } from '../changes.ts';
 import { beginRule } from '../upstream-world.ts';
 import { type Acknowledged, keyOf, type Run } from './run.ts';
 
-/** A caller gives up after this time, as the API does after 15 s. Where nobody answers it is told to give up at once. */
-const confirmWithinMs = 1_000;
 const accountId = 'acc_1';
 
 /** As the API does it: write, wait for the outcome, activate; or undo. */
@@ -109,7 +107,7 @@ async function isRegistered(
 ): Promise<boolean> {
   using bell = run.world.bells.listen('slot_outcomes');
   run.world.bells.ring('slots');
-  let deadline = performance.now() + confirmWithinMs;
+  let deadline = performance.now() + run.confirmWithinMs;
   void giveUp?.then(() => {
     deadline = 0;
   });

@@ -20,9 +20,13 @@ const neverMs = 3_600_000;
 const settle = { timeoutMs: 60_000, intervalMs: 5 };
 
 /** Plays a history and checks what must hold in it and at its end; returns what happened in it. */
-export async function runHistory(world: ModelWorld, { regular, commands }: History): Promise<string[]> {
+export async function runHistory(
+  world: ModelWorld,
+  { regular, commands }: History,
+  confirmWithinMs = 1_000,
+): Promise<string[]> {
   await world.reset();
-  const run = newRun(world, regular ? regularlyMs : neverMs);
+  const run = newRun(world, { reconcileEveryMs: regular ? regularlyMs : neverMs, confirmWithinMs });
   try {
     for (const source of sources) startRegistrar(run, source);
     for (const command of commands) {

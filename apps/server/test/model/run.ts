@@ -12,10 +12,15 @@ export interface Acknowledged {
   readonly platforms: readonly Platform[];
 }
 
-/** A history under way, with all that its checks have to know. */
-export interface Run {
-  readonly world: ModelWorld;
+interface RunOptions {
   readonly reconcileEveryMs: number;
+  /** A caller gives up after this time, as the API does after 15 s. Where nobody answers it is told to give up at once. */
+  readonly confirmWithinMs: number;
+}
+
+/** A history under way, with all that its checks have to know. */
+export interface Run extends RunOptions {
+  readonly world: ModelWorld;
   readonly registrars: Map<string, MortalRegistrar>;
   readonly former: MortalRegistrar[];
   acknowledged: Acknowledged[];
@@ -33,10 +38,10 @@ export interface Run {
   readonly happened: Set<string>;
 }
 
-export function newRun(world: ModelWorld, reconcileEveryMs: number): Run {
+export function newRun(world: ModelWorld, options: RunOptions): Run {
   return {
     world,
-    reconcileEveryMs,
+    ...options,
     registrars: new Map(),
     former: [],
     acknowledged: [],

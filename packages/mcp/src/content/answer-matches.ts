@@ -1,6 +1,6 @@
 import type { Answers } from '@earshot/sdk';
 import { writeCoverage } from './coverage.ts';
-import type { EstimateTokens } from './estimate-tokens.ts';
+import { estimateTokens } from './estimate-tokens.ts';
 import { chooseSizes } from './share-tokens.ts';
 import { type WrittenMatch, writeMatch } from './write-match.ts';
 
@@ -15,7 +15,7 @@ export interface MatchPage {
 }
 
 export interface AnswerOptions {
-  /** Bounds the tokens of the answer as it goes over the wire: text, structured content, and what is around. */
+  /** Bounds the estimated tokens of the answer as it goes over the wire: text, structured content, and what is around. */
   readonly maxTokens: number;
   /** Ids of matches whose whole text, up to 4,000 characters, goes before more of the others. */
   readonly expand?: readonly string[] | undefined;
@@ -23,7 +23,6 @@ export interface AnswerOptions {
   readonly own?: OwnWords;
   /** What the cursor is called in this tool's answer. */
   readonly cursorField: 'next_cursor' | 'ack';
-  readonly estimateTokens: EstimateTokens;
 }
 
 export interface OwnWords {
@@ -50,41 +49,39 @@ export const maxTokensMin = 1_000;
 
 /** Matches as a tool result: fenced, bounded, counts first. */
 export function answerMatches(options: AnswerMatchesOptions): MatchesAnswer {
-  const { matches, maxTokens, expand = [], nonce, estimateTokens } = options;
-  // With the end of what stands before: what touches is cut into pieces together.
-  const tokensOf = ({ fields, lines }: WrittenMatch) =>
-    estimateTokens(`"}},${JSON.stringify(fields)}`) + estimateTokens(JSON.stringify(`\n${lines.join('\n')}`));
+  const { matches, maxTokens, expand = [], nonce } = options;
   const head = chooseHead(options);
-  let room = maxTokens - tokensOfResult(assemble(options, head, []), estimateTokens) - estimateTokens(notice);
-  let shrunk = 0;
-  for (;;) {
-    const sizes = chooseSizes({
-      matches,
-      expand: new Set(expand),
-      room,
-      tokensOf: (match, size) => tokensOf(writeMatch(match, size, nonce)),
-    });
-    const written = sizes.flatMap((size, index) => {
-      const match = matches[index];
-      return match ? [writeMatch(match, size, nonce)] : [];
-    });
-    const answer = assemble(options, head, written);
-    // The parts together can be a little more than the sum of the parts.
-    const over = tokensOfResult(answer, estimateTokens) - maxTokens;
-    if (over <= 0 || matches.length === 0) return answer;
-    if (room <= 0) throw new Error(`not even one match fits into ${maxTokens} tokens`);
-    shrunk = 2 * shrunk + over;
-    room -= shrunk;
-  }
+  const sizes = chooseSizes({
+    matches,
+    expand: new Set(expand),
+    room: maxTokens - tokensOfHead(options, head),
+    tokensOf: (match, size) => tokensOfMatch(writeMatch(match, size, nonce)),
+  });
+  const written = sizes.flatMap((size, index) => {
+    const match = matches[index];
+    return match ? [writeMatch(match, size, nonce)] : [];
+  });
+  return assemble(options, head, written);
+}
+
+/** In both forms, with what separates it from the match before. */
+function tokensOfMatch({ fields, lines }: WrittenMatch): number {
+  return (
+    estimateTokens(`,${JSON.stringify(fields)}`) + estimateTokens(JSON.stringify(`\n${lines.join('\n')}`))
+  );
 }
 
 /** What the protocol writes around a result: who answers, and to which request. */
 const envelopeTokens = 80;
 
-/** As it goes over the wire: the text is written as JSON there. */
-function tokensOfResult({ structuredContent, text }: MatchesAnswer, estimateTokens: EstimateTokens): number {
+/** Of everything but the matches, with what stands there only beside matches: the cursor, the notice, counts of more digits. */
+function tokensOfHead(options: AnswerMatchesOptions, head: Head): number {
+  // As it goes over the wire: the text is written as JSON there.
+  const { structuredContent, text } = assemble(options, head, []);
   const result = JSON.stringify({ content: [{ type: 'text', text }], structuredContent });
-  return envelopeTokens + estimateTokens(result);
+  const besideMatches =
+    options.matches.length === 0 ? '' : notice + `${options.cursor}`.repeat(2) + '0'.repeat(8);
+  return envelopeTokens + estimateTokens(result) + estimateTokens(besideMatches);
 }
 
 const notice =
@@ -101,9 +98,9 @@ const headShareMax = 0.6;
 
 /** The most that fits: fewer gaps first, then fewer lines of the tool, of which the last says what to do next. */
 function chooseHead(options: AnswerMatchesOptions): Head {
-  const { matches, maxTokens, own, estimateTokens } = options;
+  const { matches, maxTokens, own } = options;
   const room = matches.length === 0 ? maxTokens : maxTokens * headShareMax;
-  const fits = (head: Head) => tokensOfResult(assemble(options, head, []), estimateTokens) <= room;
+  const fits = (head: Head) => tokensOfHead(options, head) <= room;
   const lines = own?.lines ?? [];
   for (let gaps = Math.floor(maxTokens / 500); gaps >= 0; gaps -= 1) {
     if (fits({ gaps, lines })) return { gaps, lines };

@@ -1,31 +1,23 @@
 import { type AnswerOptions, answerMatches, type MatchesAnswer, type MatchPage } from './answer-matches.ts';
-import type { EstimateTokens } from './estimate-tokens.ts';
+import { newNonce } from './nonce.ts';
 
-export interface AnswerPageOptions extends Omit<AnswerOptions, 'estimateTokens'> {
+export interface AnswerPageOptions extends AnswerOptions {
   /** Asks for the same page with at most so many matches; called again, it must not wait. */
   readonly read: (limit: number) => Promise<MatchPage>;
   readonly limit: number;
 }
-
-export type AnswerPage = (options: AnswerPageOptions) => Promise<MatchesAnswer>;
 
 /**
  * Only the server can make a cursor, and it makes one for the end of a page. So a page of which only the beginning
  * fits is read again with as many as fit: then its cursor is the place behind the last match that is shown. Should
  * the second reading differ, because newer matches came, then it is the one that is shown.
  */
-export function createAnswerPage(common: {
-  readonly estimateTokens: EstimateTokens;
-  readonly newNonce: () => string;
-}): AnswerPage {
-  const { estimateTokens, newNonce } = common;
-  return async ({ read, limit, ...options }) => {
-    let page = await read(limit);
-    const found = page.matches.length;
-    for (;;) {
-      const answer = answerMatches({ ...options, ...page, found, nonce: newNonce(), estimateTokens });
-      if (answer.shown === page.matches.length) return answer;
-      page = await read(answer.shown);
-    }
-  };
+export async function answerPage({ read, limit, ...options }: AnswerPageOptions): Promise<MatchesAnswer> {
+  let page = await read(limit);
+  const found = page.matches.length;
+  for (;;) {
+    const answer = answerMatches({ ...options, ...page, found, nonce: newNonce() });
+    if (answer.shown === page.matches.length) return answer;
+    page = await read(answer.shown);
+  }
 }

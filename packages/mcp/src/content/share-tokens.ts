@@ -38,7 +38,7 @@ export function chooseSizes(options: ShareOptions): ExcerptSize[] {
     const size = { textLength: Math.min(preview, length), bare: false };
     const share: Share = { match, length, size, tokens: tokensOf(match, size) };
     if (share.tokens > room) {
-      if (shares.length === 0) shares.push(onlyShare(share, options));
+      if (shares.length === 0) return [onlySize(share, options)];
       break;
     }
     room -= share.tokens;
@@ -53,13 +53,12 @@ export function chooseSizes(options: ShareOptions): ExcerptSize[] {
 }
 
 /** One match is always shown, or the reader would never get past it: less of its text, then less of everything. */
-function onlyShare(share: Share, { room, tokensOf }: ShareOptions): Share {
-  const least = { textLength: 0, bare: false };
-  const bare = tokensOf(share.match, least) > room;
+function onlySize(share: Share, { room, tokensOf }: ShareOptions): ExcerptSize {
+  const bare = tokensOf(share.match, { textLength: 0, bare: false }) > room;
   const size = { textLength: 0, bare };
   const only = { ...share, size, tokens: tokensOf(share.match, size) };
   growOne(only, room - only.tokens, tokensOf);
-  return only;
+  return only.size;
 }
 
 /** The shortest first: what it does not take of its part is there for the others. Returns what is left. */

@@ -1,6 +1,7 @@
 import { integer, requestObject } from '@earshot/contract';
 import type { Rule } from '@earshot/sdk';
 import { z } from 'zod';
+import { estimateTokens } from '../content/estimate-tokens.ts';
 import { unhidden } from '../content/visible.ts';
 import { maxTokens } from '../match-answers.ts';
 import { perPlatform } from '../per-platform.ts';
@@ -43,7 +44,7 @@ export const listRules = defineTool({
     max_tokens: maxTokens,
   }),
   output,
-  async run({ limit, cursor, max_tokens }, { earshot, signal, estimateTokens }) {
+  async run({ limit, cursor, max_tokens }, { earshot, signal }) {
     // The answer goes out twice: as structured content, and as a text for clients that do not read that.
     const tokensOf = (structured: object) => 2 * estimateTokens(JSON.stringify(structured));
     // Only the server can make a cursor, for the end of a page: what does not fit is asked for again with fewer.

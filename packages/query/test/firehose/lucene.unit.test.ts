@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { skipUnless } from '../../../testkit/src/vitest-skips.ts';
 import type { Node } from '../../src/ast.ts';
 import { createPageMatcher } from '../../src/firehose/evaluate.ts';
 import { firehoseLanguage } from '../../src/firehose/language.ts';
@@ -9,12 +10,8 @@ import { compileRegex } from '../../src/pattern.ts';
 import { askLucene, findMissingForLucene, indexedPage } from './lucene.ts';
 import { createRandom, type Page, type Random, randomPage, randomRegex, randomRule } from './random.ts';
 
-const missing = findMissingForLucene();
-if (missing !== null) {
-  process.stderr.write(
-    `\n*** NOT COMPARED WITH LUCENE: missing ${missing}. Only the kept fixtures run. ***\n\n`,
-  );
-}
+/** Without it only the kept fixtures run. */
+const afresh = { timeout: 120_000, ...skipUnless('lucene', findMissingForLucene()) };
 
 /** One 0 or 1 per page, or `error` for a rule that cannot be read. */
 function ourVerdicts(rule: string, pages: readonly ((root: Node) => boolean)[]): string {
@@ -40,7 +37,7 @@ describe('the verdicts of Lucene', () => {
     expect(ours).toEqual(fixtures.verdicts);
   });
 
-  test.skipIf(missing !== null)('are ours on 120,000 random pairs', { timeout: 120_000 }, () => {
+  test('are ours on 120,000 random pairs', afresh, () => {
     const seed = Date.now() % 1_000_000;
     const random = createRandom(seed);
     const pages = Array.from({ length: 60 }, () => randomPage(random));
@@ -58,51 +55,41 @@ describe('the verdicts of Lucene', () => {
     expect(differing, `seed ${seed}`).toEqual([]);
   });
 
-  test.skipIf(missing !== null)(
-    'are ours on 100,000 pairs of regular expression and text',
-    { timeout: 120_000 },
-    () => {
-      const seed = Date.now() % 1_000_000;
-      const random = createRandom(seed);
-      const texts = Array.from({ length: 60 }, () => shortText(random));
-      const regexes = Array.from({ length: 4_000 }, () => randomRegex(random)).filter(
-        (regex) => !repeatsNothing(regex),
-      );
-      const answers = askLucene([
-        ...texts.map((text) => ({ document: { url: [text] } })),
-        ...regexes.map((regex) => ({ query: `url:/${regex}/` })),
-      ]).map((answer) => (answer.startsWith('error') ? 'error' : answer));
-      const differing = regexes.filter((regex, index) => {
-        const { pattern } = compileRegex(regex);
-        const ours =
-          pattern === null
-            ? 'error'
-            : texts.map((text) => (pattern.test(text) === true ? '1' : '0')).join('');
-        return ours !== answers[index];
-      });
-      expect(answers.join('')).toContain('1');
-      expect(regexes.length * texts.length).toBeGreaterThan(100_000);
-      expect(differing, `seed ${seed}`).toEqual([]);
-    },
-  );
+  test('are ours on 100,000 pairs of regular expression and text', afresh, () => {
+    const seed = Date.now() % 1_000_000;
+    const random = createRandom(seed);
+    const texts = Array.from({ length: 60 }, () => shortText(random));
+    const regexes = Array.from({ length: 4_000 }, () => randomRegex(random)).filter(
+      (regex) => !repeatsNothing(regex),
+    );
+    const answers = askLucene([
+      ...texts.map((text) => ({ document: { url: [text] } })),
+      ...regexes.map((regex) => ({ query: `url:/${regex}/` })),
+    ]).map((answer) => (answer.startsWith('error') ? 'error' : answer));
+    const differing = regexes.filter((regex, index) => {
+      const { pattern } = compileRegex(regex);
+      const ours =
+        pattern === null ? 'error' : texts.map((text) => (pattern.test(text) === true ? '1' : '0')).join('');
+      return ours !== answers[index];
+    });
+    expect(answers.join('')).toContain('1');
+    expect(regexes.length * texts.length).toBeGreaterThan(100_000);
+    expect(differing, `seed ${seed}`).toEqual([]);
+  });
 
-  test.skipIf(missing !== null)(
-    'find the same words in 10,000 texts of many scripts',
-    { timeout: 120_000 },
-    () => {
-      const seed = Date.now() % 1_000_000;
-      const random = createRandom(seed);
-      const texts = Array.from({ length: 10_000 }, () => scriptText(random)).filter(
-        (text) => !HEBREW_QUOTE.test(text),
-      );
-      const answers = askLucene(texts.map((text) => ({ text })));
-      const differing = texts.filter((text, index) => {
-        const ours = tokenize(text).map(({ start, end, term }) => [start, end, term]);
-        return JSON.stringify(ours) !== JSON.stringify(JSON.parse(answers[index] ?? '[]'));
-      });
-      expect(differing, `seed ${seed}`).toEqual([]);
-    },
-  );
+  test('find the same words in 10,000 texts of many scripts', afresh, () => {
+    const seed = Date.now() % 1_000_000;
+    const random = createRandom(seed);
+    const texts = Array.from({ length: 10_000 }, () => scriptText(random)).filter(
+      (text) => !HEBREW_QUOTE.test(text),
+    );
+    const answers = askLucene(texts.map((text) => ({ text })));
+    const differing = texts.filter((text, index) => {
+      const ours = tokenize(text).map(({ start, end, term }) => [start, end, term]);
+      return JSON.stringify(ours) !== JSON.stringify(JSON.parse(answers[index] ?? '[]'));
+    });
+    expect(differing, `seed ${seed}`).toEqual([]);
+  });
 });
 
 /**

@@ -1,7 +1,6 @@
 import { type Exchange, Refusal } from '../http/exchange.ts';
 import { type JsonObject, readJsonObject } from '../http/json.ts';
 
-/** The control surface speaks plainly: `{"message": …}` with 400 or 404. */
 export function badRequest(message: string): Refusal {
   return new Refusal(400, { message });
 }
@@ -12,7 +11,7 @@ export async function readBody({ request }: Exchange): Promise<JsonObject> {
   return body;
 }
 
-/** One thing, or a list of them under its plural name. */
+/** The body is one item, or a list of items under the plural name. */
 export async function readOneOrMany(exchange: Exchange, plural: string): Promise<unknown[]> {
   const body = await readBody(exchange);
   const many = body[plural];
@@ -21,7 +20,7 @@ export async function readOneOrMany(exchange: Exchange, plural: string): Promise
   return many;
 }
 
-/** Builds every item before the first one takes effect: a batch with a mistake changes nothing. */
+/** Builds all items before any takes effect, so that a batch with a mistake changes nothing. */
 export function buildAll<T extends object>(
   inputs: readonly unknown[],
   build: (input: unknown) => T | string,
@@ -33,10 +32,10 @@ export function buildAll<T extends object>(
   });
 }
 
-/** The thing that `?token=` names; without it the only one, or the first one there is. */
-export function findByToken<T extends { token: string }>({ query }: Exchange, things: Iterable<T>): T {
+/** The app or tap that `?token=` names; without it, the first one. */
+export function findByToken<T extends { token: string }>({ query }: Exchange, owners: Iterable<T>): T {
   const token = query.get('token');
-  const found = Iterator.from(things).find((thing) => token === null || thing.token === token);
+  const found = Iterator.from(owners).find((owner) => token === null || owner.token === token);
   if (found === undefined) throw new Refusal(404, { message: 'There is no such token in this sandbox.' });
   return found;
 }

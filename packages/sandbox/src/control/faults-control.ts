@@ -1,14 +1,18 @@
-import { FAULT_KINDS, type Fault, type Faults, isFaultKind, isInScope, textParam } from '../faults.ts';
+import { type Fault, type Faults, faultKinds, isFaultKind, isInScope, textParam } from '../faults.ts';
 import type { Organization } from '../firehose/organization.ts';
 import { dropRule } from '../firehose/tap.ts';
 import { type Handler, sendJson } from '../http/exchange.ts';
 import { isJsonObject, type JsonObject } from '../http/json.ts';
 import type { Route } from '../http/router.ts';
-import { strikeTapStream, strikeXStream } from '../stream-strikes.ts';
+import { applyToFirehoseStream, applyToXStream } from '../stream-faults.ts';
 import type { XApps } from '../x/access.ts';
 import { badRequest, readOneOrMany } from './answers.ts';
 
-export type FaultsControlDeps = { faults: Faults; apps: XApps; organization: Organization };
+export interface FaultsControlDeps {
+  readonly faults: Faults;
+  readonly apps: XApps;
+  readonly organization: Organization;
+}
 
 export function faultsControlRoutes(deps: FaultsControlDeps): Route[] {
   return [
@@ -20,10 +24,10 @@ export function faultsControlRoutes(deps: FaultsControlDeps): Route[] {
 
 function armFaults(deps: FaultsControlDeps): Handler {
   return async (exchange) => {
-    const orders = (await readOneOrMany(exchange, 'faults')).map(readOrder);
-    const armed = orders.map((order) => {
-      const fault = deps.faults.arm(order);
-      if (FAULT_KINDS[fault.kind] === 'now') fireNow(fault, deps);
+    const requests = (await readOneOrMany(exchange, 'faults')).map(readFault);
+    const armed = requests.map((request) => {
+      const fault = deps.faults.arm(request);
+      if (faultKinds[fault.kind] === 'now') fireNow(fault, deps);
       return fault;
     });
     sendJson(exchange.response, 201, { faults: armed.map(toWire) });
@@ -41,18 +45,18 @@ function clearFaults({ faults }: FaultsControlDeps): Handler {
   };
 }
 
-function readOrder(order: unknown): Parameters<Faults['arm']>[0] {
-  if (!isJsonObject(order)) throw badRequest('A fault is an object.');
-  const { kind, platform, token, count = 1, ...params } = order;
-  if (!isFaultKind(kind)) throw badRequest(`kind is one of ${Object.keys(FAULT_KINDS).join(', ')}.`);
+function readFault(given: unknown): Parameters<Faults['arm']>[0] {
+  if (!isJsonObject(given)) throw badRequest('A fault is an object.');
+  const { kind, platform, token, count = 1, ...params } = given;
+  if (!isFaultKind(kind)) throw badRequest(`kind is one of ${Object.keys(faultKinds).join(', ')}.`);
   if (platform !== undefined && platform !== 'x' && platform !== 'firehose') {
     throw badRequest('platform is x or firehose.');
   }
-  if (token !== undefined && typeof token !== 'string') throw badRequest('token is a text.');
+  if (token !== undefined && typeof token !== 'string') throw badRequest('token is a string.');
   if (count !== null && (typeof count !== 'number' || count < 1)) {
-    throw badRequest('count is at least 1, or null for no end.');
+    throw badRequest('count is at least 1, or null for no limit.');
   }
-  const remaining = FAULT_KINDS[kind] === 'now' ? 0 : count;
+  const remaining = faultKinds[kind] === 'now' ? 0 : count;
   return { kind, platform, token, remaining, params };
 }
 
@@ -60,7 +64,7 @@ function toWire({ id, kind, platform, token, remaining, fired, params }: Fault):
   return { id, kind, platform, token, remaining, fired, ...params };
 }
 
-/** Acts on everything in scope and counts each stream or rule it hit. */
+/** Acts on everything in scope and counts every stream or rule that it hits. */
 function fireNow(fault: Fault, { apps, organization }: FaultsControlDeps): void {
   const appsHit = [...apps.values()].filter(({ token }) => isInScope(fault, { platform: 'x', token }));
   const tapsHit = [...organization.taps.values()].filter(({ token }) =>
@@ -77,13 +81,13 @@ function fireNow(fault: Fault, { apps, organization }: FaultsControlDeps): void 
     return;
   }
   for (const app of appsHit) {
-    for (const connection of app.slots.open()) {
-      strikeXStream(fault, { app, connection });
+    for (const connection of app.connections.open()) {
+      applyToXStream(fault, app, connection);
       fault.fired += 1;
     }
   }
   for (const connection of tapsHit.flatMap((tap) => [...tap.connections])) {
-    strikeTapStream(fault, connection);
+    applyToFirehoseStream(fault, connection);
     fault.fired += 1;
   }
 }

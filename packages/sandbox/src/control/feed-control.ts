@@ -3,7 +3,7 @@ import { sendJson } from '../http/exchange.ts';
 import type { Route } from '../http/router.ts';
 import { badRequest, readBody } from './answers.ts';
 
-/** POST /sandbox/feed: a rate that is left out stays as it is; 0 stops that half of the feed. */
+/** POST /sandbox/feed: an omitted rate stays the same; 0 stops the posts or the pages. */
 export function feedControlRoutes(feed: Feed): Route[] {
   return [
     [

@@ -1,12 +1,15 @@
 import type { Clock } from '../clock.ts';
-import { MATCH_USD, type Organization } from '../firehose/organization.ts';
+import { matchUsd, type Organization } from '../firehose/organization.ts';
 import { buildPage } from '../firehose/page.ts';
 import { publishPage } from '../firehose/publish.ts';
 import { type Handler, sendJson } from '../http/exchange.ts';
 import type { Route } from '../http/router.ts';
 import { badRequest, buildAll, findByToken, readBody, readOneOrMany } from './answers.ts';
 
-export type FirehoseControlDeps = { organization: Organization; clock: Clock };
+export interface FirehoseControlDeps {
+  readonly organization: Organization;
+  readonly clock: Clock;
+}
 
 export function firehoseControlRoutes(deps: FirehoseControlDeps): Route[] {
   return [
@@ -43,14 +46,17 @@ function readState({ organization }: FirehoseControlDeps): Handler {
       tap_id: tap.id,
       status: tap.status,
       rules: Array.from(tap.rules.values(), ({ matcher: _matcher, ...rule }) => rule),
-      connections: { open: connections.length, stalled: connections.filter((one) => one.isStalled()).length },
+      connections: {
+        open: connections.length,
+        stalled: connections.filter((one) => one.pipe.isStalled()).length,
+      },
       rule_calls: tap.limits.rules.count(),
       balance_usd: Math.round(organization.balanceUsd * 1_000) / 1_000,
-      events_in_buffer: tap.log.size(),
+      events_in_buffer: tap.buffer.size(),
       metering: {
         events_delivered: tap.eventsDelivered,
         matches_charged: tap.charged.size,
-        bill_usd: Math.round(tap.charged.size * MATCH_USD * 1_000) / 1_000,
+        bill_usd: Math.round(tap.charged.size * matchUsd * 1_000) / 1_000,
       },
     });
   };
@@ -65,13 +71,13 @@ function changeBalance({ organization }: FirehoseControlDeps): Handler {
   };
 }
 
-/** As if so many hours had passed for what is in the buffer: an outage of a day without the day. */
+/** Makes the buffered events older, so that a test can see a long outage without waiting. */
 function ageBuffer({ organization }: FirehoseControlDeps): Handler {
   return async (exchange) => {
     const tap = findByToken(exchange, organization.taps.values());
     const hours = (await readBody(exchange))['hours'];
     if (typeof hours !== 'number' || hours <= 0) throw badRequest('hours is a number above 0.');
-    tap.log.age(hours * 3_600_000);
-    sendJson(exchange.response, 200, { hours, events_in_buffer: tap.log.size() });
+    tap.buffer.age(hours * 3_600_000);
+    sendJson(exchange.response, 200, { hours, events_in_buffer: tap.buffer.size() });
   };
 }

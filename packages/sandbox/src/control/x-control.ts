@@ -3,13 +3,18 @@ import { type Handler, sendJson } from '../http/exchange.ts';
 import type { Route } from '../http/router.ts';
 import type { NextSnowflake } from '../snowflake.ts';
 import type { XApps } from '../x/access.ts';
-import { X_PLANS } from '../x/app.ts';
+import { xPlans } from '../x/app.ts';
 import type { Archive } from '../x/archive.ts';
 import { buildPost } from '../x/post.ts';
 import { publishPosts } from '../x/publish.ts';
 import { badRequest, buildAll, findByToken, readBody, readOneOrMany } from './answers.ts';
 
-export type XControlDeps = { apps: XApps; archive: Archive; clock: Clock; nextId: NextSnowflake };
+export interface XControlDeps {
+  readonly apps: XApps;
+  readonly archive: Archive;
+  readonly clock: Clock;
+  readonly nextId: NextSnowflake;
+}
 
 export function xControlRoutes(deps: XControlDeps): Route[] {
   return [
@@ -20,12 +25,12 @@ export function xControlRoutes(deps: XControlDeps): Route[] {
   ];
 }
 
-function injectPosts({ apps, archive, clock, nextId }: XControlDeps): Handler {
+function injectPosts(deps: XControlDeps): Handler {
+  const { clock, nextId } = deps;
   return async (exchange) => {
     const inputs = await readOneOrMany(exchange, 'posts');
     const posts = buildAll(inputs, (input) => buildPost(input, { nowMs: clock.nowMs, nextId }));
-    archive.add(posts);
-    const publications = publishPosts(posts, apps, clock.nowMs());
+    const publications = publishPosts(posts, deps);
     sendJson(exchange.response, 200, {
       posts: posts.map(({ id }, index) => {
         const matches = publications[index] ?? [];
@@ -42,15 +47,15 @@ function injectPosts({ apps, archive, clock, nextId }: XControlDeps): Handler {
 function readState({ apps }: XControlDeps): Handler {
   return (exchange) => {
     const app = findByToken(exchange, apps.values());
-    const open = app.slots.open();
+    const open = app.connections.open();
     sendJson(exchange.response, 200, {
       token: app.token,
       plan: app.plan,
       rules: app.rules.list().map(({ id, value, tag }) => ({ id, value, tag })),
-      connections: { open: open.length, stalled: open.filter((one) => one.isStalled()).length },
+      connections: { open: open.length, stalled: open.filter((one) => one.pipe.isStalled()).length },
       rule_calls: { list: app.limits.list.count(), change: app.limits.change.count() },
       searches: app.limits.search.count(),
-      connections_total: app.slots.total(),
+      connections_total: app.connections.total(),
       counters: app.journal.counts(),
       metering: app.meter.report(),
       undelivered: app.journal.undelivered(),
@@ -59,16 +64,16 @@ function readState({ apps }: XControlDeps): Handler {
   };
 }
 
-const LOG_LIMIT_MAX = 10_000;
+const logLimitMax = 10_000;
 
 function readLog({ apps }: XControlDeps): Handler {
   return (exchange) => {
     const app = findByToken(exchange, apps.values());
     const after = Number(exchange.query.get('after') ?? 0);
-    const limit = Number(exchange.query.get('limit') ?? LOG_LIMIT_MAX);
+    const limit = Number(exchange.query.get('limit') ?? logLimitMax);
     if (!Number.isInteger(after) || !Number.isInteger(limit))
       throw badRequest('after and limit are whole numbers.');
-    const entries = app.journal.after(after, Math.min(limit, LOG_LIMIT_MAX));
+    const entries = app.journal.after(after, Math.min(limit, logLimitMax));
     sendJson(exchange.response, 200, {
       posts: entries.map(({ seq, id, text, author, createdAt, ruleIds, delivered }) => ({
         seq,
@@ -88,8 +93,8 @@ function changePlan({ apps }: XControlDeps): Handler {
   return async (exchange) => {
     const app = findByToken(exchange, apps.values());
     const wanted = (await readBody(exchange))['plan'];
-    const plan = X_PLANS.find((known) => known === wanted);
-    if (plan === undefined) throw badRequest(`plan is one of ${X_PLANS.join(', ')}.`);
+    const plan = xPlans.find((known) => known === wanted);
+    if (plan === undefined) throw badRequest(`plan is one of ${xPlans.join(', ')}.`);
     app.plan = plan;
     sendJson(exchange.response, 200, { token: app.token, plan });
   };

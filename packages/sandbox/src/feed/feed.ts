@@ -12,42 +12,42 @@ import { publishPosts } from '../x/publish.ts';
 import { createPageWriter } from './pages.ts';
 import { createPostWriter } from './posts.ts';
 
-/** A made-up live stream of both services, at rates that can be changed while it runs. */
-export type Feed = {
-  rates: () => FeedRates;
-  setRates: (rates: FeedRates) => void;
-  start: () => void;
-  stop: () => void;
-};
+/** Publishes invented posts and pages at rates that can be changed while it runs. */
+export interface Feed {
+  rates(): FeedRates;
+  setRates(rates: FeedRates): void;
+  start(): void;
+  stop(): void;
+}
 
-type FeedDeps = {
-  apps: XApps;
-  archive: Archive;
-  organization: Organization;
-  clock: Clock;
-  random: Random;
-  nextId: NextSnowflake;
-};
+interface FeedOptions {
+  readonly rates: FeedRates | undefined;
+  readonly apps: XApps;
+  readonly archive: Archive;
+  readonly organization: Organization;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly nextId: NextSnowflake;
+}
 
-/** Real time, not service time: people watch the feed. */
-const TICK_MS = 100;
+/** Real time, because people watch the feed. */
+const tickMs = 100;
 
-const SILENT: FeedRates = { postsPerSecond: 0, pagesPerSecond: 0 };
+const noRates: FeedRates = { postsPerSecond: 0, pagesPerSecond: 0 };
 
-export function createFeed(
-  { apps, archive, organization, clock, random, nextId }: FeedDeps,
-  initial = SILENT,
-): Feed {
-  let rates = initial;
+export function createFeed(options: FeedOptions): Feed {
+  const { organization, clock, random, nextId } = options;
+  let rates = options.rates ?? noRates;
   let timer: NodeJS.Timeout | undefined;
   const writePost = createPostWriter(random, () => nextId(clock.nowMs()));
   const writePage = createPageWriter(random);
 
   const sendPosts = (count: number) => {
     const posts = Array.from({ length: count }, () => buildPost(writePost(), { nowMs: clock.nowMs, nextId }));
-    const built = posts.filter((post) => typeof post !== 'string');
-    archive.add(built);
-    publishPosts(built, apps, clock.nowMs());
+    publishPosts(
+      posts.filter((post) => typeof post !== 'string'),
+      options,
+    );
   };
   const sendPages = (count: number) => {
     for (let sent = 0; sent < count; sent += 1) {
@@ -57,8 +57,8 @@ export function createFeed(
   };
 
   const tick = () => {
-    sendPosts(arrivals(rates.postsPerSecond, random));
-    sendPages(arrivals(rates.pagesPerSecond, random));
+    sendPosts(itemsInTick(rates.postsPerSecond, random));
+    sendPages(itemsInTick(rates.pagesPerSecond, random));
   };
 
   return {
@@ -67,15 +67,15 @@ export function createFeed(
       rates = wanted;
     },
     start: () => {
-      timer = setInterval(tick, TICK_MS).unref();
+      timer = setInterval(tick, tickMs).unref();
     },
     stop: () => clearInterval(timer),
   };
 }
 
-/** How many arrive in one tick: random around the mean, so that the stream does not tick like a clock. */
-function arrivals(perSecond: number, random: Random): number {
-  const mean = (perSecond * TICK_MS) / 1_000;
+/** How many items one tick publishes: the mean, with its fraction rounded up or down at random. */
+function itemsInTick(perSecond: number, random: Random): number {
+  const mean = (perSecond * tickMs) / 1_000;
   const whole = Math.floor(mean);
   return whole + (random.chance(mean - whole) ? 1 : 0);
 }

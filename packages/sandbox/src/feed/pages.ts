@@ -1,12 +1,16 @@
 import { toLocalTime } from '../firehose/page.ts';
 import type { JsonObject } from '../http/json.ts';
 import type { Random } from '../random.ts';
-import { TOPICS } from './topics.ts';
+import { allTopics } from './topics.ts';
 import { createFiller } from './words.ts';
 
-type Site = { domain: string; lang: string; rating: number };
+interface Site {
+  readonly domain: string;
+  readonly lang: string;
+  readonly rating: number;
+}
 
-const SITES: readonly Site[] = [
+const sites: readonly Site[] = [
   { domain: 'www.northfieldwire.example', lang: 'en', rating: 78 },
   { domain: 'news.portellis.example', lang: 'en', rating: 64 },
   { domain: 'thedailyorbit.example', lang: 'en', rating: 55 },
@@ -16,13 +20,13 @@ const SITES: readonly Site[] = [
   { domain: 'www.tribune-valcourt.example', lang: 'fr', rating: 49 },
 ];
 
-const MINUTE_MS = 60_000;
+const minuteMs = 60_000;
 
-/** Writes page records as the control surface takes them: news articles, some of them corrected later. */
+/** Writes page records for the control API's format: news articles, some of them corrections. */
 export function createPageWriter(random: Random): (nowMs: number) => JsonObject {
   return (nowMs) => {
-    const topic = random.pick(TOPICS);
-    const [first, ...others] = SITES.filter(({ lang }) => topic.headlines[lang] !== undefined);
+    const topic = random.pick(allTopics);
+    const [first, ...others] = sites.filter(({ lang }) => topic.headlines[lang] !== undefined);
     if (first === undefined) throw new Error(`no site writes about ${topic.name}`);
     const { domain, lang, rating } = random.pick([first, ...others]);
     const fill = createFiller(random);
@@ -33,7 +37,7 @@ export function createPageWriter(random: Random): (nowMs: number) => JsonObject 
     return {
       url: `https://${domain}/${topic.name}/${slugOf(title)}-${random.integer(1_000, 9_999_999)}`,
       title,
-      publish_time: toLocalTime(nowMs - random.integer(1, 240) * MINUTE_MS),
+      publish_time: toLocalTime(nowMs - random.integer(1, 240) * minuteMs),
       language: lang,
       domain_rating: rating,
       page_category: ['/News', topic.category],

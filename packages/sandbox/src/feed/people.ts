@@ -1,17 +1,17 @@
-/** Everyone here is invented. */
-export type Person = {
-  username: string;
-  name: string;
-  lang: string;
-  /** Names of topics; `news` stands for all of them. */
-  topics: string;
-  verified: boolean;
-  description: string;
-};
+/** All people are invented. */
+export interface Person {
+  readonly username: string;
+  readonly name: string;
+  readonly lang: string;
+  /** Names of topics separated by spaces; `news` means all of them. */
+  readonly topics: string;
+  readonly verified: boolean;
+  readonly description: string;
+}
 
 type Row = readonly [username: string, name: string, lang: string, topics: string, description: string];
 
-const NEWSROOMS: readonly Row[] = [
+const newsrooms: readonly Row[] = [
   ['northfieldwire', 'Northfield Wire', 'en', 'news', 'Business and technology news from the north coast.'],
   ['deskofjonah', 'Jonah Mbeki', 'en', 'chips launches', 'Markets desk. Numbers first, adjectives later.'],
   ['mira_okafor', 'Mira Okafor', 'en', 'rockets', 'Space reporter. Coffee, telemetry, more coffee.'],
@@ -23,7 +23,7 @@ const NEWSROOMS: readonly Row[] = [
   ['camille_tech', 'Camille Auriol', 'fr', 'chips launches', 'Journaliste tech. Les puces, les vraies.'],
 ];
 
-const EVERYONE_ELSE: readonly Row[] = [
+const everyoneElse: readonly Row[] = [
   ['launchpad_lena', 'Lena at the Pad', 'en', 'rockets', 'I photograph things that leave the planet.'],
   ['orbit_dad', 'Orbit Dad', 'en', 'rockets', 'Two kids, one telescope, zero sleep.'],
   ['tomasz_builds', 'Tomasz W.', 'en', 'outages launches', 'Backend engineer. Opinions compiled locally.'],
@@ -46,9 +46,9 @@ const EVERYONE_ELSE: readonly Row[] = [
   ['handotai_memo', '半導体メモ', 'ja', 'chips', '半導体の話題を毎日すこしずつ。'],
 ];
 
-export const PEOPLE: readonly Person[] = [
-  ...NEWSROOMS.map((row) => toPerson(row, true)),
-  ...EVERYONE_ELSE.map((row) => toPerson(row, false)),
+export const people: readonly Person[] = [
+  ...newsrooms.map((row) => toPerson(row, true)),
+  ...everyoneElse.map((row) => toPerson(row, false)),
 ];
 
 function toPerson([username, name, lang, topics, description]: Row, verified: boolean): Person {

@@ -1,33 +1,37 @@
 import type { JsonObject } from '../http/json.ts';
 import type { Random } from '../random.ts';
 import { userIdOf } from '../x/entities.ts';
-import { PEOPLE, type Person } from './people.ts';
-import { TOPICS, type Topic } from './topics.ts';
+import { type Person, people } from './people.ts';
+import { allTopics, type Topic } from './topics.ts';
 import { createFiller } from './words.ts';
 
-/** A Post that later ones can answer, repeat or quote. */
-type Original = { id: string; text: string; person: Person };
+/** A post that later ones can reply to, retweet or quote. */
+interface Original {
+  readonly id: string;
+  readonly text: string;
+  readonly person: Person;
+}
 
-const ORIGINALS_KEPT = 40;
-const RETWEET_LENGTH = 140;
+const originalsMax = 40;
+const retweetLengthMax = 140;
 
-/** Writes Posts as the control surface takes them: originals, and every third one about an earlier one. */
+/** Writes posts in the control API's format: originals, and reactions to earlier ones. */
 export function createPostWriter(random: Random, nextId: () => string): () => JsonObject {
   const originals: Original[] = [];
 
   const writeOriginal = (): JsonObject => {
-    const topic = random.pick(TOPICS);
+    const topic = random.pick(allTopics);
     const person = pickAuthor(random, topic);
     const text = writeText(random, topic, person.lang);
     const id = nextId();
     originals.push({ id, text, person });
-    if (originals.length > ORIGINALS_KEPT) originals.shift();
+    if (originals.length > originalsMax) originals.shift();
     const post = { id, text, author: toUser(person), lang: person.lang };
     return random.chance(0.15) ? { ...post, ...photo(id) } : post;
   };
 
   return () => {
-    const earlier = originals[random.integer(0, ORIGINALS_KEPT - 1)];
+    const earlier = originals[random.integer(0, originalsMax - 1)];
     return earlier === undefined || random.chance(0.6)
       ? writeOriginal()
       : writeReaction(random, earlier, nextId());
@@ -35,7 +39,7 @@ export function createPostWriter(random: Random, nextId: () => string): () => Js
 }
 
 function pickAuthor(random: Random, topic: Topic): Person {
-  const [first, ...others] = PEOPLE.filter(
+  const [first, ...others] = people.filter(
     ({ lang, topics }) =>
       topic.posts[lang] !== undefined && (topics === 'news' || topics.includes(topic.name)),
   );
@@ -53,7 +57,7 @@ function writeText(random: Random, topic: Topic, lang: string): string {
   return `${sentence}${tag}${link}`;
 }
 
-const REPLIES: { [lang: string]: readonly [string, ...string[]] } = {
+const repliesByLang: Record<string, readonly [string, ...string[]]> = {
   en: [
     'Same here, since this morning.',
     'Source?',
@@ -71,11 +75,11 @@ const REPLIES: { [lang: string]: readonly [string, ...string[]] } = {
 function writeReaction(random: Random, earlier: Original, id: string): JsonObject {
   const kind = random.pick(['retweeted', 'retweeted', 'replied_to', 'quoted']);
   const { lang } = earlier.person;
-  const speakers = PEOPLE.filter((person) => person.lang === lang && person !== earlier.person);
+  const speakers = people.filter((person) => person.lang === lang && person !== earlier.person);
   const author = random.pick([speakers[0] ?? earlier.person, ...speakers.slice(1)]);
-  const comment = random.pick(REPLIES[lang] ?? ['👀']);
+  const comment = random.pick(repliesByLang[lang] ?? ['👀']);
   const name = `@${earlier.person.username}`;
-  const texts: { [kind: string]: string } = {
+  const texts: Record<string, string> = {
     retweeted: truncate(`RT ${name}: ${earlier.text}`),
     replied_to: `${name} ${comment}`,
     quoted: `${comment} https://x.example/${earlier.person.username}/status/${earlier.id}`,
@@ -94,7 +98,9 @@ function writeReaction(random: Random, earlier: Original, id: string): JsonObjec
 
 function truncate(text: string): string {
   const characters = Array.from(text);
-  return characters.length > RETWEET_LENGTH ? `${characters.slice(0, RETWEET_LENGTH - 1).join('')}…` : text;
+  return characters.length > retweetLengthMax
+    ? `${characters.slice(0, retweetLengthMax - 1).join('')}…`
+    : text;
 }
 
 function photo(id: string): JsonObject {

@@ -1,15 +1,15 @@
-/** Sentences with `{slots}`; the words for the slots are in words.ts. Nothing here exists. */
-type Sentences = { [lang: string]: readonly [string, ...string[]] };
+/** Sentences by language, with `{placeholders}` that words.ts fills in. All names are invented. */
+type Sentences = Readonly<Record<string, readonly [string, ...string[]]>>;
 
-export type Topic = {
-  name: string;
-  hashtags: readonly [string, ...string[]];
+export interface Topic {
+  readonly name: string;
+  readonly hashtags: readonly [string, ...string[]];
   /** Firehose label of the pages (firehose.md, appendix C). */
-  category: string;
-  posts: Sentences;
-  headlines: Sentences;
-  paragraphs: Sentences;
-};
+  readonly category: string;
+  readonly posts: Sentences;
+  readonly headlines: Sentences;
+  readonly paragraphs: Sentences;
+}
 
 const launches: Topic = {
   name: 'launches',
@@ -198,4 +198,4 @@ const football: Topic = {
   },
 };
 
-export const TOPICS: readonly [Topic, ...Topic[]] = [launches, outages, rockets, chips, football];
+export const allTopics: readonly [Topic, ...Topic[]] = [launches, outages, rockets, chips, football];

@@ -2,7 +2,7 @@ import type { Random } from '../random.ts';
 
 type Words = readonly [string, ...string[]];
 
-const SLOTS: { [slot: string]: Words } = {
+const wordsByPlaceholder: Record<string, Words> = {
   brand: ['Halcyon', 'Brightwell', 'Orrery Labs', 'Tindra', 'Mosswood', 'Kestrel & Co'],
   product: ['Halo 4', 'Fieldbook Air', 'Pebble Cam', 'Tindra Fold', 'Lumen Ring', 'Mosswood Speaker'],
   service: ['Cloudharbor', 'Paylark', 'Mailfinch', 'Streamlet', 'Dockside CI', 'Ridgenet'],
@@ -14,7 +14,7 @@ const SLOTS: { [slot: string]: Words } = {
   month: ['March', 'May', 'June', 'September', 'October', 'November'],
 };
 
-const CASHTAGS: { [company: string]: string } = {
+const cashtagsByCompany: Record<string, string> = {
   Halcyon: '$HLCN',
   Brightwell: '$BRWL',
   'Orrery Labs': '$ORRY',
@@ -28,7 +28,7 @@ const CASHTAGS: { [company: string]: string } = {
   Ferrowave: '$FRWV',
 };
 
-const NUMBERS: { [slot: string]: readonly [min: number, max: number] } = {
+const rangesByPlaceholder: Record<string, readonly [min: number, max: number]> = {
   minutes: [3, 89],
   hour: [2, 12],
   clock: [10, 59],
@@ -38,21 +38,22 @@ const NUMBERS: { [slot: string]: readonly [min: number, max: number] } = {
   fewer: [0, 1],
 };
 
-/** Replaces `{slots}`; the same slot gets the same word within one fill. */
+/** Replaces `{placeholders}`; within one filler a placeholder always gets the same word. */
 export function createFiller(random: Random): (template: string) => string {
   const chosen = new Map<string, string>();
-  const wordFor = (slot: string): string => {
-    const word = chosen.get(slot) ?? choose(slot);
-    chosen.set(slot, word);
+  const wordFor = (placeholder: string): string => {
+    const word = chosen.get(placeholder) ?? choose(placeholder);
+    chosen.set(placeholder, word);
     return word;
   };
-  const choose = (slot: string): string => {
-    // The cashtag belongs to the company the sentence is about, also when it comes before the name.
-    if (slot === 'cashtag') return CASHTAGS[chosen.get('brand') ?? wordFor('maker')] ?? '';
-    const words = SLOTS[slot];
-    const range = NUMBERS[slot];
+  const choose = (placeholder: string): string => {
+    // The cashtag of the company in the sentence, also when it comes before the company's name.
+    if (placeholder === 'cashtag') return cashtagsByCompany[chosen.get('brand') ?? wordFor('maker')] ?? '';
+    const words = wordsByPlaceholder[placeholder];
+    const range = rangesByPlaceholder[placeholder];
     if (words !== undefined) return random.pick(words);
-    return range === undefined ? slot : String(random.integer(...range));
+    return range === undefined ? placeholder : String(random.integer(...range));
   };
-  return (template) => template.replaceAll(/\{([a-z]+)\}/g, (_whole, slot: string) => wordFor(slot));
+  return (template) =>
+    template.replaceAll(/\{([a-z]+)\}/g, (_whole, placeholder: string) => wordFor(placeholder));
 }

@@ -1,9 +1,17 @@
+import type { Faults } from '../faults.ts';
 import type { Exchange } from '../http/exchange.ts';
+import type { Random } from '../random.ts';
 import { findTapByToken, type Organization } from './organization.ts';
 import { tooManyRequests, unauthorized } from './problems.ts';
-import { type Tap, toOffsetTime } from './tap.ts';
+import { type Tap, type TapDeps, toOffsetTime } from './tap.ts';
 
-/** The tap of the bearer token; a management key is not one (firehose.md §2). */
+export interface FirehoseDeps extends TapDeps {
+  readonly organization: Organization;
+  readonly random: Random;
+  readonly faults: Faults;
+}
+
+/** The tap of the bearer token; a management key is not accepted (firehose.md §2). */
 export function authenticateTap({ bearer }: Exchange, organization: Organization): Tap {
   const tap = findTapByToken(organization, bearer);
   if (tap === undefined) throw unauthorized();

@@ -16,18 +16,18 @@ export function compileFirehoseRule(value: string): Compiled<FirehosePage> {
   };
 }
 
-const DIFF_FIELDS = new Set(['added', 'removed', 'added_anchor', 'removed_anchor']);
-const OTHER_FIELDS_WITH_KEY = new Set(['title', 'url', 'domain']);
+const diffFields = new Set(['added', 'removed', 'added_anchor', 'removed_anchor']);
+const otherFieldsWithKey = new Set(['title', 'url', 'domain']);
 
 /** The longest English stop words, such as `their`, have five letters (firehose.md §12.5). */
-const STOP_WORD_LENGTH_MAX = 5;
+const stopWordLengthMax = 5;
 
 function keyOf({ field, test }: LeafNode): string | undefined {
-  const isDiff = DIFF_FIELDS.has(field);
-  if (!isDiff && !OTHER_FIELDS_WITH_KEY.has(field)) return undefined;
+  const isDiff = diffFields.has(field);
+  if (!isDiff && !otherFieldsWithKey.has(field)) return undefined;
   if (test.type === 'term') return longestWordOf(test.value);
   if (test.type !== 'phrase') return undefined;
   const word = longestWordOf(test.words.join(' '));
-  // In a diff any word may stand where the phrase has a stop word.
-  return isDiff && (word?.length ?? 0) <= STOP_WORD_LENGTH_MAX ? undefined : word;
+  // In a diff, a stop word of the phrase matches any word.
+  return isDiff && (word?.length ?? 0) <= stopWordLengthMax ? undefined : word;
 }

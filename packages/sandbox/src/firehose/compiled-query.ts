@@ -1,6 +1,6 @@
 import type { LeafNode, Node, Test } from '@earshot/query';
 
-/** The rule as Lucene prints a parsed query: `+` required, `-` prohibited, neither: one of them (firehose.md §5). */
+/** The rule as Lucene prints a parsed query: `+` is required, `-` prohibited, no sign optional (firehose.md §5). */
 export function printCompiled(node: Node): string {
   switch (node.kind) {
     case 'leaf':
@@ -45,7 +45,7 @@ function printTest(test: Test): string {
       const bounds = `${test.low ?? '*'} TO ${test.high ?? '*'}`;
       return `${test.includeLow ? '[' : '{'}${bounds}${test.includeHigh ? ']' : '}'}`;
     }
-    // X only.
+    // Only X rules have these.
     case 'number':
     case 'circle':
     case 'box':

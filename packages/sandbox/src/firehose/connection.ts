@@ -2,100 +2,84 @@ import type { ServerResponse } from 'node:http';
 import type { Clock } from '../clock.ts';
 import type { Faults } from '../faults.ts';
 import type { Random } from '../random.ts';
-import { createRecordWriter, type WireOddities } from '../record-writer.ts';
+import { createRecordWriter, type RecordFaults } from '../record-writer.ts';
 import { createStreamPipe } from '../stream-pipe.ts';
-import { toEventId } from './event-log.ts';
-import { MATCH_USD, type Organization } from './organization.ts';
+import { matchUsd, type Organization } from './organization.ts';
+import { toEventId } from './replay-buffer.ts';
 import type { FirehoseConnection, Tap } from './tap.ts';
 
-export type FirehoseConnectionOptions = {
-  response: ServerResponse;
-  tap: Tap;
-  organization: Organization;
-  fromOffset: number;
-  /** Events after which the stream ends. */
-  limit: number;
-  timeoutMs: number;
-  clock: Clock;
-  random: Random;
-  faults: Faults;
-};
+export interface FirehoseConnectionOptions {
+  readonly response: ServerResponse;
+  readonly tap: Tap;
+  readonly organization: Organization;
+  readonly fromOffset: number;
+  /** The stream ends after this many events. */
+  readonly eventsMax: number;
+  readonly timeoutMs: number;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly faults: Faults;
+}
 
-/** A client that reads slowly gets the events later: unlike X, the log waits for it. */
-const BACKLOG_BYTES_MAX = 1024 * 1024;
+/** A slow client gets its events later: unlike X, the replay buffer keeps them. */
+const backlogBytesMax = 1024 * 1024;
 
-const oddities: WireOddities = {
-  unknown: ': a comment\nevent: surprise\ndata: {}\n\n',
-  broken: 'event: update\ndata: {"document":\n\n',
+const recordFaults: RecordFaults = {
+  unknownMessage: ': a comment\nevent: surprise\ndata: {}\n\n',
+  brokenRecord: 'event: update\ndata: {"document":\n\n',
   // The first event format always carried the whole page.
   enlarge: (record, bytes) =>
     record.replace('"document":{', () => `"document":{"markdown":"${'x'.repeat(bytes)}",`),
 };
 
-export function openFirehoseConnection(options: FirehoseConnectionOptions): FirehoseConnection {
-  const { response, tap, organization, clock, faults } = options;
-  const scope = { platform: 'firehose', token: tap.token } as const;
-  let nextOffset = options.fromOffset;
-  let left = options.limit;
+export function sseFrame(event: string, data: string): string {
+  return `event: ${event}\ndata: ${data}\n\n`;
+}
 
-  const send = (event: string, data: string) => pipe.write(`event: ${event}\ndata: ${data}\n\n`);
+export function openFirehoseConnection(options: FirehoseConnectionOptions): FirehoseConnection {
+  const { response, tap, organization, clock, random, faults } = options;
+  let nextOffset = options.fromOffset;
+  let eventsLeft = options.eventsMax;
+
   const end = () => {
-    // A stalled stream never says goodbye, and a stream says it once.
-    if (pipe.isStalled() || !tap.connections.delete(connection)) return;
-    send('end', '{}');
+    pipe.write(sseFrame('end', '{}'));
     pipe.end();
   };
   const stopTimer = clock.after(options.timeoutMs, end);
   const pipe = createStreamPipe({
     response,
-    random: options.random,
+    random,
     onClose: () => {
       stopTimer();
       tap.connections.delete(connection);
     },
   });
-
-  const writeRecord = createRecordWriter({ pipe, faults, scope, oddities });
-  let isMuted = false;
+  const scope = { platform: 'firehose', token: tap.token } as const;
+  const writeRecord = createRecordWriter({ pipe, faults, scope, recordFaults });
 
   const deliverNext = (): boolean => {
-    const event = tap.log.firstFrom(nextOffset);
-    if (event === undefined || left === 0) return false;
+    const event = tap.buffer.firstFrom(nextOffset);
+    if (event === undefined || eventsLeft === 0) return false;
     nextOffset = event.offset + 1;
-    left -= 1;
+    eventsLeft -= 1;
     charge(tap, organization, event.chargeKey);
-    writeRecord(`id: ${toEventId(event.offset)}\nevent: update\ndata: ${event.data}\n\n`);
+    writeRecord(`id: ${toEventId(event.offset)}\n${sseFrame('update', event.data)}`);
     return true;
   };
+  const canSend = () =>
+    pipe.takesRecords() && tap.status === 'active' && pipe.backlogBytes() < backlogBytesMax;
 
   const connection: FirehoseConnection = {
+    pipe,
     pump() {
       let isBehind = true;
       while (isBehind && canSend()) isBehind = deliverNext();
-      if (left === 0) end();
-    },
-    stall: pipe.stall,
-    isStalled: pipe.isStalled,
-    cut: pipe.destroy,
-    reset: pipe.reset,
-    end: () => {
-      tap.connections.delete(connection);
-      pipe.end();
-    },
-    tell: (message) => send('error', JSON.stringify({ message })),
-    mute: () => {
-      isMuted = true;
+      if (eventsLeft === 0) end();
     },
   };
-  const canSend = () =>
-    tap.connections.has(connection) &&
-    !pipe.isStalled() &&
-    !isMuted &&
-    tap.status === 'active' &&
-    pipe.backlogBytes() < BACKLOG_BYTES_MAX;
-
   pipe.onDrain(connection.pump);
-  send('connected', '{}');
+  tap.connections.add(connection);
+  pipe.write(sseFrame('connected', '{}'));
   return connection;
 }
 
@@ -104,5 +88,5 @@ function charge(tap: Tap, organization: Organization, chargeKey: string): void {
   tap.eventsDelivered += 1;
   if (tap.charged.has(chargeKey)) return;
   tap.charged.add(chargeKey);
-  organization.balanceUsd -= MATCH_USD;
+  organization.balanceUsd -= matchUsd;
 }

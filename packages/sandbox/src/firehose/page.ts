@@ -3,25 +3,28 @@ import { createPageMatcher, type Node } from '@earshot/query';
 import { isJsonObject, isStringArray, type JsonObject } from '../http/json.ts';
 import { wordsOf } from '../match/words.ts';
 
-export type Chunk = { typ: string; text: string };
+export interface Chunk {
+  readonly typ: string;
+  readonly text: string;
+}
 
-/** A crawled page. Rules look at all of it; `wire` is the part that an event carries. */
-export type FirehosePage = {
-  url: string;
-  chunks: Chunk[];
-  wire: JsonObject;
-  keys: ReadonlySet<string>;
-  matches: (rule: Node) => boolean;
-  isNsfw: boolean;
-  publishedAtMs: number | undefined;
-  matchedAtMs: number;
-  /** The same page with the same change is charged once. */
-  chargeKey: string;
-};
+/** A crawled page. Rules are evaluated on all of it; `wire` is the part that an event carries. */
+export interface FirehosePage {
+  readonly url: string;
+  readonly chunks: Chunk[];
+  readonly wire: JsonObject;
+  readonly keys: ReadonlySet<string>;
+  matches(rule: Node): boolean;
+  readonly isNsfw: boolean;
+  readonly publishedAtMs: number | undefined;
+  readonly matchedAtMs: number;
+  /** Pages with the same URL and diff are charged once. */
+  readonly chargeKey: string;
+}
 
 /**
- * Reads the page record of firehose.md §14. Only `url` is needed. `publish_time` becomes now when it is left
- * out and stays unknown when it is null. Returns words about what is wrong instead of a page it cannot build.
+ * Builds a page from the record of firehose.md §14. Only `url` is required. A missing `publish_time` becomes now;
+ * null means unknown. Returns a message instead when the record is not valid.
  */
 export function buildPage(input: unknown, nowMs: number): FirehosePage | string {
   if (!isJsonObject(input) || typeof input['url'] !== 'string') return 'a page needs a url';
@@ -45,7 +48,7 @@ export function buildPage(input: unknown, nowMs: number): FirehosePage | string 
     url,
     chunks,
     wire: withoutEmpty({ ...metadata, diff: chunks.length > 0 ? { chunks } : undefined }),
-    // The host may be spelt in another way than in the URL.
+    // The parsed host can differ from the one written in the URL.
     keys: wordsOf([whole, new URL(url).hostname]),
     matches: createPageMatcher(whole),
     isNsfw: input['nsfw'] === true || pageCategory.some((category) => category.startsWith('/Adult')),
@@ -68,7 +71,7 @@ function readChunks(given: unknown): Chunk[] | undefined {
   return chunks.length === given.length ? chunks : undefined;
 }
 
-/** Local date-time without zone; the sandbox lives in UTC. */
+/** Date and time without a zone, in UTC. */
 export function toLocalTime(atMs: number): string {
   return new Date(atMs).toISOString().slice(0, 19);
 }

@@ -1,6 +1,6 @@
 import { Refusal } from '../http/exchange.ts';
 
-/** Bodies in the style of the rest of the API; their exact form is not documented (firehose.md §8). */
+/** The bodies follow the rest of the API; their exact form is not documented (firehose.md §8). */
 export function unauthorized(): Refusal {
   return new Refusal(401, { message: 'Unauthenticated.' });
 }

@@ -1,17 +1,21 @@
 import type { JsonObject } from '../http/json.ts';
-import { toEventId } from './event-log.ts';
 import { cutExcerpt } from './excerpt.ts';
 import type { Organization } from './organization.ts';
 import type { FirehosePage } from './page.ts';
+import { toEventId } from './replay-buffer.ts';
 import type { FirehoseRule, Tap } from './tap.ts';
 
-export type PublishedEvent = { token: string; eventId: string; queryIds: string[] };
+export interface PublishedEvent {
+  readonly token: string;
+  readonly eventId: string;
+  readonly queryIds: string[];
+}
 
-const WEEK_MS = 7 * 24 * 3_600_000;
+const weekMs = 7 * 24 * 3_600_000;
 
 /**
- * Appends one event per active tap with a matching rule and wakes the open streams. The envelope is that of the
- * current service (firehose.md §7.1); the beta put one `query_id` per event.
+ * Appends one event to every active tap with a matching rule and sends it to the open streams. The envelope is that
+ * of the current service (firehose.md §7.1); the beta had a single `query_id` per event.
  */
 export function publishPage(page: FirehosePage, organization: Organization): PublishedEvent[] {
   const events: PublishedEvent[] = [];
@@ -21,9 +25,8 @@ export function publishPage(page: FirehosePage, organization: Organization): Pub
     if (rules.length === 0) continue;
     const queryIds = rules.map(({ id }) => id);
     const document = toDocument(page, rules, organization.excerptChars);
-    const event = tap.log.append({
+    const event = tap.buffer.append({
       matchedAtMs: page.matchedAtMs,
-      queryIds,
       data: JSON.stringify({ tap_id: tap.id, query_ids: queryIds, matched_at: matchedAt, document }),
       chargeKey: page.chargeKey,
     });
@@ -38,12 +41,12 @@ function matchingRules(tap: Tap, page: FirehosePage): FirehoseRule[] {
   return [...tap.rules.values()].filter((rule) => hits.has(rule.id) && flagsAllow(rule, page));
 }
 
-/** The flags of firehose.md §9; an unknown publishing time does not pass the quality check. */
+/** The flags of firehose.md §9; a page without a publish time fails the quality check. */
 function flagsAllow({ nsfw, quality }: FirehoseRule, page: FirehosePage): boolean {
   if (page.isNsfw && !nsfw) return false;
   if (!quality) return true;
   const { publishedAtMs, matchedAtMs, url } = page;
-  const isFresh = publishedAtMs !== undefined && publishedAtMs >= matchedAtMs - WEEK_MS;
+  const isFresh = publishedAtMs !== undefined && publishedAtMs >= matchedAtMs - weekMs;
   const { pathname, search } = new URL(url);
   return isFresh && search === '' && !/\/(page\/[0-9]+|tag\/|category\/)/.test(pathname);
 }

@@ -1,67 +1,63 @@
 import { randomUUID } from 'node:crypto';
 import { type Diagnostic, languages } from '@earshot/query';
-import type { Faults } from '../faults.ts';
 import { type Exchange, type Handler, sendEmpty, sendJson } from '../http/exchange.ts';
 import { type JsonObject, readJsonObject } from '../http/json.ts';
-import { holdRuleAnswer, refuseRule, refuseRuleCall } from '../rule-faults.ts';
-import { authenticateTap, countCall } from './access.ts';
+import { holdRuleAnswer, refuseRule, refuseRuleCall } from '../request-faults.ts';
+import { authenticateTap, countCall, type FirehoseDeps } from './access.ts';
 import { compileFirehoseRule } from './compile-rule.ts';
 import { printCompiled } from './compiled-query.ts';
-import type { Organization } from './organization.ts';
 import { invalid, notFound } from './problems.ts';
 import { dropRule, type FirehoseRule, putRule, type Tap } from './tap.ts';
 
-export type FirehoseRulesDeps = { organization: Organization; faults: Faults };
-
 /** GET /v1/rules (firehose.md §4). */
-export function listRules(deps: FirehoseRulesDeps): Handler {
+export function listRules(deps: FirehoseDeps): Handler {
   return (exchange) => {
-    const tap = admit(exchange, deps);
+    const tap = authorize(exchange, deps);
     const data = Array.from(tap.rules.values(), toWire);
     sendJson(exchange.response, 200, { data, meta: { count: data.length } });
   };
 }
 
-export function readRule(deps: FirehoseRulesDeps): Handler {
+export function readRule(deps: FirehoseDeps): Handler {
   return (exchange) => {
-    const tap = admit(exchange, deps);
+    const tap = authorize(exchange, deps);
     sendJson(exchange.response, 200, { data: toWire(findRule(exchange, tap)) });
   };
 }
 
-export function addRule(deps: FirehoseRulesDeps): Handler {
+export function addRule(deps: FirehoseDeps): Handler {
   return async (exchange) => {
-    const tap = admit(exchange, deps);
+    const tap = authorize(exchange, deps);
     const body = await readJsonObject(exchange.request);
     const rule = buildRule(body, undefined, (value) => refuse(deps, tap, value));
     if (tap.rules.size >= tap.ruleCap) throw invalid('value', `A tap has at most ${tap.ruleCap} rules.`);
     putRule(tap, rule);
-    if (await answers(deps, tap, exchange)) sendJson(exchange.response, 201, { data: toWire(rule) });
+    if (await mayAnswer(deps, tap, exchange)) sendJson(exchange.response, 201, { data: toWire(rule) });
   };
 }
 
-/** PUT /v1/rules/:id: fields that are left out stay, and so does the id. */
-export function changeRule(deps: FirehoseRulesDeps): Handler {
+/** PUT /v1/rules/:id: omitted fields and the id stay the same. */
+export function changeRule(deps: FirehoseDeps): Handler {
   return async (exchange) => {
-    const tap = admit(exchange, deps);
+    const tap = authorize(exchange, deps);
     const old = findRule(exchange, tap);
     const body = await readJsonObject(exchange.request);
     const rule = buildRule(body, old, (value) => refuse(deps, tap, value));
     putRule(tap, rule);
-    if (await answers(deps, tap, exchange)) sendJson(exchange.response, 200, { data: toWire(rule) });
+    if (await mayAnswer(deps, tap, exchange)) sendJson(exchange.response, 200, { data: toWire(rule) });
   };
 }
 
-export function removeRule(deps: FirehoseRulesDeps): Handler {
+export function removeRule(deps: FirehoseDeps): Handler {
   return async (exchange) => {
-    const tap = admit(exchange, deps);
+    const tap = authorize(exchange, deps);
     dropRule(tap, findRule(exchange, tap).id);
-    if (await answers(deps, tap, exchange)) sendEmpty(exchange.response, 204);
+    if (await mayAnswer(deps, tap, exchange)) sendEmpty(exchange.response, 204);
   };
 }
 
-/** POST /v1/validate and POST /v1/validate/public; the bodies are our assumption (firehose.md §5). */
-export function validateRule(organization: Organization, isPublic: boolean): Handler {
+/** POST /v1/validate and POST /v1/validate/public; the response bodies are an assumption (firehose.md §5). */
+export function validateRule({ organization }: FirehoseDeps, isPublic: boolean): Handler {
   return async (exchange) => {
     if (!isPublic) authenticateTap(exchange, organization);
     const value = (await readJsonObject(exchange.request))?.['value'];
@@ -78,18 +74,18 @@ function toWireDiagnostic({ severity, message, span: [start, end] }: Diagnostic)
   return { severity, message, start, end };
 }
 
-function admit(exchange: Exchange, { organization, faults }: FirehoseRulesDeps): Tap {
+function authorize(exchange: Exchange, { organization, faults }: FirehoseDeps): Tap {
   const tap = authenticateTap(exchange, organization);
   countCall(tap, 'rules');
   refuseRuleCall(faults, { platform: 'firehose', token: tap.token }, exchange);
   return tap;
 }
 
-function answers({ faults }: FirehoseRulesDeps, { token }: Tap, exchange: Exchange): Promise<boolean> {
+function mayAnswer({ faults }: FirehoseDeps, { token }: Tap, exchange: Exchange): Promise<boolean> {
   return holdRuleAnswer(faults, { platform: 'firehose', token }, exchange);
 }
 
-function refuse({ faults }: FirehoseRulesDeps, { token }: Tap, value: string): string | undefined {
+function refuse({ faults }: FirehoseDeps, { token }: Tap, value: string): string | undefined {
   return refuseRule(faults, { platform: 'firehose', token }, value);
 }
 
@@ -99,7 +95,7 @@ function findRule({ params }: Exchange, { rules }: Tap): FirehoseRule {
   return rule;
 }
 
-const TAG_LENGTH_MAX = 255;
+const tagLengthMax = 255;
 
 function buildRule(
   body: JsonObject | undefined,
@@ -109,8 +105,8 @@ function buildRule(
   const value = body?.['value'] ?? old?.value;
   if (typeof value !== 'string') throw invalid('value', 'The value field is required.');
   const tag = body?.['tag'] ?? old?.tag;
-  if (tag !== undefined && (typeof tag !== 'string' || tag.length > TAG_LENGTH_MAX)) {
-    throw invalid('tag', `The tag is a text of at most ${TAG_LENGTH_MAX} characters.`);
+  if (tag !== undefined && (typeof tag !== 'string' || tag.length > tagLengthMax)) {
+    throw invalid('tag', `The tag is a text of at most ${tagLengthMax} characters.`);
   }
   const nsfw = body?.['nsfw'] ?? old?.nsfw ?? false;
   const quality = body?.['quality'] ?? old?.quality ?? true;
@@ -123,7 +119,7 @@ function buildRule(
   return { id: old?.id ?? randomUUID(), value, tag, nsfw, quality, matcher: compiled.matcher };
 }
 
-/** Flags with their default value are left out, as the samples of the documentation do. */
+/** Flags with their default value are omitted, as in the documentation's samples. */
 function toWire({ id, value, tag, nsfw, quality }: FirehoseRule): object {
   return {
     id,

@@ -1,31 +1,31 @@
-import type { EventLog } from './event-log.ts';
+import type { ReplayBuffer } from './replay-buffer.ts';
 
-export type StartWish = {
-  lastEventId: string | undefined;
-  offset: string | undefined;
-  since: string | undefined;
-  nowMs: number;
-};
+export interface RequestedStart {
+  readonly lastEventId: string | undefined;
+  readonly offset: string | undefined;
+  readonly since: string | undefined;
+  readonly nowMs: number;
+}
 
-const UNIT_MS: { [unit: string]: number } = { s: 1_000, m: 60_000, h: 3_600_000 };
-const SINCE_MS_MAX = 24 * 3_600_000;
+const msByUnit: Record<string, number> = { s: 1_000, m: 60_000, h: 3_600_000 };
+const sinceMsMax = 24 * 3_600_000;
 
 /**
- * The offset at which a stream starts, or the name of the parameter that is not valid. Precedence is
- * Last-Event-ID, offset, since, live tail; a malformed id counts as none (firehose.md §6.1). `since` is real
- * time at any speed, because clients compute it from their own clock.
+ * The offset at which a stream starts, or the name of the invalid parameter. Last-Event-ID precedes `offset`, which
+ * precedes `since`; without any, the stream starts at the end of the buffer. A malformed id is ignored
+ * (firehose.md §6.1). `since` is real time at any speed, because clients compute it from their own clock.
  */
 export function findStart(
-  log: EventLog,
-  { lastEventId, offset, since, nowMs }: StartWish,
+  buffer: ReplayBuffer,
+  { lastEventId, offset, since, nowMs }: RequestedStart,
 ): number | 'offset' | 'since' {
   const resumed = /^[0-9]+-([0-9]+)$/.exec(lastEventId ?? '')?.[1];
   const [, count, unit] = /^([1-9][0-9]*)([smh])$/.exec(since ?? '') ?? [];
-  const spanMs = Number(count) * (UNIT_MS[unit ?? ''] ?? Number.NaN);
+  const spanMs = Number(count) * (msByUnit[unit ?? ''] ?? Number.NaN);
   if (offset !== undefined && !/^[0-9]{1,15}$/.test(offset)) return 'offset';
-  if (since !== undefined && !(spanMs <= SINCE_MS_MAX)) return 'since';
+  if (since !== undefined && !(spanMs <= sinceMsMax)) return 'since';
 
   if (resumed !== undefined) return Number(resumed) + 1;
   if (offset !== undefined) return Number(offset);
-  return since === undefined ? log.nextOffset() : log.offsetAt(nowMs - spanMs);
+  return since === undefined ? buffer.nextOffset() : buffer.offsetAt(nowMs - spanMs);
 }

@@ -1,29 +1,24 @@
 import type { ServerResponse } from 'node:http';
-import type { Clock } from '../clock.ts';
-import type { Faults } from '../faults.ts';
 import type { Exchange, Handler } from '../http/exchange.ts';
-import type { Random } from '../random.ts';
-import { refuseStream } from '../rule-faults.ts';
-import { authenticateTap, countCall } from './access.ts';
-import { openFirehoseConnection } from './connection.ts';
-import type { Organization } from './organization.ts';
+import { refuseStream } from '../request-faults.ts';
+import { authenticateTap, countCall, type FirehoseDeps } from './access.ts';
+import { openFirehoseConnection, sseFrame } from './connection.ts';
 import { invalid, outOfCredit } from './problems.ts';
 import { findStart } from './start-position.ts';
 
-export type FirehoseStreamDeps = { organization: Organization; clock: Clock; random: Random; faults: Faults };
-
-const TIMEOUT_S_MAX = 300;
-const LIMIT_MAX = 10_000;
+const timeoutSecondsMax = 300;
+const limitMax = 10_000;
 
 /** GET /v1/stream (firehose.md §6). */
-export function openStream({ organization, clock, random, faults }: FirehoseStreamDeps): Handler {
+export function openStream({ organization, clock, random, faults }: FirehoseDeps): Handler {
   return (exchange) => {
     const tap = authenticateTap(exchange, organization);
     countCall(tap, 'stream');
-    refuseStream(faults, { platform: 'firehose', token: tap.token });
-    const timeoutS = readNumber(exchange.query, 'timeout', TIMEOUT_S_MAX) ?? TIMEOUT_S_MAX;
-    const limit = readNumber(exchange.query, 'limit', LIMIT_MAX) ?? Number.POSITIVE_INFINITY;
-    const fromOffset = findStart(tap.log, {
+    const scope = { platform: 'firehose', token: tap.token } as const;
+    refuseStream(faults, scope);
+    const timeoutSeconds = readNumber(exchange.query, 'timeout', timeoutSecondsMax) ?? timeoutSecondsMax;
+    const eventsMax = readNumber(exchange.query, 'limit', limitMax) ?? Number.POSITIVE_INFINITY;
+    const fromOffset = findStart(tap.buffer, {
       lastEventId: singleHeader(exchange, 'last-event-id'),
       offset: exchange.query.get('offset') ?? undefined,
       since: exchange.query.get('since') ?? undefined,
@@ -33,7 +28,7 @@ export function openStream({ organization, clock, random, faults }: FirehoseStre
     if (organization.balanceUsd <= 0) throw outOfCredit();
 
     const { response } = exchange;
-    if (faults.take('stream_empty', { platform: 'firehose', token: tap.token }) !== undefined) {
+    if (faults.take('stream_empty', scope) !== undefined) {
       response.writeHead(200, { 'content-type': 'text/event-stream; charset=utf-8' }).end();
       return;
     }
@@ -42,26 +37,24 @@ export function openStream({ organization, clock, random, faults }: FirehoseStre
       'cache-control': 'no-cache',
     });
     if (tap.rules.size === 0) return refuseWithoutRules(response);
-    const connection = openFirehoseConnection({
+    openFirehoseConnection({
       response,
       tap,
       organization,
       fromOffset,
-      limit,
-      timeoutMs: timeoutS * 1_000,
+      eventsMax,
+      timeoutMs: timeoutSeconds * 1_000,
       clock,
       random,
       faults,
-    });
-    tap.connections.add(connection);
-    connection.pump();
+    }).pump();
   };
 }
 
-/** The problem comes inside a stream that opened well: the status is 200 (firehose.md §6.2). */
+/** The status is 200; the error is an event of the stream (firehose.md §6.2). */
 function refuseWithoutRules(response: ServerResponse): void {
   const message = 'No rules configured for this tap. Create one with POST /v1/rules first.';
-  response.end(`event: connected\ndata: {}\n\nevent: error\ndata: ${JSON.stringify({ message })}\n\n`);
+  response.end(sseFrame('connected', '{}') + sseFrame('error', JSON.stringify({ message })));
 }
 
 function readNumber(query: URLSearchParams, name: string, max: number): number | undefined {

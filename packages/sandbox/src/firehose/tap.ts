@@ -3,74 +3,70 @@ import type { Clock } from '../clock.ts';
 import type { Matcher } from '../match/matcher.ts';
 import { createRuleIndex, type RuleIndex } from '../match/rule-index.ts';
 import { createSlidingWindow, type SlidingWindow } from '../rate-limit.ts';
-import { createEventLog, type EventLog } from './event-log.ts';
+import type { StreamPipe } from '../stream-pipe.ts';
 import type { FirehosePage } from './page.ts';
+import { createReplayBuffer, type ReplayBuffer } from './replay-buffer.ts';
 
-export type FirehoseRule = {
-  id: string;
-  value: string;
-  tag: string | undefined;
-  nsfw: boolean;
-  quality: boolean;
-  matcher: Matcher<FirehosePage>;
-};
+export interface FirehoseRule {
+  readonly id: string;
+  readonly value: string;
+  readonly tag: string | undefined;
+  readonly nsfw: boolean;
+  readonly quality: boolean;
+  readonly matcher: Matcher<FirehosePage>;
+}
 
-/** One open Server-Sent Events stream: a position in the log of its tap. */
-export type FirehoseConnection = {
-  /** Sends what the log has from the position on, as far as the client keeps up. */
-  pump: () => void;
-  stall: () => void;
-  isStalled: () => boolean;
-  cut: () => void;
-  reset: () => void;
-  /** The end of the bytes, without the `end` event. */
-  end: () => void;
-  /** Sends an `error` event. */
-  tell: (message: string) => void;
-  /** No more events; the connection lives on. */
-  mute: () => void;
-};
+/** One open Server-Sent Events stream: an offset in the replay buffer of its tap. */
+export interface FirehoseConnection {
+  readonly pipe: StreamPipe;
+  /** Sends the events from the offset on, as long as the client keeps up. */
+  readonly pump: () => void;
+}
 
-export type TapOptions = {
-  token: string;
-  name?: string;
-  /** Rules beyond this answer 422. The documentation names no number; default is no limit. */
-  ruleCap?: number;
-};
+export interface TapOptions {
+  readonly token: string;
+  readonly name?: string;
+  /** A rule beyond this is answered with 422. The documentation names no number. Default: no limit. */
+  readonly ruleCap?: number;
+}
 
-/** All state of one tap: a token, its rules, its replay buffer and its open streams. */
-export type Tap = {
-  id: string;
+/** All state of one tap. */
+export interface Tap {
+  readonly id: string;
   name: string;
-  token: string;
+  readonly token: string;
   status: 'active' | 'paused';
-  createdAt: string;
+  readonly createdAt: string;
   lastUsedAt: string | null;
-  ruleCap: number;
-  rules: Map<string, FirehoseRule>;
-  index: RuleIndex<string, FirehosePage>;
-  log: EventLog;
-  connections: Set<FirehoseConnection>;
-  limits: { rules: SlidingWindow; stream: SlidingWindow };
-  /** Pages that were charged already. */
-  charged: Set<string>;
+  readonly ruleCap: number;
+  readonly rules: Map<string, FirehoseRule>;
+  readonly index: RuleIndex<string, FirehosePage>;
+  readonly buffer: ReplayBuffer;
+  readonly connections: Set<FirehoseConnection>;
+  readonly limits: { rules: SlidingWindow; stream: SlidingWindow };
+  /** Charge keys of the pages that were charged already. */
+  readonly charged: Set<string>;
   eventsDelivered: number;
-};
+}
 
-const MINUTE_MS = 60_000;
-const RETENTION_MS = 24 * 60 * MINUTE_MS;
-const RULE_CALLS_PER_MINUTE = 60;
-const CONNECTIONS_PER_MINUTE = 30;
-/** Other taps share the partition, so offsets jump now and then (firehose.md §6.2). */
-const JUMP_PROBABILITY = 0.1;
+const minuteMs = 60_000;
+const retentionMs = 24 * 60 * minuteMs;
+const ruleCallsPerMinute = 60;
+const connectionsPerMinute = 30;
+/** Other taps share the partition, so some offsets are skipped (firehose.md §6.2). */
+const jumpProbability = 0.1;
 
-export type TapDeps = { clock: Clock; rateLimits: boolean };
+export interface TapDeps {
+  readonly clock: Clock;
+  readonly rateLimits: boolean;
+}
 
-export function createTap(options: TapOptions, { clock, rateLimits }: TapDeps): Tap {
+export function createTap(options: TapOptions & TapDeps): Tap {
+  const { clock, rateLimits } = options;
   const window = (limit: number) =>
     createSlidingWindow({
       limit: rateLimits ? limit : Number.MAX_SAFE_INTEGER,
-      windowMs: clock.realMs(MINUTE_MS),
+      windowMs: clock.realMs(minuteMs),
       nowMs: clock.nowMs,
     });
   return {
@@ -83,15 +79,15 @@ export function createTap(options: TapOptions, { clock, rateLimits }: TapDeps): 
     ruleCap: options.ruleCap ?? Number.MAX_SAFE_INTEGER,
     rules: new Map(),
     index: createRuleIndex(),
-    // High and different on every run: an offset of an earlier run must not look valid by chance.
-    log: createEventLog({
+    // Starts at random, so that an offset of an earlier run is not valid by accident.
+    buffer: createReplayBuffer({
       firstOffset: randomInt(10_000_000, 900_000_000),
-      nextStep: () => (Math.random() < JUMP_PROBABILITY ? randomInt(2, 10) : 1),
-      retentionMs: clock.realMs(RETENTION_MS),
+      nextStep: () => (Math.random() < jumpProbability ? randomInt(2, 10) : 1),
+      retentionMs: clock.realMs(retentionMs),
       nowMs: clock.nowMs,
     }),
     connections: new Set(),
-    limits: { rules: window(RULE_CALLS_PER_MINUTE), stream: window(CONNECTIONS_PER_MINUTE) },
+    limits: { rules: window(ruleCallsPerMinute), stream: window(connectionsPerMinute) },
     charged: new Set(),
     eventsDelivered: 0,
   };
@@ -108,7 +104,7 @@ export function dropRule(tap: Tap, id: string): boolean {
   return tap.rules.delete(id);
 }
 
-/** ISO-8601 with offset, as the taps API shows times. */
+/** ISO 8601 with an offset, as in the taps API. */
 export function toOffsetTime(atMs: number): string {
   return `${new Date(atMs).toISOString().slice(0, 19)}+00:00`;
 }

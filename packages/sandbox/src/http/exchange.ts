@@ -1,19 +1,19 @@
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
 
-export type Exchange = {
-  request: IncomingMessage;
-  response: ServerResponse;
-  method: string;
-  path: string;
-  query: URLSearchParams;
+export interface Exchange {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly method: string;
+  readonly path: string;
+  readonly query: URLSearchParams;
   /** Values of the `:name` segments of the route. */
-  params: { [name: string]: string };
-  bearer: string | undefined;
-};
+  readonly params: Record<string, string>;
+  readonly bearer: string | undefined;
+}
 
 export type Handler = (exchange: Exchange) => void | Promise<void>;
 
-/** Thrown by a handler that turns a request down; the server writes it out as the answer. */
+/** Thrown by a handler that refuses a request; the server sends it as the response. */
 export class Refusal extends Error {
   readonly status: number;
   readonly body: object;

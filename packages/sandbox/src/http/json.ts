@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 
-export type JsonObject = { [key: string]: unknown };
+export type JsonObject = Record<string, unknown>;
 
 export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
@@ -10,16 +10,16 @@ export function isStringArray(value: unknown): value is string[] {
   return Array.isArray(value) && value.every((item) => typeof item === 'string');
 }
 
-const BODY_BYTES_MAX = 64 * 1024 * 1024;
+const bodyBytesMax = 64 * 1024 * 1024;
 
-/** The body as an object; undefined when it is not a JSON object. An empty body counts as `{}`. */
+/** The body, or undefined when it is not a JSON object. An empty body is `{}`. */
 export async function readJsonObject(request: IncomingMessage): Promise<JsonObject | undefined> {
   const parts: Buffer[] = [];
   let size = 0;
   for await (const part of request) {
     const bytes = Buffer.from(part);
     size += bytes.length;
-    if (size > BODY_BYTES_MAX) return undefined;
+    if (size > bodyBytesMax) return undefined;
     parts.push(bytes);
   }
   const text = Buffer.concat(parts).toString('utf8').trim();
@@ -32,7 +32,7 @@ export async function readJsonObject(request: IncomingMessage): Promise<JsonObje
   }
 }
 
-/** The text, or nothing for every other kind of value. */
+/** The string itself; an empty one for any other value. */
 export function textOf(value: unknown): string {
   return typeof value === 'string' ? value : '';
 }

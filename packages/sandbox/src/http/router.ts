@@ -1,6 +1,6 @@
 import type { Exchange, Handler } from './exchange.ts';
 
-/** `[method, path, handler]`; a segment `:name` takes any value. The first route that fits wins. */
+/** `[method, path, handler]`; a segment `:name` matches any value. The first matching route is used. */
 export type Route = readonly [method: string, path: string, handler: Handler];
 
 export function findRoute(routes: readonly Route[], exchange: Exchange): Handler | undefined {
@@ -13,9 +13,9 @@ export function findRoute(routes: readonly Route[], exchange: Exchange): Handler
   return undefined;
 }
 
-function matchPath(pattern: string[], segments: string[]): { [name: string]: string } | undefined {
+function matchPath(pattern: string[], segments: string[]): Record<string, string> | undefined {
   if (pattern.length !== segments.length) return undefined;
-  const params: { [name: string]: string } = {};
+  const params: Record<string, string> = {};
   for (const [index, expected] of pattern.entries()) {
     const actual = segments[index] ?? '';
     if (expected.startsWith(':')) params[expected.slice(1)] = actual;

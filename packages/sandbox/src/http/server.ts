@@ -3,9 +3,12 @@ import type { AddressInfo } from 'node:net';
 import { type Exchange, openExchange, Refusal, sendJson } from './exchange.ts';
 import { findRoute, type Route } from './router.ts';
 
-export type RunningServer = { url: string; close(): Promise<void> };
+export interface RunningServer {
+  readonly url: string;
+  close(): Promise<void>;
+}
 
-/** Loopback only: the sandbox has no real secrets and no real access control. */
+/** Listens on loopback only, because the control API has no authentication. */
 export async function startServer(port: number, routes: readonly Route[]): Promise<RunningServer> {
   const server = createServer((request, response) => {
     request.socket.setNoDelay(true);
@@ -34,7 +37,7 @@ async function answer(exchange: Exchange, routes: readonly Route[]): Promise<voi
       sendJson(exchange.response, error.status, error.body, error.headers);
       return;
     }
-    // Our own bug: the caller learns of it, the sandbox goes on.
+    // A bug of the sandbox: report it to the caller and keep serving.
     sendJson(exchange.response, 500, { message: `sandbox failure: ${String(error)}` });
   }
 }

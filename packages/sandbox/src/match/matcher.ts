@@ -1,14 +1,16 @@
-/** A rule that is ready to be tried on documents. */
-export type Matcher<Document> = {
-  test: (document: Document) => boolean;
-  /** A document that has none of these keys cannot match; undefined when there is no such set. */
-  anyOfKeys: readonly string[] | undefined;
-};
+/** A compiled rule. */
+export interface Matcher<Item> {
+  test(item: Item): boolean;
+  /** An item without any of these keys cannot match; undefined when an item may match without keys. */
+  readonly anyOfKeys: readonly string[] | undefined;
+}
 
-export type Compiled<Document> =
-  | { ok: true; matcher: Matcher<Document> }
-  /** In the words of the service. */
+export type Compiled<Item> =
+  | { ok: true; matcher: Matcher<Item> }
+  /** Worded as the platform words them. */
   | { ok: false; details: string[] };
 
-/** Documents carry the keys by which rules are looked up. */
-export type Keyed = { keys: ReadonlySet<string> };
+/** An item with the keys by which rules are looked up. */
+export interface Keyed {
+  readonly keys: ReadonlySet<string>;
+}

@@ -1,9 +1,9 @@
 import type { LeafNode, Node } from '@earshot/query';
 
-/** A key that every document has on which the leaf holds; undefined when there is none for sure. */
+/** A key that every item has that satisfies the leaf; undefined when there is no such key. */
 export type KeyOfLeaf = (leaf: LeafNode) => string | undefined;
 
-/** Keys of which a document needs at least one to match; undefined when it may match without any. */
+/** An item must have at least one of these keys to match; undefined when it may match without any. */
 export function requiredKeys(node: Node, keyOf: KeyOfLeaf): readonly string[] | undefined {
   switch (node.kind) {
     case 'leaf': {
@@ -27,7 +27,7 @@ function keySetsOf(nodes: readonly Node[], keyOf: KeyOfLeaf): Array<readonly str
   return nodes.map((node) => requiredKeys(node, keyOf));
 }
 
-/** Each set would do. Few keys are met less often than many, and long words less often than short ones. */
+/** Any of the sets is correct. Few keys and long words select the fewest candidates. */
 function rarest(keySets: ReadonlyArray<readonly string[]>): readonly string[] | undefined {
   const lengthOf = (keys: readonly string[]) => keys[0]?.length ?? 0;
   return keySets.toSorted((one, other) => one.length - other.length || lengthOf(other) - lengthOf(one))[0];

@@ -1,20 +1,20 @@
 import type { Keyed, Matcher } from './matcher.ts';
 
-/** Finds the rules that match without trying each one: only those that share a key with the document run. */
-export type RuleIndex<Rule, Document> = {
-  add: (rule: Rule, matcher: Matcher<Document>) => void;
-  remove: (rule: Rule) => void;
-  matching: (document: Document) => Rule[];
-};
+/** Finds the matching rules by testing only those that share a key with the item. */
+export interface RuleIndex<Rule, Item> {
+  add(rule: Rule, matcher: Matcher<Item>): void;
+  remove(rule: Rule): void;
+  matching(item: Item): Rule[];
+}
 
-export function createRuleIndex<Rule, Document extends Keyed>(): RuleIndex<Rule, Document> {
-  const matchers = new Map<Rule, Matcher<Document>>();
+export function createRuleIndex<Rule, Item extends Keyed>(): RuleIndex<Rule, Item> {
+  const matchers = new Map<Rule, Matcher<Item>>();
   const byKey = new Map<string, Set<Rule>>();
   const withoutKey = new Set<Rule>();
 
-  const candidates = (document: Document) => {
+  const candidates = (item: Item) => {
     const found = new Set(withoutKey);
-    for (const key of document.keys) for (const rule of byKey.get(key) ?? []) found.add(rule);
+    for (const key of item.keys) for (const rule of byKey.get(key) ?? []) found.add(rule);
     return found;
   };
 
@@ -36,6 +36,6 @@ export function createRuleIndex<Rule, Document extends Keyed>(): RuleIndex<Rule,
       withoutKey.delete(rule);
       matchers.delete(rule);
     },
-    matching: (document) => [...candidates(document)].filter((rule) => matchers.get(rule)?.test(document)),
+    matching: (item) => [...candidates(item)].filter((rule) => matchers.get(rule)?.test(item)),
   };
 }

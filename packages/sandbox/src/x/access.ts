@@ -1,10 +1,23 @@
+import type { Clock } from '../clock.ts';
+import type { Faults } from '../faults.ts';
 import type { Exchange } from '../http/exchange.ts';
+import type { Random } from '../random.ts';
 import type { XApp, XLimit } from './app.ts';
+import type { Archive } from './archive.ts';
 import { tooManyRequests, unauthorized } from './problems.ts';
 
 export type XApps = ReadonlyMap<string, XApp>;
 
-/** The App of the bearer token; every way of being turned away is a Refusal (x.md §5.1). */
+export interface XDeps {
+  readonly apps: XApps;
+  readonly archive: Archive;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly faults: Faults;
+  readonly backlogBytesMax: number;
+}
+
+/** The app of the bearer token (x.md §5.1). */
 export function authenticate({ bearer }: Exchange, apps: XApps): XApp {
   const app = apps.get(bearer ?? '');
   if (app === undefined) throw unauthorized();
@@ -24,7 +37,7 @@ export function authenticate({ bearer }: Exchange, apps: XApps): XApp {
   }
 }
 
-/** Counts the call and puts the rate headers on its answer, whatever the answer will be (x.md §5.5). */
+/** Counts the call and sets the rate limit headers, which every response carries (x.md §5.5). */
 export function countCall({ response }: Exchange, app: XApp, limit: XLimit): void {
   const verdict = app.limits[limit].take();
   response.setHeader('x-rate-limit-limit', String(verdict.limit));

@@ -4,14 +4,14 @@ import type { Clock } from '../clock.ts';
 import { createFixedWindow, type FixedWindow } from '../rate-limit.ts';
 import type { NextSnowflake } from '../snowflake.ts';
 import { compileXRule } from './compile-rule.ts';
+import { type Connections, createConnections } from './connections.ts';
 import { createDelayedRules, type DelayedRules } from './delayed-rules.ts';
 import { createJournal, type Journal } from './journal.ts';
 import { createMeter, type Meter } from './metering.ts';
 import { createProblems, type XProblems } from './problems.ts';
 import { type BatchPolicy, createRuleSet, type RuleSet } from './rule-set.ts';
-import { createSlots, type Slots } from './slots.ts';
 
-export const X_PLANS = [
+export const xPlans = [
   'payg',
   'enterprise',
   'embedding',
@@ -20,46 +20,46 @@ export const X_PLANS = [
   'spend_cap',
   'usage_cap',
 ] as const;
-/** `embedding` is Enterprise with the operators of the Embedding tier. */
-export type XPlan = (typeof X_PLANS)[number];
+/** `embedding` is `enterprise` with the operators of the Embedding tier. */
+export type XPlan = (typeof xPlans)[number];
 
-export type XAppOptions = {
-  token: string;
-  plan?: XPlan;
+export interface XAppOptions {
+  readonly token: string;
+  readonly plan?: XPlan;
   /** Default 1,000, or 25,000 for `enterprise` and `embedding`. */
-  ruleCap?: number;
-  /** What a batch with an invalid rule does to the valid ones; X does not document it. Default `partial`. */
-  batchPolicy?: BatchPolicy;
-  /** What a connection beyond the slots does. Default `refuse`, as seen in the field. */
-  secondConnection?: 'refuse' | 'replace';
-  /** Service time for which a slot stays taken after the client went away. Default 0. */
-  slotHoldMs?: number;
-  /** Host in the `type` of problems. Default `api.twitter.com`, as on the wire. */
-  problemHost?: string;
-  /** Whether a DuplicateRule error names the rule that is there already. Default true. */
-  duplicateIds?: boolean;
-};
+  readonly ruleCap?: number;
+  /** Whether an invalid rule rejects its whole batch; X does not document it. Default `partial`. */
+  readonly batchPolicy?: BatchPolicy;
+  /** What happens to a connection beyond the limit. Default `refuse`, as observed. */
+  readonly secondConnection?: 'refuse' | 'replace';
+  /** Service time for which a connection still counts after its client has gone. Default 0. */
+  readonly connectionHoldMs?: number;
+  /** Host in the `type` of problems. Default `api.twitter.com`, which X still sends. */
+  readonly problemHost?: string;
+  /** Whether a DuplicateRule error contains the id of the existing rule. Default true. */
+  readonly duplicateIds?: boolean;
+}
 
 export type XLimit = 'stream' | 'list' | 'change' | 'counts' | 'connections' | 'killAll' | 'search';
 
-/** All state of one App: its bearer token is its identity. */
-export type XApp = {
-  token: string;
-  clientAppId: string;
+/** All state of one app, which is identified by its bearer token. */
+export interface XApp {
+  readonly token: string;
+  readonly clientAppId: string;
   plan: XPlan;
-  ruleCap: number;
-  duplicateIds: boolean;
-  problems: XProblems;
-  rules: RuleSet;
-  live: DelayedRules;
-  slots: Slots;
-  meter: Meter;
-  journal: Journal;
-  limits: { [limit in XLimit]: FixedWindow };
-};
+  readonly ruleCap: number;
+  readonly duplicateIds: boolean;
+  readonly problems: XProblems;
+  readonly rules: RuleSet;
+  readonly liveRules: DelayedRules;
+  readonly connections: Connections;
+  readonly meter: Meter;
+  readonly journal: Journal;
+  readonly limits: Record<XLimit, FixedWindow>;
+}
 
-const WINDOW_MS = 15 * 60_000;
-const CALLS_PER_WINDOW: { [limit in XLimit]: number } = {
+const windowMs = 15 * 60_000;
+const callsPerWindow: Record<XLimit, number> = {
   stream: 50,
   list: 450,
   change: 100,
@@ -69,28 +69,30 @@ const CALLS_PER_WINDOW: { [limit in XLimit]: number } = {
   search: 450,
 };
 
-export type XAppDeps = {
-  clock: Clock;
-  nextId: NextSnowflake;
-  ruleDelayMs: number;
-  rateLimits: boolean;
-};
+export interface XAppDeps {
+  readonly clock: Clock;
+  readonly nextId: NextSnowflake;
+  readonly ruleDelayMs: number;
+  readonly rateLimits: boolean;
+}
 
-export function createXApp(options: XAppOptions, { clock, nextId, ruleDelayMs, rateLimits }: XAppDeps): XApp {
+export function createXApp(options: XAppOptions & XAppDeps): XApp {
+  const { clock, nextId, ruleDelayMs, rateLimits } = options;
   const plan = options.plan ?? 'payg';
   const isEnterprise = tierOf(plan) !== 'standard';
   const ruleCap = options.ruleCap ?? (isEnterprise ? 25_000 : 1_000);
-  const slots = createSlots({
-    count: isEnterprise ? 2 : 1,
-    replace: options.secondConnection === 'replace',
-    holdMs: options.slotHoldMs ?? 0,
+  const connections = createConnections({
+    connectionsMax: isEnterprise ? 2 : 1,
+    replaceOldest: options.secondConnection === 'replace',
+    holdMs: options.connectionHoldMs ?? 0,
     clock,
   });
-  const live = createDelayedRules({ delayMs: ruleDelayMs, isStreaming: () => slots.open().length > 0 });
+  const isStreaming = () => connections.open().length > 0;
+  const liveRules = createDelayedRules({ delayMs: ruleDelayMs, isStreaming });
   const window = (limit: XLimit) =>
     createFixedWindow({
-      limit: rateLimits ? CALLS_PER_WINDOW[limit] : Number.MAX_SAFE_INTEGER,
-      windowMs: clock.realMs(WINDOW_MS),
+      limit: rateLimits ? callsPerWindow[limit] : Number.MAX_SAFE_INTEGER,
+      windowMs: clock.realMs(windowMs),
       nowMs: clock.nowMs,
     });
   const app: XApp = {
@@ -105,10 +107,10 @@ export function createXApp(options: XAppOptions, { clock, nextId, ruleDelayMs, r
       nextId: () => nextId(clock.nowMs()),
       cap: ruleCap,
       batchPolicy: options.batchPolicy ?? 'partial',
-      onChange: live.change,
+      onChange: liveRules.change,
     }),
-    live,
-    slots,
+    liveRules,
+    connections,
     meter: createMeter(),
     journal: createJournal(),
     limits: {
@@ -124,7 +126,6 @@ export function createXApp(options: XAppOptions, { clock, nextId, ruleDelayMs, r
   return app;
 }
 
-/** Which operators and how long rules may be. */
 function tierOf(plan: XPlan): Tier {
   return plan === 'enterprise' || plan === 'embedding' ? plan : 'standard';
 }

@@ -1,20 +1,20 @@
 import type { XPost } from './post.ts';
 
-/** Every Post of the service, whether or not a rule matched it: what search and recovery look through. */
-export type Archive = {
-  add: (posts: readonly XPost[]) => void;
+/** All posts, whether or not a rule matched them, for search and recovery. */
+export interface Archive {
+  add(posts: readonly XPost[]): void;
   /** Created at or after `fromMs` and before `toMs`, oldest first. */
-  between: (fromMs: number, toMs: number) => XPost[];
-};
+  between(fromMs: number, toMs: number): XPost[];
+}
 
-const POSTS_MAX = 200_000;
+const postsMax = 200_000;
 
 export function createArchive(): Archive {
   const posts: XPost[] = [];
   return {
     add(more) {
       posts.push(...more);
-      if (posts.length > POSTS_MAX * 1.1) posts.splice(0, posts.length - POSTS_MAX);
+      if (posts.length > postsMax * 1.1) posts.splice(0, posts.length - postsMax);
     },
     between(fromMs, toMs) {
       const created = ({ data }: XPost) => Date.parse(String(data['created_at']));

@@ -7,7 +7,7 @@ import type { XPost } from './post.ts';
 
 const { evaluate, validate } = languages.x;
 
-/** Refused with the words of X (x.md §10.4). What a Post does not decide, such as `embedding:`, never matches. */
+/** Errors are worded as X words them (x.md §10.4). A clause that a post does not decide, such as `embedding:`, never matches. */
 export function compileXRule(value: string, tier: Tier): Compiled<XPost> {
   const { valid, root, diagnostics } = validate(value, { tier });
   if (!valid || root === null) return { ok: false, details: upstreamDetails(value, diagnostics) };
@@ -22,8 +22,8 @@ export function compileXRule(value: string, tier: Tier): Compiled<XPost> {
   };
 }
 
-/** Operators that look for their words, or for exactly their value, in a text of the Post. */
-const FIELDS_WITH_KEY = new Set(
+/** Operators whose words, or whose exact value, must occur in a text of the post. */
+const fieldsWithKey = new Set(
   (
     'keyword hashtag cashtag mention from to retweets_of bio bio_name bio_location url conversation_id ' +
     'in_reply_to_tweet_id retweets_of_tweet_id'
@@ -31,7 +31,7 @@ const FIELDS_WITH_KEY = new Set(
 );
 
 function keyOf({ field, test }: LeafNode): string | undefined {
-  if (!FIELDS_WITH_KEY.has(field)) return undefined;
+  if (!fieldsWithKey.has(field)) return undefined;
   if (test.type === 'term') return longestWordOf(test.value);
   return test.type === 'phrase' ? longestWordOf(test.words.join(' ')) : undefined;
 }
@@ -52,7 +52,7 @@ function isSample(node: Node): boolean {
   return node.kind === 'leaf' && node.field === 'sample';
 }
 
-/** The same Posts on every run, as X does; which ones X takes is not known. */
+/** The same posts on every run, as on X; which posts X selects is not known. */
 function isInSample(postId: string, percent: number): boolean {
   return percent === 100 || hashOf(postId) % 100 < percent;
 }

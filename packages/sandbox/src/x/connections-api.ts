@@ -1,13 +1,13 @@
 import { type Exchange, type Handler, sendJson } from '../http/exchange.ts';
 import { isStringArray, readJsonObject } from '../http/json.ts';
-import { authenticate, countCall, type XApps } from './access.ts';
+import { authenticate, countCall, type XDeps } from './access.ts';
 import type { XApp } from './app.ts';
-import type { ConnectionRecord } from './slots.ts';
+import type { ConnectionRecord } from './connections.ts';
 
-const ENDPOINT = 'filtered_stream';
+const endpointName = 'filtered_stream';
 
 /** GET /2/connections (x.md §5.3). */
-export function listConnections(apps: XApps): Handler {
+export function listConnections({ apps }: XDeps): Handler {
   return (exchange) => {
     const app = authenticate(exchange, apps);
     countCall(exchange, app, 'connections');
@@ -19,7 +19,7 @@ export function listConnections(apps: XApps): Handler {
 }
 
 /** DELETE /2/connections with `{"uuids": […]}`. */
-export function killConnections(apps: XApps): Handler {
+export function killConnections({ apps }: XDeps): Handler {
   return async (exchange) => {
     const app = authenticate(exchange, apps);
     countCall(exchange, app, 'connections');
@@ -32,14 +32,14 @@ export function killConnections(apps: XApps): Handler {
 }
 
 /** DELETE /2/connections/all and DELETE /2/connections/{endpoint_id}. */
-export function killEndpointConnections(apps: XApps): Handler {
+export function killEndpointConnections({ apps }: XDeps): Handler {
   return (exchange) => {
     const app = authenticate(exchange, apps);
     const endpoint = exchange.params['endpoint'];
     countCall(exchange, app, endpoint === 'all' ? 'killAll' : 'connections');
-    const isOurs = endpoint === 'all' || endpoint === ENDPOINT;
+    const isOurs = endpoint === 'all' || endpoint === endpointName;
     const uuids = isOurs
-      ? app.slots
+      ? app.connections
           .history()
           .filter(isOpen)
           .map(({ id }) => id)
@@ -50,7 +50,7 @@ export function killEndpointConnections(apps: XApps): Handler {
 
 function kill(app: XApp, uuids: string[]): object {
   const results = uuids.map((uuid) =>
-    app.slots.kill(uuid, 'ForceDisconnect')
+    app.connections.kill(uuid)
       ? { uuid, success: true }
       : { uuid, success: false, error_message: 'There is no such open connection.' },
   );
@@ -60,10 +60,10 @@ function kill(app: XApp, uuids: string[]): object {
 
 function select(app: XApp, query: Exchange['query']): ConnectionRecord[] {
   const status = query.get('status') ?? 'active';
-  const endpoints = query.get('endpoints')?.split(',') ?? [ENDPOINT];
-  if (!endpoints.includes(ENDPOINT)) return [];
+  const endpoints = query.get('endpoints')?.split(',') ?? [endpointName];
+  if (!endpoints.includes(endpointName)) return [];
   const limit = Number(query.get('max_results') ?? 10);
-  return app.slots
+  return app.connections
     .history()
     .filter((record) => status === 'all' || isOpen(record) === (status === 'active'))
     .toReversed()
@@ -77,7 +77,7 @@ function isOpen({ disconnectedAt }: ConnectionRecord): boolean {
 function toWire(record: ConnectionRecord, query: Exchange['query']): object {
   const all = {
     id: record.id,
-    endpoint_name: ENDPOINT,
+    endpoint_name: endpointName,
     connected_at: record.connectedAt,
     disconnected_at: record.disconnectedAt,
     disconnect_reason: record.disconnectReason,

@@ -3,19 +3,25 @@ import type { XPost } from './post.ts';
 import type { XRule } from './rule-set.ts';
 
 /**
- * The rules as the matcher sees them. A change reaches an open stream after a delay, so a deleted rule goes on
- * matching for a while (x.md §3.6); a new connection starts with the newest set.
+ * The rules that the streams apply. A change reaches an open stream after a delay, so a deleted rule still matches
+ * for a while (x.md §3.6); a new connection starts with all changes applied.
  */
-export type DelayedRules = {
-  change: (change: RuleChange) => void;
-  catchUp: () => void;
-  /** In the order of ids, as `matching_rules` shows them. */
-  matching: (post: XPost) => XRule[];
-};
+export interface DelayedRules {
+  readonly change: (change: RuleChange) => void;
+  catchUp(): void;
+  /** Ordered by id, as in `matching_rules`. */
+  matching(post: XPost): XRule[];
+}
 
-export type RuleChange = { added: XRule[]; removed: XRule[] };
+export interface RuleChange {
+  readonly added: XRule[];
+  readonly removed: XRule[];
+}
 
-type DelayedRulesOptions = { delayMs: number; isStreaming: () => boolean };
+interface DelayedRulesOptions {
+  readonly delayMs: number;
+  readonly isStreaming: () => boolean;
+}
 
 export function createDelayedRules({ delayMs, isStreaming }: DelayedRulesOptions): DelayedRules {
   const index = createRuleIndex<XRule, XPost>();
@@ -35,7 +41,7 @@ export function createDelayedRules({ delayMs, isStreaming }: DelayedRulesOptions
       waiting.push(change);
       if (!isStreaming() || delayMs === 0) return catchUp();
       const timer = setTimeout(() => {
-        // Already applied when a new connection caught up in between.
+        // A new connection may have applied it in the meantime.
         if (waiting.includes(change)) applyNext();
       }, delayMs);
       timer.unref();

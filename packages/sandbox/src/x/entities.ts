@@ -16,14 +16,14 @@ export function findEntities(text: string): JsonObject {
   return Object.fromEntries(Object.entries(kinds).filter(([, found]) => found.length > 0));
 }
 
-/** In lower case. */
+/** The mentioned usernames in lower case. */
 export function mentionedNames({ entities }: JsonObject): Set<string> {
   const mentions = isJsonObject(entities) ? entities['mentions'] : [];
   const known = Array.isArray(mentions) ? mentions.filter(isJsonObject) : [];
   return new Set(known.map((mention) => textOf(mention['username']).toLowerCase()));
 }
 
-/** The same name always gets the same id, so that `from:` works with both. */
+/** A username always gets the same id, so that `from:` works with both. */
 export function userIdOf(username: string): string {
   return String(1_000_000_000 + hashOf(username.toLowerCase()));
 }

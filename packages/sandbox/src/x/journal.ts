@@ -1,29 +1,29 @@
 /**
- * What happened to every Post that matched a rule of an App, so that a test can compute what its client must
- * have seen. X has no replay: a Post that falls into a gap is gone.
+ * What happened to a post that matched a rule of an app, so that a test can compute what its client must have seen.
+ * X has no replay: a post that falls into a gap is lost.
  */
-export type JournalEntry = {
-  seq: number;
-  id: string;
-  text: string;
-  author: string;
-  createdAt: string;
-  ruleIds: string[];
-  delivered: boolean;
-};
+export interface JournalEntry {
+  readonly seq: number;
+  readonly id: string;
+  readonly text: string;
+  readonly author: string;
+  readonly createdAt: string;
+  readonly ruleIds: string[];
+  readonly delivered: boolean;
+}
 
-export type Journal = {
-  record: (entry: Omit<JournalEntry, 'seq'>) => void;
-  /** Written to a connection that broke off before the bytes were surely read. */
-  addUnconfirmed: (ids: readonly string[]) => void;
-  after: (seq: number, limit: number) => JournalEntry[];
-  counts: () => { matched: number; delivered: number };
-  undelivered: () => string[];
-  unconfirmed: () => string[];
-};
+export interface Journal {
+  record(entry: Omit<JournalEntry, 'seq'>): void;
+  /** Posts written to a connection that closed before the client had certainly read them. */
+  addUnconfirmed(ids: readonly string[]): void;
+  after(seq: number, limit: number): JournalEntry[];
+  counts(): { matched: number; delivered: number };
+  undelivered(): string[];
+  unconfirmed(): string[];
+}
 
-/** A day of a busy feed; the oldest entries go first. */
-const ENTRIES_MAX = 500_000;
+/** A day of a busy feed; the oldest entries are dropped first. */
+const entriesMax = 500_000;
 
 export function createJournal(): Journal {
   const entries: JournalEntry[] = [];
@@ -37,8 +37,8 @@ export function createJournal(): Journal {
       entries.push({ seq: lastSeq, ...entry });
       if (entry.delivered) delivered += 1;
       else undelivered.add(entry.id);
-      if (entries.length > ENTRIES_MAX * 1.1) {
-        for (const { id } of entries.splice(0, entries.length - ENTRIES_MAX)) {
+      if (entries.length > entriesMax * 1.1) {
+        for (const { id } of entries.splice(0, entries.length - entriesMax)) {
           undelivered.delete(id);
           unconfirmed.delete(id);
         }

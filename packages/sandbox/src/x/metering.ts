@@ -1,17 +1,21 @@
 import type { JsonObject } from '../http/json.ts';
 
-const POST_USD = 0.005;
-const USER_USD = 0.01;
-const DAYS_KEPT = 3;
+const postUsd = 0.005;
+const userUsd = 0.01;
+const daysMax = 3;
 
-/** Each unique Post costs once per UTC day, however often it is delivered (x.md §8.1). */
-export type Meter = {
-  /** `resources` are the ids of the expanded users and Posts that were delivered along. */
-  count: (atMs: number, postId: string, resources: { users: string[]; posts: string[] }) => void;
-  report: () => JsonObject[];
-};
+/** A post is billed once per UTC day, however often it is delivered (x.md §8.1). */
+export interface Meter {
+  /** `resources` are the ids of the expanded users and posts that were delivered with the post. */
+  count(atMs: number, postId: string, resources: { users: string[]; posts: string[] }): void;
+  report(): JsonObject[];
+}
 
-type Day = { posts: Set<string>; users: Set<string>; referenced: Set<string> };
+interface Day {
+  readonly posts: Set<string>;
+  readonly users: Set<string>;
+  readonly referenced: Set<string>;
+}
 
 export function createMeter(): Meter {
   const days = new Map<string, Day>();
@@ -24,15 +28,15 @@ export function createMeter(): Meter {
       for (const id of resources.users) day.users.add(id);
       for (const id of resources.posts) day.referenced.add(id);
       const [oldest] = days.keys();
-      if (days.size > DAYS_KEPT && oldest !== undefined) days.delete(oldest);
+      if (days.size > daysMax && oldest !== undefined) days.delete(oldest);
     },
     report: () =>
       Array.from(days, ([date, { posts, users, referenced }]) => ({
         date,
         posts: posts.size,
-        bill_usd: round(posts.size * POST_USD),
+        bill_usd: round(posts.size * postUsd),
         bill_with_expansions_usd: round(
-          new Set([...posts, ...referenced]).size * POST_USD + users.size * USER_USD,
+          new Set([...posts, ...referenced]).size * postUsd + users.size * userUsd,
         ),
       })),
   };

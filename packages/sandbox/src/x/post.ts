@@ -3,26 +3,29 @@ import { wordsOf } from '../match/words.ts';
 import type { NextSnowflake } from '../snowflake.ts';
 import { findEntities, userIdOf } from './entities.ts';
 
-export type XIncludes = {
-  users: JsonObject[];
-  tweets: JsonObject[];
-  media: JsonObject[];
-  places: JsonObject[];
-};
+export interface XIncludes {
+  readonly users: JsonObject[];
+  readonly tweets: JsonObject[];
+  readonly media: JsonObject[];
+  readonly places: JsonObject[];
+}
 
-/** A Post with everything X could deliver of it: rules look at all of it, a connection gets its projection. */
-export type XPost = {
-  id: string;
-  data: JsonObject;
-  includes: XIncludes;
-  keys: ReadonlySet<string>;
-};
+/** A post with every field. Rules are evaluated on all of it; a connection gets the fields that it asked for. */
+export interface XPost {
+  readonly id: string;
+  readonly data: JsonObject;
+  readonly includes: XIncludes;
+  readonly keys: ReadonlySet<string>;
+}
 
-type BuildDeps = { nowMs: () => number; nextId: NextSnowflake };
+interface BuildDeps {
+  readonly nowMs: () => number;
+  readonly nextId: NextSnowflake;
+}
 
 /**
- * Fills an injected Post up. Only `text` is needed; `author` and `includes` are taken apart and every other
- * field is delivered as given. Returns words about what is wrong instead of a Post it cannot build.
+ * Adds the missing fields to an injected post. Only `text` is required. `author` and `includes` become expansions;
+ * every other field is delivered as given. Returns a message instead when the input is not valid.
  */
 export function buildPost(input: unknown, { nowMs, nextId }: BuildDeps): XPost | string {
   if (!isJsonObject(input) || typeof input['text'] !== 'string') return 'a post needs a text';

@@ -1,64 +1,64 @@
 import { Refusal } from '../http/exchange.ts';
+import type { JsonObject } from '../http/json.ts';
 
-/** Error bodies of x.md, appendix A. `host` is the host in `type` URIs: the wire still shows the old one. */
+/** The error bodies of x.md, appendix A. `host` is the host in `type` URIs. */
 export type XProblems = ReturnType<typeof createProblems>;
 
 export function createProblems(host: string) {
   const type = (name: string) => `https://${host}/2/problems/${name}`;
-  const streamConnection = (status: number, issue: string, detail: string) =>
-    new Refusal(status, {
+  const problem = (status: number, name: string, body: JsonObject) =>
+    new Refusal(status, { ...body, type: type(name) });
+  const connectionException = (status: number, issue: string, detail: string) =>
+    problem(status, 'streaming-connection', {
       title: 'ConnectionException',
       detail,
       connection_issue: issue,
-      type: type('streaming-connection'),
+    });
+  const invalidRequest = (message: string, parameters: object = {}) =>
+    problem(400, 'invalid-request', {
+      errors: [{ parameters, message }],
+      title: 'Invalid Request',
+      detail: 'One or more parameters of the request are not valid.',
     });
   return {
     type,
     notEnrolled: (clientId: string) =>
-      new Refusal(403, {
+      problem(403, 'client-forbidden', {
         client_id: clientId,
         detail: 'The plan of this App has no access to this endpoint.',
         registration_url: `https://${host}/sandbox`,
         title: 'Client Forbidden',
         required_enrollment: 'Appropriate Level of API Access',
         reason: 'client-not-enrolled',
-        type: type('client-forbidden'),
       }),
     creditsDepleted: () =>
-      new Refusal(402, {
+      problem(402, 'credits', {
         title: 'CreditsDepleted',
         account_id: '1',
         detail: 'The account has no credit left.',
-        type: type('credits'),
       }),
     spendCapReached: () =>
       new Refusal(403, { title: 'SpendCapReached', detail: 'The spending limit of this cycle is reached.' }),
     usageCapExceeded: () =>
-      new Refusal(429, {
+      problem(429, 'usage-capped', {
         account_id: '1',
         product_name: 'standard-basic',
         title: 'UsageCapExceeded',
         period: 'Monthly',
         scope: 'Product',
-        type: type('usage-capped'),
-        detail: 'The usage of this cycle is used up.',
+        detail: 'The usage cap of this cycle is reached.',
       }),
     noRules: () =>
-      streamConnection(409, 'RuleConfigurationIssue', 'Add at least one rule before you connect.'),
+      connectionException(409, 'RuleConfigurationIssue', 'Add at least one rule before you connect.'),
     tooManyConnections: () =>
-      streamConnection(429, 'TooManyConnections', 'All connection slots of this App are in use.'),
-    invalidRequest: (message: string, parameters: object = {}) =>
-      new Refusal(400, {
-        errors: [{ parameters, message }],
-        title: 'Invalid Request',
-        detail: 'One or more parameters of the request are not valid.',
-        type: type('invalid-request'),
-      }),
+      connectionException(429, 'TooManyConnections', 'All connections of this App are in use.'),
+    invalidRequest,
+    invalidParameter: (parameter: string, value: string | null) =>
+      invalidRequest(`The parameter ${parameter} is not valid here.`, { [parameter]: [value] }),
     ruleCapExceeded: (cap: number) =>
-      new Refusal(422, {
+      problem(422, 'rule-cap', {
         title: 'RulesCapExceeded',
         detail: `The App may have at most ${cap} rules. Nothing was created.`,
-        type: type('rule-cap'),
       }),
   };
 }

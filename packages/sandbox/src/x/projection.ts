@@ -1,20 +1,21 @@
 import { isJsonObject, type JsonObject } from '../http/json.ts';
 import { mentionedNames } from './entities.ts';
 import type { XIncludes, XPost } from './post.ts';
+import type { XProblems } from './problems.ts';
 import type { XRule } from './rule-set.ts';
 
-/** The fields a connection asked for (x.md §4.1). */
-export type Projection = {
-  tweetFields: ReadonlySet<string>;
-  expansions: ReadonlySet<string>;
-  userFields: ReadonlySet<string>;
-  mediaFields: ReadonlySet<string>;
-  placeFields: ReadonlySet<string>;
-};
+/** The fields that a request asks for (x.md §4.1). */
+export interface Projection {
+  readonly tweetFields: ReadonlySet<string>;
+  readonly expansions: ReadonlySet<string>;
+  readonly userFields: ReadonlySet<string>;
+  readonly mediaFields: ReadonlySet<string>;
+  readonly placeFields: ReadonlySet<string>;
+}
 
 const words = (list: string) => new Set(list.split(' '));
 
-const ALLOWED: { [parameter: string]: ReadonlySet<string> } = {
+const allowedValues: Record<string, ReadonlySet<string>> = {
   'tweet.fields': words(
     'article attachments author_id card_uri community_id context_annotations conversation_id created_at ' +
       'display_text_range edit_controls edit_history_tweet_ids entities geo id in_reply_to_user_id lang ' +
@@ -42,15 +43,18 @@ const ALLOWED: { [parameter: string]: ReadonlySet<string> } = {
   'poll.fields': words('duration_minutes end_datetime id options voting_status'),
 };
 
-export type BadParameter = { parameter: string; value: string };
-
-/** Reads the query of a stream request; a parameter or value that X does not know is handed back. */
-export function readProjection(query: URLSearchParams): Projection | BadParameter {
+/** Reads the fields and expansions of a request; `otherParameters` are those that do not belong to the projection. */
+export function readProjection(
+  query: URLSearchParams,
+  problems: Pick<XProblems, 'invalidParameter'>,
+  otherParameters: readonly string[] = [],
+): Projection {
   for (const [parameter, value] of query) {
-    const allowed = ALLOWED[parameter];
-    if (allowed === undefined) return { parameter, value };
+    if (otherParameters.includes(parameter)) continue;
+    const allowed = allowedValues[parameter];
+    if (allowed === undefined) throw problems.invalidParameter(parameter, value);
     const unknown = value.split(',').find((field) => !allowed.has(field));
-    if (unknown !== undefined) return { parameter, value: unknown };
+    if (unknown !== undefined) throw problems.invalidParameter(parameter, unknown);
   }
   const fields = (parameter: string) => new Set(query.get(parameter)?.split(','));
   return {
@@ -62,8 +66,8 @@ export function readProjection(query: URLSearchParams): Projection | BadParamete
   };
 }
 
-const TWEET_DEFAULTS = ['id', 'text', 'edit_history_tweet_ids'];
-const EXPANSION_FIELDS: { [expansion: string]: string } = {
+const defaultTweetFields = ['id', 'text', 'edit_history_tweet_ids'];
+const expansionFields: Record<string, string> = {
   author_id: 'author_id',
   in_reply_to_user_id: 'in_reply_to_user_id',
   'referenced_tweets.id': 'referenced_tweets',
@@ -72,9 +76,9 @@ const EXPANSION_FIELDS: { [expansion: string]: string } = {
 };
 
 export function project(post: XPost, rules: readonly XRule[], wanted: Projection): JsonObject {
-  // An expansion also shows the field that it expands.
-  const expanded = [...wanted.expansions].flatMap((expansion) => EXPANSION_FIELDS[expansion] ?? []);
-  const tweetFields = new Set([...TWEET_DEFAULTS, ...wanted.tweetFields, ...expanded]);
+  // An expansion also adds the field that it expands.
+  const expanded = [...wanted.expansions].flatMap((expansion) => expansionFields[expansion] ?? []);
+  const tweetFields = new Set([...defaultTweetFields, ...wanted.tweetFields, ...expanded]);
   const includes = projectIncludes(post, wanted, tweetFields);
   return {
     data: pick(post.data, tweetFields),
@@ -89,7 +93,7 @@ function projectIncludes(post: XPost, wanted: Projection, tweetFields: ReadonlyS
   const tweets = expansions.has('referenced_tweets.id') ? includes.tweets : [];
   const media = expansions.has('attachments.media_keys') ? includes.media : [];
   const places = expansions.has('geo.place_id') ? includes.places : [];
-  const lists: { [name: string]: JsonObject[] } = {
+  const lists: Record<string, JsonObject[]> = {
     users: usersWanted(post, expansions, includes).map((user) =>
       pick(user, new Set(['id', 'name', 'username', ...wanted.userFields])),
     ),

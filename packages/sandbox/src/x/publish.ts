@@ -1,30 +1,40 @@
-import type { XApps } from './access.ts';
+import type { XDeps } from './access.ts';
 import type { XApp } from './app.ts';
 import type { XPost } from './post.ts';
 import type { XRule } from './rule-set.ts';
 
-export type Publication = { token: string; ruleIds: string[]; delivered: boolean };
+export interface Publication {
+  readonly token: string;
+  readonly ruleIds: string[];
+  readonly delivered: boolean;
+}
 
-/** Sends each Post to every App with a matching rule. Returns who got what, per Post. */
-export function publishPosts(posts: readonly XPost[], apps: XApps, nowMs: number): Publication[][] {
-  const connections = [...apps.values()].flatMap((app) => app.slots.open());
+type PublishDeps = Pick<XDeps, 'apps' | 'archive' | 'clock'>;
+
+/** Archives each post and sends it to every app with a matching rule. Returns the matches of each post. */
+export function publishPosts(
+  posts: readonly XPost[],
+  { apps, archive, clock }: PublishDeps,
+): Publication[][] {
+  archive.add(posts);
+  const connections = [...apps.values()].flatMap((app) => app.connections.open());
   for (const app of apps.values()) dropSlowReaders(app);
-  for (const connection of connections) connection.cork();
+  for (const connection of connections) connection.pipe.cork();
   try {
     return posts.map((post) =>
       [...apps.values()].flatMap((app) => {
-        const rules = app.live.matching(post);
-        return rules.length === 0 ? [] : [publishTo(app, post, rules, nowMs)];
+        const rules = app.liveRules.matching(post);
+        return rules.length === 0 ? [] : [publishTo(app, post, rules, clock.nowMs())];
       }),
     );
   } finally {
-    for (const connection of connections) connection.uncork();
+    for (const connection of connections) connection.pipe.uncork();
   }
 }
 
 function publishTo(app: XApp, post: XPost, rules: XRule[], nowMs: number): Publication {
   const ruleIds = rules.map(({ id }) => id);
-  const receivers = app.slots.open().filter((connection) => connection.deliver(post, rules));
+  const receivers = app.connections.open().filter((connection) => connection.deliver(post, rules));
   const delivered = receivers.length > 0;
   for (const { projection } of receivers) {
     const { expansions } = projection;
@@ -46,8 +56,8 @@ function publishTo(app: XApp, post: XPost, rules: XRule[], nowMs: number): Publi
   return { token: app.token, ruleIds, delivered };
 }
 
-/** X drops a client that does not keep up, together with what it had buffered for it (x.md §5.6). */
-function dropSlowReaders({ slots }: XApp): void {
-  for (const connection of slots.open())
-    if (connection.isSlow()) slots.killConnection(connection, 'SlowReader');
+/** X disconnects a client that does not keep up and discards its buffer (x.md §5.6). */
+function dropSlowReaders({ connections }: XApp): void {
+  for (const connection of connections.open())
+    if (connection.isSlow()) connections.disconnect(connection, 'SlowReader');
 }

@@ -1,44 +1,52 @@
 import type { Compiled, Matcher } from '../match/matcher.ts';
 import type { XPost } from './post.ts';
 
-export type XRule = { id: string; value: string; tag: string | undefined; matcher: Matcher<XPost> };
-export type RuleInput = { value: string; tag: string | undefined };
+export interface XRule {
+  readonly id: string;
+  readonly value: string;
+  readonly tag: string | undefined;
+  readonly matcher: Matcher<XPost>;
+}
+export interface RuleInput {
+  readonly value: string;
+  readonly tag: string | undefined;
+}
 
 export type RuleVerdict =
   | { kind: 'created'; rule: XRule }
-  /** Nothing wrong with it, but an invalid rule spoilt its batch. */
+  /** Not created, because another rule of the batch is invalid. */
   | { kind: 'valid' }
   | { kind: 'duplicate'; value: string; id: string }
   | { kind: 'invalid'; value: string; details: string[] };
 
 export type BatchPolicy = 'partial' | 'all_or_nothing';
 
-export type AddOptions = {
-  dryRun: boolean;
-  /** Words of a refusal from outside (an armed fault); undefined lets the rule pass. */
-  refuse: (value: string) => string | undefined;
-};
+export interface AddOptions {
+  readonly dryRun: boolean;
+  /** The message with which an armed fault refuses the rule; undefined when none does. */
+  readonly refuse: (value: string) => string | undefined;
+}
 
-export type RuleSetOptions = {
-  compile: (value: string) => Compiled<XPost>;
-  nextId: () => string;
-  cap: number;
-  batchPolicy: BatchPolicy;
-  onChange: (change: { added: XRule[]; removed: XRule[] }) => void;
-};
+export interface RuleSetOptions {
+  readonly compile: (value: string) => Compiled<XPost>;
+  readonly nextId: () => string;
+  readonly cap: number;
+  readonly batchPolicy: BatchPolicy;
+  readonly onChange: (change: { added: XRule[]; removed: XRule[] }) => void;
+}
 
-/** The rules of one App: unique by exact value, never edited, in the order of their ids (x.md §3). */
-export type RuleSet = {
-  list: () => XRule[];
-  add: (inputs: readonly RuleInput[], options: AddOptions) => RuleVerdict[] | 'cap_exceeded';
-  /** Returns how many were there. */
-  remove: (isWanted: (rule: XRule) => boolean, dryRun: boolean) => number;
-};
+/** The rules of one app: unique by exact value, immutable, ordered by id (x.md §3). */
+export interface RuleSet {
+  list(): XRule[];
+  add(inputs: readonly RuleInput[], options: AddOptions): RuleVerdict[] | 'cap_exceeded';
+  /** Returns how many rules it removed, or would remove in a dry run. */
+  remove(isWanted: (rule: XRule) => boolean, dryRun: boolean): number;
+}
 
 export function createRuleSet(options: RuleSetOptions): RuleSet {
   const rules = new Map<string, XRule>();
 
-  const judge = (
+  const check = (
     { value, tag }: RuleInput,
     known: Map<string, string>,
     refuse: AddOptions['refuse'],
@@ -58,8 +66,8 @@ export function createRuleSet(options: RuleSetOptions): RuleSet {
     list: () => [...rules.values()],
     add(inputs, { dryRun, refuse }) {
       const known = new Map([...rules.values()].map((rule) => [rule.value, rule.id]));
-      const judged = inputs.map((input) => judge(input, known, refuse));
-      const verdicts = options.batchPolicy === 'all_or_nothing' ? spoilIfInvalid(judged) : judged;
+      const checked = inputs.map((input) => check(input, known, refuse));
+      const verdicts = options.batchPolicy === 'all_or_nothing' ? createNoneIfInvalid(checked) : checked;
       const created = verdicts.flatMap((verdict) => (verdict.kind === 'created' ? [verdict.rule] : []));
       if (rules.size + created.length > options.cap) return 'cap_exceeded';
       if (!dryRun && created.length > 0) {
@@ -79,7 +87,7 @@ export function createRuleSet(options: RuleSetOptions): RuleSet {
   };
 }
 
-function spoilIfInvalid(verdicts: RuleVerdict[]): RuleVerdict[] {
+function createNoneIfInvalid(verdicts: RuleVerdict[]): RuleVerdict[] {
   if (verdicts.every(({ kind }) => kind !== 'invalid')) return verdicts;
   return verdicts.map((verdict) => (verdict.kind === 'created' ? { kind: 'valid' } : verdict));
 }

@@ -2,8 +2,8 @@ import type { XApp } from './app.ts';
 import type { RuleVerdict } from './rule-set.ts';
 
 /**
- * The answer to an add. The status says little: 201 as soon as a rule was created or was there already, 200
- * when everything was invalid, so clients have to read `errors` and `summary` (x.md §3.3 and §13).
+ * The response to an add. The status is 201 if any rule was created or existed already, and 200 if all were
+ * invalid, so clients must read `errors` and `summary` (x.md §3.3 and §13).
  */
 export function summarizeAdd(
   app: XApp,

@@ -1,23 +1,21 @@
-import type { Faults } from '../faults.ts';
+import type { Clock } from '../clock.ts';
 import { type Exchange, type Handler, sendJson } from '../http/exchange.ts';
 import { isJsonObject, isStringArray, type JsonObject, readJsonObject } from '../http/json.ts';
-import { holdRuleAnswer, refuseRule, refuseRuleCall } from '../rule-faults.ts';
-import { authenticate, countCall, type XApps } from './access.ts';
+import { holdRuleAnswer, refuseRule, refuseRuleCall } from '../request-faults.ts';
+import { authenticate, countCall, type XDeps } from './access.ts';
 import type { XApp } from './app.ts';
 import type { RuleInput, XRule } from './rule-set.ts';
 import { summarizeAdd } from './rules-answer.ts';
 
-export type XRulesDeps = { apps: XApps; faults: Faults; nowMs: () => number };
-
 /** GET /2/tweets/search/stream/rules (x.md §3.2). */
-export function listRules({ apps, faults, nowMs }: XRulesDeps): Handler {
+export function listRules({ apps, faults, clock }: XDeps): Handler {
   return (exchange) => {
     const app = authenticate(exchange, apps);
     countCall(exchange, app, 'list');
     refuseRuleCall(faults, { platform: 'x', token: app.token }, exchange);
     const { rules, nextToken } = selectPage(app, exchange.query);
     const meta = {
-      sent: sent(nowMs),
+      sent: toSent(clock),
       result_count: rules.length,
       ...(nextToken && { next_token: nextToken }),
     };
@@ -27,7 +25,7 @@ export function listRules({ apps, faults, nowMs }: XRulesDeps): Handler {
 }
 
 /** POST /2/tweets/search/stream/rules: add or delete (x.md §3.3 and §3.4). */
-export function changeRules({ apps, faults, nowMs }: XRulesDeps): Handler {
+export function changeRules({ apps, faults, clock }: XDeps): Handler {
   return async (exchange) => {
     const app = authenticate(exchange, apps);
     countCall(exchange, app, 'change');
@@ -35,18 +33,18 @@ export function changeRules({ apps, faults, nowMs }: XRulesDeps): Handler {
     refuseRuleCall(faults, scope, exchange);
     const body = await readJsonObject(exchange.request);
     const dryRun = exchange.query.get('dry_run') === 'true';
-    const order = readOrder(app, body, exchange.query);
+    const wanted = readRulesRequest(app, body, exchange.query);
     const refuse = (value: string) => refuseRule(faults, scope, value);
-    const answer = order.add
-      ? summarizeAdd(app, app.rules.add(order.add, { dryRun, refuse }), sent(nowMs))
-      : { status: 200, body: removeRules(app, order.remove, dryRun, sent(nowMs)) };
+    const answer = wanted.add
+      ? summarizeAdd(app, app.rules.add(wanted.add, { dryRun, refuse }), toSent(clock))
+      : { status: 200, body: removeRules(app, wanted.remove, dryRun, toSent(clock)) };
     if (!dryRun && !(await holdRuleAnswer(faults, scope, exchange))) return;
     sendJson(exchange.response, answer.status, answer.body);
   };
 }
 
 /** GET /2/tweets/search/stream/rules/counts (x.md §3.5): caps are strings, `rule_count` is a number. */
-export function countRules({ apps }: XRulesDeps): Handler {
+export function countRules({ apps }: XDeps): Handler {
   return (exchange) => {
     const app = authenticate(exchange, apps);
     countCall(exchange, app, 'counts');
@@ -68,10 +66,10 @@ export function countRules({ apps }: XRulesDeps): Handler {
 }
 
 type Removal = { keys: string[]; by: 'id' | 'value' } | 'all';
-type Order = { add: RuleInput[]; remove?: never } | { add?: never; remove: Removal };
+type RulesRequest = { add: RuleInput[]; remove?: never } | { add?: never; remove: Removal };
 
-/** The body is closed: exactly one of add, delete and delete_all (x.md §3.3). */
-function readOrder(app: XApp, body: JsonObject | undefined, query: Exchange['query']): Order {
+/** Exactly one of add, delete and delete_all, and no other field (x.md §3.3). */
+function readRulesRequest(app: XApp, body: JsonObject | undefined, query: Exchange['query']): RulesRequest {
   const { invalidRequest } = app.problems;
   if (body === undefined) throw invalidRequest('The body is not a JSON object.');
   const unknown = Object.keys(body).find((key) => key !== 'add' && key !== 'delete');
@@ -88,8 +86,8 @@ function readOrder(app: XApp, body: JsonObject | undefined, query: Exchange['que
 }
 
 function readRule({ problems }: XApp, item: unknown): RuleInput {
-  const isClosed = isJsonObject(item) && Object.keys(item).every((key) => key === 'value' || key === 'tag');
-  if (!isClosed || typeof item['value'] !== 'string') {
+  const isRule = isJsonObject(item) && Object.keys(item).every((key) => key === 'value' || key === 'tag');
+  if (!isRule || typeof item['value'] !== 'string') {
     throw problems.invalidRequest('$.add[]: a rule has a value and may have a tag.');
   }
   const { value, tag } = item;
@@ -100,13 +98,13 @@ function readRule({ problems }: XApp, item: unknown): RuleInput {
 
 function readRemoval({ problems }: XApp, remove: unknown): Removal {
   const { ids, values, ...rest } = isJsonObject(remove) ? remove : {};
-  const isClosed = Object.keys(rest).length === 0;
-  if (isClosed && values === undefined && isStringArray(ids) && ids.length > 0) {
+  const hasOthers = Object.keys(rest).length > 0;
+  if (!hasOthers && values === undefined && isStringArray(ids) && ids.length > 0) {
     const malformed = ids.filter((id) => !/^[0-9]{1,19}$/.test(id));
     if (malformed.length > 0) throw problems.invalidRequest('An id is not numeric.', { ids: malformed });
     return { keys: ids, by: 'id' };
   }
-  if (isClosed && ids === undefined && isStringArray(values) && values.length > 0) {
+  if (!hasOthers && ids === undefined && isStringArray(values) && values.length > 0) {
     return { keys: values, by: 'value' };
   }
   throw problems.invalidRequest('$.delete: needs either ids or values.');
@@ -142,7 +140,7 @@ function selectPage(app: XApp, query: Exchange['query']): { rules: XRule[]; next
   return { rules, nextToken: last && rest.length > size ? toToken(last.id) : undefined };
 }
 
-/** 16 characters of base32hex that hold the id of the last rule on the page. */
+/** The id of the last rule on the page as 16 characters of base32hex. */
 function toToken(id: string): string {
   return BigInt(id).toString(32).toUpperCase().padStart(16, '0');
 }
@@ -155,6 +153,6 @@ function toWire({ id, value, tag }: XRule): object {
   return { id, value, ...(tag !== undefined && { tag }) };
 }
 
-function sent(nowMs: () => number): string {
+function toSent({ nowMs }: Clock): string {
   return new Date(nowMs()).toISOString();
 }

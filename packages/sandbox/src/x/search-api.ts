@@ -2,27 +2,24 @@ import { searchability } from '@earshot/query';
 import type { Clock } from '../clock.ts';
 import { type Exchange, type Handler, sendJson } from '../http/exchange.ts';
 import { isJsonObject, type JsonObject } from '../http/json.ts';
-import { authenticate, countCall, type XApps } from './access.ts';
+import { authenticate, countCall, type XDeps } from './access.ts';
 import type { XApp } from './app.ts';
-import type { Archive } from './archive.ts';
 import type { XPost } from './post.ts';
 import { type Projection, project, readProjection } from './projection.ts';
 import { compileSearch } from './search-query.ts';
 
-export type XSearchDeps = { apps: XApps; archive: Archive; clock: Clock };
+const windowMs = 7 * 24 * 3_600_000;
+/** Younger posts are not in the index yet. */
+const indexDelayMs = 10_000;
+const searchParameters = ['query', 'start_time', 'end_time', 'max_results', 'next_token'];
+const pageSizeMax = 100;
 
-const WINDOW_MS = 7 * 24 * 3_600_000;
-/** What is younger is not in the index yet. */
-const YOUNGEST_MS = 10_000;
-const OWN_PARAMETERS = ['query', 'start_time', 'end_time', 'max_results', 'next_token'];
-const PAGE_MAX = 100;
-
-/** GET /2/tweets/search/recent: newest first, in pages. Each Post that is returned is metered. */
-export function searchRecent({ apps, archive, clock }: XSearchDeps): Handler {
+/** GET /2/tweets/search/recent: newest first, in pages. Every returned post is metered. */
+export function searchRecent({ apps, archive, clock }: XDeps): Handler {
   return (exchange) => {
     const app = authenticate(exchange, apps);
     countCall(exchange, app, 'search');
-    const projection = readFields(app, exchange.query);
+    const projection = readProjection(exchange.query, app.problems, searchParameters);
     const { fromMs, toMs } = readWindow(app, exchange.query, clock);
     const matches = readQuery(app, exchange.query);
     const below = readToken(app, exchange.query);
@@ -37,52 +34,44 @@ export function searchRecent({ apps, archive, clock }: XSearchDeps): Handler {
   };
 }
 
-function readFields(app: XApp, query: Exchange['query']): Projection {
-  const fields = new URLSearchParams([...query].filter(([name]) => !OWN_PARAMETERS.includes(name)));
-  const projection = readProjection(fields);
-  if ('parameter' in projection) throw invalid(app, projection.parameter, projection.value);
-  return projection;
-}
-
 function readWindow(app: XApp, query: Exchange['query'], clock: Clock): { fromMs: number; toMs: number } {
   const nowMs = clock.nowMs();
-  const latestMs = nowMs - clock.realMs(YOUNGEST_MS);
+  const latestMs = nowMs - clock.realMs(indexDelayMs);
   const time = (name: string, otherwise: number) => {
     const given = query.get(name);
     if (given === null) return otherwise;
-    if (!/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{3})?Z$/.test(given)) throw invalid(app, name, given);
+    if (!/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{3})?Z$/.test(given))
+      throw app.problems.invalidParameter(name, given);
     return Date.parse(given);
   };
-  const fromMs = time('start_time', nowMs - WINDOW_MS);
+  const fromMs = time('start_time', nowMs - windowMs);
   const toMs = time('end_time', latestMs);
-  if (fromMs < nowMs - WINDOW_MS - 1_000) throw invalid(app, 'start_time', query.get('start_time') ?? '');
-  if (toMs > latestMs || toMs <= fromMs) throw invalid(app, 'end_time', query.get('end_time') ?? '');
+  if (fromMs < nowMs - windowMs - 1_000)
+    throw app.problems.invalidParameter('start_time', query.get('start_time'));
+  if (toMs > latestMs || toMs <= fromMs)
+    throw app.problems.invalidParameter('end_time', query.get('end_time'));
   return { fromMs, toMs };
 }
 
 function readQuery(app: XApp, query: Exchange['query']): (post: XPost) => boolean {
   const value = query.get('query') ?? '';
   const matches = searchability(value).searchable ? compileSearch(value) : undefined;
-  if (matches === undefined) throw invalid(app, 'query', value);
+  if (matches === undefined) throw app.problems.invalidParameter('query', value);
   return matches;
 }
 
 function readSize(app: XApp, query: Exchange['query']): number {
   const size = Number(query.get('max_results') ?? 10);
-  if (!Number.isInteger(size) || size < 10 || size > PAGE_MAX)
-    throw invalid(app, 'max_results', String(query.get('max_results')));
+  if (!Number.isInteger(size) || size < 10 || size > pageSizeMax)
+    throw app.problems.invalidParameter('max_results', query.get('max_results'));
   return size;
 }
 
 function readToken(app: XApp, query: Exchange['query']): bigint | undefined {
   const token = query.get('next_token');
   if (token === null) return undefined;
-  if (!/^b26v[0-9]{1,19}$/.test(token)) throw invalid(app, 'next_token', token);
+  if (!/^b26v[0-9]{1,19}$/.test(token)) throw app.problems.invalidParameter('next_token', token);
   return BigInt(token.slice(4));
-}
-
-function invalid({ problems }: XApp, parameter: string, value: string) {
-  return problems.invalidRequest(`The parameter ${parameter} is not valid here.`, { [parameter]: [value] });
 }
 
 function toAnswer(page: readonly XPost[], projection: Projection, more: boolean): JsonObject {
@@ -103,7 +92,7 @@ function toAnswer(page: readonly XPost[], projection: Projection, more: boolean)
   };
 }
 
-/** One list of each kind for the whole page, every object once. */
+/** Merges the includes of all posts of a page, without duplicates. */
 function mergeIncludes(all: readonly unknown[]): JsonObject {
   const merged = new Map<string, Map<unknown, unknown>>();
   for (const includes of all) {

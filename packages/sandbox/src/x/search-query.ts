@@ -5,8 +5,8 @@ import type { XPost } from './post.ts';
 const { evaluate, validate } = languages.x;
 
 /**
- * The same language as the stream's, read as search reads it: words are never found in retweets nor in the Post
- * that is quoted, and accents do not count. Undefined when the query is not valid.
+ * The rule language with the semantics of search: words are not found in retweets nor in quoted posts, and accents
+ * are ignored. Undefined when the query is not valid.
  */
 export function compileSearch(value: string): ((post: XPost) => boolean) | undefined {
   const exact = validate(value, { tier: 'standard' });

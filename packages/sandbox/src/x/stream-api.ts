@@ -1,44 +1,27 @@
-import type { Clock } from '../clock.ts';
-import type { Faults } from '../faults.ts';
 import type { Handler } from '../http/exchange.ts';
-import type { Random } from '../random.ts';
-import { refuseStream } from '../rule-faults.ts';
-import { authenticate, countCall, type XApps } from './access.ts';
+import { refuseStream } from '../request-faults.ts';
+import { authenticate, countCall, type XDeps } from './access.ts';
 import { openXConnection } from './connection.ts';
 import { readProjection } from './projection.ts';
 
-export type XStreamDeps = {
-  apps: XApps;
-  clock: Clock;
-  random: Random;
-  faults: Faults;
-  backlogBytesMax: number;
-};
-
 /** GET /2/tweets/search/stream (x.md §4 and §5.1). */
-export function openStream({ apps, clock, random, faults, backlogBytesMax }: XStreamDeps): Handler {
+export function openStream({ apps, clock, random, faults, backlogBytesMax }: XDeps): Handler {
   return (exchange) => {
     const app = authenticate(exchange, apps);
     countCall(exchange, app, 'stream');
-    refuseStream(faults, { platform: 'x', token: app.token });
-    const projection = readProjection(exchange.query);
-    if ('parameter' in projection) {
-      const { parameter, value } = projection;
-      throw app.problems.invalidRequest(`The parameter ${parameter} is not valid here.`, {
-        [parameter]: [value],
-      });
-    }
+    const scope = { platform: 'x', token: app.token } as const;
+    refuseStream(faults, scope);
+    const projection = readProjection(exchange.query, app.problems);
     if (app.rules.list().length === 0) throw app.problems.noRules();
-    if (!app.slots.makeRoom()) throw app.problems.tooManyConnections();
+    if (!app.connections.makeRoom()) throw app.problems.tooManyConnections();
 
     const { response, request } = exchange;
     const headers = { 'content-type': 'application/json; charset=utf-8' };
-    const scope = { platform: 'x', token: app.token } as const;
     if (faults.take('stream_empty', scope) !== undefined) {
       response.writeHead(200, headers).end();
       return;
     }
-    app.live.catchUp();
+    app.liveRules.catchUp();
     const connection = openXConnection({
       response,
       projection,
@@ -49,13 +32,13 @@ export function openStream({ apps, clock, random, faults, backlogBytesMax }: XSt
       faults,
       onClose: (unconfirmed) => {
         app.journal.addUnconfirmed(unconfirmed);
-        // Held by a client that is gone: it counts, and is listed, until somebody ends it.
-        const isOurs = app.slots.open().includes(connection);
-        if (isOurs && faults.take('stuck_slot', scope) !== undefined) return;
-        app.slots.release(connection);
+        const isOpen = app.connections.open().includes(connection);
+        // A stuck connection stays in the list, and counts, until somebody kills it.
+        if (isOpen && faults.take('stuck_connection', scope) !== undefined) return;
+        app.connections.remove(connection);
       },
     });
-    app.slots.take(connection, request.socket.remoteAddress ?? '');
+    app.connections.add(connection, request.socket.remoteAddress ?? '');
     response.writeHead(200, headers);
     response.flushHeaders();
   };

@@ -1,15 +1,15 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { type FaultScope, type Faults, numberParam, textParam } from './faults.ts';
 import { type Exchange, Refusal } from './http/exchange.ts';
-import { isJsonObject } from './http/json.ts';
+import { isJsonObject, type JsonObject } from './http/json.ts';
 
-/** `rules_status`: the call is turned down before anything happens. */
+/** `rules_status`: refuses the call before it changes anything. */
 export function refuseRuleCall(faults: Faults, scope: FaultScope, { method }: Exchange): void {
   const fault = faults.take('rules_status', scope, (params) => (params['method'] ?? method) === method);
-  if (fault !== undefined) throw statusRefusal(fault.params, 503);
+  if (fault !== undefined) throw statusRefusal(fault.params);
 }
 
-/** `rule_refused`: the words with which a rule is turned down, when one is armed for this value. */
+/** `rule_refused`: the message with which this value is refused; undefined when no fault is armed for it. */
 export function refuseRule(faults: Faults, scope: FaultScope, value: string): string | undefined {
   const fault = faults.take('rule_refused', scope, (params) =>
     value.includes(textParam(params, 'contains', '')),
@@ -18,8 +18,8 @@ export function refuseRule(faults: Faults, scope: FaultScope, value: string): st
 }
 
 /**
- * `rules_delay` and `rules_lost_answer`, to be called after the change was made and before the answer is sent.
- * Returns false when the answer must not be sent: its socket is gone.
+ * `rules_delay` and `rules_lost_answer`: to be called between the change and its response. Returns false when the
+ * socket was destroyed and there is no response to send.
  */
 export async function holdRuleAnswer(
   faults: Faults,
@@ -33,20 +33,20 @@ export async function holdRuleAnswer(
   return false;
 }
 
-/** `stream_status`: a connection attempt is turned down. */
+/** `stream_status`: refuses a connection. */
 export function refuseStream(faults: Faults, scope: FaultScope): void {
   const fault = faults.take('stream_status', scope);
-  if (fault !== undefined) throw statusRefusal(fault.params, 503);
+  if (fault !== undefined) throw statusRefusal(fault.params);
 }
 
-function statusRefusal(params: { [key: string]: unknown }, otherwise: number): Refusal {
-  const status = numberParam(params, 'status', otherwise);
-  const detail = textParam(params, 'message', 'The sandbox was told to answer so.');
+function statusRefusal(params: JsonObject): Refusal {
+  const status = numberParam(params, 'status', 503);
+  const detail = textParam(params, 'message', 'The sandbox was told to send this status.');
   const plain = { title: `Status ${status}`, type: 'about:blank', status, detail, message: detail };
-  const retryAfterS = numberParam(params, 'retry_after', 0);
+  const retryAfterSeconds = numberParam(params, 'retry_after', 0);
   return new Refusal(
     status,
     isJsonObject(params['body']) ? params['body'] : plain,
-    retryAfterS === 0 ? {} : { 'retry-after': String(retryAfterS) },
+    retryAfterSeconds === 0 ? {} : { 'retry-after': String(retryAfterSeconds) },
   );
 }

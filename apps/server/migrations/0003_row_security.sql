@@ -1,7 +1,5 @@
--- Forward only. A later change is a new file; this one never changes again.
-
 -- The second line behind the statements' own conditions: who acts for an account does it as this role, and sees no
--- other account's rows (src/adapters/postgres/database.ts, forAccount). Workers act as the owner, whom nothing binds.
+-- other account's rows (src/engines/database.ts, forAccount). Workers act as the owner, whom nothing binds.
 do $$
 begin
   if not exists (select 1 from pg_roles where rolname = 'earshot_account') then

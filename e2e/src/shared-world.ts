@@ -1,0 +1,55 @@
+import { eventually } from '@earshot/testkit';
+import { inject } from 'vitest';
+import { askDatabase } from './ledger.ts';
+import { type ServerUnderTest, startWorld, tapToken, type World, xToken } from './world.ts';
+
+/** What the files that share ask of their server; none of it changes what another one sees. */
+const settings = {
+  EARSHOT_KEEP_OLD_VALUE_MS: '0',
+  EARSHOT_KEYS_MAX: '3',
+  EARSHOT_SUPPORT_CONTACT: 'us@example.com',
+  // All these files together make more rules than the upstream's window has calls for.
+  EARSHOT_UPSTREAM_PACE: '1000',
+};
+
+let shared: Promise<{ world: World; server: ServerUnderTest }> | undefined;
+
+/**
+ * A world with one running server for the test files that only call it: a worker runs them one after the other, and starts it
+ * once (they are the project `e2e-shared`, by naming this function). Disposing does not end it but leaves it as it was found:
+ * without rules, upstream and here, and without faults.
+ */
+export async function shareWorld(): Promise<World> {
+  shared ??= startShared();
+  const { world, server } = await shared;
+  return {
+    ...world,
+    startServer: () => Promise.resolve(server),
+    [Symbol.asyncDispose]: () => leave(world, server),
+  };
+}
+
+async function startShared() {
+  const world = await startWorld({ sandbox: { rateLimits: false }, within: inject('runDir') });
+  const server = await world.startServer(settings);
+  // Nobody is left to tell the world to end: the engines end with this process, and the server shall not miss them.
+  process.once('exit', () => process.kill(server.pid, 'SIGKILL'));
+  return { world, server };
+}
+
+async function leave(world: World, server: ServerUnderTest): Promise<void> {
+  await world.sandbox.clearFaults();
+  const { rows } = await askDatabase(world, `select distinct account_id from rules where state <> 'deleted'`);
+  for (const { account_id: accountId } of rows) {
+    const key = await world.admin.createKey({ accountId });
+    const api = server.api({ accountId, keyId: '', key: key?.key ?? '' });
+    for (const { id } of (await api.listRules()).rules) await api.deleteRule(id);
+  }
+  await eventually(
+    async () => {
+      const [x, firehose] = [await world.sandbox.xState(xToken), await world.sandbox.firehoseState(tapToken)];
+      if (x.rules.length + firehose.rules.length > 0) throw new Error('rules are left upstream');
+    },
+    { timeoutMs: 60_000 },
+  );
+}

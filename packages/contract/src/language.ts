@@ -1,0 +1,158 @@
+import { z } from 'zod';
+import { diagnosticSchema, ruleTypeSchema, violationSchema } from './answer-fields.ts';
+import { defineOperations } from './operation.ts';
+import { perPlatform, platforms } from './platforms.ts';
+import { alsoWhenFieldsFail, distinctPlatforms, requestObject } from './request-fields.ts';
+import { ruleExamples } from './rule-examples.ts';
+import { overrideMismatches, overrides } from './rule-fields.ts';
+
+const validationSchema = z.strictObject({
+  valid: z.boolean().meta({
+    description: 'Whether CreateRule would register the value: it has no error, and no example of it fails.',
+  }),
+  translated_value: z
+    .string()
+    .nullable()
+    .meta({ description: 'The canonical value that would be registered; null when it is not valid.' }),
+  diagnostics: z.array(diagnosticSchema),
+});
+
+const operatorSchema = z.strictObject({
+  name: z.string(),
+  form: z.string().meta({ description: 'How it is written.' }),
+  meaning: z.string(),
+  standalone: z.boolean().meta({ description: 'Whether a rule may consist of it alone.' }),
+  negatable: z.boolean(),
+  examples: z.array(z.string()),
+  tier: z
+    .string()
+    .meta({ description: 'The access to the platform that it needs; `standard` is what everyone has.' }),
+});
+
+const syntaxExampleSchema = z.strictObject({
+  intent: z.string(),
+  value: z.string(),
+  explanation: z.string(),
+});
+
+export const syntaxGuideSchema = z
+  .strictObject({
+    rule_type: ruleTypeSchema,
+    summary: z.string(),
+    grammar_version: z.string(),
+    limits: z.record(z.string(), z.number()).meta({ description: 'Limits of a rule value, by name.' }),
+    precedence: z.string().meta({ description: 'How a rule is read: what binds tighter than what.' }),
+    operators: z.array(operatorSchema),
+    pitfalls: z.array(z.strictObject({ wrong: z.string(), right: z.string(), why: z.string() })),
+    examples: z.array(syntaxExampleSchema),
+    markdown: z.string().meta({ description: 'The whole guide as one text, ready for an agent.' }),
+  })
+  .meta({ description: "The rule language of one platform, generated from the parser's own tables." });
+
+export type SyntaxGuide = z.output<typeof syntaxGuideSchema>;
+
+/** The rule languages of the platforms: explained, and checked. */
+export const languageOperations = defineOperations({
+  ValidateRule: {
+    scope: 'rules:read',
+    changes: false,
+    summary: 'Check a rule without creating it',
+    description:
+      'Says what is wrong with the values, where, and how to mend it, and what would be registered. Nothing is created.',
+    request: requestObject({
+      platforms: distinctPlatforms.meta({ description: 'Platforms to check the rule for.' }),
+      overrides,
+      examples: ruleExamples.optional(),
+    }).superRefine((request, context) => {
+      for (const issue of overrideMismatches(request)) context.addIssue(issue);
+    }, alsoWhenFieldsFail),
+    answer: z.strictObject({
+      platforms: perPlatform(validationSchema),
+      example_violations: z.array(violationSchema).optional().meta({
+        description: 'The examples that fail, as CreateRule would refuse them. Only when examples were sent.',
+      }),
+    }),
+    example: {
+      request: { platforms: ['x'], overrides: { x: 'rust OR cargo -is:retweet' } },
+      answer: {
+        platforms: {
+          x: {
+            valid: true,
+            translated_value: 'cargo -is:retweet OR rust',
+            diagnostics: [
+              {
+                severity: 'warning',
+                code: 'or_precedence',
+                message:
+                  '-is:retweet applies to one branch of the OR only, because a space binds tighter than OR. Group the branches if it is meant for all.',
+                span: { start: 14, end: 25 },
+                fixes: [
+                  {
+                    title: 'Apply it to all branches',
+                    edits: [
+                      { span: { start: 0, end: 0 }, text: '(' },
+                      { span: { start: 13, end: 13 }, text: ')' },
+                    ],
+                  },
+                ],
+              },
+            ],
+          },
+        },
+      },
+    },
+  },
+  PlatformSyntax: {
+    path: '/platforms/syntax',
+    scope: null,
+    changes: false,
+    summary: 'Get platform syntax',
+    description: 'Explains how to write rules for each platform. Any valid key may ask.',
+    request: requestObject({
+      platforms: distinctPlatforms
+        .default([...platforms])
+        .meta({ description: 'Platforms to explain; both by default.' }),
+    }),
+    answer: z.strictObject({ platforms: perPlatform(syntaxGuideSchema) }),
+    example: {
+      request: { platforms: ['x'] },
+      answer: {
+        platforms: {
+          x: {
+            rule_type: 'premium',
+            summary: 'Terms and operators; a space means AND.',
+            grammar_version: '1',
+            limits: { value_length_max: 1024 },
+            precedence: 'A dash binds tightest, then a space (and), then OR.',
+            operators: [
+              {
+                name: 'is:retweet',
+                form: 'is:retweet',
+                meaning: 'Matches retweets.',
+                standalone: false,
+                negatable: true,
+                examples: ['cats -is:retweet'],
+                tier: 'standard',
+              },
+            ],
+            pitfalls: [
+              {
+                wrong: 'cats OR dogs -is:retweet',
+                right: '(cats OR dogs) -is:retweet',
+                why: 'A space binds tighter than OR.',
+              },
+            ],
+            examples: [
+              {
+                intent: 'Original posts about cats',
+                value: 'cats -is:retweet',
+                explanation: 'The word cats, without retweets.',
+              },
+            ],
+            markdown: '# Rules on x\n\nTerms and operators; a space means AND.\n',
+          },
+        },
+      },
+    },
+  },
+});

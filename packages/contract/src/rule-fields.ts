@@ -1,0 +1,133 @@
+import { z } from 'zod';
+import { ruleId, ruleTypeSchema, timestamp } from './answer-fields.ts';
+import { onEachPlatform, type Platform, perPlatform, platformSchema, platforms } from './platforms.ts';
+import {
+  alsoWhenFieldsFail,
+  eachUnknownKey,
+  integer,
+  type RequestIssue,
+  requestIssue,
+  requestObject,
+  requestTime,
+  text,
+} from './request-fields.ts';
+import { ruleExamples } from './rule-examples.ts';
+import { suggest } from './suggest.ts';
+import { quote } from './violations.ts';
+
+/** The platforms' own limits come from their validators; this one only bounds the work. */
+const OVERRIDE_LENGTH_MAX = 4_096;
+
+const override = text({ max: OVERRIDE_LENGTH_MAX, description: "The rule in the platform's own syntax." });
+
+export const overrides = z
+  .strictObject(onEachPlatform(override.optional()))
+  .superRefine((_, context) => {
+    context.issues = eachUnknownKey(context.issues, unknownOverride);
+  }, alsoWhenFieldsFail)
+  .meta({ description: 'Exactly one entry for each listed platform.' });
+
+function unknownOverride(key: string): RequestIssue {
+  const meant = suggest(key, platforms);
+  const hint = `Did you mean ${meant === undefined ? platforms.map(quote).join(' or ') : quote(meant)}?`;
+  return requestIssue('extra_override', `${quote(key)} is not a platform. ${hint}`, [key]);
+}
+
+export const ruleName = text({ max: 200, description: 'Name of the rule, for people.' });
+export const ruleIntent = text({ max: 2_000, description: 'What the rule is for; context for agents.' });
+export const expiresAt = requestTime.nullable().meta({
+  description: 'When the rule is paused by itself: a time in the future, or null for never.',
+});
+
+export const managedPattern = /^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/;
+
+export const managedName = (description: string) =>
+  text({ max: 100, description })
+    .superRefine((name, context) => {
+      if (!managedPattern.test(name)) context.addIssue(badManagedName());
+    })
+    .meta({ pattern: managedPattern.source });
+
+export function badManagedName(): RequestIssue {
+  const message =
+    'Must be up to 100 letters, digits, dots, dashes and underscores, and begin with one of the first two.';
+  return requestIssue('invalid_value', message);
+}
+
+/** Who keeps a rule as code: the file's set, and the rule's key in it. Together unique among the account's rules. */
+export const managedBy = requestObject({
+  set: managedName('The set that the rule belongs to: the `set` of a rules file.'),
+  key: managedName('What the rule is called in its set.'),
+}).meta({
+  description:
+    'For rules that are kept as code. `earshot apply` changes and deletes only the rules of its own set; a pair is given to one rule at a time.',
+});
+
+export const ifVersion = integer(1, 2_147_483_647).optional().meta({
+  description:
+    'Only if the rule still has this version; otherwise `failed_precondition`, and nothing is done.',
+});
+
+/** Takes anything: it also runs on a request whose fields are missing or wrong. */
+export function overrideMismatches(request: unknown): RequestIssue[] {
+  const parts = z
+    .looseObject({ platforms: z.array(platformSchema), overrides: z.looseObject({}) })
+    .safeParse(request);
+  if (!parts.success) return [];
+  const { platforms: listed, overrides } = parts.data;
+  return platforms.flatMap((platform) => {
+    const given = Object.hasOwn(overrides, platform);
+    if (given === listed.includes(platform)) return [];
+    return [given ? extraOverride(platform) : missingOverride(platform)];
+  });
+}
+
+function extraOverride(platform: Platform): RequestIssue {
+  const message = `${quote(platform)} is not in "platforms": list it there or remove this entry.`;
+  return requestIssue('extra_override', message, ['overrides', platform]);
+}
+
+function missingOverride(platform: Platform): RequestIssue {
+  const message = `${quote(platform)} is in "platforms" and needs a rule here.`;
+  return requestIssue('missing_override', message, ['overrides', platform]);
+}
+
+const ruleStatus = z.enum(['active', 'pending', 'failed', 'paused']).meta({
+  description:
+    '`active`: the platform is watched for it. `pending`: it will be shortly. `failed`: the platform refuses it. `paused`: the rule is paused.',
+});
+
+export const registration = {
+  platform_rule_id: z.string().meta({ description: "The rule's id on the platform." }),
+  translated_value: z.string().meta({ description: 'The value registered on the platform.' }),
+  status: ruleStatus,
+};
+
+const rulePlatformSchema = z.strictObject({
+  ...registration,
+  value: z.string().meta({ description: 'The value as it was written.' }),
+  rule_type: ruleTypeSchema,
+  active_since: timestamp.nullable(),
+  last_match_at: timestamp.nullable(),
+  match_count: z.int().min(0),
+});
+
+export const ruleSchema = z
+  .strictObject({
+    id: ruleId,
+    name: z.string(),
+    intent: z.string(),
+    created_at: timestamp,
+    updated_at: timestamp,
+    version: z.int().min(1).meta({ description: 'Grows with each change of the rule.' }),
+    state: z.enum(['active', 'paused', 'failed']),
+    expires_at: timestamp.nullable().meta({
+      description: 'When the rule is paused by itself; a paused rule with a time in the past has expired.',
+    }),
+    examples: ruleExamples.nullable().meta({ description: 'Items that tell what the rule is for.' }),
+    managed_by: managedBy.nullable().meta({ description: 'Null for a rule that nobody keeps as code.' }),
+    platforms: perPlatform(rulePlatformSchema),
+  })
+  .meta({ description: 'A rule of the account.' });
+
+export type Rule = z.output<typeof ruleSchema>;

@@ -1,0 +1,12 @@
+import { getCompileCacheDir } from 'node:module';
+import { dirname } from 'node:path';
+
+/**
+ * For the environment of our own programs: they load from, and add to, the compile cache of the process that starts them.
+ * Empty when that has none. Loading the server takes half as long with it.
+ */
+export function compileCache(): { NODE_COMPILE_CACHE?: string } {
+  const dir = getCompileCacheDir();
+  // Node keeps a folder for each of its versions below the one that was asked for.
+  return dir === undefined ? {} : { NODE_COMPILE_CACHE: dirname(dir) };
+}

@@ -1,0 +1,57 @@
+import { type Fault, textParam } from './faults.ts';
+import { sseFrame } from './firehose/connection.ts';
+import type { FirehoseConnection } from './firehose/tap.ts';
+import { isJsonObject, type JsonObject } from './http/json.ts';
+import type { StreamPipe } from './stream-pipe.ts';
+import type { XApp } from './x/app.ts';
+import type { XConnection } from './x/connections.ts';
+
+const defaultMessage = 'The sandbox was told to send this message.';
+
+/** Where the platforms differ when a fault ends a stream. */
+interface FaultyStream {
+  readonly pipe: StreamPipe;
+  controlMessage(params: JsonObject): string;
+  /** Runs `end` after the platform has recorded why the stream ends. */
+  close(end: () => void, params: JsonObject): void;
+}
+
+export function applyToXStream(fault: Fault, app: XApp, connection: XConnection): void {
+  const reasonOf = (params: JsonObject) => textParam(params, 'disconnect_type', 'OperationalDisconnect');
+  applyToStream(fault, {
+    pipe: connection.pipe,
+    controlMessage: (params) => {
+      const error = {
+        title: 'operational-disconnect',
+        disconnect_type: reasonOf(params),
+        detail: defaultMessage,
+        type: app.problems.type('operational-disconnect'),
+      };
+      return `${JSON.stringify(isJsonObject(params['body']) ? params['body'] : { errors: [error] })}\r\n`;
+    },
+    close: (end, params) => app.connections.disconnect(connection, reasonOf(params), end),
+  });
+}
+
+export function applyToFirehoseStream(fault: Fault, { pipe }: FirehoseConnection): void {
+  applyToStream(fault, {
+    pipe,
+    controlMessage: (params) =>
+      sseFrame('error', JSON.stringify({ message: textParam(params, 'message', defaultMessage) })),
+    close: (end) => end(),
+  });
+}
+
+function applyToStream({ kind, params }: Fault, stream: FaultyStream): void {
+  const { pipe } = stream;
+  if (kind === 'stream_stall') pipe.stall();
+  else if (kind === 'stream_mute') pipe.mute();
+  else if (kind === 'stream_cut') stream.close(() => pipe.destroy(), params);
+  else if (kind === 'stream_reset') stream.close(() => pipe.reset(), params);
+  else if (kind === 'stream_eof') stream.close(() => pipe.end(), params);
+  else if (kind === 'stream_control') {
+    pipe.write(stream.controlMessage(params));
+    if (params['hang'] === true) pipe.stall();
+    else stream.close(() => pipe.end(), params);
+  }
+}

@@ -1,0 +1,112 @@
+import { randomUUID } from 'node:crypto';
+import type { Clock } from '../clock.ts';
+import type { StreamPipe } from '../stream-pipe.ts';
+import type { XPost } from './post.ts';
+import type { Projection } from './projection.ts';
+import type { XRule } from './rule-set.ts';
+
+/** One open filtered stream. */
+export interface XConnection {
+  readonly pipe: StreamPipe;
+  readonly projection: Projection;
+  /** False when the post was not written because the stream takes no records. */
+  deliver(post: XPost, rules: readonly XRule[]): boolean;
+  isSlow(): boolean;
+}
+
+/** One entry of the Connections API (x.md §5.3). */
+export interface ConnectionRecord {
+  readonly id: string;
+  readonly clientIp: string;
+  readonly connectedAt: string;
+  disconnectedAt: string | undefined;
+  disconnectReason: string | undefined;
+}
+
+/** The connections of an app. One can count towards the limit for a while after its client has gone. */
+export interface Connections {
+  /** False when the limit is reached; with `replaceOldest` the oldest connection is closed instead. */
+  makeRoom(): boolean;
+  add(connection: XConnection, clientIp: string): void;
+  /** For a connection that its client has closed. */
+  remove(connection: XConnection): void;
+  open(): XConnection[];
+  /** Connections ever opened. */
+  total(): number;
+  history(): readonly ConnectionRecord[];
+  /** False when no open connection has this id. */
+  kill(id: string): boolean;
+  /** Records the reason and closes the connection: at once, unless `end` does it in another way. */
+  disconnect(connection: XConnection, reason: string, end?: () => void): void;
+}
+
+interface ConnectionsOptions {
+  readonly connectionsMax: number;
+  readonly replaceOldest: boolean;
+  readonly holdMs: number;
+  readonly clock: Clock;
+}
+
+const historyMax = 1_000;
+
+export function createConnections(options: ConnectionsOptions): Connections {
+  const { connectionsMax, replaceOldest, holdMs, clock } = options;
+  const open = new Map<XConnection, ConnectionRecord>();
+  const history: ConnectionRecord[] = [];
+  let held = 0;
+  let total = 0;
+  const now = () => new Date(clock.nowMs()).toISOString();
+
+  const close = (connection: XConnection, reason: string) => {
+    const record = open.get(connection);
+    if (record === undefined) return false;
+    open.delete(connection);
+    record.disconnectedAt = now();
+    record.disconnectReason = reason;
+    return true;
+  };
+  const disconnect = (connection: XConnection, reason: string, end = () => connection.pipe.destroy()) => {
+    close(connection, reason);
+    end();
+  };
+
+  return {
+    makeRoom() {
+      if (open.size + held < connectionsMax) return true;
+      const [oldest] = open.keys();
+      if (!replaceOldest || oldest === undefined) return false;
+      disconnect(oldest, 'ForceDisconnect');
+      return true;
+    },
+    add(connection, clientIp) {
+      const record = {
+        id: randomUUID(),
+        clientIp,
+        connectedAt: now(),
+        disconnectedAt: undefined,
+        disconnectReason: undefined,
+      };
+      open.set(connection, record);
+      total += 1;
+      history.push(record);
+      if (history.length > historyMax) history.shift();
+    },
+    remove(connection) {
+      if (!close(connection, 'ClientDisconnected') || holdMs === 0) return;
+      held += 1;
+      clock.after(holdMs, () => {
+        held -= 1;
+      });
+    },
+    open: () => [...open.keys()],
+    total: () => total,
+    history: () => history,
+    kill(id) {
+      const found = [...open].find(([, record]) => record.id === id);
+      if (found === undefined) return false;
+      disconnect(found[0], 'ForceDisconnect');
+      return true;
+    },
+    disconnect,
+  };
+}

@@ -1,0 +1,39 @@
+import { matchesGlob } from 'node:path';
+
+const log = 'apps/server/src/{adapters/nats,event-log}/**';
+const pipeline = [
+  log,
+  'apps/server/src/ingest/**',
+  'apps/server/src/matching/**',
+  'apps/server/src/{adapters/firehose,adapters/x,upstream}/**',
+];
+const ledger = ['apps/server/src/coverage/**', 'apps/server/src/ingest/**'];
+const leases = ['apps/server/src/runtime/lease*.ts', 'apps/server/src/{adapters/postgres,engines}/lease*.ts'];
+
+/**
+ * Which test files have more to do in the project `nightly` (controls, chaos, everything at full length), and what they guard:
+ * CI runs them whenever such a file has changed since they last passed (`.ci/nightly-passed`). A short version of every
+ * promise is in the other projects, and runs always.
+ */
+export const nightly: Readonly<Record<string, readonly string[]>> = {
+  'e2e/soak.nightly.test.ts': [...pipeline, ...ledger, ...leases, 'e2e/soak/**'],
+  'e2e/kill.e2e.test.ts': [...pipeline, ...leases],
+  'e2e/connector-crash.fault.e2e.test.ts': [...pipeline, ...ledger],
+  'e2e/connector-failover.fault.e2e.test.ts': [...ledger, ...leases],
+  'e2e/gap.fault.e2e.test.ts': ledger,
+  'e2e/limits.e2e.test.ts': ['apps/server/src/{limits,accounts}/**', 'apps/server/src/http/server.ts'],
+  'e2e/registration.e2e.test.ts': ['apps/server/src/slots/**', ...leases],
+  'e2e/sdk-follower.fault.e2e.test.ts': ['packages/sdk/src/**', 'apps/server/src/readers/**'],
+  'apps/server/test/log-chaos.fault.int.test.ts': [log],
+  'apps/server/test/store.fault.int.test.ts': ['apps/server/src/matching/**', log],
+  'e2e/value-change.e2e.test.ts': ['apps/server/src/rules/**', 'apps/server/src/slots/**'],
+};
+
+/** The files that a change calls for: those that guard it, and those that were changed themselves. */
+export function guardsOf(changed: readonly string[]): string[] {
+  return Object.entries(nightly)
+    .filter(([file, globs]) =>
+      changed.some((path) => path === file || globs.some((glob) => matchesGlob(path, glob))),
+    )
+    .map(([file]) => file);
+}
