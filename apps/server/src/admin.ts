@@ -6,7 +6,7 @@ import { newKey } from './accounts/create-key.ts';
 import type { PlanName } from './accounts/plans.ts';
 import { openDatabase } from './engines/database.ts';
 import { migrate } from './engines/migrate.ts';
-import { createDeadLetters, type DeadLetterRow } from './matching/dead-letters.sql.ts';
+import { createDeadLetters, type DeadLetterRow } from './matching/dead-letters.ts';
 import { newId } from './runtime/ids.ts';
 
 /** What an operator does directly on the database, before there is any key to do it over HTTP. */

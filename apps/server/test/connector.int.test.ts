@@ -1,6 +1,6 @@
 import { eventually, type Template } from '@earshot/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { LeaseLost } from '../src/engines/lease.ts';
+import { LeaseLost } from '../src/engines/leases.ts';
 import { createSourceStore } from '../src/ingest/source-store.sql.ts';
 import type { EndingKind } from '../src/upstream/upstream-stream.ts';
 import { xProtocol } from '../src/upstream/x/platform.ts';

@@ -33,7 +33,7 @@ async function seedLedger(database: Database): Promise<void> {
 
 function askCoverage(database: Database) {
   const store = createCoverageStore(database, { xRuleDelayMs: 0 });
-  const get = getCoverage({ store, rules: { exists: async () => true }, nowMs: Date.now });
+  const get = getCoverage({ store, rules: { exists: async () => true }, retentionDays: 30, nowMs: Date.now });
   return (request: RequestOf<'GetCoverage'>, accountId = 'acc_1') =>
     get(callOf('GetCoverage', request, accountId));
 }

@@ -6,8 +6,8 @@ import { promisify } from 'node:util';
 import { eventually, skipUnless, startTestNats, startTestPostgres } from '@earshot/testkit';
 import { describe, expect, test } from 'vitest';
 import { migrate } from '../src/engines/migrate.ts';
-import type { EventSource } from '../src/event-log/logged-event.ts';
-import { createMaintenance } from '../src/matching/maintenance.ts';
+import type { EventConsumer } from '../src/event-log/event-consumer.ts';
+import { ensurePartitions } from '../src/matching/upkeep.ts';
 import { acknowledgedEarly, openLogWorld } from './log-world.ts';
 import { xEvent } from './stream-events.ts';
 import { openTestDatabase } from './support.ts';
@@ -51,13 +51,13 @@ const missing = await openSmallDisk('1m').then(
 const events = 3_000;
 
 describe('a full disk of the database', skipUnless('mount', missing), () => {
-  const run = async (wrapSource?: (source: EventSource) => EventSource) => {
+  const run = async (wrapSource?: (source: EventConsumer) => EventConsumer) => {
     await using disk = await openSmallDisk('300m');
     await using servers = await startTestNats();
     await using postgres = await startTestPostgres({ dir: disk.dir });
     await migrate(postgres.url);
     await using database = openTestDatabase(postgres.url);
-    await createMaintenance(database).ensureAhead();
+    await ensurePartitions(database);
     await using world = await openLogWorld({ servers, database, ackWaitMs: 1_000 });
     await using _workers = world.startWorkers(wrapSource ? { wrapSource } : {});
     expect(await disk.fill()).toBeLessThan(8);

@@ -1,8 +1,8 @@
 import type { Platform } from '@earshot/contract';
 import { eventually } from '@earshot/testkit';
 import { expect } from 'vitest';
-import { createLeaseStore } from '../src/engines/lease-store.ts';
-import type { EventLog } from '../src/event-log/event-log-port.ts';
+import { createLeaseStore } from '../src/engines/leases.ts';
+import type { EventLog } from '../src/event-log/event-log.ts';
 import { createCoverageIntervals } from '../src/ingest/coverage-intervals.sql.ts';
 import { createIngestWorker, type IngestOptions } from '../src/ingest/ingest-worker.ts';
 import { createSourceStore } from '../src/ingest/source-store.sql.ts';

@@ -1,6 +1,6 @@
 import { eventually, type Template } from '@earshot/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { EventLog } from '../src/event-log/event-log-port.ts';
+import type { EventLog } from '../src/event-log/event-log.ts';
 import type { StreamEvent } from '../src/upstream/item.ts';
 import {
   addRule,

@@ -1,8 +1,14 @@
 import { eventually, startTcpProxy, type Template } from '@earshot/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Database } from '../src/engines/database.ts';
-import { type Lease, LeaseLost, type LeaseStore, runUnderLease } from '../src/engines/lease.ts';
-import { assertLease, createLeaseStore } from '../src/engines/lease-store.ts';
+import {
+  assertLease,
+  createLeaseStore,
+  type Lease,
+  LeaseLost,
+  type LeaseStore,
+  runUnderLease,
+} from '../src/engines/leases.ts';
 import { createMigratedTemplate, openTestDatabase, silentLog } from './support.ts';
 
 const soon = { timeoutMs: 30_000 };

@@ -1,8 +1,7 @@
 import { lengthOf, startTestNats, testNightly } from '@earshot/testkit';
 import { describe, expect, test } from 'vitest';
 import { connectNats } from '../src/engines/nats.ts';
-import { createEventLog } from '../src/event-log/event-log.ts';
-import type { EventLog } from '../src/event-log/event-log-port.ts';
+import { createEventLog, type EventLog } from '../src/event-log/event-log.ts';
 import { ensureEventsStream } from '../src/event-log/events-stream.ts';
 import { type ChaosOptions, type ChaosResult, runLogChaos } from './log-chaos.ts';
 

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { eventually, type NatsServers } from '@earshot/testkit';
 import type { Nats } from '../src/engines/nats.ts';
-import type { EventLog } from '../src/event-log/event-log-port.ts';
+import type { EventLog } from '../src/event-log/event-log.ts';
 import { eventsStream } from '../src/event-log/events-stream.ts';
 import type { StreamEvent } from '../src/upstream/item.ts';
 import { xEvent } from './stream-events.ts';

@@ -1,8 +1,8 @@
 import { startTestNats } from '@earshot/testkit';
 import { expect, test } from 'vitest';
 import { connectNats } from '../src/engines/nats.ts';
+import { createEventConsumer } from '../src/event-log/event-consumer.ts';
 import { createEventLog } from '../src/event-log/event-log.ts';
-import { createEventSource } from '../src/event-log/event-source.ts';
 import { ensureEventsStream } from '../src/event-log/events-stream.ts';
 import { createLogSpace } from '../src/event-log/log-space.ts';
 import type { StreamEvent } from '../src/upstream/item.ts';
@@ -53,7 +53,7 @@ async function openLog() {
   const matchAll = async (count: number): Promise<void> => {
     const stop = new AbortController();
     let matched = 0;
-    for await (const batch of createEventSource(nats).batches(500, stop.signal)) {
+    for await (const batch of createEventConsumer(nats).batches(500, stop.signal)) {
       for (const logged of batch) logged.ack();
       matched += batch.length;
       if (matched >= count) break;

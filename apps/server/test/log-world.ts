@@ -1,20 +1,19 @@
 import { eventually, type NatsServers } from '@earshot/testkit';
 import type { Database } from '../src/engines/database.ts';
-import { readInstallation } from '../src/engines/installation.ts';
+import { readInstallation } from '../src/engines/migrate.ts';
 import { connectNats, type Nats } from '../src/engines/nats.ts';
-import { createCheckedLog } from '../src/event-log/checked-log.ts';
-import { createEventLog } from '../src/event-log/event-log.ts';
-import type { EventLog } from '../src/event-log/event-log-port.ts';
-import { createEventSource, type EventSourceOptions } from '../src/event-log/event-source.ts';
+import {
+  createEventConsumer,
+  type EventConsumer,
+  type EventConsumerOptions,
+} from '../src/event-log/event-consumer.ts';
+import { createEventLog, type EventLog } from '../src/event-log/event-log.ts';
 import { ensureEventsStream, eventsStream, matchConsumer } from '../src/event-log/events-stream.ts';
-import type { EventSource } from '../src/event-log/logged-event.ts';
+import { createLogCopies } from '../src/event-log/log-copies.ts';
 import { createParsedRules } from '../src/language/parsed-rules.ts';
-import { createCheckLog } from '../src/matching/check-log.ts';
-import { createMatchStore } from '../src/matching/match-store.sql.ts';
-import type { MatchStore } from '../src/matching/match-store.ts';
-import { createMatchWorker } from '../src/matching/match-worker.ts';
-import { createSettledStore } from '../src/matching/settled-store.ts';
-import { storeBatch } from '../src/matching/store-batch.ts';
+import { createCheckLog, createSettledStore } from '../src/matching/check-log.ts';
+import { createMatchStore, type MatchStore } from '../src/matching/match-store.sql.ts';
+import { createMatchWorker, storeBatch } from '../src/matching/match-worker.ts';
 import { createEvents } from '../src/observability/events.ts';
 import { createMetrics, type Metrics } from '../src/observability/metrics.ts';
 import { type Supervisor, supervise } from '../src/runtime/supervisor.ts';
@@ -45,8 +44,8 @@ export interface LogWorld extends AsyncDisposable {
 interface WorkerOptions {
   readonly count?: number;
   readonly store?: MatchStore;
-  readonly wrapSource?: (source: EventSource) => EventSource;
-  readonly source?: EventSourceOptions;
+  readonly wrapSource?: (source: EventConsumer) => EventConsumer;
+  readonly source?: EventConsumerOptions;
 }
 
 interface LogWorldOptions {
@@ -87,14 +86,14 @@ export async function openLogWorld(options: LogWorldOptions): Promise<LogWorld> 
           ...common,
           ...given,
           name: `match:${index}`,
-          source: wrapSource?.(createEventSource(nats, source)) ?? createEventSource(nats, source),
+          consumer: wrapSource?.(createEventConsumer(nats, source)) ?? createEventConsumer(nats, source),
           parsedRules: createParsedRules(),
         }),
       );
       return supervise(workers, { log: silentLog, metrics });
     },
     check: createCheckLog({
-      log: createCheckedLog(nats),
+      log: createLogCopies(nats),
       settled: createSettledStore(database),
       store: (batch) => storeBatch(common, batch),
       events: common.events,
@@ -138,7 +137,7 @@ function post(number: number, text: string): StreamEvent {
 }
 
 /** For controls: acknowledges when an event is handed over, not when it is stored. */
-export function acknowledgedEarly(source: EventSource): EventSource {
+export function acknowledgedEarly(source: EventConsumer): EventConsumer {
   return {
     async *batches(max, signal) {
       for await (const batch of source.batches(max, signal)) {

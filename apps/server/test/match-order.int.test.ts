@@ -1,15 +1,14 @@
 import { eventually, startTestNats, type Template } from '@earshot/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createBells } from '../src/engines/bells.ts';
 import type { Database } from '../src/engines/database.ts';
-import { readInstallation } from '../src/engines/installation.ts';
+import { readInstallation } from '../src/engines/migrate.ts';
 import { connectNats, type Nats } from '../src/engines/nats.ts';
-import { createBells } from '../src/engines/nats-bells.ts';
+import { createEventConsumer } from '../src/event-log/event-consumer.ts';
 import { createEventLog } from '../src/event-log/event-log.ts';
-import { createEventSource } from '../src/event-log/event-source.ts';
 import { ensureEventsStream } from '../src/event-log/events-stream.ts';
 import { createParsedRules } from '../src/language/parsed-rules.ts';
-import { createMatchStore } from '../src/matching/match-store.sql.ts';
-import type { MatchStore } from '../src/matching/match-store.ts';
+import { createMatchStore, type MatchStore } from '../src/matching/match-store.sql.ts';
 import { createMatchWorker } from '../src/matching/match-worker.ts';
 import { createMetrics } from '../src/observability/metrics.ts';
 import { createMatchReader } from '../src/readers/match-reader.sql.ts';
@@ -109,7 +108,7 @@ async function run({ matches, makeStore, passed }: Attempt) {
   };
   await using _supervisor = supervise(
     Array.from({ length: workers }, (_, index) =>
-      createMatchWorker({ ...options, name: `match:${index}`, source: createEventSource(nats) }),
+      createMatchWorker({ ...options, name: `match:${index}`, consumer: createEventConsumer(nats) }),
     ),
     { log: silentLog, metrics: createMetrics() },
   );

@@ -1,11 +1,11 @@
 import { eventually, type Template } from '@earshot/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { readInstallation } from '../src/engines/installation.ts';
-import type { LoggedEvent } from '../src/event-log/logged-event.ts';
+import { readInstallation } from '../src/engines/migrate.ts';
+import type { LoggedEvent } from '../src/event-log/event-consumer.ts';
 import { createParsedRules } from '../src/language/parsed-rules.ts';
-import { createMaintenance } from '../src/matching/maintenance.ts';
 import { createMatchStore } from '../src/matching/match-store.sql.ts';
 import { createMatchWorker } from '../src/matching/match-worker.ts';
+import { purgeSome } from '../src/matching/upkeep.ts';
 import { createEvents } from '../src/observability/events.ts';
 import { createMetrics } from '../src/observability/metrics.ts';
 import { createRuleStore } from '../src/rules/rule-store.sql.ts';
@@ -42,13 +42,13 @@ async function openMatching() {
         body: JSON.stringify(event),
         deliveries,
         ack: () => void (fates[index] = 'acknowledged'),
-        again: () => void (fates[index] = 'again'),
+        redeliver: () => void (fates[index] = 'again'),
       }),
     );
     await createMatchWorker({
       name: 'match:1',
       installation,
-      source: {
+      consumer: {
         async *batches() {
           yield batch;
         },
@@ -203,14 +203,13 @@ test('the purge removes the matches of deleted rules and no others, and later th
   const rules = [1, 2].map((n) => ({ upstreamRuleId: `${n}`, tag: null }));
   await matching.deliver([xEvent(1, { rules }), xEvent(2, { rules })]);
   expect(await createRuleStore(database).delete(changeBy('acc_1'), 'rule_1')).not.toBeNull();
-  const maintenance = createMaintenance(database);
-  expect(await maintenance.purgeSome()).toBe(2);
+  expect(await purgeSome(database)).toBe(2);
   expect(new Set((await matching.matches()).map((match) => match.rule_id))).toEqual(new Set(['rule_2']));
   const rulesLeft = () => database.many<{ id: string }>('select id from rules order by id');
-  expect(await maintenance.purgeSome()).toBe(0);
+  expect(await purgeSome(database)).toBe(0);
   expect(await rulesLeft()).toHaveLength(3);
   await database.run(`update rules set deleted_at = now() - interval '2 hours' where id = 'rule_1'`);
-  expect(await maintenance.purgeSome()).toBe(0);
+  expect(await purgeSome(database)).toBe(0);
   await eventually(async () => expect(await rulesLeft()).toEqual([{ id: 'rule_2' }, { id: 'rule_3' }]), {
     timeoutMs: 1_000,
   });

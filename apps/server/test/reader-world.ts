@@ -8,10 +8,9 @@ import {
 import { openAdmin } from '../src/admin.ts';
 import { startNode } from '../src/compose/node.ts';
 import { readConfig } from '../src/config.ts';
-import type { Bells } from '../src/engines/bells.ts';
+import { type Bells, createBells } from '../src/engines/bells.ts';
 import type { Database } from '../src/engines/database.ts';
 import { connectNats } from '../src/engines/nats.ts';
-import { createBells } from '../src/engines/nats-bells.ts';
 import { createMatchStore } from '../src/matching/match-store.sql.ts';
 import { Failure } from '../src/runtime/failure.ts';
 import { xEvent } from './stream-events.ts';

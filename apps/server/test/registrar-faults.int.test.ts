@@ -1,6 +1,6 @@
 import { eventually, type Template } from '@earshot/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createLeaseStore } from '../src/engines/lease-store.ts';
+import { createLeaseStore } from '../src/engines/leases.ts';
 import { createRegistrarStore } from '../src/slots/registrar-store.sql.ts';
 import { createGate, slotRows, startRegistrar } from './registrar-support.ts';
 import { createMigratedTemplate } from './support.ts';

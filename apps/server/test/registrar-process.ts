@@ -1,8 +1,7 @@
 import { defaultTapToken } from '@earshot/sandbox';
 import type { Database } from '../src/engines/database.ts';
-import { readInstallation } from '../src/engines/installation.ts';
-import { type Lease, LeaseLost, type LeaseStore } from '../src/engines/lease.ts';
-import { createLeaseStore } from '../src/engines/lease-store.ts';
+import { createLeaseStore, type Lease, LeaseLost, type LeaseStore } from '../src/engines/leases.ts';
+import { readInstallation } from '../src/engines/migrate.ts';
 import { pause } from '../src/runtime/pause.ts';
 import { createRegistrarStore } from '../src/slots/registrar-store.sql.ts';
 import { createRegistrarWorker } from '../src/slots/registrar-worker.ts';

@@ -82,10 +82,11 @@ describe('a rule that vanished upstream', () => {
     const intervals = createCoverageIntervals(world.database);
     await intervals.openCoverage('x:main');
     const coverage = () =>
-      createReadCoverage(
-        createCoverageStore(world.database, { xRuleDelayMs: 0 }),
-        Date.now,
-      )({ accountId: 'acc_1', ruleId, platform: null }).then(({ gaps }) =>
+      createReadCoverage({
+        store: createCoverageStore(world.database, { xRuleDelayMs: 0 }),
+        retentionDays: 30,
+        nowMs: Date.now,
+      })({ accountId: 'acc_1', ruleId, platform: null }).then(({ gaps }) =>
         gaps.filter(({ reason }) => reason === 'rule_missing'),
       );
     expect(await coverage()).toEqual([]);

@@ -1,5 +1,5 @@
 import type { Platform } from '@earshot/contract';
-import { createLeaseStore } from '../src/engines/lease-store.ts';
+import { createLeaseStore } from '../src/engines/leases.ts';
 import { createRegistrarStore } from '../src/slots/registrar-store.sql.ts';
 import { createRegistrarWorker, type RegistrarOptions } from '../src/slots/registrar-worker.ts';
 import type { SlotState } from '../src/slots/slot.ts';

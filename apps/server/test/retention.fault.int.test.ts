@@ -1,12 +1,11 @@
 import { eventually, type Template } from '@earshot/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { forgetLedger } from '../src/coverage/upkeep.ts';
 import type { Database } from '../src/engines/database.ts';
 import { createParsedRules } from '../src/language/parsed-rules.ts';
-import { createMaintenance } from '../src/matching/maintenance.ts';
-import { createMatchStore } from '../src/matching/match-store.sql.ts';
-import type { MatchStore } from '../src/matching/match-store.ts';
-import { createRetention } from '../src/matching/retention.ts';
-import { storeBatch } from '../src/matching/store-batch.ts';
+import { createMatchStore, type MatchStore } from '../src/matching/match-store.sql.ts';
+import { storeBatch } from '../src/matching/match-worker.ts';
+import { daysAhead, ensurePartitions, removeExpiredDays } from '../src/matching/upkeep.ts';
 import { listMatches } from '../src/readers/list-matches.ts';
 import { createMatchReader } from '../src/readers/match-reader.sql.ts';
 import { createCursors } from '../src/runtime/cursor.ts';
@@ -36,7 +35,7 @@ async function openStore(changed: Partial<MatchStore> = {}) {
   const write = async (number: number, day: string, rules = ['1']): Promise<void> => {
     const event = xEvent(number, { day, rules: rules.map((id) => ({ upstreamRuleId: id, tag: null })) });
     const nothing = () => undefined;
-    const logged = { sequence: number, event, body: '', deliveries: 1, ack: nothing, again: nothing };
+    const logged = { sequence: number, event, body: '', deliveries: 1, ack: nothing, redeliver: nothing };
     await storeBatch({ installation: 'here', store, bells: createLocalBells(), events: silentEvents() }, [
       logged,
     ]);
@@ -62,9 +61,11 @@ async function openStore(changed: Partial<MatchStore> = {}) {
   return { database, write, follow, [Symbol.asyncDispose]: () => all.disposeAsync() };
 }
 
-async function removeOlderThan(database: Database, days: number): Promise<string[]> {
+async function removeOlderThan(database: Database, retentionDays: number): Promise<string[]> {
   const removed: string[] = [];
-  await createRetention(database, days).removeExpired((table) => removed.push(table));
+  const dayRemoved = ({ table }: { table: string }) => void removed.push(table);
+  await removeExpiredDays({ database, retentionDays, events: { dayRemoved } });
+  await forgetLedger(database, 30);
   return removed;
 }
 
@@ -235,13 +236,13 @@ describe('a clock that is 40 days ahead', () => {
     await using opened = await openStore();
     const { database, write, follow } = opened;
     await jumpAhead(database, 40);
-    const daysBefore = await createMaintenance(database).daysAhead();
+    const daysBefore = await daysAhead(database);
     expect(daysBefore).toBeLessThan(0);
     await write(1, daysAgo(0));
     // Nobody has made partitions since the jump: the event brings its own.
     await write(2, daysAgo(-40));
-    await createMaintenance(database).ensureAhead();
-    expect(await createMaintenance(database).daysAhead()).toBe(14);
+    await ensurePartitions(database);
+    expect(await daysAhead(database)).toBe(14);
     await write(3, daysAgo(-54));
     await write(4, daysAgo(0));
     // Between the two times there are days without a partition.

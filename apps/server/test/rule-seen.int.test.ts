@@ -1,7 +1,7 @@
 import { startTestNats, type Template } from '@earshot/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Database } from '../src/engines/database.ts';
-import type { MatchStore } from '../src/matching/match-store.ts';
+import type { MatchStore } from '../src/matching/match-store.sql.ts';
 import { openLogWorld } from './log-world.ts';
 import { xEvent } from './stream-events.ts';
 import { createMigratedTemplate, openTestDatabase } from './support.ts';

@@ -1,6 +1,6 @@
 import { eventually, startTestNats, type Template } from '@earshot/testkit';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createEventSource } from '../src/event-log/event-source.ts';
+import { createEventConsumer } from '../src/event-log/event-consumer.ts';
 import { openLogWorld } from './log-world.ts';
 import { createMigratedTemplate, openTestDatabase } from './support.ts';
 
@@ -31,7 +31,7 @@ test('a client that brings nothing while events wait is replaced', async () => {
       },
     },
   });
-  const source = createEventSource(
+  const source = createEventConsumer(
     { ...world.nats, jetstream: Object.create(jetstream, { consumers: { value: consumers } }), manager },
     { stalledAfterMs: 300 },
   );

@@ -1,8 +1,7 @@
 import type { Template } from '@earshot/testkit';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { Database } from '../src/engines/database.ts';
-import type { Lease } from '../src/engines/lease.ts';
-import { createLeaseStore } from '../src/engines/lease-store.ts';
+import { createLeaseStore, type Lease } from '../src/engines/leases.ts';
 import { createSourceStore } from '../src/ingest/source-store.sql.ts';
 import { createRuleStore } from '../src/rules/rule-store.sql.ts';
 import { createRegistrarStore } from '../src/slots/registrar-store.sql.ts';

@@ -9,10 +9,9 @@ import {
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Database } from '../src/engines/database.ts';
 import { migrate } from '../src/engines/migrate.ts';
-import type { EventSource } from '../src/event-log/logged-event.ts';
-import { createMaintenance } from '../src/matching/maintenance.ts';
-import { createMatchStore } from '../src/matching/match-store.sql.ts';
-import type { MatchStore } from '../src/matching/match-store.ts';
+import type { EventConsumer } from '../src/event-log/event-consumer.ts';
+import { createMatchStore, type MatchStore } from '../src/matching/match-store.sql.ts';
+import { ensurePartitions } from '../src/matching/upkeep.ts';
 import { Failure } from '../src/runtime/failure.ts';
 import { acknowledgedEarly, openLogWorld } from './log-world.ts';
 import { xEvent } from './stream-events.ts';
@@ -104,12 +103,12 @@ describe('a connection that is cut when COMMIT was sent', () => {
 });
 
 describe('a database that stops at once and comes back', () => {
-  const run = async (wrapSource?: (source: EventSource) => EventSource) => {
+  const run = async (wrapSource?: (source: EventConsumer) => EventConsumer) => {
     await using servers = await startTestNats();
     await using postgres = await startTestPostgres();
     await migrate(postgres.url);
     await using database = openTestDatabase(postgres.url);
-    await createMaintenance(database).ensureAhead();
+    await ensurePartitions(database);
     await using world = await openLogWorld({ servers, database, ackWaitMs });
     await using _workers = world.startWorkers(wrapSource ? { wrapSource } : {});
     const appending = world.append(0, events);

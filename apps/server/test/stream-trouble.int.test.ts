@@ -1,6 +1,6 @@
 import { eventually, type Template } from '@earshot/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { EventLog } from '../src/event-log/event-log-port.ts';
+import type { EventLog } from '../src/event-log/event-log.ts';
 import { createXStream } from '../src/upstream/x/stream.ts';
 import { addRule, createMemoryLog, open, soon, startIngest } from './ingest-support.ts';
 import { createMigratedTemplate } from './support.ts';

@@ -2,7 +2,7 @@ import { migratedTemplate, type Template } from '@earshot/testkit';
 import { pino } from 'pino';
 import { type Database, openDatabase } from '../src/engines/database.ts';
 import { migrate } from '../src/engines/migrate.ts';
-import { createMaintenance } from '../src/matching/maintenance.ts';
+import { ensurePartitions } from '../src/matching/upkeep.ts';
 import { createEvents, type Events } from '../src/observability/events.ts';
 import type { Logger } from '../src/observability/logger.ts';
 import { createMetrics } from '../src/observability/metrics.ts';
@@ -17,7 +17,7 @@ export function silentEvents(): Events {
 export async function fillTemplate(url: string): Promise<void> {
   await migrate(url);
   await using database = openTestDatabase(url);
-  await createMaintenance(database).ensureAhead();
+  await ensurePartitions(database);
 }
 
 export function createMigratedTemplate(): Promise<Template> {

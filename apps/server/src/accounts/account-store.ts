@@ -1,6 +1,6 @@
 import type { Scope } from '@earshot/contract';
 import type { Database } from '../engines/database.ts';
-import { joinCalls } from '../engines/join-calls.ts';
+import { joinCalls } from '../runtime/join-calls.ts';
 import type { KeyStore } from './authenticate.ts';
 import type { WatchedKeys } from './key-watch.ts';
 import type { PlanName } from './plans.ts';

@@ -92,7 +92,11 @@ function handlersOf(
   const contact = config.supportContact;
   const cursors = createCursors(installation.cursorSecret);
   const rules = createRuleStore(database);
-  const coverage = createCoverageStore(database, { xRuleDelayMs: config.xRuleDelayMs });
+  const forCoverage = {
+    store: createCoverageStore(database, { xRuleDelayMs: config.xRuleDelayMs }),
+    retentionDays: config.retentionDays,
+    nowMs: Date.now,
+  };
   const matches = createMatchReader(database);
   const accountKeys = createAccountKeys(database);
   const webhooks = createWebhookStore(database);
@@ -100,7 +104,7 @@ function handlersOf(
   const forReaders = {
     following: createFollowing({ tail, reader: matches, parsedRules }),
     rules,
-    coverage: createReadCoverage(coverage, Date.now),
+    coverage: createReadCoverage(forCoverage),
     cursors,
     parsedRules,
     reader: matches,
@@ -127,7 +131,7 @@ function handlersOf(
     DeleteRule: deleteRule(forRules),
     ValidateRule: async ({ request }) => validateRule(request),
     PlatformSyntax: async ({ request }) => ({ platforms: syntaxGuides(request.platforms) }),
-    GetCoverage: getCoverage({ store: coverage, rules, nowMs: Date.now }),
+    GetCoverage: getCoverage({ ...forCoverage, rules }),
     ListMatches: listMatches(forReaders),
     StreamMatches: streamMatches({
       ...forReaders,

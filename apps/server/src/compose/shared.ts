@@ -1,15 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { Config } from '../config.ts';
-import type { Bells } from '../engines/bells.ts';
+import { type Bells, createBells } from '../engines/bells.ts';
 import { type Database, openDatabase } from '../engines/database.ts';
-import { type Installation, readInstallation } from '../engines/installation.ts';
-import { assertDurable, migrate } from '../engines/migrate.ts';
+import { assertDurable, type Installation, migrate, readInstallation } from '../engines/migrate.ts';
 import { connectNats, type Nats } from '../engines/nats.ts';
-import { createBells } from '../engines/nats-bells.ts';
 import { ensureEventsStream } from '../event-log/events-stream.ts';
 import { createParsedRules, type ParsedRules } from '../language/parsed-rules.ts';
-import { createMaintenance } from '../matching/maintenance.ts';
+import { ensurePartitions } from '../matching/upkeep.ts';
 import { createEvents, type Events } from '../observability/events.ts';
 import type { Logger } from '../observability/logger.ts';
 import { createMetrics, type Metrics } from '../observability/metrics.ts';
@@ -50,7 +48,7 @@ export async function connectShared(options: NodeOptions, stack: AsyncDisposable
       onIdleError: (error) => log.warn({ err: error }, 'an idle database connection broke'),
     }),
   );
-  await createMaintenance(database).ensureAhead();
+  await ensurePartitions(database);
   const nats = stack.use(await connectNats(config.natsUrl, node));
   await ensureEventsStream(nats, { replicas: config.eventsReplicas, bytesMax: config.eventsBytesMax });
   const metrics = createMetrics();

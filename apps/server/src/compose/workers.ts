@@ -1,32 +1,25 @@
 import { createClaimStore } from '../accounts/claim-store.ts';
 import type { RoleName } from '../config.ts';
-import { createMatchedThrough } from '../coverage/matched-through.sql.ts';
-import { recordMatchedThrough } from '../coverage/matched-through.ts';
 import { isRecoverable, recoverGap } from '../coverage/recover-gap.ts';
 import { repairGap } from '../coverage/repair-gap.ts';
-import { createRepairStore, readLatestInterval } from '../coverage/repair-store.sql.ts';
+import { createRepairStore } from '../coverage/repair-store.sql.ts';
 import { createRepairWorker } from '../coverage/repair-worker.ts';
 import { settleReplayed } from '../coverage/replay.ts';
-import { createLeaseStore } from '../engines/lease-store.ts';
-import { everyUnderLease, type LeasedWorkerOptions } from '../engines/leased-worker.ts';
-import { createCheckedLog } from '../event-log/checked-log.ts';
+import { createMatchedThrough, forgetLedger, recordMatchedThrough } from '../coverage/upkeep.ts';
+import { createLeaseStore, everyUnderLease, type LeasedWorkerOptions } from '../engines/leases.ts';
+import { createEventConsumer } from '../event-log/event-consumer.ts';
 import { createEventLog } from '../event-log/event-log.ts';
-import { createEventSource } from '../event-log/event-source.ts';
-import { readLastEvent } from '../event-log/last-event.ts';
+import { createLogCopies } from '../event-log/log-copies.ts';
+import { createMatchProgress, readLastEvent } from '../event-log/log-progress.ts';
 import { createLogSpace } from '../event-log/log-space.ts';
-import { createMatchProgress } from '../event-log/match-progress.ts';
 import { createCoverageIntervals } from '../ingest/coverage-intervals.sql.ts';
 import { createIngestWorker } from '../ingest/ingest-worker.ts';
 import { createSourceStore } from '../ingest/source-store.sql.ts';
-import { createCheckLog } from '../matching/check-log.ts';
-import { createDeadLetters } from '../matching/dead-letters.sql.ts';
-import { retryDeadLetters } from '../matching/dead-letters.ts';
-import { createMaintenance } from '../matching/maintenance.ts';
+import { createCheckLog, createSettledStore } from '../matching/check-log.ts';
+import { createDeadLetters, retryDeadLetters } from '../matching/dead-letters.ts';
 import { createMatchStore } from '../matching/match-store.sql.ts';
-import { createMatchWorker } from '../matching/match-worker.ts';
-import { createRetention } from '../matching/retention.ts';
-import { createSettledStore } from '../matching/settled-store.ts';
-import { storeBatch } from '../matching/store-batch.ts';
+import { createMatchWorker, storeBatch } from '../matching/match-worker.ts';
+import { keepPartitionsAhead, purgeDeletedRules, removeExpiredDays } from '../matching/upkeep.ts';
 import { createMatchReader } from '../readers/match-reader.sql.ts';
 import { createRuleStore } from '../rules/rule-store.sql.ts';
 import { createRuleUpkeep } from '../rules/rule-upkeep.sql.ts';
@@ -109,11 +102,7 @@ function repairWorkers(shared: Shared, { id: sourceId, platform, repair }: Sourc
     case 'nothing':
       return [];
     case 'replay': {
-      const replayed = {
-        ...common,
-        latestInterval: (id: string) => readLatestInterval(database, id),
-        lastEvent: (id: string) => readLastEvent(nats, id),
-      };
+      const replayed = { ...common, lastEvent: (id: string) => readLastEvent(nats, id) };
       return [
         everyUnderLease(leasesOf(shared), `replay:${sourceId}`, 1_000, (lease) =>
           settleReplayed(replayed, lease),
@@ -155,44 +144,32 @@ function matchWorkers(shared: Shared): Worker[] {
     store: createMatchStore(database, config),
   };
   const letters = createDeadLetters(database);
-  const maintenance = createMaintenance(database);
-  const retention = createRetention(database, config.retentionDays);
   const settled = createSettledStore(database);
   const progress = { store: createMatchedThrough(database), progress: createMatchProgress(nats) };
   const space = createLogSpace(nats, () => settled.lastChecked());
   const checkLog = createCheckLog({
     events,
-    log: createCheckedLog(nats),
+    log: createLogCopies(nats),
     settled,
     store: (batch) => storeBatch(forBatches, batch),
     nowMs: () => performance.now(),
   });
   return [
     ...Array.from({ length: config.matchWorkers }, (_, index) =>
-      createMatchWorker({ ...forBatches, name: `match:${index + 1}`, source: createEventSource(nats) }),
+      createMatchWorker({ ...forBatches, name: `match:${index + 1}`, consumer: createEventConsumer(nats) }),
     ),
     every('dead-letters', 5_000, () => retryDeadLetters({ ...forBatches, letters })),
-    every('partitions', hourMs, async () => {
-      // Told before as well, so that it sinks when none can be made.
-      events.partitionsAhead(await maintenance.daysAhead());
-      await maintenance.ensureAhead();
-      events.partitionsAhead(await maintenance.daysAhead());
-    }),
+    every('partitions', hourMs, () => keepPartitionsAhead(shared)),
     every('matched-through', 1_000, (signal) => recordMatchedThrough(progress, signal)),
-    // Matches of deleted rules are hidden at once, and removed a little at a time.
-    every('purge', 10_000, async () => {
-      const purged = await maintenance.purgeSome();
-      events.matchesPurged(purged);
-      return purged > 0;
-    }),
+    every('purge', 10_000, () => purgeDeletedRules(shared)),
     // One in the installation; a second one would find the same holes and store them once.
     everyUnderLease(leases, 'check-log', 1_000, () => checkLog()),
     // A full log refuses new events. While there is room, matched events stay for their three days.
     every('make-room', 5_000, async () => events.logSpace(await space.makeRoom())),
-    // One in the installation: two that detach the same partition would be in each other's way.
-    everyUnderLease(leases, 'retention', hourMs, () =>
-      retention.removeExpired((table) => events.dayRemoved({ table })),
-    ),
+    everyUnderLease(leases, 'retention', hourMs, async () => {
+      await removeExpiredDays({ ...shared, retentionDays: config.retentionDays });
+      await forgetLedger(database, config.retentionDays);
+    }),
   ];
 }
 

@@ -1,6 +1,5 @@
 import type { Platform } from '@earshot/contract';
 import type { Database } from '../engines/database.ts';
-import type { CoverageAsked, CoverageStore } from './coverage-store.ts';
 import type { Interval, Ledger, SlotRepair, Watched } from './ledger.ts';
 
 /** Of each source, and of a rule's history: the newest rows of the window. */
@@ -12,10 +11,18 @@ export interface CoverageStoreOptions {
   readonly xRuleDelayMs: number;
 }
 
-/** Every question is bounded by the window and `rowsMax`, and answered from an index. */
-export function createCoverageStore(database: Database, options: CoverageStoreOptions): CoverageStore {
+export interface CoverageAsked {
+  readonly accountId: string;
+  readonly ruleId: string | null;
+  readonly platform: Platform | null;
+  readonly from: Date;
+  readonly to: Date;
+}
+
+/** Reads the ledger. Every statement is bounded by the window and `rowsMax`, and answered from an index. */
+export function createCoverageStore(database: Database, options: CoverageStoreOptions) {
   return {
-    async read(asked) {
+    async read(asked: CoverageAsked): Promise<Ledger> {
       const ruleId = asked.ruleId;
       const [clock, platforms, watched] = await Promise.all([
         database.one<{ now: Date; matched_through: Date }>(
@@ -44,10 +51,12 @@ export function createCoverageStore(database: Database, options: CoverageStoreOp
           slotIds,
           rows.map(({ id }) => id),
         ),
-      } satisfies Ledger;
+      };
     },
   };
 }
+
+export type CoverageStore = ReturnType<typeof createCoverageStore>;
 
 /** With the full number of rows there may be older ones, of which the answer cannot speak. */
 function readFrom(from: Date, sources: ReadonlyMap<string, readonly Interval[]>): Date {

@@ -2,27 +2,28 @@ import type { AnswerOf, RequestOf } from '@earshot/contract';
 import type { Handler } from '../accounts/call.ts';
 import { noSuchRule } from '../rules/no-such-rule.ts';
 import type { RuleStore } from '../rules/rule-store.ts';
-import type { CoverageStore } from './coverage-store.ts';
+import type { CoverageStore } from './coverage-store.sql.ts';
 import { coverageOf, type PlatformCoverage } from './ledger.ts';
 import { completeThroughOf, isoOrNull } from './read-coverage.ts';
 import type { Repair, Span } from './timeline.ts';
 
 const dayMs = 24 * 3_600_000;
-/** As long as matches are kept: of what is older nobody can say what was missed. */
-const windowMaxMs = 30 * dayMs;
 const intervalsMax = 2_000;
 
 export interface GetCoverageOptions {
   readonly store: CoverageStore;
   readonly rules: Pick<RuleStore, 'exists'>;
+  /** How far back the window reaches: once matches are removed, coverage says nothing about them. */
+  readonly retentionDays: number;
   readonly nowMs: () => number;
 }
 
-export function getCoverage({ store, rules, nowMs }: GetCoverageOptions): Handler<'GetCoverage'> {
+export function getCoverage(options: GetCoverageOptions): Handler<'GetCoverage'> {
+  const { store, rules, retentionDays, nowMs } = options;
   return async ({ principal: { accountId }, request }) => {
     const ruleId = request.rule_id ?? null;
     if (ruleId !== null && !(await rules.exists(accountId, ruleId))) throw noSuchRule();
-    const { from, to } = windowOf(request, nowMs());
+    const { from, to } = windowOf(request, nowMs(), retentionDays * dayMs);
     const ledger = await store.read({ accountId, ruleId, platform: request.platform ?? null, from, to });
     const covered = coverageOf(ledger);
     const { intervals, since } = newest(covered, ledger.from.getTime());
@@ -35,7 +36,11 @@ export function getCoverage({ store, rules, nowMs }: GetCoverageOptions): Handle
   };
 }
 
-function windowOf(request: RequestOf<'GetCoverage'>, now: number): { from: Date; to: Date } {
+function windowOf(
+  request: RequestOf<'GetCoverage'>,
+  now: number,
+  windowMaxMs: number,
+): { from: Date; to: Date } {
   const to = request.to === undefined ? now : Math.min(now, Date.parse(request.to));
   const asked = request.from === undefined ? to - dayMs : Date.parse(request.from);
   return { from: new Date(Math.min(to, Math.max(asked, now - windowMaxMs))), to: new Date(to) };

@@ -1,5 +1,5 @@
 import type { PostSearch } from '../upstream/platform.ts';
-import type { AffectedSlot, PlannedRepair } from './repair-store.ts';
+import type { AffectedSlot, PlannedRepair } from './repair-store.sql.ts';
 
 /**
  * Whether a search can fill a gap for a slot. One query per slot: several in one would save calls, but then nobody but us

@@ -1,5 +1,5 @@
 import type { Coverage, Platform } from '@earshot/contract';
-import type { CoverageAsked, CoverageStore } from './coverage-store.ts';
+import type { CoverageAsked, CoverageStore } from './coverage-store.sql.ts';
 import { coverageOf, type PlatformCoverage } from './ledger.ts';
 
 export type ReadCoverage = (
@@ -7,14 +7,21 @@ export type ReadCoverage = (
 ) => Promise<Coverage>;
 
 const gapsMax = 100;
-/** As long as matches are kept. */
-const lookBackMs = 30 * 24 * 3_600_000;
+const dayMs = 24 * 3_600_000;
+
+export interface ReadCoverageOptions {
+  readonly store: CoverageStore;
+  /** As far back as matches are kept. */
+  readonly retentionDays: number;
+  readonly nowMs: () => number;
+}
 
 /** The short form that stands beside a list of matches: only the gaps. */
-export function createReadCoverage(store: CoverageStore, nowMs: () => number): ReadCoverage {
+export function createReadCoverage({ store, retentionDays, nowMs }: ReadCoverageOptions): ReadCoverage {
   return async (asked) => {
     const now = nowMs();
-    const ledger = await store.read({ ...asked, from: new Date(now - lookBackMs), to: new Date(now) });
+    const from = new Date(now - retentionDays * dayMs);
+    const ledger = await store.read({ ...asked, from, to: new Date(now) });
     return toCoverage(coverageOf(ledger));
   };
 }

@@ -1,6 +1,6 @@
 import type { Platform } from '@earshot/contract';
-import type { Lease } from '../engines/lease.ts';
-import type { EventLog } from '../event-log/event-log-port.ts';
+import type { Lease } from '../engines/leases.ts';
+import type { EventLog } from '../event-log/event-log.ts';
 import type { Events } from '../observability/events.ts';
 import type { Item } from '../upstream/item.ts';
 import type { Recovery } from '../upstream/platform.ts';
@@ -8,7 +8,7 @@ import { readItem } from '../upstream/read-item.ts';
 import { UpstreamUnavailable } from '../upstream/upstream-rules.ts';
 import { StreamEnded } from '../upstream/upstream-stream.ts';
 import { deliveryDelayMs } from './repair-gap.ts';
-import type { Gap, RepairStore } from './repair-store.ts';
+import type { Gap, RepairStore } from './repair-store.sql.ts';
 
 const appendedTogether = 100;
 

@@ -1,6 +1,6 @@
 import type { Platform } from '@earshot/contract';
-import type { Lease } from '../engines/lease.ts';
-import type { EventLog } from '../event-log/event-log-port.ts';
+import type { Lease } from '../engines/leases.ts';
+import type { EventLog } from '../event-log/event-log.ts';
 import type { Events } from '../observability/events.ts';
 import { pause } from '../runtime/pause.ts';
 import { slotTag } from '../slots/slot.ts';
@@ -8,7 +8,7 @@ import type { Item } from '../upstream/item.ts';
 import type { PostSearch } from '../upstream/platform.ts';
 import { readItem } from '../upstream/read-item.ts';
 import { planRepair } from './plan-repair.ts';
-import type { Gap, RepairProgress, RepairStore, WaitingRepair } from './repair-store.ts';
+import type { Gap, RepairProgress, RepairStore, WaitingRepair } from './repair-store.sql.ts';
 
 /** The stream delivers up to some seconds late: what was written shortly before the gap may have fallen into it. */
 export const deliveryDelayMs = 10_000;

@@ -1,56 +1,95 @@
 import type { Database, Sql } from '../engines/database.ts';
-import type { Lease } from '../engines/lease.ts';
-import { assertLease } from '../engines/lease-store.ts';
-import type { AffectedSlot, Gap, PlannedRepair, RepairStore } from './repair-store.ts';
-import type { ReplayEvidence } from './replay.ts';
+import { fenced, type Lease } from '../engines/leases.ts';
+import type { RepairVia } from './timeline.ts';
 
 const gapsMax = 100;
 const ruleGone = 'rule_gone';
 const today = `(now() at time zone 'UTC')::date`;
 
-export function createRepairStore(database: Database): RepairStore {
-  const fenced = (lease: Lease, work: (sql: Sql) => Promise<unknown>) =>
-    database.transaction(async (sql) => {
-      await assertLease(sql, lease);
-      await work(sql);
-    });
+/** A gap that is over, by the interval that ended it. */
+export interface Gap {
+  readonly id: number;
+  readonly from: Date;
+  readonly to: Date;
+  readonly planned: boolean;
+}
+
+export interface AffectedSlot {
+  readonly slotId: string;
+  readonly value: string;
+  /** Since when the source had it. */
+  readonly since: Date;
+}
+
+export interface PlannedRepair {
+  readonly slotId: string;
+  readonly state: 'waiting' | 'impossible';
+  readonly because: string | null;
+  readonly fidelity: readonly string[];
+}
+
+export interface WaitingRepair extends AffectedSlot {
+  readonly nextToken: string | null;
+  readonly matches: number;
+  readonly because: string | null;
+}
+
+export interface RepairProgress {
+  readonly nextToken: string | null;
+  /** All so far. */
+  readonly matches: number;
+  readonly state: 'waiting' | 'done' | 'impossible';
+  readonly because: string | null;
+}
+
+export interface WholeOutcome {
+  readonly repair: 'repaired' | 'none';
+  readonly via: RepairVia;
+  readonly because: string | null;
+}
+
+/**
+ * What repairs need of the ledger. Every change names the lease and throws LeaseLost when another holder has it.
+ */
+export function createRepairStore(database: Database) {
   return {
-    openGaps: (sourceId, endedBeforeMs) => openGaps(database, sourceId, endedBeforeMs),
-    affectedSlots: (sourceId, gap) => affectedSlots(database, sourceId, gap),
-    plan: (lease, gap, repairs) => fenced(lease, (sql) => plan(sql, gap, repairs)),
-    nextWaiting: (gap) => nextWaiting(database, gap),
-    recordProgress: (lease, gap, slotId, { nextToken, matches, state, because }) =>
-      fenced(lease, (sql) =>
-        sql.run(
-          `update gap_repairs set next_token = $3, matches = $4, state = $5, because = $6
-           where coverage_id = $1 and slot_id = $2`,
-          [gap.id, slotId, nextToken, matches, state, because],
-        ),
-      ),
-    recordWaiting: (lease, gap, because) =>
-      fenced(lease, (sql) =>
-        sql.run(`update gap_repairs set because = $2 where coverage_id = $1 and state = 'waiting'`, [
+    /** Gaps that are not settled and ended at least that long ago, oldest first. */
+    openGaps: (sourceId: string, endedBeforeMs: number) => openGaps(database, sourceId, endedBeforeMs),
+    /** Slots that the source had during the gap, and that some rule still holds. */
+    affectedSlots: (sourceId: string, gap: Gap) => affectedSlots(database, sourceId, gap),
+    plan: (lease: Lease, gap: Gap, repairs: readonly PlannedRepair[]) =>
+      fenced(database, lease, (sql) => plan(sql, gap, repairs)),
+    nextWaiting: (gap: Gap) => nextWaiting(database, gap),
+    recordProgress: (lease: Lease, gap: Gap, slotId: string, progress: RepairProgress) =>
+      fenced(database, lease, (sql) => recordProgress(sql, gap, slotId, progress)),
+    /** All that still wait say what they wait for. */
+    recordWaiting: (lease: Lease, gap: Gap, because: string) =>
+      fenced(database, lease, async (sql) => {
+        await sql.run(`update gap_repairs set because = $2 where coverage_id = $1 and state = 'waiting'`, [
           gap.id,
           because,
-        ]),
-      ),
-    settle: (lease, gap) => fenced(lease, (sql) => settle(sql, gap)),
-    settleWhole: (lease, gap, { repair, via, because }) =>
-      fenced(lease, (sql) =>
-        sql.run('update coverage set repair = $2, repair_via = $3, repair_because = $4 where id = $1', [
+        ]);
+      }),
+    /** Nothing waits any more: the gap is repaired for all slots, for some, or for none. */
+    settle: (lease: Lease, gap: Gap) => fenced(database, lease, (sql) => settle(sql, gap)),
+    /** The same for all slots of the source at once. */
+    settleWhole: (lease: Lease, gap: Gap, { repair, via, because }: WholeOutcome) =>
+      fenced(database, lease, async (sql) => {
+        await sql.run('update coverage set repair = $2, repair_via = $3, repair_because = $4 where id = $1', [
           gap.id,
           repair,
           via,
           because,
-        ]),
-      ),
-    async spentToday() {
+        ]);
+      }),
+    /** Posts that were paid for on this UTC day. */
+    async spentToday(): Promise<number> {
       const row = await database.one<{ posts: number }>(
         `select posts from repair_spending where day = ${today}`,
       );
       return row?.posts ?? 0;
     },
-    async recordSpent(posts) {
+    async recordSpent(posts: number): Promise<void> {
       await database.run(
         `insert into repair_spending (day, posts) values (${today}, $1)
          on conflict (day) do update set posts = repair_spending.posts + excluded.posts`,
@@ -60,16 +99,7 @@ export function createRepairStore(database: Database): RepairStore {
   };
 }
 
-export async function readLatestInterval(
-  sql: Sql,
-  sourceId: string,
-): Promise<ReplayEvidence['latest'] | null> {
-  const row = await sql.one<{ from_at: Date; proven_until: Date }>(
-    'select from_at, proven_until from coverage where source_id = $1 order by from_at desc limit 1',
-    [sourceId],
-  );
-  return row && { from: row.from_at, provenUntil: row.proven_until };
-}
+export type RepairStore = ReturnType<typeof createRepairStore>;
 
 async function openGaps(sql: Sql, sourceId: string, endedBeforeMs: number): Promise<Gap[]> {
   const rows = await sql.many<{ id: number; gap_from: Date; from_at: Date; repair: string | null }>(
@@ -111,7 +141,7 @@ async function plan(sql: Sql, gap: Gap, repairs: readonly PlannedRepair[]): Prom
 }
 
 /** A slot that is gone has nobody left to search for. */
-async function nextWaiting(sql: Sql, gap: Gap): ReturnType<RepairStore['nextWaiting']> {
+async function nextWaiting(sql: Sql, gap: Gap): Promise<WaitingRepair | null> {
   const row = await sql.one<{
     slot_id: string;
     value: string;
@@ -135,6 +165,19 @@ async function nextWaiting(sql: Sql, gap: Gap): ReturnType<RepairStore['nextWait
       matches: row.matches,
       because: row.because,
     }
+  );
+}
+
+async function recordProgress(
+  sql: Sql,
+  gap: Gap,
+  slotId: string,
+  { nextToken, matches, state, because }: RepairProgress,
+): Promise<void> {
+  await sql.run(
+    `update gap_repairs set next_token = $3, matches = $4, state = $5, because = $6
+     where coverage_id = $1 and slot_id = $2`,
+    [gap.id, slotId, nextToken, matches, state, because],
   );
 }
 

@@ -1,10 +1,9 @@
-import type { Lease } from '../engines/lease.ts';
-import { createLeasedWorker, type LeasedWorkerOptions } from '../engines/leased-worker.ts';
+import { createLeasedWorker, type Lease, type LeasedWorkerOptions } from '../engines/leases.ts';
 import type { Events } from '../observability/events.ts';
 import { pause } from '../runtime/pause.ts';
 import type { Worker } from '../runtime/worker.ts';
 import { UpstreamUnavailable } from '../upstream/upstream-rules.ts';
-import type { Gap, RepairStore } from './repair-store.ts';
+import type { Gap, RepairStore } from './repair-store.sql.ts';
 
 /** Search lags behind the stream: what is younger may not be in its index yet. */
 const settledAfterMs = 30_000;

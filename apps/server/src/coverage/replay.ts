@@ -1,11 +1,13 @@
-import type { Lease } from '../engines/lease.ts';
+import type { Database, Sql } from '../engines/database.ts';
+import type { Lease } from '../engines/leases.ts';
+import type { LastEvent } from '../event-log/log-progress.ts';
 import type { Events } from '../observability/events.ts';
-import type { Gap, RepairStore } from './repair-store.ts';
+import type { Gap, RepairStore } from './repair-store.sql.ts';
 
 /** What is known about a source whose upstream replays what was missed. */
 export interface ReplayEvidence {
   /** The newest event of the source in the event log; null when there is none. */
-  readonly lastEvent: { readonly loggedAt: Date; readonly matchedAt: Date | null } | null;
+  readonly lastEvent: LastEvent | null;
   /** The interval that is open, or the last one. */
   readonly latest: { readonly from: Date; readonly provenUntil: Date };
 }
@@ -40,20 +42,19 @@ export function judgeReplay(
 
 export interface SettleReplayedOptions {
   readonly sourceId: string;
+  readonly database: Database;
   readonly store: Pick<RepairStore, 'openGaps' | 'settleWhole'>;
-  /** Null while the source has never listened. */
-  readonly latestInterval: (sourceId: string) => Promise<ReplayEvidence['latest'] | null>;
-  readonly lastEvent: (sourceId: string) => Promise<ReplayEvidence['lastEvent']>;
+  readonly lastEvent: (sourceId: string) => Promise<LastEvent | null>;
   readonly events: Events;
 }
 
 /** The stream itself repairs the gaps of Firehose, by resuming; this writes to the ledger when it has. */
 export async function settleReplayed(options: SettleReplayedOptions, lease: Lease): Promise<void> {
-  const { sourceId, store, events } = options;
+  const { sourceId, database, store, events } = options;
   const gaps = await store.openGaps(sourceId, 0);
   if (gaps.length === 0) return;
-  // In this order: an event that is logged between the two questions must not look older than the proof.
-  const latest = await options.latestInterval(sourceId);
+  // In this order: an event that is logged between the two reads must not look older than the proof.
+  const latest = await readLatestInterval(database, sourceId);
   const lastEvent = await options.lastEvent(sourceId);
   if (!latest) return;
   for (const gap of gaps) {
@@ -67,4 +68,13 @@ export async function settleReplayed(options: SettleReplayedOptions, lease: Leas
     });
     if (isThrough) events.gapRepaired({ sourceId, from: gap.from, to: gap.to, via: 'replay' });
   }
+}
+
+/** Null when the source has never listened. */
+async function readLatestInterval(sql: Sql, sourceId: string): Promise<ReplayEvidence['latest'] | null> {
+  const row = await sql.one<{ from_at: Date; proven_until: Date }>(
+    'select from_at, proven_until from coverage where source_id = $1 order by from_at desc limit 1',
+    [sourceId],
+  );
+  return row && { from: row.from_at, provenUntil: row.proven_until };
 }

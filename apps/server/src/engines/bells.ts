@@ -1,6 +1,8 @@
+import type { Nats } from './nats.ts';
+
 /**
  * A wake-up between processes. Ringing is best effort, so whoever waits also looks again after `timeoutMs`:
- * a lost ring costs time and never work.
+ * a lost ring delays work and never loses it.
  */
 export type BellName = 'slots' | 'slot_outcomes' | 'streams' | 'matches';
 
@@ -10,11 +12,11 @@ export interface Bells {
 }
 
 export interface BellListener extends Disposable {
-  /** Returns at once if the bell rang since the last call, so nothing falls between a look and a wait. */
+  /** Returns at once if the bell rang since the last call, so a ring between a query and this call is not lost. */
   wait(timeoutMs: number, signal: AbortSignal): Promise<void>;
 }
 
-/** The part of a listener that needs no network: counts rings, wakes those who wait. */
+/** The part of a listener that needs no network: remembers a ring and wakes those who wait. */
 export function createBellListener(onDispose: () => void): BellListener & { rang(): void } {
   let unseen = false;
   const waiting = new Set<() => void>();
@@ -42,5 +44,20 @@ export function createBellListener(onDispose: () => void): BellListener & { rang
       });
     },
     [Symbol.dispose]: onDispose,
+  };
+}
+
+/** Bells over core NATS, which does not guarantee delivery: a wake-up needs no guarantee. */
+export function createBells({ connection }: Nats): Bells {
+  const subject = (name: BellName) => `earshot.bell.${name}`;
+  return {
+    ring(name) {
+      if (!connection.isClosed()) connection.publish(subject(name));
+    },
+    listen(name) {
+      const listener = createBellListener(() => subscription.unsubscribe());
+      const subscription = connection.subscribe(subject(name), { callback: () => listener.rang() });
+      return listener;
+    },
   };
 }

@@ -16,13 +16,13 @@ export interface Transactions {
   transaction<Result>(work: (sql: Sql) => Promise<Result>): Promise<Result>;
 }
 
-/** Outside of a transaction an account only reads: PostgreSQL refuses anything else. */
+/** Outside of a transaction an account may only read: those transactions are read only. */
 export interface AccountSql extends Transactions, Pick<Sql, 'many' | 'one' | 'prepared'> {}
 
 export interface Database extends Sql, Transactions, AsyncDisposable {
   /**
-   * The same for one account, by a role to which PostgreSQL shows the rows of no other (I7). The statements name the
-   * account all the same: this is the second line, for the day one forgets.
+   * The same for one account, under a role to which PostgreSQL shows the rows of no other account (I7). Statements
+   * still name the account; row security protects against one that forgets to.
    */
   forAccount(accountId: string): AccountSql;
 }
@@ -47,15 +47,15 @@ export function openDatabase({ url, connectionsMax, onIdleError }: DatabaseOptio
     keepAlive: true,
   });
   pool.on('error', onIdleError);
-  // Inside a transaction the pool does not listen, and an "error" event that nobody hears ends the process. The
-  // statement under way, or the next one, is rejected all the same.
+  // The pool does not listen for errors of a client that is checked out, and an "error" event without a listener ends
+  // the process. The statement under way, or the next one, is rejected in any case.
   pool.on('connect', (client) => client.on('error', () => undefined));
   const { transactionAfter, readAfter } = transactionsOf(pool);
   return {
     ...sqlOver(pool),
     transaction: (work) => transactionAfter('begin', work),
     forAccount(accountId) {
-      // Local to the transaction, so that nothing of it stays on a connection of the pool.
+      // Local to the transaction, so that a pooled connection keeps nothing of it.
       const as = `set local role earshot_account; set local earshot.account = ${pg.escapeLiteral(accountId)}`;
       const reading = `begin read only; ${as}`;
       return {
@@ -102,11 +102,32 @@ function transactionsOf(pool: pg.Pool) {
     } catch (error) {
       return rethrow(error);
     } finally {
-      // Nobody waits for the end of what changed nothing.
+      // A read has nothing to commit, so the caller does not wait for the end of its transaction.
       end();
     }
   };
   return { transactionAfter, readAfter };
+}
+
+/** Thrown to roll the transaction back; `refusable` catches it. */
+class Refusal extends Error {}
+
+/** A transaction whose work may refuse: it is then rolled back, and the outcome given to `refuse` is the result. */
+export async function refusable<Outcome extends object>(
+  database: Transactions,
+  work: (sql: Sql, refuse: (outcome: Outcome) => never) => Promise<Outcome>,
+): Promise<Outcome> {
+  let refused: Outcome | null = null;
+  const refuse = (outcome: Outcome): never => {
+    refused = outcome;
+    throw new Refusal('refused');
+  };
+  try {
+    return await database.transaction((sql) => work(sql, refuse));
+  } catch (error) {
+    if (error instanceof Refusal && refused !== null) return refused;
+    throw error;
+  }
 }
 
 function sqlOver(client: pg.Pool | pg.PoolClient): Sql {
@@ -127,9 +148,9 @@ function statementName(text: string): string {
   return createHash('sha256').update(text).digest('base64url').slice(0, 20);
 }
 
-/** SQLSTATE classes and socket errors that say "not now": connection, shutdown, time limit, too many connections. */
-const passing = /^(08|57|53)|^(ECONN|ETIMEDOUT|EPIPE|ENOTFOUND)/;
-/** Two transactions in each other's way: one of them was undone. */
+/** SQLSTATE classes and socket errors after which a retry may work: connection, shutdown, timeout, too many connections. */
+const transient = /^(08|57|53)|^(ECONN|ETIMEDOUT|EPIPE|ENOTFOUND)/;
+/** Serialization failures and deadlocks: the transaction was rolled back. */
 const conflicting = /^40/;
 
 function rethrow(error: unknown): never {
@@ -140,7 +161,7 @@ function rethrow(error: unknown): never {
   if (conflicting.test(code)) {
     throw new Failure('aborted', 'Another change was in the way: send the request again.', { cause: error });
   }
-  if (!passing.test(code) && !cut) throw error;
+  if (!transient.test(code) && !cut) throw error;
   throw new Failure('unavailable', 'The service cannot reach its database: try again shortly.', {
     retryAfterSeconds: 5,
     cause: error,

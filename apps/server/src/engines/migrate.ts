@@ -1,9 +1,9 @@
 import { readdir, readFile } from 'node:fs/promises';
-import { openDatabase } from './database.ts';
+import { type Database, openDatabase } from './database.ts';
 
 const folder = new URL('../../migrations/', import.meta.url);
 
-/** Applies what is missing, in order, each file in a transaction; several nodes may start at once. */
+/** Applies the missing files in order, all in one transaction; several nodes may start at once. */
 export async function migrate(url: string): Promise<string[]> {
   await using database = openDatabase({ url, connectionsMax: 1, onIdleError: () => undefined });
   const files = (await readdir(folder)).filter((name) => name.endsWith('.sql')).toSorted();
@@ -24,7 +24,7 @@ export async function migrate(url: string): Promise<string[]> {
   });
 }
 
-/** Durability is a promise (I1): an engine that was told to forget is refused. */
+/** Refuses a PostgreSQL that may lose committed transactions in a crash (I1). */
 export async function assertDurable(url: string): Promise<void> {
   await using database = openDatabase({ url, connectionsMax: 1, onIdleError: () => undefined });
   for (const setting of ['fsync', 'full_page_writes', 'synchronous_commit']) {
@@ -35,4 +35,17 @@ export async function assertDurable(url: string): Promise<void> {
       );
     }
   }
+}
+
+export interface Installation {
+  readonly id: string;
+  readonly cursorSecret: Buffer;
+}
+
+export async function readInstallation(database: Database): Promise<Installation> {
+  const row = await database.one<{ id: string; cursor_secret: Buffer }>(
+    'select id, cursor_secret from installation',
+  );
+  if (!row) throw new Error('the database has no installation row: was it migrated?');
+  return { id: row.id, cursorSecret: row.cursor_secret };
 }

@@ -7,7 +7,7 @@ export interface Nats extends AsyncDisposable {
   readonly manager: Awaited<ReturnType<typeof jetstreamManager>>;
 }
 
-/** Connects, and goes on reconnecting for ever: an engine that is away for a while is no reason to stop. */
+/** Connects, and reconnects for as long as it takes: the process outlives an outage of NATS. */
 export async function connectNats(url: string, name: string): Promise<Nats> {
   const connection = await connect({
     servers: url.split(','),
@@ -16,10 +16,10 @@ export async function connectNats(url: string, name: string): Promise<Nats> {
     reconnectTimeWait: 250,
     waitOnFirstConnect: true,
     ignoreClusterUpdates: true,
-    // A stack per publish, in case it fails, took a tenth of the processor.
+    // Capturing a stack trace for every publish took a tenth of the CPU time.
     noAsyncTraces: true,
-    // A node that hangs keeps its connections open, and accepts new ones: after some 6 s without an answer we go to
-    // another one, and wait for a greeting no longer than this.
+    // A server that hangs keeps its connections open and accepts new ones. After about 6 s without a pong the client
+    // goes to another server, and it waits no longer than `timeout` for a server's greeting.
     pingInterval: 2_000,
     maxPingOut: 2,
     timeout: 2_000,

@@ -3,46 +3,54 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { headers } from '@nats-io/transport-node';
 import type { Nats } from '../engines/nats.ts';
 import type { StreamEvent } from '../upstream/item.ts';
-import type { EventLog } from './event-log-port.ts';
 import { eventsStream, subjectOf } from './events-stream.ts';
 
 const consumedHeader = 'Earshot-Consumed';
 const retryDelayMs = 250;
 
-export function createEventLog({ jetstream, manager }: Nats, { retryForMs = 60_000 } = {}): EventLog {
-  const together = createTogether();
+/** The durable log between the upstreams, which do not deliver again, and the database, which may be slow or down. */
+export function createEventLog({ jetstream, manager }: Nats, { retryForMs = 60_000 } = {}) {
+  const sameTurn = createSameTurn();
   return {
-    async append(event, consumed, giveUp) {
+    /**
+     * Resolves when the log has the event on disk; retries under the same message id for a minute, then throws.
+     * `consumed` is the upstream position up to which everything is in the log at this moment. It travels with the
+     * event, so the log itself says where to resume and no second store can disagree. `giveUp` ends the retries.
+     */
+    async append(event: StreamEvent, consumed: string | null, giveUp?: AbortSignal): Promise<void> {
       const payload = JSON.stringify(event);
       const carried = headers();
       if (consumed !== null) carried.set(consumedHeader, consumed);
       const options = { msgID: messageId(event), headers: carried };
       const subject = subjectOf(event.sourceId);
       const deadline = performance.now() + retryForMs;
-      await together();
+      await sameTurn();
       for (;;) {
         try {
           await jetstream.publish(subject, payload, options);
           return;
         } catch (error) {
-          // The client tries once; an election takes seconds (reliability.md L2). The message id makes it safe.
+          // The client tries once; an election takes seconds (reliability.md L2). The message id makes retries safe.
           if (performance.now() > deadline || giveUp?.aborted) throw error;
           await new Promise((resolve) => setTimeout(resolve, retryDelayMs));
         }
       }
     },
-    async consumedBy(sourceId) {
+    /** Where to resume the source, from the last event of it in the log. */
+    async consumedBy(sourceId: string): Promise<string | null> {
       const last = await manager.streams.getMessage(eventsStream, { last_by_subj: subjectOf(sourceId) });
       return last?.header.get(consumedHeader) || null;
     },
   };
 }
 
+export type EventLog = ReturnType<typeof createEventLog>;
+
 /**
- * Those who come within one turn of the event loop go on in the same one: the client then writes their messages to the
- * socket at once, and the log takes them with one sync, where each alone would cost both.
+ * All callers of one turn of the event loop resume together in the next: the client then writes their messages to the
+ * socket at once and the log syncs them once, instead of one write and one sync per event.
  */
-function createTogether(): () => Promise<void> {
+function createSameTurn(): () => Promise<void> {
   let turn: Promise<void> | null = null;
   return () => {
     turn ??= nextTurn().finally(() => {
@@ -53,8 +61,8 @@ function createTogether(): () => Promise<void> {
 }
 
 /**
- * The rules belong to the id: a post that is delivered again with another rule, newly registered, is news. The
- * database's keys decide what is stored twice; this only saves work.
+ * The rules are part of the id: a post that is delivered again for a rule registered meanwhile is a new message. This
+ * only saves work: the database's keys keep what is delivered twice from being stored twice.
  */
 function messageId(event: StreamEvent): string {
   const rules = event.rules.map((rule) => rule.upstreamRuleId).toSorted();

@@ -1,4 +1,4 @@
-import type { Lease } from '../engines/lease.ts';
+import type { Lease } from '../engines/leases.ts';
 import { pause } from '../runtime/pause.ts';
 import { type CallLimit, roomAt, type SpentCalls, spend, waitMsAt } from '../upstream/call-budget.ts';
 import type { SourceStore } from './source-store.sql.ts';

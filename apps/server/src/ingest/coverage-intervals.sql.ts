@@ -1,6 +1,5 @@
 import type { Database, Sql } from '../engines/database.ts';
-import type { Lease } from '../engines/lease.ts';
-import { assertLease } from '../engines/lease-store.ts';
+import { fenced, type Lease } from '../engines/leases.ts';
 import type { EndingKind } from '../upstream/upstream-stream.ts';
 
 /** After a crash the ledger entry stays open; the source counts as live for this long after the last proof. */
@@ -49,15 +48,14 @@ export function createCoverageIntervals(database: Database) {
      */
     uncoveredSince: (sourceId: string) => uncoveredSince(database, sourceId),
     /** Nobody listens since the last interval ended, and this is what keeps it so. Throws LeaseLost without the lease. */
-    explainGap: (lease: Lease, sourceId: string, reason: EndingKind): Promise<void> =>
-      database.transaction(async (sql) => {
-        await assertLease(sql, lease);
-        await sql.run(
+    explainGap: (lease: Lease, sourceId: string, reason: EndingKind) =>
+      fenced(database, lease, (sql) =>
+        sql.run(
           `update coverage set ended_because = $2
            where id = (select max(id) from coverage where source_id = $1)`,
           [sourceId, reason],
-        );
-      }),
+        ),
+      ),
   };
 }
 

@@ -1,8 +1,7 @@
 import type { Platform } from '@earshot/contract';
 import type { Bells } from '../engines/bells.ts';
-import type { Lease } from '../engines/lease.ts';
-import { createLeasedWorker, type LeasedWorkerOptions } from '../engines/leased-worker.ts';
-import type { EventLog } from '../event-log/event-log-port.ts';
+import { createLeasedWorker, type Lease, type LeasedWorkerOptions } from '../engines/leases.ts';
+import type { EventLog } from '../event-log/event-log.ts';
 import type { Events } from '../observability/events.ts';
 import type { Checkpoint } from '../runtime/checkpoint.ts';
 import { pause } from '../runtime/pause.ts';
@@ -125,10 +124,13 @@ async function listenOnce(
  * Shows people what a source is doing: in the database each time, in log and metrics on a change. Resolves when it
  * is written, or could not be: the stream must not suffer because the database is away.
  */
-export function createShowState(options: IngestOptions, lease: Lease): (shown: ShownState) => Promise<void> {
+export function createShowState(
+  options: IngestOptions,
+  lease: Lease,
+): (shown: ShownState) => Promise<unknown> {
   const { platform, sourceId, sources, events } = options;
   let before: SourceState = 'starting';
-  let writing = Promise.resolve();
+  let writing: Promise<unknown> = Promise.resolve();
   return (shown) => {
     if (shown.state !== before) events.sourceStateChanged({ platform, sourceId, from: before, ...shown });
     before = shown.state;

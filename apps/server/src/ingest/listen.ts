@@ -1,6 +1,6 @@
 import type { Platform } from '@earshot/contract';
 import type { Bells } from '../engines/bells.ts';
-import type { EventLog } from '../event-log/event-log-port.ts';
+import type { EventLog } from '../event-log/event-log.ts';
 import type { Events } from '../observability/events.ts';
 import { createBreather } from '../runtime/breather.ts';
 import type { Checkpoint } from '../runtime/checkpoint.ts';

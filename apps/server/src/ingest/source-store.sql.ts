@@ -1,7 +1,6 @@
 import type { Platform } from '@earshot/contract';
-import type { Database, Sql } from '../engines/database.ts';
-import type { Lease } from '../engines/lease.ts';
-import { assertLease } from '../engines/lease-store.ts';
+import type { Database } from '../engines/database.ts';
+import { assertLease, fenced, type Lease } from '../engines/leases.ts';
 import { callsMade, recordCall } from '../slots/upstream-calls.ts';
 import type { CallLimit } from '../upstream/call-budget.ts';
 import type { SourceState } from '../upstream/protocol.ts';
@@ -31,11 +30,6 @@ const detailLengthMax = 500;
  * successor. What takes a lease throws LeaseLost without it.
  */
 export function createSourceStore(database: Database) {
-  const fenced = (lease: Lease, work: (sql: Sql) => Promise<unknown>): Promise<void> =>
-    database.transaction(async (sql) => {
-      await assertLease(sql, lease);
-      await work(sql);
-    });
   return {
     /** Writes down which sources this node is configured with, so that every node can place slots on them. */
     async announce(sources: readonly ConfiguredSource[]): Promise<void> {
@@ -57,10 +51,10 @@ export function createSourceStore(database: Database) {
     },
     /** Before the attempt: one too many on the list is harmless, one too few is not. */
     recordConnect: (lease: Lease, sourceId: string, limit: CallLimit) =>
-      fenced(lease, (sql) => recordCall(sql, sourceId, limit)),
-    assertHeld: (lease: Lease) => fenced(lease, () => Promise.resolve()),
+      fenced(database, lease, (sql) => recordCall(sql, sourceId, limit)),
+    assertHeld: (lease: Lease) => assertLease(database, lease),
     recordState: (lease: Lease, sourceId: string, { state, detail, nextAttemptInMs }: ShownState) =>
-      fenced(lease, (sql) =>
+      fenced(database, lease, (sql) =>
         sql.run(
           `update sources set state = $2, state_detail = $3,
              state_since = case when state = $2 then state_since else now() end,
@@ -78,7 +72,7 @@ export function createSourceStore(database: Database) {
       return row?.usual ?? null;
     },
     recordUsual: (lease: Lease, sourceId: string, perMinute: number) =>
-      fenced(lease, (sql) =>
+      fenced(database, lease, (sql) =>
         sql.run('update sources set usual_per_minute = $2 where id = $1', [sourceId, perMinute]),
       ),
   };

@@ -1,4 +1,4 @@
-import type { EventLog } from '../event-log/event-log-port.ts';
+import type { EventLog } from '../event-log/event-log.ts';
 import type { Events } from '../observability/events.ts';
 
 /**
@@ -56,7 +56,7 @@ export interface VolumeWatchOptions {
   readonly events: Events;
   /** What a former holder found usual. */
   readonly usual: number | null;
-  readonly keep: (usualPerMinute: number) => Promise<void>;
+  readonly keep: (usualPerMinute: number) => Promise<unknown>;
   /** Whether the stream was open for the whole of the last minute. */
   readonly wasOpen: () => boolean;
   readonly minuteMs: number;

@@ -1,52 +1,25 @@
-import type { LoggedEvent } from '../event-log/logged-event.ts';
+import type { Database } from '../engines/database.ts';
+import type { LoggedEvent } from '../event-log/event-consumer.ts';
+import type { LogCopies, LogState } from '../event-log/log-copies.ts';
 import type { Events } from '../observability/events.ts';
 
-/** At most so many sequences per look, so that a look stays short. */
-const lookAtMax = 20_000;
-/** A node with the last good copy may be away for a while; until then nothing is given up. */
+/** Sequences per check, so that one check stays short. */
+const checkedAtOnceMax = 20_000;
+/** The node with the last good copy may be down for a while; until then no event is given up. */
 const giveUpAfterMs = 600_000;
 
-/** What the log can tell about itself and about what it delivered. */
-export interface CheckedLog {
-  state(): Promise<LogState>;
-  /** From whichever copy has it. `missing` were found in none of the copies that could be asked. */
-  fetch(sequences: readonly number[]): Promise<{ found: LoggedEvent[]; missing: number[] }>;
-  /** Has another node deliver from now on. */
-  changeDeliverer(): Promise<void>;
-}
-
-export interface LogState {
-  /** Another one when the log was made anew. */
-  readonly createdAt: string;
-  /** Everything up to here was delivered and acknowledged, or left out. */
-  readonly settledThrough: number;
-  /** The last sequence, when nothing waits to be delivered or acknowledged; else null. */
-  readonly idleAt: number | null;
-  /** The node that delivers. */
-  readonly deliverer: string | null;
-  readonly copies: number;
-}
-
-export interface SettledStore {
-  /** Where the last check ended; starts at `from` for a log that was never checked. */
-  checkedThrough(logCreatedAt: string, from: number): Promise<number>;
-  /** Sequences in (after, through] that nobody has settled. */
-  unsettled(after: number, through: number): Promise<number[]>;
-  advance(through: number): Promise<void>;
-}
-
 export interface CheckLogOptions {
-  readonly log: CheckedLog;
-  readonly settled: SettledStore;
+  readonly log: LogCopies;
+  readonly settled: Omit<SettledStore, 'lastChecked'>;
   readonly store: (batch: readonly LoggedEvent[]) => Promise<unknown>;
   readonly events: Events;
   readonly nowMs: () => number;
 }
 
 /**
- * A damaged copy of the log leaves events out and says nothing: its consumer reports that nothing is pending. So whoever
- * settles an event writes its sequence down, and this compares: a sequence that the log has passed and nobody has settled
- * is a hole. It is fetched from the other copies and stored like any other event.
+ * A damaged copy of the log leaves events out without an error: its consumer reports that nothing is pending. So the
+ * sequence of every settled event is stored with its matches, and this compares: a sequence that the log has passed and
+ * that is not settled is a hole. It is fetched from the other copies and stored like any other event.
  */
 export function createCheckLog({ log, settled, store, events, nowMs }: CheckLogOptions) {
   let idleBefore = 0;
@@ -54,10 +27,10 @@ export function createCheckLog({ log, settled, store, events, nowMs }: CheckLogO
   return async (): Promise<void> => {
     const state = await log.state();
     const from = await settled.checkedThrough(state.createdAt, state.settledThrough);
-    // The deliverer may be a moment behind the log, so the end counts only when it was idle at the last look as well.
+    // The deliverer may lag behind the log, so its end counts only when it was idle at the previous check as well.
     const idle = Math.min(state.idleAt ?? 0, idleBefore);
     idleBefore = state.idleAt ?? 0;
-    const through = Math.min(Math.max(state.settledThrough, idle), from + lookAtMax);
+    const through = Math.min(Math.max(state.settledThrough, idle), from + checkedAtOnceMax);
     if (through <= from) return;
     const holes = await settled.unsettled(from, through);
     const fresh = holes.filter((sequence) => !firstSeenAt.has(sequence));
@@ -91,3 +64,53 @@ function spanOf(sequences: readonly number[]): { from: number; to: number; count
   const sorted = sequences.toSorted((a, b) => a - b);
   return { from: sorted.at(0) ?? 0, to: sorted.at(-1) ?? 0, count: sorted.length };
 }
+
+interface LogCheckRow {
+  log_created_at: string;
+  checked_through: number;
+}
+
+/** Which sequences of the log are settled, and up to which one the log was checked. */
+export function createSettledStore(database: Database) {
+  return {
+    /** Where the last check ended; starts at `from` for a log that was never checked. */
+    async checkedThrough(logCreatedAt: string, from: number): Promise<number> {
+      return await database.transaction(async (sql) => {
+        const row = await sql.one<LogCheckRow>(
+          'select log_created_at, checked_through from log_check for update',
+        );
+        if (row?.log_created_at === logCreatedAt) return row.checked_through;
+        await sql.run('delete from log_check');
+        await sql.run('delete from settled_batches where last_sequence <= $1 or $2', [from, row !== null]);
+        await sql.run('insert into log_check (log_created_at, checked_through) values ($1, $2)', [
+          logCreatedAt,
+          from,
+        ]);
+        return from;
+      });
+    },
+    /** Like `checkedThrough`, whichever log it was; 0 before the first check. */
+    async lastChecked(): Promise<number> {
+      const row = await database.one<LogCheckRow>('select log_created_at, checked_through from log_check');
+      return row?.checked_through ?? 0;
+    },
+    /** Sequences in (after, through] that are not settled. */
+    async unsettled(after: number, through: number): Promise<number[]> {
+      const rows = await database.many<{ sequence: number }>(
+        `select sequence from generate_series($1::bigint + 1, $2::bigint) as sequence
+         where sequence not in (select unnest(sequences) from settled_batches where last_sequence > $1)
+         order by sequence`,
+        [after, through],
+      );
+      return rows.map((row) => row.sequence);
+    },
+    async advance(through: number): Promise<void> {
+      await database.transaction(async (sql) => {
+        await sql.run('update log_check set checked_through = greatest(checked_through, $1)', [through]);
+        await sql.run('delete from settled_batches where last_sequence <= $1', [through]);
+      });
+    },
+  };
+}
+
+export type SettledStore = ReturnType<typeof createSettledStore>;

@@ -1,9 +1,10 @@
 import { pino } from 'pino';
 import { beforeEach, describe, expect, test } from 'vitest';
-import type { LoggedEvent } from '../event-log/logged-event.ts';
+import type { LoggedEvent } from '../event-log/event-consumer.ts';
+import type { LogCopies, LogState } from '../event-log/log-copies.ts';
 import { createEvents } from '../observability/events.ts';
 import { createMetrics } from '../observability/metrics.ts';
-import { type CheckedLog, createCheckLog, type LogState } from './check-log.ts';
+import { createCheckLog } from './check-log.ts';
 
 const hourMs = 3_600_000;
 
@@ -25,7 +26,7 @@ function openLog(changed: Partial<LogState> = {}) {
   let checked = 0;
   let nowMs = 0;
   let steps = 0;
-  const log: CheckedLog = {
+  const log: LogCopies = {
     state: async () => state,
     async fetch(sequences) {
       const logged = (sequence: number): LoggedEvent => ({
@@ -34,7 +35,7 @@ function openLog(changed: Partial<LogState> = {}) {
         body: '',
         deliveries: 1,
         ack: () => undefined,
-        again: () => undefined,
+        redeliver: () => undefined,
       });
       return {
         found: sequences.filter((one) => fetchable.has(one)).map(logged),

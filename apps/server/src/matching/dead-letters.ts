@@ -1,34 +1,66 @@
-import type { StreamEvent } from '../upstream/item.ts';
-import { type StoreBatchOptions, storeBatch } from './store-batch.ts';
+import type { Database } from '../engines/database.ts';
+import { readEvent } from '../event-log/event-consumer.ts';
+import { type StoreBatchOptions, storeBatch } from './match-worker.ts';
 
-/** Dead letters that an operator wants to be tried again. */
-export interface DeadLetterStore {
-  requested(): Promise<RequestedLetter[]>;
-  remove(id: number): Promise<void>;
-  /** Stays a dead letter, and is not tried again before somebody asks. */
-  keep(id: number): Promise<void>;
+const retryBatch = 50;
+const listMax = 1_000;
+
+/** As an operator sees it. */
+export interface DeadLetterRow {
+  readonly id: number;
+  readonly created_at: Date;
+  readonly sequence: number;
+  readonly error: string;
+  readonly deliveries: number;
+  readonly retry_requested: boolean;
+  readonly body: string;
 }
 
-export interface RequestedLetter {
-  readonly id: number;
-  readonly body: string;
-  /** Null when it cannot be read. */
-  readonly event: StreamEvent | null;
+/** Events that could not be stored. The match store writes them; an operator lists them and has them tried again. */
+export function createDeadLetters(database: Database) {
+  return {
+    /** Those that an operator wants to be tried again. */
+    requested: () =>
+      database.many<{ id: number; body: string }>(
+        'select id, body from dead_letters where retry_requested order by id limit $1',
+        [retryBatch],
+      ),
+    async remove(id: number): Promise<void> {
+      await database.run('delete from dead_letters where id = $1', [id]);
+    },
+    /** Stays a dead letter, and is not tried again before somebody asks. */
+    async keep(id: number): Promise<void> {
+      await database.run('update dead_letters set retry_requested = false where id = $1', [id]);
+    },
+    /** The newest ones. */
+    list: () =>
+      database.many<DeadLetterRow>(
+        `select id, created_at, sequence, error, deliveries, retry_requested, body
+         from dead_letters order by id desc limit $1`,
+        [listMax],
+      ),
+    /** All of them without an id; returns how many will be tried again. */
+    requestRetry: (id: number | null) =>
+      database.run('update dead_letters set retry_requested = true where $1::bigint is null or id = $1', [
+        id,
+      ]),
+  };
 }
 
 export interface RetryDeadLettersOptions extends StoreBatchOptions {
-  readonly letters: DeadLetterStore;
+  readonly letters: ReturnType<typeof createDeadLetters>;
 }
 
 /** May run on every node: what two of them store is stored once. */
 export async function retryDeadLetters(options: RetryDeadLettersOptions): Promise<void> {
   const { letters, events } = options;
-  for (const { id, ...letter } of await letters.requested()) {
+  for (const { id, body } of await letters.requested()) {
     let isStored = false;
     const ack = () => void (isStored = true);
+    const event = readEvent(body);
     // Its sequence was settled when it became a dead letter; in a new log the number may be that of another event.
-    const logged = { ...letter, sequence: 0, deliveries: 1, ack, again: () => undefined };
-    if (letter.event !== null) await storeBatch(options, [logged]);
+    const logged = { event, body, sequence: 0, deliveries: 1, ack, redeliver: () => undefined };
+    if (event !== null) await storeBatch(options, [logged]);
     if (isStored) await letters.remove(id);
     else await letters.keep(id);
     events.deadLetterRetried({ id, outcome: isStored ? 'stored' : 'failed' });

@@ -10,7 +10,7 @@ export interface Holder {
   readonly ruleId: string;
   readonly accountId: string;
   readonly ruleVersion: number;
-  /** The slot's value, by which we look for ourselves. */
+  /** The slot's value, with which our own evaluator checks the match. */
   readonly value: string;
 }
 
@@ -27,14 +27,19 @@ export interface NewMatch {
 export interface Matched {
   readonly posts: readonly StreamEvent[];
   readonly matches: readonly NewMatch[];
-  /** Events that name an upstream rule of which we know nothing. */
+  /** Events that name an upstream rule without a slot. */
   readonly unknown: ReadonlySet<StreamEvent>;
-  /** The upstream's verdicts, once per event and value, for us to compare our own with. */
+  /** The upstream's verdicts, once per event and value, to compare with those of our own evaluator. */
   readonly verdicts: ReadonlyArray<{ event: StreamEvent; value: string }>;
 }
 
-/** Which slots the events ask for: by the tag, which we set, and by the upstream's rule id. */
-export function slotReferences(installation: string, events: readonly StreamEvent[]) {
+export interface SlotReferences {
+  readonly slotIds: readonly string[];
+  readonly upstreamRules: ReadonlyArray<{ sourceId: string; upstreamRuleId: string }>;
+}
+
+/** The slots that the events name: by Earshot's tag, or without one by the upstream's rule id. */
+export function slotReferences(installation: string, events: readonly StreamEvent[]): SlotReferences {
   const slotIds = new Set<string>();
   const upstreamRules = new Map<string, { sourceId: string; upstreamRuleId: string }>();
   for (const { sourceId, rules } of events) {
@@ -47,7 +52,7 @@ export function slotReferences(installation: string, events: readonly StreamEven
   return { slotIds: [...slotIds], upstreamRules: [...upstreamRules.values()] };
 }
 
-/** Who gets what: the upstream's verdict, spread over the rules that hold its slots. Pure. */
+/** The upstream decided which slots match; every rule that holds such a slot gets a match. Pure. */
 export function matchEvents(
   installation: string,
   events: readonly StreamEvent[],
@@ -70,7 +75,7 @@ export function matchEvents(
       for (const { ruleId, accountId, ruleVersion } of found ?? []) {
         matched = true;
         const { platform, key: eventKey, day: eventDay } = event;
-        // A rule that changes holds the slots of two versions for a while: the newer one has matched.
+        // A rule that changes holds the slots of two versions for a while: the match counts for the newer one.
         if ((matches.get(`${ruleId} ${eventKey}`)?.ruleVersion ?? 0) > ruleVersion) continue;
         matches.set(`${ruleId} ${eventKey}`, {
           accountId,

@@ -1,8 +1,14 @@
 import type { Database, Sql } from '../engines/database.ts';
 import type { StreamEvent } from '../upstream/item.ts';
-import { daysAhead } from './maintenance.ts';
-import type { Holder, NewMatch } from './match-events.ts';
-import type { DeadLetter, MatchStore } from './match-store.ts';
+import type { Holder, NewMatch, SlotReferences } from './match-events.ts';
+import { daysAheadMax } from './upkeep.ts';
+
+export interface DeadLetter {
+  readonly sequence: number;
+  readonly body: string;
+  readonly error: string;
+  readonly deliveries: number;
+}
 
 interface HolderRow {
   slot_id: string;
@@ -20,9 +26,9 @@ const holderColumns = `slots.id as slot_id, slots.source_id, slots.upstream_rule
 export function createMatchStore(
   database: Database,
   { retentionDays = 30 }: { retentionDays?: number } = {},
-): MatchStore {
+) {
   return {
-    async holdersOf({ slotIds, upstreamRules }) {
+    async holdersOf({ slotIds, upstreamRules }: SlotReferences): Promise<Holder[]> {
       const rows = await database.prepared<HolderRow>(
         `select ${holderColumns} from slots join slot_holders on slot_holders.slot_id = slots.id
          where slots.id = any($1) and not slot_holders.pending
@@ -35,7 +41,8 @@ export function createMatchStore(
       );
       return rows.map(toHolder);
     },
-    async sourcesRegistering(sourceIds) {
+    /** Sources on which a registration is under way: an unknown rule id there may soon be known. */
+    async sourcesRegistering(sourceIds: readonly string[]): Promise<Set<string>> {
       if (sourceIds.length === 0) return new Set();
       const rows = await database.many<{ source_id: string }>(
         `select distinct source_id from slots where source_id = any($1) and state = 'wanted'`,
@@ -43,22 +50,29 @@ export function createMatchStore(
       );
       return new Set(rows.map((row) => row.source_id));
     },
-    async days() {
+    /** The days for which there are partitions. */
+    async days(): Promise<ReadonlySet<string>> {
       const rows = await database.many<{ day: string }>(
         `select to_char(to_date(right(inhrelid::regclass::text, 8), 'YYYYMMDD'), 'YYYY-MM-DD') as day
          from pg_inherits where inhparent = 'matches'::regclass and not inhdetachpending`,
       );
       return new Set(rows.map((row) => row.day));
     },
-    async makeDays(days) {
+    /** Makes partitions for those of the days that are neither too old to be kept nor too far ahead to be true. */
+    async makeDays(days: readonly string[]): Promise<void> {
       const wellFormed = days.filter((day) => /^\d{4}-\d\d-\d\d$/.test(day));
       await database.run(
         `select ensure_partitions(day, day) from unnest($1::date[]) as day
          where day between (now() at time zone 'UTC')::date - $2::integer and (now() at time zone 'UTC')::date + $3::integer`,
-        [wellFormed, retentionDays, daysAhead],
+        [wellFormed, retentionDays, daysAheadMax],
       );
     },
-    async write(posts, matches, settled) {
+    /** One transaction; returns how many matches were new, per platform. `settled` are sequences of the log. */
+    async write(
+      posts: readonly StreamEvent[],
+      matches: readonly NewMatch[],
+      settled: readonly number[],
+    ): Promise<Record<string, number>> {
       if (matches.length === 0) {
         await settle(database, settled);
         return {};
@@ -68,11 +82,14 @@ export function createMatchStore(
         return await insertMatches(sql, matches);
       });
     },
-    bury: (letter) => database.transaction((sql) => bury(sql, letter)),
+    /** Keeps an event that cannot be stored, and settles it, in one transaction. */
+    writeDeadLetter: (letter: DeadLetter) => database.transaction((sql) => insertDeadLetter(sql, letter)),
   };
 }
 
-async function bury(sql: Sql, { sequence, body, error, deliveries }: DeadLetter): Promise<void> {
+export type MatchStore = ReturnType<typeof createMatchStore>;
+
+async function insertDeadLetter(sql: Sql, { sequence, body, error, deliveries }: DeadLetter): Promise<void> {
   await settle(sql, [sequence]);
   await sql.run('insert into dead_letters (sequence, body, error, deliveries) values ($1, $2, $3, $4)', [
     sequence,
@@ -82,7 +99,7 @@ async function bury(sql: Sql, { sequence, body, error, deliveries }: DeadLetter)
   ]);
 }
 
-/** Written with what the events became, so that the check of the log never counts one that was not dealt with. */
+/** In the transaction that stores the events, so that the check of the log never counts one as settled that is not stored. */
 async function settle(sql: Sql, sequences: readonly number[]): Promise<void> {
   if (sequences.length === 0) return;
   await sql.run('insert into settled_batches (last_sequence, sequences) values ($1, $2)', [
@@ -104,8 +121,8 @@ function toHolder(row: HolderRow): Holder {
 }
 
 /**
- * And settles them. In the order of the key, so that two writers with the same events wait for each other instead of
- * locking up.
+ * Also settles them, to save a round trip. In the order of the key, so that two writers with the same events wait for
+ * each other instead of deadlocking.
  */
 async function insertPosts(
   sql: Sql,
@@ -136,7 +153,7 @@ async function insertPosts(
 /**
  * From the update of `match_log` to the commit its row is locked: the next writer gets its positions only after
  * ours are visible. So a reader that has seen a position has seen all before it (I3). The time is taken under the same
- * lock: it never runs against the order of positions.
+ * lock, so it never decreases from one position to the next.
  */
 async function insertMatches(sql: Sql, matches: readonly NewMatch[]): Promise<Record<string, number>> {
   const rows = await sql.prepared<{ platform: string; count: number }>(

@@ -1,16 +1,37 @@
-import type { EventSource } from '../event-log/logged-event.ts';
+import type { Bells } from '../engines/bells.ts';
+import type { EventConsumer, LoggedEvent } from '../event-log/event-consumer.ts';
 import { unexplainedOperators } from '../language/explain-match.ts';
 import type { ParsedRules } from '../language/parsed-rules.ts';
 import type { Events } from '../observability/events.ts';
 import { createBreather } from '../runtime/breather.ts';
+import { Failure } from '../runtime/failure.ts';
 import type { Worker } from '../runtime/worker.ts';
-import { type StoreBatchOptions, storeBatch, type Verdict } from './store-batch.ts';
+import type { StreamEvent } from '../upstream/item.ts';
+import { matchEvents, slotReferences } from './match-events.ts';
+import type { MatchStore } from './match-store.sql.ts';
 
 const batchMax = 1_000;
+const redeliverAfterMs = 1_000;
+/** With the delay above: longer than a registration takes from the upstream's acceptance to our record of it. */
+const deliveriesMax = 45;
+/** Of an event that cannot be stored, before it becomes a dead letter. */
+const triesMax = 5;
+
+export interface StoreBatchOptions {
+  readonly installation: string;
+  readonly store: MatchStore;
+  readonly bells: Bells;
+  readonly events: Events;
+}
+
+export interface Verdict {
+  readonly event: StreamEvent;
+  readonly value: string;
+}
 
 export interface MatchWorkerOptions extends StoreBatchOptions {
   readonly name: string;
-  readonly source: EventSource;
+  readonly consumer: EventConsumer;
   readonly parsedRules: ParsedRules;
 }
 
@@ -22,14 +43,14 @@ export function createMatchWorker(options: MatchWorkerOptions): Worker {
   return {
     name: options.name,
     async run(signal) {
-      for await (const batch of options.source.batches(batchMax, signal)) {
+      for await (const batch of options.consumer.batches(batchMax, signal)) {
         await countUnexplained(options, await storeBatch(options, batch));
       }
     },
   };
 }
 
-/** The upstream's verdict stands (I5); where ours differs, somebody should look at the evaluator. */
+/** The upstream's verdict counts (I5); where our evaluator disagrees, the evaluator may be wrong: it is logged and counted. */
 async function countUnexplained(
   { parsedRules, events }: { parsedRules: ParsedRules; events: Events },
   verdicts: readonly Verdict[],
@@ -42,4 +63,132 @@ async function countUnexplained(
       events.verdictUnexplained({ platform, operator, value, platformPostId });
     await breathe();
   }
+}
+
+type Readable = LoggedEvent & { readonly event: StreamEvent };
+
+/**
+ * Resolve, write in one transaction, then acknowledge. An event that cannot be stored does not block the others: the
+ * batch is halved until it is alone, and after some tries it becomes a dead letter. Returns the upstream's verdicts.
+ */
+export async function storeBatch(
+  options: StoreBatchOptions,
+  batch: readonly LoggedEvent[],
+): Promise<Verdict[]> {
+  for (const logged of batch) {
+    if (logged.event === null) await deadLetter(options, logged, 'not an event: the message cannot be read');
+  }
+  return await storeOrHalve(options, batch.filter(isReadable));
+}
+
+function isReadable(logged: LoggedEvent): logged is Readable {
+  return logged.event !== null;
+}
+
+async function storeOrHalve(options: StoreBatchOptions, batch: readonly Readable[]): Promise<Verdict[]> {
+  const [only] = batch;
+  if (only === undefined) return [];
+  try {
+    return await storeEvents(options, batch);
+  } catch (error) {
+    if (!isCausedByData(error)) throw error;
+    if (batch.length === 1) {
+      await tryLater(options, only, error);
+      return [];
+    }
+    const half = Math.ceil(batch.length / 2);
+    const first = await storeOrHalve(options, batch.slice(0, half));
+    return [...first, ...(await storeOrHalve(options, batch.slice(half)))];
+  }
+}
+
+async function storeEvents(options: StoreBatchOptions, batch: readonly Readable[]): Promise<Verdict[]> {
+  const { installation, store, bells, events } = options;
+  const startedAt = performance.now();
+  const references = slotReferences(
+    installation,
+    batch.map(({ event }) => event),
+  );
+  const [inRange, holders] = await Promise.all([
+    withinPartitions(options, batch),
+    store.holdersOf(references),
+  ]);
+  const streamEvents = inRange.map(({ event }) => event);
+  const { posts, matches, unknown, verdicts } = matchEvents(installation, streamEvents, holders);
+  const registering = await store.sourcesRegistering([...unknown].map((event) => event.sourceId));
+  const isTooEarly = (logged: Readable) =>
+    unknown.has(logged.event) && registering.has(logged.event.sourceId) && logged.deliveries < deliveriesMax;
+  const settled = batch.filter((logged) => !isTooEarly(logged));
+  const stored = await store.write(
+    posts,
+    matches,
+    settled.map(({ sequence }) => sequence),
+  );
+  for (const logged of batch) {
+    if (isTooEarly(logged)) {
+      logged.redeliver(redeliverAfterMs);
+      continue;
+    }
+    if (unknown.has(logged.event)) {
+      events.itemDropped({ platform: logged.event.platform, reason: 'unknown_rule' });
+    }
+    logged.ack();
+  }
+  if (matches.length > 0) bells.ring('matches');
+  events.batchStored({ events: batch.length, matches: stored, ms: performance.now() - startedAt });
+  return [...verdicts];
+}
+
+/**
+ * Makes the missing partitions of late events. None is made for a day in the far future or past retention: such an
+ * event is dropped, and the rest of the batch is stored.
+ */
+async function withinPartitions(
+  { store, events }: StoreBatchOptions,
+  batch: readonly Readable[],
+): Promise<Readable[]> {
+  let days = await store.days();
+  const missing = new Set(batch.map(({ event }) => event.day).filter((day) => !days.has(day)));
+  if (missing.size > 0) {
+    await store.makeDays([...missing]);
+    days = await store.days();
+  }
+  return batch.filter(({ event }) => {
+    if (days.has(event.day)) return true;
+    events.itemDropped({ platform: event.platform, reason: 'time_out_of_range', detail: event.day });
+    return false;
+  });
+}
+
+/**
+ * Whether the event is the cause, not the database or the schema: data that PostgreSQL refuses (SQLSTATE classes 22, 23,
+ * 54), or an exception of our own code. Anything else is tried again for as long as it takes.
+ */
+function isCausedByData(error: unknown): boolean {
+  if (error instanceof Failure) return false;
+  if (error instanceof Error && 'code' in error && typeof error.code === 'string') {
+    return /^(22|23|54)/.test(error.code);
+  }
+  return true;
+}
+
+async function tryLater(options: StoreBatchOptions, logged: Readable, error: unknown): Promise<void> {
+  const reason = error instanceof Error ? error.message : String(error);
+  if (logged.deliveries >= triesMax) {
+    await deadLetter(options, logged, reason);
+    return;
+  }
+  options.events.eventFailed({ sequence: logged.sequence, deliveries: logged.deliveries, reason });
+  logged.redeliver(redeliverAfterMs);
+}
+
+async function deadLetter(
+  { store, events }: StoreBatchOptions,
+  logged: LoggedEvent,
+  error: string,
+): Promise<void> {
+  const { sequence, body, deliveries } = logged;
+  await store.writeDeadLetter({ sequence, body, error, deliveries });
+  logged.ack();
+  events.eventDeadLettered({ sequence, deliveries, reason: error });
 }

@@ -176,7 +176,7 @@ function matchEvents(log: Logger, metrics: Metrics) {
     eventFailed(event: { sequence: number; deliveries: number; reason: string }) {
       log.warn(event, 'an event could not be stored and is tried again');
     },
-    eventBuried(event: { sequence: number; deliveries: number; reason: string }) {
+    eventDeadLettered(event: { sequence: number; deliveries: number; reason: string }) {
       metrics.deadLetters.inc();
       log.error(event, 'an event could not be stored and is now a dead letter');
     },

@@ -2,8 +2,8 @@ import type { AnswerOf } from '@earshot/contract';
 import type { Change } from '../accounts/change.ts';
 import { keepAnswer } from '../accounts/change-rows.ts';
 import type { Database, Sql } from '../engines/database.ts';
-import { joinCalls } from '../engines/join-calls.ts';
 import { newId } from '../runtime/ids.ts';
+import { joinCalls } from '../runtime/join-calls.ts';
 import type { RuleStore } from './rule-store.ts';
 
 interface Activation {

@@ -1,5 +1,5 @@
 import type { Bells } from '../engines/bells.ts';
-import { awaitMatched, type MatchProgress } from '../event-log/await-matched.ts';
+import { awaitMatched, type MatchProgress } from '../event-log/log-progress.ts';
 import type { Events } from '../observability/events.ts';
 
 /** Longer than a creation or a change may take, so that nobody is still waiting for it. */

@@ -1,7 +1,7 @@
 import type { Platform } from '@earshot/contract';
 import type { Database } from '../engines/database.ts';
-import { joinCalls } from '../engines/join-calls.ts';
 import type { HeldSlot } from '../rules/rule-store.ts';
+import { joinCalls } from '../runtime/join-calls.ts';
 import type { ProblemKind, SlotState } from './slot.ts';
 
 export interface HeldSlotRow {

@@ -1,6 +1,6 @@
 import type { Platform } from '@earshot/contract';
 import type { Bells } from '../engines/bells.ts';
-import type { Lease } from '../engines/lease.ts';
+import type { Lease } from '../engines/leases.ts';
 import type { Events } from '../observability/events.ts';
 import type { Checkpoint } from '../runtime/checkpoint.ts';
 import type { UpstreamRules } from '../upstream/upstream-rules.ts';

@@ -1,6 +1,5 @@
 import type { Database, Sql } from '../engines/database.ts';
-import type { Lease } from '../engines/lease.ts';
-import { assertLease } from '../engines/lease-store.ts';
+import { assertLease, type Lease } from '../engines/leases.ts';
 import type { Problem, Slot, SlotState } from './slot.ts';
 import { cameBack, moveAway, movedFrom, moveToRoom, recordCompared, takeBack } from './slot-moving.ts';
 import type { FullSource, Registered, RegistrarStore } from './slot-store.ts';

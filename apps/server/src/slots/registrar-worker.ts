@@ -1,5 +1,4 @@
-import type { Lease } from '../engines/lease.ts';
-import { createLeasedWorker, type LeasedWorkerOptions } from '../engines/leased-worker.ts';
+import { createLeasedWorker, type Lease, type LeasedWorkerOptions } from '../engines/leases.ts';
 import { pause } from '../runtime/pause.ts';
 import type { Worker } from '../runtime/worker.ts';
 import { UpstreamUnavailable } from '../upstream/upstream-rules.ts';

@@ -1,4 +1,4 @@
-import type { Lease } from '../engines/lease.ts';
+import type { Lease } from '../engines/leases.ts';
 import type { CallLimit } from '../upstream/call-budget.ts';
 import type { Problem, Slot } from './slot.ts';
 

@@ -1,7 +1,7 @@
 import type { Platform } from '@earshot/contract';
 import type { Bells } from '../../src/engines/bells.ts';
 import type { Database } from '../../src/engines/database.ts';
-import { createLeaseStore } from '../../src/engines/lease-store.ts';
+import { createLeaseStore } from '../../src/engines/leases.ts';
 import { createRegistrarStore } from '../../src/slots/registrar-store.sql.ts';
 import { createRegistrarWorker } from '../../src/slots/registrar-worker.ts';
 import type { UpstreamClient } from '../../src/upstream/client.ts';

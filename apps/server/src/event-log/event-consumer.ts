@@ -2,27 +2,41 @@ import type { JsMsg } from '@nats-io/jetstream';
 import type { Nats } from '../engines/nats.ts';
 import type { StreamEvent } from '../upstream/item.ts';
 import { eventsStream, eventsUnacknowledgedMax, matchConsumer } from './events-stream.ts';
-import type { EventSource, LoggedEvent } from './logged-event.ts';
 
-export interface EventSourceOptions {
-  /** Below the third of the time after which the log delivers again. */
+/** An event from the log, to be acknowledged once its matches are committed. */
+export interface LoggedEvent {
+  /** Its position in the log. */
+  readonly sequence: number;
+  /** Null when the message is not an event: corruption of our own. */
+  readonly event: StreamEvent | null;
+  /** The message as it stands in the log. */
+  readonly body: string;
+  /** How often the log has delivered it, this time included. */
+  readonly deliveries: number;
+  ack(): void;
+  redeliver(delayMs: number): void;
+}
+
+export interface EventConsumerOptions {
+  /** How often pulled events are reported as in progress: below a third of the time after which the log redelivers. */
   readonly holdEveryMs?: number;
-  /** Whoever needs longer for a batch is stuck: the log may give it to another worker. */
+  /** A worker that needs longer for a batch is stuck: the log may redeliver the batch to another one. */
   readonly holdForMs?: number;
-  /** Silence after which we look whether the log has something for us all the same. */
+  /** After this long without an event, ask the log whether it has any for us. */
   readonly stalledAfterMs?: number;
 }
 
 /**
- * Pulls ahead while a batch is being stored: an event that comes alone is handed over at once, and under load
- * the batches grow by themselves.
+ * Pulls ahead while a batch is being stored: an event that comes alone is handed over at once, and under load the
+ * batches grow by themselves.
  */
-export function createEventSource(
+export function createEventConsumer(
   nats: Nats,
-  { holdEveryMs = 8_000, holdForMs = 60_000, stalledAfterMs = 15_000 }: EventSourceOptions = {},
-): EventSource {
+  { holdEveryMs = 8_000, holdForMs = 60_000, stalledAfterMs = 15_000 }: EventConsumerOptions = {},
+) {
   return {
-    async *batches(max, signal) {
+    /** Yields what is there, up to `max`, as soon as there is something; ends with the signal. */
+    async *batches(max: number, signal: AbortSignal): AsyncIterable<LoggedEvent[]> {
       const consumer = await nats.jetstream.consumers.get(eventsStream, matchConsumer);
       const messages = await consumer.consume({ max_messages: max });
       const waiting: JsMsg[] = [];
@@ -76,13 +90,15 @@ export function createEventSource(
   };
 }
 
-/** Clients have been seen to fall silent after a reconnect: pending events and nobody who brings them. */
+export type EventConsumer = ReturnType<typeof createEventConsumer>;
+
+/** Clients have been seen to receive nothing after a reconnect although events were pending. */
 async function isStalled({ manager }: Nats): Promise<boolean> {
   const info = await manager.consumers.info(eventsStream, matchConsumer).catch(() => null);
   return info !== null && info.num_pending > 0 && info.num_ack_pending < eventsUnacknowledgedMax;
 }
 
-/** Resolves when the listener is called, or after a while. */
+/** Resolves when the listener is called, or after `mostMs`. */
 async function woken(listen: (resolve: () => void) => void, mostMs: number): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   listen(resolve);
@@ -99,11 +115,11 @@ function toLoggedEvent(message: JsMsg): LoggedEvent {
     body,
     deliveries: message.info.deliveryCount,
     ack: () => message.ack(),
-    again: (delayMs) => message.nak(delayMs),
+    redeliver: (delayMs) => message.nak(delayMs),
   };
 }
 
-/** We wrote it ourselves: what is JSON is an event. */
+/** Earshot wrote the message itself: whatever is JSON is an event. */
 export function readEvent(body: string): StreamEvent | null {
   try {
     return JSON.parse(body);

@@ -1,23 +1,34 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ConsumerInfo, StoredMsg, StreamInfo } from '@nats-io/jetstream';
 import type { Nats } from '../engines/nats.ts';
-import type { CheckedLog } from '../matching/check-log.ts';
-import { readEvent } from './event-source.ts';
+import { type LoggedEvent, readEvent } from './event-consumer.ts';
 import { eventsStream, matchConsumer } from './events-stream.ts';
-import type { LoggedEvent } from './logged-event.ts';
 
 const fetchesAtOnce = 128;
 const newLeaderWithinMs = 15_000;
 const lookAgainMs = 100;
 
-export function createCheckedLog({ connection, manager }: Nats): CheckedLog {
+export interface LogState {
+  /** Differs when the log was created anew. */
+  readonly createdAt: string;
+  /** Everything up to here was delivered and acknowledged, or left out. */
+  readonly settledThrough: number;
+  /** The last sequence, when nothing waits to be delivered or acknowledged; else null. */
+  readonly idleAt: number | null;
+  /** The node that delivers. */
+  readonly deliverer: string | null;
+  readonly copies: number;
+}
+
+/** The copies of the log on the nodes of a cluster: what they report, and what each of them holds. */
+export function createLogCopies({ connection, manager }: Nats) {
   const { streams, consumers } = manager;
   const stream = () => streams.info(eventsStream);
   const consumer = () => consumers.info(eventsStream, matchConsumer);
   const stepDown = (what: string, payload = '') =>
     connection.request(`$JS.API.${what}`, payload, { timeout: 5_000 });
   return {
-    async state() {
+    async state(): Promise<LogState> {
       const { created, state, config } = await stream();
       const info = await consumer();
       return {
@@ -28,7 +39,11 @@ export function createCheckedLog({ connection, manager }: Nats): CheckedLog {
         copies: config.num_replicas,
       };
     },
-    async fetch(sequences) {
+    /**
+     * Only the leader's copy can be read, so the leadership moves until every copy was read or nothing is missing.
+     * `missing` were found in none of the copies that could be read.
+     */
+    async fetch(sequences: readonly number[]): Promise<{ found: LoggedEvent[]; missing: number[] }> {
       const found: LoggedEvent[] = [];
       const asked = new Set<string>();
       let missing = [...sequences];
@@ -48,7 +63,8 @@ export function createCheckedLog({ connection, manager }: Nats): CheckedLog {
         if (!(await hasNewLeader(stream, asked))) return { found, missing };
       }
     },
-    async changeDeliverer() {
+    /** Has another node deliver from now on. */
+    async changeDeliverer(): Promise<void> {
       const leader = (await consumer()).cluster?.leader ?? '';
       await stepDown(`CONSUMER.LEADER.STEPDOWN.${eventsStream}.${matchConsumer}`);
       await hasNewLeader(consumer, new Set([leader]));
@@ -56,7 +72,9 @@ export function createCheckedLog({ connection, manager }: Nats): CheckedLog {
   };
 }
 
-/** Only the leader answers, so this asks until one does whose copy has not been asked. */
+export type LogCopies = ReturnType<typeof createLogCopies>;
+
+/** Polls until a leader answers that is not in `asked`; false when none does in time. */
 async function hasNewLeader(
   info: () => Promise<Pick<StreamInfo | ConsumerInfo, 'cluster'>>,
   asked: ReadonlySet<string>,
@@ -73,7 +91,7 @@ async function hasNewLeader(
   return false;
 }
 
-/** A message that this copy cannot give, for whatever reason, is left out. */
+/** A message that this copy cannot return, for whatever reason, is left out. */
 async function fetchAll(
   sequences: readonly number[],
   get: (sequence: number) => Promise<StoredMsg | null>,
@@ -90,5 +108,12 @@ async function fetchAll(
 function toLoggedEvent(message: StoredMsg): LoggedEvent {
   const body = message.string();
   const nothing = () => undefined;
-  return { sequence: message.seq, event: readEvent(body), body, deliveries: 1, ack: nothing, again: nothing };
+  return {
+    sequence: message.seq,
+    event: readEvent(body),
+    body,
+    deliveries: 1,
+    ack: nothing,
+    redeliver: nothing,
+  };
 }

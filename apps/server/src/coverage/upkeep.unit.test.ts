@@ -1,6 +1,6 @@
 import { eventually } from '@earshot/testkit';
 import { expect, test } from 'vitest';
-import { recordMatchedThrough } from './matched-through.ts';
+import { recordMatchedThrough } from './upkeep.ts';
 
 test('a time counts as matched when all that was logged at it is, and not before', async () => {
   const progress = { logged: 7, matched: 6, asked: 0 };

@@ -1,0 +1,187 @@
+import type { Logger } from '../observability/logger.ts';
+import { every } from '../runtime/every.ts';
+import { pause } from '../runtime/pause.ts';
+import type { Worker } from '../runtime/worker.ts';
+import type { Database, Sql, Transactions } from './database.ts';
+
+/**
+ * A lease is a row with an epoch that grows with every new holder. The holder renews it every third of its
+ * time to live and stops itself on its own monotonic clock before it can expire; whatever it writes names the
+ * epoch, so a holder that was paused and wakes up late changes nothing.
+ */
+export interface Lease {
+  readonly name: string;
+  readonly epoch: string;
+}
+
+export class LeaseLost extends Error {
+  constructor(lease: Lease) {
+    super(`lease ${lease.name} (epoch ${lease.epoch}) is lost`);
+    this.name = 'LeaseLost';
+  }
+}
+
+export function createLeaseStore(database: Database) {
+  return {
+    /** Null while somebody else holds it. */
+    async acquire(name: string, holder: string, ttlMs: number): Promise<Lease | null> {
+      const row = await database.one<{ epoch: number }>(
+        `insert into leases (name, holder, epoch, expires_at)
+         values ($1, $2, 1, now() + $3 * interval '1 ms')
+         on conflict (name) do update
+           set holder = excluded.holder, epoch = leases.epoch + 1, expires_at = excluded.expires_at
+           where leases.expires_at < now()
+         returning epoch`,
+        [name, holder, ttlMs],
+      );
+      return row && { name, epoch: String(row.epoch) };
+    },
+    /** False when the lease has another holder by now. */
+    async renew(lease: Lease, ttlMs: number): Promise<boolean> {
+      const renewed = await database.run(
+        `update leases set expires_at = now() + $3 * interval '1 ms' where name = $1 and epoch = $2`,
+        [lease.name, lease.epoch, ttlMs],
+      );
+      return renewed === 1;
+    },
+    async release(lease: Lease): Promise<void> {
+      await database.run(
+        `update leases set expires_at = now() - interval '1 second' where name = $1 and epoch = $2`,
+        [lease.name, lease.epoch],
+      );
+    },
+  };
+}
+
+export type LeaseStore = ReturnType<typeof createLeaseStore>;
+
+/** A transaction that changes nothing, and throws LeaseLost, unless the lease is still held. */
+export function fenced<Result>(
+  database: Transactions,
+  lease: Lease,
+  work: (sql: Sql) => Promise<Result>,
+): Promise<Result> {
+  return database.transaction(async (sql) => {
+    await assertLease(sql, lease);
+    return await work(sql);
+  });
+}
+
+/** First statement of a protected write: the share lock keeps the epoch until the commit. */
+export async function assertLease(sql: Sql, lease: Lease): Promise<void> {
+  const row = await sql.one('select 1 from leases where name = $1 and epoch = $2 for share', [
+    lease.name,
+    lease.epoch,
+  ]);
+  if (!row) throw new LeaseLost(lease);
+}
+
+/** Between two attempts to take a lease: until a released lease is taken, nobody does its work. */
+const lookAgainMs = 500;
+
+export interface LeaseOptions {
+  readonly store: LeaseStore;
+  readonly name: string;
+  readonly holder: string;
+  readonly ttlMs: number;
+  /**
+   * Go on while the database does not answer: nobody else can take the lease then either. Only for work that is
+   * harmless when done twice; without this the holder stops before its lease can expire.
+   */
+  readonly outlivesStore?: boolean;
+  readonly log: Logger;
+}
+
+/** Waits for the lease, runs `work` while it is held, and starts over when it was lost. */
+export async function runUnderLease(
+  options: LeaseOptions,
+  signal: AbortSignal,
+  work: (lease: Lease, signal: AbortSignal) => Promise<void>,
+): Promise<void> {
+  const { store, name, holder, ttlMs, log } = options;
+  while (!signal.aborted) {
+    const lease = await store.acquire(name, holder, ttlMs);
+    if (!lease) {
+      await pause(Math.min(ttlMs / 5, lookAgainMs), signal);
+      continue;
+    }
+    log.info({ lease: name, epoch: lease.epoch }, 'lease acquired');
+    await holdWhile(options, lease, signal, work);
+  }
+}
+
+async function holdWhile(
+  options: LeaseOptions,
+  lease: Lease,
+  signal: AbortSignal,
+  work: (lease: Lease, signal: AbortSignal) => Promise<void>,
+): Promise<void> {
+  const { store, log } = options;
+  const held = new AbortController();
+  const both = AbortSignal.any([signal, held.signal]);
+  const renewing = keepRenewing(options, lease, both).then(() => {
+    if (!signal.aborted) log.warn({ lease: lease.name, epoch: lease.epoch }, 'lease lost');
+    held.abort();
+  });
+  try {
+    await work(lease, both);
+  } catch (error) {
+    if (!(error instanceof LeaseLost)) throw error;
+  } finally {
+    held.abort();
+    await renewing;
+    await store.release(lease).catch(() => undefined);
+  }
+}
+
+/** Returns when the signal is aborted or the lease can no longer be proven to be ours. */
+async function keepRenewing(
+  { store, ttlMs, outlivesStore = false }: LeaseOptions,
+  lease: Lease,
+  signal: AbortSignal,
+): Promise<void> {
+  let provenAt = performance.now();
+  while (!signal.aborted) {
+    await pause(ttlMs / 3, signal);
+    if (signal.aborted) return;
+    const askedAt = performance.now();
+    // A database that hangs is treated like one that cannot be reached.
+    const renewed = await Promise.race([
+      store.renew(lease, ttlMs).catch(() => null),
+      pause(ttlMs / 3, signal).then(() => null),
+    ]);
+    if (renewed === false) return;
+    if (renewed === true) provenAt = askedAt;
+    if (!outlivesStore && performance.now() - provenAt > ttlMs * 0.6) return;
+  }
+}
+
+/** What every worker needs that runs on one node of the installation at a time. */
+export interface LeasedWorkerOptions {
+  readonly leases: LeaseStore;
+  readonly node: string;
+  readonly leaseTtlMs: number;
+  readonly log: Logger;
+}
+
+/** A worker that does its work only while it holds the lease of its name. */
+export function createLeasedWorker(
+  { name, outlivesStore = false }: { name: string; outlivesStore?: boolean },
+  { leases, node, leaseTtlMs, log }: LeasedWorkerOptions,
+  work: (lease: Lease, held: AbortSignal) => Promise<void>,
+): Worker {
+  const lease = { store: leases, name, holder: node, ttlMs: leaseTtlMs, outlivesStore, log };
+  return { name, run: (signal) => runUnderLease(lease, signal, work) };
+}
+
+/** Periodic work on one node of the installation at a time: the one that holds the lease of this name. */
+export function everyUnderLease(
+  leases: LeasedWorkerOptions,
+  name: string,
+  everyMs: number,
+  step: (lease: Lease, signal: AbortSignal) => Promise<void>,
+): Worker {
+  return createLeasedWorker({ name }, leases, (lease, held) =>
+    every(name, everyMs, (signal) => step(lease, signal)).run(held),
+  );
+}

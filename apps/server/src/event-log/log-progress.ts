@@ -1,0 +1,37 @@
+import type { Nats } from '../engines/nats.ts';
+import { pause } from '../runtime/pause.ts';
+import type { StreamEvent } from '../upstream/item.ts';
+import { eventsStream, matchConsumer, subjectOf } from './events-stream.ts';
+
+/** Up to which sequence the event log is written, and up to which its events have become matches. */
+export function createMatchProgress({ manager }: Nats) {
+  return {
+    logged: async () => (await manager.streams.info(eventsStream)).state.last_seq,
+    matched: async () => (await manager.consumers.info(eventsStream, matchConsumer)).ack_floor.stream_seq,
+  };
+}
+
+export type MatchProgress = ReturnType<typeof createMatchProgress>;
+
+/** Waits until everything that is in the event log by now has become matches, or the signal is aborted. */
+export async function awaitMatched(
+  progress: MatchProgress,
+  lookEveryMs: number,
+  signal: AbortSignal,
+): Promise<void> {
+  const logged = await progress.logged();
+  while (!signal.aborted && (await progress.matched()) < logged) await pause(lookEveryMs, signal);
+}
+
+/** When the newest event of a source was logged, and when Firehose says that it matched. */
+export interface LastEvent {
+  readonly loggedAt: Date;
+  readonly matchedAt: Date | null;
+}
+
+export async function readLastEvent({ manager }: Nats, sourceId: string): Promise<LastEvent | null> {
+  const last = await manager.streams.getMessage(eventsStream, { last_by_subj: subjectOf(sourceId) });
+  if (!last) return null;
+  const matchedAt = Date.parse(String(last.json<StreamEvent>().payload.raw['matched_at']));
+  return { loggedAt: last.time, matchedAt: Number.isNaN(matchedAt) ? null : new Date(matchedAt) };
+}
