@@ -32,7 +32,7 @@ async function seedLedger(database: Database): Promise<void> {
 }
 
 function askCoverage(database: Database) {
-  const store = createCoverageStore(database, { xRuleDelayMs: 0 });
+  const store = createCoverageStore(database, { ruleDelaysMs: {} });
   const get = getCoverage({ store, rules: { exists: async () => true }, retentionDays: 30, nowMs: Date.now });
   return (request: RequestOf<'GetCoverage'>, accountId = 'acc_1') =>
     get(callOf('GetCoverage', request, accountId));
@@ -43,7 +43,7 @@ const hoursAgo = (hours: number) => new Date(Date.now() - hours * 3_600_000).toI
 /** The history of rule_1, as `state –minutes ago to –minutes ago`. */
 async function history(database: Database, { xRuleDelayMs = 0, hours = 24 } = {}): Promise<string[]> {
   const now = Date.now();
-  const ledger = await createCoverageStore(database, { xRuleDelayMs }).read({
+  const ledger = await createCoverageStore(database, { ruleDelaysMs: { x: xRuleDelayMs } }).read({
     accountId: 'acc_1',
     ruleId: 'rule_1',
     platform: null,

@@ -83,7 +83,7 @@ describe('a rule that vanished upstream', () => {
     await intervals.openCoverage('x:main');
     const coverage = () =>
       createReadCoverage({
-        store: createCoverageStore(world.database, { xRuleDelayMs: 0 }),
+        store: createCoverageStore(world.database, { ruleDelaysMs: {} }),
         retentionDays: 30,
         nowMs: Date.now,
       })({ accountId: 'acc_1', ruleId, platform: null }).then(({ gaps }) =>

@@ -1,5 +1,6 @@
 import type { Platform, Why } from '@earshot/contract';
-import { type Explanation, languages } from '@earshot/query';
+import type { Explanation } from '@earshot/query';
+import { platforms } from '../upstream/platforms.ts';
 import type { ParsedRules } from './parsed-rules.ts';
 import { toWireSpan } from './rule-language.ts';
 
@@ -15,7 +16,7 @@ export function explainMatch(
 ): Why {
   const root = rules.rootOf(match.platform, match.value);
   if (root === null) return nothingKnown;
-  const explanation = languages[match.platform].explain(root, match.raw);
+  const explanation = platforms[match.platform].language.explain(root, match.raw);
   return explanation.state === 'no_match' ? nothingKnown : toWhy(explanation);
 }
 
@@ -41,7 +42,7 @@ export function unexplainedOperators(
 ): string[] {
   const root = rules.rootOf(match.platform, match.value);
   if (root === null) return [];
-  const language = languages[match.platform];
+  const language = platforms[match.platform].language;
   if (language.evaluate(root, match.raw).state !== 'no_match') return [];
   const { nearMisses } = language.explain(root, match.raw);
   return nearMisses.length === 0 ? ['several'] : [...new Set(nearMisses.map(({ field }) => field))];

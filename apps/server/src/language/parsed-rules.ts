@@ -1,5 +1,6 @@
 import type { Platform } from '@earshot/contract';
-import { languages, type Node } from '@earshot/query';
+import type { Node } from '@earshot/query';
+import { platforms } from '../upstream/platforms.ts';
 
 /** Parsed rules, by their registered value: the same few rules are asked for again and again. */
 export interface ParsedRules {
@@ -17,7 +18,7 @@ export function createParsedRules(): ParsedRules {
       const known = remembered.get(key);
       if (known !== undefined) return known;
       if (remembered.size >= rememberedMax) remembered.clear();
-      const { root } = languages[platform].parse(value);
+      const { root } = platforms[platform].language.parse(value);
       remembered.set(key, root);
       return root;
     },
