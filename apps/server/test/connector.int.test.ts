@@ -1,11 +1,10 @@
 import { eventually, type Template } from '@earshot/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { LeaseLost } from '../src/engines/leases.ts';
-import { createConnectorStore } from '../src/ingest/connector-store.sql.ts';
-import type { EndingKind } from '../src/upstream/stream-ending.ts';
-import { createFreeSlot } from '../src/upstream/x/connections.ts';
-import { xProtocol } from '../src/upstream/x/protocol.ts';
-import { createXStream } from '../src/upstream/x/stream.ts';
+import { createSourceStore } from '../src/ingest/source-store.sql.ts';
+import type { EndingKind } from '../src/upstream/upstream-stream.ts';
+import { xProtocol } from '../src/upstream/x/platform.ts';
+import { createEndStaleConnections, createXStream } from '../src/upstream/x/stream.ts';
 import { addRule, coverage, createMemoryLog, open, soon, startIngest } from './ingest-support.ts';
 import { createMigratedTemplate } from './support.ts';
 import { openUpstreamWorld, type UpstreamWorld } from './upstream-world.ts';
@@ -33,10 +32,10 @@ async function stateMetric(ingest: ReturnType<typeof startIngest>): Promise<stri
   return (await ingest.metrics.sourceState.get()).values.map(({ labels }) => String(labels.state));
 }
 
-/** A protocol whose waits on a busy slot, and whose budget, fit into a test. */
+/** A protocol whose waits for a busy connection, and whose budget, fit into a test. */
 const hasty = {
   ...xProtocol,
-  waits: { ...xProtocol.waits, slot: { grows: 'not', firstMs: 200, maxMs: 200 } },
+  waits: { ...xProtocol.waits, connection: { grows: 'not', firstMs: 200, maxMs: 200 } },
 } as const;
 
 describe('what X says inside the stream', () => {
@@ -126,8 +125,8 @@ describe('a connection of a dead process that X still counts', () => {
     await using world = await openUpstreamWorld(template);
     await strand(world);
     const log = createMemoryLog();
-    const freeSlot = createFreeSlot(world.client('x'));
-    await using ingest = startIngest(world, 'x', log, { protocol: hasty, freeSlot });
+    const endStaleConnections = createEndStaleConnections(world.client('x'));
+    await using ingest = startIngest(world, 'x', log, { protocol: hasty, endStaleConnections });
     await eventually(async () => {
       await world.sandbox.posts(['rocket']);
       expect(log.entries).not.toEqual([]);
@@ -139,7 +138,10 @@ describe('a connection of a dead process that X still counts', () => {
   test('control: without the Connections API the slot stays busy', async () => {
     await using world = await openUpstreamWorld(template);
     await strand(world);
-    await using ingest = startIngest(world, 'x', createMemoryLog(), { protocol: hasty, freeSlot: null });
+    await using ingest = startIngest(world, 'x', createMemoryLog(), {
+      protocol: hasty,
+      endStaleConnections: null,
+    });
     await eventually(async () => {
       const [busy] = (await ingest.metrics.streamEndings.get()).values;
       expect(busy?.value).toBeGreaterThan(5);
@@ -152,16 +154,16 @@ describe('a connection of a dead process that X still counts', () => {
     await strand(world);
     let frees = 0;
     let assertions = 0;
-    const connectors = createConnectorStore(world.database);
+    const sources = createSourceStore(world.database);
     await using _ingest = startIngest(world, 'x', createMemoryLog(), {
       protocol: hasty,
-      freeSlot: async () => ++frees,
-      connectors: {
-        ...connectors,
+      endStaleConnections: async () => ++frees,
+      sources: {
+        ...sources,
         async assertHeld(lease) {
           // Somebody took over between our last renewal and now.
           await world.database.run('update leases set epoch = epoch + 1 where name = $1', [lease.name]);
-          await connectors.assertHeld(lease).catch((error: unknown) => {
+          await sources.assertHeld(lease).catch((error: unknown) => {
             expect(error).toBeInstanceOf(LeaseLost);
             assertions++;
             throw error;

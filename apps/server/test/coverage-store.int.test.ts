@@ -5,7 +5,7 @@ import { createCoverageStore } from '../src/coverage/coverage-store.sql.ts';
 import { getCoverage } from '../src/coverage/get-coverage.ts';
 import { coverageOf } from '../src/coverage/ledger.ts';
 import type { Database } from '../src/engines/database.ts';
-import { createSourceStore } from '../src/ingest/source-store.sql.ts';
+import { createCoverageIntervals } from '../src/ingest/coverage-intervals.sql.ts';
 import { callOf } from './call-of.ts';
 import { createMigratedTemplate, openTestDatabase, seedRules } from './support.ts';
 
@@ -32,7 +32,7 @@ async function seedLedger(database: Database): Promise<void> {
 }
 
 function askCoverage(database: Database) {
-  const store = createCoverageStore(database, { xRuleDelayMs: 0 });
+  const store = createCoverageStore(database, { ruleDelaysMs: {} });
   const get = getCoverage({ store, rules: { exists: async () => true }, retentionDays: 30, nowMs: Date.now });
   return (request: RequestOf<'GetCoverage'>, accountId = 'acc_1') =>
     get(callOf('GetCoverage', request, accountId));
@@ -43,7 +43,7 @@ const hoursAgo = (hours: number) => new Date(Date.now() - hours * 3_600_000).toI
 /** The history of rule_1, as `state –minutes ago to –minutes ago`. */
 async function history(database: Database, { xRuleDelayMs = 0, hours = 24 } = {}): Promise<string[]> {
   const now = Date.now();
-  const ledger = await createCoverageStore(database, { xRuleDelayMs }).read({
+  const ledger = await createCoverageStore(database, { ruleDelaysMs: { x: xRuleDelayMs } }).read({
     accountId: 'acc_1',
     ruleId: 'rule_1',
     platform: null,
@@ -140,7 +140,7 @@ describe('an interval', () => {
   test('that a dead process left open is closed at its last proven moment when the next opens', async () => {
     await using world = await openLedger();
     const { database } = world;
-    const store = createSourceStore(database);
+    const store = createCoverageIntervals(database);
     const first = await store.openCoverage('x:main');
     await database.run(`update coverage set from_at = ${minutes(9)}, proven_until = ${minutes(5)}`);
     await store.openCoverage('x:main');
@@ -161,7 +161,7 @@ describe('an interval', () => {
 test('a process that dies while its stream is silent leaves the silence to the gap', async () => {
   await using world = await openLedger();
   const { database } = world;
-  const store = createSourceStore(database);
+  const store = createCoverageIntervals(database);
   const first = await store.openCoverage('x:main');
   await database.run(`update coverage set from_at = ${minutes(9)}`);
   await store.proveCoverage('x:main', first, 120_000);

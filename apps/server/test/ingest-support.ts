@@ -3,14 +3,14 @@ import { eventually } from '@earshot/testkit';
 import { expect } from 'vitest';
 import { createLeaseStore } from '../src/engines/leases.ts';
 import type { EventLog } from '../src/event-log/event-log.ts';
-import { createConnectorStore } from '../src/ingest/connector-store.sql.ts';
+import { createCoverageIntervals } from '../src/ingest/coverage-intervals.sql.ts';
 import { createIngestWorker, type IngestOptions } from '../src/ingest/ingest-worker.ts';
 import { createSourceStore } from '../src/ingest/source-store.sql.ts';
 import { createEvents } from '../src/observability/events.ts';
 import { createMetrics } from '../src/observability/metrics.ts';
-import { firehoseProtocol } from '../src/upstream/firehose/protocol.ts';
+import { firehoseProtocol } from '../src/upstream/firehose/platform.ts';
 import type { StreamEvent } from '../src/upstream/item.ts';
-import { xProtocol } from '../src/upstream/x/protocol.ts';
+import { xProtocol } from '../src/upstream/x/platform.ts';
 import { silentLog } from './support.ts';
 import { rulesOf, runWorker, streamOf, type UpstreamWorld } from './upstream-world.ts';
 
@@ -48,10 +48,10 @@ export function startIngest(
     platform,
     protocol: platform === 'x' ? xProtocol : firehoseProtocol,
     upstream: streamOf(platform, world.client(platform)),
-    freeSlot: null,
-    connectors: createConnectorStore(world.database),
+    endStaleConnections: null,
+    sources: createSourceStore(world.database),
     eventLog,
-    store: createSourceStore(world.database),
+    intervals: createCoverageIntervals(world.database),
     bells: world.bells,
     leases: createLeaseStore(world.database),
     node: 'node-1',

@@ -1,7 +1,7 @@
 import { eventually, type Template } from '@earshot/testkit';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createCoverageIntervals } from '../src/ingest/coverage-intervals.sql.ts';
 import { type ListenOptions, listen } from '../src/ingest/listen.ts';
-import { createSourceStore } from '../src/ingest/source-store.sql.ts';
 import { StreamEnded, type StreamEnding, type StreamFrame } from '../src/upstream/upstream-stream.ts';
 import { createLocalBells } from './local-bells.ts';
 import { createMigratedTemplate, openTestDatabase, seedRules, silentEvents } from './support.ts';
@@ -42,7 +42,7 @@ async function connection(ending: StreamEnding | null, append: ListenOptions['ev
       platform: 'x',
       upstream,
       eventLog: { append, consumedBy: async () => null },
-      store: createSourceStore(database),
+      intervals: createCoverageIntervals(database),
       bells: createLocalBells(),
       events: silentEvents(),
     },

@@ -183,7 +183,7 @@ test.each([
   ['title', readFirehoseUpdate('x:main', '0-1', page({ url: 'https://a.example/', title: '\0' }, ['1']))],
 ])('a U+0000 in the %s of an event does not stop its batch', async (_where, reading) => {
   await using matching = await openMatching();
-  const hostile = reading.kind === 'event' ? [reading.event] : [];
+  const hostile = reading.kind === 'item' ? [reading.item] : [];
   await matching.deliver([...hostile, xEvent(5)]);
   expect(await matching.matches()).toContainEqual({ rule_id: 'rule_1', event_key: xEvent(5).key });
 });

@@ -3,6 +3,7 @@ import { eventually, type Template } from '@earshot/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createCoverageStore } from '../src/coverage/coverage-store.sql.ts';
 import { createReadCoverage } from '../src/coverage/read-coverage.ts';
+import { createCoverageIntervals } from '../src/ingest/coverage-intervals.sql.ts';
 import { createSourceStore } from '../src/ingest/source-store.sql.ts';
 import { createUpstreamClient } from '../src/upstream/client.ts';
 import { slotRows, startRegistrar } from './registrar-support.ts';
@@ -78,11 +79,11 @@ describe('a rule that vanished upstream', () => {
     const first = await registeredAt();
     await world.sandbox.arm({ kind: 'rules_vanish', platform: 'x' });
     await world.sandbox.arm({ kind: 'rules_status', platform: 'x', method: 'POST', status: 503 });
-    const sources = createSourceStore(world.database);
-    await sources.openCoverage('x:main');
+    const intervals = createCoverageIntervals(world.database);
+    await intervals.openCoverage('x:main');
     const coverage = () =>
       createReadCoverage({
-        store: createCoverageStore(world.database, { xRuleDelayMs: 0 }),
+        store: createCoverageStore(world.database, { ruleDelaysMs: {} }),
         retentionDays: 30,
         nowMs: Date.now,
       })({ accountId: 'acc_1', ruleId, platform: null }).then(({ gaps }) =>

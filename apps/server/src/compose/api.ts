@@ -33,6 +33,7 @@ import { updateRule } from '../rules/update-rule.ts';
 import { validateRule } from '../rules/validate-rule.ts';
 import { createCursors } from '../runtime/cursor.ts';
 import { supervise } from '../runtime/supervisor.ts';
+import { ruleDelaysMs } from '../upstream/platforms.ts';
 import { createWebhook } from '../webhooks/create-webhook.ts';
 import { listDeliveries } from '../webhooks/list-deliveries.ts';
 import {
@@ -84,7 +85,7 @@ function handlersOf(
   const cursors = createCursors(installation.cursorSecret);
   const rules = createRuleStore(database);
   const forCoverage = {
-    store: createCoverageStore(database, { xRuleDelayMs: config.xRuleDelayMs }),
+    store: createCoverageStore(database, { ruleDelaysMs: ruleDelaysMs(config) }),
     retentionDays: config.retentionDays,
     nowMs: Date.now,
   };

@@ -3,7 +3,7 @@ import type { RoleName } from '../config.ts';
 import { isRecoverable, recoverGap } from '../coverage/recover-gap.ts';
 import { repairGap } from '../coverage/repair-gap.ts';
 import { createRepairStore } from '../coverage/repair-store.sql.ts';
-import { createRepairWorker, type RepairWorkerOptions } from '../coverage/repair-worker.ts';
+import { createRepairWorker } from '../coverage/repair-worker.ts';
 import { settleReplayed } from '../coverage/replay.ts';
 import { createMatchedThrough, forgetLedger, recordMatchedThrough } from '../coverage/upkeep.ts';
 import { createLeaseStore, everyUnderLease, type LeasedWorkerOptions } from '../engines/leases.ts';
@@ -12,7 +12,7 @@ import { createEventLog } from '../event-log/event-log.ts';
 import { createLogCopies } from '../event-log/log-copies.ts';
 import { createMatchProgress, readLastEvent } from '../event-log/log-progress.ts';
 import { createLogSpace } from '../event-log/log-space.ts';
-import { createConnectorStore } from '../ingest/connector-store.sql.ts';
+import { createCoverageIntervals } from '../ingest/coverage-intervals.sql.ts';
 import { createIngestWorker } from '../ingest/ingest-worker.ts';
 import { createSourceStore } from '../ingest/source-store.sql.ts';
 import { createCheckLog, createSettledStore } from '../matching/check-log.ts';
@@ -27,12 +27,13 @@ import { releaseOldSlots, undoAbandonedCreations, upkeepRules } from '../rules/u
 import { every, type Worker } from '../runtime/worker.ts';
 import { createRegistrarStore } from '../slots/registrar-store.sql.ts';
 import { createRegistrarWorker } from '../slots/registrar-worker.ts';
+import type { Source } from '../upstream/platform.ts';
 import { createDeliverBatch } from '../webhooks/deliver-batch.ts';
 import { createDeliverWorker } from '../webhooks/deliver-worker.ts';
 import { createDeliveryStore } from '../webhooks/delivery-store.sql.ts';
 import { forgetDeliveries } from '../webhooks/list-deliveries.ts';
 import { openSender, type Shared, secretBoxOf } from './shared.ts';
-import { openSources, type Source } from './sources.ts';
+import { openSources } from './sources.ts';
 
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
@@ -82,10 +83,10 @@ function sourceWorkers(shared: Shared, source: Source): Worker[] {
       ...common,
       upstream: source.stream,
       protocol: source.protocol,
-      freeSlot: source.freeSlot,
-      connectors: createConnectorStore(database),
+      endStaleConnections: source.endStaleConnections,
+      sources: createSourceStore(database),
+      intervals: createCoverageIntervals(database),
       eventLog: createEventLog(nats),
-      store: createSourceStore(database),
       random: Math.random,
     }),
     ...repairWorkers(shared, source),
@@ -93,35 +94,44 @@ function sourceWorkers(shared: Shared, source: Source): Worker[] {
 }
 
 /** Under leases of their own: a slow search must not keep the stream waiting. */
-function repairWorkers(shared: Shared, source: Source): Worker[] {
+function repairWorkers(shared: Shared, { id: sourceId, platform, repair }: Source): Worker[] {
   const { config, database, nats } = shared;
-  const common = { ...shared, sourceId: source.id, store: createRepairStore(database) };
-  const repair = repairOf(shared, source);
-  if (repair)
-    return [createRepairWorker({ ...common, ...leasesOf(shared), repair, pace: config.upstreamPace })];
-  if (source.repair) return [];
-  const replayed = { ...common, lastEvent: (sourceId: string) => readLastEvent(nats, sourceId) };
-  return [
-    everyUnderLease(leasesOf(shared), `replay:${source.id}`, 1_000, (lease) =>
-      settleReplayed(replayed, lease),
-    ),
-  ];
-}
-
-/** By recovery where the plan has it, else by searching, as far as that may cost something. */
-function repairOf(shared: Shared, { id: sourceId, repair }: Source): RepairWorkerOptions['repair'] | null {
-  const { config, database, nats, installation, events } = shared;
-  const mayRecover = config.xPlan === 'enterprise';
-  if (!repair || !(mayRecover || config.xSearchPostsPerDay > 0)) return null;
-  const common = { sourceId, store: createRepairStore(database), eventLog: createEventLog(nats), events };
-  return (work, signal) => {
-    if (mayRecover && isRecoverable(work.gap, Date.now())) {
-      return recoverGap({ ...common, recovery: repair.recovery }, work, signal);
+  const common = { ...shared, sourceId, platform, store: createRepairStore(database) };
+  switch (repair.by) {
+    case 'nothing':
+      return [];
+    case 'replay': {
+      const replayed = { ...common, lastEvent: (id: string) => readLastEvent(nats, id) };
+      return [
+        everyUnderLease(leasesOf(shared), `replay:${sourceId}`, 1_000, (lease) =>
+          settleReplayed(replayed, lease),
+        ),
+      ];
     }
-    const searching = { ...common, search: repair.search, installation: installation.id, nowMs: Date.now };
-    const limits = { postsPerDay: config.xSearchPostsPerDay, pace: config.upstreamPace };
-    return repairGap({ ...searching, ...limits }, work, signal);
-  };
+    case 'fetching': {
+      const pace = config.upstreamPace;
+      const fetching = {
+        ...common,
+        ...repair,
+        eventLog: createEventLog(nats),
+        installation: shared.installation.id,
+        nowMs: Date.now,
+        pace,
+      };
+      const { recovery } = repair;
+      return [
+        createRepairWorker({
+          ...common,
+          ...leasesOf(shared),
+          pace,
+          repair: (work, signal) =>
+            recovery && isRecoverable(work.gap, recovery, Date.now())
+              ? recoverGap({ ...fetching, recovery }, work, signal)
+              : repairGap(fetching, work, signal),
+        }),
+      ];
+    }
+  }
 }
 
 function matchWorkers(shared: Shared): Worker[] {

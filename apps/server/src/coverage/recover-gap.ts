@@ -1,32 +1,28 @@
+import type { Platform } from '@earshot/contract';
 import type { Lease } from '../engines/leases.ts';
 import type { EventLog } from '../event-log/event-log.ts';
 import type { Events } from '../observability/events.ts';
-import type { StreamEvent } from '../upstream/item.ts';
+import type { Item } from '../upstream/item.ts';
+import type { Recovery } from '../upstream/platform.ts';
 import { readItem } from '../upstream/read-item.ts';
 import { UpstreamUnavailable } from '../upstream/upstream-rules.ts';
 import { StreamEnded } from '../upstream/upstream-stream.ts';
 import { deliveryDelayMs } from './repair-gap.ts';
 import type { Gap, RepairStore } from './repair-store.sql.ts';
 
-/** X replays what its stream delivered, or would have: an Enterprise product, for the last 24 hours. */
-export interface Recovery {
-  /** Records as the stream has them; the end of the job is the end of the iteration, anything else throws. */
-  records(from: Date, to: Date, signal: AbortSignal): AsyncIterable<string>;
-}
-
-const recoverableForMs = 23 * 3_600_000;
 const appendedTogether = 100;
 
 export interface RecoverGapOptions {
   readonly sourceId: string;
-  readonly recovery: Recovery;
+  readonly platform: Platform;
+  readonly recovery: Pick<Recovery, 'records'>;
   readonly store: Pick<RepairStore, 'settleWhole'>;
   readonly eventLog: EventLog;
   readonly events: Events;
 }
 
-export function isRecoverable(gap: Gap, nowMs: number): boolean {
-  return nowMs - gap.from.getTime() < recoverableForMs;
+export function isRecoverable(gap: Gap, { reachesBackMs }: Recovery, nowMs: number): boolean {
+  return nowMs - gap.from.getTime() < reachesBackMs;
 }
 
 /**
@@ -34,20 +30,20 @@ export function isRecoverable(gap: Gap, nowMs: number): boolean {
  * is not used: nothing tells when it is through, and this does.
  */
 export async function recoverGap(
-  { sourceId, recovery, store, eventLog, events }: RecoverGapOptions,
+  { sourceId, platform, recovery, store, eventLog, events }: RecoverGapOptions,
   { gap, lease }: { gap: Gap; lease: Lease },
   signal: AbortSignal,
 ): Promise<boolean> {
   const from = new Date(gap.from.getTime() - deliveryDelayMs);
-  let read: StreamEvent[] = [];
+  let read: Item[] = [];
   const append = async () => {
-    await Promise.all(read.map((event) => eventLog.append(event, null)));
+    await Promise.all(read.map((item) => eventLog.append(item, null)));
     read = [];
   };
   try {
     for await (const text of recovery.records(from, gap.to, signal)) {
-      const event = readItem({ platform: 'x', sourceId, events }, { text });
-      if (event) read.push(event);
+      const item = readItem({ platform, sourceId, events }, { text, upstreamId: null });
+      if (item) read.push(item);
       if (read.length >= appendedTogether) await append();
     }
     await append();

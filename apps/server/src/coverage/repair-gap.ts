@@ -1,23 +1,21 @@
+import type { Platform } from '@earshot/contract';
 import type { Lease } from '../engines/leases.ts';
 import type { EventLog } from '../event-log/event-log.ts';
 import type { Events } from '../observability/events.ts';
 import { pause } from '../runtime/worker.ts';
 import { slotTag } from '../slots/slot.ts';
-import type { StreamEvent } from '../upstream/item.ts';
-import type { PostSearch } from '../upstream/post-search.ts';
+import type { Item } from '../upstream/item.ts';
+import type { PostSearch } from '../upstream/platform.ts';
 import { readItem } from '../upstream/read-item.ts';
 import { planRepair } from './plan-repair.ts';
 import type { Gap, RepairProgress, RepairStore, WaitingRepair } from './repair-store.sql.ts';
 
 /** The stream delivers up to some seconds late: what was written shortly before the gap may have fallen into it. */
 export const deliveryDelayMs = 10_000;
-const pageMin = 10;
-const pageMax = 100;
-/** 450 calls in 15 minutes. */
-const betweenCallsMs = 2_000;
 
 export interface RepairGapOptions {
   readonly sourceId: string;
+  readonly platform: Platform;
   readonly installation: string;
   readonly search: PostSearch;
   readonly store: RepairStore;
@@ -40,19 +38,19 @@ export async function repairGap(
   { gap, lease }: { gap: Gap; lease: Lease },
   signal: AbortSignal,
 ): Promise<boolean> {
-  const { store, sourceId, nowMs } = options;
+  const { store, sourceId, search, nowMs } = options;
   if (!gap.planned) {
     const slots = await store.affectedSlots(sourceId, gap);
     const ageMs = nowMs() - gap.from.getTime();
     await store.plan(
       lease,
       gap,
-      slots.map((slot) => planRepair(slot, ageMs)),
+      slots.map((slot) => planRepair(search, slot, ageMs)),
     );
   }
   for (let next = await store.nextWaiting(gap); next; next = await store.nextWaiting(gap)) {
     if (signal.aborted) return false;
-    if (planRepair(next, nowMs() - gap.from.getTime()).state === 'impossible') {
+    if (planRepair(search, next, nowMs() - gap.from.getTime()).state === 'impossible') {
       const tooOld = {
         nextToken: null,
         matches: 0,
@@ -62,13 +60,13 @@ export async function repairGap(
       await store.recordProgress(lease, gap, next.slotId, tooOld);
       continue;
     }
-    const size = Math.min(pageMax, options.postsPerDay - (await store.spentToday()));
-    if (size < pageMin) {
+    const size = Math.min(search.pageSize.max, options.postsPerDay - (await store.spentToday()));
+    if (size < search.pageSize.min) {
       await store.recordWaiting(lease, gap, 'budget_exhausted');
       return false;
     }
     await repairPage(options, { gap, lease, size }, next, signal);
-    await pause(betweenCallsMs / options.pace, signal);
+    await pause(search.callIntervalMs / options.pace, signal);
   }
   await store.settle(lease, gap);
   return true;
@@ -80,23 +78,28 @@ async function repairPage(
   repair: WaitingRepair,
   signal: AbortSignal,
 ): Promise<void> {
-  const { store, search, eventLog, events, sourceId } = options;
+  const { store, search, eventLog, events, sourceId, platform, installation } = options;
   const { slotId, value, since, nextToken: token } = repair;
   const from = new Date(Math.max(gap.from.getTime() - deliveryDelayMs, since.getTime()));
-  const page = await search.page({ value, from, to: gap.to, size, token }, signal);
+  // The slot's own tag, as in an item of the stream: from here on it takes the same way.
+  const rule = { id: `search:${slotId}`, tag: slotTag(installation, slotId) };
+  const page = await search.page({ value, rule, from, to: gap.to, size, token }, signal);
   if (page.kind === 'refused') {
     await store.recordProgress(lease, gap, slotId, afterRefusal(repair));
     events.searchRefused({ sourceId, slotId, words: page.words });
     return;
   }
-  await store.recordSpent(page.records.length);
-  const found = page.records.flatMap((record) => toEvent(options, slotId, record) ?? []);
-  await Promise.all(found.map((event) => eventLog.append(event, null)));
+  await store.recordSpent(page.items.length);
+  const found = page.items.flatMap((wire): Item[] => {
+    const item = readItem({ platform, sourceId, events }, wire);
+    return item ? [{ ...item, via: 'search' }] : [];
+  });
+  await Promise.all(found.map((item) => eventLog.append(item, null)));
   const state = page.next === null ? 'done' : 'waiting';
-  const matches = repair.matches + found.filter((event) => isWithin(gap, event)).length;
+  const matches = repair.matches + found.filter((item) => isWithin(gap, item)).length;
   const because = state === 'waiting' && repair.because === startedOver ? startedOver : null;
   await store.recordProgress(lease, gap, slotId, { nextToken: page.next, matches, state, because });
-  events.gapSearched({ sourceId, slotId, posts: page.records.length });
+  events.gapSearched({ sourceId, slotId, posts: page.items.length });
 }
 
 const startedOver = 'started_over';
@@ -109,19 +112,7 @@ function afterRefusal({ nextToken, because }: WaitingRepair): RepairProgress {
     : { nextToken: null, matches: 0, state: 'impossible', because: 'search_refused' };
 }
 
-/** Like an event of the stream, with the slot's own tag: from here on it takes the same way. */
-function toEvent(
-  { sourceId, installation, events }: RepairGapOptions,
-  slotId: string,
-  record: Record<string, unknown>,
-): StreamEvent | null {
-  const rule = { id: `search:${slotId}`, tag: slotTag(installation, slotId) };
-  const text = JSON.stringify({ ...record, matching_rules: [rule] });
-  const event = readItem({ platform: 'x', sourceId, events }, { text });
-  return event && { ...event, via: 'search' };
-}
-
-function isWithin(gap: Gap, { payload }: StreamEvent): boolean {
+function isWithin(gap: Gap, { payload }: Item): boolean {
   const at = Date.parse(payload.published_at ?? '');
   return at >= gap.from.getTime() && at <= gap.to.getTime();
 }

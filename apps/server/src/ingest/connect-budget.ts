@@ -1,37 +1,33 @@
 import type { Lease } from '../engines/leases.ts';
 import { pause } from '../runtime/worker.ts';
-import { type CallLimit, roomAt, type SpentCalls, spend, waitMsAt } from '../slots/call-budget.ts';
-import type { ConnectorStore } from './connector-store.ts';
-
-/** The attempts to connect that a source has left, whatever its stream does: a storm of cuts cannot use up more. */
-export interface ConnectBudget {
-  /** Until the next attempt fits; 0 when it does now. Near the end the attempts are spread over the window. */
-  waitMs(): number;
-  /** Waits for its turn and writes the attempt down. */
-  take(signal: AbortSignal): Promise<void>;
-}
+import { type CallLimit, roomAt, type SpentCalls, spend, waitMsAt } from '../upstream/call-budget.ts';
+import type { SourceStore } from './source-store.sql.ts';
 
 export interface ConnectBudgetOptions {
   readonly sourceId: string;
   readonly limit: CallLimit;
-  readonly store: ConnectorStore;
+  readonly sources: Pick<SourceStore, 'connectsMade' | 'recordConnect'>;
   readonly lease: Lease;
 }
 
-/** Knows what former holders of the source spent. */
-export async function openConnectBudget(options: ConnectBudgetOptions): Promise<ConnectBudget> {
-  const { sourceId, limit, store, lease } = options;
-  const made = await store.connectsMade(sourceId, limit);
+/**
+ * The attempts to connect that a source has left, whatever its stream does: a storm of cuts cannot use up more. It knows
+ * what former holders of the source spent.
+ */
+export async function openConnectBudget({ sourceId, limit, sources, lease }: ConnectBudgetOptions) {
+  const made = await sources.connectsMade(sourceId, limit);
   const now = performance.now();
   let spent: SpentCalls = made.map((agoMs) => now - agoMs);
   const waitMs = () => connectWaitMs(limit, spent, performance.now());
   return {
+    /** Until the next attempt fits; 0 when it does now. Near the end the attempts are spread over the window. */
     waitMs,
-    async take(signal) {
+    /** Waits for its turn and writes the attempt down. */
+    async take(signal: AbortSignal): Promise<void> {
       for (let ms = waitMs(); ms > 0 && !signal.aborted; ms = waitMs()) await pause(ms, signal);
       if (signal.aborted) return;
       spent = spend(limit, spent, performance.now());
-      await store.recordConnect(lease, sourceId, limit);
+      await sources.recordConnect(lease, sourceId, limit);
     },
   };
 }

@@ -1,11 +1,12 @@
 import type { Platform } from '@earshot/contract';
 import { describe, expect, test } from 'vitest';
-import { type SpentCalls, spend } from '../slots/call-budget.ts';
-import { firehoseProtocol } from '../upstream/firehose/protocol.ts';
-import type { StreamEnding } from '../upstream/stream-ending.ts';
-import { xProtocol } from '../upstream/x/protocol.ts';
+import { type SpentCalls, spend } from '../upstream/call-budget.ts';
+import { firehoseProtocol } from '../upstream/firehose/platform.ts';
+import type { Protocol } from '../upstream/protocol.ts';
+import type { StreamEnding } from '../upstream/upstream-stream.ts';
+import { xProtocol } from '../upstream/x/platform.ts';
 import { connectWaitMs } from './connect-budget.ts';
-import { afterEnding, afterOpening, newConnector, type Protocol } from './connector.ts';
+import { afterEnding, afterOpening, newConnector } from './connector.ts';
 
 const hourMs = 3_600_000;
 

@@ -1,17 +1,10 @@
 import type { Platform } from '@earshot/contract';
 import { describe, expect, test } from 'vitest';
-import { firehoseProtocol } from '../upstream/firehose/protocol.ts';
-import { type EndingKind, endingKinds, type StreamEnding } from '../upstream/stream-ending.ts';
-import { xProtocol } from '../upstream/x/protocol.ts';
-import {
-  afterEnding,
-  afterOpening,
-  newConnector,
-  type Protocol,
-  type SourceState,
-  sourceStates,
-  steadyAfterMs,
-} from './connector.ts';
+import { firehoseProtocol } from '../upstream/firehose/platform.ts';
+import { type Protocol, type SourceState, sourceStates } from '../upstream/protocol.ts';
+import { type EndingKind, endingKinds, type StreamEnding } from '../upstream/upstream-stream.ts';
+import { xProtocol } from '../upstream/x/platform.ts';
+import { afterEnding, afterOpening, newConnector, steadyAfterMs } from './connector.ts';
 
 const protocols: Record<Platform, Protocol> = { x: xProtocol, firehose: firehoseProtocol };
 
@@ -25,7 +18,7 @@ interface Row {
   /** The first wait after an established stream, if another. */
   readonly openedFirstMs?: number;
   readonly wakes?: true;
-  readonly freesSlotFrom?: number;
+  readonly endsStaleFrom?: number;
 }
 
 const exact = (shows: SourceState, ms: number): Row => ({
@@ -52,7 +45,7 @@ const shared = {
     lastMs: 900_000,
     jitter: 60_000,
   },
-  slot_busy: { shows: 'slot_busy', ...slot, freesSlotFrom: 2 },
+  slot_busy: { shows: 'slot_busy', ...slot, endsStaleFrom: 2 },
   displaced: { shows: 'reconnecting', ...slot },
   no_rules: { ...exact('no_rules', 30_000), wakes: true },
   rules_invalid: { ...exact('rules_invalid', 30_000), wakes: true },
@@ -125,7 +118,7 @@ test.each(pairs)('%s: what follows %s, whatever was shown before', (platform, ki
     expect(after.next).toEqual({
       delayMs: ms,
       wakes: row.wakes ?? false,
-      freesSlot: index + 1 >= (row.freesSlotFrom ?? Number.POSITIVE_INFINITY),
+      endsStaleConnections: index + 1 >= (row.endsStaleFrom ?? Number.POSITIVE_INFINITY),
       explainsGap: explaining.has(kind),
     });
     const least = row.jitter === 'exact' ? ms : Math.max(row.jitter ?? 0, Math.round(ms / 2));

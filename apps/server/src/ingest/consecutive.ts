@@ -2,22 +2,18 @@
  * Remembers in which order things began and how far, counted from the start, all of them are done. The
  * position moves only over consecutive completions (I1).
  */
-export interface Consecutive {
-  begin(id: string): { done(): void };
-  /** The last id before which nothing is open; the start value until the first is done. */
-  position(): string | null;
-}
+export type Consecutive = ReturnType<typeof createConsecutive>;
 
-export function createConsecutive(start: string | null): Consecutive {
+export function createConsecutive(start: string | null) {
   const open: Array<{ id: string; isDone: boolean }> = [];
   let head = 0;
   let position = start;
   return {
-    begin(id) {
+    begin(id: string) {
       const entry = { id, isDone: false };
       open.push(entry);
       return {
-        done() {
+        done(): void {
           entry.isDone = true;
           for (let next = open[head]; next?.isDone; next = open[head]) {
             position = next.id;
@@ -30,6 +26,7 @@ export function createConsecutive(start: string | null): Consecutive {
         },
       };
     },
+    /** The last id before which nothing is open; the start value until the first is done. */
     position: () => position,
   };
 }

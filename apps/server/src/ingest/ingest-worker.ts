@@ -5,25 +5,25 @@ import type { EventLog } from '../event-log/event-log.ts';
 import type { Events } from '../observability/events.ts';
 import type { Checkpoint } from '../runtime/checkpoint.ts';
 import { pause, type Worker } from '../runtime/worker.ts';
+import type { Source } from '../upstream/platform.ts';
+import type { Protocol, SourceState } from '../upstream/protocol.ts';
 import { StreamEnded, type StreamEnding, type UpstreamStream } from '../upstream/upstream-stream.ts';
 import { openConnectBudget } from './connect-budget.ts';
-import { afterEnding, afterOpening, type NextAttempt, newConnector, type Protocol } from './connector.ts';
-import type { ConnectorStore } from './connector-store.ts';
+import { afterEnding, afterOpening, type NextAttempt, newConnector } from './connector.ts';
+import type { CoverageIntervals } from './coverage-intervals.sql.ts';
 import { type ListenOptions, listen } from './listen.ts';
-import { createShowState } from './show-state.ts';
-import type { SourceStore } from './source-store.ts';
-import { watchVolume } from './watch-volume.ts';
+import type { ShownState, SourceStore } from './source-store.sql.ts';
+import { watchVolume } from './volume.ts';
 
 export interface IngestOptions extends LeasedWorkerOptions {
   readonly sourceId: string;
   readonly platform: Platform;
   readonly protocol: Protocol;
   readonly upstream: UpstreamStream;
-  /** Ends connections that take the place of our own; null where the upstream has no such thing. */
-  readonly freeSlot: ((signal: AbortSignal) => Promise<number>) | null;
+  readonly endStaleConnections: Source['endStaleConnections'];
   readonly eventLog: EventLog;
-  readonly store: SourceStore;
-  readonly connectors: ConnectorStore;
+  readonly intervals: CoverageIntervals;
+  readonly sources: Omit<SourceStore, 'announce'>;
   readonly bells: Bells;
   readonly random: () => number;
   readonly events: Events;
@@ -42,16 +42,16 @@ export function createIngestWorker(options: IngestOptions): Worker {
 
 /** The shell around connector.ts: it connects, tells how that ended, and does what it is told. */
 async function keepListening(options: IngestOptions, lease: Lease, signal: AbortSignal): Promise<void> {
-  const { platform, sourceId, protocol, connectors, bells, events, random, minuteMs = 60_000 } = options;
+  const { platform, sourceId, protocol, sources, bells, events, random, minuteMs = 60_000 } = options;
   using bell = bells.listen('streams');
-  const budget = await openConnectBudget({ sourceId, limit: protocol.connects, store: connectors, lease });
+  const budget = await openConnectBudget({ sourceId, limit: protocol.connects, sources, lease });
   const show = createShowState(options, lease);
   let connector = newConnector;
   let openedAt: number | null = null;
   using volume = watchVolume({
     ...options,
-    usual: await connectors.usualPerMinute(sourceId),
-    keep: (usual) => connectors.recordUsual(lease, sourceId, usual),
+    usual: await sources.usualPerMinute(sourceId),
+    keep: (usual) => sources.recordUsual(lease, sourceId, usual),
     wasOpen: () => openedAt !== null && performance.now() - openedAt >= minuteMs,
     minuteMs,
   });
@@ -75,8 +75,8 @@ async function keepListening(options: IngestOptions, lease: Lease, signal: Abort
     events.streamEnded({ platform, sourceId, kind: ending.kind, retryInMs: delayMs, detail });
     void show({ state: connector.shows, detail, nextAttemptInMs: delayMs });
     if (after.next.explainsGap) {
-      // Awaited: later it would speak of the next interval. Written again if the database is away and it lasts.
-      await connectors.explainGap(lease, sourceId, ending.kind).catch(() => undefined);
+      // Awaited: later it would name the next interval. If the database is away it is written after the next attempt.
+      await options.intervals.explainGap(lease, sourceId, ending.kind).catch(() => undefined);
     }
     await beforeNext(options, { lease, bell, signal }, { ...after.next, delayMs });
   }
@@ -91,21 +91,19 @@ interface Holding {
 
 async function beforeNext(options: IngestOptions, holding: Holding, next: NextAttempt): Promise<void> {
   const { signal, bell } = holding;
-  if (next.freesSlot) await freeSlot(options, holding);
+  if (next.endsStaleConnections) await endStaleConnections(options, holding);
   if (next.wakes) await bell.wait(next.delayMs, signal);
   else await pause(next.delayMs, signal);
 }
 
-/** Only under a lease that is proven at this moment: what X still counts is then the stream of a dead process. */
-async function freeSlot(
-  { freeSlot: free, connectors, sourceId, events }: IngestOptions,
-  { lease, signal }: Holding,
-): Promise<void> {
-  if (!free) return;
-  await connectors.assertHeld(lease);
-  // It failed like the connection before it: the next attempt tells.
-  const count = await free(signal).catch(() => 0);
-  if (count > 0) events.slotFreed({ sourceId, count });
+/** Only under a lease that is proven at this moment: what the upstream still counts is then of a dead process. */
+async function endStaleConnections(options: IngestOptions, { lease, signal }: Holding): Promise<void> {
+  const { sources, sourceId, events } = options;
+  if (!options.endStaleConnections) return;
+  await sources.assertHeld(lease);
+  // When it fails, the next attempt to connect tells.
+  const count = await options.endStaleConnections(signal).catch(() => 0);
+  if (count > 0) events.staleConnectionsEnded({ sourceId, count });
 }
 
 async function listenOnce(
@@ -119,4 +117,23 @@ async function listenOnce(
     if (error instanceof StreamEnded) return { ending: error.ending, detail: error.message };
     throw error;
   }
+}
+
+/**
+ * Shows people what a source is doing: in the database each time, in log and metrics on a change. Resolves when it
+ * is written, or could not be: the stream must not suffer because the database is away.
+ */
+export function createShowState(
+  options: IngestOptions,
+  lease: Lease,
+): (shown: ShownState) => Promise<unknown> {
+  const { platform, sourceId, sources, events } = options;
+  let before: SourceState = 'starting';
+  let writing: Promise<unknown> = Promise.resolve();
+  return (shown) => {
+    if (shown.state !== before) events.sourceStateChanged({ platform, sourceId, from: before, ...shown });
+    before = shown.state;
+    writing = writing.then(() => sources.recordState(lease, sourceId, shown)).catch(() => undefined);
+    return writing;
+  };
 }

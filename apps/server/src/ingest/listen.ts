@@ -4,17 +4,18 @@ import type { EventLog } from '../event-log/event-log.ts';
 import type { Events } from '../observability/events.ts';
 import type { Checkpoint } from '../runtime/checkpoint.ts';
 import { createEventLoopYield } from '../runtime/concurrency.ts';
-import type { StreamEvent } from '../upstream/item.ts';
+import type { Item } from '../upstream/item.ts';
+import { platforms } from '../upstream/platforms.ts';
 import { dropItem, readItem } from '../upstream/read-item.ts';
 import { StreamEnded, type StreamEnding, type UpstreamStream } from '../upstream/upstream-stream.ts';
 import { type Consecutive, createConsecutive } from './consecutive.ts';
+import type { CoverageIntervals } from './coverage-intervals.sql.ts';
 import { createReadingLag, type ReadingLag } from './reading-lag.ts';
-import type { SourceStore } from './source-store.ts';
-import { createWakefulness } from './wakefulness.ts';
+import { createSuspensionDetector } from './suspension.ts';
 
-/** Events between the socket and the log's acknowledgement. When it is full, the socket waits. */
+/** Items between the socket and the log's acknowledgement. When it is full, the socket waits. */
 const inFlightMax = 256;
-/** How long a shutdown waits for a log that does not take events. What is given up is on the ledger, or resumed. */
+/** How long a shutdown waits for a log that does not take items. What is given up is on the ledger, or resumed. */
 const giveUpAfterMs = 3_000;
 /** The ledger promises the ends of a gap to within 2 s, also after a crash: half of it leaves room for a slow moment. */
 const proveEveryMs = 1_000;
@@ -24,7 +25,7 @@ export interface ListenOptions {
   readonly platform: Platform;
   readonly upstream: UpstreamStream;
   readonly eventLog: EventLog;
-  readonly store: SourceStore;
+  readonly intervals: Omit<CoverageIntervals, 'explainGap'>;
   readonly bells: Bells;
   readonly events: Events;
   readonly onOpened?: () => void;
@@ -36,9 +37,9 @@ export interface ListenOptions {
  * returns; a shutdown waits for the log only a moment.
  */
 export async function listen(options: ListenOptions, signal: AbortSignal): Promise<void> {
-  const { sourceId, upstream, eventLog, store } = options;
+  const { sourceId, upstream, eventLog, intervals } = options;
   const after = await eventLog.consumedBy(sourceId);
-  const since = await store.uncoveredSince(sourceId);
+  const since = await intervals.uncoveredSince(sourceId);
   const consumed = createConsecutive(after);
   const logFailed = new AbortController();
   using giveUp = abortLater(signal, giveUpAfterMs);
@@ -55,9 +56,9 @@ export async function listen(options: ListenOptions, signal: AbortSignal): Promi
       if (frame.kind === 'opened') {
         await coverage.open();
       } else if (frame.kind !== 'alive') {
-        const event = frame.kind === 'item' ? readItem(options, frame) : dropItem(options, frame.kind);
+        const item = frame.kind === 'item' ? readItem(options, frame) : dropItem(options, frame.kind);
         options.checkpoint?.('ingest.read');
-        if (event) await appender.append(event);
+        if (item) await appender.append(item);
         // A burst fills the buffers of the socket: matching and leases must have their turn meanwhile.
         await yieldIfDue();
       }
@@ -78,13 +79,13 @@ export async function listen(options: ListenOptions, signal: AbortSignal): Promi
 }
 
 interface Appender {
-  append(event: StreamEvent): Promise<void>;
+  append(item: Item): Promise<void>;
   drained(): Promise<void>;
-  /** Age of the oldest event that is not in the log: still on its way, or turned down. 0 without one. */
+  /** Age of the oldest item that is not in the log: still on its way, or turned down. 0 without one. */
   behindMs(): number;
 }
 
-/** A window of appends: hands the next event over as soon as there is room, in the order of arrival. */
+/** A window of appends: hands the next item over as soon as there is room, in the order of arrival. */
 function createAppender(
   { eventLog, events, checkpoint }: ListenOptions,
   consumed: Consecutive,
@@ -93,18 +94,18 @@ function createAppender(
   const inFlight = new Map<Promise<void>, number>();
   let turnedDownAt = Number.POSITIVE_INFINITY;
   return {
-    async append(event) {
+    async append(item) {
       if (inFlight.size >= inFlightMax) await Promise.race(inFlight.keys());
       if (logFailed.signal.aborted) return;
-      const entry = consumed.begin(event.upstreamEventId);
+      const entry = consumed.begin(item.upstreamEventId);
       const arrivedAt = performance.now();
       const appending: Promise<void> = eventLog
-        .append(event, consumed.position(), giveUp)
+        .append(item, consumed.position(), giveUp)
         .then(
           () => {
             checkpoint?.('ingest.appended');
             entry.done();
-            events.eventLogged(event.platform);
+            events.eventLogged(item.platform);
           },
           () => {
             turnedDownAt = Math.min(turnedDownAt, arrivedAt);
@@ -126,30 +127,30 @@ function createAppender(
 
 /** The interval on the ledger: opened when the upstream accepts, proven while it lasts, closed at its end. */
 function createCoverage(
-  { store, sourceId, platform, bells, events, onOpened, checkpoint }: ListenOptions,
+  { intervals, sourceId, platform, bells, events, onOpened, checkpoint }: ListenOptions,
   { appender, lag }: { appender: Appender; lag: ReadingLag },
   from: string,
 ) {
   let id: number | null = null;
   let timer: NodeJS.Timeout | undefined;
-  let asleepMs = () => 0;
+  let uncertainMs = () => 0;
+  const { sendsKeepAlives } = platforms[platform];
   let heardAt = 0;
   return {
     heard(): void {
       heardAt = performance.now();
     },
     async open(): Promise<void> {
-      id = await store.openCoverage(sourceId);
+      id = await intervals.openCoverage(sourceId);
       const coverageId = id;
-      const wakefulness = createWakefulness(() => performance.now());
-      asleepMs = () => wakefulness.asleepMs();
+      const suspension = createSuspensionDetector(() => performance.now());
+      uncertainMs = () => suspension.uncertainMs();
       timer = setInterval(() => {
-        // Heard is not kept. And a missed proof only makes the ledger more careful than the truth.
+        // What was heard but is not in the log yet is not covered. A proof left out makes a gap longer, never shorter.
         const behindMs = Math.max(appender.behindMs(), lag.behindMs());
-        if (!wakefulness.look() || behindMs > proveEveryMs) return;
-        // A quiet tap of Firehose sends nothing at all; what it missed is resumed anyway.
-        const silentMs = platform === 'x' ? performance.now() - heardAt : 0;
-        store.proveCoverage(sourceId, coverageId, silentMs).then(
+        if (!suspension.check() || behindMs > proveEveryMs) return;
+        const silentMs = sendsKeepAlives ? performance.now() - heardAt : 0;
+        intervals.proveCoverage(sourceId, coverageId, silentMs).then(
           () => checkpoint?.('ingest.proven'),
           () => undefined,
         );
@@ -162,8 +163,8 @@ function createCoverage(
     async close(ending: StreamEnding): Promise<void> {
       clearInterval(timer);
       const silentMs = ending.kind === 'stalled' ? ending.silentMs : 0;
-      const uncoveredMs = Math.max(silentMs, appender.behindMs(), lag.behindMs(), asleepMs());
-      if (id !== null) await store.closeCoverage(sourceId, id, { because: ending.kind, uncoveredMs });
+      const uncoveredMs = Math.max(silentMs, appender.behindMs(), lag.behindMs(), uncertainMs());
+      if (id !== null) await intervals.closeCoverage(sourceId, id, { because: ending.kind, uncoveredMs });
     },
   };
 }

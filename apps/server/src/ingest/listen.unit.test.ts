@@ -3,8 +3,8 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { createLocalBells } from '../../test/local-bells.ts';
 import { silentEvents } from '../../test/support.ts';
 import { StreamEnded, type StreamFrame } from '../upstream/upstream-stream.ts';
+import type { CoverageEnd } from './coverage-intervals.sql.ts';
 import { listen } from './listen.ts';
-import type { CoverageEnd } from './source-store.ts';
 
 const post = (id: number): StreamFrame => ({
   kind: 'item',
@@ -24,7 +24,7 @@ async function endOf(
       platform: 'x',
       upstream: { open: frames },
       eventLog: { append, consumedBy: async () => null },
-      store: {
+      intervals: {
         openCoverage: async () => 1,
         proveCoverage: async () => undefined,
         closeCoverage: async (_sourceId, _coverageId, end) => void (closed = end),

@@ -3,19 +3,12 @@
  * the buffers of the socket, and a connection that is reset takes them along: nobody ever read them. Only a reader
  * that has to wait for more has read everything.
  */
-export interface ReadingLag {
-  /** The reader is done with what it had, and waits for more. */
-  waits(): void;
-  /** Something came, or the end. */
-  came(): void;
-  /** Since when something may lie unread, as far back as that. */
-  behindMs(): number;
-}
+export type ReadingLag = ReturnType<typeof createReadingLag>;
 
 /** Something that lies in the socket comes sooner. */
 const waitMinMs = 2;
 
-export function createReadingLag(nowMs: () => number): ReadingLag {
+export function createReadingLag(nowMs: () => number) {
   let waitsSince: number | null = nowMs();
   let caughtUpAt = nowMs();
   const look = () => {
@@ -24,13 +17,16 @@ export function createReadingLag(nowMs: () => number): ReadingLag {
     return now;
   };
   return {
-    waits() {
+    /** The reader is done with what it had, and waits for more. */
+    waits(): void {
       waitsSince = nowMs();
     },
-    came() {
+    /** Something came, or the end. */
+    came(): void {
       look();
       waitsSince = null;
     },
+    /** Since when something may lie unread, as far back as that. */
     behindMs: () => look() - caughtUpAt,
   };
 }

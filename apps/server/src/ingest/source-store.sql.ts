@@ -1,7 +1,9 @@
 import type { Platform } from '@earshot/contract';
-import { createCoverageIntervals } from '../coverage/coverage-intervals.sql.ts';
 import type { Database } from '../engines/database.ts';
-import type { SourceStore } from './source-store.ts';
+import { assertLease, fenced, type Lease } from '../engines/leases.ts';
+import { callsMade, recordCall } from '../slots/upstream-calls.ts';
+import type { CallLimit } from '../upstream/call-budget.ts';
+import type { SourceState } from '../upstream/protocol.ts';
 
 export interface ConfiguredSource {
   readonly id: string;
@@ -12,15 +14,25 @@ export interface ConfiguredSource {
   readonly draining?: boolean;
 }
 
-export interface SourceRegistry {
-  /** Writes down which sources this node is configured with, so that every node can place slots on them. */
-  announce(sources: readonly ConfiguredSource[]): Promise<void>;
+/** What people see of a source. */
+export interface ShownState {
+  readonly state: SourceState;
+  readonly detail: string | null;
+  readonly nextAttemptInMs: number | null;
 }
 
-export function createSourceStore(database: Database): SourceStore & SourceRegistry {
+export type SourceStore = ReturnType<typeof createSourceStore>;
+
+const detailLengthMax = 500;
+
+/**
+ * The rows of sources: which ones there are, and what the ingest worker of each leaves for people and for its
+ * successor. What takes a lease throws LeaseLost without it.
+ */
+export function createSourceStore(database: Database) {
   return {
-    ...createCoverageIntervals(database),
-    async announce(sources) {
+    /** Writes down which sources this node is configured with, so that every node can place slots on them. */
+    async announce(sources: readonly ConfiguredSource[]): Promise<void> {
       for (const { id, platform, capacity, draining = false } of sources) {
         await database.run(
           `insert into sources (id, platform, capacity, configured_capacity, enabled) values ($1, $2, $3, $3, $4)
@@ -32,5 +44,36 @@ export function createSourceStore(database: Database): SourceStore & SourceRegis
         );
       }
     },
+    /** Attempts to connect that may still count, in ms ago, oldest first. */
+    async connectsMade(sourceId: string, limit: CallLimit): Promise<number[]> {
+      const calls = await callsMade(database, sourceId);
+      return calls.filter(({ bucket }) => bucket === limit.bucket).map(({ agoMs }) => agoMs);
+    },
+    /** Before the attempt: one too many on the list is harmless, one too few is not. */
+    recordConnect: (lease: Lease, sourceId: string, limit: CallLimit) =>
+      fenced(database, lease, (sql) => recordCall(sql, sourceId, limit)),
+    assertHeld: (lease: Lease) => assertLease(database, lease),
+    recordState: (lease: Lease, sourceId: string, { state, detail, nextAttemptInMs }: ShownState) =>
+      fenced(database, lease, (sql) =>
+        sql.run(
+          `update sources set state = $2, state_detail = $3,
+             state_since = case when state = $2 then state_since else now() end,
+             next_attempt_at = now() + $4 * interval '1 ms', updated_at = now()
+           where id = $1`,
+          [sourceId, state, detail?.slice(0, detailLengthMax) ?? null, nextAttemptInMs],
+        ),
+      ),
+    /** The usual volume of the source's stream, as a former holder found it. */
+    async usualPerMinute(sourceId: string): Promise<number | null> {
+      const row = await database.one<{ usual: number | null }>(
+        'select usual_per_minute as usual from sources where id = $1',
+        [sourceId],
+      );
+      return row?.usual ?? null;
+    },
+    recordUsual: (lease: Lease, sourceId: string, perMinute: number) =>
+      fenced(database, lease, (sql) =>
+        sql.run('update sources set usual_per_minute = $2 where id = $1', [sourceId, perMinute]),
+      ),
   };
 }

@@ -1,5 +1,6 @@
 import type { Platform, Why } from '@earshot/contract';
-import { type Explanation, languages, type Node } from '@earshot/query';
+import type { Explanation, Node } from '@earshot/query';
+import { platforms } from '../upstream/platforms.ts';
 import { toWireSpan } from './rule-language.ts';
 
 const rememberedMax = 10_000;
@@ -16,7 +17,7 @@ export function createParsedRules() {
       const known = remembered.get(key);
       if (known !== undefined) return known;
       if (remembered.size >= rememberedMax) remembered.clear();
-      const { root } = languages[platform].parse(value);
+      const { root } = platforms[platform].language.parse(value);
       remembered.set(key, root);
       return root;
     },
@@ -35,7 +36,7 @@ export function explainMatch(
 ): Why {
   const root = rules.rootOf(match.platform, match.value);
   if (root === null) return nothingKnown;
-  const explanation = languages[match.platform].explain(root, match.raw);
+  const explanation = platforms[match.platform].language.explain(root, match.raw);
   return explanation.state === 'no_match' ? nothingKnown : toWhy(explanation);
 }
 
@@ -61,7 +62,7 @@ export function unexplainedOperators(
 ): string[] {
   const root = rules.rootOf(match.platform, match.value);
   if (root === null) return [];
-  const language = languages[match.platform];
+  const language = platforms[match.platform].language;
   if (language.evaluate(root, match.raw).state !== 'no_match') return [];
   const { nearMisses } = language.explain(root, match.raw);
   return nearMisses.length === 0 ? ['several'] : [...new Set(nearMisses.map(({ field }) => field))];

@@ -1,5 +1,6 @@
 import type { AnswerOf, Platform, SyntaxGuide, Violation, WireDiagnostic } from '@earshot/contract';
-import { type Diagnostic, languages, type Span } from '@earshot/query';
+import type { Diagnostic, Span } from '@earshot/query';
+import { platforms } from '../upstream/platforms.ts';
 
 type WireFix = WireDiagnostic['fixes'][number];
 
@@ -11,7 +12,7 @@ export interface CheckedValue {
 
 /** Everything the rule language says about a value, in the words of the interface. */
 export function checkValue(platform: Platform, value: string): CheckedValue {
-  const { canonical, diagnostics } = languages[platform].validate(value);
+  const { canonical, diagnostics } = platforms[platform].language.validate(value);
   return { canonical, diagnostics: diagnostics.map(toWire) };
 }
 
@@ -19,14 +20,14 @@ export function toViolation(platform: Platform, { code, message, span, fixes }: 
   return { field: `overrides.${platform}`, code, message, span, fixes };
 }
 
-export function syntaxGuides(platforms: readonly Platform[]): AnswerOf<'PlatformSyntax'>['platforms'] {
+export function syntaxGuides(listed: readonly Platform[]): AnswerOf<'PlatformSyntax'>['platforms'] {
   const guides: AnswerOf<'PlatformSyntax'>['platforms'] = {};
-  for (const platform of platforms) guides[platform] = toWireGuide(platform);
+  for (const platform of listed) guides[platform] = toWireGuide(platform);
   return guides;
 }
 
 function toWireGuide(platform: Platform): SyntaxGuide {
-  const { platform: _, operators, pitfalls, examples, ...rest } = languages[platform].guide();
+  const { platform: _, operators, pitfalls, examples, ...rest } = platforms[platform].language.guide();
   return {
     ...rest,
     operators: operators.map((operator) => ({ ...operator, examples: [...operator.examples] })),

@@ -141,9 +141,9 @@ function streamEvents(log: Logger, metrics: Metrics) {
       if (source.isQuiet) log.warn(source, 'the stream is open and brings far less than usual');
       else log.info(source, 'the stream brings what it usually does');
     },
-    slotFreed(slot: { sourceId: string; count: number }) {
-      metrics.slotsFreed.inc(slot.count);
-      log.warn(slot, 'dead connections ended that took the place of our stream');
+    staleConnectionsEnded(stale: { sourceId: string; count: number }) {
+      metrics.slotsFreed.inc(stale.count);
+      log.warn(stale, 'dead connections ended that took the place of our stream');
     },
     eventLogged(platform: string) {
       metrics.eventsLogged.inc({ platform });

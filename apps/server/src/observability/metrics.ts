@@ -1,3 +1,4 @@
+import { platforms } from '@earshot/contract';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 
 /** Why an upstream item did not become an event or a match: a closed list, every series present at zero. */
@@ -35,7 +36,7 @@ export function createMetrics() {
   }
   for (const because of ['gone', 'failing']) metrics.webhooksDisabled.inc({ because }, 0);
   for (const fate of ['found', 'recovered', 'lost']) metrics.logHoles.inc({ fate }, 0);
-  for (const platform of ['x', 'firehose']) {
+  for (const platform of platforms) {
     for (const reason of dropReasons) metrics.itemsDropped.inc({ platform, reason }, 0);
     metrics.eventsLogged.inc({ platform }, 0);
     metrics.matchesStored.inc({ platform }, 0);

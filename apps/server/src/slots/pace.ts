@@ -1,6 +1,5 @@
 import type { Lease } from '../engines/leases.ts';
 import { pause } from '../runtime/worker.ts';
-import { type CallKind, type UpstreamCall, UpstreamUnavailable } from '../upstream/upstream-rules.ts';
 import {
   type CallLimit,
   collectMsAt,
@@ -9,7 +8,8 @@ import {
   type SpentCalls,
   spend,
   waitMsAt,
-} from './call-budget.ts';
+} from '../upstream/call-budget.ts';
+import { type CallKind, type UpstreamCall, UpstreamUnavailable } from '../upstream/upstream-rules.ts';
 import type { CallStore } from './slot-store.ts';
 
 /** A caller can wait this long for its turn without noticing. */

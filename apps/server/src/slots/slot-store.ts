@@ -1,5 +1,5 @@
 import type { Lease } from '../engines/leases.ts';
-import type { CallLimit } from './call-budget.ts';
+import type { CallLimit } from '../upstream/call-budget.ts';
 import type { Problem, Slot } from './slot.ts';
 
 /** What a registrar needs. Every change names the lease and throws LeaseLost when its epoch has passed. */

@@ -1,5 +1,5 @@
 import type { Sql } from '../engines/database.ts';
-import type { CallLimit } from './call-budget.ts';
+import type { CallLimit } from '../upstream/call-budget.ts';
 
 /** The database's clock alone is asked, so the clocks of nodes need not agree. */
 export async function recordCall(sql: Sql, sourceId: string, limit: CallLimit): Promise<void> {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { readFrames } from './firehose/read-frames.ts';
+import { readFrames } from './firehose/stream.ts';
 import { StreamEnded, type StreamFrame } from './upstream-stream.ts';
 import { splitLines } from './x/split-lines.ts';
 

@@ -1,5 +1,5 @@
 import { Agent, type Dispatcher, errors, request } from 'undici';
-import { retryAfterMs } from './retry-after.ts';
+import { secondsOf } from '../runtime/retry-after.ts';
 import { UpstreamUnavailable } from './upstream-rules.ts';
 import { StreamEnded } from './upstream-stream.ts';
 
@@ -10,12 +10,7 @@ export interface UpstreamClientOptions {
   readonly name: string;
 }
 
-export interface UpstreamClient extends AsyncDisposable {
-  /** A call that answers with JSON (or nothing). Throws UpstreamUnavailable when nobody knows what happened. */
-  call(method: 'GET' | 'POST' | 'DELETE', path: string, options: CallOptions): Promise<UpstreamAnswer>;
-  /** Opens a long answer. Throws StreamEnded when the upstream cannot be reached. */
-  open(path: string, options: OpenOptions): Promise<Dispatcher.ResponseData>;
-}
+export type UpstreamClient = ReturnType<typeof createUpstreamClient>;
 
 export interface CallOptions {
   readonly body?: unknown;
@@ -38,11 +33,16 @@ export interface UpstreamAnswer {
 const answerWithinMs = 10_000;
 const userAgent = 'earshot/0.1';
 
-export function createUpstreamClient({ baseUrl, token, name }: UpstreamClientOptions): UpstreamClient {
+export function createUpstreamClient({ baseUrl, token, name }: UpstreamClientOptions) {
   const agent = new Agent({ connect: { timeout: answerWithinMs } });
   const headers = { authorization: `Bearer ${token}`, 'user-agent': userAgent };
   return {
-    async call(method, path, { body, signal }) {
+    /** A call that answers with JSON (or nothing). Throws UpstreamUnavailable when nobody knows what happened. */
+    async call(
+      method: 'GET' | 'POST' | 'DELETE',
+      path: string,
+      { body, signal }: CallOptions,
+    ): Promise<UpstreamAnswer> {
       try {
         const answer = await request(new URL(path, baseUrl), {
           method,
@@ -62,7 +62,11 @@ export function createUpstreamClient({ baseUrl, token, name }: UpstreamClientOpt
         throw new UpstreamUnavailable(`${name} did not answer`, { cause: error });
       }
     },
-    async open(path, { headers: more, silenceMaxMs, signal }) {
+    /** Opens a long answer. Throws StreamEnded when the upstream cannot be reached. */
+    async open(
+      path: string,
+      { headers: more, silenceMaxMs, signal }: OpenOptions,
+    ): Promise<Dispatcher.ResponseData> {
       try {
         return await request(new URL(path, baseUrl), {
           dispatcher: agent,
@@ -79,7 +83,7 @@ export function createUpstreamClient({ baseUrl, token, name }: UpstreamClientOpt
         );
       }
     },
-    async [Symbol.asyncDispose]() {
+    async [Symbol.asyncDispose](): Promise<void> {
       await agent.destroy();
     },
   };
@@ -104,9 +108,27 @@ export async function* streamChunks(
     }
     throw new StreamEnded({ kind: 'dropped' }, 'the connection broke', error);
   } finally {
-    // Destroyed, never ended politely: a half-open socket would keep the upstream's only slot.
+    // Destroyed, never ended politely: a half-open socket would keep the only connection that the upstream allows.
     body.destroy();
   }
+}
+
+/** Longer than any upstream's window (x.md §5.2); what a header says beyond that is not believed. */
+const waitMaxMs = 15 * 60_000;
+
+/**
+ * The wait that an answer asks for: `retry-after` in seconds, or X's `x-rate-limit-reset`. X sends the latter
+ * with every answer, so it means something only on a 429.
+ */
+export function retryAfterMs(
+  answer: { statusCode: number; headers: Readonly<Record<string, string | string[] | undefined>> },
+  nowMs: number,
+): number | null {
+  const bounded = (ms: number) => Math.min(waitMaxMs, Math.max(0, ms));
+  const after = secondsOf(answer.headers['retry-after']);
+  if (after !== null) return bounded(after * 1_000);
+  const reset = answer.statusCode === 429 ? secondsOf(answer.headers['x-rate-limit-reset']) : null;
+  return reset === null ? null : bounded(reset * 1_000 - nowMs);
 }
 
 function parseJson(text: string): unknown {

@@ -1,11 +1,14 @@
 import type { Platform } from '@earshot/contract';
 import type { Events } from '../observability/events.ts';
 import type { DropReason } from '../observability/metrics.ts';
-import { readFirehoseUpdate } from './firehose/item.ts';
-import { fitForLog } from './fit-for-log.ts';
-import type { StreamEvent } from './item.ts';
-import { StreamEnded } from './upstream-stream.ts';
-import { type Reading, readXRecord } from './x/item.ts';
+import type { Item } from './item.ts';
+import { platforms } from './platforms.ts';
+import { StreamEnded, type WireItem } from './upstream-stream.ts';
+
+/** Below this many characters of wire text an item fits: a list of empty rule ids grows most, eleven times. */
+const surelyFitsLength = 30_000;
+/** The event log takes messages up to 512 KiB. */
+const itemBytesMax = 400 * 1024;
 
 export interface ItemSource {
   readonly sourceId: string;
@@ -13,20 +16,13 @@ export interface ItemSource {
   readonly events: Events;
 }
 
-export interface WireItem {
-  readonly text: string;
-  /** X has it in the text. */
-  readonly upstreamId?: string | null;
-}
-
-/** What a platform sent, as the log takes it; null for what cannot be kept, which is counted. */
-export function readItem(source: ItemSource, { text, upstreamId }: WireItem): StreamEvent | null {
+/** What a platform sent, as the event log takes it; null for what cannot be kept, which is counted. */
+export function readItem(source: ItemSource, wire: WireItem): Item | null {
   const { platform, sourceId } = source;
-  const reading: Reading =
-    platform === 'x' ? readXRecord(sourceId, text) : readFirehoseUpdate(sourceId, upstreamId ?? '', text);
+  const reading = platforms[platform].readItem(sourceId, wire);
   switch (reading.kind) {
-    case 'event':
-      return fitForLog(reading.event, text.length) ?? dropItem(source, 'too_large');
+    case 'item':
+      return fitItem(reading.item, wire.text.length) ?? dropItem(source, 'too_large');
     case 'control':
       // The server normally closes after a control message, but dead open sockets were seen.
       throw new StreamEnded(reading.ending, `the upstream says ${reading.words}`);
@@ -38,4 +34,15 @@ export function readItem(source: ItemSource, { text, upstreamId }: WireItem): St
 export function dropItem({ platform, events }: ItemSource, reason: DropReason): null {
   events.itemDropped({ platform, reason });
   return null;
+}
+
+/** An item that is too large for the event log is shortened where its platform can; null when it is still too large. */
+export function fitItem(item: Item, wireLength: number): Item | null {
+  if (wireLength <= surelyFitsLength || bytesOf(item) <= itemBytesMax) return item;
+  const shorter = platforms[item.platform].shortenItem?.(item);
+  return shorter && bytesOf(shorter) <= itemBytesMax ? shorter : null;
+}
+
+function bytesOf(item: Item): number {
+  return Buffer.byteLength(JSON.stringify(item));
 }

@@ -1,7 +1,3 @@
-import type { StreamEnding } from './stream-ending.ts';
-
-export type { StreamEnding } from './stream-ending.ts';
-
 /** The stream of one source, as its ingest worker needs it. */
 export interface UpstreamStream {
   /** Yields frames until the stream ends; throws StreamEnded however it ends, also when it never opened. */
@@ -18,11 +14,57 @@ export interface StreamStart {
 export type StreamFrame =
   /** The upstream accepted the connection: from now on nothing is missed. */
   | { readonly kind: 'opened' }
-  | { readonly kind: 'item'; readonly upstreamId: string | null; readonly text: string }
+  | ({ readonly kind: 'item' } & WireItem)
   /** A keep-alive. */
   | { readonly kind: 'alive' }
   /** Longer than anything we take; its content was skipped. */
   | { readonly kind: 'too_large' };
+
+/** An item as it came over the wire. */
+export interface WireItem {
+  readonly text: string;
+  /** Where the protocol names the item outside of its text; else null. */
+  readonly upstreamId: string | null;
+}
+
+/** How a stream ends, or fails to open, by what has to happen next. The gap that follows bears it as its reason. */
+export const endingKinds = [
+  'dropped',
+  'stalled',
+  'finished',
+  'unreachable',
+  'failing',
+  'rate_limited',
+  /** The upstream counts another connection as ours. */
+  'slot_busy',
+  /** Somebody else ended our connection: another one of ours, or a person. */
+  'displaced',
+  'slow_reader',
+  'no_rules',
+  'rules_invalid',
+  'provisioning',
+  'no_credit',
+  'spend_cap',
+  'usage_cap',
+  'credentials',
+  'bad_request',
+  /** The state of the account or app does not allow streams. */
+  'degraded',
+  'log_unavailable',
+  'stopped',
+] as const;
+
+export type EndingKind = (typeof endingKinds)[number];
+
+export type StreamEnding =
+  /** `silentMs`: since the last byte; whatever happened in that time was not heard. */
+  | { readonly kind: 'stalled'; readonly silentMs: number }
+  | { readonly kind: 'failing'; readonly status: number }
+  | { readonly kind: 'rate_limited'; readonly retryAfterMs: number | null }
+  | { readonly kind: Exclude<EndingKind, 'stalled' | 'failing' | 'rate_limited'> };
+
+/** Every reason that a gap of the coverage can have: an ending, or what no stream can say of itself. */
+export const gapReasons = [...endingKinds, 'not_listening_yet', 'process_died', 'rule_missing'] as const;
 
 export class StreamEnded extends Error {
   readonly ending: StreamEnding;

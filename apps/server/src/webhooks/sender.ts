@@ -1,5 +1,5 @@
 import { Agent, type Dispatcher, request } from 'undici';
-import { parseRetryAfterMs } from '../runtime/backoff.ts';
+import { parseRetryAfterMs } from '../runtime/retry-after.ts';
 import { type Attempt, type AttemptOutcome, outcomeOf } from './endpoint-state.ts';
 import {
   AddressNotAllowed,

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, test, vi } from 'vitest';
 import { type Handler, startEndpoint } from '../../test/web-endpoint.ts';
-import { parseRetryAfterMs } from '../runtime/backoff.ts';
+import { parseRetryAfterMs } from '../runtime/retry-after.ts';
 import { createSender } from './sender.ts';
 
 vi.setConfig({ testTimeout: 60_000 });

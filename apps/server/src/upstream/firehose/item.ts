@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
-import { storableText } from '../storable-text.ts';
-import type { Reading } from '../x/item.ts';
+import { type Item, type Reading, storableText } from '../item.ts';
 
 const optionalText = z.string().nullish();
 
@@ -45,12 +44,12 @@ export function readFirehoseUpdate(sourceId: string, upstreamEventId: string, te
   const { document } = update;
   const ruleIds = update.query_ids ?? (update.query_id ? [update.query_id] : []);
   return {
-    kind: 'event',
-    event: {
+    kind: 'item',
+    item: {
       platform: 'firehose',
       sourceId,
       upstreamEventId,
-      key: eventKey(update),
+      key: itemKey(update),
       day: new Date(matchedAt).toISOString().slice(0, 10),
       platformPostId: document.url,
       rules: ruleIds.map((upstreamRuleId) => ({ upstreamRuleId, tag: null })),
@@ -68,7 +67,7 @@ export function readFirehoseUpdate(sourceId: string, upstreamEventId: string, te
 }
 
 /** The same change of a page, seen on two taps or replayed, has the same key. */
-function eventKey({ document }: Update): string {
+function itemKey({ document }: Update): string {
   const content = [
     document.url,
     document.title ?? null,
@@ -88,4 +87,14 @@ function publishedAt(text: string | null | undefined): string | null {
   if (!text) return null;
   const time = Date.parse(/(?:Z|[+-]\d\d:?\d\d)$/.test(text) ? text : `${text}Z`);
   return Number.isNaN(time) ? null : new Date(time).toISOString();
+}
+
+/** Without the text of the whole page, which some plans of Firehose send: of a large item it is most. */
+export function withoutPageText(item: Item): Item {
+  const document: unknown = item.payload.raw['document'];
+  if (typeof document !== 'object' || document === null || !('markdown' in document)) return item;
+  const { markdown, ...kept } = document;
+  const raw = { ...item.payload.raw, document: kept };
+  const text = item.payload.text === markdown ? null : item.payload.text;
+  return { ...item, payload: { ...item.payload, text, raw } };
 }

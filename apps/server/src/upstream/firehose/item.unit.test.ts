@@ -29,8 +29,8 @@ function read(record: unknown, id = '0-1') {
 
 function eventOf(record: unknown) {
   const reading = read(record);
-  if (reading.kind !== 'event') throw new Error(`read as ${JSON.stringify(reading)}`);
-  return reading.event;
+  if (reading.kind !== 'item') throw new Error(`read as ${JSON.stringify(reading)}`);
+  return reading.item;
 }
 
 describe('an update', () => {
@@ -163,9 +163,9 @@ test('hostile input never throws, and what becomes an event carries no names of 
       ),
       (text) => {
         const reading = readFirehoseUpdate('firehose:main', '0-1', text);
-        if (reading.kind !== 'event') return;
-        expect(Object.keys(reading.event.payload.raw)).toEqual(['matched_at', 'document']);
-        expect(reading.event.platformPostId).not.toContain('\0');
+        if (reading.kind !== 'item') return;
+        expect(Object.keys(reading.item.payload.raw)).toEqual(['matched_at', 'document']);
+        expect(reading.item.platformPostId).not.toContain('\0');
       },
     ),
     { numRuns: 1_000 },

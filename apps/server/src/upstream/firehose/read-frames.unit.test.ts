@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { StreamEnded, type StreamEnding, type StreamFrame } from '../upstream-stream.ts';
-import { readFrames } from './read-frames.ts';
+import { readFrames } from './stream.ts';
 
 async function read(chunks: readonly Uint8Array[]): Promise<{ frames: StreamFrame[]; ending: StreamEnding }> {
   async function* given() {

@@ -1,12 +1,29 @@
-import type { StreamEnding } from '../stream-ending.ts';
+import { z } from 'zod';
+import type { StreamEnding } from '../upstream-stream.ts';
 
 /** X's problem object. Its `detail` is free text and decides nothing. */
-export interface XProblem {
-  readonly type?: string | null | undefined;
-  readonly title?: string | null | undefined;
-  readonly detail?: string | null | undefined;
-  readonly connection_issue?: string | null | undefined;
-  readonly disconnect_type?: string | null | undefined;
+export const problemSchema = z.looseObject({
+  type: z.string().nullish(),
+  title: z.string().nullish(),
+  detail: z.string().nullish().catch(null),
+  connection_issue: z.string().nullish(),
+  disconnect_type: z.string().nullish(),
+});
+
+export type XProblem = Partial<z.output<typeof problemSchema>>;
+
+const bodySchema = z.union([z.looseObject({ errors: z.array(problemSchema).min(1) }), problemSchema]);
+
+/** The problem of an error body, which stands at the top level or inside `errors`. */
+export function problemOf(body: unknown): XProblem {
+  const parsed = bodySchema.safeParse(body);
+  if (!parsed.success) return {};
+  const { errors, ...top } = parsed.data;
+  return Array.isArray(errors) && !('type' in top && top.type) ? (errors[0] ?? {}) : top;
+}
+
+export function problemIn(body: unknown, type: string): boolean {
+  return problemType(problemOf(body).type) === type;
 }
 
 /** Before a stream: X refused with this status. */

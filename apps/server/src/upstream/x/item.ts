@@ -1,10 +1,7 @@
 import type { MatchPayload } from '@earshot/contract';
 import { z } from 'zod';
-import type { DropReason } from '../../observability/metrics.ts';
-import type { MatchedRule, StreamEvent } from '../item.ts';
-import { storableText } from '../storable-text.ts';
-import type { StreamEnding } from '../stream-ending.ts';
-import { endingOfX } from './ending.ts';
+import { type Item, type MatchedRule, type Reading, storableText } from '../item.ts';
+import { endingOfX, problemSchema, type XProblem } from './ending.ts';
 
 const snowflakeEpochMs = 1_288_834_974_657n;
 
@@ -28,17 +25,6 @@ const recordSchema = z.looseObject({
 
 type PostRecord = z.output<typeof recordSchema>;
 
-export type Reading =
-  | { readonly kind: 'event'; readonly event: StreamEvent }
-  | { readonly kind: 'control'; readonly ending: StreamEnding; readonly words: string }
-  | { readonly kind: 'dropped'; readonly reason: DropReason };
-
-const problemSchema = z.looseObject({
-  title: optionalText,
-  type: optionalText,
-  disconnect_type: optionalText,
-  connection_issue: optionalText,
-});
 /** Wrapped in `errors`, or bare. */
 const controlSchema = z.union([
   z.looseObject({ errors: z.tuple([problemSchema], z.unknown()) }).transform(({ errors }) => errors[0]),
@@ -54,7 +40,7 @@ export function readXRecord(sourceId: string, text: string): Reading {
     return { kind: 'dropped', reason: 'not_json' };
   }
   const record = recordSchema.safeParse(json);
-  if (record.success) return { kind: 'event', event: toEvent(sourceId, record.data) };
+  if (record.success) return { kind: 'item', item: toItem(sourceId, record.data) };
   const control = controlSchema.safeParse(json);
   if (control.success && !hasData(json)) return toControl(control.data, text);
   return { kind: 'dropped', reason: 'unknown_shape' };
@@ -66,12 +52,12 @@ function hasData(json: unknown): boolean {
 
 const wordsLengthMax = 300;
 
-function toControl(problem: z.output<typeof problemSchema>, text: string): Reading {
+function toControl(problem: XProblem, text: string): Reading {
   const words = problem.disconnect_type ?? problem.title ?? problem.type ?? text;
   return { kind: 'control', ending: endingOfX(problem, null), words: words.slice(0, wordsLengthMax) };
 }
 
-function toEvent(sourceId: string, record: PostRecord): StreamEvent {
+function toItem(sourceId: string, record: PostRecord): Item {
   const { matching_rules: matchingRules, ...raw } = record;
   const { id } = record.data;
   const rules: MatchedRule[] = matchingRules.map((rule) => ({

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { EndingKind } from '../stream-ending.ts';
+import type { EndingKind } from '../upstream-stream.ts';
 import { readXRecord } from './item.ts';
 
 const post = {
@@ -22,8 +22,8 @@ function read(record: unknown) {
 
 function eventOf(record: unknown) {
   const reading = read(record);
-  if (reading.kind !== 'event') throw new Error(`read as ${JSON.stringify(reading)}`);
-  return reading.event;
+  if (reading.kind !== 'item') throw new Error(`read as ${JSON.stringify(reading)}`);
+  return reading.item;
 }
 
 describe('a post', () => {
@@ -137,7 +137,7 @@ describe('what is no post', () => {
   });
 
   test('a post with partial errors is a post all the same', () => {
-    expect(read({ ...post, errors: [{ title: 'Not Found Error' }] }).kind).toBe('event');
+    expect(read({ ...post, errors: [{ title: 'Not Found Error' }] }).kind).toBe('item');
   });
 
   test.each([
@@ -187,9 +187,9 @@ test('hostile input never throws, and what becomes an event has a day and fits i
   fc.assert(
     fc.property(anything, (text) => {
       const reading = readXRecord('x:main', text);
-      if (reading.kind !== 'event') return;
-      expect(reading.event.day).toMatch(/^\d{4}-\d\d-\d\d$/);
-      expect(JSON.parse(JSON.stringify(reading.event))).toEqual(reading.event);
+      if (reading.kind !== 'item') return;
+      expect(reading.item.day).toMatch(/^\d{4}-\d\d-\d\d$/);
+      expect(JSON.parse(JSON.stringify(reading.item))).toEqual(reading.item);
     }),
     { numRuns: 1_000 },
   );

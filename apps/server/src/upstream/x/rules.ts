@@ -8,8 +8,7 @@ import {
   type UpstreamRules,
   UpstreamUnavailable,
 } from '../upstream-rules.ts';
-import { problemType } from './ending.ts';
-import { problemIn } from './problem.ts';
+import { problemIn, problemType } from './ending.ts';
 
 const path = '/2/tweets/search/stream/rules';
 const credentialRetryMs = 60_000;

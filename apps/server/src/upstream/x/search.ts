@@ -1,8 +1,9 @@
+import { searchability } from '@earshot/query';
 import { z } from 'zod';
 import type { UpstreamClient } from '../client.ts';
-import type { PostSearch, SearchAsked, SearchPage } from '../post-search.ts';
+import type { PostSearch, SearchAsked, SearchFidelity, SearchPage } from '../platform.ts';
 import { UpstreamUnavailable } from '../upstream-rules.ts';
-import { problemOf } from './problem.ts';
+import { problemOf } from './ending.ts';
 import { fields } from './stream.ts';
 
 const path = '/2/tweets/search/recent';
@@ -21,6 +22,11 @@ type Includes = NonNullable<z.output<typeof pageSchema>['includes']>;
 /** Recent search: seven days back, newest first. Its times are whole seconds, so the window is widened to them. */
 export function createXSearch(client: UpstreamClient): PostSearch {
   return {
+    reachesBackMs: 7 * 24 * 3_600_000,
+    pageSize: { min: 10, max: 100 },
+    // 450 calls in 15 minutes.
+    callIntervalMs: 2_000,
+    fidelityOf,
     async page(asked, signal) {
       const answer = await client.call('GET', `${path}?${parametersOf(asked)}`, { signal });
       const { status, body, retryAfterMs } = answer;
@@ -33,9 +39,21 @@ export function createXSearch(client: UpstreamClient): PostSearch {
           retryAfterMs: retryAfterMs ?? (credential ? credentialRetryMs : null),
         });
       }
-      return toPage(page.data);
+      return toPage(page.data, asked.rule);
     },
   };
+}
+
+/** Search has fewer operators than the stream, takes shorter values, and finds less. */
+function fidelityOf(value: string): SearchFidelity {
+  const verdict = searchability(value);
+  if (!verdict.searchable) {
+    const because =
+      verdict.operator === null ? 'value_too_long_to_search' : `no_search_for_${verdict.operator}`;
+    return { searchable: false, because };
+  }
+  const ofWords = verdict.hasWords ? ['retweets_missing', 'quoted_text_not_searched', 'accents_ignored'] : [];
+  return { searchable: true, fidelity: [...ofWords, 'deleted_posts_missing'] };
 }
 
 function parametersOf({ value, from, to, size, token }: SearchAsked): string {
@@ -50,12 +68,20 @@ function parametersOf({ value, from, to, size, token }: SearchAsked): string {
   }).toString();
 }
 
-function toPage({ data, includes, meta }: z.output<typeof pageSchema>): SearchPage {
-  const records = (data ?? []).map((post) => {
+function toPage(
+  { data, includes, meta }: z.output<typeof pageSchema>,
+  rule: SearchAsked['rule'],
+): SearchPage {
+  const items = (data ?? []).map((post) => {
     const own = includes ? includesOf(post, includes) : {};
-    return { data: post, ...(Object.keys(own).length > 0 && { includes: own }) };
+    const record = {
+      data: post,
+      ...(Object.keys(own).length > 0 && { includes: own }),
+      matching_rules: [rule],
+    };
+    return { text: JSON.stringify(record), upstreamId: null };
   });
-  return { kind: 'page', records, next: meta?.next_token ?? null };
+  return { kind: 'page', items, next: meta?.next_token ?? null };
 }
 
 /** A page has the includes of all its posts together; a record of the stream only its own. */

@@ -1,8 +1,9 @@
-import { streamChunks, type UpstreamClient } from '../client.ts';
-import { retryAfterMs } from '../retry-after.ts';
+import { z } from 'zod';
+import { retryAfterMs, streamChunks, type UpstreamClient } from '../client.ts';
+import type { Recovery, Source } from '../platform.ts';
+import { UpstreamUnavailable } from '../upstream-rules.ts';
 import { StreamEnded, type UpstreamStream } from '../upstream-stream.ts';
-import { endingOfX } from './ending.ts';
-import { problemOf } from './problem.ts';
+import { endingOfX, problemOf } from './ending.ts';
 import { splitLines } from './split-lines.ts';
 
 /** Keep-alives come every 20 s: a timer of 20 s would misfire. Our HTTP client's clock adds up to a second. */
@@ -61,4 +62,52 @@ function refusedWith(status: number, body: unknown, retryAfterMs: number | null)
     endingOfX(problem, { status, retryAfterMs }),
     `X answered ${status} ${problem.connection_issue ?? problem.title ?? ''}`.trim(),
   );
+}
+
+const recoverySilenceMaxMs = 30_000;
+
+/**
+ * A recovery job of an Enterprise app: the stream once more, from one time to another, on a connection of its own. For
+ * the last 24 hours; an hour less is safe to rely on.
+ */
+export function createXRecovery(client: UpstreamClient): Recovery {
+  return {
+    reachesBackMs: 23 * 3_600_000,
+    async *records(from, to, signal) {
+      const seconds = (ms: number) => `${new Date(ms).toISOString().slice(0, 19)}Z`;
+      const start = seconds(Math.floor(from.getTime() / 1_000) * 1_000);
+      const end = seconds(Math.ceil(to.getTime() / 1_000) * 1_000);
+      const answer = await client.open(
+        `/2/tweets/search/stream?${fields.toString()}&start_time=${start}&end_time=${end}`,
+        { headers: { 'accept-encoding': 'identity' }, silenceMaxMs: recoverySilenceMaxMs, signal },
+      );
+      if (answer.statusCode !== 200) {
+        answer.body.on('error', () => undefined).destroy();
+        throw new UpstreamUnavailable(`X answered ${answer.statusCode} to a recovery`, {
+          retryAfterMs: retryAfterMs(answer, Date.now()),
+        });
+      }
+      for await (const line of splitLines(streamChunks(answer.body, signal))) {
+        if (line !== null && line !== '') yield line;
+      }
+    },
+  };
+}
+
+const connectionsSchema = z.looseObject({ data: z.array(z.looseObject({ id: z.string() })).nullish() });
+const endedSchema = z.looseObject({ data: z.looseObject({ successful_kills: z.number() }) });
+
+const connectionsPath = '/2/connections?status=active&endpoints=filtered_stream&max_results=100';
+
+/** What X counts for this app while we have none open is a connection of a dead process. */
+export function createEndStaleConnections(
+  client: UpstreamClient,
+): NonNullable<Source['endStaleConnections']> {
+  return async (signal) => {
+    const listed = await client.call('GET', connectionsPath, { signal });
+    const uuids = (connectionsSchema.safeParse(listed.body).data?.data ?? []).map(({ id }) => id);
+    if (listed.status !== 200 || uuids.length === 0) return 0;
+    const ended = await client.call('DELETE', '/2/connections', { body: { uuids }, signal });
+    return endedSchema.safeParse(ended.body).data?.data.successful_kills ?? 0;
+  };
 }

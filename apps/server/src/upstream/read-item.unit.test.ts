@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { readFirehoseUpdate } from './firehose/item.ts';
-import { fitForLog } from './fit-for-log.ts';
+import { fitItem } from './read-item.ts';
 import { readXRecord } from './x/item.ts';
 
 const logTakesBytes = 512 * 1024;
@@ -8,8 +8,8 @@ const logTakesBytes = 512 * 1024;
 function fitted(text: string, platform: 'x' | 'firehose') {
   const reading =
     platform === 'x' ? readXRecord('x:main', text) : readFirehoseUpdate('firehose:main', '0-1', text);
-  if (reading.kind !== 'event') throw new Error(`read as ${reading.kind}`);
-  return fitForLog(reading.event, text.length);
+  if (reading.kind !== 'item') throw new Error(`read as ${reading.kind}`);
+  return fitItem(reading.item, text.length);
 }
 
 function page(document: object, queryIds: string[] = ['1']): string {

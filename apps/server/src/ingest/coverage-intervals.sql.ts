@@ -1,14 +1,25 @@
 import type { Database, Sql } from '../engines/database.ts';
-import type { SourceStore } from '../ingest/source-store.ts';
+import { fenced, type Lease } from '../engines/leases.ts';
+import type { EndingKind } from '../upstream/upstream-stream.ts';
 
 /** After a crash the ledger entry stays open; the source counts as live for this long after the last proof. */
 const provenForSeconds = 10;
 
-/** The intervals in which a source listened, as its ingest worker writes them. */
-export function createCoverageIntervals(database: Database): SourceStore {
+export interface CoverageEnd {
+  readonly because: string;
+  /** The last part of the interval, in which nothing was heard or nothing was kept. */
+  readonly uncoveredMs: number;
+}
+
+export type CoverageIntervals = ReturnType<typeof createCoverageIntervals>;
+
+/** The ledger's intervals in which a source listened, as its ingest worker writes them. */
+export function createCoverageIntervals(database: Database) {
   return {
-    openCoverage: (sourceId) => database.transaction((sql) => openCoverage(sql, sourceId)),
-    proveCoverage: (sourceId, coverageId, silentMs) =>
+    /** Opens an interval of coverage; the source is live. */
+    openCoverage: (sourceId: string) => database.transaction((sql) => openCoverage(sql, sourceId)),
+    /** Everything up to now is covered, unless the stream has been dead since its last byte, `silentMs` ago. */
+    proveCoverage: (sourceId: string, coverageId: number, silentMs: number): Promise<void> =>
       database.transaction(async (sql) => {
         await stayLive(sql, sourceId);
         await sql.run(
@@ -17,7 +28,11 @@ export function createCoverageIntervals(database: Database): SourceStore {
           [coverageId, silentMs],
         );
       }),
-    closeCoverage: (sourceId, coverageId, { because, uncoveredMs }) =>
+    closeCoverage: (
+      sourceId: string,
+      coverageId: number,
+      { because, uncoveredMs }: CoverageEnd,
+    ): Promise<void> =>
       database.transaction(async (sql) => {
         await sql.run('update sources set live_until = now(), updated_at = now() where id = $1', [sourceId]);
         await sql.run(
@@ -27,13 +42,26 @@ export function createCoverageIntervals(database: Database): SourceStore {
           [coverageId, because, uncoveredMs],
         );
       }),
-    uncoveredSince: (sourceId) => uncoveredSince(database, sourceId),
+    /**
+     * Since when a source may have missed something: the end of its last coverage, or the registration of its
+     * first rule when it never listened. Null when there was nothing to miss.
+     */
+    uncoveredSince: (sourceId: string) => uncoveredSince(database, sourceId),
+    /** Nobody listens since the last interval ended, and this is what keeps it so. Throws LeaseLost without the lease. */
+    explainGap: (lease: Lease, sourceId: string, reason: EndingKind) =>
+      fenced(database, lease, (sql) =>
+        sql.run(
+          `update coverage set ended_because = $2
+           where id = (select max(id) from coverage where source_id = $1)`,
+          [sourceId, reason],
+        ),
+      ),
   };
 }
 
 /**
- * What a dead process left open ends with the last byte that it proved to have heard. The new interval remembers the gap before it, so that
- * it can be repaired.
+ * What a dead process left open ends with the last byte that it proved to have heard. The new interval remembers the
+ * gap before it, so that it can be repaired.
  */
 async function openCoverage(sql: Sql, sourceId: string): Promise<number> {
   await stayLive(sql, sourceId);

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { sourceStates } from '../ingest/connector.ts';
-import { gapReasons } from './stream-ending.ts';
+import { sourceStates } from './protocol.ts';
+import { gapReasons } from './upstream-stream.ts';
 
 /** Names in code in the first column of the tables after a heading. */
 function namesUnder(heading: string): string[] {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { retryAfterMs } from './retry-after.ts';
+import { retryAfterMs } from './client.ts';
 
 const nowMs = 1_000_000_000_000;
 const inTenSeconds = String(nowMs / 1_000 + 10);

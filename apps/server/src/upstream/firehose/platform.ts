@@ -1,0 +1,48 @@
+import { languages } from '@earshot/query';
+import { createUpstreamClient } from '../client.ts';
+import type { PlatformDescriptor } from '../platform.ts';
+import { atPace, type Protocol, usualProtocol } from '../protocol.ts';
+import { readFirehoseUpdate, withoutPageText } from './item.ts';
+import { createFirehoseRules } from './rules.ts';
+import { createFirehoseStream } from './stream.ts';
+
+export interface FirehoseSettings {
+  readonly firehoseTokens: ReadonlyArray<{ readonly name: string; readonly token: string }>;
+  readonly firehoseBaseUrl: string;
+  readonly firehoseRuleCapacity: number;
+  readonly upstreamPace: number;
+}
+
+/** Firehose ends every stream after five minutes and lets it be resumed, so nothing is gained by reconnecting at once. */
+export const firehoseProtocol: Protocol = {
+  ...usualProtocol,
+  // 30 are allowed; one every 2.5 s leaves room for what a former holder has under way.
+  connects: { bucket: 'connect', calls: 24, windowMs: 60_000 },
+};
+
+/** Changes of pages, by the stream of a tap, which resumes after the last event. */
+export const firehosePlatform: PlatformDescriptor<FirehoseSettings> = {
+  language: languages.firehose,
+  ruleType: 'regular',
+  needsPaidPlan: true,
+  ruleDelayMs: () => 0,
+  // A quiet tap sends nothing at all; what it missed is resumed anyway.
+  sendsKeepAlives: false,
+  readItem: (sourceId, { text, upstreamId }) => readFirehoseUpdate(sourceId, upstreamId ?? '', text),
+  shortenItem: withoutPageText,
+  openSources: (settings, stack) =>
+    settings.firehoseTokens.map(({ name, token }) => {
+      const { firehoseBaseUrl: baseUrl, upstreamPace: pace } = settings;
+      const client = stack.use(createUpstreamClient({ baseUrl, token, name: 'Firehose' }));
+      return {
+        id: `firehose:${name}`,
+        platform: 'firehose',
+        capacity: settings.firehoseRuleCapacity,
+        rules: createFirehoseRules(client, { pace }),
+        stream: createFirehoseStream(client),
+        protocol: atPace(firehoseProtocol, pace),
+        endStaleConnections: null,
+        repair: { by: 'replay' },
+      };
+    }),
+};

@@ -1,0 +1,102 @@
+import type { Platform } from '@earshot/contract';
+import type { Language } from '@earshot/query';
+import type { Item, Reading } from './item.ts';
+import type { Protocol } from './protocol.ts';
+import type { UpstreamRules } from './upstream-rules.ts';
+import type { UpstreamStream, WireItem } from './upstream-stream.ts';
+
+/**
+ * Everything in which one platform differs from another. A platform is a folder with a descriptor in it and a line in
+ * `platforms.ts`; capabilities ask the descriptor and know no platform by name. `Settings` are the settings that it
+ * needs, by their names in `config.ts`.
+ */
+export interface PlatformDescriptor<Settings> {
+  readonly language: Language;
+  /** Premium rules are limited in number per account. */
+  readonly ruleType: 'premium' | 'regular';
+  /** Whether only accounts on a paid plan may have rules on it. */
+  readonly needsPaidPlan: boolean;
+  /** How long after its registration the upstream heeds a new rule: nothing is covered until then. */
+  readonly ruleDelayMs: (settings: Settings) => number;
+  /** Whether an open stream is never silent for long: then silence is no proof of having heard everything. */
+  readonly sendsKeepAlives: boolean;
+  readonly readItem: (sourceId: string, item: WireItem) => Reading;
+  /** An item that is too large for the event log without what can be left out; null where nothing can. */
+  readonly shortenItem: ((item: Item) => Item) | null;
+  /** One source per credential in the settings; the stack takes what has to be closed. */
+  readonly openSources: (settings: Settings, stack: AsyncDisposableStack) => Source[];
+}
+
+/** One upstream credential: a rule set with a capacity, and one stream. */
+export interface Source {
+  readonly id: string;
+  readonly platform: Platform;
+  /** The most rules that are placed on it. */
+  readonly capacity: number;
+  readonly rules: UpstreamRules;
+  readonly stream: UpstreamStream;
+  readonly protocol: Protocol;
+  /**
+   * Ends every connection that the upstream counts as ours and returns how many it ended; null where the upstream has
+   * no such call. Only for the holder of the source's lease that has no connection open.
+   */
+  readonly endStaleConnections: ((signal: AbortSignal) => Promise<number>) | null;
+  readonly repair: Repair;
+}
+
+/** What fills the gaps of a source's stream. */
+export type Repair =
+  | { readonly by: 'nothing' }
+  /** The stream itself, which resumes where the event log ends. */
+  | { readonly by: 'replay' }
+  /** Asking the platform for what was missed: by recovery where it has that and reaches back, else by searching. */
+  | {
+      readonly by: 'fetching';
+      readonly recovery: Recovery | null;
+      readonly search: PostSearch;
+      /** Every post that a search returns costs money. */
+      readonly postsPerDay: number;
+    };
+
+/** The platform replays what its stream delivered, or would have. */
+export interface Recovery {
+  readonly reachesBackMs: number;
+  /** Records as the stream has them; the end of the job is the end of the iteration, anything else throws. */
+  records(from: Date, to: Date, signal: AbortSignal): AsyncIterable<string>;
+}
+
+/** Asks the platform what it finds for a rule in a time that the stream did not hear. */
+export interface PostSearch {
+  readonly reachesBackMs: number;
+  readonly pageSize: { readonly min: number; readonly max: number };
+  /** The time between two calls with which the platform's limit holds. */
+  readonly callIntervalMs: number;
+  /** What a search for the rule brings back, in comparison with the stream. */
+  fidelityOf(value: string): SearchFidelity;
+  /** One page, newest first. Throws UpstreamUnavailable when nobody can say. */
+  page(asked: SearchAsked, signal: AbortSignal): Promise<SearchPage>;
+}
+
+export type SearchFidelity =
+  | { readonly searchable: true; readonly fidelity: readonly string[] }
+  | { readonly searchable: false; readonly because: string };
+
+export interface SearchAsked {
+  readonly value: string;
+  /** As the stream would have named the rule in each item. */
+  readonly rule: { readonly id: string; readonly tag: string };
+  readonly from: Date;
+  readonly to: Date;
+  readonly size: number;
+  readonly token: string | null;
+}
+
+export type SearchPage =
+  | {
+      readonly kind: 'page';
+      /** Each as the stream would have delivered it. */
+      readonly items: readonly WireItem[];
+      readonly next: string | null;
+    }
+  /** The platform does not take the question, and will not. */
+  | { readonly kind: 'refused'; readonly words: string };

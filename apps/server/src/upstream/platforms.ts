@@ -1,0 +1,18 @@
+import type { Platform } from '@earshot/contract';
+import { type FirehoseSettings, firehosePlatform } from './firehose/platform.ts';
+import type { PlatformDescriptor } from './platform.ts';
+import { type XSettings, xPlatform } from './x/platform.ts';
+
+export type UpstreamSettings = XSettings & FirehoseSettings;
+
+/** The platforms of this product. Another one is a folder, a line here and its id in the contract's list. */
+export const platforms: Readonly<Record<Platform, PlatformDescriptor<UpstreamSettings>>> = {
+  x: xPlatform,
+  firehose: firehosePlatform,
+};
+
+export function ruleDelaysMs(settings: UpstreamSettings): Readonly<Partial<Record<Platform, number>>> {
+  return Object.fromEntries(
+    Object.entries(platforms).map(([id, platform]) => [id, platform.ruleDelayMs(settings)]),
+  );
+}

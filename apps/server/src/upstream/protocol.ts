@@ -1,0 +1,115 @@
+import type { CallLimit } from './call-budget.ts';
+import type { EndingKind } from './upstream-stream.ts';
+
+/** What people see of a source: is it listening, and if not, what keeps it. */
+export const sourceStates = [
+  'starting',
+  'live',
+  'reconnecting',
+  'failing',
+  'rate_limited',
+  'slot_busy',
+  'no_rules',
+  'rules_invalid',
+  'provisioning',
+  'no_credit',
+  'spend_cap',
+  'usage_cap',
+  'credentials',
+  'bad_request',
+  'degraded',
+  'log_unavailable',
+  'stopped',
+] as const;
+export type SourceState = (typeof sourceStates)[number];
+
+/** Failures that wait together: each has its own count, so that alternating ones do not reset each other. */
+export type Ladder =
+  | 'planned'
+  | 'network'
+  | 'http'
+  | 'limit'
+  | 'connection'
+  | 'rules'
+  | 'provisioning'
+  | 'people'
+  | 'credit'
+  | 'log';
+
+export interface Wait {
+  readonly grows: 'not' | 'linear' | 'doubling';
+  readonly firstMs: number;
+  readonly maxMs: number;
+  /** The jitter takes away up to half, but never goes below this. */
+  readonly leastMs?: number;
+}
+
+export interface Reaction {
+  readonly shows: SourceState;
+  readonly ladder: Ladder;
+  /** An established connection that ends so is reopened at once, the first time. */
+  readonly atOnce?: true;
+  /** A newly registered rule cuts the wait short. */
+  readonly wakes?: true;
+  /** From the second time on, the connections that the upstream still counts as ours are ended. */
+  readonly endsStaleConnections?: true;
+}
+
+/** How a platform wants its stream to be reconnected; the tables are complete, or they do not compile. */
+export interface Protocol {
+  readonly waits: Readonly<Record<Ladder, Wait>>;
+  readonly reactions: Readonly<Record<EndingKind, Reaction>>;
+  /** Connection attempts, whatever comes of them. */
+  readonly connects: CallLimit;
+}
+
+const minuteMs = 60_000;
+const fixed = (ms: number): Wait => ({ grows: 'not', firstMs: ms, maxMs: ms, leastMs: ms });
+
+/** What holds for every platform that does not document something else. */
+export const usualProtocol: Omit<Protocol, 'connects'> = {
+  waits: {
+    planned: { grows: 'not', firstMs: 1_000, maxMs: 1_000, leastMs: 200 },
+    network: { grows: 'doubling', firstMs: 1_000, maxMs: minuteMs },
+    http: { grows: 'doubling', firstMs: 1_000, maxMs: minuteMs },
+    // Every 429 lengthens the penalty, but no known window is longer than a quarter of an hour.
+    limit: { grows: 'doubling', firstMs: minuteMs, maxMs: 15 * minuteMs, leastMs: minuteMs },
+    // After an abrupt end the upstream counts the dead connection for seconds, sometimes for hours.
+    connection: { grows: 'doubling', firstMs: 5_000, maxMs: minuteMs, leastMs: 5_000 },
+    rules: fixed(30_000),
+    provisioning: fixed(minuteMs),
+    // Only a person changes these. The source is tried now and then, so that it starts by itself once it is mended.
+    people: fixed(5 * minuteMs),
+    credit: fixed(15 * minuteMs),
+    log: { grows: 'doubling', firstMs: 1_000, maxMs: 30_000 },
+  },
+  reactions: {
+    dropped: { shows: 'reconnecting', ladder: 'network' },
+    stalled: { shows: 'reconnecting', ladder: 'network' },
+    finished: { shows: 'live', ladder: 'planned' },
+    unreachable: { shows: 'reconnecting', ladder: 'network' },
+    failing: { shows: 'failing', ladder: 'http' },
+    rate_limited: { shows: 'rate_limited', ladder: 'limit' },
+    slot_busy: { shows: 'slot_busy', ladder: 'connection', endsStaleConnections: true },
+    displaced: { shows: 'reconnecting', ladder: 'connection' },
+    slow_reader: { shows: 'reconnecting', ladder: 'network', atOnce: true },
+    no_rules: { shows: 'no_rules', ladder: 'rules', wakes: true },
+    // The registrar compares the upstream's rules with ours every 30 s, so it has before the next attempt.
+    rules_invalid: { shows: 'rules_invalid', ladder: 'rules', wakes: true },
+    provisioning: { shows: 'provisioning', ladder: 'provisioning' },
+    no_credit: { shows: 'no_credit', ladder: 'credit' },
+    spend_cap: { shows: 'spend_cap', ladder: 'credit' },
+    usage_cap: { shows: 'usage_cap', ladder: 'credit' },
+    credentials: { shows: 'credentials', ladder: 'people' },
+    bad_request: { shows: 'bad_request', ladder: 'people' },
+    degraded: { shows: 'degraded', ladder: 'credit' },
+    log_unavailable: { shows: 'log_unavailable', ladder: 'log' },
+    stopped: { shows: 'stopped', ladder: 'planned' },
+  },
+};
+
+/** The same with the window of connection attempts passing `pace` times faster, as the sandbox lets it. */
+export function atPace(protocol: Protocol, pace: number): Protocol {
+  const { connects } = protocol;
+  return { ...protocol, connects: { ...connects, windowMs: connects.windowMs / pace } };
+}

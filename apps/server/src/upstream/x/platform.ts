@@ -1,0 +1,64 @@
+import { languages } from '@earshot/query';
+import { createUpstreamClient } from '../client.ts';
+import type { PlatformDescriptor, Repair } from '../platform.ts';
+import { atPace, type Protocol, usualProtocol } from '../protocol.ts';
+import { readXRecord } from './item.ts';
+import { createXRules } from './rules.ts';
+import { createXSearch } from './search.ts';
+import { createEndStaleConnections, createXRecovery, createXStream } from './stream.ts';
+
+export interface XSettings {
+  readonly xTokens: ReadonlyArray<{ readonly name: string; readonly token: string }>;
+  readonly xBaseUrl: string;
+  readonly xRuleCapacity: number;
+  readonly xRuleDelayMs: number;
+  readonly xPlan: 'payg' | 'enterprise';
+  readonly xSearchPostsPerDay: number;
+  readonly upstreamPace: number;
+}
+
+const { waits, reactions } = usualProtocol;
+
+/** X's own back-off numbers, where it documents them. */
+export const xProtocol: Protocol = {
+  waits: {
+    ...waits,
+    network: { grows: 'linear', firstMs: 250, maxMs: 16_000 },
+    http: { grows: 'doubling', firstMs: 5_000, maxMs: 320_000 },
+  },
+  reactions: {
+    ...reactions,
+    dropped: { ...reactions.dropped, atOnce: true },
+    stalled: { ...reactions.stalled, atOnce: true },
+  },
+  // X allows 50; attempts that X counts and we do not (a lost answer, a former holder) must fit in between.
+  connects: { bucket: 'connect', calls: 40, windowMs: 15 * 60_000 },
+};
+
+/** Posts of X, by the filtered stream of an app. It does not resume: what was missed is fetched. */
+export const xPlatform: PlatformDescriptor<XSettings> = {
+  language: languages.x,
+  ruleType: 'premium',
+  needsPaidPlan: false,
+  ruleDelayMs: ({ xRuleDelayMs }) => xRuleDelayMs,
+  sendsKeepAlives: true,
+  readItem: (sourceId, { text }) => readXRecord(sourceId, text),
+  shortenItem: null,
+  openSources: (settings, stack) =>
+    settings.xTokens.map(({ name, token }) => {
+      const client = stack.use(createUpstreamClient({ baseUrl: settings.xBaseUrl, token, name: 'X' }));
+      const { xPlan, xSearchPostsPerDay: postsPerDay, upstreamPace: pace } = settings;
+      const recovery = xPlan === 'enterprise' ? createXRecovery(client) : null;
+      const fetching: Repair = { by: 'fetching', recovery, search: createXSearch(client), postsPerDay };
+      return {
+        id: `x:${name}`,
+        platform: 'x',
+        capacity: settings.xRuleCapacity,
+        rules: createXRules(client, { pace }),
+        stream: createXStream(client),
+        protocol: atPace(xProtocol, pace),
+        endStaleConnections: createEndStaleConnections(client),
+        repair: recovery || postsPerDay > 0 ? fetching : { by: 'nothing' },
+      };
+    }),
+};
