@@ -40,13 +40,15 @@ export interface ServerReady {
 export function startServerProgram({
   env,
   logFile,
+  script = serverScript,
 }: {
   env: Readonly<Record<string, string>>;
   logFile: string;
+  script?: string;
 }): Promise<Program<ServerReady>> {
   return startProgram({
     name: 'the server',
-    script: serverScript,
+    script,
     env: { EARSHOT_PORT: '0', EARSHOT_METRICS_PORT: '0', ...env },
     logFile,
     readReady: (line): ServerReady | undefined =>
