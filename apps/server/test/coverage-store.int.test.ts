@@ -32,7 +32,7 @@ async function seedLedger(database: Database): Promise<void> {
 }
 
 function askCoverage(database: Database) {
-  const store = createCoverageStore(database, { xRuleDelayMs: 0 });
+  const store = createCoverageStore(database, { ruleDelaysMs: { x: 0, firehose: 0 } });
   const get = getCoverage({ store, rules: { exists: async () => true }, retentionDays: 30, nowMs: Date.now });
   return (request: RequestOf<'GetCoverage'>, accountId = 'acc_1') =>
     get(callOf('GetCoverage', request, accountId));
@@ -43,13 +43,15 @@ const hoursAgo = (hours: number) => new Date(Date.now() - hours * 3_600_000).toI
 /** The history of rule_1, as `state –minutes ago to –minutes ago`. */
 async function history(database: Database, { xRuleDelayMs = 0, hours = 24 } = {}): Promise<string[]> {
   const now = Date.now();
-  const ledger = await createCoverageStore(database, { xRuleDelayMs }).read({
-    accountId: 'acc_1',
-    ruleId: 'rule_1',
-    platform: null,
-    from: new Date(now - hours * 3_600_000),
-    to: new Date(now),
-  });
+  const ledger = await createCoverageStore(database, { ruleDelaysMs: { x: xRuleDelayMs, firehose: 0 } }).read(
+    {
+      accountId: 'acc_1',
+      ruleId: 'rule_1',
+      platform: null,
+      from: new Date(now - hours * 3_600_000),
+      to: new Date(now),
+    },
+  );
   return coverageOf(ledger).flatMap(({ timeline }) =>
     timeline.map(({ state, from, to, reason }) => {
       const ago = (time: number) => (Number.isFinite(time) ? Math.round((now - time) / 60_000) : '…');

@@ -82,7 +82,7 @@ describe('a rule that vanished upstream', () => {
     await sources.openCoverage('x:main');
     const coverage = () =>
       createReadCoverage({
-        store: createCoverageStore(world.database, { xRuleDelayMs: 0 }),
+        store: createCoverageStore(world.database, { ruleDelaysMs: { x: 0, firehose: 0 } }),
         retentionDays: 30,
         nowMs: Date.now,
       })({ accountId: 'acc_1', ruleId, platform: null }).then(({ gaps }) =>

@@ -1,11 +1,12 @@
 import { DEFAULT_X_TOKEN } from '@earshot/sandbox';
 import type { Template } from '@earshot/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Recovery, recoverGap } from '../src/coverage/recover-gap.ts';
+import { recoverGap } from '../src/coverage/recover-gap.ts';
 import { type RepairGapOptions, repairGap } from '../src/coverage/repair-gap.ts';
 import { createRepairStore } from '../src/coverage/repair-store.sql.ts';
 import { createLeaseStore, LeaseLost } from '../src/engines/leases.ts';
 import type { StreamEvent } from '../src/upstream/item.ts';
+import type { Recovery } from '../src/upstream/post-search.ts';
 import { UpstreamUnavailable } from '../src/upstream/upstream-rules.ts';
 import { StreamEnded } from '../src/upstream/upstream-stream.ts';
 import { createXRecovery } from '../src/upstream/x/recovery.ts';
@@ -56,6 +57,7 @@ function repairer(world: UpstreamWorld, more: Partial<RepairGapOptions> = {}) {
   const leases = createLeaseStore(world.database);
   const options: RepairGapOptions = {
     sourceId: 'x:main',
+    platform: 'x',
     installation: world.installation,
     search: createXSearch(client),
     store,
@@ -242,7 +244,16 @@ describe('a gap of an Enterprise app', () => {
       append: async (event: StreamEvent) => void logged.push(event),
       consumedBy: async () => null,
     };
-    const options = { sourceId: 'x:main', recovery, store, eventLog, events: silentEvents(), ...more };
+    const platform = 'x' as const;
+    const options = {
+      sourceId: 'x:main',
+      platform,
+      recovery,
+      store,
+      eventLog,
+      events: silentEvents(),
+      ...more,
+    };
     return { logged, done: await recoverGap(options, { gap, lease }, never) };
   }
   const upstreamRule = (world: UpstreamWorld) =>

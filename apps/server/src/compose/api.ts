@@ -93,7 +93,7 @@ function handlersOf(
   const cursors = createCursors(installation.cursorSecret);
   const rules = createRuleStore(database);
   const forCoverage = {
-    store: createCoverageStore(database, { xRuleDelayMs: config.xRuleDelayMs }),
+    store: createCoverageStore(database, { ruleDelaysMs: { x: config.xRuleDelayMs, firehose: 0 } }),
     retentionDays: config.retentionDays,
     nowMs: Date.now,
   };

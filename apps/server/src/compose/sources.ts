@@ -1,13 +1,12 @@
 import type { Platform } from '@earshot/contract';
 import type { Config } from '../config.ts';
-import type { Recovery } from '../coverage/recover-gap.ts';
 import type { Protocol } from '../ingest/connector.ts';
 import { createSourceStore } from '../ingest/source-store.sql.ts';
 import { createUpstreamClient } from '../upstream/client.ts';
 import { firehoseProtocol } from '../upstream/firehose/protocol.ts';
 import { createFirehoseRules } from '../upstream/firehose/rules.ts';
 import { createFirehoseStream } from '../upstream/firehose/stream.ts';
-import type { PostSearch } from '../upstream/post-search.ts';
+import type { PostSearch, Recovery } from '../upstream/post-search.ts';
 import type { UpstreamRules } from '../upstream/upstream-rules.ts';
 import type { UpstreamStream } from '../upstream/upstream-stream.ts';
 import { createFreeSlot } from '../upstream/x/connections.ts';

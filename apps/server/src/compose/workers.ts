@@ -110,11 +110,18 @@ function repairWorkers(shared: Shared, source: Source): Worker[] {
 }
 
 /** By recovery where the plan has it, else by searching, as far as that may cost something. */
-function repairOf(shared: Shared, { id: sourceId, repair }: Source): RepairWorkerOptions['repair'] | null {
+function repairOf(shared: Shared, source: Source): RepairWorkerOptions['repair'] | null {
   const { config, database, nats, installation, events } = shared;
+  const { repair } = source;
   const mayRecover = config.xPlan === 'enterprise';
   if (!repair || !(mayRecover || config.xSearchPostsPerDay > 0)) return null;
-  const common = { sourceId, store: createRepairStore(database), eventLog: createEventLog(nats), events };
+  const common = {
+    sourceId: source.id,
+    platform: source.platform,
+    store: createRepairStore(database),
+    eventLog: createEventLog(nats),
+    events,
+  };
   return (work, signal) => {
     if (mayRecover && isRecoverable(work.gap, Date.now())) {
       return recoverGap({ ...common, recovery: repair.recovery }, work, signal);

@@ -1,14 +1,13 @@
-import type { Platform } from '@earshot/contract';
+import { platforms as allPlatforms, type Platform } from '@earshot/contract';
 import type { Database } from '../engines/database.ts';
 import type { Interval, Ledger, SlotRepair, Watched } from './ledger.ts';
 
 /** Of each source, and of a rule's history: the newest rows of the window. */
 const rowsMax = 2_000;
-const both: readonly Platform[] = ['x', 'firehose'];
 
 export interface CoverageStoreOptions {
-  /** X heeds a new rule only after a while: until then nobody listens for it. */
-  readonly xRuleDelayMs: number;
+  /** How long each platform takes to apply a new rule: until then nobody listens for it. */
+  readonly ruleDelaysMs: Readonly<Record<Platform, number>>;
 }
 
 export interface CoverageAsked {
@@ -29,7 +28,7 @@ export function createCoverageStore(database: Database, options: CoverageStoreOp
           'select now(), matched_through from match_progress',
         ),
         ruleId === null
-          ? both.filter((one) => one === (asked.platform ?? one))
+          ? allPlatforms.filter((one) => one === (asked.platform ?? one))
           : platformsOf(database, asked),
         ruleId === null ? watchedSources(database, asked) : watchedSlots(database, asked, options),
       ]);
@@ -58,7 +57,7 @@ export function createCoverageStore(database: Database, options: CoverageStoreOp
 
 export type CoverageStore = ReturnType<typeof createCoverageStore>;
 
-/** With the full number of rows there may be older ones, of which the answer cannot speak. */
+/** Where `rowsMax` rows were read there may be older ones, so the answer begins with the oldest that was read. */
 function readFrom(from: Date, sources: ReadonlyMap<string, readonly Interval[]>): Date {
   const begins = [...sources.values()].flatMap((rows) =>
     rows.length < rowsMax ? [] : (rows[0]?.from ?? []),
@@ -91,20 +90,20 @@ interface WatchedRow {
 async function watchedSlots(
   database: Database,
   { accountId, ruleId, platform, from, to }: CoverageAsked,
-  { xRuleDelayMs }: CoverageStoreOptions,
+  { ruleDelaysMs }: CoverageStoreOptions,
 ): Promise<Watched[]> {
   const rows = await database.forAccount(accountId).many<WatchedRow>(
     `select * from (
        select watches.platform, services.source_id, watches.slot_id,
          greatest(watches.from_at, services.from_at
-           + case when watches.platform = 'x' then $6 else 0 end * interval '1 ms') as from_at,
+           + ($6::jsonb ->> watches.platform)::integer * interval '1 ms') as from_at,
          least(watches.to_at, services.to_at) as to_at
        from watches join slot_services services on services.slot_id = watches.slot_id
        where watches.rule_id = $2 and watches.account_id = $1 and ($3::text is null or watches.platform = $3)
          and watches.from_at <= $5 and (watches.to_at is null or watches.to_at >= $4)
      ) as watched where (to_at is null or (to_at > from_at and to_at >= $4)) and from_at <= $5
      order by from_at desc limit ${rowsMax}`,
-    [accountId, ruleId, platform, from, to, xRuleDelayMs],
+    [accountId, ruleId, platform, from, to, JSON.stringify(ruleDelaysMs)],
   );
   return rows.map(toWatched);
 }
@@ -173,22 +172,24 @@ function toInterval(row: IntervalRow): Interval {
   };
 }
 
-/** A rule that was registered again is heeded as late as a new one. */
+/** A rule that is registered again takes effect as late as a new one. */
 async function missingOf(
   database: Database,
   { from, to }: CoverageAsked,
   watched: readonly Watched[],
-  { xRuleDelayMs }: CoverageStoreOptions,
+  { ruleDelaysMs }: CoverageStoreOptions,
 ): Promise<Ledger['missing']> {
-  const platformOf = new Map(watched.flatMap(({ slotId, platform }) => (slotId ? [[slotId, platform]] : [])));
+  const delayOf = new Map(
+    watched.flatMap(({ slotId, platform }) => (slotId ? [[slotId, ruleDelaysMs[platform]]] : [])),
+  );
   const rows = await database.many<{ slot_id: string; from_at: Date; to_at: Date | null }>(
     `select slot_id, from_at, to_at from slot_gaps
      where slot_id = any($1) and from_at <= $3 and (to_at is null or to_at >= $2)
      order by from_at desc limit ${rowsMax}`,
-    [[...platformOf.keys()], from, to],
+    [[...delayOf.keys()], from, to],
   );
   return rows.map(({ slot_id, from_at, to_at }) => {
-    const delayMs = platformOf.get(slot_id) === 'x' ? xRuleDelayMs : 0;
+    const delayMs = delayOf.get(slot_id) ?? 0;
     return { slotId: slot_id, from: from_at, to: to_at && new Date(to_at.getTime() + delayMs) };
   });
 }

@@ -1,24 +1,21 @@
+import type { Platform } from '@earshot/contract';
 import type { Lease } from '../engines/leases.ts';
 import type { EventLog } from '../event-log/event-log.ts';
 import type { Events } from '../observability/events.ts';
 import type { StreamEvent } from '../upstream/item.ts';
+import type { Recovery } from '../upstream/post-search.ts';
 import { readItem } from '../upstream/read-item.ts';
 import { UpstreamUnavailable } from '../upstream/upstream-rules.ts';
 import { StreamEnded } from '../upstream/upstream-stream.ts';
 import { deliveryDelayMs } from './repair-gap.ts';
 import type { Gap, RepairStore } from './repair-store.sql.ts';
 
-/** X replays what its stream delivered, or would have: an Enterprise product, for the last 24 hours. */
-export interface Recovery {
-  /** Records as the stream has them; the end of the job is the end of the iteration, anything else throws. */
-  records(from: Date, to: Date, signal: AbortSignal): AsyncIterable<string>;
-}
-
 const recoverableForMs = 23 * 3_600_000;
 const appendedTogether = 100;
 
 export interface RecoverGapOptions {
   readonly sourceId: string;
+  readonly platform: Platform;
   readonly recovery: Recovery;
   readonly store: Pick<RepairStore, 'settleWhole'>;
   readonly eventLog: EventLog;
@@ -30,14 +27,15 @@ export function isRecoverable(gap: Gap, nowMs: number): boolean {
 }
 
 /**
- * One job for the whole gap; after a crash it is asked for again. Backfill, which X offers for gaps below five minutes,
- * is not used: nothing tells when it is through, and this does.
+ * One job for the whole gap; after a crash it is requested again. Backfill, which X offers for gaps below five minutes,
+ * is not used: nothing tells when it has ended, and a recovery job does.
  */
 export async function recoverGap(
-  { sourceId, recovery, store, eventLog, events }: RecoverGapOptions,
+  options: RecoverGapOptions,
   { gap, lease }: { gap: Gap; lease: Lease },
   signal: AbortSignal,
 ): Promise<boolean> {
+  const { sourceId, recovery, store, eventLog, events } = options;
   const from = new Date(gap.from.getTime() - deliveryDelayMs);
   let read: StreamEvent[] = [];
   const append = async () => {
@@ -46,7 +44,7 @@ export async function recoverGap(
   };
   try {
     for await (const text of recovery.records(from, gap.to, signal)) {
-      const event = readItem({ platform: 'x', sourceId, events }, { text });
+      const event = readItem(options, { text });
       if (event) read.push(event);
       if (read.length >= appendedTogether) await append();
     }

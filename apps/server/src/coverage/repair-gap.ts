@@ -1,3 +1,4 @@
+import type { Platform } from '@earshot/contract';
 import type { Lease } from '../engines/leases.ts';
 import type { EventLog } from '../event-log/event-log.ts';
 import type { Events } from '../observability/events.ts';
@@ -9,15 +10,16 @@ import { readItem } from '../upstream/read-item.ts';
 import { planRepair } from './plan-repair.ts';
 import type { Gap, RepairProgress, RepairStore, WaitingRepair } from './repair-store.sql.ts';
 
-/** The stream delivers up to some seconds late: what was written shortly before the gap may have fallen into it. */
+/** The stream delivers some seconds late: a post written shortly before the gap may have been due during it. */
 export const deliveryDelayMs = 10_000;
 const pageMin = 10;
 const pageMax = 100;
-/** 450 calls in 15 minutes. */
+/** X allows 450 calls in 15 minutes. */
 const betweenCallsMs = 2_000;
 
 export interface RepairGapOptions {
   readonly sourceId: string;
+  readonly platform: Platform;
   readonly installation: string;
   readonly search: PostSearch;
   readonly store: RepairStore;
@@ -31,8 +33,9 @@ export interface RepairGapOptions {
 }
 
 /**
- * Searches the gap for every slot that was registered in it, page by page. A page is in the log before its successor is
- * remembered, so whoever goes on after a crash repeats a page at most, and what is found twice is stored once.
+ * Searches the gap for every slot that was registered in it, page by page. A page is in the log before the
+ * token of the next one is recorded, so after a crash at most one page is repeated, and what is found twice is stored
+ * once.
  * Returns false when it has to wait: the budget of the day is spent.
  */
 export async function repairGap(
@@ -101,7 +104,7 @@ async function repairPage(
 
 const startedOver = 'started_over';
 
-/** The token of a page may have run out while we were away: once, the search starts over. */
+/** The token of a page may have expired while nobody searched: the search starts over, once. */
 function afterRefusal({ nextToken, because }: WaitingRepair): RepairProgress {
   const again = nextToken !== null && because !== startedOver;
   return again
@@ -109,15 +112,15 @@ function afterRefusal({ nextToken, because }: WaitingRepair): RepairProgress {
     : { nextToken: null, matches: 0, state: 'impossible', because: 'search_refused' };
 }
 
-/** Like an event of the stream, with the slot's own tag: from here on it takes the same way. */
+/** As the stream would have delivered it, with the slot's own tag: from here on it is handled like any other event. */
 function toEvent(
-  { sourceId, installation, events }: RepairGapOptions,
+  options: RepairGapOptions,
   slotId: string,
   record: Record<string, unknown>,
 ): StreamEvent | null {
-  const rule = { id: `search:${slotId}`, tag: slotTag(installation, slotId) };
+  const rule = { id: `search:${slotId}`, tag: slotTag(options.installation, slotId) };
   const text = JSON.stringify({ ...record, matching_rules: [rule] });
-  const event = readItem({ platform: 'x', sourceId, events }, { text });
+  const event = readItem(options, { text });
   return event && { ...event, via: 'search' };
 }
 

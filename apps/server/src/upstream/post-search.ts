@@ -22,3 +22,9 @@ export type SearchPage =
     }
   /** The platform does not take the question, and will not. */
   | { readonly kind: 'refused'; readonly words: string };
+
+/** X replays what its stream delivered, or would have: an Enterprise product, for the last 24 hours. */
+export interface Recovery {
+  /** Records as the stream has them; the end of the job is the end of the iteration, anything else throws. */
+  records(from: Date, to: Date, signal: AbortSignal): AsyncIterable<string>;
+}

@@ -1,5 +1,5 @@
-import type { Recovery } from '../../coverage/recover-gap.ts';
 import { streamChunks, type UpstreamClient } from '../client.ts';
+import type { Recovery } from '../post-search.ts';
 import { retryAfterMs } from '../retry-after.ts';
 import { UpstreamUnavailable } from '../upstream-rules.ts';
 import { splitLines } from './split-lines.ts';
