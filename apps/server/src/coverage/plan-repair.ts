@@ -5,8 +5,8 @@ import type { AffectedSlot, PlannedRepair } from './repair-store.sql.ts';
 const searchableForMs = 7 * 24 * 3_600_000;
 
 /**
- * What a search brings back of a value, in comparison with the stream. One query per slot: several in one would save
- * calls, but then nobody but us could say which rule a post matched, and that is the platform's verdict (I5).
+ * What a search finds for a value, compared with the stream. One query per slot: several in one would save calls, but
+ * then our own evaluator would have to decide which rule a post matched, and that is the platform's decision (I5).
  */
 export function planRepair({ slotId, value }: AffectedSlot, gapAgeMs: number): PlannedRepair {
   const impossible = (because: string) =>
