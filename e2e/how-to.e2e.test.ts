@@ -20,9 +20,12 @@ interface Step {
 function stepsOf(page: string): Step[] {
   const steps: Step[] = [];
   let path = '';
-  for (const [, named, kind, code = ''] of page.matchAll(/`([\w./-]+\.ts)`\n|^```(diff|ts)\n([\s\S]*?)^```$/gm)) {
+  for (const [, named, kind, code = ''] of page.matchAll(
+    /`([\w./-]+\.ts)`\n|^```(diff|ts)\n([\s\S]*?)^```$/gm,
+  )) {
     if (named !== undefined) path = named;
-    else if (kind === 'diff' || kind === 'ts') steps.push({ path, kind, lines: code.split('\n').slice(0, -1) });
+    else if (kind === 'diff' || kind === 'ts')
+      steps.push({ path, kind, lines: code.split('\n').slice(0, -1) });
   }
   return steps;
 }
@@ -41,8 +44,7 @@ async function applyPage(copy: string, page: string): Promise<string[]> {
   for (const { path, kind, lines } of steps) {
     const file = join(copy, path);
     await mkdir(dirname(file), { recursive: true });
-    const text =
-      kind === 'ts' ? `${lines.join('\n')}\n` : applyDiff(await readFile(file, 'utf8'), lines);
+    const text = kind === 'ts' ? `${lines.join('\n')}\n` : applyDiff(await readFile(file, 'utf8'), lines);
     await writeFile(file, text);
   }
   return [...new Set(steps.map(({ path }) => path))];

@@ -177,6 +177,18 @@ describe('the history of listening', () => {
     expect(await kept(database)).toEqual(all(recent));
   });
 
+  test('is kept for a day longer than matches, however long those are kept', async () => {
+    await using opened = await openStore();
+    const { database } = opened;
+    await database.run('delete from watches; delete from slot_services');
+    for (const day of [daysAgo(50), daysAgo(29)]) await write(database, day);
+    await opened.write(1, daysAgo(0));
+    await forgetLedger(database, 60);
+    expect(await kept(database)).toHaveLength(12);
+    await forgetLedger(database, 40);
+    expect(await kept(database)).toEqual(all(daysAgo(29)));
+  });
+
   test('keeps the last interval of a source, and does not follow a clock that has jumped ahead', async () => {
     await using opened = await openStore();
     const { database } = opened;

@@ -57,7 +57,7 @@ export function createCoverageStore(database: Database, options: CoverageStoreOp
 
 export type CoverageStore = ReturnType<typeof createCoverageStore>;
 
-/** With the full number of rows there may be older ones, of which the answer cannot speak. */
+/** Where `rowsMax` rows were read there may be older ones, so the answer begins with the oldest that was read. */
 function readFrom(from: Date, sources: ReadonlyMap<string, readonly Interval[]>): Date {
   const begins = [...sources.values()].flatMap((rows) =>
     rows.length < rowsMax ? [] : (rows[0]?.from ?? []),
@@ -172,23 +172,24 @@ function toInterval(row: IntervalRow): Interval {
   };
 }
 
-/** A rule that was registered again is heeded as late as a new one. */
+/** A rule that is registered again takes effect as late as a new one. */
 async function missingOf(
   database: Database,
   { from, to }: CoverageAsked,
   watched: readonly Watched[],
   { ruleDelaysMs }: CoverageStoreOptions,
 ): Promise<Ledger['missing']> {
-  const platformOf = new Map(watched.flatMap(({ slotId, platform }) => (slotId ? [[slotId, platform]] : [])));
+  const delayOf = new Map(
+    watched.flatMap(({ slotId, platform }) => (slotId ? [[slotId, ruleDelaysMs[platform]]] : [])),
+  );
   const rows = await database.many<{ slot_id: string; from_at: Date; to_at: Date | null }>(
     `select slot_id, from_at, to_at from slot_gaps
      where slot_id = any($1) and from_at <= $3 and (to_at is null or to_at >= $2)
      order by from_at desc limit ${rowsMax}`,
-    [[...platformOf.keys()], from, to],
+    [[...delayOf.keys()], from, to],
   );
   return rows.map(({ slot_id, from_at, to_at }) => {
-    const platform = platformOf.get(slot_id);
-    const delayMs = (platform && ruleDelaysMs[platform]) ?? 0;
+    const delayMs = delayOf.get(slot_id) ?? 0;
     return { slotId: slot_id, from: from_at, to: to_at && new Date(to_at.getTime() + delayMs) };
   });
 }

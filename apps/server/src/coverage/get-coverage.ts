@@ -48,7 +48,7 @@ function windowOf(
 
 type WireInterval = AnswerOf<'GetCoverage'>['intervals'][number];
 
-/** The answer is bounded: of a window with too many intervals the newest, and it says since when. */
+/** The answer is bounded: of too many intervals it has the newest, and its `from` says since when. */
 function newest(
   covered: readonly PlatformCoverage[],
   from: number,

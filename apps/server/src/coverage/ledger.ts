@@ -14,7 +14,7 @@ import {
 export interface Ledger {
   /** The database's clock. */
   readonly now: Date;
-  /** What was heard until then has been matched: what is heard but waits in the event log is not here yet. */
+  /** What was heard until then has been matched; what was heard later may still wait in the event log. */
   readonly matchedThrough: Date;
   /** Where the window begins for which the rows were read: later than asked when there were too many. */
   readonly from: Date;
@@ -55,7 +55,7 @@ export interface SlotRepair extends Repair {
   readonly slotId: string;
 }
 
-/** An open interval without a proof for this long belongs to a process that died. */
+/** An open interval that was not proven for this long belongs to a process that died. */
 const provenForMs = 10_000;
 
 export interface PlatformCoverage {
@@ -81,14 +81,14 @@ export function coverageOf(ledger: Ledger): PlatformCoverage[] {
   });
 }
 
-/** A gap that lasts has no end, wherever the window ends. */
+/** A gap that is still open has no end, even where the window ends. */
 function openEnded(cut: Timeline, whole: Timeline, to: number): Timeline {
   const last = cut.at(-1);
   const lasts = whole.at(-1)?.to === Number.POSITIVE_INFINITY && last?.state === 'gap' && last.to === to;
   return lasts ? [...cut.slice(0, -1), { ...last, to: Number.POSITIVE_INFINITY }] : cut;
 }
 
-/** While somebody listens, the time since the last proof is not known yet; it is not unwatched. */
+/** While the rule is watched, the time since the last proof is not known yet, and so not `not_watched`. */
 function knownUntil(ledger: Ledger, watched: readonly Watched[], timeline: Timeline, to: number): number {
   const now = ledger.now.getTime();
   const isWatched = watched.some((one) => one.to === null || one.to.getTime() > now);
@@ -131,7 +131,7 @@ function isOpen(last: Interval | undefined, now: Date): boolean {
   return last?.endedBecause === null && now.getTime() - last.to.getTime() < provenForMs;
 }
 
-/** Nothing repairs these: the upstream keeps what matched, and nothing did. */
+/** These cannot be repaired: the upstream replays what matched a rule, and the rule was not there. */
 function missingSpans(ledger: Ledger, { slotId }: Watched): Timeline[] {
   const own = ledger.missing.filter((one) => one.slotId === slotId);
   return own.map(({ from, to }) => [
@@ -156,7 +156,7 @@ function repairOf(ledger: Ledger, interval: Interval, slotId: string | null): Re
     case 'none':
       return { ...whole, state: 'impossible' };
     case 'partly':
-      // The slots that were registered during the gap have rows of their own; for all together it is not whole.
+      // Slots that were registered during the gap have rows of their own; for the source as a whole some are missing.
       return { ...whole, state: 'impossible', because: because ?? 'some_rules_not_repairable' };
     case 'under_way':
       return { ...whole, state: 'waiting' };

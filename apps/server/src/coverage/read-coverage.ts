@@ -38,12 +38,12 @@ export function toCoverage(covered: readonly PlatformCoverage[]): Coverage {
         repaired: state === 'repaired',
       })),
   );
-  // The latest ends stay, and with them every gap that is still open.
+  // Those that ended last stay, and with them every gap that is still open.
   const byEnd = gaps.toSorted((a, b) => endOf(a) - endOf(b));
   return { complete_through: completeThroughOf(covered), gaps: byEnd.slice(-gapsMax) };
 }
 
-/** As far as the platform that is behind. */
+/** Of the platform that is furthest behind. */
 export function completeThroughOf(covered: readonly PlatformCoverage[]): string | null {
   const known = covered.flatMap(({ completeThrough }) => (completeThrough === null ? [] : [completeThrough]));
   return known.length === 0 ? null : new Date(Math.min(...known)).toISOString();

@@ -26,8 +26,8 @@ export function isRecoverable(gap: Gap, { reachesBackMs }: Recovery, nowMs: numb
 }
 
 /**
- * One job for the whole gap; after a crash it is asked for again. Backfill, which X offers for gaps below five minutes,
- * is not used: nothing tells when it is through, and this does.
+ * One job for the whole gap; after a crash it is requested again. Backfill, which X offers for gaps below five minutes,
+ * is not used: nothing tells when it has ended, and a recovery job does.
  */
 export async function recoverGap(
   { sourceId, platform, recovery, store, eventLog, events }: RecoverGapOptions,

@@ -10,7 +10,7 @@ import { readItem } from '../upstream/read-item.ts';
 import { planRepair } from './plan-repair.ts';
 import type { Gap, RepairProgress, RepairStore, WaitingRepair } from './repair-store.sql.ts';
 
-/** The stream delivers up to some seconds late: what was written shortly before the gap may have fallen into it. */
+/** The stream delivers some seconds late: a post written shortly before the gap may have been due during it. */
 export const deliveryDelayMs = 10_000;
 
 export interface RepairGapOptions {
@@ -29,8 +29,9 @@ export interface RepairGapOptions {
 }
 
 /**
- * Searches the gap for every slot that was registered in it, page by page. A page is in the log before its successor is
- * remembered, so whoever goes on after a crash repeats a page at most, and what is found twice is stored once.
+ * Searches the gap for every slot that was registered in it, page by page. A page is in the log before the
+ * token of the next one is recorded, so after a crash at most one page is repeated, and what is found twice is stored
+ * once.
  * Returns false when it has to wait: the budget of the day is spent.
  */
 export async function repairGap(
@@ -104,7 +105,7 @@ async function repairPage(
 
 const startedOver = 'started_over';
 
-/** The token of a page may have run out while we were away: once, the search starts over. */
+/** The token of a page may have expired while nobody searched: the search starts over, once. */
 function afterRefusal({ nextToken, because }: WaitingRepair): RepairProgress {
   const again = nextToken !== null && because !== startedOver;
   return again

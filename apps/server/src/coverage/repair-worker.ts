@@ -4,22 +4,22 @@ import { pause, type Worker } from '../runtime/worker.ts';
 import { UpstreamUnavailable } from '../upstream/upstream-rules.ts';
 import type { Gap, RepairStore } from './repair-store.sql.ts';
 
-/** Search lags behind the stream: what is younger may not be in its index yet. */
-const settledAfterMs = 30_000;
+/** Search lags behind the stream: newer posts may not be in its index yet. */
+const searchableAfterMs = 30_000;
 const lookEveryMs = 5_000;
-const triedAgainAfterMs = 60_000;
+const retryAfterMs = 60_000;
 
 export interface RepairWorkerOptions extends LeasedWorkerOptions {
   readonly sourceId: string;
   readonly store: Pick<RepairStore, 'openGaps'>;
-  /** False when it has to wait. */
+  /** False when it has to wait, for example for the budget of the next day. */
   readonly repair: (work: { gap: Gap; lease: Lease }, signal: AbortSignal) => Promise<boolean>;
   /** For tests: how many times faster the limits of the upstream pass. */
   readonly pace: number;
   readonly events: Events;
 }
 
-/** Fills the gaps of one X source, the oldest first; one worker in the whole installation. */
+/** Repairs the gaps of one source, the oldest first; one worker in the whole installation. */
 export function createRepairWorker(options: RepairWorkerOptions): Worker {
   const name = `repair:${options.sourceId}`;
   return createLeasedWorker({ name }, options, (lease, held) => keepRepairing(options, lease, held));
@@ -28,15 +28,15 @@ export function createRepairWorker(options: RepairWorkerOptions): Worker {
 async function keepRepairing(options: RepairWorkerOptions, lease: Lease, signal: AbortSignal): Promise<void> {
   const { store, sourceId, pace, events } = options;
   while (!signal.aborted) {
-    const gaps = await store.openGaps(sourceId, settledAfterMs / pace);
+    const gaps = await store.openGaps(sourceId, searchableAfterMs / pace);
     let waitMs = lookEveryMs;
     for (const gap of gaps) {
       if (signal.aborted) return;
       try {
-        if (!(await options.repair({ gap, lease }, signal))) waitMs = triedAgainAfterMs;
+        if (!(await options.repair({ gap, lease }, signal))) waitMs = retryAfterMs;
       } catch (error) {
         if (!(error instanceof UpstreamUnavailable)) throw error;
-        waitMs = error.retryAfterMs ?? triedAgainAfterMs;
+        waitMs = error.retryAfterMs ?? retryAfterMs;
         events.repairPutOff({ sourceId, waitMs, err: error });
         break;
       }

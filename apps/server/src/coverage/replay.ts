@@ -18,14 +18,14 @@ const replayedMs = 23 * 3_600_000;
 const clockMarginMs = 5_000;
 /** A proof covers what arrived up to a second before it. */
 const proofMarginMs = 1_000;
-/** A replay is not silent: after this long without an event it is over. */
+/** A replay delivers without pauses: after this long without an event it has ended. */
 const silenceMs = 10_000;
 
 /**
  * Has the replay passed the gap? Firehose delivers in the order of its log, and every connection goes on where the
  * event log ends, so one event from after the gap means that all before it are in. On a quiet tap no such event comes:
- * there a stream that is open, proven and silent has nothing left to replay. `end` is no proof: it comes after 300 s,
- * with whatever is left.
+ * there a stream that is open, proven and silent has nothing left to replay. The message `end` proves nothing: Firehose
+ * sends it after 300 s, however much is left.
  */
 export function judgeReplay(
   gap: Gap,
@@ -48,7 +48,7 @@ export interface SettleReplayedOptions {
   readonly events: Events;
 }
 
-/** The stream itself repairs the gaps of Firehose, by resuming; this writes to the ledger when it has. */
+/** The stream repairs the gaps of Firehose itself, by resuming; this records in the ledger that it has. */
 export async function settleReplayed(options: SettleReplayedOptions, lease: Lease): Promise<void> {
   const { sourceId, database, store, events } = options;
   const gaps = await store.openGaps(sourceId, 0);

@@ -14,7 +14,7 @@ export interface Span {
 export type SpanState = 'live' | 'repaired' | 'gap' | 'not_watched';
 export type Timeline = readonly Span[];
 
-/** The platform delivered again what it had, or was asked what it finds. */
+/** Firehose replays on resuming; X recovers with a job, or is searched. */
 export type RepairVia = 'replay' | 'recovery' | 'search';
 
 /** What was done about a gap. */
@@ -28,9 +28,9 @@ export interface Repair {
   readonly matches: number | null;
 }
 
-/** A rule that is heard on one of two ways is heard. */
+/** For a rule with several slots one that listens is enough. */
 const bestFirst: readonly SpanState[] = ['live', 'repaired', 'gap', 'not_watched'];
-/** Of several sources that all are needed the worst counts. */
+/** When all sources are needed the worst counts. */
 const worstFirst: readonly SpanState[] = ['gap', 'repaired', 'live', 'not_watched'];
 
 export function bestOf(timelines: readonly Timeline[]): Timeline {
@@ -80,7 +80,7 @@ export function clip(timeline: Timeline, from: number, to: number): Timeline {
   });
 }
 
-/** What nobody speaks of between `from` and `to` was not watched. */
+/** Fills what no span covers between `from` and `to` with `not_watched`. */
 export function filled(timeline: Timeline, from: number, to: number): Timeline {
   if (from >= to) return timeline;
   return bestOf([timeline, [{ from, to, state: 'not_watched', reason: null, repair: null }]]);

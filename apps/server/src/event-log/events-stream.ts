@@ -10,7 +10,7 @@ import type { Nats } from '../engines/nats.ts';
 
 export const eventsStream = 'EVENTS';
 export const matchConsumer = 'match';
-/** Four full batches. */
+/** Four full batches of the match workers. */
 export const eventsUnacknowledgedMax = 4_000;
 
 const hourMs = 3_600_000;
@@ -18,7 +18,7 @@ const hourMs = 3_600_000;
 export interface EventsStreamOptions {
   readonly replicas: number;
   readonly bytesMax: number;
-  /** After this time without a sign of life a worker's events go to another one. */
+  /** The log redelivers an event that was not acknowledged or reported as in progress for this long. */
   readonly ackWaitMs?: number;
 }
 
@@ -26,8 +26,8 @@ export interface EventsStreamOptions {
 const noSpaceCodes: readonly unknown[] = [10_047, 10_005];
 
 /**
- * Makes the stream and its consumer, or brings them to these settings. A full log refuses (`discard new`)
- * instead of forgetting; only what is matched already is ever removed to make room (see log-space.ts).
+ * Creates the stream and its consumer, or updates them to these settings. A full log refuses new events (`discard new`)
+ * instead of dropping old ones; only events that are matched already are removed to make room (see log-space.ts).
  */
 export async function ensureEventsStream(
   nats: Nats,
@@ -69,8 +69,8 @@ export async function ensureEventsStream(
 }
 
 /**
- * The log must fit into what the server may use: a log that hits its own limit refuses events and goes on, a server that
- * hits the end of its disk stops JetStream on every node.
+ * The log must fit into what the server may use: a log at its own limit refuses events and keeps working, while a server
+ * whose disk is full stops JetStream on every node.
  */
 function explainSpace(bytesMax: number): (error: unknown) => never {
   return (error) => {

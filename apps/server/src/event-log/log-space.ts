@@ -11,9 +11,10 @@ export interface LogSpaceUse {
   readonly copiesBehind: number;
 }
 
-const crowdedShare = 0.5;
+/** Share of the log's size from which on matched events are removed; below it they stay for three days. */
+const removeFromShare = 0.5;
 
-/** `lastChecked` tells how far it is known that no event was left out: what lies behind may be wanted again. */
+/** `lastChecked` is the sequence up to which no event was left out: later ones may have to be fetched again. */
 export function createLogSpace({ manager }: Nats, lastChecked: () => Promise<number>) {
   const { streams, consumers } = manager;
   return {
@@ -27,7 +28,7 @@ export function createLogSpace({ manager }: Nats, lastChecked: () => Promise<num
         waiting: consumer.num_pending + consumer.num_ack_pending,
         copiesBehind: (cluster?.replicas ?? []).filter(({ current }) => !current).length,
       };
-      if (state.bytes < config.max_bytes * crowdedShare) return { removed: 0, ...use };
+      if (state.bytes < config.max_bytes * removeFromShare) return { removed: 0, ...use };
       const done = Math.min(consumer.ack_floor.stream_seq, await lastChecked());
       let removed = 0;
       for (const subject of Object.keys(state.subjects ?? {})) {

@@ -1,7 +1,6 @@
 import * as fc from 'fast-check';
 import { pino } from 'pino';
 import { describe, expect, test } from 'vitest';
-import { createBellListener } from '../engines/bells.ts';
 import { createMetrics } from '../observability/metrics.ts';
 import { backoffDelayMs } from './backoff.ts';
 import { newId } from './ids.ts';
@@ -56,42 +55,6 @@ describe('a pause', () => {
     const startedAt = performance.now();
     await pause(20, never);
     expect(performance.now() - startedAt).toBeGreaterThanOrEqual(19);
-  });
-});
-
-describe('a bell', () => {
-  test('that rang before somebody waits is heard, once', async () => {
-    const bell = createBellListener(() => undefined);
-    bell.rang();
-    bell.rang();
-    await bell.wait(longMs, never);
-    const startedAt = performance.now();
-    await bell.wait(20, never);
-    expect(performance.now() - startedAt).toBeGreaterThanOrEqual(19);
-  });
-
-  test('wakes everybody who waits', async () => {
-    const bell = createBellListener(() => undefined);
-    const waiting = [bell.wait(longMs, never), bell.wait(longMs, never)];
-    bell.rang();
-    await expect(Promise.all(waiting)).resolves.toHaveLength(2);
-  });
-
-  test('lets go of those who wait when their signal is aborted', async () => {
-    const bell = createBellListener(() => undefined);
-    const stop = new AbortController();
-    const waiting = bell.wait(longMs, stop.signal);
-    stop.abort();
-    await expect(waiting).resolves.toBeUndefined();
-    await expect(bell.wait(longMs, stop.signal)).resolves.toBeUndefined();
-  });
-
-  test('tells when nobody needs it any more', () => {
-    let disposed = 0;
-    {
-      using _bell = createBellListener(() => void disposed++);
-    }
-    expect(disposed).toBe(1);
   });
 });
 
