@@ -41,7 +41,6 @@ import { updateRule } from '../rules/update-rule.ts';
 import { validateRule } from '../rules/validate-rule.ts';
 import { createCursors } from '../runtime/cursor.ts';
 import { supervise } from '../runtime/supervisor.ts';
-import { ruleDelaysMs } from '../upstream/platforms.ts';
 import { createWebhook } from '../webhooks/create-webhook.ts';
 import { createDeliveryLog } from '../webhooks/delivery-log.ts';
 import { listDeliveries } from '../webhooks/list-deliveries.ts';
@@ -56,6 +55,7 @@ import { testWebhook } from '../webhooks/test-webhook.ts';
 import { createUrlProblem } from '../webhooks/url-problem.ts';
 import { createWebhookStore } from '../webhooks/webhook-store.sql.ts';
 import { openSender, type Shared, secretBoxOf } from './shared.ts';
+import { ruleDelaysMs } from './sources.ts';
 
 /** Of one address. Callers have keys that work; this is for a list of old ones that somebody tries out. */
 const keyGuessesPerMinute = 60;

@@ -1,4 +1,4 @@
-import { type Platform, platforms as allPlatforms } from '@earshot/contract';
+import { platforms as allPlatforms, type Platform } from '@earshot/contract';
 import type { Database } from '../engines/database.ts';
 import type { Interval, Ledger, SlotRepair, Watched } from './ledger.ts';
 
