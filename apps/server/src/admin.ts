@@ -1,8 +1,6 @@
 import { type Scope, scopes } from '@earshot/contract';
-import { createAccountKeys } from './accounts/account-keys.ts';
-import { createAccountStore } from './accounts/account-store.ts';
 import type { Change } from './accounts/change.ts';
-import { newKey } from './accounts/create-key.ts';
+import { createKeyStore, newKey } from './accounts/keys.ts';
 import type { PlanName } from './accounts/plans.ts';
 import { openDatabase } from './engines/database.ts';
 import { migrate } from './engines/migrate.ts';
@@ -28,13 +26,16 @@ export interface Admin extends AsyncDisposable {
 export async function openAdmin(databaseUrl: string): Promise<Admin> {
   await migrate(databaseUrl);
   const database = openDatabase({ url: databaseUrl, connectionsMax: 1, onIdleError: () => undefined });
-  const store = createAccountStore(database);
-  const keys = createAccountKeys(database);
+  const keys = createKeyStore(database);
   const letters = createDeadLetters(database);
   return {
     async createAccount({ name, plan = 'paid' }) {
       const accountId = newId('acc');
-      await store.createAccount({ id: accountId, name, plan });
+      await database.run('insert into accounts (id, name, plan) values ($1, $2, $3)', [
+        accountId,
+        name,
+        plan,
+      ]);
       return { accountId };
     },
     async createKey({ accountId, scopes: granted = scopes, expiresAt }) {
@@ -49,9 +50,12 @@ export async function openAdmin(databaseUrl: string): Promise<Admin> {
       return outcome.kind === 'created' ? { keyId, key: key.key } : null;
     },
     async revokeKey(keyId) {
-      const accountId = await store.accountOfKey(keyId);
-      if (accountId === null) return false;
-      return (await keys.revokeKey(byOperator(accountId, 'RevokeKey'), keyId)) !== null;
+      const row = await database.one<{ account_id: string }>(
+        'select account_id from api_keys where id = $1',
+        [keyId],
+      );
+      if (!row) return false;
+      return (await keys.revokeKey(byOperator(row.account_id, 'RevokeKey'), keyId)) !== null;
     },
     listDeadLetters: () => letters.list(),
     retryDeadLetters: (id) => letters.requestRetry(id),

@@ -1,10 +1,9 @@
 import type { Template } from '@earshot/testkit';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createAccountKeys } from '../src/accounts/account-keys.ts';
-import { createAuditReader } from '../src/accounts/audit-reader.ts';
-import { recordChange } from '../src/accounts/change-rows.ts';
-import { createClaimStore } from '../src/accounts/claim-store.ts';
-import { newKey } from '../src/accounts/create-key.ts';
+import { recordChange } from '../src/accounts/change.ts';
+import { createClaimStore } from '../src/accounts/idempotency.ts';
+import { createKeyStore, newKey } from '../src/accounts/keys.ts';
+import { readAudit } from '../src/accounts/list-audit.ts';
 import { changeBy } from './changes.ts';
 import { createMigratedTemplate, openTestDatabase } from './support.ts';
 
@@ -112,9 +111,8 @@ test('the audit cannot be changed or emptied', async () => {
   for (const sql of [`update audit set actor = 'nobody'`, 'delete from audit', 'truncate audit']) {
     await expect(database.run(sql)).rejects.toThrow('append only');
   }
-  const reader = createAuditReader(database);
-  expect(await reader.page('acc_2', { before: null, limit: 10 })).toEqual([]);
-  expect(await reader.page('acc_1', { before: null, limit: 10 })).toMatchObject([
+  expect(await readAudit(database, 'acc_2', { before: null, limit: 10 })).toEqual([]);
+  expect(await readAudit(database, 'acc_1', { before: null, limit: 10 })).toMatchObject([
     {
       actor: 'key_1',
       operation: 'CreateRule',
@@ -127,7 +125,7 @@ test('the audit cannot be changed or emptied', async () => {
 
 test('an account gets exactly as many keys as it may, whoever asks at once', async () => {
   await using world = await open();
-  const keys = createAccountKeys(world.database);
+  const keys = createKeyStore(world.database);
   const create = (n: number, expiresAt: Date | null = null) =>
     keys.createKey(changeBy('acc_1', null, 'CreateKey'), newKey(), {
       id: `key_${n}`,

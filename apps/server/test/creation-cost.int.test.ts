@@ -2,7 +2,7 @@ import { eventually, type Template } from '@earshot/testkit';
 import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Claim } from '../src/accounts/change.ts';
-import { createClaimStore } from '../src/accounts/claim-store.ts';
+import { createClaimStore } from '../src/accounts/idempotency.ts';
 import type { Database, Sql } from '../src/engines/database.ts';
 import { createSourceStore } from '../src/ingest/source-store.sql.ts';
 import { createRuleStore } from '../src/rules/rule-store.sql.ts';

@@ -10,7 +10,7 @@ import {
 import { createEventLog, type EventLog } from '../src/event-log/event-log.ts';
 import { ensureEventsStream, eventsStream, matchConsumer } from '../src/event-log/events-stream.ts';
 import { createLogCopies } from '../src/event-log/log-copies.ts';
-import { createParsedRules } from '../src/language/parsed-rules.ts';
+import { createParsedRules } from '../src/language/explain-match.ts';
 import { createCheckLog, createSettledStore } from '../src/matching/check-log.ts';
 import { createMatchStore, type MatchStore } from '../src/matching/match-store.sql.ts';
 import { createMatchWorker, storeBatch } from '../src/matching/match-worker.ts';

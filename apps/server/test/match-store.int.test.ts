@@ -2,7 +2,7 @@ import { eventually, type Template } from '@earshot/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { readInstallation } from '../src/engines/migrate.ts';
 import type { LoggedEvent } from '../src/event-log/event-consumer.ts';
-import { createParsedRules } from '../src/language/parsed-rules.ts';
+import { createParsedRules } from '../src/language/explain-match.ts';
 import { createMatchStore } from '../src/matching/match-store.sql.ts';
 import { createMatchWorker } from '../src/matching/match-worker.ts';
 import { purgeSome } from '../src/matching/upkeep.ts';

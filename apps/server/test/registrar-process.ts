@@ -2,7 +2,7 @@ import { defaultTapToken } from '@earshot/sandbox';
 import type { Database } from '../src/engines/database.ts';
 import { createLeaseStore, type Lease, LeaseLost, type LeaseStore } from '../src/engines/leases.ts';
 import { readInstallation } from '../src/engines/migrate.ts';
-import { pause } from '../src/runtime/pause.ts';
+import { pause } from '../src/runtime/worker.ts';
 import { createRegistrarStore } from '../src/slots/registrar-store.sql.ts';
 import { createRegistrarWorker } from '../src/slots/registrar-worker.ts';
 import type { RegistrarStore } from '../src/slots/slot-store.ts';

@@ -2,7 +2,7 @@ import { eventually, type Template } from '@earshot/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { forgetLedger } from '../src/coverage/upkeep.ts';
 import type { Database } from '../src/engines/database.ts';
-import { createParsedRules } from '../src/language/parsed-rules.ts';
+import { createParsedRules } from '../src/language/explain-match.ts';
 import { createMatchStore, type MatchStore } from '../src/matching/match-store.sql.ts';
 import { storeBatch } from '../src/matching/match-worker.ts';
 import { daysAhead, ensurePartitions, removeExpiredDays } from '../src/matching/upkeep.ts';

@@ -8,7 +8,7 @@ import type { RuleUpdate } from '../src/rules/rule-change-store.ts';
 import { createRuleStore } from '../src/rules/rule-store.sql.ts';
 import { createRuleUpkeep } from '../src/rules/rule-upkeep.sql.ts';
 import { releaseOldSlots } from '../src/rules/upkeep.ts';
-import { every } from '../src/runtime/every.ts';
+import { every } from '../src/runtime/worker.ts';
 import { changeBy, created } from './changes.ts';
 import { createLocalBells } from './local-bells.ts';
 import { createMigratedTemplate, openTestDatabase } from './support.ts';

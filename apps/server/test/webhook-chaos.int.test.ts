@@ -4,7 +4,7 @@ import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Database } from '../src/engines/database.ts';
 import { type CheckpointLabel, deliveryCheckpoints } from '../src/runtime/checkpoint.ts';
-import type { DeliveryStore } from '../src/webhooks/delivery-store.ts';
+import type { DeliveryStore } from '../src/webhooks/delivery-store.sql.ts';
 import { createMigratedTemplate, openTestDatabase, seedRules } from './support.ts';
 import { type Handler, type Received, startEndpoint } from './web-endpoint.ts';
 import { createWebhookWorld, type TestWebhook, type WebhookWorld } from './webhook-world.ts';
@@ -101,7 +101,7 @@ function mortal(dies: (label: CheckpointLabel) => boolean) {
       if (dead) throw new Error('killed');
     },
     store: (store: DeliveryStore): DeliveryStore => ({
-      claimDue: (asked) => alive(() => store.claimDue(asked)),
+      leaseDue: (asked) => alive(() => store.leaseDue(asked)),
       begin: (claim, batch) => alive(() => store.begin(claim, batch)),
       finish: (claim, step, sent) => alive(() => store.finish(claim, step, sent)),
       skipTo: (claim, position) => alive(() => store.skipTo(claim, position)),

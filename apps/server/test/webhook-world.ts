@@ -3,7 +3,7 @@ import type { Delivery } from '@earshot/contract';
 import type { Change } from '../src/accounts/change.ts';
 import type { Bells } from '../src/engines/bells.ts';
 import type { Database } from '../src/engines/database.ts';
-import { createParsedRules } from '../src/language/parsed-rules.ts';
+import { createParsedRules } from '../src/language/explain-match.ts';
 import { createMatchStore } from '../src/matching/match-store.sql.ts';
 import { createMetrics } from '../src/observability/metrics.ts';
 import { createMatchReader } from '../src/readers/match-reader.sql.ts';
@@ -12,14 +12,11 @@ import { newId } from '../src/runtime/ids.ts';
 import { type Supervisor, supervise } from '../src/runtime/supervisor.ts';
 import { createDeliverBatch } from '../src/webhooks/deliver-batch.ts';
 import { createDeliverWorker } from '../src/webhooks/deliver-worker.ts';
-import { createDeliveryLog } from '../src/webhooks/delivery-log.ts';
-import { createDeliveryStore } from '../src/webhooks/delivery-store.sql.ts';
-import type { DeliveryStore } from '../src/webhooks/delivery-store.ts';
-import { createSecretBox } from '../src/webhooks/secret-box.ts';
+import { createDeliveryStore, type DeliveryStore } from '../src/webhooks/delivery-store.sql.ts';
+import { readDeliveries } from '../src/webhooks/list-deliveries.ts';
+import { createSecretBox, formatSecret } from '../src/webhooks/secrets.ts';
 import { createSender } from '../src/webhooks/sender.ts';
-import { formatSecret } from '../src/webhooks/sign.ts';
-import { createWebhookStore } from '../src/webhooks/webhook-store.sql.ts';
-import type { WebhookStore } from '../src/webhooks/webhook-store.ts';
+import { createWebhookStore, type WebhookStore } from '../src/webhooks/webhook-store.sql.ts';
 import { changeBy } from './changes.ts';
 import { createLocalBells } from './local-bells.ts';
 import { xEvent } from './stream-events.ts';
@@ -106,7 +103,7 @@ export function createWebhookWorld(database: Database): WebhookWorld {
       bells.ring('matches');
     },
     deliveries: (webhookId, outcome) =>
-      createDeliveryLog(database).page(webhookId, { outcome: outcome ?? null, before: null, limit: 10_000 }),
+      readDeliveries(database, webhookId, { outcome: outcome ?? null, before: null, limit: 10_000 }),
     startSender({
       checkpoint = () => undefined,
       timeoutMs = 10_000,

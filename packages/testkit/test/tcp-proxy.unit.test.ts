@@ -4,8 +4,7 @@ import { connect, createServer } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { eventually } from '../src/eventually.ts';
-import type { TcpProxy } from '../src/tcp-proxy.ts';
-import { startTcpProxy } from '../src/tcp-proxy.ts';
+import { startTcpProxy, type TcpProxy } from '../src/tcp-proxy.ts';
 
 let echo: Server;
 let proxy: TcpProxy;

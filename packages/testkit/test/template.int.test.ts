@@ -1,7 +1,6 @@
 import { Client } from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Template } from '../src/template.ts';
-import { createTemplate } from '../src/template.ts';
+import { createTemplate, type Template } from '../src/template.ts';
 import { testPostgresUrl } from '../src/test-engines.ts';
 
 async function query(url: string, sql: string): Promise<unknown[]> {

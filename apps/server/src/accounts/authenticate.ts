@@ -1,26 +1,18 @@
-import { createHash } from 'node:crypto';
-import { isWellFormedKey } from '@earshot/contract';
+import { isWellFormedKey, type Scope } from '@earshot/contract';
+import type { Database } from '../engines/database.ts';
 import { Failure } from '../runtime/failure.ts';
-import type { KeyGuesses } from './key-guesses.ts';
-import type { Principal } from './principal.ts';
+import { joinCalls } from '../runtime/join-calls.ts';
+import type { Principal } from './call.ts';
+import { hashOf, isValid } from './keys.ts';
+import type { PlanName } from './plans.ts';
+import { type Bucket, fullBucket, refill, secondsUntil, takeOne } from './token-bucket.ts';
 
-export interface KeyStore {
-  /** Only a key that is neither revoked nor expired has a principal. */
-  principalOf(keyHash: Buffer): Promise<Principal | null>;
-  touch(keyId: string): Promise<void>;
-}
-
+/** Checks the `Authorization` header of a request from this address. Throws unless it holds a valid key. */
 export type Authenticate = (authorization: string | undefined, address: string) => Promise<Principal>;
-
-export interface AuthenticateOptions {
-  readonly store: KeyStore;
-  readonly guesses: KeyGuesses;
-  readonly nowMs: () => number;
-}
 
 /** A revoked key works at most this long on a node that has just seen it (promise: 5 s). */
 const rememberMs = 3_000;
-/** A key that does not work never will: new ones are random, and a revoked one stays so. */
+/** An unknown key stays unknown: new keys are random, and a revoked one is never restored. */
 const unknownForMs = 60_000;
 const rememberedMax = 10_000;
 const touchEveryMs = 60_000;
@@ -43,11 +35,16 @@ function tooManyGuesses(waitSeconds: number): Failure {
   );
 }
 
-export function createAuthenticate({ store, guesses, nowMs }: AuthenticateOptions): Authenticate {
+export function createAuthenticate(options: {
+  readonly store: KeyLookup;
+  readonly guesses: KeyGuesses;
+  readonly nowMs: () => number;
+}): Authenticate {
+  const { store, guesses, nowMs } = options;
   const remembered = new Map<string, Remembered>();
   const unknownUntil = new Map<string, number>();
   const touchedAt = new Map<string, number>();
-  /** One look-up for however many requests come with the same key at once: a flood must not take the database. */
+  /** Requests that arrive with the same key at the same time share one look-up: a flood must not overload the database. */
   const underWay = new Map<string, Promise<Principal | null>>();
 
   const touch = (keyId: string) => {
@@ -65,14 +62,14 @@ export function createAuthenticate({ store, guesses, nowMs }: AuthenticateOption
     return found;
   };
 
-  /** The longest unknown goes first. */
+  /** Forgets the oldest entry when there are too many. */
   const noteUnknown = (id: string) => {
     const [oldest] = unknownUntil.size >= rememberedMax ? unknownUntil.keys() : [];
     if (oldest !== undefined) unknownUntil.delete(oldest);
     unknownUntil.set(id, nowMs() + unknownForMs);
   };
 
-  /** A key that was valid a moment ago is no guess: callers of one address do not suffer from a stranger there. */
+  /** Only for keys that were not valid a moment ago: callers who share an address with an attacker are not slowed down. */
   const guess = async (id: string, hash: Buffer, address: string) => {
     const waitSeconds = guesses.waitSeconds(address);
     if (waitSeconds !== null) throw tooManyGuesses(waitSeconds);
@@ -84,7 +81,7 @@ export function createAuthenticate({ store, guesses, nowMs }: AuthenticateOption
   return async (authorization, address) => {
     const key = authorization?.startsWith('Bearer ') ? authorization.slice('Bearer '.length) : '';
     if (!isWellFormedKey(key)) throw refuse();
-    const hash = createHash('sha256').update(key).digest();
+    const hash = hashOf(key);
     const id = hash.toString('base64');
     const known = remembered.get(id);
     if (known && known.until > nowMs()) return known.principal;
@@ -101,4 +98,85 @@ export function createAuthenticate({ store, guesses, nowMs }: AuthenticateOption
     touch(principal.keyId);
     return principal;
   };
+}
+
+interface PrincipalRow {
+  readonly hash: Buffer;
+  readonly id: string;
+  readonly account_id: string;
+  readonly plan: PlanName;
+  readonly scopes: Scope[];
+}
+
+export type KeyLookup = ReturnType<typeof createKeyLookup>;
+
+export function createKeyLookup(database: Database) {
+  return {
+    /** Null unless the key is valid. Look-ups that arrive together share one statement, and so one connection. */
+    principalOf: joinCalls(async (hashes: readonly Buffer[]): Promise<(Principal | null)[]> => {
+      const rows = await database.prepared<PrincipalRow>(
+        `select hash, api_keys.id, api_keys.account_id, accounts.plan, api_keys.scopes
+         from api_keys join accounts on accounts.id = api_keys.account_id
+         where hash = any($1) and ${isValid}`,
+        [hashes],
+      );
+      return hashes.map((hash) => toPrincipal(rows.find((row) => row.hash.equals(hash))));
+    }),
+    async touch(keyId: string): Promise<void> {
+      await database.run('update api_keys set last_used_at = now() where id = $1', [keyId]);
+    },
+  };
+}
+
+function toPrincipal(row: PrincipalRow | undefined): Principal | null {
+  return row ? { accountId: row.account_id, keyId: row.id, plan: row.plan, scopes: row.scopes } : null;
+}
+
+const guessersMax = 10_000;
+
+interface KeyGuessesOptions {
+  readonly perMinute: number;
+  readonly nowMs: () => number;
+  /** An address that was forgotten starts with a full bucket. */
+  readonly rememberedMax?: number;
+}
+
+export type KeyGuesses = ReturnType<typeof createKeyGuesses>;
+
+/**
+ * How many unknown keys an address may try: each costs a look-up that no account can be charged for. Only failures
+ * count. So many callers who arrive at once from one address, for example after a restart, do not use up the limit.
+ */
+export function createKeyGuesses({ perMinute, nowMs, rememberedMax = guessersMax }: KeyGuessesOptions) {
+  const buckets = new Map<string, Bucket>();
+  const read = (network: string) => {
+    const known = buckets.get(network);
+    return known ? refill(known, perMinute, nowMs()) : fullBucket(perMinute, nowMs());
+  };
+  const write = (network: string, bucket: Bucket) => {
+    // A map keeps the order of insertion: the least recently used entry comes first.
+    buckets.delete(network);
+    buckets.set(network, bucket);
+    const [oldest] = buckets.size > rememberedMax ? buckets.keys() : [];
+    if (oldest !== undefined) buckets.delete(oldest);
+  };
+  return {
+    /** Null when the address may try a key; else the seconds until it may. */
+    waitSeconds(address: string): number | null {
+      const bucket = read(networkOf(address));
+      return takeOne(bucket) ? null : Math.max(1, secondsUntil(bucket, 1, perMinute));
+    },
+    failed(address: string): void {
+      const network = networkOf(address);
+      const bucket = read(network);
+      write(network, takeOne(bucket) ?? { ...bucket, tokens: 0 });
+    },
+  };
+}
+
+/** The unit of one caller: a whole /64 in IPv6, a single address in IPv4. */
+function networkOf(address: string): string {
+  if (!address.includes(':') || address.startsWith('::ffff:')) return address;
+  const [start = ''] = address.split('::');
+  return start.split(':').slice(0, 4).join(':');
 }

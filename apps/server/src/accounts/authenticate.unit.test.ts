@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { createAuthenticate } from './authenticate.ts';
-import { newKey } from './create-key.ts';
-import { createKeyGuesses } from './key-guesses.ts';
-import type { Principal } from './principal.ts';
+import { createAuthenticate, createKeyGuesses } from './authenticate.ts';
+import type { Principal } from './call.ts';
+import { newKey } from './keys.ts';
 
 const principal: Principal = { accountId: 'acc_1', keyId: 'key_1', plan: 'paid', scopes: [] };
 

@@ -1,17 +1,41 @@
-import type { AnswerOf, OperationId, RequestOf } from '@earshot/contract';
+import type { AnswerOf, OperationId, RequestOf, Scope } from '@earshot/contract';
 import type { Change } from './change.ts';
-import type { Principal } from './principal.ts';
+import type { PlanName } from './plans.ts';
 
-/** One call of an operation: who calls is known, what they ask is parsed, and they may ask it. */
+/** Who is asking: the account comes from the key and never from the request. */
+export interface Principal {
+  readonly accountId: string;
+  readonly keyId: string;
+  readonly plan: PlanName;
+  readonly scopes: readonly Scope[];
+}
+
+/** One call of an operation: the caller is authenticated and authorised, and the request is parsed. */
 export interface Call<Id extends OperationId> {
   readonly principal: Principal;
   readonly request: RequestOf<Id>;
   /** For operations that change something: recorded in the transaction of the change. */
   readonly change: Change;
-  /** Aborted when the caller has gone or the node shuts down; whoever waits then answers with what there is. */
+  /** Aborted when the caller has disconnected or the node shuts down; an operation that waits then answers with what it has. */
   readonly signal: AbortSignal;
   /** The `Last-Event-ID` that a client of a stream sends when it reconnects. */
   readonly lastEventId: string | null;
 }
 
 export type Handler<Id extends OperationId> = (call: Call<Id>) => Promise<AnswerOf<Id>>;
+
+/** An answer without an end: the sender asks for more when the client has taken what came before. */
+export interface EventStream extends Disposable {
+  /** Aborted when the server ends the stream, for example because its key was revoked. */
+  readonly ended: AbortSignal;
+  /** Empty when the time has passed or the signal was aborted. */
+  nextEvents(waitMs: number, signal: AbortSignal): Promise<readonly ServerEvent[]>;
+}
+
+/** One server-sent event. The same object may go to many clients, so that it is encoded once. */
+export interface ServerEvent {
+  /** The cursor from which a client that reconnects continues. */
+  readonly id: string;
+  readonly event: string;
+  readonly data: string;
+}

@@ -1,4 +1,8 @@
-/** A change as it was asked for. The stores write it down in the transaction of the change itself. */
+import type { Sql } from '../engines/database.ts';
+import { Failure } from '../runtime/failure.ts';
+import { newId } from '../runtime/ids.ts';
+
+/** A change as it was asked for. It is written down in the transaction of the change itself. */
 export interface Change {
   readonly accountId: string;
   /** Id of the key that asked, or `operator`. */
@@ -13,4 +17,41 @@ export interface Change {
 export interface Claim {
   readonly key: string;
   readonly attempt: string;
+}
+
+export interface ChangeRecord {
+  readonly targetId: string;
+  readonly before: object | null;
+  readonly after: object | null;
+  /** What the caller is told, and told again for the same Idempotency-Key. No secrets: it is stored. */
+  readonly answer: object;
+}
+
+/**
+ * Writes the audit entry and the answer for a repeated request, in the transaction of the change. Throws, and so undoes
+ * the change, when another attempt has taken over the Idempotency-Key because this one seemed dead.
+ */
+export async function recordChange(sql: Sql, change: Change, record: ChangeRecord): Promise<void> {
+  const { accountId, actor, operation, requestId } = change;
+  await sql.prepared(
+    `insert into audit (id, account_id, actor, operation, target_id, before, after, request_id)
+     values ($1, $2, $3, $4, $5, $6, $7, $8)`,
+    [newId('aud'), accountId, actor, operation, record.targetId, record.before, record.after, requestId],
+  );
+  await keepAnswer(sql, change, record.answer);
+}
+
+/** The second half of `recordChange`, for a statement that has written the audit entry already. */
+export async function keepAnswer(sql: Sql, change: Change, answer: object): Promise<void> {
+  const { accountId, operation, claim } = change;
+  if (claim === null) return;
+  const kept = await sql.run(
+    `update idempotency_keys set answer = $5
+     where account_id = $1 and operation = $2 and key = $3 and attempt = $4 and answer is null`,
+    [accountId, operation, claim.key, claim.attempt, JSON.stringify(answer)],
+  );
+  if (kept > 0) return;
+  throw new Failure('aborted', 'The request took so long that a repetition of it took over: send it again.', {
+    retryAfterSeconds: 1,
+  });
 }

@@ -1,31 +1,24 @@
-import { every } from '../runtime/every.ts';
-import type { Worker } from '../runtime/worker.ts';
+import type { Database } from '../engines/database.ts';
+import { every } from '../runtime/worker.ts';
+import { isValid } from './keys.ts';
 
-/** A key that was revoked or has expired is found out within this time (promise: 5 s). */
+/** A key that was revoked or has expired is noticed within this time (promise: 5 s). */
 const lookEveryMs = 2_000;
 
-export interface WatchedKeys {
-  /** Which of these keys work no more. */
-  ended(keyIds: readonly string[]): Promise<string[]>;
-}
+export type KeyWatch = ReturnType<typeof createKeyWatch>;
 
-export interface KeyWatch {
-  readonly worker: Worker;
-  /** Aborted when the key works no more. */
-  watch(keyId: string): Disposable & { readonly ended: AbortSignal };
-}
-
-/** Answers that go on are cut off with their key: all keys of the node are looked up together. */
-export function createKeyWatch(store: WatchedKeys, everyMs: number = lookEveryMs): KeyWatch {
+/** Ends open streams when their key stops being valid: one statement looks up all watched keys of the node. */
+export function createKeyWatch(database: Database) {
   const watched = new Map<string, Set<AbortController>>();
   return {
-    worker: every('key-watch', everyMs, async () => {
+    worker: every('key-watch', lookEveryMs, async () => {
       const keyIds = [...watched.keys()];
-      for (const keyId of keyIds.length === 0 ? [] : await store.ended(keyIds)) {
+      for (const keyId of keyIds.length === 0 ? [] : await invalidOf(database, keyIds)) {
         for (const controller of watched.get(keyId) ?? []) controller.abort();
       }
     }),
-    watch(keyId) {
+    /** `ended` is aborted when the key is no longer valid. */
+    watch(keyId: string): Disposable & { readonly ended: AbortSignal } {
       const controller = new AbortController();
       const controllers = watched.get(keyId) ?? new Set();
       watched.set(keyId, controllers.add(controller));
@@ -38,4 +31,13 @@ export function createKeyWatch(store: WatchedKeys, everyMs: number = lookEveryMs
       };
     },
   };
+}
+
+async function invalidOf(database: Database, keyIds: readonly string[]): Promise<string[]> {
+  const rows = await database.many<{ id: string }>(
+    `select asked.id from unnest($1::text[]) as asked (id)
+     where not exists (select 1 from api_keys where api_keys.id = asked.id and ${isValid})`,
+    [keyIds],
+  );
+  return rows.map((row) => row.id);
 }

@@ -1,25 +1,32 @@
 import type { AuditEntry } from '@earshot/contract';
-import type { Cursors } from '../runtime/cursor.ts';
+import type { Database } from '../engines/database.ts';
+import type { Cursors, PageQuery } from '../runtime/cursor.ts';
 import type { Handler } from './call.ts';
 
-export interface AuditReader {
-  /** Newest first, below the given id. */
-  page(accountId: string, page: { before: string | null; limit: number }): Promise<AuditEntry[]>;
+export function listAudit(options: {
+  readonly database: Database;
+  readonly cursors: Cursors;
+}): Handler<'ListAudit'> {
+  const { database, cursors } = options;
+  return async ({ principal: { accountId }, request }) => {
+    const scope = { accountId, filter: ['audit'] };
+    const read = (page: PageQuery) => readAudit(database, accountId, page);
+    const { items: entries, next_cursor } = await cursors.page(scope, request, read);
+    return { entries, next_cursor };
+  };
 }
 
-export function listAudit({
-  reader,
-  cursors,
-}: {
-  reader: AuditReader;
-  cursors: Cursors;
-}): Handler<'ListAudit'> {
-  return async ({ principal: { accountId }, request: { limit, cursor } }) => {
-    const scope = { accountId, filter: ['audit'] };
-    const before = cursor === undefined ? null : cursors.open(scope, cursor);
-    const entries = await reader.page(accountId, { before, limit });
-    const last = entries.at(-1);
-    const more = entries.length === limit && last !== undefined;
-    return { entries, next_cursor: more ? cursors.seal(scope, last.id) : null };
-  };
+export async function readAudit(
+  database: Database,
+  accountId: string,
+  { before, limit }: PageQuery,
+): Promise<AuditEntry[]> {
+  const rows = await database
+    .forAccount(accountId)
+    .many<Omit<AuditEntry, 'created_at'> & { readonly created_at: Date }>(
+      `select id, created_at, actor, operation, target_id, before, after, request_id from audit
+       where account_id = $1 and ($2::text is null or id < $2) order by id desc limit $3`,
+      [accountId, before, limit],
+    );
+  return rows.map((row) => ({ ...row, created_at: row.created_at.toISOString() }));
 }

@@ -1,6 +1,6 @@
 import { Failure } from '../runtime/failure.ts';
+import type { Principal } from './call.ts';
 import type { Plans } from './plans.ts';
-import type { Principal } from './principal.ts';
 import { type Bucket, fullBucket, refill, secondsUntil, takeOne, windowSeconds } from './token-bucket.ts';
 
 export interface RateLimitsOptions {
@@ -9,7 +9,7 @@ export interface RateLimitsOptions {
   readonly inFlightMax: number;
   readonly contact: string;
   readonly nowMs: () => number;
-  /** Of each kind; who was forgotten starts with a full bucket. */
+  /** Buckets per policy; a key or account that was forgotten starts with a full one. */
   readonly rememberedMax?: number;
 }
 
@@ -17,13 +17,11 @@ export interface Admission {
   /** For every answer, also a refusal. */
   readonly headers: Readonly<Record<string, string>>;
   readonly refusal: Failure | null;
-  /** When the answer is out, or goes on for as long as it likes; a second call does nothing. */
+  /** To be called when the answer was sent, or becomes a stream; a second call does nothing. */
   release(): void;
 }
 
-export interface RateLimits {
-  admit(principal: Principal, asked: { changes: boolean }): Admission;
-}
+export type RateLimits = ReturnType<typeof createRateLimits>;
 
 interface Counted {
   readonly id: string;
@@ -35,7 +33,7 @@ interface Counted {
  * Counted in the memory of this node: no look-up for each request, and a flood is refused before it costs
  * anything. With N nodes an account gets up to N times its limits.
  */
-export function createRateLimits(options: RateLimitsOptions): RateLimits {
+export function createRateLimits(options: RateLimitsOptions) {
   const { contact, inFlightMax } = options;
   const buckets = createBuckets(options);
   const inFlight = new Map<string, number>();
@@ -47,7 +45,7 @@ export function createRateLimits(options: RateLimitsOptions): RateLimits {
   };
 
   return {
-    admit(principal, { changes }) {
+    admit(principal: Principal, { changes }: { readonly changes: boolean }): Admission {
       const { accountId } = principal;
       const counted = countedFor(principal, changes, options.plans);
       const running = inFlight.get(accountId) ?? 0;
@@ -73,7 +71,7 @@ export function createRateLimits(options: RateLimitsOptions): RateLimits {
   };
 }
 
-/** One key gets at most half of its account's requests, so a runaway program leaves the others their part. */
+/** One key gets at most half of its account's requests, so that a runaway program leaves some for the other keys. */
 function countedFor({ keyId, accountId, plan }: Principal, changes: boolean, plans: Plans): Counted[] {
   const { requestsPerMinute, changesPerMinute } = plans[plan];
   return [
@@ -96,7 +94,7 @@ function createBuckets({ nowMs, rememberedMax = 20_000 }: RateLimitsOptions) {
     },
     write({ id, policy }: Counted, bucket: Bucket): void {
       const all = remembered[policy];
-      // A map keeps the order of insertion: the one that was not used for longest comes first.
+      // A map keeps the order of insertion: the least recently used entry comes first.
       all.delete(id);
       all.set(id, bucket);
       const [oldest] = all.size > rememberedMax ? all.keys() : [];
@@ -141,4 +139,35 @@ function tooManyAtOnce(limit: number, contact: string): Failure {
     `The account has ${limit} requests under way, which is as many as it may: wait for an answer, or ask ${contact} for more.`,
     { details: { limit, used: limit, contact }, retryAfterSeconds: 1 },
   );
+}
+
+/** Counts one more open stream of the key on this node, until it is disposed of. Throws when it has as many as it may. */
+export type CountStream = (principal: Principal) => Disposable;
+
+export function createStreamLimit({
+  perKeyMax,
+  contact,
+}: {
+  perKeyMax: number;
+  contact: string;
+}): CountStream {
+  const open = new Map<string, number>();
+  return ({ keyId }) => {
+    const used = open.get(keyId) ?? 0;
+    if (used >= perKeyMax) {
+      throw new Failure(
+        'resource_exhausted',
+        `The key has ${used} streams open, which is as many as it may: close one, or ask ${contact} for more.`,
+        { details: { limit: perKeyMax, used, contact }, retryAfterSeconds: 10 },
+      );
+    }
+    open.set(keyId, used + 1);
+    return {
+      [Symbol.dispose]() {
+        const left = (open.get(keyId) ?? 1) - 1;
+        if (left === 0) open.delete(keyId);
+        else open.set(keyId, left);
+      },
+    };
+  };
 }

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import type { Principal } from './call.ts';
 import type { Plans } from './plans.ts';
-import type { Principal } from './principal.ts';
 import { createRateLimits, type RateLimitsOptions } from './rate-limits.ts';
 import { fullBucket, refill, takeOne } from './token-bucket.ts';
 

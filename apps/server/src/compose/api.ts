@@ -1,17 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createAccountKeys } from '../accounts/account-keys.ts';
-import { createAccountStore } from '../accounts/account-store.ts';
-import { createAnswerOnce } from '../accounts/answer-once.ts';
-import { createAuditReader } from '../accounts/audit-reader.ts';
-import { createAuthenticate } from '../accounts/authenticate.ts';
-import { createClaimStore } from '../accounts/claim-store.ts';
-import { createKeyGuesses } from '../accounts/key-guesses.ts';
+import { createAuthenticate, createKeyGuesses, createKeyLookup } from '../accounts/authenticate.ts';
+import { createAnswerOnce, createClaimStore } from '../accounts/idempotency.ts';
 import { createKeyWatch, type KeyWatch } from '../accounts/key-watch.ts';
+import { createKey, createKeyStore, listKeys, revokeKey } from '../accounts/keys.ts';
 import { listAudit } from '../accounts/list-audit.ts';
-import { createKey, listKeys, revokeKey } from '../accounts/manage-keys.ts';
 import type { Plans } from '../accounts/plans.ts';
-import { createRateLimits } from '../accounts/rate-limits.ts';
-import { createStreamLimit } from '../accounts/stream-limit.ts';
+import { createRateLimits, createStreamLimit } from '../accounts/rate-limits.ts';
 import type { Config } from '../config.ts';
 import { createCoverageStore } from '../coverage/coverage-store.sql.ts';
 import { getCoverage } from '../coverage/get-coverage.ts';
@@ -20,14 +14,12 @@ import type { Handlers } from '../http/handlers.ts';
 import { createHttpServer, type HttpServer } from '../http/server.ts';
 import { syntaxGuides } from '../language/rule-language.ts';
 import { ackMatches } from '../readers/ack-matches.ts';
-import { deleteReader } from '../readers/delete-reader.ts';
 import { createFollowing } from '../readers/follow-matches.ts';
 import { listMatches } from '../readers/list-matches.ts';
-import { createMatchReader } from '../readers/match-reader.sql.ts';
+import { deleteReader, listReaders } from '../readers/manage-readers.ts';
+import { createMatchReader, createTailReader } from '../readers/match-reader.sql.ts';
 import { type MatchTail, openMatchTail } from '../readers/match-tail.ts';
-import { createMatchTailSource } from '../readers/match-tail-source.ts';
 import { readMatches } from '../readers/read-matches.ts';
-import { createReaderStore } from '../readers/reader-store.sql.ts';
 import { streamMatches } from '../readers/stream-matches.ts';
 import { createRule } from '../rules/create-rule.ts';
 import { deleteRule } from '../rules/delete-rule.ts';
@@ -42,7 +34,6 @@ import { validateRule } from '../rules/validate-rule.ts';
 import { createCursors } from '../runtime/cursor.ts';
 import { supervise } from '../runtime/supervisor.ts';
 import { createWebhook } from '../webhooks/create-webhook.ts';
-import { createDeliveryLog } from '../webhooks/delivery-log.ts';
 import { listDeliveries } from '../webhooks/list-deliveries.ts';
 import {
   deleteWebhook,
@@ -50,9 +41,9 @@ import {
   rotateWebhookSecret,
   updateWebhook,
 } from '../webhooks/manage-webhooks.ts';
+import { createUrlProblem } from '../webhooks/public-address.ts';
 import { replayWebhook } from '../webhooks/replay-webhook.ts';
 import { testWebhook } from '../webhooks/test-webhook.ts';
-import { createUrlProblem } from '../webhooks/url-problem.ts';
 import { createWebhookStore } from '../webhooks/webhook-store.sql.ts';
 import { openSender, type Shared, secretBoxOf } from './shared.ts';
 import { ruleDelaysMs } from './sources.ts';
@@ -65,14 +56,14 @@ export async function createApi(shared: Shared, stack: AsyncDisposableStack): Pr
   const nowMs = () => performance.now();
   const plans = plansOf(config);
   const contact = config.supportContact;
-  const tail = await openMatchTail({ source: createMatchTailSource(database), parsedRules, bells });
-  const keyWatch = createKeyWatch(createAccountStore(database));
+  const tail = await openMatchTail({ reader: createTailReader(database), parsedRules, bells });
+  const keyWatch = createKeyWatch(database);
   stack.use(supervise([tail.worker, keyWatch.worker], shared));
   return createHttpServer({
     ...shared,
     handlers: handlersOf(shared, stack, { plans, tail, keyWatch }),
     authenticate: createAuthenticate({
-      store: createAccountStore(database),
+      store: createKeyLookup(database),
       guesses: createKeyGuesses({ perMinute: keyGuessesPerMinute, nowMs }),
       nowMs,
     }),
@@ -99,7 +90,7 @@ function handlersOf(
     nowMs: Date.now,
   };
   const matches = createMatchReader(database);
-  const accountKeys = createAccountKeys(database);
+  const keys = createKeyStore(database);
   const webhooks = createWebhookStore(database);
   const forRules = { ...shared, store: rules, changes: createRuleChangeStore(database), plans, contact };
   const forReaders = {
@@ -109,7 +100,7 @@ function handlersOf(
     cursors,
     parsedRules,
     reader: matches,
-    store: createReaderStore(database),
+    database,
     plans,
     contact,
   };
@@ -137,23 +128,23 @@ function handlersOf(
     StreamMatches: streamMatches({
       ...forReaders,
       keyWatch,
-      takePlace: createStreamLimit({ perKeyMax: config.streamsPerKeyMax, contact }),
+      countStream: createStreamLimit({ perKeyMax: config.streamsPerKeyMax, contact }),
     }),
     ReadMatches: readMatches(forReaders),
     AckMatches: ackMatches(forReaders),
-    ListReaders: async ({ principal }) => ({ readers: await forReaders.store.list(principal.accountId) }),
-    DeleteReader: deleteReader(forReaders.store),
-    CreateKey: createKey({ store: accountKeys, plans, contact }),
-    ListKeys: listKeys(accountKeys),
-    RevokeKey: revokeKey(accountKeys),
-    ListAudit: listAudit({ reader: createAuditReader(database), cursors }),
+    ListReaders: listReaders(shared),
+    DeleteReader: deleteReader(shared),
+    CreateKey: createKey({ keys, plans, contact }),
+    ListKeys: listKeys(keys),
+    RevokeKey: revokeKey(keys),
+    ListAudit: listAudit({ database, cursors }),
     CreateWebhook: createWebhook(forWebhooks),
     ListWebhooks: listWebhooks(webhooks),
     UpdateWebhook: updateWebhook(forWebhooks),
     DeleteWebhook: deleteWebhook(webhooks),
     RotateWebhookSecret: rotateWebhookSecret(forWebhooks),
     TestWebhook: testWebhook(forWebhooks),
-    ListDeliveries: listDeliveries({ store: webhooks, reader: createDeliveryLog(database), cursors }),
+    ListDeliveries: listDeliveries({ database, store: webhooks, cursors }),
     ReplayWebhook: replayWebhook({ store: webhooks, reader: matches }),
   };
 }

@@ -6,16 +6,15 @@ import { type Database, openDatabase } from '../engines/database.ts';
 import { assertDurable, type Installation, migrate, readInstallation } from '../engines/migrate.ts';
 import { connectNats, type Nats } from '../engines/nats.ts';
 import { ensureEventsStream } from '../event-log/events-stream.ts';
-import { createParsedRules, type ParsedRules } from '../language/parsed-rules.ts';
+import { createParsedRules, type ParsedRules } from '../language/explain-match.ts';
 import { ensurePartitions } from '../matching/upkeep.ts';
 import { createEvents, type Events } from '../observability/events.ts';
 import type { Logger } from '../observability/logger.ts';
 import { createMetrics, type Metrics } from '../observability/metrics.ts';
 import type { Checkpoint } from '../runtime/checkpoint.ts';
-import type { Sender } from '../webhooks/endpoint.ts';
-import { createResolve } from '../webhooks/resolve.ts';
-import { createSecretBox, type SecretBox } from '../webhooks/secret-box.ts';
-import { createSender } from '../webhooks/sender.ts';
+import { createResolve } from '../webhooks/guarded-connector.ts';
+import { createSecretBox, type SecretBox } from '../webhooks/secrets.ts';
+import { createSender, type Sender } from '../webhooks/sender.ts';
 
 export interface NodeOptions {
   readonly config: Config;

@@ -1,4 +1,4 @@
-import { createClaimStore } from '../accounts/claim-store.ts';
+import { createClaimStore } from '../accounts/idempotency.ts';
 import type { RoleName } from '../config.ts';
 import { isRecoverable, recoverGap } from '../coverage/recover-gap.ts';
 import { repairGap } from '../coverage/repair-gap.ts';
@@ -24,15 +24,14 @@ import { createMatchReader } from '../readers/match-reader.sql.ts';
 import { createRuleStore } from '../rules/rule-store.sql.ts';
 import { createRuleUpkeep } from '../rules/rule-upkeep.sql.ts';
 import { releaseOldSlots, undoAbandonedCreations, upkeepRules } from '../rules/upkeep.ts';
-import { every } from '../runtime/every.ts';
-import type { Worker } from '../runtime/worker.ts';
+import { every, type Worker } from '../runtime/worker.ts';
 import { createRegistrarStore } from '../slots/registrar-store.sql.ts';
 import { createRegistrarWorker } from '../slots/registrar-worker.ts';
 import type { Source } from '../upstream/platform.ts';
 import { createDeliverBatch } from '../webhooks/deliver-batch.ts';
 import { createDeliverWorker } from '../webhooks/deliver-worker.ts';
-import { createDeliveryLog } from '../webhooks/delivery-log.ts';
 import { createDeliveryStore } from '../webhooks/delivery-store.sql.ts';
+import { forgetDeliveries } from '../webhooks/list-deliveries.ts';
 import { openSender, type Shared, secretBoxOf } from './shared.ts';
 import { openSources } from './sources.ts';
 
@@ -179,7 +178,6 @@ function deliverWorkers(shared: Shared, stack: AsyncDisposableStack): Worker[] {
   const secretBox = secretBoxOf(config);
   if (secretBox === null) return [];
   const store = createDeliveryStore(database);
-  const deliveries = createDeliveryLog(database);
   const nowMs = Date.now;
   const deliver = createDeliverBatch({
     ...shared,
@@ -192,7 +190,7 @@ function deliverWorkers(shared: Shared, stack: AsyncDisposableStack): Worker[] {
   });
   return [
     createDeliverWorker({ ...shared, store, deliver, nowMs }),
-    every('forget-deliveries', minuteMs, async () => (await deliveries.forgetSome()) > 0),
+    every('forget-deliveries', minuteMs, async () => (await forgetDeliveries(database)) > 0),
   ];
 }
 

@@ -2,7 +2,7 @@ import type { Platform } from '@earshot/contract';
 import type { Lease } from '../engines/leases.ts';
 import type { EventLog } from '../event-log/event-log.ts';
 import type { Events } from '../observability/events.ts';
-import { pause } from '../runtime/pause.ts';
+import { pause } from '../runtime/worker.ts';
 import { slotTag } from '../slots/slot.ts';
 import type { Item } from '../upstream/item.ts';
 import type { PostSearch } from '../upstream/platform.ts';

@@ -1,7 +1,6 @@
 import { createLeasedWorker, type Lease, type LeasedWorkerOptions } from '../engines/leases.ts';
 import type { Events } from '../observability/events.ts';
-import { pause } from '../runtime/pause.ts';
-import type { Worker } from '../runtime/worker.ts';
+import { pause, type Worker } from '../runtime/worker.ts';
 import { UpstreamUnavailable } from '../upstream/upstream-rules.ts';
 import type { Gap, RepairStore } from './repair-store.sql.ts';
 

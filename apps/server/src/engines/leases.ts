@@ -1,7 +1,5 @@
 import type { Logger } from '../observability/logger.ts';
-import { every } from '../runtime/every.ts';
-import { pause } from '../runtime/pause.ts';
-import type { Worker } from '../runtime/worker.ts';
+import { every, pause, type Worker } from '../runtime/worker.ts';
 import type { Database, Sql, Transactions } from './database.ts';
 
 /**

@@ -1,5 +1,5 @@
 import type { Nats } from '../engines/nats.ts';
-import { pause } from '../runtime/pause.ts';
+import { pause } from '../runtime/worker.ts';
 import type { StreamEvent } from '../upstream/item.ts';
 import { eventsStream, matchConsumer, subjectOf } from './events-stream.ts';
 

@@ -1,7 +1,6 @@
 import type { Readable } from 'node:stream';
 import type { AnswerOf, OperationId } from '@earshot/contract';
-import type { Call } from '../accounts/call.ts';
-import type { EventStream } from '../runtime/event-stream.ts';
+import type { Call, EventStream } from '../accounts/call.ts';
 
 /**
  * Every operation of the contract with the function that carries it out; one that is missing does not compile.

@@ -3,7 +3,7 @@ import { connect } from 'node:net';
 import { operations } from '@earshot/contract';
 import { pino } from 'pino';
 import { expect, test } from 'vitest';
-import type { Principal } from '../accounts/principal.ts';
+import type { Principal } from '../accounts/call.ts';
 import { createEvents } from '../observability/events.ts';
 import { createMetrics } from '../observability/metrics.ts';
 import type { Handlers } from './handlers.ts';

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
+import type { EventStream, ServerEvent } from '../accounts/call.ts';
 import type { StreamEnding } from '../observability/metrics.ts';
-import type { EventStream, ServerEvent } from '../runtime/event-stream.ts';
 
 /** Proxies and clients take silence for the end. */
 const commentEveryMs = 15_000;

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import type { EventStream, ServerEvent } from '../runtime/event-stream.ts';
+import type { EventStream, ServerEvent } from '../accounts/call.ts';
 import { type SendEventsOptions, sendEvents } from './sse-writer.ts';
 
 /** A real connection whose client reads only when it is told to. */

@@ -4,8 +4,7 @@ import { createLeasedWorker, type Lease, type LeasedWorkerOptions } from '../eng
 import type { EventLog } from '../event-log/event-log.ts';
 import type { Events } from '../observability/events.ts';
 import type { Checkpoint } from '../runtime/checkpoint.ts';
-import { pause } from '../runtime/pause.ts';
-import type { Worker } from '../runtime/worker.ts';
+import { pause, type Worker } from '../runtime/worker.ts';
 import type { Source } from '../upstream/platform.ts';
 import type { Protocol, SourceState } from '../upstream/protocol.ts';
 import { StreamEnded, type StreamEnding, type UpstreamStream } from '../upstream/upstream-stream.ts';

@@ -2,8 +2,8 @@ import type { Platform } from '@earshot/contract';
 import type { Bells } from '../engines/bells.ts';
 import type { EventLog } from '../event-log/event-log.ts';
 import type { Events } from '../observability/events.ts';
-import { createBreather } from '../runtime/breather.ts';
 import type { Checkpoint } from '../runtime/checkpoint.ts';
+import { createEventLoopYield } from '../runtime/concurrency.ts';
 import type { Item } from '../upstream/item.ts';
 import { platforms } from '../upstream/platforms.ts';
 import { dropItem, readItem } from '../upstream/read-item.ts';
@@ -47,7 +47,7 @@ export async function listen(options: ListenOptions, signal: AbortSignal): Promi
   const lag = createReadingLag(() => performance.now());
   const from = after ?? since?.toISOString() ?? 'now';
   const coverage = createCoverage(options, { appender, lag }, from);
-  const breathe = createBreather();
+  const yieldIfDue = createEventLoopYield();
   let ending: StreamEnding = { kind: 'dropped' };
   try {
     for await (const frame of upstream.open({ after, since }, AbortSignal.any([signal, logFailed.signal]))) {
@@ -60,7 +60,7 @@ export async function listen(options: ListenOptions, signal: AbortSignal): Promi
         options.checkpoint?.('ingest.read');
         if (item) await appender.append(item);
         // A burst fills the buffers of the socket: matching and leases must have their turn meanwhile.
-        await breathe();
+        await yieldIfDue();
       }
       lag.waits();
     }

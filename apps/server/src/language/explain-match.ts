@@ -1,14 +1,34 @@
 import type { Platform, Why } from '@earshot/contract';
-import type { Explanation } from '@earshot/query';
+import type { Explanation, Node } from '@earshot/query';
 import { platforms } from '../upstream/platforms.ts';
-import type { ParsedRules } from './parsed-rules.ts';
 import { toWireSpan } from './rule-language.ts';
+
+const rememberedMax = 10_000;
+
+export type ParsedRules = ReturnType<typeof createParsedRules>;
+
+/** A cache of parsed rules by their registered value: the same few rules are asked for again and again. */
+export function createParsedRules() {
+  const remembered = new Map<string, Node | null>();
+  return {
+    /** Null when the value cannot be parsed, which can only happen to a value from before a change of the language. */
+    rootOf(platform: Platform, value: string): Node | null {
+      const key = `${platform} ${value}`;
+      const known = remembered.get(key);
+      if (known !== undefined) return known;
+      if (remembered.size >= rememberedMax) remembered.clear();
+      const { root } = platforms[platform].language.parse(value);
+      remembered.set(key, root);
+      return root;
+    },
+  };
+}
 
 const nothingKnown: Why = { verdict: 'unknown', confidence: 'approximate', evidence: [], undecided: [] };
 
 /**
- * Why an item matched, as far as the item shows it. The platform has decided that it did (I5): where our reading
- * differs, the answer is that we do not know.
+ * Why an item matched, as far as the item shows it. That it matched is the platform's decision (I5): where our own
+ * evaluation disagrees, the answer is `unknown`.
  */
 export function explainMatch(
   rules: ParsedRules,
@@ -35,7 +55,7 @@ function toWhy({ state, confidence, witness, undecided }: Explanation): Why {
   };
 }
 
-/** The operators of a rule that keep us from seeing what the platform saw; empty when we see it, or cannot tell. */
+/** The operators of a rule because of which our own evaluation finds no match; empty when it finds one, or cannot tell. */
 export function unexplainedOperators(
   rules: ParsedRules,
   match: { platform: Platform; value: string; raw: unknown },

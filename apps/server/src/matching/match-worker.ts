@@ -1,9 +1,8 @@
 import type { Bells } from '../engines/bells.ts';
 import type { EventConsumer, LoggedEvent } from '../event-log/event-consumer.ts';
-import { unexplainedOperators } from '../language/explain-match.ts';
-import type { ParsedRules } from '../language/parsed-rules.ts';
+import { type ParsedRules, unexplainedOperators } from '../language/explain-match.ts';
 import type { Events } from '../observability/events.ts';
-import { createBreather } from '../runtime/breather.ts';
+import { createEventLoopYield } from '../runtime/concurrency.ts';
 import { Failure } from '../runtime/failure.ts';
 import type { Worker } from '../runtime/worker.ts';
 import type { StreamEvent } from '../upstream/item.ts';
@@ -55,13 +54,13 @@ async function countUnexplained(
   { parsedRules, events }: { parsedRules: ParsedRules; events: Events },
   verdicts: readonly Verdict[],
 ): Promise<void> {
-  const breathe = createBreather();
+  const yieldIfDue = createEventLoopYield();
   for (const { event, value } of verdicts) {
     const { platform, payload, platformPostId } = event;
     const operators = unexplainedOperators(parsedRules, { platform, value, raw: payload.raw });
     for (const operator of operators)
       events.verdictUnexplained({ platform, operator, value, platformPostId });
-    await breathe();
+    await yieldIfDue();
   }
 }
 

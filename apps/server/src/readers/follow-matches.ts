@@ -1,11 +1,11 @@
 import type { Match, Platform } from '@earshot/contract';
-import type { ParsedRules } from '../language/parsed-rules.ts';
-import { createGate } from '../runtime/gate.ts';
-import type { MatchReader } from './match-reader.ts';
+import type { ParsedRules } from '../language/explain-match.ts';
+import { createConcurrencyLimit } from '../runtime/concurrency.ts';
+import type { MatchReader } from './match-reader.sql.ts';
 import type { MatchTail } from './match-tail.ts';
 import { type FollowedMatch, toFollowed } from './to-match.ts';
 
-/** Readers that are behind share so many queries: thousands that come back at once must not take the database. */
+/** Queries at once of all readers that are behind: thousands that reconnect together must not overload the database. */
 const readsAtOnceMax = 6;
 
 export interface MatchFilter {
@@ -17,31 +17,28 @@ export interface MatchFilter {
 }
 
 export interface Follower extends Disposable {
-  /** The next matches in the order of the log; waits for the first. None when the time is over or the signal aborted. */
+  /** The next matches in the order of the log; waits for the first. Empty after `waitMs`, or when the signal is aborted. */
   next(options: { limit: number; waitMs: number; signal: AbortSignal }): Promise<FollowedMatch[]>;
 }
 
-export interface Following {
-  /** Begins behind this position. */
-  follow(filter: MatchFilter, position: number): Follower;
-  /** The position at which somebody begins who wants only what is new. */
-  now(): Promise<number>;
-}
+export type Following = ReturnType<typeof createFollowing>;
 
 /**
- * What every way to follow matches stands on. A follower that is up to date takes from the node's shared tail and asks
- * the database nothing; one that is behind reads pages for itself until it has caught up.
+ * What lists that wait, streams and named readers have in common. A follower that is up to date reads from the node's
+ * shared tail and does not query the database; one that is behind reads pages for itself until it has caught up.
  */
 export function createFollowing(options: {
   readonly tail: MatchTail;
   readonly reader: Pick<MatchReader, 'read'>;
   readonly parsedRules: ParsedRules;
-}): Following {
+}) {
   const { tail, reader, parsedRules } = options;
-  const gate = createGate(readsAtOnceMax);
+  const limited = createConcurrencyLimit(readsAtOnceMax);
   return {
+    /** The position at which a reader begins that wants only what is new. */
     now: () => tail.end(),
-    follow(filter, position) {
+    /** Begins after this position. */
+    follow(filter: MatchFilter, position: number): Follower {
       const { since = null, until = null } = filter;
       const member = tail.join(filter);
       let through = position;
@@ -58,7 +55,7 @@ export function createFollowing(options: {
 
       const look = async (limit: number): Promise<FollowedMatch[]> => {
         const fromTail = member.after(through, { limit, accepts: (match) => isWanted(filter, match) });
-        if (!fromTail) return await gate(() => readBehind(limit));
+        if (!fromTail) return await limited(() => readBehind(limit));
         through = fromTail.through;
         return fromTail.matches;
       };
@@ -70,7 +67,7 @@ export function createFollowing(options: {
             const found = await look(limit);
             const leftMs = deadline - performance.now();
             if (found.length > 0 || leftMs <= 0 || signal.aborted) return found;
-            // A follower that was behind has only just reached the tail: what lies there is next.
+            // Returns at once if the tail has grown since the follower joined it.
             await member.wait(leftMs, signal);
           }
         },

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import { type BellName, createBellListener } from '../engines/bells.ts';
-import { createParsedRules } from '../language/parsed-rules.ts';
+import { createParsedRules } from '../language/explain-match.ts';
 import { createFollowing, type Follower } from './follow-matches.ts';
-import type { MatchQuery, StoredMatch } from './match-reader.ts';
-import { type MatchHeader, openMatchTail, type TailSource } from './match-tail.ts';
+import type { MatchHeader, MatchQuery, StoredMatch, TailReader } from './match-reader.sql.ts';
+import { openMatchTail } from './match-tail.ts';
 
 const signal = new AbortController().signal;
 const parsedRules = createParsedRules();
@@ -35,7 +35,7 @@ function createLog() {
   const log: { accountId: string; match: StoredMatch }[] = [];
   const asked = { after: 0, load: 0, read: 0, atOnce: 0, atOnceMax: 0 };
   const hooks: { beforeLoad?: () => Promise<void> } = {};
-  const source: TailSource = {
+  const tailReader: TailReader = {
     lastPosition: async () => log.length,
     async after(position, limit) {
       asked.after += 1;
@@ -66,13 +66,13 @@ function createLog() {
   };
   const write = (accountId: string, ruleId: string) =>
     log.push({ accountId, match: stored(log.length + 1, ruleId) });
-  return { source, reader, write, asked, hooks, length: () => log.length };
+  return { tailReader, reader, write, asked, hooks, length: () => log.length };
 }
 
 async function start(bounds: { matchesMax?: number } = {}, log = createLog()) {
   const bell = createBellListener(() => undefined);
   const bells = { ring: () => bell.rang(), listen: (_name: BellName) => bell };
-  const tail = await openMatchTail({ source: log.source, parsedRules, bells, ...bounds });
+  const tail = await openMatchTail({ reader: log.tailReader, parsedRules, bells, ...bounds });
   const following = createFollowing({ tail, reader: log.reader, parsedRules });
   const stop = new AbortController();
   const follow = (accountId: string, position: number, ruleId: string | null = null) =>

@@ -1,9 +1,9 @@
 import type { Match } from '@earshot/contract';
 import type { FollowedMatch } from './to-match.ts';
 
-/** What one look at the log brought, by who waits for it. */
-export interface Batch {
-  /** The last position that was looked at. */
+/** What one read of the log returned, by who waits for it. */
+export interface TailBatch {
+  /** The last position that was read. */
   readonly through: number;
   readonly byKey: ReadonlyMap<string, FollowedMatch[]>;
   readonly matches: number;
@@ -15,43 +15,35 @@ export interface Take {
   readonly accepts: (match: Match) => boolean;
 }
 
-export interface Taken {
+interface Taken {
   readonly matches: FollowedMatch[];
-  /** The position that this reaches. */
+  /** Everything up to this position was looked at. */
   readonly through: number;
 }
 
-export interface KeptBatches {
-  through(): number;
-  /** Forgets everything before this position. */
-  restart(position: number): void;
-  add(batch: Batch): void;
-  /** What came behind a position; null when that was too long ago. */
-  after(key: string, position: number, take: Take): Taken | null;
-}
-
-/** What was read lately, oldest batch first; the oldest ones go when it is too much. */
+/** What was read lately, oldest batch first; the oldest ones are dropped when the bounds are exceeded. */
 export function createKeptBatches(
   start: number,
   { matchesMax = 20_000, charactersMax = 64e6 }: { matchesMax?: number; charactersMax?: number },
-): KeptBatches {
-  let batches: Batch[] = [];
-  /** Where the oldest one begins. */
+) {
+  let batches: TailBatch[] = [];
+  /** Where the oldest batch begins. */
   let from = start;
   const total = { matches: 0, characters: 0 };
-  const count = (batch: Batch, sign: 1 | -1) => {
+  const count = (batch: TailBatch, sign: 1 | -1) => {
     total.matches += sign * batch.matches;
     total.characters += sign * batch.characters;
   };
   const through = () => batches.at(-1)?.through ?? from;
   return {
     through,
-    restart(position) {
+    /** Forgets everything before this position. */
+    restart(position: number): void {
       for (const batch of batches) count(batch, -1);
       batches = [];
       from = position;
     },
-    add(batch) {
+    add(batch: TailBatch): void {
       const newest = batches.at(-1);
       if (batch.matches > 0) batches.push(batch);
       else if (newest) batches[batches.length - 1] = { ...newest, through: batch.through };
@@ -64,7 +56,8 @@ export function createKeptBatches(
         from = oldest.through;
       }
     },
-    after(key, position, { limit, accepts }) {
+    /** What came after a position; null when that is no longer kept. */
+    after(key: string, position: number, { limit, accepts }: Take): Taken | null {
       if (position < from) return null;
       const matches: FollowedMatch[] = [];
       const first = batches.findLastIndex((batch) => batch.through <= position) + 1;

@@ -1,13 +1,13 @@
 import type { RequestOf } from '@earshot/contract';
 import type { Handler } from '../accounts/call.ts';
 import type { ReadCoverage } from '../coverage/read-coverage.ts';
-import type { ParsedRules } from '../language/parsed-rules.ts';
+import type { ParsedRules } from '../language/explain-match.ts';
 import { noSuchRule } from '../rules/no-such-rule.ts';
 import type { RuleStore } from '../rules/rule-store.ts';
 import type { CursorScope, Cursors } from '../runtime/cursor.ts';
 import type { Following } from './follow-matches.ts';
-import type { MatchQuery, MatchReader } from './match-reader.ts';
-import { moved, openPlace, refuseWhatIsRemoved, sealPlace } from './place.ts';
+import type { MatchQuery, MatchReader } from './match-reader.sql.ts';
+import { openOffset, refuseRemoved, sealOffset, start } from './offset.ts';
 import { type FollowedMatch, toFollowed } from './to-match.ts';
 
 export interface ListMatchesOptions {
@@ -21,7 +21,7 @@ export interface ListMatchesOptions {
 
 type Request = RequestOf<'ListMatches'>;
 
-/** One page of the match log in either direction; with `wait_seconds` it waits for the first one to come. */
+/** One page of the match log in either direction; with `wait_seconds` it waits for the first match. */
 export function listMatches(options: ListMatchesOptions): Handler<'ListMatches'> {
   const { rules, cursors, coverage } = options;
   return async ({ principal, request, signal }) => {
@@ -30,7 +30,7 @@ export function listMatches(options: ListMatchesOptions): Handler<'ListMatches'>
     const platform = request.platform ?? null;
     if (ruleId !== null && !(await rules.exists(accountId, ruleId))) throw noSuchRule();
     const scope = scopeOf(accountId, request);
-    const place = request.cursor === undefined ? null : openPlace(cursors, scope, request.cursor);
+    const offset = request.cursor === undefined ? null : openOffset(cursors, scope, request.cursor);
     const query: MatchQuery = {
       accountId,
       ruleId,
@@ -38,16 +38,16 @@ export function listMatches(options: ListMatchesOptions): Handler<'ListMatches'>
       since: request.since === undefined ? null : new Date(request.since),
       until: request.until === undefined ? null : new Date(request.until),
       order: request.order,
-      from: place?.position ?? null,
+      from: offset?.position ?? null,
       limit: request.limit,
     };
-    if (place && request.order === 'oldest') await refuseWhatIsRemoved(options, query, scope, place);
+    if (offset && request.order === 'oldest') await refuseRemoved(options, query, scope, offset);
     const matches = await readOrWait(options, query, { waitMs: (request.wait_seconds ?? 0) * 1_000, signal });
-    const position = matches.at(-1)?.position ?? place?.position ?? 0;
+    const position = matches.at(-1)?.position ?? offset?.position ?? 0;
     const more = request.order === 'oldest' || matches.length === request.limit;
     return {
       matches: matches.map(({ match }) => match),
-      next_cursor: more ? sealPlace(cursors, scope, moved(place, position)) : null,
+      next_cursor: more ? sealOffset(cursors, scope, { ...(offset ?? start), position }) : null,
       coverage: ruleId === null && platform === null ? null : await coverage({ accountId, ruleId, platform }),
     };
   };

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import { callOf } from '../../test/call-of.ts';
-import { createParsedRules } from '../language/parsed-rules.ts';
+import { createParsedRules } from '../language/explain-match.ts';
 import { createCursors } from '../runtime/cursor.ts';
 import { listMatches } from './list-matches.ts';
-import type { StoredMatch } from './match-reader.ts';
+import type { StoredMatch } from './match-reader.sql.ts';
 
 /** Rules on patterns are the slowest to explain: each of them tries every word of the page. */
 const slowRule = Array.from({ length: 20 }, (_, index) => `added:/.*q.{${index}}z/`).join(' OR ');

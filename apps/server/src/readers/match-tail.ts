@@ -1,100 +1,64 @@
-import type { Platform } from '@earshot/contract';
-import { type BellListener, type Bells, createBellListener } from '../engines/bells.ts';
-import type { ParsedRules } from '../language/parsed-rules.ts';
-import { createBreather } from '../runtime/breather.ts';
-import type { Worker } from '../runtime/worker.ts';
-import { type Batch, createKeptBatches, type Take, type Taken } from './kept-batches.ts';
-import type { StoredMatch } from './match-reader.ts';
+import { type Bells, createBellListener } from '../engines/bells.ts';
+import type { ParsedRules } from '../language/explain-match.ts';
+import { createEventLoopYield } from '../runtime/concurrency.ts';
+import { createKeptBatches, type TailBatch, type Take } from './kept-batches.ts';
+import type { MatchHeader, TailReader } from './match-reader.sql.ts';
 import { type FollowedMatch, jsonOf, toFollowed } from './to-match.ts';
 
-/** Behind every wake-up that may be lost stands a look at this interval: one for the whole node. */
+/** Wake-ups may be lost, so the log is also read at this interval: once for the whole node. */
 const lookAgainMs = 1_000;
 const pageMax = 500;
 
-/** The end of the match log, over all accounts. */
-export interface TailSource {
-  /** Of the last match that is visible, or of one before it. */
-  lastPosition(): Promise<number>;
-  after(position: number, limit: number): Promise<MatchHeader[]>;
-  /** In the same order, without those whose rule is not listed. */
-  load(headers: readonly MatchHeader[]): Promise<StoredMatch[]>;
-}
-
-/** A match without what is long. */
-export interface MatchHeader {
-  readonly position: number;
-  readonly accountId: string;
-  readonly ruleId: string;
-  readonly ruleVersion: number;
-  readonly platform: Platform;
-  readonly eventKey: string;
-  readonly eventDay: string;
-  readonly createdAt: Date;
-  readonly via: 'stream' | 'search';
-}
-
-/**
- * The newest matches that somebody on this node waits for, read once for all of them: one look at the match log per
- * wake-up, one explanation per match, however many readers there are. It keeps what they have not taken yet within
- * fixed bounds; who is further behind reads the log for itself.
- */
-export interface MatchTail {
-  readonly worker: Worker;
-  /** Every match up to here is visible to a query that starts now. */
-  position(): number;
-  /** The last position of the log at this moment. */
-  end(): Promise<number>;
-  join(of: { accountId: string; ruleId: string | null }): TailMember;
-}
-
-export interface TailMember extends Pick<BellListener, 'wait'>, Disposable {
-  /** What came after a position, with the position that this reaches; null when the tail does not go back so far. */
-  after(position: number, take: Take): Taken | null;
-}
-
 export interface MatchTailOptions {
-  readonly source: TailSource;
+  readonly reader: TailReader;
   readonly parsedRules: ParsedRules;
   readonly bells: Bells;
-  /** Bounds of what is kept. */
+  /** Bounds of what is kept in memory. */
   readonly matchesMax?: number;
   readonly charactersMax?: number;
 }
 
-/** The members that wait for the same, and since when the tail collects for them. */
+/** The readers that wait for the same matches, and the position from which the tail collects for them. */
 interface Group {
   readonly from: number;
   readonly members: Set<{ rang(): void }>;
 }
 
-export async function openMatchTail(options: MatchTailOptions): Promise<MatchTail> {
-  const { source, bells } = options;
+export type MatchTail = Awaited<ReturnType<typeof openMatchTail>>;
+
+/**
+ * The newest matches that somebody on this node waits for, read once for all of them: one read of the match log per
+ * wake-up and one explanation per match, however many readers there are. What they have not taken yet is kept within
+ * fixed bounds; a reader that is further behind reads the log for itself.
+ */
+export async function openMatchTail(options: MatchTailOptions) {
+  const { reader, bells } = options;
   const groups = new Map<string, Group>();
-  const kept = createKeptBatches(await source.lastPosition(), options);
+  const kept = createKeptBatches(await reader.lastPosition(), options);
   /** How far the log was read: up to here it is decided which matches the tail collects. */
-  let claimed = kept.through();
+  let readThrough = kept.through();
 
   const advance = async (): Promise<boolean> => {
     if (groups.size === 0) {
-      const last = await source.lastPosition();
-      // Whoever came meanwhile was told that the tail collects from `claimed` on.
+      const last = await reader.lastPosition();
+      // A reader that joined meanwhile relies on the tail collecting from `readThrough` on.
       if (groups.size > 0) return true;
-      claimed = last;
+      readThrough = last;
       kept.restart(last);
       return false;
     }
-    const headers = await source.after(claimed, pageMax);
+    const headers = await reader.after(readThrough, pageMax);
     const last = headers.at(-1);
     if (!last) return false;
-    // In one step: who joins from now on is told `claimed` as its beginning.
-    claimed = last.position;
+    // Without an await in between: a reader that joins from now on begins at the new `readThrough`.
+    readThrough = last.position;
     const wanted = headers.filter((header) => keysOf(header).some((key) => groups.has(key)));
     try {
       const batch = await readBatch(options, wanted, last.position);
       kept.add(batch);
-      await wake(groups, [...batch.byKey.keys()]);
+      await wake(groups, batch.byKey.keys());
     } catch (error) {
-      kept.restart(claimed);
+      kept.restart(readThrough);
       await wake(groups, [...groups.keys()]);
       throw error;
     }
@@ -104,16 +68,18 @@ export async function openMatchTail(options: MatchTailOptions): Promise<MatchTai
   return {
     worker: {
       name: 'match-tail',
-      async run(signal) {
+      async run(signal: AbortSignal): Promise<void> {
         using bell = bells.listen('matches');
         while (!signal.aborted) if (!(await advance())) await bell.wait(lookAgainMs, signal);
       },
     },
-    position: () => claimed,
-    end: () => source.lastPosition(),
-    join({ accountId, ruleId }) {
+    /** Every match up to here is visible to a query that starts now. */
+    position: () => readThrough,
+    /** The last position of the log at this moment. */
+    end: () => reader.lastPosition(),
+    join({ accountId, ruleId }: { accountId: string; ruleId: string | null }) {
       const key = keyOf(accountId, ruleId);
-      const group: Group = groups.get(key) ?? { from: claimed, members: new Set() };
+      const group: Group = groups.get(key) ?? { from: readThrough, members: new Set() };
       groups.set(key, group);
       const listener = createBellListener(() => {
         group.members.delete(listener);
@@ -121,20 +87,22 @@ export async function openMatchTail(options: MatchTailOptions): Promise<MatchTai
       });
       group.members.add(listener);
       return {
-        after: (position, take) => (position < group.from ? null : kept.after(key, position, take)),
-        wait: (timeoutMs, signal) => listener.wait(timeoutMs, signal),
+        /** What came after a position, and the position that this reaches; null when the tail does not go back so far. */
+        after: (position: number, take: Take) =>
+          position < group.from ? null : kept.after(key, position, take),
+        wait: (timeoutMs: number, signal: AbortSignal) => listener.wait(timeoutMs, signal),
         [Symbol.dispose]: () => listener[Symbol.dispose](),
       };
     },
   };
 }
 
-async function wake(groups: ReadonlyMap<string, Group>, keys: readonly string[]): Promise<void> {
-  const breathe = createBreather();
+async function wake(groups: ReadonlyMap<string, Group>, keys: Iterable<string>): Promise<void> {
+  const yieldIfDue = createEventLoopYield();
   for (const key of keys) {
     for (const member of groups.get(key)?.members ?? []) {
       member.rang();
-      await breathe();
+      await yieldIfDue();
     }
   }
 }
@@ -148,11 +116,11 @@ function keysOf({ accountId, ruleId }: { accountId: string; ruleId: string }): s
 }
 
 async function readBatch(
-  { source, parsedRules }: MatchTailOptions,
+  { reader, parsedRules }: MatchTailOptions,
   wanted: readonly MatchHeader[],
   through: number,
-): Promise<Batch> {
-  const stored = wanted.length === 0 ? [] : await source.load(wanted);
+): Promise<TailBatch> {
+  const stored = wanted.length === 0 ? [] : await reader.load(wanted);
   const byKey = new Map<string, FollowedMatch[]>();
   const accounts = new Map(wanted.map((header) => [header.position, header.accountId]));
   let characters = 0;

@@ -1,19 +1,18 @@
-import type { RequestOf } from '@earshot/contract';
-import type { Handler } from '../accounts/call.ts';
+import type { Platform, RequestOf } from '@earshot/contract';
+import type { Handler, Principal } from '../accounts/call.ts';
 import type { Plans } from '../accounts/plans.ts';
-import type { Principal } from '../accounts/principal.ts';
 import type { ReadCoverage } from '../coverage/read-coverage.ts';
+import type { Database, Sql } from '../engines/database.ts';
 import { noSuchRule } from '../rules/no-such-rule.ts';
 import type { RuleStore } from '../rules/rule-store.ts';
 import type { Cursors } from '../runtime/cursor.ts';
 import { Failure } from '../runtime/failure.ts';
 import type { Following, MatchFilter } from './follow-matches.ts';
-import type { MatchReader } from './match-reader.ts';
-import { moved, readPlace, refuseWhatIsRemoved, scopeOfReader, sealPlace, writePlace } from './place.ts';
-import type { NamedReader, ReaderStore } from './reader-store.ts';
+import type { MatchReader } from './match-reader.sql.ts';
+import { formatOffset, parseOffset, refuseRemoved, scopeOfReader, sealOffset, start } from './offset.ts';
 
 export interface ReadMatchesOptions {
-  readonly store: ReaderStore;
+  readonly database: Database;
   readonly following: Following;
   readonly reader: Pick<MatchReader, 'removedThrough'>;
   readonly rules: Pick<RuleStore, 'exists'>;
@@ -25,56 +24,95 @@ export interface ReadMatchesOptions {
 
 type Request = RequestOf<'ReadMatches'>;
 
-/** What a named reader has not acknowledged. Reading moves nothing: who dies before it is done reads the same again. */
+interface NamedReader {
+  readonly ruleId: string | null;
+  readonly platform: Platform | null;
+  /** An offset; null while nothing is acknowledged and the reader begins at the oldest match. */
+  readonly place: string | null;
+}
+
+/**
+ * What a named reader has not acknowledged. Reading does not move it: a client that crashes before it has acknowledged
+ * reads the same matches again.
+ */
 export function readMatches(options: ReadMatchesOptions): Handler<'ReadMatches'> {
-  const { store, following, rules, coverage, cursors } = options;
+  const { database, following, rules, coverage, cursors } = options;
   return async ({ principal, request, signal }) => {
     const { accountId } = principal;
     const reader =
-      (await store.find(accountId, request.reader)) ?? (await makeReader(options, principal, request));
+      (await findReader(database.forAccount(accountId), accountId, request.reader)) ??
+      (await createReader(options, principal, request));
     refuseOtherFilter(reader, request);
     const { ruleId, platform } = reader;
     if (ruleId !== null && !(await rules.exists(accountId, ruleId))) throw ruleIsGone();
     const filter: MatchFilter = { accountId, ruleId, platform };
-    const place = reader.place === null ? null : readPlace(reader.place);
+    const offset = reader.place === null ? null : parseOffset(reader.place);
     const scope = scopeOfReader(accountId, request.reader);
-    if (place) await refuseWhatIsRemoved(options, filter, scope, place);
-    using follower = following.follow(filter, place?.position ?? 0);
+    if (offset) await refuseRemoved(options, filter, scope, offset);
+    using follower = following.follow(filter, offset?.position ?? 0);
     const waitMs = (request.wait_seconds ?? 0) * 1_000;
     const matches = await follower.next({ limit: request.limit, waitMs, signal });
     const last = matches.at(-1);
     return {
       matches: matches.map(({ match }) => match),
-      cursor: last ? sealPlace(cursors, scope, moved(place, last.position)) : null,
+      cursor: last ? sealOffset(cursors, scope, { ...(offset ?? start), position: last.position }) : null,
       coverage: ruleId === null && platform === null ? null : await coverage(filter),
     };
   };
 }
 
-async function makeReader(
-  { store, rules, following, plans, contact }: ReadMatchesOptions,
+async function findReader(
+  sql: Pick<Sql, 'one'>,
+  accountId: string,
+  name: string,
+): Promise<NamedReader | null> {
+  const row = await sql.one<{ rule_id: string | null; platform: Platform | null; place: string | null }>(
+    'select rule_id, platform, place from readers where account_id = $1 and name = $2',
+    [accountId, name],
+  );
+  return row && { ruleId: row.rule_id, platform: row.platform, place: row.place };
+}
+
+/**
+ * Creates the reader, or returns the one that another request has just created under this name. Counted under the
+ * account's row lock, so that two requests cannot both create the last one.
+ */
+async function createReader(
+  { database, rules, following, plans, contact }: ReadMatchesOptions,
   { accountId, plan }: Principal,
   request: Request,
 ): Promise<NamedReader> {
+  const name = request.reader;
   const ruleId = request.rule_id ?? null;
+  const platform = request.platform ?? null;
   if (ruleId !== null && !(await rules.exists(accountId, ruleId))) throw noSuchRule();
   const { readersMax } = plans[plan];
-  const outcome = await store.create(accountId, {
-    name: request.reader,
-    ruleId,
-    platform: request.platform ?? null,
-    place: request.start === 'now' ? writePlace(moved(null, await following.now())) : null,
-    readersMax,
+  const place = request.start === 'now' ? formatOffset({ ...start, position: await following.now() }) : null;
+  return await database.forAccount(accountId).transaction(async (sql) => {
+    await sql.one('select 1 from accounts where id = $1 for update', [accountId]);
+    const known = await findReader(sql, accountId, name);
+    if (known) return known;
+    const count = await sql.one<{ used: number }>(
+      'select count(*) as used from readers where account_id = $1',
+      [accountId],
+    );
+    const used = count?.used ?? 0;
+    if (used >= readersMax) {
+      throw new Failure(
+        'resource_exhausted',
+        `The account has ${used} of ${readersMax} readers: delete one, or ask ${contact} for more.`,
+        { details: { limit: readersMax, used, contact } },
+      );
+    }
+    await sql.run(
+      'insert into readers (account_id, name, rule_id, platform, place) values ($1, $2, $3, $4, $5)',
+      [accountId, name, ruleId, platform, place],
+    );
+    return { ruleId, platform, place };
   });
-  if (outcome.kind === 'exists') return outcome.reader;
-  throw new Failure(
-    'resource_exhausted',
-    `The account has ${outcome.used} of ${readersMax} readers: delete one, or ask ${contact} for more.`,
-    { details: { limit: readersMax, used: outcome.used, contact } },
-  );
 }
 
-/** A filter that is not sent is that of the reader; another one would silently skip what lies behind. */
+/** A request without a filter takes the reader's. With another filter the reader would silently skip matches. */
 function refuseOtherFilter({ ruleId, platform }: NamedReader, request: Request): void {
   const sameRule = request.rule_id === undefined || request.rule_id === ruleId;
   if (sameRule && (request.platform === undefined || request.platform === platform)) return;

@@ -1,27 +1,26 @@
 import type { Match } from '@earshot/contract';
-import type { Call } from '../accounts/call.ts';
+import type { Call, EventStream, ServerEvent } from '../accounts/call.ts';
 import type { KeyWatch } from '../accounts/key-watch.ts';
-import type { TakeStreamPlace } from '../accounts/stream-limit.ts';
+import type { CountStream } from '../accounts/rate-limits.ts';
 import { noSuchRule } from '../rules/no-such-rule.ts';
 import type { RuleStore } from '../rules/rule-store.ts';
 import type { CursorScope, Cursors } from '../runtime/cursor.ts';
-import type { EventStream, ServerEvent } from '../runtime/event-stream.ts';
 import { Failure } from '../runtime/failure.ts';
-import { pause } from '../runtime/pause.ts';
+import { pause } from '../runtime/worker.ts';
 import type { Follower, Following } from './follow-matches.ts';
-import type { MatchReader } from './match-reader.ts';
+import type { MatchReader } from './match-reader.sql.ts';
 import {
-  moved,
-  openPlace,
-  type Place,
-  refuseWhatIsRemoved,
+  formatOffset,
+  type Offset,
+  openOffset,
+  refuseRemoved,
   scopeOfFilter,
-  sealPlace,
-  writePlace,
-} from './place.ts';
+  sealOffset,
+  start,
+} from './offset.ts';
 import { type FollowedMatch, jsonOf } from './to-match.ts';
 
-/** Few, because each stream that does not get on holds as many in memory. */
+/** Small, because each stream whose client does not read holds this many in memory. */
 const matchesAtOnceMax = 25;
 const databaseAgainMs = 1_000;
 
@@ -31,33 +30,35 @@ export interface StreamMatchesOptions {
   readonly rules: Pick<RuleStore, 'exists'>;
   readonly cursors: Cursors;
   readonly keyWatch: KeyWatch;
-  readonly takePlace: TakeStreamPlace;
+  readonly countStream: CountStream;
 }
 
-/** Matches as they come, from a cursor on or from now on. */
+/** Matches as they are stored, from a cursor or from now on. */
 export function streamMatches(options: StreamMatchesOptions) {
-  const { following, rules, cursors, keyWatch, takePlace } = options;
+  const { following, rules, cursors, keyWatch, countStream } = options;
   const toEvent = createEventMaker(cursors);
   return async ({ principal, request, lastEventId }: Call<'StreamMatches'>): Promise<EventStream> => {
     const { accountId, keyId } = principal;
     const ruleId = request.rule_id ?? null;
     const platform = request.platform ?? null;
     using stack = new DisposableStack();
-    stack.use(takePlace(principal));
+    stack.use(countStream(principal));
     if (ruleId !== null && !(await rules.exists(accountId, ruleId))) throw noSuchRule();
     const filter = { accountId, ruleId, platform };
     const scope = scopeOfFilter(filter);
-    // A client that reconnects sends its first address again, and with it the cursor it once began at.
+    // A client that reconnects repeats its first URL, and with it the cursor from which it once began.
     const cursor = lastEventId ?? request.cursor;
-    const place =
-      cursor === undefined ? moved(null, await following.now()) : openPlace(cursors, scope, cursor);
-    if (cursor !== undefined) await refuseWhatIsRemoved(options, filter, scope, place);
-    const follower = stack.use(following.follow(filter, place.position));
+    const offset =
+      cursor === undefined
+        ? { ...start, position: await following.now() }
+        : openOffset(cursors, scope, cursor);
+    if (cursor !== undefined) await refuseRemoved(options, filter, scope, offset);
+    const follower = stack.use(following.follow(filter, offset.position));
     const { ended } = stack.use(keyWatch.watch(keyId));
     const open = stack.move();
     return {
       ended,
-      nextEvents: createNextEvents({ follower, place, scope, cursors, toEvent }),
+      nextEvents: createNextEvents({ follower, offset, scope, cursors, toEvent }),
       [Symbol.dispose]: () => open.dispose(),
     };
   };
@@ -65,7 +66,7 @@ export function streamMatches(options: StreamMatchesOptions) {
 
 interface Streaming {
   readonly follower: Follower;
-  readonly place: Place;
+  readonly offset: Offset;
   readonly scope: CursorScope;
   readonly cursors: Cursors;
   readonly toEvent: ReturnType<typeof createEventMaker>;
@@ -73,7 +74,7 @@ interface Streaming {
 
 function createNextEvents({
   follower,
-  place,
+  offset,
   scope,
   cursors,
   toEvent,
@@ -82,32 +83,32 @@ function createNextEvents({
   return async (waitMs, signal) => {
     if (!opened) {
       opened = true;
-      // Who is cut off before the first match must know where to go on.
-      return [{ id: sealPlace(cursors, scope, place), event: 'open', data: '{}' }];
+      // A client that is disconnected before the first match must know where to continue.
+      return [{ id: sealOffset(cursors, scope, offset), event: 'open', data: '{}' }];
     }
     try {
       const matches = await follower.next({ limit: matchesAtOnceMax, waitMs, signal });
-      return matches.map((followed) => toEvent(scope, place, followed));
+      return matches.map((followed) => toEvent(scope, offset, followed));
     } catch (error) {
       if (!(error instanceof Failure) || error.code !== 'unavailable') throw error;
-      // The database is away: a stream that ends would only come back to find the same.
+      // While the database is down, ending the stream would only make the client reconnect and fail again.
       await pause(Math.min(databaseAgainMs, waitMs), signal);
       return [];
     }
   };
 }
 
-/** The same event for everybody who follows the same, so that thousands of streams share one text and one signature. */
+/** Streams with the same filter share one event object, and so one text and one signature, however many they are. */
 function createEventMaker(cursors: Cursors) {
   const made = new WeakMap<Match, Map<string, ServerEvent>>();
-  return (scope: CursorScope, before: Place, { position, match }: FollowedMatch): ServerEvent => {
+  return (scope: CursorScope, before: Offset, { position, match }: FollowedMatch): ServerEvent => {
     const events = made.get(match) ?? new Map<string, ServerEvent>();
     made.set(match, events);
-    const place = moved(before, position);
-    const key = `${scope.filter.join(' ')} ${writePlace(place)}`;
+    const offset = { ...before, position };
+    const key = `${scope.filter.join(' ')} ${formatOffset(offset)}`;
     const known = events.get(key);
     if (known) return known;
-    const id = sealPlace(cursors, scope, place);
+    const id = sealOffset(cursors, scope, offset);
     const event = { id, event: 'match', data: jsonOf(match) };
     events.set(key, event);
     return event;

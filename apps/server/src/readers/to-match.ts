@@ -1,11 +1,9 @@
 import type { Match } from '@earshot/contract';
-import { explainMatch } from '../language/explain-match.ts';
-import type { ParsedRules } from '../language/parsed-rules.ts';
-import { createBreather } from '../runtime/breather.ts';
-import { matchIdOf } from './match-id.ts';
-import type { StoredMatch } from './match-reader.ts';
+import { explainMatch, type ParsedRules } from '../language/explain-match.ts';
+import { createEventLoopYield } from '../runtime/concurrency.ts';
+import type { StoredMatch } from './match-reader.sql.ts';
 
-/** A match as callers see it, with its place in the log. */
+/** A match as callers see it, with its position in the log. */
 export interface FollowedMatch {
   readonly position: number;
   readonly match: Match;
@@ -16,11 +14,11 @@ export async function toFollowed(
   parsedRules: ParsedRules,
   stored: readonly StoredMatch[],
 ): Promise<FollowedMatch[]> {
-  const breathe = createBreather();
+  const yieldIfDue = createEventLoopYield();
   const matches: FollowedMatch[] = [];
   for (const match of stored) {
     matches.push({ position: match.position, match: toMatch(parsedRules, match) });
-    await breathe();
+    await yieldIfDue();
   }
   return matches;
 }
@@ -49,4 +47,23 @@ export function jsonOf(match: Match): string {
   const text = JSON.stringify(match);
   texts.set(match, text);
   return text;
+}
+
+const digits = '0123456789abcdefghijklmnopqrstuvwxyz';
+const idLength = 12;
+
+/** A match's public id is its position in the match log, so ids sort in the order of the log. */
+export function matchIdOf(position: number): string {
+  let text = '';
+  for (let rest = position, digit = 0; digit < idLength; digit++, rest = Math.floor(rest / digits.length)) {
+    text = digits.charAt(rest % digits.length) + text;
+  }
+  return `mat_${text}`;
+}
+
+/** Null for anything that is not the id of a match. */
+export function positionOf(matchId: string): number | null {
+  const [, text] = /^mat_([0-9a-z]{12})$/.exec(matchId) ?? [];
+  const position = text === undefined ? Number.NaN : Number.parseInt(text, digits.length);
+  return Number.isSafeInteger(position) ? position : null;
 }

@@ -1,6 +1,5 @@
 import type { AnswerOf } from '@earshot/contract';
-import type { Change } from '../accounts/change.ts';
-import { keepAnswer } from '../accounts/change-rows.ts';
+import { type Change, keepAnswer } from '../accounts/change.ts';
 import type { Database, Sql } from '../engines/database.ts';
 import { newId } from '../runtime/ids.ts';
 import { joinCalls } from '../runtime/join-calls.ts';

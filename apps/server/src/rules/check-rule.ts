@@ -1,6 +1,6 @@
 import type { Platform, RequestOf, Violation, WireDiagnostic } from '@earshot/contract';
+import type { Principal } from '../accounts/call.ts';
 import type { Plan } from '../accounts/plans.ts';
-import type { Principal } from '../accounts/principal.ts';
 import { checkValue, toViolation } from '../language/rule-language.ts';
 import { Failure } from '../runtime/failure.ts';
 import type { NewRuleValue } from './rule-store.ts';

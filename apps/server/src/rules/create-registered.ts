@@ -1,5 +1,5 @@
 import type { AnswerOf } from '@earshot/contract';
-import { keepAnswer } from '../accounts/change-rows.ts';
+import { keepAnswer } from '../accounts/change.ts';
 import type { Database, Sql } from '../engines/database.ts';
 import { newId } from '../runtime/ids.ts';
 import { type HeldSlotRow, heldSlotColumns, toHeldSlot } from '../slots/held-slots.ts';

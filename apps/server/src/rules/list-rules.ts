@@ -15,12 +15,12 @@ export function listRules({ store, cursors }: { store: Pick<RuleStore, 'page'>; 
       return Readable.from(listAsJson(everyRule(store, accountId)), { objectMode: false });
     }
     const scope = { accountId, filter: ['rules'] };
-    const size = limit ?? pageSizeDefault;
-    const before = cursor === undefined ? null : cursors.open(scope, cursor);
-    const rules = await store.page(accountId, { before, limit: size });
-    const last = rules.at(-1);
-    const more = rules.length === size && last !== undefined;
-    return { rules, next_cursor: more ? cursors.seal(scope, last.id) : null };
+    const { items: rules, next_cursor } = await cursors.page(
+      scope,
+      { cursor, limit: limit ?? pageSizeDefault },
+      (page) => store.page(accountId, page),
+    );
+    return { rules, next_cursor };
   };
 }
 

@@ -1,7 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Platform, Rule, RuleExamples } from '@earshot/contract';
-import type { Change } from '../accounts/change.ts';
-import { recordChange } from '../accounts/change-rows.ts';
+import { type Change, recordChange } from '../accounts/change.ts';
 import { type Database, refusable, type Sql } from '../engines/database.ts';
 import { leaveSlots, takeSlot } from '../slots/slot-holding.ts';
 import { assertKeyFree, givingKey } from './managed-keys.ts';

@@ -1,6 +1,5 @@
 import type { AnswerOf, Rule } from '@earshot/contract';
-import type { Change } from '../accounts/change.ts';
-import { recordChange } from '../accounts/change-rows.ts';
+import { type Change, recordChange } from '../accounts/change.ts';
 import { type Database, refusable, type Sql } from '../engines/database.ts';
 import { createSlotStates } from '../slots/held-slots.ts';
 import { leaveSlots, takeSlot } from '../slots/slot-holding.ts';

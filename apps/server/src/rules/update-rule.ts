@@ -1,6 +1,5 @@
 import type { Platform, RequestOf } from '@earshot/contract';
-import type { Handler } from '../accounts/call.ts';
-import type { Principal } from '../accounts/principal.ts';
+import type { Handler, Principal } from '../accounts/call.ts';
 import { type ChangeRuleOptions, changeRule, readRule } from './change-rule.ts';
 import { assertExamplesHold, checkExamples } from './check-examples.ts';
 import { assertPlanAllows, checkExpiry, checkRule } from './check-rule.ts';

@@ -1,45 +1,64 @@
 import { createHash, createHmac, createSecretKey, timingSafeEqual } from 'node:crypto';
 import { Failure } from './failure.ts';
 
-/**
- * A place in a list, for the caller to bring back. Opaque, signed, and bound to the account and to the filter it
- * was made for: with another filter it would silently skip.
- */
-export interface Cursors {
-  seal(scope: CursorScope, place: string): string;
-  /** Throws `invalid_argument` for anything that `seal` did not make for this scope. */
-  open(scope: CursorScope, cursor: string): string;
-}
-
 export interface CursorScope {
   readonly accountId: string;
   /** Everything of the request that decides what the list contains and in which order. */
   readonly filter: readonly (string | null)[];
 }
 
+/** What a list that is ordered by id, newest first, is to read for one page: items below the id `before`. */
+export interface PageQuery {
+  readonly before: string | null;
+  readonly limit: number;
+}
+
+export type Cursors = ReturnType<typeof createCursors>;
+
 const signatureLength = 16;
 
-export function createCursors(secret: Buffer): Cursors {
+/**
+ * A cursor is a position in a list, for the caller to send back. It is opaque, signed, and bound to the account and to
+ * the filter it was made for: with another filter it would silently skip items.
+ */
+export function createCursors(secret: Buffer) {
   // Made once: with the bare bytes, each signature costs six times as much.
   const key = createSecretKey(secret);
-  const sign = (scope: CursorScope, place: string) => {
+  const sign = (scope: CursorScope, position: string) => {
     const bound = createHash('sha256')
       .update(JSON.stringify([scope.accountId, scope.filter]))
       .digest('base64url');
-    return createHmac('sha256', key).update(`1\n${bound}\n${place}`).digest().subarray(0, signatureLength);
+    return createHmac('sha256', key).update(`1\n${bound}\n${position}`).digest().subarray(0, signatureLength);
   };
+
+  const seal = (scope: CursorScope, position: string): string =>
+    Buffer.concat([sign(scope, position), Buffer.from(position)]).toString('base64url');
+
+  /** Throws `invalid_argument` for anything that `seal` did not make for this scope. */
+  const open = (scope: CursorScope, cursor: string): string => {
+    const bytes = Buffer.from(cursor, 'base64url');
+    const signature = bytes.subarray(0, signatureLength);
+    const position = bytes.subarray(signatureLength).toString();
+    const valid =
+      signature.length === signatureLength &&
+      bytes.toString('base64url') === cursor &&
+      timingSafeEqual(signature, sign(scope, position));
+    if (!valid) throw foreignCursor();
+    return position;
+  };
+
   return {
-    seal: (scope, place) => Buffer.concat([sign(scope, place), Buffer.from(place)]).toString('base64url'),
-    open(scope, cursor) {
-      const bytes = Buffer.from(cursor, 'base64url');
-      const signature = bytes.subarray(0, signatureLength);
-      const place = bytes.subarray(signatureLength).toString();
-      const valid =
-        signature.length === signatureLength &&
-        bytes.toString('base64url') === cursor &&
-        timingSafeEqual(signature, sign(scope, place));
-      if (!valid) throw foreignCursor();
-      return place;
+    seal,
+    open,
+    /** One page of a list that is ordered by id. The cursor is null when the page is not full: nothing comes after it. */
+    async page<Item extends { readonly id: string }>(
+      scope: CursorScope,
+      { cursor, limit }: { readonly cursor?: string | undefined; readonly limit: number },
+      read: (query: PageQuery) => Promise<Item[]>,
+    ): Promise<{ items: Item[]; next_cursor: string | null }> {
+      const items = await read({ before: cursor === undefined ? null : open(scope, cursor), limit });
+      const last = items.length === limit ? items.at(-1) : undefined;
+      return { items, next_cursor: last === undefined ? null : seal(scope, last.id) };
     },
   };
 }

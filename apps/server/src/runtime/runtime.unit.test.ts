@@ -5,9 +5,8 @@ import { createBellListener } from '../engines/bells.ts';
 import { createMetrics } from '../observability/metrics.ts';
 import { backoffDelayMs } from './backoff.ts';
 import { newId } from './ids.ts';
-import { pause } from './pause.ts';
 import { supervise } from './supervisor.ts';
-import type { Worker } from './worker.ts';
+import { pause, type Worker } from './worker.ts';
 
 const never = new AbortController().signal;
 const longMs = 60_000;

@@ -1,8 +1,7 @@
 import type { Logger } from '../observability/logger.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import { backoffDelayMs } from './backoff.ts';
-import { pause } from './pause.ts';
-import type { Worker } from './worker.ts';
+import { pause, type Worker } from './worker.ts';
 
 const restart = { firstMs: 200, factor: 2, maxMs: 15_000 };
 const healthyAfterMs = 30_000;

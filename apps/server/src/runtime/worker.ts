@@ -6,3 +6,34 @@ export interface Worker {
   readonly name: string;
   run(signal: AbortSignal): Promise<void>;
 }
+
+/**
+ * Periodic work: runs `step` at once, and again `everyMs` after the previous one has ended. A step that returns `true`
+ * has left work behind, and the next one follows at once.
+ */
+export function every(
+  name: string,
+  everyMs: number,
+  step: (signal: AbortSignal) => Promise<boolean | void>,
+): Worker {
+  return {
+    name,
+    async run(signal) {
+      while (!signal.aborted) if ((await step(signal)) !== true) await pause(everyMs, signal);
+    },
+  };
+}
+
+/** Resolves after `ms`, or as soon as the signal is aborted; never rejects. */
+export function pause(ms: number, signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return Promise.resolve();
+  return new Promise((resolve) => {
+    const done = () => {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', done);
+      resolve();
+    };
+    const timer = setTimeout(done, ms);
+    signal.addEventListener('abort', done, { once: true });
+  });
+}

@@ -1,7 +1,6 @@
 import { UpstreamUnavailable } from '../upstream/upstream-rules.ts';
 import type { RegistrarStep } from './registrar-step.ts';
-import type { Slot } from './slot.ts';
-import { slotOfTag } from './slot.ts';
+import { type Slot, slotOfTag } from './slot.ts';
 
 /**
  * Asks the upstream how many more rules it takes beside the `ours` it has. Rules of others, on the source or in its

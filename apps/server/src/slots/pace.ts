@@ -1,5 +1,5 @@
 import type { Lease } from '../engines/leases.ts';
-import { pause } from '../runtime/pause.ts';
+import { pause } from '../runtime/worker.ts';
 import {
   type CallLimit,
   collectMsAt,

@@ -1,6 +1,5 @@
 import type { UpstreamRule } from '../upstream/upstream-rules.ts';
-import type { Slot } from './slot.ts';
-import { slotOfTag } from './slot.ts';
+import { type Slot, slotOfTag } from './slot.ts';
 
 /** What has to happen so that the upstream's rules and our slots agree. */
 export interface Reconciliation {

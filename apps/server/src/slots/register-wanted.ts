@@ -1,8 +1,7 @@
 import { type AddOutcome, UpstreamUnavailable } from '../upstream/upstream-rules.ts';
 import { settleFull } from './learn-capacity.ts';
 import type { RegistrarStep } from './registrar-step.ts';
-import type { Slot } from './slot.ts';
-import { slotOfTag, slotTag } from './slot.ts';
+import { type Slot, slotOfTag, slotTag } from './slot.ts';
 import type { Registered } from './slot-store.ts';
 
 /** One call for all that is wanted, as far as it fits. Returns how many slots it dealt with. */

@@ -1,6 +1,5 @@
 import { createLeasedWorker, type Lease, type LeasedWorkerOptions } from '../engines/leases.ts';
-import { pause } from '../runtime/pause.ts';
-import type { Worker } from '../runtime/worker.ts';
+import { pause, type Worker } from '../runtime/worker.ts';
 import { UpstreamUnavailable } from '../upstream/upstream-rules.ts';
 import { learnCapacity } from './learn-capacity.ts';
 import { openPace } from './pace.ts';

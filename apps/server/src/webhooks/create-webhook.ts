@@ -1,17 +1,13 @@
-import { randomBytes } from 'node:crypto';
 import type { Handler } from '../accounts/call.ts';
 import type { Plans } from '../accounts/plans.ts';
 import { noSuchRule } from '../rules/no-such-rule.ts';
 import type { RuleStore } from '../rules/rule-store.ts';
 import { Failure } from '../runtime/failure.ts';
 import { newId } from '../runtime/ids.ts';
-import type { UrlProblem } from './endpoint.ts';
-import { badUrl, nameTaken, noSecretsKey } from './no-such-webhook.ts';
-import type { SecretBox } from './secret-box.ts';
-import { formatSecret } from './sign.ts';
-import type { WebhookStore } from './webhook-store.ts';
-
-const secretBytes = 32;
+import type { UrlProblem } from './public-address.ts';
+import { badUrl, nameTaken, noSecretsKey } from './refusals.ts';
+import { newSecret, type SecretBox } from './secrets.ts';
+import type { WebhookStore } from './webhook-store.sql.ts';
 
 export interface CreateWebhookOptions {
   readonly store: Pick<WebhookStore, 'create'>;
@@ -51,8 +47,4 @@ export function createWebhook(options: CreateWebhookOptions): Handler<'CreateWeb
         );
     }
   };
-}
-
-export function newSecret(): string {
-  return formatSecret(randomBytes(secretBytes));
 }

@@ -1,16 +1,14 @@
-import { randomUUID } from 'node:crypto';
-import type { ParsedRules } from '../language/parsed-rules.ts';
+import type { ParsedRules } from '../language/explain-match.ts';
 import type { Events } from '../observability/events.ts';
-import type { MatchReader, StoredMatch } from '../readers/match-reader.ts';
+import type { MatchReader, StoredMatch } from '../readers/match-reader.sql.ts';
 import { toMatch } from '../readers/to-match.ts';
-import { createBreather } from '../runtime/breather.ts';
 import type { Checkpoint } from '../runtime/checkpoint.ts';
-import type { Batch, Claim, DeliveryStore } from './delivery-store.ts';
-import type { Attempt, Sender } from './endpoint.ts';
-import { afterAttempt, afterNothingToTry } from './endpoint-state.ts';
-import { createBatchBody } from './render-batch.ts';
-import type { SecretBox } from './secret-box.ts';
-import { messageIdOf, signedHeaders } from './sign.ts';
+import { createEventLoopYield } from '../runtime/concurrency.ts';
+import type { Batch, DeliveryStore, LeasedWebhook } from './delivery-store.sql.ts';
+import { type Attempt, afterAttempt, afterNothingToTry } from './endpoint-state.ts';
+import { createBatchBody, messageIdOf } from './message.ts';
+import { type SecretBox, signedHeaders } from './secrets.ts';
+import type { Sender } from './sender.ts';
 
 /** Payloads are read a few at a time: a hundred large ones would be fifty megabytes. */
 const pageMatches = 25;
@@ -28,26 +26,26 @@ export interface DeliverBatchOptions {
 }
 
 /**
- * One attempt for a claimed endpoint. The batch is stored before it is sent, and goes together with the new position:
- * a crash in between sends the same bytes under the same id again.
+ * One attempt for a leased webhook. The batch is stored before it is sent, and removed together with the change of the
+ * position: after a crash in between, the same bytes are sent again under the same id.
  */
 export function createDeliverBatch(options: DeliverBatchOptions) {
   const { store, events, checkpoint, nowMs, random } = options;
-  return async (claim: Claim): Promise<void> => {
+  return async (leased: LeasedWebhook): Promise<void> => {
     checkpoint('deliver.claimed');
-    const batch = claim.batch ?? (await nextBatch(options, claim));
+    const batch = leased.batch ?? (await nextBatch(options, leased));
     if (batch === null) return;
     checkpoint('deliver.batched');
-    const attempt = await send(options, claim, batch);
+    const attempt = await send(options, leased, batch);
     checkpoint('deliver.sent');
-    const step = afterAttempt(claim.state, batch, attempt, { nowMs: nowMs(), random });
-    await store.finish(claim, step, { batch, attempt });
+    const step = afterAttempt(leased.state, batch, attempt, { nowMs: nowMs(), random });
+    await store.finish(leased, step, { batch, attempt });
     checkpoint('deliver.recorded');
-    const { webhookId, accountId } = claim;
+    const { webhookId, accountId } = leased;
     events.webhookAttempted({
       webhookId,
       accountId,
-      outcome: attempt.verdict.kind,
+      outcome: attempt.outcome.kind,
       status: attempt.status,
       matches: batch.matchCount,
       parked: step.parked.length,
@@ -58,30 +56,30 @@ export function createDeliverBatch(options: DeliverBatchOptions) {
   };
 }
 
-/** Null when there is nothing to send; the claim has ended then. */
-async function nextBatch(options: DeliverBatchOptions, claim: Claim): Promise<Batch | null> {
+/** Null when there is nothing to send; the lease has ended then. */
+async function nextBatch(options: DeliverBatchOptions, leased: LeasedWebhook): Promise<Batch | null> {
   const { store, nowMs, random } = options;
-  const { state } = claim;
-  const batch = await buildBatch(options, claim);
+  const { state } = leased;
+  const batch = await buildBatch(options, leased);
   if (batch !== null) {
-    if (await store.begin(claim, batch)) return batch;
-    await store.release(claim);
+    if (await store.begin(leased, batch)) return batch;
+    await store.release(leased);
   } else if (state.suspects.length > 0) {
-    await store.finish(claim, afterNothingToTry(state, { nowMs: nowMs(), random }), null);
+    await store.finish(leased, afterNothingToTry(state, { nowMs: nowMs(), random }), null);
   } else {
-    await store.skipTo(claim, claim.logEnd);
+    await store.skipTo(leased, leased.logEnd);
   }
   return null;
 }
 
-async function buildBatch(options: DeliverBatchOptions, claim: Claim): Promise<Batch | null> {
-  const body = createBatchBody(claim.webhookId);
-  const breathe = createBreather();
+async function buildBatch(options: DeliverBatchOptions, leased: LeasedWebhook): Promise<Batch | null> {
+  const body = createBatchBody(leased.webhookId);
+  const yieldIfDue = createEventLoopYield();
   const positions: number[] = [];
-  for await (const match of matchesBehind(options.reader, claim)) {
+  for await (const match of matchesAfter(options.reader, leased)) {
     if (!body.add(toMatch(options.parsedRules, match))) break;
     positions.push(match.position);
-    await breathe();
+    await yieldIfDue();
   }
   const [firstPosition] = positions;
   const lastPosition = positions.at(-1);
@@ -90,15 +88,15 @@ async function buildBatch(options: DeliverBatchOptions, claim: Claim): Promise<B
   const range = { firstPosition, lastPosition };
   return {
     ...range,
-    messageId: messageIdOf({ webhookId: claim.webhookId, epoch: claim.epoch, ...range, body: text }),
+    messageId: messageIdOf({ webhookId: leased.webhookId, epoch: leased.epoch, ...range, body: text }),
     matchCount: positions.length,
     attempts: 0,
     body: text,
   };
 }
 
-async function* matchesBehind(reader: MatchReader, claim: Claim): AsyncGenerator<StoredMatch> {
-  const { accountId, ruleId, platform, state } = claim;
+async function* matchesAfter(reader: MatchReader, leased: LeasedWebhook): AsyncGenerator<StoredMatch> {
+  const { accountId, ruleId, platform, state } = leased;
   let from = state.suspects.at(-1) ?? state.position;
   let left = state.batchMax;
   while (left > 0) {
@@ -114,7 +112,7 @@ async function* matchesBehind(reader: MatchReader, claim: Claim): AsyncGenerator
 
 async function send(
   { sender, secretBox, events, nowMs }: DeliverBatchOptions,
-  { webhookId, url, secrets }: Claim,
+  { webhookId, url, secrets }: LeasedWebhook,
   { messageId: id, body }: Pick<Batch, 'messageId' | 'body'>,
 ): Promise<Attempt> {
   let opened: string[];
@@ -123,18 +121,7 @@ async function send(
   } catch (error) {
     events.webhookSecretUnreadable({ webhookId, err: error });
     const detail = 'the signing secret cannot be read by the service';
-    return { verdict: { kind: 'not_sent' }, status: null, latencyMs: 0, detail, response: null };
+    return { outcome: { kind: 'not_sent' }, status: null, latencyMs: 0, detail, response: null };
   }
   return await sender.send({ url, headers: signedHeaders({ id, body }, opened, nowMs()), body });
-}
-
-/** A message that is no match, to see whether the endpoint is there and knows its secret. */
-export async function sendTest(
-  options: Pick<DeliverBatchOptions, 'sender' | 'secretBox'>,
-  { webhookId, url, secrets }: Pick<Claim, 'webhookId' | 'url' | 'secrets'>,
-): Promise<Attempt> {
-  const body = JSON.stringify({ type: 'test', webhook_id: webhookId });
-  const opened = secrets.map((sealed) => options.secretBox.open(webhookId, sealed));
-  const id = `msg_test${randomUUID().replaceAll('-', '')}`;
-  return await options.sender.send({ url, headers: signedHeaders({ id, body }, opened, Date.now()), body });
 }

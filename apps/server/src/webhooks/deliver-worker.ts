@@ -1,25 +1,24 @@
 import type { Bells } from '../engines/bells.ts';
 import type { Logger } from '../observability/logger.ts';
-import { pause } from '../runtime/pause.ts';
-import type { Worker } from '../runtime/worker.ts';
+import { pause, type Worker } from '../runtime/worker.ts';
 import type { createDeliverBatch } from './deliver-batch.ts';
-import type { Claim, DeliveryStore } from './delivery-store.ts';
+import type { DeliveryStore, LeasedWebhook } from './delivery-store.sql.ts';
 
 const lookAgainMs = 1_000;
 const looksApartMs = 10;
-/** Messages under way at once on one node, each to another endpoint; those that are late do not count. */
+/** Messages that one node sends at once, each to another endpoint; late ones do not count. */
 const sendersMax = 64;
 /**
- * Late ones leave their place to others, as long as there are no more than these: so endpoints that died together
- * cost everybody else two seconds, not the fifteen that an attempt may take.
+ * A late message stops counting, as long as there are not more than `lateMax` of them: so endpoints that fail together
+ * delay the others by two seconds, not by the fifteen that an attempt may take.
  */
 const lateAfterMs = 2_000;
 const lateMax = 192;
-/** Endpoints that failed or were slow at their last attempt get only these. */
+/** For all endpoints together that failed or were slow at their last attempt. */
 const troubledMax = 16;
 
 export interface DeliverWorkerOptions {
-  readonly store: Pick<DeliveryStore, 'claimDue' | 'release'>;
+  readonly store: Pick<DeliveryStore, 'leaseDue' | 'release'>;
   readonly deliver: ReturnType<typeof createDeliverBatch>;
   readonly bells: Bells;
   readonly log: Logger;
@@ -28,9 +27,9 @@ export interface DeliverWorkerOptions {
 }
 
 /**
- * Claims endpoints that have something to send and gives each a sender of its own, so a slow one holds nobody but
- * itself. Any number of nodes may do this: an endpoint is claimed by one at a time. At the end it waits for what is
- * under way.
+ * Leases webhooks that have something to send and sends to all of them at once, so that a slow endpoint delays only
+ * itself. Any number of nodes may do this: a webhook is leased by one of them at a time. When stopped, it waits for the
+ * messages that are under way.
  */
 export function createDeliverWorker(options: DeliverWorkerOptions): Worker {
   const { store, bells, nowMs } = options;
@@ -42,17 +41,17 @@ export function createDeliverWorker(options: DeliverWorkerOptions): Worker {
       while (!signal.aborted) {
         const lookedAt = performance.now();
         const done = senders.nextDone();
-        let claimed = 0;
+        let started = 0;
         for (const troubled of [false, true]) {
           const max = senders.free(troubled);
           if (max <= 0) continue;
-          const claims = await store.claimDue({ nowMs: nowMs(), max, troubled });
-          for (const claim of claims) senders.start(claim, troubled);
-          claimed += claims.length;
+          const due = await store.leaseDue({ nowMs: nowMs(), max, troubled });
+          for (const leased of due) senders.start(leased, troubled);
+          started += due.length;
         }
-        // A look costs a query over all endpoints: most of the time is for other work.
+        // Each look is a query over all webhooks: pause at least as long as it took.
         await pause(Math.max(looksApartMs, performance.now() - lookedAt), signal);
-        if (claimed === 0) await bell.wait(lookAgainMs, AbortSignal.any([signal, done]));
+        if (started === 0) await bell.wait(lookAgainMs, AbortSignal.any([signal, done]));
       }
     },
   };
@@ -62,13 +61,13 @@ function createSenders({ store, deliver, log, ...options }: DeliverWorkerOptions
   type Sending = Set<Promise<void>>;
   const [calm, late, troubled]: [Sending, Sending, Sending] = [new Set(), new Set(), new Set()];
   let done = new AbortController();
-  const run = async (claim: Claim): Promise<void> => {
+  const run = async (leased: LeasedWebhook): Promise<void> => {
     try {
-      await deliver(claim);
+      await deliver(leased);
     } catch (error) {
-      log.warn({ err: error, webhookId: claim.webhookId }, 'a delivery could not be recorded');
-      // Otherwise the claim runs out by itself.
-      await store.release(claim).catch(() => undefined);
+      log.warn({ err: error, webhookId: leased.webhookId }, 'a delivery could not be recorded');
+      // Otherwise the lease runs out by itself.
+      await store.release(leased).catch(() => undefined);
     }
   };
   return {
@@ -76,23 +75,23 @@ function createSenders({ store, deliver, log, ...options }: DeliverWorkerOptions
       forTroubled
         ? Math.min(troubledMax, sendersMax - calm.size) - troubled.size
         : sendersMax - calm.size - troubled.size - Math.max(0, late.size - lateMax),
-    start(claim: Claim, isTroubled: boolean) {
-      const place = isTroubled ? troubled : calm;
-      const sending = run(claim).finally(() => {
-        clearTimeout(becomesLate);
-        place.delete(sending);
+    start(leased: LeasedWebhook, isTroubled: boolean) {
+      const lane = isTroubled ? troubled : calm;
+      const sending = run(leased).finally(() => {
+        clearTimeout(lateTimer);
+        lane.delete(sending);
         late.delete(sending);
         done.abort();
       });
-      place.add(sending);
-      const leavePlace = () => {
+      lane.add(sending);
+      const becomeLate = () => {
         calm.delete(sending);
         late.add(sending);
         done.abort();
       };
-      const becomesLate = isTroubled ? undefined : setTimeout(leavePlace, options.lateAfterMs ?? lateAfterMs);
+      const lateTimer = isTroubled ? undefined : setTimeout(becomeLate, options.lateAfterMs ?? lateAfterMs);
     },
-    /** Aborted when a sender is done from now on. */
+    /** Aborted when the next sender is done. */
     nextDone(): AbortSignal {
       done = new AbortController();
       return done.signal;

@@ -2,9 +2,9 @@ import { expect, test } from 'vitest';
 import { createLocalBells } from '../../test/local-bells.ts';
 import { silentLog } from '../../test/support.ts';
 import { createDeliverWorker } from './deliver-worker.ts';
-import type { Claim } from './delivery-store.ts';
+import type { LeasedWebhook } from './delivery-store.sql.ts';
 
-function claimOf(webhookId: string): Claim {
+function leasedOf(webhookId: string): LeasedWebhook {
   return {
     lease: 'snd_1',
     webhookId,
@@ -31,13 +31,13 @@ function claimOf(webhookId: string): Claim {
 
 /** `dead` endpoints that never answer stand before one that does; resolves true when that one was served. */
 async function servesTheLast(dead: number, lateAfterMs: number, withinMs: number): Promise<boolean> {
-  const waiting = [...Array.from({ length: dead }, (_, n) => `dead${n}`), 'alive'].map(claimOf);
+  const waiting = [...Array.from({ length: dead }, (_, n) => `dead${n}`), 'alive'].map(leasedOf);
   const stop = new AbortController();
   const over = Promise.withResolvers<void>();
   const served = Promise.withResolvers<boolean>();
   const worker = createDeliverWorker({
     store: {
-      claimDue: async ({ max, troubled }) => (troubled ? [] : waiting.splice(0, max)),
+      leaseDue: async ({ max, troubled }) => (troubled ? [] : waiting.splice(0, max)),
       release: async () => undefined,
     },
     deliver: async ({ webhookId }) => {

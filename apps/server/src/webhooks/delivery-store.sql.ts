@@ -1,55 +1,86 @@
 import type { Platform } from '@earshot/contract';
-import { recordChange } from '../accounts/change-rows.ts';
+import { recordChange } from '../accounts/change.ts';
 import type { Database, Sql } from '../engines/database.ts';
 import { newId } from '../runtime/ids.ts';
-import type { Batch, Claim, DeliveryStore } from './delivery-store.ts';
-import type { Attempt } from './endpoint.ts';
-import type { EndpointState, Step } from './endpoint-state.ts';
+import type { Attempt, EndpointState, Step } from './endpoint-state.ts';
+
+/** A webhook to which this node alone may send, for a minute. */
+export interface LeasedWebhook {
+  readonly lease: string;
+  readonly webhookId: string;
+  readonly accountId: string;
+  readonly epoch: number;
+  readonly url: string;
+  readonly ruleId: string | null;
+  readonly platform: Platform | null;
+  /** Sealed; all that are valid now, the newest first. */
+  readonly secrets: readonly Buffer[];
+  readonly state: EndpointState;
+  readonly batch: Batch | null;
+  /** The last position of the match log when the lease was taken: a later read sees everything up to it. */
+  readonly logEnd: number;
+}
+
+export interface Batch {
+  readonly messageId: string;
+  readonly firstPosition: number;
+  readonly lastPosition: number;
+  readonly matchCount: number;
+  /** Before the current one. */
+  readonly attempts: number;
+  readonly body: string;
+}
 
 /** Longer than an attempt can take. */
 const leaseSeconds = 60;
-/** `epoch`: what was under way when the owner set the webhook back counts for nothing. */
+/** The epoch grows when the owner sets the webhook back: a delivery that was under way then no longer counts. */
 const isOurs = 'id = $1 and lease = $2 and epoch = $3';
 const noLease = `lease = null, lease_until = '-infinity'`;
 
-export function createDeliveryStore(database: Database): DeliveryStore {
+export type DeliveryStore = ReturnType<typeof createDeliveryStore>;
+
+export function createDeliveryStore(database: Database) {
   return {
-    claimDue: (asked) => claimDue(database, asked),
-    async begin(claim, batch) {
+    /** Webhooks with something to send whose time has come. `troubled` ones and others are leased separately. */
+    leaseDue: (asked: { nowMs: number; max: number; troubled: boolean }) => leaseDue(database, asked),
+    /** Stores the batch. False when the lease is no longer valid: then nothing may be sent. */
+    async begin(leased: LeasedWebhook, batch: Batch): Promise<boolean> {
+      const { messageId, firstPosition, lastPosition, matchCount, body } = batch;
       const begun = await database.run(
         `insert into webhook_batches (webhook_id, message_id, first_position, last_position, match_count, body)
          select id, $4, $5, $6, $7, $8 from webhooks where ${isOurs} for share
          on conflict do nothing`,
-        [
-          ...keyOf(claim),
-          batch.messageId,
-          batch.firstPosition,
-          batch.lastPosition,
-          batch.matchCount,
-          batch.body,
-        ],
+        [...keyOf(leased), messageId, firstPosition, lastPosition, matchCount, body],
       );
       return begun === 1;
     },
-    finish: (claim, step, sent) => database.transaction((sql) => finish(sql, claim, step, sent)),
-    async skipTo(claim, position) {
+    /** Records the attempt, if there was one, and the new state of the endpoint. Ends the lease. */
+    finish: (leased: LeasedWebhook, step: Step, sent: Sent | null) =>
+      database.transaction((sql) => finish(sql, leased, step, sent)),
+    /** There is nothing for this webhook up to the position. Ends the lease. */
+    async skipTo(leased: LeasedWebhook, position: number): Promise<void> {
       const skipped = await database.run(
         `update webhooks set position = greatest(position, $4), ${noLease} where ${isOurs}`,
-        [...keyOf(claim), position],
+        [...keyOf(leased), position],
       );
-      if (skipped === 0) await release(database, claim);
+      if (skipped === 0) await release(database, leased);
     },
-    release: (claim) => release(database, claim),
+    release: (leased: LeasedWebhook) => release(database, leased),
   };
 }
 
-const keyOf = ({ webhookId, lease, epoch }: Claim) => [webhookId, lease, epoch];
+interface Sent {
+  readonly batch: Batch;
+  readonly attempt: Attempt;
+}
 
-async function release(sql: Sql, { webhookId, lease }: Claim): Promise<void> {
+const keyOf = ({ webhookId, lease, epoch }: LeasedWebhook) => [webhookId, lease, epoch];
+
+async function release(sql: Sql, { webhookId, lease }: LeasedWebhook): Promise<void> {
   await sql.run(`update webhooks set ${noLease} where id = $1 and lease = $2`, [webhookId, lease]);
 }
 
-interface WebhookRow {
+interface DueRow {
   readonly id: string;
   readonly account_id: string;
   readonly url: string;
@@ -68,27 +99,17 @@ interface WebhookRow {
   readonly log_end: number;
 }
 
-interface BatchRow {
-  readonly webhook_id: string;
-  readonly message_id: string;
-  readonly first_position: number;
-  readonly last_position: number;
-  readonly match_count: number;
-  readonly attempts: number;
-  readonly body: string;
-}
-
 /**
- * The longest waiting first. Whether there is something to send is asked of the index of the filter; the platform
- * is left to the sender, who then skips. The batches are read by a second statement: the first one may have waited
+ * Those that wait longest first. Whether there is something to send is asked of the index of the rule; matches of
+ * another platform are skipped by the sender. The batches are read by a second statement: the first one may have waited
  * for a lock, and would see them as they were before.
  */
-async function claimDue(
+async function leaseDue(
   database: Database,
   { nowMs, max, troubled }: { nowMs: number; max: number; troubled: boolean },
-): Promise<Claim[]> {
+): Promise<LeasedWebhook[]> {
   const lease = newId('snd');
-  const rows = await database.prepared<WebhookRow>(
+  const rows = await database.prepared<DueRow>(
     `with due as (
        select id from webhooks
        where state = 'active' and troubled = $4 and next_attempt_at <= $2 and lease_until < now()
@@ -107,101 +128,17 @@ async function claimDue(
     [lease, new Date(nowMs), max, troubled],
   );
   if (rows.length === 0) return [];
-  const batches = await database.many<BatchRow>('select * from webhook_batches where webhook_id = any($1)', [
-    rows.map((row) => row.id),
-  ]);
-  return rows.map((row) =>
-    toClaim(
-      row,
-      lease,
-      batches.find((batch) => batch.webhook_id === row.id),
-    ),
+  const batches = await database.many<Batch & { readonly webhookId: string }>(
+    `select webhook_id as "webhookId", message_id as "messageId", first_position as "firstPosition",
+       last_position as "lastPosition", match_count as "matchCount", attempts, body
+     from webhook_batches where webhook_id = any($1)`,
+    [rows.map((row) => row.id)],
   );
+  const batchOf = new Map(batches.map(({ webhookId, ...batch }) => [webhookId, batch]));
+  return rows.map((row) => toLeased(row, lease, batchOf.get(row.id) ?? null));
 }
 
-async function finish(
-  sql: Sql,
-  claim: Claim,
-  step: Step,
-  sent: { batch: Batch; attempt: Attempt } | null,
-): Promise<void> {
-  if (!(await writeState(sql, claim, step.state))) {
-    await release(sql, claim);
-    return;
-  }
-  await sql.run(
-    step.keepBatch
-      ? 'update webhook_batches set attempts = attempts + 1 where webhook_id = $1'
-      : 'delete from webhook_batches where webhook_id = $1',
-    [claim.webhookId],
-  );
-  if (sent !== null) await insertDelivery(sql, claim.webhookId, sent);
-  if (step.parked.length > 0) await insertParked(sql, claim.webhookId, step.parked);
-  if (step.state.disabledBecause !== null) {
-    const { accountId, webhookId: targetId } = claim;
-    const change = { accountId, actor: 'earshot', operation: 'DisableWebhook', requestId: null, claim: null };
-    const after = { state: 'disabled', disabled_because: step.state.disabledBecause };
-    await recordChange(sql, change, { targetId, before: { state: 'active' }, after, answer: {} });
-  }
-}
-
-async function writeState(sql: Sql, claim: Claim, state: EndpointState): Promise<boolean> {
-  const written = await sql.run(
-    `update webhooks set position = $4, suspects = $5, batch_max = $6, failures = $7, failing_since = $8,
-       next_attempt_at = $9, troubled = $10, disabled_because = $11,
-       state = case when $11::text is null then state else 'disabled' end, ${noLease}
-     where ${isOurs}`,
-    [
-      ...keyOf(claim),
-      state.position,
-      state.suspects,
-      state.batchMax,
-      state.failures,
-      state.failingSinceMs === null ? null : new Date(state.failingSinceMs),
-      new Date(state.nextAttemptMs),
-      state.troubled,
-      state.disabledBecause,
-    ],
-  );
-  return written === 1;
-}
-
-async function insertDelivery(
-  sql: Sql,
-  webhookId: string,
-  { batch, attempt }: { batch: Batch; attempt: Attempt },
-): Promise<void> {
-  await sql.run(
-    `insert into deliveries (id, webhook_id, message_id, first_position, last_position, match_count, attempt,
-       outcome, status, latency_ms, detail, response)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`,
-    [
-      newId('dlv'),
-      webhookId,
-      batch.messageId,
-      batch.firstPosition,
-      batch.lastPosition,
-      batch.matchCount,
-      batch.attempts + 1,
-      attempt.verdict.kind,
-      attempt.status,
-      attempt.latencyMs,
-      attempt.detail,
-      attempt.response,
-    ],
-  );
-}
-
-async function insertParked(sql: Sql, webhookId: string, positions: readonly number[]): Promise<void> {
-  await sql.run(
-    `insert into deliveries (id, webhook_id, first_position, last_position, match_count, outcome, detail)
-     select id, $1, position, position, 1, 'parked', 'refused, while a later match was accepted'
-     from unnest($2::text[], $3::bigint[]) as parked (id, position)`,
-    [webhookId, positions.map(() => newId('dlv')), positions],
-  );
-}
-
-function toClaim(row: WebhookRow, lease: string, batch: BatchRow | undefined): Claim {
+function toLeased(row: DueRow, lease: string, batch: Batch | null): LeasedWebhook {
   return {
     lease,
     webhookId: row.id,
@@ -221,18 +158,70 @@ function toClaim(row: WebhookRow, lease: string, batch: BatchRow | undefined): C
       troubled: row.troubled,
       disabledBecause: null,
     },
-    batch: batch === undefined ? null : toBatch(batch),
+    batch,
     logEnd: row.log_end,
   };
 }
 
-function toBatch(row: BatchRow): Batch {
-  return {
-    messageId: row.message_id,
-    firstPosition: row.first_position,
-    lastPosition: row.last_position,
-    matchCount: row.match_count,
-    attempts: row.attempts,
-    body: row.body,
-  };
+async function finish(sql: Sql, leased: LeasedWebhook, step: Step, sent: Sent | null): Promise<void> {
+  if (!(await writeState(sql, leased, step.state))) {
+    await release(sql, leased);
+    return;
+  }
+  await sql.run(
+    step.keepBatch
+      ? 'update webhook_batches set attempts = attempts + 1 where webhook_id = $1'
+      : 'delete from webhook_batches where webhook_id = $1',
+    [leased.webhookId],
+  );
+  if (sent !== null) await insertDelivery(sql, leased.webhookId, sent);
+  if (step.parked.length > 0) await insertParked(sql, leased.webhookId, step.parked);
+  if (step.state.disabledBecause !== null) {
+    const { accountId, webhookId: targetId } = leased;
+    const change = { accountId, actor: 'earshot', operation: 'DisableWebhook', requestId: null, claim: null };
+    const after = { state: 'disabled', disabled_because: step.state.disabledBecause };
+    await recordChange(sql, change, { targetId, before: { state: 'active' }, after, answer: {} });
+  }
+}
+
+async function writeState(sql: Sql, leased: LeasedWebhook, state: EndpointState): Promise<boolean> {
+  const written = await sql.run(
+    `update webhooks set position = $4, suspects = $5, batch_max = $6, failures = $7, failing_since = $8,
+       next_attempt_at = $9, troubled = $10, disabled_because = $11,
+       state = case when $11::text is null then state else 'disabled' end, ${noLease}
+     where ${isOurs}`,
+    [
+      ...keyOf(leased),
+      state.position,
+      state.suspects,
+      state.batchMax,
+      state.failures,
+      state.failingSinceMs === null ? null : new Date(state.failingSinceMs),
+      new Date(state.nextAttemptMs),
+      state.troubled,
+      state.disabledBecause,
+    ],
+  );
+  return written === 1;
+}
+
+async function insertDelivery(sql: Sql, webhookId: string, { batch, attempt }: Sent): Promise<void> {
+  const { messageId, firstPosition, lastPosition, matchCount, attempts } = batch;
+  const { outcome, status, latencyMs, detail, response } = attempt;
+  const sent = [newId('dlv'), webhookId, messageId, firstPosition, lastPosition, matchCount, attempts + 1];
+  await sql.run(
+    `insert into deliveries (id, webhook_id, message_id, first_position, last_position, match_count, attempt,
+       outcome, status, latency_ms, detail, response)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`,
+    [...sent, outcome.kind, status, latencyMs, detail, response],
+  );
+}
+
+async function insertParked(sql: Sql, webhookId: string, positions: readonly number[]): Promise<void> {
+  await sql.run(
+    `insert into deliveries (id, webhook_id, first_position, last_position, match_count, outcome, detail)
+     select id, $1, position, position, 1, 'parked', 'refused, while a later match was accepted'
+     from unnest($2::text[], $3::bigint[]) as parked (id, position)`,
+    [webhookId, positions.map(() => newId('dlv')), positions],
+  );
 }

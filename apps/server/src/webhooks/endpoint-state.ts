@@ -1,18 +1,43 @@
-import { ownFailureDelayMs, retryDelayMs } from './delivery-schedule.ts';
-import type { Attempt } from './endpoint.ts';
+/** What became of a message: the endpoint's answer, or why there was none. */
+export type AttemptOutcome =
+  | { readonly kind: 'delivered' }
+  /** A 4xx about this very message: another one may be accepted. */
+  | { readonly kind: 'refused' }
+  | { readonly kind: 'failed'; readonly retryAfterMs: number | null }
+  /** 410: the endpoint wants no more messages. */
+  | { readonly kind: 'gone' }
+  /** Our own network or configuration: not held against the endpoint. */
+  | { readonly kind: 'not_sent' };
+
+export interface Attempt {
+  readonly outcome: AttemptOutcome;
+  readonly status: number | null;
+  readonly latencyMs: number;
+  /** Why there was no answer. */
+  readonly detail: string | null;
+  /** The first 1 KiB of the answer. */
+  readonly response: string | null;
+}
+
+export function outcomeOf(status: number, retryAfterMs: number | null): AttemptOutcome {
+  if (status >= 200 && status < 300) return { kind: 'delivered' };
+  if (status === 410) return { kind: 'gone' };
+  if (status >= 400 && status < 500 && status !== 408 && status !== 429) return { kind: 'refused' };
+  return { kind: 'failed', retryAfterMs };
+}
 
 /**
- * How an endpoint is doing. One batch at a time is on its way to it, in the order of the match log. A batch that
- * fails is tried again by the schedule, which is also the circuit breaker: nothing else is sent meanwhile. A batch
- * that is refused is halved; a match that is refused alone, twice, becomes a suspect, and the next one is tried. When
- * that is accepted, the suspects were the culprits and are parked. When a run of them is refused, the endpoint
- * refuses everything: nobody is parked, and the schedule goes on from the first.
+ * How an endpoint is doing. One batch at a time is sent to it, in the order of the match log. A batch that fails is
+ * retried on the schedule below, which is also the circuit breaker: nothing else is sent meanwhile. A batch that is
+ * refused is halved; a match that is refused alone, twice, becomes a suspect, and the next one is tried. When that one is
+ * accepted, the suspects are to blame and are parked. When a run of suspects is refused, the endpoint refuses
+ * everything: nothing is parked, and the schedule continues from the first of them.
  */
 export interface EndpointState {
   readonly position: number;
   readonly suspects: readonly number[];
   readonly batchMax: number;
-  /** In a row, as far as the endpoint is to blame. */
+  /** Consecutive failures for which the endpoint is to blame. */
   readonly failures: number;
   readonly failingSinceMs: number | null;
   readonly nextAttemptMs: number;
@@ -47,12 +72,12 @@ const slowMs = 2_000;
 export function afterAttempt(
   state: EndpointState,
   batch: SentBatch,
-  attempt: Pick<Attempt, 'verdict' | 'latencyMs'>,
+  attempt: Pick<Attempt, 'outcome' | 'latencyMs'>,
   circumstances: Circumstances,
 ): Step {
   const { nowMs, random } = circumstances;
-  const { verdict } = attempt;
-  switch (verdict.kind) {
+  const { outcome } = attempt;
+  switch (outcome.kind) {
     case 'delivered':
       return {
         state: {
@@ -71,7 +96,7 @@ export function afterAttempt(
     case 'refused':
       return afterRefusal(state, batch, circumstances);
     case 'failed':
-      return { state: charged(state, verdict.retryAfterMs, circumstances), keepBatch: true, parked: [] };
+      return { state: charged(state, outcome.retryAfterMs, circumstances), keepBatch: true, parked: [] };
     case 'gone':
       return { state: { ...state, disabledBecause: 'gone' }, keepBatch: true, parked: [] };
     case 'not_sent': {
@@ -125,4 +150,45 @@ function charged(
     troubled: true,
     disabledBecause: nowMs - failingSinceMs >= failingMaxMs ? 'failing' : null,
   };
+}
+
+const second = 1_000;
+const minute = 60 * second;
+const hour = 60 * minute;
+
+/** The waits before each attempt that Standard Webhooks recommends: ten attempts in 75 h 35 min 5 s. */
+const waitsMs = [
+  0,
+  5 * second,
+  5 * minute,
+  30 * minute,
+  2 * hour,
+  5 * hour,
+  10 * hour,
+  14 * hour,
+  20 * hour,
+  24 * hour,
+];
+const longestWaitMs = 24 * hour;
+const jitter = 0.2;
+
+/** After a failure of our own, for which the endpoint is not to blame: short, and it does not grow. */
+const afterOurFailureMs = 15 * second;
+
+/**
+ * How long to wait after this many consecutive failures. `Retry-After` can only make it longer, up to a day. From the
+ * tenth attempt on it stays at a day, until the endpoint accepts or is disabled.
+ */
+function retryDelayMs(failures: number, retryAfterMs: number | null, random: () => number): number {
+  const waitMs = waitsMs[failures] ?? longestWaitMs;
+  return Math.max(withJitter(waitMs, random), Math.min(retryAfterMs ?? 0, longestWaitMs));
+}
+
+function ownFailureDelayMs(random: () => number): number {
+  return withJitter(afterOurFailureMs, random);
+}
+
+/** Endpoints that failed together must not all come back at the same moment. */
+function withJitter(ms: number, random: () => number): number {
+  return ms * (1 - jitter + 2 * jitter * random());
 }

@@ -1,13 +1,13 @@
 import * as fc from 'fast-check';
 import { describe, expect, test, vi } from 'vitest';
-import type { Verdict } from './endpoint.ts';
-import { verdictOf } from './endpoint.ts';
 import {
+  type AttemptOutcome,
   afterAttempt,
   afterNothingToTry,
   batchMatchesMax,
   type EndpointState,
   failingMaxMs,
+  outcomeOf,
   type Step,
   suspectsMax,
 } from './endpoint-state.ts';
@@ -29,20 +29,28 @@ const fresh: EndpointState = {
   disabledBecause: null,
 };
 const batchOf = (matchCount: number) => ({ lastPosition: 10 + matchCount, matchCount });
-const failed: Verdict = { kind: 'failed', retryAfterMs: null };
+const failed: AttemptOutcome = { kind: 'failed', retryAfterMs: null };
 
-function after(state: EndpointState, matchCount: number, verdict: Verdict, latencyMs = 5): Step {
-  return afterAttempt(state, batchOf(matchCount), { verdict, latencyMs }, { nowMs, random: even });
+function after(state: EndpointState, matchCount: number, outcome: AttemptOutcome, latencyMs = 5): Step {
+  return afterAttempt(state, batchOf(matchCount), { outcome, latencyMs }, { nowMs, random: even });
 }
 
-describe('every verdict on every kind of batch', () => {
+describe('every outcome on every kind of batch', () => {
   const afterOneRefusal = { ...fresh, failures: 1, failingSinceMs: nowMs - second };
   const withSuspects = (count: number) => ({
     ...afterOneRefusal,
     suspects: Array.from({ length: count }, (_, index) => index + 5),
   });
   const charged = { failures: 1, failingSinceMs: nowMs, nextAttemptMs: nowMs + 5 * second, troubled: true };
-  type Row = [string, EndpointState, number, Verdict, Partial<EndpointState>, boolean, readonly number[]];
+  type Row = [
+    string,
+    EndpointState,
+    number,
+    AttemptOutcome,
+    Partial<EndpointState>,
+    boolean,
+    readonly number[],
+  ];
   const rows: Row[] = [
     ['delivered', fresh, 2, { kind: 'delivered' }, { position: 12, nextAttemptMs: nowMs }, false, []],
     [
@@ -97,8 +105,8 @@ describe('every verdict on every kind of batch', () => {
       [],
     ],
   ];
-  test.each(rows)('%s', (...[, state, matchCount, verdict, expected, keepBatch, parked]) => {
-    const step = after(state, matchCount, verdict);
+  test.each(rows)('%s', (...[, state, matchCount, outcome, expected, keepBatch, parked]) => {
+    const step = after(state, matchCount, outcome);
     expect(step.state).toMatchObject(expected);
     expect({ keepBatch: step.keepBatch, parked: step.parked }).toEqual({ keepBatch, parked });
   });
@@ -129,17 +137,17 @@ test.each([
   [500, 'failed'],
   [503, 'failed'],
 ])('the status %i means %s', (status, kind) => {
-  expect(verdictOf(status, null).kind).toBe(kind);
+  expect(outcomeOf(status, null).kind).toBe(kind);
 });
 
-/** Feeds one verdict at each time the state asks for, in virtual time. */
-function follow(verdict: Verdict, random: () => number) {
+/** Feeds one outcome at each time the state asks for, in virtual time. */
+function follow(outcome: AttemptOutcome, random: () => number) {
   let state = fresh;
   let now = nowMs;
   const attemptsAt: number[] = [];
   while (state.disabledBecause === null && attemptsAt.length < 1_000) {
     attemptsAt.push(now - nowMs);
-    state = afterAttempt(state, batchOf(2), { verdict, latencyMs: 1 }, { nowMs: now, random }).state;
+    state = afterAttempt(state, batchOf(2), { outcome, latencyMs: 1 }, { nowMs: now, random }).state;
     now = state.nextAttemptMs;
   }
   return { state, attemptsAt };
@@ -177,9 +185,9 @@ describe('an endpoint that never answers', () => {
   });
 
   test('is asked no earlier than its Retry-After says, up to a day', () => {
-    const week: Verdict = { kind: 'failed', retryAfterMs: 7 * 24 * hour };
+    const week: AttemptOutcome = { kind: 'failed', retryAfterMs: 7 * 24 * hour };
     expect(follow(week, even).attemptsAt.slice(0, 3)).toEqual([0, 24 * hour, 48 * hour]);
-    const instant: Verdict = { kind: 'failed', retryAfterMs: 1 };
+    const instant: AttemptOutcome = { kind: 'failed', retryAfterMs: 1 };
     expect(follow(instant, even).attemptsAt[1]).toBe(5 * second);
   });
 
@@ -217,7 +225,7 @@ describe('an endpoint that refuses some matches', () => {
       const step = afterAttempt(
         state,
         sent,
-        { verdict: { kind }, latencyMs: 1 },
+        { outcome: { kind }, latencyMs: 1 },
         { nowMs: now, random: even },
       );
       if (kind === 'delivered') delivered.push(...batch);

@@ -5,11 +5,9 @@ import { Agent, request } from 'undici';
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { startNameServer } from '../../test/name-server.ts';
 import { startEndpoint } from '../../test/web-endpoint.ts';
-import { createGuardedConnector, isPeer } from './guarded-connector.ts';
-import { createAddressCheck } from './public-address.ts';
-import { createResolve, type Resolve } from './resolve.ts';
+import { createGuardedConnector, createResolve, isPeer, type Resolve } from './guarded-connector.ts';
+import { createAddressCheck, createUrlProblem } from './public-address.ts';
 import { createSender } from './sender.ts';
-import { createUrlProblem } from './url-problem.ts';
 
 vi.setConfig({ testTimeout: 60_000 });
 
@@ -119,8 +117,8 @@ describe('no connection leaves for anything that is not public', () => {
     await using sender = createSender({ resolve, allowInsecure: false });
     for (const host of hosts) {
       for (const url of [`https://${host}/`, `https://${host}:8443/`, `https://${host}:${port}/`]) {
-        const { verdict } = await sender.send({ url, headers: {}, body: '{}' });
-        expect({ url, verdict: verdict.kind }).toEqual({ url, verdict: 'failed' });
+        const { outcome } = await sender.send({ url, headers: {}, body: '{}' });
+        expect({ url, outcome: outcome.kind }).toEqual({ url, outcome: 'failed' });
       }
     }
     expect(reached).toBe(0);
@@ -224,7 +222,7 @@ test.each([301, 302, 303, 307, 308])('a %i is a failure, and nobody goes where i
   });
   await using sender = createSender({ resolve, allowInsecure: true });
   const attempt = await sender.send({ url: endpoint.url, headers: {}, body: '{}' });
-  expect(attempt).toMatchObject({ status, verdict: { kind: 'failed' } });
+  expect(attempt).toMatchObject({ status, outcome: { kind: 'failed' } });
   expect(target.connections()).toBe(0);
 });
 
@@ -267,11 +265,11 @@ describe('the name servers', () => {
     const gone = await startNameServer(() => 'nxdomain');
     await using working = await startNameServer(() => 'nxdomain');
     await gone[Symbol.asyncDispose]();
-    const verdictBy = async (server: string) => {
+    const outcomeBy = async (server: string) => {
       await using sender = createSender({ resolve: createResolve([server]), allowInsecure: false });
-      return (await sender.send({ url: 'https://hooks.example/', headers: {}, body: '' })).verdict.kind;
+      return (await sender.send({ url: 'https://hooks.example/', headers: {}, body: '' })).outcome.kind;
     };
-    expect(await verdictBy(gone.address)).toBe('not_sent');
-    expect(await verdictBy(working.address)).toBe('failed');
+    expect(await outcomeBy(gone.address)).toBe('not_sent');
+    expect(await outcomeBy(working.address)).toBe('failed');
   });
 });

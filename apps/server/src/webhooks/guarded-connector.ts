@@ -1,8 +1,8 @@
+import { Resolver } from 'node:dns/promises';
 import { isIP, type LookupFunction, type Socket } from 'node:net';
 import { callbackify } from 'node:util';
 import { buildConnector } from 'undici';
 import { bareHost, createAddressCheck, isLoopback } from './public-address.ts';
-import type { Resolve } from './resolve.ts';
 
 export class AddressNotAllowed extends Error {
   constructor() {
@@ -19,14 +19,13 @@ export interface GuardOptions {
   readonly ca?: string;
 }
 
-/** More addresses than that are not tried. */
 const addressesMax = 4;
 
 /**
- * Opens connections to public addresses only. A name is resolved once: every address must be public, and the
- * connection goes to one of exactly those, so that a second answer of the name server changes nothing. Node asks no
- * lookup function for a literal, so literals are checked before. The peer is checked once more when it is there,
- * before it is told anything.
+ * Opens connections to public addresses only. A name is resolved once: every address must be public, and the connection
+ * goes to one of exactly those, so that a second, different answer of the name server has no effect. Node calls no
+ * lookup function for an IP literal, so literals are checked before. The peer is checked once more when the connection
+ * is open, before anything is sent.
  */
 export function createGuardedConnector(options: GuardOptions): buildConnector.connector {
   const { resolve, allowInsecure, timeoutMs, ca } = options;
@@ -77,9 +76,41 @@ export function isPeer(peer: string | undefined, addresses: readonly string[]): 
   return peer !== undefined && addresses.some((address) => sameAddress(address, peer));
 }
 
-/** The resolver and the socket may write the same IPv6 address differently. */
+/** The resolver and the socket may spell the same IPv6 address differently. */
 function sameAddress(one: string, other: string): boolean {
   if (one === other) return true;
   if (isIP(one) !== 6 || isIP(other) !== 6) return false;
   return URL.parse(`http://[${one}]`)?.hostname === URL.parse(`http://[${other}]`)?.hostname;
+}
+
+/** All addresses of a name. Throws when it cannot get all of them. */
+export type Resolve = (name: string) => Promise<readonly string[]>;
+
+/** The name exists, but has no addresses of this family. */
+const noAddresses = new Set(['ENODATA', 'ENOTFOUND']);
+
+/**
+ * Asks the name servers directly: `dns.lookup` would also read /etc/hosts, which names internal hosts, and would occupy
+ * the four threads that all of Node shares. When one address family cannot be resolved, the whole answer fails.
+ */
+export function createResolve(nameServers?: readonly string[]): Resolve {
+  const resolver = new Resolver({ timeout: 2_000, tries: 2 });
+  if (nameServers !== undefined) resolver.setServers(nameServers);
+  return async (name) => {
+    const answers = await Promise.allSettled([resolver.resolve4(name), resolver.resolve6(name)]);
+    const failures: unknown[] = [];
+    const addresses = answers.flatMap((answer) => {
+      if (answer.status === 'fulfilled') return answer.value;
+      failures.push(answer.reason);
+      return [];
+    });
+    const serious = failures.find((failure) => !noAddresses.has(errorCodeOf(failure)));
+    if (serious !== undefined) throw serious;
+    if (addresses.length === 0) throw failures[0];
+    return addresses;
+  };
+}
+
+export function errorCodeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : '';
 }

@@ -1,23 +1,63 @@
+import type { Delivery } from '@earshot/contract';
 import type { Handler } from '../accounts/call.ts';
-import type { Cursors } from '../runtime/cursor.ts';
-import { noSuchWebhook } from './no-such-webhook.ts';
-import type { DeliveryReader, WebhookStore } from './webhook-store.ts';
+import type { Database } from '../engines/database.ts';
+import { matchIdOf } from '../readers/to-match.ts';
+import type { Cursors, PageQuery } from '../runtime/cursor.ts';
+import { noSuchWebhook } from './refusals.ts';
+import type { WebhookStore } from './webhook-store.sql.ts';
 
 export function listDeliveries(options: {
+  readonly database: Database;
   readonly store: Pick<WebhookStore, 'find'>;
-  readonly reader: DeliveryReader;
   readonly cursors: Cursors;
 }): Handler<'ListDeliveries'> {
-  const { store, reader, cursors } = options;
+  const { database, store, cursors } = options;
   return async ({ principal: { accountId }, request }) => {
-    const { webhook_id, limit, cursor } = request;
+    const { webhook_id } = request;
     const outcome = request.outcome ?? null;
     if (!(await store.find(accountId, webhook_id))) throw noSuchWebhook();
     const scope = { accountId, filter: ['deliveries', webhook_id, outcome] };
-    const before = cursor === undefined ? null : cursors.open(scope, cursor);
-    const deliveries = await reader.page(webhook_id, { outcome, before, limit });
-    const last = deliveries.at(-1);
-    const more = deliveries.length === limit && last !== undefined;
-    return { deliveries, next_cursor: more ? cursors.seal(scope, last.id) : null };
+    const read = (page: PageQuery) => readDeliveries(database, webhook_id, { ...page, outcome });
+    const { items: deliveries, next_cursor } = await cursors.page(scope, request, read);
+    return { deliveries, next_cursor };
   };
+}
+
+type DeliveryRow = Omit<Delivery, 'at' | 'first_match_id' | 'last_match_id'> & {
+  readonly at: Date;
+  readonly first_position: number;
+  readonly last_position: number;
+};
+
+export async function readDeliveries(
+  database: Database,
+  webhookId: string,
+  { outcome, before, limit }: PageQuery & { readonly outcome: Delivery['outcome'] | null },
+): Promise<Delivery[]> {
+  const rows = await database.many<DeliveryRow>(
+    `select id, at, message_id, attempt, match_count, first_position, last_position, outcome, status, latency_ms,
+       detail, response
+     from deliveries where webhook_id = $1 and ($2::text is null or outcome = $2) and ($3::text is null or id < $3)
+     order by id desc limit $4`,
+    [webhookId, outcome, before, limit],
+  );
+  return rows.map(({ at, first_position, last_position, ...row }) => ({
+    ...row,
+    at: at.toISOString(),
+    first_match_id: matchIdOf(first_position),
+    last_match_id: matchIdOf(last_position),
+  }));
+}
+
+const forgetBatch = 5_000;
+
+/** Delivered ones after a day, all others after 30 days. Returns how many were removed. */
+export function forgetDeliveries(database: Database): Promise<number> {
+  return database.run(
+    `delete from deliveries where id in (
+       select id from deliveries
+       where (outcome = 'delivered' and at < now() - interval '1 day') or at < now() - interval '30 days'
+       limit $1)`,
+    [forgetBatch],
+  );
 }

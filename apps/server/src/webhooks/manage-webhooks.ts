@@ -1,11 +1,10 @@
 import type { Handler } from '../accounts/call.ts';
 import { noSuchRule } from '../rules/no-such-rule.ts';
 import type { RuleStore } from '../rules/rule-store.ts';
-import { newSecret } from './create-webhook.ts';
-import type { UrlProblem } from './endpoint.ts';
-import { badUrl, nameTaken, noSecretsKey, noSuchWebhook } from './no-such-webhook.ts';
-import type { SecretBox } from './secret-box.ts';
-import type { WebhookChanges, WebhookStore } from './webhook-store.ts';
+import type { UrlProblem } from './public-address.ts';
+import { badUrl, nameTaken, noSecretsKey, noSuchWebhook } from './refusals.ts';
+import { newSecret, type SecretBox } from './secrets.ts';
+import type { WebhookChanges, WebhookStore } from './webhook-store.sql.ts';
 
 export interface UpdateWebhookOptions {
   readonly store: Pick<WebhookStore, 'update'>;

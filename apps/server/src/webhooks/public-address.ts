@@ -1,6 +1,6 @@
 import { BlockList, isIP } from 'node:net';
 
-/** Everything in IPv4 that is not the public internet: the registry of special purposes, and one cloud's own. */
+/** IPv4 addresses outside the public internet: IANA's special-purpose registry, and one that a cloud uses. */
 const notPublicV4 = [
   '0.0.0.0/8',
   '10.0.0.0/8',
@@ -20,10 +20,10 @@ const notPublicV4 = [
   '203.0.113.0/24',
   '224.0.0.0/4',
   '240.0.0.0/4',
-  // Azure answers here, inside every virtual network; the registry does not know it.
+  // Azure's virtual public IP, reachable inside every virtual network; it is not in the registry.
   '168.63.129.16/32',
 ];
-/** All of IPv6 that is routed publicly lies in here; IPv4 in disguise (::/96, ::ffff:0:0/96, NAT64) does not. */
+/** All publicly routed IPv6 addresses are in this range; embedded IPv4 (::/96, ::ffff:0:0/96, NAT64) is not. */
 const globalV6 = ['2000::/3'];
 /** Protocols (Teredo, ORCHID, benchmarks), documentation, 6to4, AS112, documentation again. */
 const notPublicV6 = ['2001::/23', '2001:db8::/32', '2002::/16', '2620:4f:8000::/48', '3fff::/20'];
@@ -40,7 +40,7 @@ export function createAddressCheck(options: {
       case 4:
         return (options.allowLoopback && isLoopback(address)) || !denied.check(address, 'ipv4');
       case 6:
-        // With a zone it is link-local, and nothing else may know what the zone means.
+        // An address with a zone is link-local.
         if (address.includes('%')) return false;
         if (options.allowLoopback && isLoopback(address)) return true;
         return global.check(address, 'ipv6') && !denied.check(address, 'ipv6');
@@ -55,7 +55,7 @@ const loopback = blockListOf(loopbacks);
 export function isLoopback(address: string): boolean {
   const version = isIP(address);
   if (version === 0 || address.includes('%')) return false;
-  // IPv4 in IPv6 is not taken for loopback: nobody needs that spelling.
+  // An IPv4-mapped IPv6 address does not count as loopback: nobody needs that spelling.
   return version === 4 ? loopback.check(address, 'ipv4') : address === '::1';
 }
 
@@ -71,4 +71,27 @@ function blockListOf(ranges: readonly string[]): BlockList {
     list.addSubnet(address, Number(bits), isIP(address) === 4 ? 'ipv4' : 'ipv6');
   }
   return list;
+}
+
+const allowedPorts = new Set(['', '443', '8443']);
+
+export type UrlProblem = ReturnType<typeof createUrlProblem>;
+
+/**
+ * Why a URL cannot be that of a webhook, as far as the URL itself shows it; null when it can. The parser has normalised
+ * every spelling of an IPv4 address (decimal, hexadecimal, short, full-width), so a literal is recognised here.
+ */
+export function createUrlProblem({ allowInsecure }: { readonly allowInsecure: boolean }) {
+  const isAllowed = createAddressCheck({ allowLoopback: allowInsecure });
+  return (text: string): string | null => {
+    const url = URL.parse(text);
+    if (url === null) return 'Must be an absolute URL.';
+    const host = bareHost(url.hostname);
+    const isInsecureLoopback = allowInsecure && url.protocol === 'http:' && isLoopback(host);
+    if (url.protocol !== 'https:' && !isInsecureLoopback) return 'Must begin with "https://".';
+    if (url.username !== '' || url.password !== '') return 'Must not contain a user name or password.';
+    if (!allowInsecure && !allowedPorts.has(url.port)) return 'Must use port 443 or 8443.';
+    if (isIP(host) !== 0 && !isAllowed(host)) return 'Must be on the public internet.';
+    return null;
+  };
 }

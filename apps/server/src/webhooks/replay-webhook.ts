@@ -1,11 +1,11 @@
 import type { Handler } from '../accounts/call.ts';
-import { matchIdOf, positionOf } from '../readers/match-id.ts';
-import type { MatchReader } from '../readers/match-reader.ts';
+import type { MatchReader } from '../readers/match-reader.sql.ts';
+import { matchIdOf, positionOf } from '../readers/to-match.ts';
 import { Failure } from '../runtime/failure.ts';
-import { noSuchWebhook } from './no-such-webhook.ts';
-import type { WebhookStore } from './webhook-store.ts';
+import { noSuchWebhook } from './refusals.ts';
+import type { WebhookStore } from './webhook-store.sql.ts';
 
-/** Finds the first match that is to be sent again and sets the webhook back to just before it. */
+/** Finds the first match that is to be sent again and moves the webhook back to just before it. */
 export function replayWebhook(options: {
   readonly store: Pick<WebhookStore, 'find' | 'setBack'>;
   readonly reader: MatchReader;

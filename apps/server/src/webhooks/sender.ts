@@ -1,13 +1,27 @@
 import { Agent, type Dispatcher, request } from 'undici';
 import { parseRetryAfterMs } from '../runtime/retry-after.ts';
-import type { Attempt, Message, Sender, Verdict } from './endpoint.ts';
-import { verdictOf } from './endpoint.ts';
-import { AddressNotAllowed, createGuardedConnector, type GuardOptions } from './guarded-connector.ts';
-import { errorCodeOf } from './resolve.ts';
-import { createUrlProblem } from './url-problem.ts';
+import { type Attempt, type AttemptOutcome, outcomeOf } from './endpoint-state.ts';
+import {
+  AddressNotAllowed,
+  createGuardedConnector,
+  errorCodeOf,
+  type GuardOptions,
+} from './guarded-connector.ts';
+import { createUrlProblem } from './public-address.ts';
+
+export interface Message {
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+/** Posts messages to the public internet and nowhere else. Never throws: whatever happens is an attempt. */
+export interface Sender {
+  send(message: Message): Promise<Attempt>;
+}
 
 export type SenderOptions = Omit<GuardOptions, 'timeoutMs'> & {
-  /** For everything from the name to the last byte that is read. */
+  /** For the whole attempt, from resolving the name to reading the last byte. */
   readonly timeoutMs?: number;
 };
 
@@ -29,7 +43,7 @@ export function createSender(options: SenderOptions): Sender & AsyncDisposable {
     async send(message) {
       const startedAt = performance.now();
       const latencyMs = () => Math.round(performance.now() - startedAt);
-      // Also for a URL that was fine when it was given: the rules may have changed since.
+      // Also for a URL that was accepted when it was configured: the rules may have changed since.
       const problem = urlProblem(message.url);
       if (problem !== null) return unanswered({ kind: 'failed', retryAfterMs: null }, `URL: ${problem}`, 0);
       const deadline = AbortSignal.timeout(timeoutMs);
@@ -39,7 +53,7 @@ export function createSender(options: SenderOptions): Sender & AsyncDisposable {
       } catch (error) {
         if (deadline.aborted)
           return unanswered({ kind: 'failed', retryAfterMs: null }, 'no answer in time', latencyMs());
-        return unanswered(verdictOnError(error), wordsFor(error), latencyMs());
+        return unanswered(outcomeOfError(error), describe(error), latencyMs());
       }
     },
     async [Symbol.asyncDispose]() {
@@ -48,7 +62,7 @@ export function createSender(options: SenderOptions): Sender & AsyncDisposable {
   };
 }
 
-/** Redirects are not followed: where they lead to, nobody has signed up. */
+/** Redirects are not followed: the owner has not configured where they lead to. */
 function post(agent: Agent, { url, headers, body }: Message, signal: AbortSignal) {
   return request(url, {
     method: 'POST',
@@ -62,11 +76,11 @@ function post(agent: Agent, { url, headers, body }: Message, signal: AbortSignal
 async function attemptOf(answer: Dispatcher.ResponseData): Promise<Omit<Attempt, 'latencyMs'>> {
   const { statusCode: status, headers, body } = answer;
   const response = await firstBytes(body);
-  const verdict = verdictOf(status, parseRetryAfterMs(headers['retry-after'], Date.now()));
-  return { verdict, status, detail: null, response };
+  const outcome = outcomeOf(status, parseRetryAfterMs(headers['retry-after'], Date.now()));
+  return { outcome, status, detail: null, response };
 }
 
-/** The status has decided already: a body that breaks off or never ends changes nothing. */
+/** The status alone decides: a body that breaks off or never ends changes nothing. */
 async function firstBytes(body: Dispatcher.ResponseData['body']): Promise<string> {
   const kept: Buffer[] = [];
   let read = 0;
@@ -78,14 +92,14 @@ async function firstBytes(body: Dispatcher.ResponseData['body']): Promise<string
       if (read > answerBytesRead) break;
     }
   } catch {
-    // What has come so far is what there is.
+    // What was received so far is kept.
   }
   body.destroy();
   // PostgreSQL's text cannot hold U+0000.
   return Buffer.concat(kept).toString().replaceAll('\0', '\uFFFD');
 }
 
-/** The name server does not answer, there is no way out, or no socket to be had: that is ours. */
+/** Failures on our side: the name server does not answer, there is no route, or no socket can be opened. */
 const ours = new Set([
   'ETIMEOUT',
   'EAI_AGAIN',
@@ -98,25 +112,25 @@ const ours = new Set([
   'ENOMEM',
 ]);
 
-function verdictOnError(error: unknown): Verdict {
+function outcomeOfError(error: unknown): AttemptOutcome {
   const codes = [error, ...(error instanceof AggregateError ? error.errors : [])];
   const isOurs = codes.some((one) => ours.has(errorCodeOf(one)) || isResolverDown(one));
   return isOurs ? { kind: 'not_sent' } : { kind: 'failed', retryAfterMs: null };
 }
 
-/** `ECONNREFUSED` is the endpoint's, unless a name server said it. */
+/** `ECONNREFUSED` is the endpoint's failure, unless it comes from a query to a name server. */
 function isResolverDown(error: unknown): boolean {
   const isQuery = error instanceof Error && 'syscall' in error && String(error.syscall).startsWith('query');
   return isQuery && errorCodeOf(error) === 'ECONNREFUSED';
 }
 
-/** For the owner of the webhook: no address of ours, no stack. */
-function wordsFor(error: unknown): string {
+/** For the owner of the webhook: contains no internal address and no stack. */
+function describe(error: unknown): string {
   if (error instanceof AddressNotAllowed) return error.message;
   const code = errorCodeOf(error);
   return /^[A-Z][A-Z0-9_]{2,60}$/.test(code) ? code : 'the connection failed';
 }
 
-function unanswered(verdict: Verdict, detail: string, latencyMs: number): Attempt {
-  return { verdict, status: null, latencyMs, detail, response: null };
+function unanswered(outcome: AttemptOutcome, detail: string, latencyMs: number): Attempt {
+  return { outcome, status: null, latencyMs, detail, response: null };
 }

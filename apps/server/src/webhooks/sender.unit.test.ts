@@ -26,7 +26,7 @@ test('the endpoint gets the body and the headers, and we get its answer', async 
     return undefined;
   });
   expect(attempt).toMatchObject({
-    verdict: { kind: 'delivered' },
+    outcome: { kind: 'delivered' },
     status: 202,
     response: 'thanks',
     detail: null,
@@ -49,7 +49,7 @@ test('of a long answer only the beginning is kept, and no more than 64 KiB is re
     more();
     return undefined;
   });
-  expect(attempt).toMatchObject({ verdict: { kind: 'failed' }, status: 500 });
+  expect(attempt).toMatchObject({ outcome: { kind: 'failed' }, status: 500 });
   expect(Buffer.byteLength(attempt.response ?? '')).toBeLessThan(3 * 1024);
   expect(attempt.response).not.toContain('\0');
   expect(written).toBeLessThan(50 * 1024 * 1024);
@@ -58,7 +58,7 @@ test('of a long answer only the beginning is kept, and no more than 64 KiB is re
 describe('time runs out for an endpoint', () => {
   test('that never answers', async () => {
     const { attempt } = await sendTo(() => undefined, 300);
-    expect(attempt).toMatchObject({ verdict: { kind: 'failed' }, status: null, detail: 'no answer in time' });
+    expect(attempt).toMatchObject({ outcome: { kind: 'failed' }, status: null, detail: 'no answer in time' });
     expect(attempt.latencyMs).toBeLessThan(5_000);
   });
 
@@ -67,7 +67,7 @@ describe('time runs out for an endpoint', () => {
       response.writeHead(200).write('slowly');
       return undefined;
     }, 300);
-    expect(attempt).toMatchObject({ verdict: { kind: 'delivered' }, status: 200, response: 'slowly' });
+    expect(attempt).toMatchObject({ outcome: { kind: 'delivered' }, status: 200, response: 'slowly' });
     expect(attempt.latencyMs).toBeLessThan(5_000);
   });
 });
@@ -77,11 +77,11 @@ test('an endpoint that nobody listens at, or that hangs up, has failed', async (
   await endpoint[Symbol.asyncDispose]();
   await using sender = createSender({ resolve, allowInsecure: true });
   expect(await sender.send({ ...message, url: endpoint.url })).toMatchObject({
-    verdict: { kind: 'failed' },
+    outcome: { kind: 'failed' },
     detail: 'ECONNREFUSED',
   });
   const { attempt } = await sendTo((_received, response) => void response.destroy());
-  expect(attempt).toMatchObject({ verdict: { kind: 'failed' }, status: null });
+  expect(attempt).toMatchObject({ outcome: { kind: 'failed' }, status: null });
 });
 
 test('a 429 brings its Retry-After', async () => {
@@ -89,7 +89,7 @@ test('a 429 brings its Retry-After', async () => {
     response.writeHead(429, { 'retry-after': '120' }).end();
     return undefined;
   });
-  expect(attempt.verdict).toEqual({ kind: 'failed', retryAfterMs: 120_000 });
+  expect(attempt.outcome).toEqual({ kind: 'failed', retryAfterMs: 120_000 });
 });
 
 test.each([
@@ -134,7 +134,7 @@ describe('by TLS', () => {
     const refusals = [await sendBy('hooks.example'), await sendBy('other.example', tls.cert)];
     refusals.push(await sendBy('127.0.0.1', tls.cert));
     for (const refused of refusals)
-      expect(refused).toMatchObject({ status: null, verdict: { kind: 'failed' } });
+      expect(refused).toMatchObject({ status: null, outcome: { kind: 'failed' } });
     expect(endpoint.received).toHaveLength(1);
   });
 
@@ -145,7 +145,7 @@ describe('by TLS', () => {
     const port = typeof address === 'object' ? address?.port : 0;
     await using sender = createSender({ resolve, allowInsecure: true, timeoutMs: 300 });
     const attempt = await sender.send({ ...message, url: `https://hooks.example:${port}/` });
-    expect(attempt).toMatchObject({ status: null, verdict: { kind: 'failed' } });
+    expect(attempt).toMatchObject({ status: null, outcome: { kind: 'failed' } });
     expect(attempt.latencyMs).toBeLessThan(5_000);
     silent.close();
   });

@@ -2,7 +2,8 @@ import { randomBytes } from 'node:crypto';
 import * as fc from 'fast-check';
 import { Webhook } from 'standardwebhooks';
 import { describe, expect, test } from 'vitest';
-import { formatSecret, messageIdOf, signedHeaders } from './sign.ts';
+import { messageIdOf } from './message.ts';
+import { formatSecret, signedHeaders } from './secrets.ts';
 
 const secret = formatSecret(randomBytes(32));
 const other = formatSecret(randomBytes(32));

@@ -1,10 +1,11 @@
+import { randomUUID } from 'node:crypto';
 import type { Handler } from '../accounts/call.ts';
-import { sendTest } from './deliver-batch.ts';
-import type { Sender } from './endpoint.ts';
-import { noSecretsKey, noSuchWebhook } from './no-such-webhook.ts';
-import type { SecretBox } from './secret-box.ts';
-import type { WebhookStore } from './webhook-store.ts';
+import { noSecretsKey, noSuchWebhook } from './refusals.ts';
+import { type SecretBox, signedHeaders } from './secrets.ts';
+import type { Sender } from './sender.ts';
+import type { WebhookStore } from './webhook-store.sql.ts';
 
+/** Sends a message without matches, to see whether the endpoint answers and knows its secret. */
 export function testWebhook(options: {
   readonly store: Pick<WebhookStore, 'find'>;
   readonly sender: Sender;
@@ -16,7 +17,15 @@ export function testWebhook(options: {
     const target = await store.find(accountId, webhook_id);
     if (!target) throw noSuchWebhook();
     if (secretBox === null) throw noSecretsKey(contact);
-    const { verdict, status, latencyMs, detail, response } = await sendTest({ sender, secretBox }, target);
-    return { webhook_id, outcome: verdict.kind, status, latency_ms: latencyMs, detail, response };
+    const id = `msg_test${randomUUID().replaceAll('-', '')}`;
+    const body = JSON.stringify({ type: 'test', webhook_id });
+    const secrets = target.secrets.map((sealed) => secretBox.open(webhook_id, sealed));
+    const headers = signedHeaders({ id, body }, secrets, Date.now());
+    const { outcome, status, latencyMs, detail, response } = await sender.send({
+      url: target.url,
+      headers,
+      body,
+    });
+    return { webhook_id, outcome: outcome.kind, status, latency_ms: latencyMs, detail, response };
   };
 }

@@ -1,15 +1,44 @@
-import type { Platform, Webhook } from '@earshot/contract';
-import type { Change } from '../accounts/change.ts';
-import { recordChange } from '../accounts/change-rows.ts';
+import type { AnswerOf, Platform, Webhook } from '@earshot/contract';
+import { type Change, recordChange } from '../accounts/change.ts';
 import type { Database, Sql } from '../engines/database.ts';
 import { batchMatchesMax } from './endpoint-state.ts';
-import type {
-  CreateWebhookOutcome,
-  NewWebhook,
-  UpdateWebhookOutcome,
-  WebhookChanges,
-  WebhookStore,
-} from './webhook-store.ts';
+
+interface NewWebhook {
+  readonly id: string;
+  readonly name: string;
+  readonly url: string;
+  readonly ruleId: string | null;
+  readonly platform: Platform | null;
+  readonly sealedSecret: Buffer;
+}
+
+/** What an owner changes; absent fields stay. */
+export interface WebhookChanges {
+  readonly name?: string;
+  readonly url?: string;
+  readonly ruleId?: string | null;
+  readonly platform?: Platform | null;
+  readonly state?: 'active' | 'paused';
+}
+
+type CreateWebhookOutcome =
+  | { readonly kind: 'created'; readonly answer: AnswerOf<'CreateWebhook'> }
+  | { readonly kind: 'limit'; readonly used: number }
+  | { readonly kind: 'name_taken' };
+
+type UpdateWebhookOutcome =
+  | { readonly kind: 'updated'; readonly webhook: Webhook }
+  | { readonly kind: 'not_found' }
+  | { readonly kind: 'name_taken' };
+
+/** What is needed to send to a webhook, or to read what it reads. */
+interface WebhookTarget {
+  readonly webhookId: string;
+  readonly url: string;
+  readonly ruleId: string | null;
+  readonly platform: Platform | null;
+  readonly secrets: readonly Buffer[];
+}
 
 const previousSecretHours = 24;
 const shown = `id, name, url, rule_id, platform, state, disabled_because, failing_since, failures, next_attempt_at,
@@ -30,11 +59,15 @@ interface WebhookRow {
   readonly updated_at: Date;
 }
 
-export function createWebhookStore(database: Database): WebhookStore {
+export type WebhookStore = ReturnType<typeof createWebhookStore>;
+
+/** Every call names the account: another account's webhook is like one that does not exist (I7). */
+export function createWebhookStore(database: Database) {
   return {
-    create: (change, webhook, webhooksMax) =>
+    /** Starts at the end of the match log. */
+    create: (change: Change, webhook: NewWebhook, webhooksMax: number) =>
       database.forAccount(change.accountId).transaction((sql) => create(sql, change, webhook, webhooksMax)),
-    async list(accountId) {
+    async list(accountId: string): Promise<Webhook[]> {
       const rows = await database
         .forAccount(accountId)
         .many<WebhookRow>(`select ${shown} from webhooks where account_id = $1 order by id desc`, [
@@ -42,16 +75,18 @@ export function createWebhookStore(database: Database): WebhookStore {
         ]);
       return rows.map(toWebhook);
     },
-    find: (accountId, webhookId) => find(database, accountId, webhookId),
-    update: (change, webhookId, changes) =>
+    find: (accountId: string, webhookId: string) => find(database, accountId, webhookId),
+    update: (change: Change, webhookId: string, changes: WebhookChanges) =>
       database.forAccount(change.accountId).transaction((sql) => update(sql, change, webhookId, changes)),
-    remove: (change, webhookId) =>
+    remove: (change: Change, webhookId: string) =>
       database.forAccount(change.accountId).transaction((sql) => remove(sql, change, webhookId)),
-    rotate: (change, webhookId, sealedSecret) =>
+    /** The present secret stays valid beside the new one for 24 hours. */
+    rotate: (change: Change, webhookId: string, sealedSecret: Buffer) =>
       database
         .forAccount(change.accountId)
         .transaction((sql) => rotate(sql, change, webhookId, sealedSecret)),
-    setBack: (change, webhookId, position, answer) =>
+    /** Everything after the position is sent again; never moves forward. */
+    setBack: (change: Change, webhookId: string, position: number, answer: AnswerOf<'ReplayWebhook'>) =>
       database.forAccount(change.accountId).transaction(async (sql) => {
         const row = await sql.one(
           `update webhooks set ${startOver}, position = least(position, $3), next_attempt_at = now(), failures = 0
@@ -66,10 +101,10 @@ export function createWebhookStore(database: Database): WebhookStore {
   };
 }
 
-/** What is under way counts for nothing any more, and the next batch is made anew. */
+/** A delivery that is under way no longer counts, and the next batch is built anew. */
 const startOver = `epoch = epoch + 1, suspects = '{}', batch_max = ${batchMatchesMax}`;
 
-async function find(database: Database, accountId: string, webhookId: string) {
+async function find(database: Database, accountId: string, webhookId: string): Promise<WebhookTarget | null> {
   const row = await database.forAccount(accountId).one<WebhookRow & { secrets: Buffer[] }>(
     `select id, url, rule_id, platform,
        array_remove(array[secret, case when previous_secret_until > now() then previous_secret end], null) as secrets
@@ -80,7 +115,7 @@ async function find(database: Database, accountId: string, webhookId: string) {
   return { webhookId, url: row.url, ruleId: row.rule_id, platform: row.platform, secrets: row.secrets };
 }
 
-/** Counted and named under the account's row lock, so that two requests cannot both take the last place. */
+/** Counted and named under the account's row lock, so that two requests cannot both create the last one. */
 async function create(
   sql: Sql,
   change: Change,
@@ -187,7 +222,7 @@ async function rotate(sql: Sql, change: Change, webhookId: string, sealedSecret:
   return answer;
 }
 
-/** For the audit: what an owner decides, and no secret. */
+/** For the audit: what the owner has set, without the secret. */
 function auditOf({ name, url, rule_id, platform, state }: WebhookRow): object {
   return { name, url, rule_id, platform, state };
 }

@@ -1,7 +1,6 @@
 import type { Platform } from '@earshot/contract';
 import { slotOfTag } from '../../src/slots/slot.ts';
-import type { ModelSource, ModelWorld, SandboxRule } from './model-world.ts';
-import { sources } from './model-world.ts';
+import { type ModelSource, type ModelWorld, type SandboxRule, sources } from './model-world.ts';
 import { type MortalRegistrar, startMortalRegistrar } from './mortal-registrar.ts';
 import type { Misdeed } from './watched-client.ts';
 

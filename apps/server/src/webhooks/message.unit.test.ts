@@ -1,6 +1,6 @@
 import type { Match } from '@earshot/contract';
 import { expect, test } from 'vitest';
-import { batchBytesMax, createBatchBody } from './render-batch.ts';
+import { batchBytesMax, createBatchBody } from './message.ts';
 
 function match(number: number, text: string): Match {
   return {

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { createSecretBox } from './secret-box.ts';
+import { createSecretBox } from './secrets.ts';
 
 const secret = 'whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD';
 const unreadable = /not a sealed secret|unable to authenticate/;

@@ -1,16 +1,16 @@
 import { expect, test } from 'vitest';
 import { Failure } from '../runtime/failure.ts';
+import type { Claim } from './change.ts';
 import {
   type ClaimAsked,
   type ClaimStore,
   createAnswerOnce,
   type KeyedRequest,
   readIdempotencyKey,
-} from './answer-once.ts';
-import type { Claim } from './change.ts';
+} from './idempotency.ts';
 
 /** Remembers in memory; the real one is tested on PostgreSQL. */
-function memoryStore(): ClaimStore {
+function memoryStore(): Omit<ClaimStore, 'forgetSome'> {
   const rows = new Map<string, { fingerprint: Buffer; attempt: string; body: string | null }>();
   const idOf = ({ accountId, operation }: ClaimAsked, { key }: Claim) =>
     JSON.stringify([accountId, operation, key]);

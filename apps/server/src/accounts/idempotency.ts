@@ -1,0 +1,163 @@
+import { createHash } from 'node:crypto';
+import type { Database } from '../engines/database.ts';
+import { Failure } from '../runtime/failure.ts';
+import { newId } from '../runtime/ids.ts';
+import type { Claim } from './change.ts';
+
+export interface KeyedRequest {
+  readonly accountId: string;
+  readonly operation: string;
+  readonly key: string;
+  readonly request: unknown;
+}
+
+export type AnswerOnce = ReturnType<typeof createAnswerOnce>;
+
+/**
+ * One effect for one Idempotency-Key. The answer is stored in the transaction of the effect, and only by the attempt
+ * that holds the claim. So a request after a crash finds the effect together with its answer, or neither; in the latter
+ * case the key is free again once the claim has expired. Failures are not remembered: they had no effect.
+ */
+export function createAnswerOnce(claims: Pick<ClaimStore, 'claim' | 'keep' | 'free'>) {
+  return async (
+    { accountId, operation, key, request }: KeyedRequest,
+    run: (claim: Claim) => Promise<unknown>,
+  ): Promise<{ body: string; replayed: boolean }> => {
+    const asked = { accountId, operation, fingerprint: fingerprintOf(request) };
+    const claim = { key, attempt: newId('try') };
+    const outcome = await claims.claim(asked, claim);
+    switch (outcome.kind) {
+      case 'answered':
+        return { body: outcome.body, replayed: true };
+      case 'running':
+        throw new Failure(
+          'aborted',
+          'A request with this Idempotency-Key is still running: send the same request again in a moment.',
+          { retryAfterSeconds: 1 },
+        );
+      case 'other_request':
+        throw badKey('invalid_value', 'Belongs to another request: use a new key for each request.');
+      case 'first':
+        break;
+    }
+    try {
+      const body = JSON.stringify(await run(claim));
+      // If this fails the request was answered all the same: a repeated one then runs again, without an effect.
+      await claims.keep(asked, claim, body).catch(() => undefined);
+      return { body, replayed: false };
+    } catch (error) {
+      await claims.free(asked, claim).catch(() => undefined);
+      throw error;
+    }
+  };
+}
+
+const keyLengthMax = 255;
+
+/** Throws for a key that is empty or too long. */
+export function readIdempotencyKey(sent: string | string[] | undefined): string | null {
+  if (sent === undefined) return null;
+  const key = String(sent);
+  if (key === '') throw badKey('too_short', 'Must not be empty.');
+  if (key.length > keyLengthMax) {
+    throw badKey('too_long', `Must have at most ${keyLengthMax} characters; it has ${key.length}.`);
+  }
+  return key;
+}
+
+function badKey(code: string, message: string): Failure {
+  const field = 'Idempotency-Key';
+  return new Failure('invalid_argument', `${field}: ${message}`, {
+    details: { violations: [{ field, code, message }] },
+  });
+}
+
+/** The same for the same request, in whatever order its fields were sent. */
+function fingerprintOf(request: unknown): Buffer {
+  return createHash('sha256').update(JSON.stringify(request, sortFields)).digest();
+}
+
+function sortFields(_name: string, value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
+  return Object.fromEntries(Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+export interface ClaimAsked {
+  readonly accountId: string;
+  readonly operation: string;
+  readonly fingerprint: Buffer;
+}
+
+export type ClaimOutcome =
+  | { readonly kind: 'first' }
+  | { readonly kind: 'running' }
+  | { readonly kind: 'other_request' }
+  | { readonly kind: 'answered'; readonly body: string };
+
+/** Longer than any change takes. The claim of a process that died blocks its key for this long. */
+const claimSeconds = 60;
+const forgetBatch = 5_000;
+const isExpired = `created_at < now() - interval '24 hours'`;
+
+export type ClaimStore = ReturnType<typeof createClaimStore>;
+
+export function createClaimStore(database: Database) {
+  return {
+    /** Takes the key for this attempt when it is new, or when the attempt that had it died without an effect. */
+    async claim(asked: ClaimAsked, claim: Claim): Promise<ClaimOutcome> {
+      // The row can disappear between the two statements, when the first attempt fails just then.
+      for (;;) {
+        if (await take(database, asked, claim)) return { kind: 'first' };
+        const outcome = await look(database, asked, claim);
+        if (outcome) return outcome;
+      }
+    },
+    /** Stores the answer of a request that changed nothing; a change has stored its answer already. */
+    async keep({ accountId, operation }: ClaimAsked, { key, attempt }: Claim, body: string): Promise<void> {
+      await database.run(
+        `update idempotency_keys set answer = $5
+         where account_id = $1 and operation = $2 and key = $3 and attempt = $4 and answer is null`,
+        [accountId, operation, key, attempt, body],
+      );
+    },
+    /** Gives the key back after a failure. Never touches a stored answer. */
+    async free({ accountId, operation }: ClaimAsked, { key, attempt }: Claim): Promise<void> {
+      await database.run(
+        `delete from idempotency_keys
+         where account_id = $1 and operation = $2 and key = $3 and attempt = $4 and answer is null`,
+        [accountId, operation, key, attempt],
+      );
+    },
+    forgetSome: () =>
+      database.run(
+        `delete from idempotency_keys where (account_id, operation, key) in (
+           select account_id, operation, key from idempotency_keys where ${isExpired} limit $1)`,
+        [forgetBatch],
+      ),
+  };
+}
+
+async function take(database: Database, asked: ClaimAsked, { key, attempt }: Claim): Promise<boolean> {
+  const taken = await database.run(
+    `insert into idempotency_keys as mine (account_id, operation, key, fingerprint, attempt, lease_until)
+     values ($1, $2, $3, $4, $5, now() + $6 * interval '1 second')
+     on conflict (account_id, operation, key) do update set
+       fingerprint = excluded.fingerprint, attempt = excluded.attempt, lease_until = excluded.lease_until,
+       answer = null, created_at = now()
+     where (mine.answer is null and mine.lease_until < now()) or mine.${isExpired}`,
+    [asked.accountId, asked.operation, key, asked.fingerprint, attempt, claimSeconds],
+  );
+  return taken === 1;
+}
+
+async function look(database: Database, asked: ClaimAsked, { key }: Claim): Promise<ClaimOutcome | null> {
+  const row = await database
+    .forAccount(asked.accountId)
+    .one<{ fingerprint: Buffer; answer: string | null }>(
+      'select fingerprint, answer from idempotency_keys where account_id = $1 and operation = $2 and key = $3',
+      [asked.accountId, asked.operation, key],
+    );
+  if (!row) return null;
+  if (!row.fingerprint.equals(asked.fingerprint)) return { kind: 'other_request' };
+  return row.answer === null ? { kind: 'running' } : { kind: 'answered', body: row.answer };
+}

@@ -1,0 +1,186 @@
+import { createHash, randomInt } from 'node:crypto';
+import { type AnswerOf, formatKey, type Key, type Scope } from '@earshot/contract';
+import type { Database, Sql } from '../engines/database.ts';
+import { Failure } from '../runtime/failure.ts';
+import { newId } from '../runtime/ids.ts';
+import type { Handler } from './call.ts';
+import { type Change, recordChange } from './change.ts';
+import type { Plans } from './plans.ts';
+
+/** A key never gives more than it has: neither scopes nor another account. */
+export function createKey(options: {
+  readonly keys: Pick<KeyStore, 'createKey'>;
+  readonly plans: Plans;
+  readonly contact: string;
+}): Handler<'CreateKey'> {
+  const { keys, plans, contact } = options;
+  return async ({ principal, request, change }) => {
+    const scopes = request.scopes ?? principal.scopes;
+    const lacking = scopes.find((scope) => !principal.scopes.includes(scope));
+    if (lacking !== undefined) {
+      throw new Failure(
+        'permission_denied',
+        `The key lacks the scope "${lacking}" and cannot give it to another: use a key that has it.`,
+        { details: { required_scope: lacking } },
+      );
+    }
+    const expiresAt = readExpiry(request.expires_at);
+    const { keysMax } = plans[principal.plan];
+    const key = newKey();
+    const outcome = await keys.createKey(change, key, { id: newId('key'), scopes, expiresAt, keysMax });
+    switch (outcome.kind) {
+      case 'created':
+        return { ...outcome.answer, key: key.key };
+      case 'keys_limit':
+        throw new Failure(
+          'resource_exhausted',
+          `The account has ${outcome.used} of ${keysMax} keys: revoke one, or ask ${contact} for more.`,
+          { details: { limit: keysMax, used: outcome.used, contact } },
+        );
+      case 'no_account':
+        throw new Error('a key without an account was accepted');
+    }
+  };
+}
+
+function readExpiry(text: string | undefined): Date | null {
+  if (text === undefined) return null;
+  const date = new Date(text);
+  if (date.getTime() > Date.now()) return date;
+  const message = 'Must be in the future: the key would never work.';
+  throw new Failure('invalid_argument', `expires_at: ${message}`, {
+    details: { violations: [{ field: 'expires_at', code: 'invalid_value', message }] },
+  });
+}
+
+export function listKeys(keys: Pick<KeyStore, 'listKeys'>): Handler<'ListKeys'> {
+  return async ({ principal }) => ({ keys: await keys.listKeys(principal.accountId) });
+}
+
+export function revokeKey(keys: Pick<KeyStore, 'revokeKey'>): Handler<'RevokeKey'> {
+  return async ({ request, change }) => {
+    const answer = await keys.revokeKey(change, request.key_id);
+    // The same, to the byte, for an unknown key, a revoked one and another account's (I7).
+    if (!answer) {
+      throw new Failure('not_found', 'There is no such key: list your keys to see the ids that exist.');
+    }
+    return answer;
+  };
+}
+
+const base62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+
+export interface NewKey {
+  /** Shown once; only its hash is kept. */
+  readonly key: string;
+  readonly hash: Buffer;
+  /** Enough to recognise it in a list. */
+  readonly display: string;
+}
+
+export function newKey(): NewKey {
+  const key = formatKey(Array.from({ length: 32 }, () => base62.charAt(randomInt(62))).join(''));
+  return { key, hash: hashOf(key), display: `${key.slice(0, 8)}…${key.slice(-4)}` };
+}
+
+export function hashOf(key: string): Buffer {
+  return createHash('sha256').update(key).digest();
+}
+
+interface KeyGrant {
+  readonly id: string;
+  readonly scopes: readonly Scope[];
+  readonly expiresAt: Date | null;
+  /** Null: an operator is not bound by the plan. */
+  readonly keysMax: number | null;
+}
+
+type CreateKeyOutcome =
+  | { readonly kind: 'created'; readonly answer: AnswerOf<'CreateKey'> }
+  | { readonly kind: 'no_account' }
+  | { readonly kind: 'keys_limit'; readonly used: number };
+
+interface KeyRow {
+  readonly id: string;
+  readonly display: string;
+  readonly scopes: Scope[];
+  readonly created_at: Date;
+  readonly expires_at: Date | null;
+  readonly last_used_at: Date | null;
+}
+
+/** Of a row of `api_keys`. */
+export const isValid = 'revoked_at is null and (expires_at is null or expires_at > now())';
+
+export type KeyStore = ReturnType<typeof createKeyStore>;
+
+/** The keys of an account. The account is that of the change; another account's key is like one that does not exist. */
+export function createKeyStore(database: Database) {
+  return {
+    createKey: (change: Change, key: NewKey, grant: KeyGrant) =>
+      database.forAccount(change.accountId).transaction((sql) => insertKey(sql, change, key, grant)),
+    async listKeys(accountId: string): Promise<Key[]> {
+      const rows = await database.forAccount(accountId).many<KeyRow>(
+        `select id, display, scopes, created_at, expires_at, last_used_at from api_keys
+         where account_id = $1 and ${isValid} order by id desc`,
+        [accountId],
+      );
+      return rows.map(toKey);
+    },
+    /** Null when there is no such key, or it was revoked before. */
+    revokeKey: (change: Change, keyId: string) =>
+      database.forAccount(change.accountId).transaction((sql) => revoke(sql, change, keyId)),
+  };
+}
+
+/** Counted under the account's row lock, so that two requests cannot both create the last key. */
+async function insertKey(
+  sql: Sql,
+  change: Change,
+  { hash, display }: NewKey,
+  { id, scopes, expiresAt, keysMax }: KeyGrant,
+): Promise<CreateKeyOutcome> {
+  const { accountId } = change;
+  const account = await sql.one('select 1 from accounts where id = $1 for update', [accountId]);
+  if (!account) return { kind: 'no_account' };
+  const count = await sql.one<{ used: number }>(
+    `select count(*) as used from api_keys where account_id = $1 and ${isValid}`,
+    [accountId],
+  );
+  const used = count?.used ?? 0;
+  if (keysMax !== null && used >= keysMax) return { kind: 'keys_limit', used };
+  const row = await sql.one<{ created_at: Date }>(
+    `insert into api_keys (id, account_id, hash, display, scopes, expires_at)
+     values ($1, $2, $3, $4, $5, $6) returning created_at`,
+    [id, accountId, hash, display, scopes, expiresAt],
+  );
+  const after = { display, scopes: [...scopes], expires_at: expiresAt?.toISOString() ?? null };
+  const createdAt = (row?.created_at ?? new Date()).toISOString();
+  const answer = { key_id: id, key: null, ...after, created_at: createdAt };
+  await recordChange(sql, change, { targetId: id, before: null, after, answer });
+  return { kind: 'created', answer };
+}
+
+async function revoke(sql: Sql, change: Change, keyId: string): Promise<AnswerOf<'RevokeKey'> | null> {
+  const row = await sql.one<KeyRow & { revoked_at: Date }>(
+    `update api_keys set revoked_at = now()
+     where id = $1 and account_id = $2 and revoked_at is null
+     returning display, scopes, expires_at, revoked_at`,
+    [keyId, change.accountId],
+  );
+  if (!row) return null;
+  const { display, scopes, expires_at, revoked_at } = row;
+  const before = { display, scopes, expires_at: expires_at?.toISOString() ?? null };
+  const answer = { key_id: keyId, revoked_at: revoked_at.toISOString() };
+  await recordChange(sql, change, { targetId: keyId, before, after: null, answer });
+  return answer;
+}
+
+function toKey({ created_at, expires_at, last_used_at, ...row }: KeyRow): Key {
+  return {
+    ...row,
+    created_at: created_at.toISOString(),
+    expires_at: expires_at?.toISOString() ?? null,
+    last_used_at: last_used_at?.toISOString() ?? null,
+  };
+}

@@ -1,0 +1,54 @@
+import type { Platform, Reader } from '@earshot/contract';
+import type { Handler } from '../accounts/call.ts';
+import { recordChange } from '../accounts/change.ts';
+import type { Database } from '../engines/database.ts';
+import { Failure } from '../runtime/failure.ts';
+
+const listed = 'name, rule_id, platform, created_at, acknowledged_at';
+
+interface ReaderRow {
+  readonly name: string;
+  readonly rule_id: string | null;
+  readonly platform: Platform | null;
+  readonly created_at: Date;
+  readonly acknowledged_at: Date | null;
+}
+
+export function listReaders({ database }: { readonly database: Database }): Handler<'ListReaders'> {
+  return async ({ principal: { accountId } }) => {
+    const rows = await database
+      .forAccount(accountId)
+      .many<ReaderRow>(`select ${listed} from readers where account_id = $1 order by name collate "C"`, [
+        accountId,
+      ]);
+    return { readers: rows.map(toReader) };
+  };
+}
+
+export function deleteReader({ database }: { readonly database: Database }): Handler<'DeleteReader'> {
+  return ({ request: { reader: name }, change }) =>
+    database.forAccount(change.accountId).transaction(async (sql) => {
+      const row = await sql.one<ReaderRow & { deleted_at: Date }>(
+        `delete from readers where account_id = $1 and name = $2 returning ${listed}, now() as deleted_at`,
+        [change.accountId, name],
+      );
+      if (!row) throw noSuchReader();
+      const answer = { reader: name, deleted_at: row.deleted_at.toISOString() };
+      await recordChange(sql, change, { targetId: name, before: toReader(row), after: null, answer });
+      return answer;
+    });
+}
+
+export function noSuchReader(): Failure {
+  return new Failure('not_found', 'There is no such reader: list your readers to see those that exist.');
+}
+
+function toReader({ name, rule_id, platform, created_at, acknowledged_at }: ReaderRow): Reader {
+  return {
+    name,
+    rule_id,
+    platform,
+    created_at: created_at.toISOString(),
+    acknowledged_at: acknowledged_at?.toISOString() ?? null,
+  };
+}
