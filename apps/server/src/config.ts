@@ -1,3 +1,4 @@
+import { platforms } from '@earshot/contract';
 import { z } from 'zod';
 import { checkpoints, deliveryCheckpoints, ingestCheckpoints } from './runtime/checkpoint.ts';
 
@@ -32,6 +33,7 @@ const credentials = list
     ),
   )
   .refine((all) => new Set(all.map(({ name }) => name)).size === all.length);
+const sourceId = new RegExp(`^(${platforms.join('|')}):[a-z0-9-]{1,40}$`);
 const port = z.coerce.number().int().min(0).max(65_535);
 const aesKey = z
   .base64()
@@ -105,7 +107,7 @@ export const settings = {
   },
   drainSources: {
     variable: 'EARSHOT_DRAIN_SOURCES',
-    schema: list.pipe(z.array(z.string().regex(/^(x|firehose):[a-z0-9-]{1,40}$/))).default([]),
+    schema: list.pipe(z.array(z.string().regex(sourceId))).default([]),
     about:
       'Sources to empty, as `x:name` or `firehose:name`, separated by commas; keep their tokens until they are. Nothing new is placed on them and their rules move to other sources of the platform.',
   },

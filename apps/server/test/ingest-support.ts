@@ -2,14 +2,13 @@ import type { Platform } from '@earshot/contract';
 import { eventually } from '@earshot/testkit';
 import { expect } from 'vitest';
 import { createLeaseStore } from '../src/engines/leases.ts';
-import type { EventLog } from '../src/event-log/event-log.ts';
+import type { EventLog, LogEvent } from '../src/event-log/event-log.ts';
 import { createCoverageIntervals } from '../src/ingest/coverage-intervals.sql.ts';
 import { createIngestWorker, type IngestOptions } from '../src/ingest/ingest-worker.ts';
 import { createSourceStore } from '../src/ingest/source-store.sql.ts';
 import { createEvents } from '../src/observability/events.ts';
 import { createMetrics } from '../src/observability/metrics.ts';
 import { firehoseProtocol } from '../src/upstream/firehose/platform.ts';
-import type { StreamEvent } from '../src/upstream/item.ts';
 import { xProtocol } from '../src/upstream/x/platform.ts';
 import { silentLog } from './support.ts';
 import { rulesOf, runWorker, streamOf, type UpstreamWorld } from './upstream-world.ts';
@@ -18,13 +17,11 @@ export const soon = { timeoutMs: 30_000 };
 const never = new AbortController().signal;
 
 export interface MemoryLog extends EventLog {
-  readonly entries: Array<{ event: StreamEvent; consumed: string | null }>;
+  readonly entries: Array<{ event: LogEvent; consumed: string | null }>;
 }
 
 /** The event log's contract in memory; whatever `before` throws, the log did not take the event. */
-export function createMemoryLog(
-  before: (event: StreamEvent) => Promise<void> | null = () => null,
-): MemoryLog {
+export function createMemoryLog(before: (event: LogEvent) => Promise<void> | null = () => null): MemoryLog {
   const entries: MemoryLog['entries'] = [];
   return {
     entries,

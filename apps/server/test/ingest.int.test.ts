@@ -1,7 +1,6 @@
 import { eventually, type Template } from '@earshot/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { EventLog } from '../src/event-log/event-log.ts';
-import type { StreamEvent } from '../src/upstream/item.ts';
+import type { EventLog, LogEvent } from '../src/event-log/event-log.ts';
 import {
   addRule,
   coverage,
@@ -146,7 +145,7 @@ describe('the stream of Firehose', () => {
    * The log takes the events behind the fourth one, then turns that one down, once. `told` is the position that
    * the log is told. The last page is sent after that: when it is there, everything before it had its chance.
    */
-  async function withOneRefusal(told: (event: StreamEvent, consumed: string | null) => string | null) {
+  async function withOneRefusal(told: (event: LogEvent, consumed: string | null) => string | null) {
     await using world = await openUpstreamWorld(template);
     await addRule(world, 'firehose');
     let refused = 0;

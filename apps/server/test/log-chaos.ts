@@ -1,9 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { eventually, type NatsServers } from '@earshot/testkit';
 import type { Nats } from '../src/engines/nats.ts';
-import type { EventLog } from '../src/event-log/event-log.ts';
+import type { EventLog, LogEvent } from '../src/event-log/event-log.ts';
 import { eventsStream } from '../src/event-log/events-stream.ts';
-import type { StreamEvent } from '../src/upstream/item.ts';
 import { xEvent } from './stream-events.ts';
 
 const inFlight = 128;
@@ -98,7 +97,7 @@ async function readLog({ jetstream, manager }: Nats): Promise<Map<string, number
   const { state } = await eventually(() => manager.streams.info(eventsStream), { timeoutMs: 60_000 });
   const consumer = await jetstream.consumers.get(eventsStream);
   for await (const message of await consumer.consume({ max_messages: 1_000 })) {
-    const { key } = message.json<StreamEvent>();
+    const { key } = message.json<LogEvent>();
     logged.set(key, (logged.get(key) ?? 0) + 1);
     if (message.seq >= state.last_seq) break;
   }

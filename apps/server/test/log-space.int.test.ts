@@ -2,15 +2,14 @@ import { startTestNats } from '@earshot/testkit';
 import { expect, test } from 'vitest';
 import { connectNats } from '../src/engines/nats.ts';
 import { createEventConsumer } from '../src/event-log/event-consumer.ts';
-import { createEventLog } from '../src/event-log/event-log.ts';
+import { createEventLog, type LogEvent } from '../src/event-log/event-log.ts';
 import { ensureEventsStream } from '../src/event-log/events-stream.ts';
 import { createLogSpace } from '../src/event-log/log-space.ts';
-import type { StreamEvent } from '../src/upstream/item.ts';
 
 const bytesMax = 1024 * 1024;
 const everything = async () => Number.MAX_SAFE_INTEGER;
 
-function event(sourceId: string, number: number): StreamEvent {
+function event(sourceId: string, number: number): LogEvent {
   const key = `${number}`;
   return {
     platform: 'x',

@@ -7,7 +7,7 @@ import {
   type EventConsumer,
   type EventConsumerOptions,
 } from '../src/event-log/event-consumer.ts';
-import { createEventLog, type EventLog } from '../src/event-log/event-log.ts';
+import { createEventLog, type EventLog, type LogEvent } from '../src/event-log/event-log.ts';
 import { ensureEventsStream, eventsStream, matchConsumer } from '../src/event-log/events-stream.ts';
 import { createLogCopies } from '../src/event-log/log-copies.ts';
 import { createParsedRules } from '../src/language/explain-match.ts';
@@ -17,7 +17,6 @@ import { createMatchWorker, storeBatch } from '../src/matching/match-worker.ts';
 import { createEvents } from '../src/observability/events.ts';
 import { createMetrics, type Metrics } from '../src/observability/metrics.ts';
 import { type Supervisor, supervise } from '../src/runtime/supervisor.ts';
-import type { StreamEvent } from '../src/upstream/item.ts';
 import { createLocalBells } from './local-bells.ts';
 import { xEvent } from './stream-events.ts';
 import { seedRules, silentLog } from './support.ts';
@@ -131,7 +130,7 @@ async function appendMany(log: EventLog, from: number, count: number, text = 'a 
   }
 }
 
-function post(number: number, text: string): StreamEvent {
+function post(number: number, text: string): LogEvent {
   const event = xEvent(number);
   return { ...event, payload: { ...event.payload, text } };
 }

@@ -5,7 +5,7 @@ import type { Database } from '../src/engines/database.ts';
 import { readInstallation } from '../src/engines/migrate.ts';
 import { connectNats, type Nats } from '../src/engines/nats.ts';
 import { createEventConsumer } from '../src/event-log/event-consumer.ts';
-import { createEventLog } from '../src/event-log/event-log.ts';
+import { createEventLog, type LogEvent } from '../src/event-log/event-log.ts';
 import { ensureEventsStream } from '../src/event-log/events-stream.ts';
 import { createParsedRules } from '../src/language/explain-match.ts';
 import { createMatchStore, type MatchStore } from '../src/matching/match-store.sql.ts';
@@ -13,7 +13,6 @@ import { createMatchWorker } from '../src/matching/match-worker.ts';
 import { createMetrics } from '../src/observability/metrics.ts';
 import { createMatchReader, type MatchReader } from '../src/readers/match-reader.sql.ts';
 import { supervise } from '../src/runtime/supervisor.ts';
-import type { StreamEvent } from '../src/upstream/item.ts';
 import { xEvent } from './stream-events.ts';
 import { createMigratedTemplate, openTestDatabase, seedRules, silentEvents, silentLog } from './support.ts';
 
@@ -28,7 +27,7 @@ beforeAll(async () => {
 });
 afterAll(() => template?.[Symbol.asyncDispose]());
 
-function event(number: number, tags: readonly string[]): StreamEvent {
+function event(number: number, tags: readonly string[]): LogEvent {
   return xEvent(number, { rules: tags.map((tag, index) => ({ upstreamRuleId: String(index + 1), tag })) });
 }
 

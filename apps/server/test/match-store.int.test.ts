@@ -2,6 +2,7 @@ import { eventually, type Template } from '@earshot/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { readInstallation } from '../src/engines/migrate.ts';
 import type { LoggedEvent } from '../src/event-log/event-consumer.ts';
+import type { LogEvent } from '../src/event-log/event-log.ts';
 import { createParsedRules } from '../src/language/explain-match.ts';
 import { createMatchStore } from '../src/matching/match-store.sql.ts';
 import { createMatchWorker } from '../src/matching/match-worker.ts';
@@ -10,7 +11,6 @@ import { createEvents } from '../src/observability/events.ts';
 import { createMetrics } from '../src/observability/metrics.ts';
 import { createRuleStore } from '../src/rules/rule-store.sql.ts';
 import { readFirehoseUpdate } from '../src/upstream/firehose/item.ts';
-import type { StreamEvent } from '../src/upstream/item.ts';
 import { readXRecord } from '../src/upstream/x/item.ts';
 import { changeBy } from './changes.ts';
 import { createLocalBells } from './local-bells.ts';
@@ -33,7 +33,7 @@ async function openMatching() {
   const metrics = createMetrics();
   const all = stack.move();
   /** Hands one batch to a worker and tells what became of each event. */
-  const deliver = async (events: readonly StreamEvent[], deliveries = 1): Promise<string[]> => {
+  const deliver = async (events: readonly LogEvent[], deliveries = 1): Promise<string[]> => {
     const fates = events.map(() => 'nothing');
     const batch = events.map(
       (event, index): LoggedEvent => ({

@@ -5,7 +5,7 @@ import { recoverGap } from '../src/coverage/recover-gap.ts';
 import { type RepairGapOptions, repairGap } from '../src/coverage/repair-gap.ts';
 import { createRepairStore } from '../src/coverage/repair-store.sql.ts';
 import { createLeaseStore, LeaseLost } from '../src/engines/leases.ts';
-import type { StreamEvent } from '../src/upstream/item.ts';
+import type { LogEvent } from '../src/event-log/event-log.ts';
 import type { Recovery } from '../src/upstream/platform.ts';
 import { UpstreamUnavailable } from '../src/upstream/upstream-rules.ts';
 import { StreamEnded } from '../src/upstream/upstream-stream.ts';
@@ -51,7 +51,7 @@ async function missed(
 }
 
 function repairer(world: UpstreamWorld, more: Partial<RepairGapOptions> = {}) {
-  const logged: StreamEvent[] = [];
+  const logged: LogEvent[] = [];
   const client = world.client('x');
   const store = createRepairStore(world.database);
   const leases = createLeaseStore(world.database);
@@ -241,7 +241,7 @@ describe('a gap of an Enterprise app', () => {
     if (!lease || !gap) throw new Error('no lease or no gap');
     const recovery = createXRecovery(world.client('x'));
     const eventLog = {
-      append: async (event: StreamEvent) => void logged.push(event),
+      append: async (event: LogEvent) => void logged.push(event),
       consumedBy: async () => null,
     };
     const options = {

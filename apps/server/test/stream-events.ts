@@ -1,7 +1,7 @@
-import type { StreamEvent } from '../src/upstream/item.ts';
+import type { LogEvent } from '../src/event-log/event-log.ts';
 
 /** A post of today that matched these upstream rules. */
-export function xEvent(number: number, changed: Partial<StreamEvent> = {}): StreamEvent {
+export function xEvent(number: number, changed: Partial<LogEvent> = {}): LogEvent {
   const key = String(1_900_000_000_000_000_000n + BigInt(number));
   return {
     platform: 'x',

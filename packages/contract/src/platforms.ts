@@ -1,6 +1,7 @@
 import { z } from 'zod';
+import { platforms } from './platform-list.ts';
 
-export const platforms = ['x', 'firehose'] as const;
+export { platforms } from './platform-list.ts';
 
 export type Platform = (typeof platforms)[number];
 

@@ -33,7 +33,6 @@ import { updateRule } from '../rules/update-rule.ts';
 import { validateRule } from '../rules/validate-rule.ts';
 import { createCursors } from '../runtime/cursor.ts';
 import { supervise } from '../runtime/supervisor.ts';
-import { ruleDelaysMs } from '../upstream/platforms.ts';
 import { createWebhook } from '../webhooks/create-webhook.ts';
 import { listDeliveries } from '../webhooks/list-deliveries.ts';
 import {
@@ -47,6 +46,7 @@ import { replayWebhook } from '../webhooks/replay-webhook.ts';
 import { testWebhook } from '../webhooks/test-webhook.ts';
 import { createWebhookStore } from '../webhooks/webhook-store.sql.ts';
 import { openSender, type Shared, secretBoxOf } from './shared.ts';
+import { ruleDelaysMs } from './sources.ts';
 
 /** Of one address. Callers have keys that work; this is for a list of old ones that somebody tries out. */
 const keyGuessesPerMinute = 60;

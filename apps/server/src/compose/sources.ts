@@ -1,3 +1,5 @@
+import type { Platform } from '@earshot/contract';
+import type { Config } from '../config.ts';
 import { createSourceStore } from '../ingest/source-store.sql.ts';
 import type { Source } from '../upstream/platform.ts';
 import { platforms } from '../upstream/platforms.ts';
@@ -14,4 +16,11 @@ export async function openSources(shared: Shared, stack: AsyncDisposableStack): 
     sources.map((source) => ({ ...source, draining: drainSources.includes(source.id) })),
   );
   return sources;
+}
+
+/** How long after its registration each platform heeds a rule. */
+export function ruleDelaysMs(config: Config): Readonly<Partial<Record<Platform, number>>> {
+  return Object.fromEntries(
+    Object.entries(platforms).map(([id, platform]) => [id, platform.ruleDelayMs(config)]),
+  );
 }

@@ -101,7 +101,7 @@ function repairWorkers(shared: Shared, { id: sourceId, platform, repair }: Sourc
     case 'nothing':
       return [];
     case 'replay': {
-      const replayed = { ...common, lastEvent: (id: string) => readLastEvent(nats, id) };
+      const replayed = { ...common, repair, lastEvent: (id: string) => readLastEvent(nats, id) };
       return [
         everyUnderLease(leasesOf(shared), `replay:${sourceId}`, 1_000, (lease) =>
           settleReplayed(replayed, lease),

@@ -2,19 +2,20 @@ import type { Database, Sql } from '../engines/database.ts';
 import type { Lease } from '../engines/leases.ts';
 import type { LastEvent } from '../event-log/log-progress.ts';
 import type { Events } from '../observability/events.ts';
+import type { Repair } from '../upstream/platform.ts';
 import type { Gap, RepairStore } from './repair-store.sql.ts';
 
 /** What is known about a source whose upstream replays what was missed. */
 export interface ReplayEvidence {
   /** The newest event of the source in the event log; null when there is none. */
-  readonly lastEvent: LastEvent | null;
+  readonly lastEvent: { readonly loggedAt: Date; readonly matchedAt: Date | null } | null;
   /** The interval that is open, or the last one. */
   readonly latest: { readonly from: Date; readonly provenUntil: Date };
+  /** How long the upstream keeps what it can replay. */
+  readonly keptMs: number;
 }
 
-/** Firehose keeps what matched for about a day; an hour less is safe to rely on. */
-const replayedMs = 23 * 3_600_000;
-/** Its clock and ours need not agree. */
+/** The upstream's clock and ours need not agree. */
 const clockMarginMs = 5_000;
 /** A proof covers what arrived up to a second before it. */
 const proofMarginMs = 1_000;
@@ -22,16 +23,16 @@ const proofMarginMs = 1_000;
 const silenceMs = 10_000;
 
 /**
- * Has the replay passed the gap? Firehose delivers in the order of its log, and every connection goes on where the
- * event log ends, so one event from after the gap means that all before it are in. On a quiet tap no such event comes:
- * there a stream that is open, proven and silent has nothing left to replay. The message `end` proves nothing: Firehose
- * sends it after 300 s, however much is left.
+ * Has the replay passed the gap? The upstream delivers in the order in which items matched, and every connection goes on
+ * where the event log ends, so one event from after the gap means that all before it are in. On a quiet stream no such
+ * event comes: there a stream that is open, proven and silent has nothing left to replay. That a stream ended is no
+ * proof: Firehose ends it after 300 s, with whatever is left.
  */
 export function judgeReplay(
   gap: Gap,
-  { lastEvent, latest }: ReplayEvidence,
+  { lastEvent, latest, keptMs }: ReplayEvidence,
 ): 'through' | 'not_yet' | 'too_long' {
-  if (gap.to.getTime() - gap.from.getTime() > replayedMs) return 'too_long';
+  if (gap.to.getTime() - gap.from.getTime() > keptMs) return 'too_long';
   const provenUntil = latest.provenUntil.getTime();
   const loggedAt = lastEvent?.loggedAt.getTime() ?? Number.NEGATIVE_INFINITY;
   const matchedAt = lastEvent?.matchedAt?.getTime() ?? Number.NEGATIVE_INFINITY;
@@ -45,20 +46,22 @@ export interface SettleReplayedOptions {
   readonly database: Database;
   readonly store: Pick<RepairStore, 'openGaps' | 'settleWhole'>;
   readonly lastEvent: (sourceId: string) => Promise<LastEvent | null>;
+  readonly repair: Extract<Repair, { by: 'replay' }>;
   readonly events: Events;
 }
 
-/** The stream repairs the gaps of Firehose itself, by resuming; this records in the ledger that it has. */
+/** The stream itself repairs the gaps, by resuming; this writes to the ledger when it has. */
 export async function settleReplayed(options: SettleReplayedOptions, lease: Lease): Promise<void> {
-  const { sourceId, database, store, events } = options;
+  const { sourceId, database, store, repair, events } = options;
   const gaps = await store.openGaps(sourceId, 0);
   if (gaps.length === 0) return;
   // In this order: an event that is logged between the two reads must not look older than the proof.
   const latest = await readLatestInterval(database, sourceId);
-  const lastEvent = await options.lastEvent(sourceId);
+  const last = await options.lastEvent(sourceId);
+  const lastEvent = last && { loggedAt: last.loggedAt, matchedAt: repair.matchedAt(last.event) };
   if (!latest) return;
   for (const gap of gaps) {
-    const verdict = judgeReplay(gap, { lastEvent, latest });
+    const verdict = judgeReplay(gap, { lastEvent, latest, keptMs: repair.keptMs });
     if (verdict === 'not_yet') continue;
     const isThrough = verdict === 'through';
     await store.settleWhole(lease, gap, {

@@ -4,6 +4,7 @@ import { judgeReplay, type ReplayEvidence } from './replay.ts';
 const at = (second: number) => new Date(Date.UTC(2026, 8, 1, 10) + second * 1_000);
 /** A gap from second 0 to second 60, which a connection ended. */
 const gap = { id: 1, from: at(0), to: at(60), planned: false };
+const keptMs = 23 * 3_600_000;
 const judge = (
   event: { logged: number; matched: number | null } | null,
   more: Partial<ReplayEvidence['latest']> = {},
@@ -14,6 +15,7 @@ const judge = (
       matchedAt: event.matched === null ? null : at(event.matched),
     },
     latest: { from: at(60), provenUntil: at(64), ...more },
+    keptMs,
   });
 
 test('an event from after the gap shows that all before it are in', () => {
@@ -45,7 +47,7 @@ test('silence counts from the opening of the connection, not over the gap', () =
 });
 
 test('a gap that is longer than what Firehose keeps is not repaired', () => {
-  const evidence = { lastEvent: null, latest: { from: at(0), provenUntil: at(100 * 3_600) } };
+  const evidence = { lastEvent: null, latest: { from: at(0), provenUntil: at(100 * 3_600) }, keptMs };
   expect(judgeReplay({ ...gap, to: at(23 * 3_600 + 1) }, evidence)).toBe('too_long');
   expect(judgeReplay({ ...gap, to: at(22 * 3_600) }, evidence)).toBe('through');
 });

@@ -1,6 +1,6 @@
 import type { JsMsg } from '@nats-io/jetstream';
 import type { Nats } from '../engines/nats.ts';
-import type { StreamEvent } from '../upstream/item.ts';
+import type { LogEvent } from './event-log.ts';
 import { eventsStream, eventsUnacknowledgedMax, matchConsumer } from './events-stream.ts';
 
 /** An event from the log, to be acknowledged once its matches are committed. */
@@ -8,7 +8,7 @@ export interface LoggedEvent {
   /** Its position in the log. */
   readonly sequence: number;
   /** Null when the message is not an event: corruption of our own. */
-  readonly event: StreamEvent | null;
+  readonly event: LogEvent | null;
   /** The message as it stands in the log. */
   readonly body: string;
   /** How often the log has delivered it, this time included. */
@@ -120,7 +120,7 @@ function toLoggedEvent(message: JsMsg): LoggedEvent {
 }
 
 /** Earshot wrote the message itself: whatever is JSON is an event. */
-export function readEvent(body: string): StreamEvent | null {
+export function readEvent(body: string): LogEvent | null {
   try {
     return JSON.parse(body);
   } catch {

@@ -2,8 +2,11 @@ import { createHash } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { headers } from '@nats-io/transport-node';
 import type { Nats } from '../engines/nats.ts';
-import type { StreamEvent } from '../upstream/item.ts';
+import type { Item } from '../upstream/item.ts';
 import { eventsStream, subjectOf } from './events-stream.ts';
+
+/** An item that is in the event log, or on its way into it. */
+export type LogEvent = Item;
 
 const consumedHeader = 'Earshot-Consumed';
 const retryDelayMs = 250;
@@ -17,7 +20,7 @@ export function createEventLog({ jetstream, manager }: Nats, { retryForMs = 60_0
      * `consumed` is the upstream position up to which everything is in the log at this moment. It travels with the
      * event, so the log itself says where to resume and no second store can disagree. `giveUp` ends the retries.
      */
-    async append(event: StreamEvent, consumed: string | null, giveUp?: AbortSignal): Promise<void> {
+    async append(event: LogEvent, consumed: string | null, giveUp?: AbortSignal): Promise<void> {
       const payload = JSON.stringify(event);
       const carried = headers();
       if (consumed !== null) carried.set(consumedHeader, consumed);
@@ -64,7 +67,7 @@ function createSameTurn(): () => Promise<void> {
  * The rules are part of the id: a post that is delivered again for a rule registered meanwhile is a new message. This
  * only saves work: the database's keys keep what is delivered twice from being stored twice.
  */
-function messageId(event: StreamEvent): string {
+function messageId(event: LogEvent): string {
   const rules = event.rules.map((rule) => rule.upstreamRuleId).toSorted();
   const digest = createHash('sha256').update(rules.join(',')).digest('base64url').slice(0, 8);
   return `${event.sourceId}:${event.upstreamEventId}:${digest}`;

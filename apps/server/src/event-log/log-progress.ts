@@ -1,6 +1,6 @@
 import type { Nats } from '../engines/nats.ts';
 import { pause } from '../runtime/worker.ts';
-import type { StreamEvent } from '../upstream/item.ts';
+import type { LogEvent } from './event-log.ts';
 import { eventsStream, matchConsumer, subjectOf } from './events-stream.ts';
 
 /** Up to which sequence the event log is written, and up to which its events have become matches. */
@@ -23,15 +23,13 @@ export async function awaitMatched(
   while (!signal.aborted && (await progress.matched()) < logged) await pause(lookEveryMs, signal);
 }
 
-/** When the newest event of a source was logged, and when Firehose says that it matched. */
+/** The newest event of a source in the log. */
 export interface LastEvent {
   readonly loggedAt: Date;
-  readonly matchedAt: Date | null;
+  readonly event: LogEvent;
 }
 
 export async function readLastEvent({ manager }: Nats, sourceId: string): Promise<LastEvent | null> {
   const last = await manager.streams.getMessage(eventsStream, { last_by_subj: subjectOf(sourceId) });
-  if (!last) return null;
-  const matchedAt = Date.parse(String(last.json<StreamEvent>().payload.raw['matched_at']));
-  return { loggedAt: last.time, matchedAt: Number.isNaN(matchedAt) ? null : new Date(matchedAt) };
+  return last && { loggedAt: last.time, event: last.json<LogEvent>() };
 }

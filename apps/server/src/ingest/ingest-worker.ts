@@ -123,10 +123,7 @@ async function listenOnce(
  * Shows people what a source is doing: in the database each time, in log and metrics on a change. Resolves when it
  * is written, or could not be: the stream must not suffer because the database is away.
  */
-export function createShowState(
-  options: IngestOptions,
-  lease: Lease,
-): (shown: ShownState) => Promise<unknown> {
+function createShowState(options: IngestOptions, lease: Lease): (shown: ShownState) => Promise<unknown> {
   const { platform, sourceId, sources, events } = options;
   let before: SourceState = 'starting';
   let writing: Promise<unknown> = Promise.resolve();

@@ -1,13 +1,11 @@
+const lateMs = 2_000;
+const readAllWithinMs = 3_000;
+
 /**
  * Detects that the process was suspended, or got no processor. It has heard nothing meanwhile and does not know it: its
  * next look at the clock would cover that time. So `check` must be called on time; after a call that came late nothing
  * is certain until what waited in the socket is read, an end of the connection included.
  */
-export type SuspensionDetector = ReturnType<typeof createSuspensionDetector>;
-
-const lateMs = 2_000;
-const readAllWithinMs = 3_000;
-
 export function createSuspensionDetector(nowMs: () => number) {
   let lastCheck = nowMs();
   let suspendedSince: number | null = null;

@@ -1,6 +1,6 @@
 import type { Platform } from '@earshot/contract';
+import type { LogEvent } from '../event-log/event-log.ts';
 import { slotOfTag } from '../slots/slot.ts';
-import type { StreamEvent } from '../upstream/item.ts';
 
 /** A rule that holds a slot. */
 export interface Holder {
@@ -25,12 +25,12 @@ export interface NewMatch {
 }
 
 export interface Matched {
-  readonly posts: readonly StreamEvent[];
+  readonly posts: readonly LogEvent[];
   readonly matches: readonly NewMatch[];
   /** Events that name an upstream rule without a slot. */
-  readonly unknown: ReadonlySet<StreamEvent>;
+  readonly unknown: ReadonlySet<LogEvent>;
   /** The upstream's verdicts, once per event and value, to compare with those of our own evaluator. */
-  readonly verdicts: ReadonlyArray<{ event: StreamEvent; value: string }>;
+  readonly verdicts: ReadonlyArray<{ event: LogEvent; value: string }>;
 }
 
 export interface SlotReferences {
@@ -39,7 +39,7 @@ export interface SlotReferences {
 }
 
 /** The slots that the events name: by Earshot's tag, or without one by the upstream's rule id. */
-export function slotReferences(installation: string, events: readonly StreamEvent[]): SlotReferences {
+export function slotReferences(installation: string, events: readonly LogEvent[]): SlotReferences {
   const slotIds = new Set<string>();
   const upstreamRules = new Map<string, { sourceId: string; upstreamRuleId: string }>();
   for (const { sourceId, rules } of events) {
@@ -55,15 +55,15 @@ export function slotReferences(installation: string, events: readonly StreamEven
 /** The upstream decided which slots match; every rule that holds such a slot gets a match. Pure. */
 export function matchEvents(
   installation: string,
-  events: readonly StreamEvent[],
+  events: readonly LogEvent[],
   holders: readonly Holder[],
 ): Matched {
   const bySlot = Map.groupBy(holders, (holder) => holder.slotId);
   const byUpstreamRule = Map.groupBy(holders, (holder) => `${holder.sourceId} ${holder.upstreamRuleId}`);
-  const posts: StreamEvent[] = [];
-  const unknown = new Set<StreamEvent>();
+  const posts: LogEvent[] = [];
+  const unknown = new Set<LogEvent>();
   const matches = new Map<string, NewMatch>();
-  const verdicts: Array<{ event: StreamEvent; value: string }> = [];
+  const verdicts: Array<{ event: LogEvent; value: string }> = [];
   for (const event of events) {
     let matched = false;
     for (const { upstreamRuleId, tag } of event.rules) {

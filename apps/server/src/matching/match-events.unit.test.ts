@@ -1,11 +1,12 @@
 import { describe, expect, test } from 'vitest';
-import type { MatchedRule, StreamEvent } from '../upstream/item.ts';
+import type { LogEvent } from '../event-log/event-log.ts';
+import type { MatchedRule } from '../upstream/item.ts';
 import { type Holder, matchEvents, slotReferences } from './match-events.ts';
 
 const ours = (slotId: string) => `earshot:here:${slotId}`;
 const rule = (upstreamRuleId: string, tag: string | null = null): MatchedRule => ({ upstreamRuleId, tag });
 
-function event(key: string, rules: readonly MatchedRule[], sourceId = 'x:main'): StreamEvent {
+function event(key: string, rules: readonly MatchedRule[], sourceId = 'x:main'): LogEvent {
   return {
     platform: 'x',
     sourceId,

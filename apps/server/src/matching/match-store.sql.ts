@@ -1,5 +1,5 @@
 import type { Database, Sql } from '../engines/database.ts';
-import type { StreamEvent } from '../upstream/item.ts';
+import type { LogEvent } from '../event-log/event-log.ts';
 import type { Holder, NewMatch, SlotReferences } from './match-events.ts';
 import { daysAheadMax } from './upkeep.ts';
 
@@ -69,7 +69,7 @@ export function createMatchStore(
     },
     /** One transaction; returns how many matches were new, per platform. `settled` are sequences of the log. */
     async write(
-      posts: readonly StreamEvent[],
+      posts: readonly LogEvent[],
       matches: readonly NewMatch[],
       settled: readonly number[],
     ): Promise<Record<string, number>> {
@@ -124,11 +124,7 @@ function toHolder(row: HolderRow): Holder {
  * Also settles them, to save a round trip. In the order of the key, so that two writers with the same events wait for
  * each other instead of deadlocking.
  */
-async function insertPosts(
-  sql: Sql,
-  posts: readonly StreamEvent[],
-  settled: readonly number[],
-): Promise<void> {
+async function insertPosts(sql: Sql, posts: readonly LogEvent[], settled: readonly number[]): Promise<void> {
   await sql.prepared(
     `with settled as (
        insert into settled_batches (last_sequence, sequences)

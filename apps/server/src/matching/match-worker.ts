@@ -1,11 +1,11 @@
 import type { Bells } from '../engines/bells.ts';
 import type { EventConsumer, LoggedEvent } from '../event-log/event-consumer.ts';
+import type { LogEvent } from '../event-log/event-log.ts';
 import { type ParsedRules, unexplainedOperators } from '../language/explain-match.ts';
 import type { Events } from '../observability/events.ts';
 import { createEventLoopYield } from '../runtime/concurrency.ts';
 import { Failure } from '../runtime/failure.ts';
 import type { Worker } from '../runtime/worker.ts';
-import type { StreamEvent } from '../upstream/item.ts';
 import { matchEvents, slotReferences } from './match-events.ts';
 import type { MatchStore } from './match-store.sql.ts';
 
@@ -24,7 +24,7 @@ export interface StoreBatchOptions {
 }
 
 export interface Verdict {
-  readonly event: StreamEvent;
+  readonly event: LogEvent;
   readonly value: string;
 }
 
@@ -64,7 +64,7 @@ async function countUnexplained(
   }
 }
 
-type Readable = LoggedEvent & { readonly event: StreamEvent };
+type Readable = LoggedEvent & { readonly event: LogEvent };
 
 /**
  * Resolve, write in one transaction, then acknowledge. An event that cannot be stored does not block the others: the

@@ -20,9 +20,6 @@ export interface Item {
   readonly via?: 'search';
 }
 
-/** An item that is in the event log. */
-export type StreamEvent = Item;
-
 export interface MatchedRule {
   readonly upstreamRuleId: string;
   /** Only `x` names the tag. */

@@ -47,8 +47,14 @@ export interface Source {
 /** What fills the gaps of a source's stream. */
 export type Repair =
   | { readonly by: 'nothing' }
-  /** The stream itself, which resumes where the event log ends. */
-  | { readonly by: 'replay' }
+  /** The stream itself, which resumes where the event log ends and delivers in the order in which items matched. */
+  | {
+      readonly by: 'replay';
+      /** How long the upstream keeps what it can replay. */
+      readonly keptMs: number;
+      /** When the upstream matched an item; null when it does not say. */
+      readonly matchedAt: (item: Item) => Date | null;
+    }
   /** Asking the platform for what was missed: by recovery where it has that and reaches back, else by searching. */
   | {
       readonly by: 'fetching';

@@ -10,9 +10,3 @@ export const platforms: Readonly<Record<Platform, PlatformDescriptor<UpstreamSet
   x: xPlatform,
   firehose: firehosePlatform,
 };
-
-export function ruleDelaysMs(settings: UpstreamSettings): Readonly<Partial<Record<Platform, number>>> {
-  return Object.fromEntries(
-    Object.entries(platforms).map(([id, platform]) => [id, platform.ruleDelayMs(settings)]),
-  );
-}

@@ -66,6 +66,11 @@ export function readFirehoseUpdate(sourceId: string, upstreamEventId: string, te
   };
 }
 
+export function matchedAt({ payload }: Item): Date | null {
+  const at = Date.parse(String(payload.raw['matched_at']));
+  return Number.isNaN(at) ? null : new Date(at);
+}
+
 /** The same change of a page, seen on two taps or replayed, has the same key. */
 function itemKey({ document }: Update): string {
   const content = [

@@ -2,7 +2,7 @@ import { languages } from '@earshot/query';
 import { createUpstreamClient } from '../client.ts';
 import type { PlatformDescriptor } from '../platform.ts';
 import { atPace, type Protocol, usualProtocol } from '../protocol.ts';
-import { readFirehoseUpdate, withoutPageText } from './item.ts';
+import { matchedAt, readFirehoseUpdate, withoutPageText } from './item.ts';
 import { createFirehoseRules } from './rules.ts';
 import { createFirehoseStream } from './stream.ts';
 
@@ -42,7 +42,8 @@ export const firehosePlatform: PlatformDescriptor<FirehoseSettings> = {
         stream: createFirehoseStream(client),
         protocol: atPace(firehoseProtocol, pace),
         endStaleConnections: null,
-        repair: { by: 'replay' },
+        // Firehose keeps what matched for about a day; an hour less is safe to rely on.
+        repair: { by: 'replay', keptMs: 23 * 3_600_000, matchedAt },
       };
     }),
 };
