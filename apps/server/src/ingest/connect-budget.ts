@@ -1,6 +1,6 @@
 import type { Lease } from '../engines/leases.ts';
 import { pause } from '../runtime/pause.ts';
-import { type CallLimit, roomAt, type SpentCalls, spend, waitMsAt } from '../slots/call-budget.ts';
+import { type CallLimit, roomAt, type SpentCalls, spend, waitMsAt } from '../upstream/call-budget.ts';
 import type { ConnectorStore } from './connector-store.ts';
 
 /** The attempts to connect that a source has left, whatever its stream does: a storm of cuts cannot use up more. */

@@ -1,6 +1,6 @@
 import type { Platform } from '@earshot/contract';
 import { describe, expect, test } from 'vitest';
-import { type SpentCalls, spend } from '../slots/call-budget.ts';
+import { type SpentCalls, spend } from '../upstream/call-budget.ts';
 import { firehoseProtocol } from '../upstream/firehose/protocol.ts';
 import type { StreamEnding } from '../upstream/stream-ending.ts';
 import { xProtocol } from '../upstream/x/protocol.ts';

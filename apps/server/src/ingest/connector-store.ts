@@ -1,5 +1,5 @@
 import type { Lease } from '../engines/leases.ts';
-import type { CallLimit } from '../slots/call-budget.ts';
+import type { CallLimit } from '../upstream/call-budget.ts';
 import type { EndingKind } from '../upstream/stream-ending.ts';
 import type { SourceState } from './connector.ts';
 

@@ -1,4 +1,4 @@
-import type { CallLimit } from '../slots/call-budget.ts';
+import type { CallLimit } from '../upstream/call-budget.ts';
 import type { EndingKind, StreamEnding } from '../upstream/stream-ending.ts';
 
 /** What people see of a source: is it listening, and if not, what keeps it. */

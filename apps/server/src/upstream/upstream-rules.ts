@@ -1,4 +1,4 @@
-import type { CallLimit } from '../slots/call-budget.ts';
+import type { CallLimit } from './call-budget.ts';
 
 /** The rule set of one source, as its registrar needs it. */
 export interface UpstreamRules {
