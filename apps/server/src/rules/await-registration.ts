@@ -16,13 +16,23 @@ export const answerWithinMs = confirmWithinMs + liveWithinMs + undoneWithinMs;
 /** Reads the slots that somebody waits for. */
 type Look = () => Promise<HeldSlot[]>;
 
-export async function awaitRegistration(look: Look, outcomes: BellListener): Promise<HeldSlot[]> {
+/** Whether the upstreams have nothing to do for these slots. */
+export function areRegistered(slots: readonly HeldSlot[]): boolean {
+  return slots.every(({ state }) => state === 'registered');
+}
+
+/** `seen` is what was read last. */
+export async function awaitRegistration(
+  seen: HeldSlot[],
+  look: Look,
+  outcomes: BellListener,
+): Promise<HeldSlot[]> {
   const settled = (slots: readonly HeldSlot[]) =>
-    slots.every(({ state }) => state === 'registered') || slots.some(({ state }) => state === 'failed');
+    areRegistered(slots) || slots.some(({ state }) => state === 'failed');
+  if (areRegistered(seen)) return seen;
   return await awaitSlots(look, settled, { outcomes, withinMs: confirmWithinMs });
 }
 
-/** `seen` is what was read last; mostly it is enough. */
 export async function awaitLive(
   seen: readonly HeldSlot[],
   look: Look,

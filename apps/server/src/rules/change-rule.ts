@@ -6,7 +6,7 @@ import type { Database } from '../engines/database.ts';
 import type { Events } from '../observability/events.ts';
 import type { Checkpoint } from '../runtime/checkpoint.ts';
 import { Failure } from '../runtime/failure.ts';
-import { awaitGone, awaitLive, awaitRegistration, failureOf } from './await-registration.ts';
+import { areRegistered, awaitGone, awaitLive, awaitRegistration, failureOf } from './await-registration.ts';
 import { changeUnderWay, noSuchRule, placementRefusal } from './refusals.ts';
 import { applyChange, type ChangeOutcome, undoChange } from './rule-changes.sql.ts';
 import type { RuleStore } from './rule-store.sql.ts';
@@ -68,9 +68,10 @@ async function carryOut(
 ): Promise<Rule> {
   const { accountId, ruleId, change, outcomes } = begun;
   checkpoint('change.written');
-  bells.ring('slots');
   const look = () => store.slotStates(ruleId, change.version);
-  const slots = await awaitRegistration(look, outcomes);
+  const seen = await look();
+  if (!areRegistered(seen)) bells.ring('slots');
+  const slots = await awaitRegistration(seen, look, outcomes);
   const failure = failureOf(slots, 'the rule stays as it was');
   if (failure) {
     events.ruleChangeRefused({ ruleId, accountId, reason: failure.code });

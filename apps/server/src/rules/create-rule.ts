@@ -8,7 +8,7 @@ import type { Checkpoint } from '../runtime/checkpoint.ts';
 import { Failure } from '../runtime/failure.ts';
 import { newId } from '../runtime/ids.ts';
 import type { HeldSlot } from '../slots/slot-holding.sql.ts';
-import { awaitGone, awaitLive, awaitRegistration, failureOf } from './await-registration.ts';
+import { areRegistered, awaitGone, awaitLive, awaitRegistration, failureOf } from './await-registration.ts';
 import {
   assertExamplesHold,
   assertPlanAllows,
@@ -35,7 +35,7 @@ type Answer = AnswerOf<'CreateRule'>;
 /**
  * The rule is on all its platforms, or the call fails and nothing remains. Rows are written first; the registrars of
  * the sources register the slots; here we wait for their outcome. If this process dies, the rule stays `creating` and
- * upkeep.ts undoes it. When every slot is registered already, the first look at them ends the wait.
+ * upkeep.ts undoes it. When every slot is registered already, the registrars are not woken.
  */
 export function createRule(options: CreateRuleOptions): Handler<'CreateRule'> {
   const { store, plans, checkpoint, events } = options;
@@ -94,10 +94,11 @@ async function carryOut(
   const { id: ruleId, accountId } = rule;
   checkpoint('create.written');
   using outcomes = bells.listen('slot_outcomes');
-  bells.ring('slots');
-  checkpoint('create.announced');
   const look = () => store.slotStates(ruleId);
-  const slots = await awaitRegistration(look, outcomes);
+  const seen = await look();
+  if (!areRegistered(seen)) bells.ring('slots');
+  checkpoint('create.announced');
+  const slots = await awaitRegistration(seen, look, outcomes);
   const failure = failureOf(slots);
   if (failure) {
     events.ruleRefused({ ruleId, accountId, reason: failure.code });
