@@ -127,7 +127,7 @@ describe('the schema knows the states of the written life, and no other', () => 
       `select pg_get_constraintdef(oid) as text from pg_constraint
        where conrelid = 'slots'::regclass and conname = 'slots_state_check'`,
     );
-    expect(statesIn(check?.text ?? '').toSorted()).toEqual(states.toSorted());
+    expect(new Set(statesIn(check?.text ?? ''))).toEqual(new Set<string>(states));
   });
 
   test('in the triggers', async () => {
