@@ -216,7 +216,7 @@ export const settings = {
     variable: 'EARSHOT_X_RULE_DELAY_MS',
     schema: z.coerce.number().int().min(0).max(600_000).default(20_000),
     about:
-      'How long X needs to heed a new rule: the coverage of a rule begins that much after its registration.',
+      'How long X needs to heed a new rule: the coverage of a rule begins that much after its registration, and a rule that moves to another source stays on its former one for that long.',
   },
   xPlan: {
     variable: 'EARSHOT_X_PLAN',

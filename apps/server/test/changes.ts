@@ -1,5 +1,10 @@
 import type { AnswerOf } from '@earshot/contract';
 import type { Change, Claim } from '../src/accounts/change.ts';
+import type { Database } from '../src/engines/database.ts';
+import { pause } from '../src/rules/pause-rule.ts';
+import { beginResume } from '../src/rules/resume-rule.ts';
+import { applyChange, type BegunChange, type RuleUpdate, undoChange } from '../src/rules/rule-changes.sql.ts';
+import { beginUpdate } from '../src/rules/update-rule.ts';
 
 export function changeBy(accountId: string, claim: Claim | null = null, operation = 'CreateRule'): Change {
   return { accountId, actor: 'key_1', operation, requestId: 'req_1', claim };
@@ -7,4 +12,15 @@ export function changeBy(accountId: string, claim: Claim | null = null, operatio
 
 export function created(ruleId: string): AnswerOf<'CreateRule'> {
   return { rule_id: ruleId, platforms: {} };
+}
+
+/** The steps of a rule's changes, without the waiting between them. */
+export function changesOf(database: Database) {
+  return {
+    beginUpdate: (update: RuleUpdate, change: Change) => beginUpdate(database, update, change),
+    beginResume: (resume: Parameters<typeof beginResume>[1]) => beginResume(database, resume),
+    apply: (begun: BegunChange, change: Change) => applyChange(database, begun, change),
+    undo: (ruleId: string) => database.transaction((sql) => undoChange(sql, ruleId)),
+    pause: (ruleId: string, change: Change) => pause(database, ruleId, change),
+  };
 }

@@ -1,7 +1,7 @@
 import { eventually, type Template } from '@earshot/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createLeaseStore } from '../src/engines/leases.ts';
-import { createRegistrarStore } from '../src/slots/registrar-store.sql.ts';
+import { createRegistrarStore } from '../src/slots/registrar.sql.ts';
 import { createGate, slotRows, startRegistrar } from './registrar-support.ts';
 import { createMigratedTemplate } from './support.ts';
 import { beginRule, openUpstreamWorld, rulesOf, type UpstreamWorld } from './upstream-world.ts';
@@ -119,7 +119,7 @@ describe('somebody takes a slot', () => {
     if (!lease) throw new Error('somebody else holds the lease');
     const [slot] = await slotRows(world);
     await world.rules.abandon(first.ruleId);
-    await createRegistrarStore(world.database).recordRegistered(lease, [
+    await createRegistrarStore(world.database, { ruleDelayMs: 20_000 }).recordRegistered(lease, [
       { slotId: slot?.id ?? '', upstreamRuleId: '7', foreignRule: false },
     ]);
     await beginRule(world.rules, { x: 'word' });

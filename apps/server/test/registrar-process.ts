@@ -3,9 +3,8 @@ import type { Database } from '../src/engines/database.ts';
 import { createLeaseStore, type Lease, LeaseLost, type LeaseStore } from '../src/engines/leases.ts';
 import { readInstallation } from '../src/engines/migrate.ts';
 import { pause } from '../src/runtime/worker.ts';
-import { createRegistrarStore } from '../src/slots/registrar-store.sql.ts';
+import { createRegistrarStore, type RegistrarStore } from '../src/slots/registrar.sql.ts';
 import { createRegistrarWorker } from '../src/slots/registrar-worker.ts';
-import type { RegistrarStore } from '../src/slots/slot-store.ts';
 import { createUpstreamClient } from '../src/upstream/client.ts';
 import { createLocalBells } from './local-bells.ts';
 import { openTestDatabase, silentEvents, silentLog } from './support.ts';
@@ -20,7 +19,7 @@ const leaseTtlMs = Number(ttlMs);
 
 await using database = openTestDatabase(databaseUrl);
 await using client = createUpstreamClient({ baseUrl: sandboxUrl, token: defaultTapToken, name: 'tap' });
-const store = createRegistrarStore(database);
+const store = createRegistrarStore(database, { ruleDelayMs: 20_000 });
 const worker = createRegistrarWorker({
   sourceId: 'firehose:main',
   platform: 'firehose',

@@ -1,6 +1,6 @@
 import type { Platform } from '@earshot/contract';
 import { createLeaseStore } from '../src/engines/leases.ts';
-import { createRegistrarStore } from '../src/slots/registrar-store.sql.ts';
+import { createRegistrarStore } from '../src/slots/registrar.sql.ts';
 import { createRegistrarWorker, type RegistrarOptions } from '../src/slots/registrar-worker.ts';
 import type { SlotState } from '../src/slots/slot.ts';
 import { silentEvents, silentLog } from './support.ts';
@@ -18,7 +18,7 @@ export function startRegistrar(
       platform,
       installation: world.installation,
       upstream: rulesOf(platform, world.client(platform)),
-      store: createRegistrarStore(world.database),
+      store: createRegistrarStore(world.database, { ruleDelayMs: 20_000 }),
       bells: world.bells,
       leases: createLeaseStore(world.database),
       node: 'node-1',

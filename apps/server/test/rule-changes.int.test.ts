@@ -3,13 +3,11 @@ import { eventually, type Template } from '@earshot/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createSourceStore } from '../src/ingest/source-store.sql.ts';
 import { createMatchStore } from '../src/matching/match-store.sql.ts';
-import { createRuleChangeStore } from '../src/rules/rule-change-store.sql.ts';
-import type { RuleUpdate } from '../src/rules/rule-change-store.ts';
+import type { RuleUpdate } from '../src/rules/rule-changes.sql.ts';
 import { createRuleStore } from '../src/rules/rule-store.sql.ts';
-import { createRuleUpkeep } from '../src/rules/rule-upkeep.sql.ts';
-import { releaseOldSlots } from '../src/rules/upkeep.ts';
+import { createRuleUpkeep, releaseOldSlots } from '../src/rules/upkeep.ts';
 import { every } from '../src/runtime/worker.ts';
-import { changeBy, created } from './changes.ts';
+import { changeBy, changesOf, created } from './changes.ts';
 import { createLocalBells } from './local-bells.ts';
 import { createMigratedTemplate, openTestDatabase } from './support.ts';
 import { beginRule, runWorker } from './upstream-world.ts';
@@ -33,7 +31,7 @@ async function openRules() {
     { id: 'firehose:main', platform: 'firehose', capacity: 1_000 },
   ]);
   const store = createRuleStore(database);
-  const changes = createRuleChangeStore(database);
+  const changes = changesOf(database);
   const all = stack.move();
   const register = () =>
     database.run(

@@ -4,9 +4,8 @@ import type { Database } from '../src/engines/database.ts';
 import { createLeaseStore, type Lease } from '../src/engines/leases.ts';
 import { createSourceStore } from '../src/ingest/source-store.sql.ts';
 import { createRuleStore } from '../src/rules/rule-store.sql.ts';
-import { createRegistrarStore } from '../src/slots/registrar-store.sql.ts';
-import type { SlotEvent, SlotState } from '../src/slots/slot.ts';
-import { expectedLife } from './slot-life.ts';
+import { createRegistrarStore } from '../src/slots/registrar.sql.ts';
+import { type SlotEvent, type SlotState, slotLife } from '../src/slots/slot.ts';
 import { createMigratedTemplate, openTestDatabase } from './support.ts';
 import { beginRule } from './upstream-world.ts';
 
@@ -64,7 +63,7 @@ async function putSlot(state: SlotState, { held, known }: { held: boolean; known
 }
 
 const rules = () => createRuleStore(database);
-const registrar = () => createRegistrarStore(database);
+const registrar = () => createRegistrarStore(database, { ruleDelayMs: 20_000 });
 
 /** How each event reaches the database. */
 const happen: Record<SlotEvent, { held: boolean; known: boolean; run: () => Promise<unknown> }> = {
@@ -101,10 +100,13 @@ const happen: Record<SlotEvent, { held: boolean; known: boolean; run: () => Prom
   },
 };
 
-const cells = Object.entries(expectedLife).flatMap(([state, events]) =>
-  Object.entries(events).map(
-    ([event, after]) => [state as SlotState, event as SlotEvent, after ?? 'gone'] as const,
-  ),
+const states = Object.keys(slotLife) as SlotState[];
+const events = Object.keys(happen) as SlotEvent[];
+const cells = states.flatMap((state) =>
+  events.map((event) => {
+    const next = slotLife[state][event];
+    return [state, event, next === undefined ? state : (next ?? 'gone')] as const;
+  }),
 );
 
 describe('the database follows the written life of a slot', () => {
@@ -114,5 +116,26 @@ describe('the database follows the written life of a slot', () => {
     await run();
     const row = await database.one<{ state: SlotState }>('select state from slots where id = $1', [slotId]);
     expect(row?.state ?? 'gone').toBe(after);
+  });
+});
+
+describe('the schema knows the states of the written life, and no other', () => {
+  const statesIn = (text: string) => [...text.matchAll(/'([a-z]+)'/g)].map(([, state]) => state);
+
+  test('in the constraint of the column', async () => {
+    const check = await database.one<{ text: string }>(
+      `select pg_get_constraintdef(oid) as text from pg_constraint
+       where conrelid = 'slots'::regclass and conname = 'slots_state_check'`,
+    );
+    expect(new Set(statesIn(check?.text ?? ''))).toEqual(new Set<string>(states));
+  });
+
+  test('in the triggers', async () => {
+    const functions = await database.many<{ text: string }>(
+      `select pg_get_functiondef(tgfoid) as text from pg_trigger where tgrelid = 'slots'::regclass and not tgisinternal`,
+    );
+    const compared = functions.flatMap(({ text }) => [...text.matchAll(/\.state (?:=|<>) '([a-z]+)'/g)]);
+    expect(compared).not.toEqual([]);
+    for (const [, state] of compared) expect(states).toContain(state);
   });
 });

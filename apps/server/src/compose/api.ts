@@ -27,7 +27,6 @@ import { getRule } from '../rules/get-rule.ts';
 import { listRules } from '../rules/list-rules.ts';
 import { pauseRule } from '../rules/pause-rule.ts';
 import { resumeRule } from '../rules/resume-rule.ts';
-import { createRuleChangeStore } from '../rules/rule-change-store.sql.ts';
 import { createRuleStore } from '../rules/rule-store.sql.ts';
 import { updateRule } from '../rules/update-rule.ts';
 import { validateRule } from '../rules/validate-rule.ts';
@@ -92,7 +91,7 @@ function handlersOf(
   const matches = createMatchReader(database);
   const keys = createKeyStore(database);
   const webhooks = createWebhookStore(database);
-  const forRules = { ...shared, store: rules, changes: createRuleChangeStore(database), plans, contact };
+  const forRules = { ...shared, store: rules, plans, contact };
   const forReaders = {
     following: createFollowing({ tail, reader: matches, parsedRules }),
     rules,

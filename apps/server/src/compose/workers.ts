@@ -22,10 +22,9 @@ import { createMatchWorker, storeBatch } from '../matching/match-worker.ts';
 import { keepPartitionsAhead, purgeDeletedRules, removeExpiredDays } from '../matching/upkeep.ts';
 import { createMatchReader } from '../readers/match-reader.sql.ts';
 import { createRuleStore } from '../rules/rule-store.sql.ts';
-import { createRuleUpkeep } from '../rules/rule-upkeep.sql.ts';
-import { releaseOldSlots, undoAbandonedCreations, upkeepRules } from '../rules/upkeep.ts';
+import { createRuleUpkeep, releaseOldSlots, undoAbandonedCreations, upkeepRules } from '../rules/upkeep.ts';
 import { every, type Worker } from '../runtime/worker.ts';
-import { createRegistrarStore } from '../slots/registrar-store.sql.ts';
+import { createRegistrarStore } from '../slots/registrar.sql.ts';
 import { createRegistrarWorker } from '../slots/registrar-worker.ts';
 import type { Source } from '../upstream/platform.ts';
 import { createDeliverBatch } from '../webhooks/deliver-batch.ts';
@@ -69,7 +68,7 @@ function ruleWorkers(shared: Shared): Worker[] {
 
 /** Each source has one registrar and one listener in the whole installation: the lease sees to it. */
 function sourceWorkers(shared: Shared, source: Source): Worker[] {
-  const { database, nats } = shared;
+  const { config, database, nats } = shared;
   const common = {
     ...shared,
     ...leasesOf(shared),
@@ -78,7 +77,11 @@ function sourceWorkers(shared: Shared, source: Source): Worker[] {
     platform: source.platform,
   };
   return [
-    createRegistrarWorker({ ...common, upstream: source.rules, store: createRegistrarStore(database) }),
+    createRegistrarWorker({
+      ...common,
+      upstream: source.rules,
+      store: createRegistrarStore(database, { ruleDelayMs: config.xRuleDelayMs }),
+    }),
     createIngestWorker({
       ...common,
       upstream: source.stream,

@@ -1,7 +1,7 @@
 import type { AnswerOf, RequestOf } from '@earshot/contract';
 import type { Handler } from '../accounts/call.ts';
-import { noSuchRule } from '../rules/no-such-rule.ts';
-import type { RuleStore } from '../rules/rule-store.ts';
+import { noSuchRule } from '../rules/refusals.ts';
+import type { RuleStore } from '../rules/rule-store.sql.ts';
 import type { CoverageStore } from './coverage-store.sql.ts';
 import { coverageOf, type PlatformCoverage } from './ledger.ts';
 import { completeThroughOf, isoOrNull } from './read-coverage.ts';

@@ -1,25 +1,38 @@
 import type { Platform, Violation } from '@earshot/contract';
 import type { BellListener } from '../engines/bells.ts';
 import { Failure } from '../runtime/failure.ts';
-import type { HeldSlot, RuleStore } from './rule-store.ts';
+import type { HeldSlot } from '../slots/slot-holding.sql.ts';
+import type { RuleStore } from './rule-store.sql.ts';
 
 /** How long the upstreams may take to confirm. */
 const confirmWithinMs = 15_000;
-/** A first rule opens its stream: wait a moment, so that what happens after the answer is heard. */
+/** The first rule of a source opens its stream: wait a moment, so that what happens after the answer is heard. */
 const liveWithinMs = 3_000;
 const undoneWithinMs = 5_000;
 const lookAgainMs = 500;
+/** A creation or change waits no longer than this in total. */
+export const answerWithinMs = confirmWithinMs + liveWithinMs + undoneWithinMs;
 
-/** Looks at the slots that somebody waits for. */
+/** Reads the slots that somebody waits for. */
 type Look = () => Promise<HeldSlot[]>;
 
-export async function awaitRegistration(look: Look, outcomes: BellListener): Promise<HeldSlot[]> {
+/** Whether the upstreams have nothing to do for these slots. */
+export function areRegistered(slots: readonly HeldSlot[]): boolean {
+  return slots.every(({ state }) => state === 'registered');
+}
+
+/** `seen` is what was read last. */
+export async function awaitRegistration(
+  seen: HeldSlot[],
+  look: Look,
+  outcomes: BellListener,
+): Promise<HeldSlot[]> {
   const settled = (slots: readonly HeldSlot[]) =>
-    slots.every(({ state }) => state === 'registered') || slots.some(({ state }) => state === 'failed');
+    areRegistered(slots) || slots.some(({ state }) => state === 'failed');
+  if (areRegistered(seen)) return seen;
   return await awaitSlots(look, settled, { outcomes, withinMs: confirmWithinMs });
 }
 
-/** `seen` is what the last look showed: mostly it is enough. */
 export async function awaitLive(
   seen: readonly HeldSlot[],
   look: Look,
@@ -30,7 +43,7 @@ export async function awaitLive(
   return await awaitSlots(look, allLive, { outcomes, withinMs: liveWithinMs });
 }
 
-/** After a refusal: until what was registered on another platform is gone, within reason. */
+/** After a refusal: waits a limited time until what was registered on another platform is removed. */
 export async function awaitGone(
   store: Pick<RuleStore, 'stillReleasing'>,
   slotIds: readonly string[],
@@ -43,7 +56,7 @@ export async function awaitGone(
   );
 }
 
-/** Looks until `done` says yes or the time is up, and returns what it saw last. */
+/** Reads until `done` says yes or the time is up, and returns what it read last. */
 async function awaitSlots<Seen>(
   look: () => Promise<Seen>,
   done: (seen: Seen) => boolean,

@@ -1,21 +1,23 @@
-import type { Platform, RequestOf, Violation, WireDiagnostic } from '@earshot/contract';
+import type { Platform, RequestOf, RuleExamples, Violation, WireDiagnostic } from '@earshot/contract';
+import { type JudgedExample, judgeExamples } from '@earshot/query';
 import type { Principal } from '../accounts/call.ts';
 import type { Plan } from '../accounts/plans.ts';
-import { checkValue, toViolation } from '../language/rule-language.ts';
+import { checkValue, toViolation, toWireSpan } from '../language/rule-language.ts';
 import { Failure } from '../runtime/failure.ts';
-import type { NewRuleValue } from './rule-store.ts';
+import type { RuleValue } from '../slots/slot-holding.sql.ts';
+import { platforms as platformTraits } from '../upstream/platforms.ts';
 
 export interface CheckedRule {
-  readonly values: NewRuleValue[];
+  readonly values: RuleValue[];
   readonly warnings: ReadonlyMap<Platform, WireDiagnostic[]>;
 }
 
-/** Throws with every error of every value, so that a rule is mended in one go. */
+/** Throws with every error of every value, so that the caller can correct all of them at once. */
 export function checkRule({
   platforms,
   overrides,
 }: Pick<RequestOf<'CreateRule'>, 'platforms' | 'overrides'>): CheckedRule {
-  const values: NewRuleValue[] = [];
+  const values: RuleValue[] = [];
   const warnings = new Map<Platform, WireDiagnostic[]>();
   const violations: Violation[] = [];
   for (const platform of platforms) {
@@ -35,11 +37,12 @@ export function checkRule({
   return { values, warnings };
 }
 
-/** Regular rules need a paid plan. */
 export function assertPlanAllows(principal: Principal, plan: Plan, platforms: readonly Platform[]): void {
-  if (plan.paid || !platforms.includes('firehose')) return;
-  throw new Failure('permission_denied', 'Rules on "firehose" need a paid plan.', {
-    details: { plan: principal.plan, platform: 'firehose' },
+  if (plan.paid) return;
+  const platform = platforms.find((one) => platformTraits[one].needsPaidPlan);
+  if (platform === undefined) return;
+  throw new Failure('permission_denied', `Rules on "${platform}" need a paid plan.`, {
+    details: { plan: principal.plan, platform },
   });
 }
 
@@ -52,4 +55,66 @@ export function checkExpiry(expiresAt: string | null | undefined): Date | null |
   throw new Failure('invalid_argument', `expires_at: ${message}`, {
     details: { violations: [{ field: 'expires_at', code: 'invalid_value', message }] },
   });
+}
+
+export interface CheckedExamples {
+  readonly violations: readonly Violation[];
+  readonly failing: ReadonlySet<Platform>;
+  /** Of examples that do not say enough to decide whether the value matches them. */
+  readonly warnings: ReadonlyMap<Platform, readonly WireDiagnostic[]>;
+}
+
+type Overrides = Readonly<Partial<Record<Platform, string | undefined>>>;
+
+/** The spans of violations and warnings refer to the platform's value. */
+export function checkExamples(
+  overrides: Overrides,
+  examples: RuleExamples,
+  invalid?: ReadonlySet<Platform>,
+): CheckedExamples {
+  const judged = judgeExamples(overrides, examples, invalid);
+  const failing = judged.filter(({ outcome }) => outcome === 'fails' || outcome === 'misplaced');
+  return {
+    violations: failing.map(exampleViolation),
+    failing: new Set(failing.map(({ platform }) => platform)),
+    warnings: warningsOf(judged.filter(({ outcome }) => outcome === 'undecided')),
+  };
+}
+
+/** Throws with every example that fails. */
+export function assertExamplesHold({ violations }: CheckedExamples): void {
+  const [first] = violations;
+  if (first)
+    throw new Failure('invalid_argument', `${first.field}: ${first.message}`, {
+      details: { violations: [...violations] },
+    });
+}
+
+function exampleViolation(judged: JudgedExample): Violation {
+  return {
+    field: fieldOf(judged),
+    code: judged.outcome === 'misplaced' ? 'invalid_value' : 'example_failed',
+    message: judged.message,
+    ...(judged.clause && { span: toWireSpan(judged.clause) }),
+  };
+}
+
+function warningsOf(undecided: readonly JudgedExample[]): Map<Platform, WireDiagnostic[]> {
+  const warnings = new Map<Platform, WireDiagnostic[]>();
+  for (const judged of undecided) {
+    const all = warnings.get(judged.platform) ?? [];
+    warnings.set(judged.platform, all);
+    all.push({
+      severity: 'warning',
+      code: 'example_undecided',
+      message: `${fieldOf(judged)}: ${judged.message}`,
+      span: toWireSpan(judged.clause ?? [0, 0]),
+      fixes: [],
+    });
+  }
+  return warnings;
+}
+
+function fieldOf({ expectation, index }: JudgedExample): string {
+  return `examples.${expectation}.${index}`;
 }

@@ -7,11 +7,18 @@ import type { Events } from '../observability/events.ts';
 import type { Checkpoint } from '../runtime/checkpoint.ts';
 import { Failure } from '../runtime/failure.ts';
 import { newId } from '../runtime/ids.ts';
-import { awaitGone, awaitLive, awaitRegistration, failureOf } from './await-registration.ts';
-import { assertExamplesHold, checkExamples } from './check-examples.ts';
-import { assertPlanAllows, type CheckedRule, checkExpiry, checkRule } from './check-rule.ts';
-import { placementRefusal } from './placement-refusal.ts';
-import type { HeldSlot, NewRule, RuleStore, WhenRegistered } from './rule-store.ts';
+import type { HeldSlot } from '../slots/slot-holding.sql.ts';
+import { areRegistered, awaitGone, awaitLive, awaitRegistration, failureOf } from './await-registration.ts';
+import {
+  assertExamplesHold,
+  assertPlanAllows,
+  type CheckedRule,
+  checkExamples,
+  checkExpiry,
+  checkRule,
+} from './check-rule.ts';
+import { placementRefusal } from './refusals.ts';
+import type { NewRule, RuleStore } from './rule-store.sql.ts';
 
 export interface CreateRuleOptions {
   readonly store: RuleStore;
@@ -26,9 +33,9 @@ type Request = RequestOf<'CreateRule'>;
 type Answer = AnswerOf<'CreateRule'>;
 
 /**
- * The rule is on all its platforms, or the call fails and nothing remains. Rows are written first; the
- * registrars of the sources do the upstream's part; here we wait for their outcome. If this process dies, the
- * rule stays `creating` and is undone by whoever finds it (see undo-abandoned-worker.ts).
+ * The rule is on all its platforms, or the call fails and nothing remains. Rows are written first; the registrars of
+ * the sources register the slots; here we wait for their outcome. If this process dies, the rule stays `creating` and
+ * upkeep.ts undoes it. When every slot is registered already, the registrars are not woken.
  */
 export function createRule(options: CreateRuleOptions): Handler<'CreateRule'> {
   const { store, plans, checkpoint, events } = options;
@@ -50,23 +57,18 @@ export function createRule(options: CreateRuleOptions): Handler<'CreateRule'> {
       premiumRulesMax: plan.premiumRulesMax,
       values,
     };
-    const answer: WhenRegistered['answer'] = (slots, equivalentRuleId) =>
-      withEquivalent(
-        { rule_id: rule.id, platforms: platformResults(slots, warnings) },
-        equivalentRuleId,
-        values,
-      );
     checkpoint('create.begin');
-    const outcome = await store.begin(rule, { change, answer });
-    if (outcome.kind !== 'begun' && outcome.kind !== 'created')
-      throw placementRefusal(outcome, plan.premiumRulesMax, options.contact);
-    const created =
-      outcome.kind === 'created'
-        ? outcome.answer
-        : await carryOut(options, rule, {
-            change,
-            answer: (slots) => answer(slots, outcome.equivalentRuleId),
-          });
+    const outcome = await store.begin(rule);
+    if (outcome.kind !== 'begun') throw placementRefusal(outcome, plan.premiumRulesMax, options.contact);
+    const created = await carryOut(options, rule, {
+      change,
+      answer: (slots) =>
+        withEquivalent(
+          { rule_id: rule.id, platforms: platformResults(slots, warnings) },
+          outcome.equivalentRuleId,
+          values,
+        ),
+    });
     checkpoint('create.activated');
     const ms = Math.round(performance.now() - startedAt);
     events.ruleCreated({ ruleId: rule.id, accountId: rule.accountId, ms });
@@ -74,7 +76,7 @@ export function createRule(options: CreateRuleOptions): Handler<'CreateRule'> {
   };
 }
 
-/** Throws when an example fails; one that is not decided is only told. */
+/** Throws when an example fails; one that cannot be decided is only a warning. */
 function addExampleWarnings(warnings: CheckedRule['warnings'], { overrides, examples }: Request): void {
   if (!examples) return;
   const checked = checkExamples(overrides, examples);
@@ -92,10 +94,11 @@ async function carryOut(
   const { id: ruleId, accountId } = rule;
   checkpoint('create.written');
   using outcomes = bells.listen('slot_outcomes');
-  bells.ring('slots');
-  checkpoint('create.announced');
   const look = () => store.slotStates(ruleId);
-  const slots = await awaitRegistration(look, outcomes);
+  const seen = await look();
+  if (!areRegistered(seen)) bells.ring('slots');
+  checkpoint('create.announced');
+  const slots = await awaitRegistration(seen, look, outcomes);
   const failure = failureOf(slots);
   if (failure) {
     events.ruleRefused({ ruleId, accountId, reason: failure.code });
@@ -103,11 +106,11 @@ async function carryOut(
     throw failure;
   }
   checkpoint('create.registered');
-  // The answer is whole before the rule becomes active, because it is stored in the same transaction.
-  const whole = answer(await awaitLive(slots, look, outcomes));
-  if (!(await store.activate(change, whole)))
+  // The answer is complete before the rule becomes active, because it is stored in the same transaction.
+  const complete = answer(await awaitLive(slots, look, outcomes));
+  if (!(await store.activate(change, complete)))
     throw new Failure('aborted', 'The creation took too long: try again.');
-  return whole;
+  return complete;
 }
 
 async function undo({ store, bells, checkpoint }: CreateRuleOptions, ruleId: string, outcomes: BellListener) {

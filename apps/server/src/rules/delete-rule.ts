@@ -2,8 +2,8 @@ import type { Handler } from '../accounts/call.ts';
 import type { Bells } from '../engines/bells.ts';
 import type { Events } from '../observability/events.ts';
 import type { Checkpoint } from '../runtime/checkpoint.ts';
-import { noSuchRule } from './no-such-rule.ts';
-import type { RuleStore } from './rule-store.ts';
+import { noSuchRule } from './refusals.ts';
+import type { RuleStore } from './rule-store.sql.ts';
 
 export interface DeleteRuleOptions {
   readonly store: Pick<RuleStore, 'delete'>;
@@ -12,7 +12,7 @@ export interface DeleteRuleOptions {
   readonly events: Events;
 }
 
-/** The rule and its matches are gone for the caller at once; the registrars clean the upstreams. */
+/** The caller sees neither the rule nor its matches from now on; the registrars remove its upstream rules. */
 export function deleteRule({ store, bells, checkpoint, events }: DeleteRuleOptions): Handler<'DeleteRule'> {
   return async ({ request, change }) => {
     checkpoint('delete.begin');

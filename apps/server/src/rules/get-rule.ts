@@ -1,7 +1,18 @@
+import type { Rule } from '@earshot/contract';
 import type { Handler } from '../accounts/call.ts';
-import { readRule } from './change-rule.ts';
-import type { RuleStore } from './rule-store.ts';
+import { noSuchRule } from './refusals.ts';
+import type { RuleStore } from './rule-store.sql.ts';
 
 export function getRule(store: Pick<RuleStore, 'get'>): Handler<'GetRule'> {
   return ({ principal: { accountId }, request }) => readRule(store, { accountId, ruleId: request.rule_id });
+}
+
+/** Throws when the account has no such rule. */
+export async function readRule(
+  store: Pick<RuleStore, 'get'>,
+  { accountId, ruleId }: { accountId: string; ruleId: string },
+): Promise<Rule> {
+  const rule = await store.get(accountId, ruleId);
+  if (!rule) throw noSuchRule();
+  return rule;
 }

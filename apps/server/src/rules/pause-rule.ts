@@ -1,25 +1,27 @@
+import type { Rule } from '@earshot/contract';
 import type { Handler } from '../accounts/call.ts';
+import type { Change } from '../accounts/change.ts';
 import type { Bells } from '../engines/bells.ts';
+import type { Database } from '../engines/database.ts';
 import type { Events } from '../observability/events.ts';
 import type { Checkpoint } from '../runtime/checkpoint.ts';
 import { Failure } from '../runtime/failure.ts';
-import { changeUnderWay } from './change-rule.ts';
-import { noSuchRule } from './no-such-rule.ts';
-import type { RuleChangeStore } from './rule-change-store.ts';
+import { changeUnderWay, noSuchRule } from './refusals.ts';
+import { lockRule, pauseLocked } from './rule-changes.sql.ts';
 
 export interface PauseRuleOptions {
-  readonly changes: Pick<RuleChangeStore, 'pause'>;
+  readonly database: Database;
   readonly bells: Bells;
   readonly checkpoint: Checkpoint;
   readonly events: Events;
 }
 
-/** Nothing new is matched from here on; what was matched stays listed. The registrars clean the upstreams. */
-export function pauseRule({ changes, bells, checkpoint, events }: PauseRuleOptions): Handler<'PauseRule'> {
+/** Nothing new is matched from now on; what was matched stays listed. The registrars remove the upstream rules. */
+export function pauseRule({ database, bells, checkpoint, events }: PauseRuleOptions): Handler<'PauseRule'> {
   return async ({ request, change }) => {
     const { accountId } = change;
     const ruleId = request.rule_id;
-    const outcome = await changes.pause(ruleId, change);
+    const outcome = await pause(database, ruleId, change);
     switch (outcome.kind) {
       case 'paused':
         break;
@@ -38,4 +40,19 @@ export function pauseRule({ changes, bells, checkpoint, events }: PauseRuleOptio
     events.ruleChanged({ ruleId, accountId, change: 'paused' });
     return outcome.rule;
   };
+}
+
+type PauseOutcome =
+  | { readonly kind: 'paused'; readonly rule: Rule }
+  | { readonly kind: 'not_found' | 'under_way' | 'not_active' };
+
+/** Leaves all slots of the rule, unless a change of it is under way. */
+export function pause(database: Database, ruleId: string, change: Change): Promise<PauseOutcome> {
+  return database.forAccount(change.accountId).transaction(async (sql) => {
+    const rule = await lockRule(sql, ruleId);
+    if (rule?.account_id !== change.accountId) return { kind: 'not_found' };
+    if (rule.changing_to !== null) return { kind: 'under_way' };
+    if (rule.state === 'paused') return { kind: 'not_active' };
+    return { kind: 'paused', rule: await pauseLocked(sql, rule, change) };
+  });
 }

@@ -1,7 +1,19 @@
-import type { Platform } from '@earshot/contract';
+import { platforms as platformNames } from '@earshot/contract';
 import type { Handler } from '../accounts/call.ts';
-import { type ChangeRuleOptions, changeRule, readRule } from './change-rule.ts';
+import { type Database, refusable, type Sql } from '../engines/database.ts';
+import { type ChangeRuleOptions, changeRule } from './change-rule.ts';
 import { assertPlanAllows } from './check-rule.ts';
+import { readRule } from './get-rule.ts';
+import {
+  type ChangeOutcome,
+  lockRule,
+  markBegun,
+  type Refuse,
+  takeSlots,
+  toValue,
+  versionRows,
+} from './rule-changes.sql.ts';
+import { countPremiumRules, isPremium } from './rule-rows.sql.ts';
 
 /** On all its platforms again, or still paused. */
 export function resumeRule(options: ChangeRuleOptions): Handler<'ResumeRule'> {
@@ -10,12 +22,41 @@ export function resumeRule(options: ChangeRuleOptions): Handler<'ResumeRule'> {
     const ruleId = request.rule_id;
     const plan = options.plans[principal.plan];
     const { platforms } = await readRule(options.store, { accountId, ruleId });
-    const listed: Platform[] = platforms.firehose ? ['firehose'] : [];
+    const listed = platformNames.filter((platform) => platforms[platform] !== undefined);
     assertPlanAllows(principal, plan, listed);
     const { premiumRulesMax } = plan;
-    const begin = () => options.changes.beginResume({ accountId, ruleId, premiumRulesMax });
+    const begin = () => beginResume(options.database, { accountId, ruleId, premiumRulesMax });
     const rule = await changeRule(options, { accountId, ruleId, premiumRulesMax, asked, begin });
     options.events.ruleChanged({ ruleId, accountId, change: 'resumed' });
     return rule;
   };
+}
+
+interface RuleResume {
+  readonly accountId: string;
+  readonly ruleId: string;
+  readonly premiumRulesMax: number;
+}
+
+/** Takes the slots of a paused rule again. */
+export function beginResume(database: Database, resume: RuleResume): Promise<ChangeOutcome> {
+  return refusable<ChangeOutcome>(database.forAccount(resume.accountId), (sql, refuse) =>
+    begin(sql, resume, refuse),
+  );
+}
+
+async function begin(sql: Sql, resume: RuleResume, refuse: Refuse): Promise<ChangeOutcome> {
+  const rule = await lockRule(sql, resume.ruleId);
+  if (rule?.account_id !== resume.accountId) return { kind: 'not_found' };
+  if (rule.changing_to !== null) return { kind: 'under_way' };
+  if (rule.state !== 'paused') return { kind: 'not_paused' };
+  if (rule.expired) return { kind: 'expired' };
+  const values = (await versionRows(sql, rule)).map(toValue);
+  if (isPremium(values)) {
+    // The paused rule is itself among those that are counted.
+    const used = await countPremiumRules(sql, rule.account_id);
+    if (used > resume.premiumRulesMax) refuse({ kind: 'premium_limit', used });
+  }
+  await takeSlots(sql, { rule, values, version: rule.version }, refuse);
+  return await markBegun(sql, { ruleId: rule.id, version: rule.version, update: null });
 }

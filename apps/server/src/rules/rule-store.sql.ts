@@ -1,40 +1,58 @@
-import type { AnswerOf, Rule } from '@earshot/contract';
-import { type Change, recordChange } from '../accounts/change.ts';
+import type { AnswerOf, Rule, RuleExamples } from '@earshot/contract';
+import { type Change, keepAnswer, recordChange } from '../accounts/change.ts';
 import { type Database, refusable, type Sql } from '../engines/database.ts';
-import { createSlotStates } from '../slots/held-slots.ts';
-import { leaveSlots, takeSlot } from '../slots/slot-holding.ts';
-import { createActivate } from './activate-rule.ts';
-import { createRegistered } from './create-registered.ts';
-import { asCodeColumns, givingKey } from './managed-keys.ts';
-import { countPremiumRules } from './premium-rules.ts';
-import { type RuleRow, ruleById, rulePage, toRule } from './rule-rows.ts';
-import type { BeginOutcome, NewRule, RuleStore } from './rule-store.ts';
-import { assertVersion } from './rule-version.ts';
-import type { AbandonedRules } from './upkeep.ts';
+import { newId } from '../runtime/ids.ts';
+import { joinCalls } from '../runtime/join-calls.ts';
+import { valueHash } from '../slots/slot.ts';
+import { createHeldSlots, leaveSlots, type RuleValue, takeSlot } from '../slots/slot-holding.sql.ts';
+import { assertVersion, type ManagedBy, type PlacementRefusal } from './refusals.ts';
+import {
+  asCodeColumns,
+  countPremiumRules,
+  givingKey,
+  isPremium,
+  type RuleRow,
+  ruleById,
+  rulePage,
+  toRule,
+} from './rule-rows.sql.ts';
 
-export function createRuleStore(database: Database): RuleStore & AbandonedRules {
-  const slotStates = createSlotStates(database);
+export interface NewRule {
+  readonly id: string;
+  readonly accountId: string;
+  readonly name: string;
+  readonly intent: string;
+  readonly expiresAt: Date | null;
+  readonly examples?: RuleExamples | null;
+  readonly managedBy?: ManagedBy;
+  readonly premiumRulesMax: number;
+  readonly values: readonly RuleValue[];
+}
+
+export type BeginOutcome =
+  /** `equivalentRuleId` is the oldest other rule of the account with the same values on the same platforms. */
+  { readonly kind: 'begun'; readonly equivalentRuleId: string | null } | PlacementRefusal;
+
+export type RuleStore = ReturnType<typeof createRuleStore>;
+
+/** Rules with their slots. Every call names the account; a foreign rule is like one that does not exist. */
+export function createRuleStore(database: Database) {
+  const heldSlots = createHeldSlots(database);
   return {
-    begin: (rule, whenRegistered) =>
-      givingKey(rule.managedBy, async () => {
-        const tried = whenRegistered && (await createRegistered(database, rule, whenRegistered));
-        if (tried?.created) return { kind: 'created', answer: tried.created };
-        return await refusable<BeginOutcome>(database.forAccount(rule.accountId), async (sql, refuse) => {
-          await begin(sql, rule, refuse);
-          return { kind: 'begun', equivalentRuleId: tried?.equivalentRuleId ?? null };
-        });
-      }),
-    slotStates: (ruleId, version = 1) => slotStates({ ruleId, version }),
+    /** Writes the rule as `creating` and takes its slots, before any upstream is called. */
+    begin: (rule: NewRule): Promise<BeginOutcome> =>
+      givingKey(rule.managedBy, () =>
+        refusable<BeginOutcome>(database.forAccount(rule.accountId), (sql, refuse) =>
+          begin(sql, rule, refuse),
+        ),
+      ),
+    /** The slots that the rule holds for a version. */
+    slotStates: (ruleId: string, version = 1) => heldSlots({ ruleId, version }),
+    /** Records the answer with it. False when the creation was undone meanwhile by somebody else. */
     activate: createActivate(database),
-    abandon: (ruleId) => database.transaction((sql) => abandon(sql, ruleId)),
-    async stillReleasing(slotIds) {
-      const row = await database.one<{ count: number }>(
-        `select count(*) from slots where id = any($1) and state in ('releasing', 'deleting')`,
-        [slotIds],
-      );
-      return row?.count ?? 0;
-    },
-    async abandonOlderThan(ms) {
+    /** Removes a rule that never became active, with its holds; returns the ids of the slots it held. */
+    abandon: (ruleId: string) => database.transaction((sql) => abandon(sql, ruleId)),
+    async abandonOlderThan(ms: number): Promise<number> {
       const rules = await database.many<{ id: string }>(
         `select id from rules where state = 'creating' and created_at < now() - $1 * interval '1 ms' limit 100`,
         [ms],
@@ -42,9 +60,18 @@ export function createRuleStore(database: Database): RuleStore & AbandonedRules 
       for (const { id } of rules) await database.transaction((sql) => abandon(sql, id));
       return rules.length;
     },
-    delete: (change, ruleId, ifVersion) =>
+    /** How many of these slots are not removed upstream yet. */
+    async stillReleasing(slotIds: readonly string[]): Promise<number> {
+      const row = await database.one<{ count: number }>(
+        `select count(*) from slots where id = any($1) and state in ('releasing', 'deleting')`,
+        [slotIds],
+      );
+      return row?.count ?? 0;
+    },
+    /** Null when there is no such rule. Throws when it has another version than `ifVersion`. */
+    delete: (change: Change, ruleId: string, ifVersion?: number) =>
       database.forAccount(change.accountId).transaction((sql) => remove(sql, change, ruleId, ifVersion)),
-    async exists(accountId, ruleId) {
+    async exists(accountId: string, ruleId: string): Promise<boolean> {
       const row = await database
         .forAccount(accountId)
         .one(
@@ -53,19 +80,27 @@ export function createRuleStore(database: Database): RuleStore & AbandonedRules 
         );
       return row !== null;
     },
-    async get(accountId, ruleId) {
+    async get(accountId: string, ruleId: string): Promise<Rule | null> {
       const row = await database.forAccount(accountId).one<RuleRow>(ruleById, [accountId, ruleId]);
       return row && toRule(row);
     },
-    async page(accountId, { before, limit }): Promise<Rule[]> {
+    /** Newest first, below the given id. */
+    async page(
+      accountId: string,
+      { before, limit }: { before: string | null; limit: number },
+    ): Promise<Rule[]> {
       const rows = await database.forAccount(accountId).many<RuleRow>(rulePage, [accountId, before, limit]);
       return rows.map(toRule);
     },
   };
 }
 
-async function begin(sql: Sql, rule: NewRule, refuse: (outcome: BeginOutcome) => never): Promise<void> {
-  if (rule.values.some(({ platform }) => platform === 'x')) {
+async function begin(
+  sql: Sql,
+  rule: NewRule,
+  refuse: (outcome: BeginOutcome) => never,
+): Promise<BeginOutcome> {
+  if (isPremium(rule.values)) {
     const used = await countPremiumRules(sql, rule.accountId);
     if (used >= rule.premiumRulesMax) refuse({ kind: 'premium_limit', used });
   }
@@ -74,10 +109,88 @@ async function begin(sql: Sql, rule: NewRule, refuse: (outcome: BeginOutcome) =>
      values ($1, $2, $3, $4, 'creating', $5, $6, $7, $8)`,
     [rule.id, rule.accountId, rule.name, rule.intent, rule.expiresAt, ...asCodeColumns(rule)],
   );
+  // Before slots are taken: a new one is placed under a lock that others wait for.
+  const equivalentRuleId = await findEquivalent(sql, rule);
   for (const value of rule.values.toSorted((a, b) => (a.platform < b.platform ? -1 : 1))) {
     const placement = await takeSlot(sql, rule, value);
     if (placement.kind !== 'taken') return refuse(placement);
   }
+  return { kind: 'begun', equivalentRuleId };
+}
+
+const isEquivalent = `rules.state not in ('creating', 'deleted') and rules.id <> $1 and (
+  select array_agg(v.platform || ' ' || v.translated_value order by v.platform collate "C") from rule_versions v
+  where v.rule_id = rules.id and v.version = rules.version) = $5::text[]`;
+
+/**
+ * The oldest other rule of the account with the same values on the same platforms. Unless it is paused it holds the
+ * slots of its values, so it is among the holders of any one of them.
+ */
+async function findEquivalent(sql: Sql, { id, accountId, values }: NewRule): Promise<string | null> {
+  const [first] = values;
+  if (!first) return null;
+  const compared = values.map(({ platform, translatedValue }) => `${platform} ${translatedValue}`).toSorted();
+  const [found] = await sql.prepared<{ id: string | null }>(
+    `select least(
+       (select holders.rule_id from slots
+        join slot_holders holders on holders.account_id = $2
+          and holders.platform = slots.platform and holders.slot_id = slots.id
+        join rules on rules.id = holders.rule_id
+        where slots.platform = $3 and slots.value_hash = $4 and ${isEquivalent}
+        order by holders.rule_id limit 1),
+       (select rules.id from rules
+        where rules.account_id = $2 and rules.state = 'paused' and ${isEquivalent}
+        order by rules.id limit 1)) as id`,
+    [id, accountId, first.platform, valueHash(first.platform, first.translatedValue), compared],
+  );
+  return found?.id ?? null;
+}
+
+interface Activation {
+  readonly change: Change;
+  readonly answer: AnswerOf<'CreateRule'>;
+}
+
+/** The registrar's bell wakes many creations at once: those without a claim become active in one statement. */
+function createActivate(database: Database) {
+  const joined = joinCalls((activations: readonly Activation[]) => activateAll(database, activations));
+  return async (change: Change, answer: AnswerOf<'CreateRule'>): Promise<boolean> => {
+    if (change.claim === null) return await joined({ change, answer });
+    return await database.transaction(async (sql) => {
+      const [activated = false] = await activateAll(sql, [{ change, answer }]);
+      if (activated) await keepAnswer(sql, change, answer);
+      return activated;
+    });
+  };
+}
+
+/** With their audit, in one statement. Locked in the order of their ids, so that two batches cannot deadlock. */
+async function activateAll(sql: Sql, activations: readonly Activation[]): Promise<boolean[]> {
+  const rows = await sql.prepared<{ id: string }>(
+    `with asked as (
+       select * from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[])
+         as asked (rule_id, audit_id, actor, operation, request_id)
+     ), mine as (
+       select id from rules where id = any($1) and state = 'creating' order by id for update
+     ), active as (
+       update rules set state = 'active' from mine where rules.id = mine.id returning rules.id, account_id, name
+     ), new_audit as (
+       insert into audit (id, account_id, actor, operation, target_id, before, after, request_id)
+       select audit_id, account_id, actor, operation, active.id, null,
+         json_build_object('name', name, 'state', 'active'), request_id
+       from active join asked on asked.rule_id = active.id
+     )
+     select id from active`,
+    [
+      activations.map(({ answer }) => answer.rule_id),
+      activations.map(() => newId('aud')),
+      activations.map(({ change }) => change.actor),
+      activations.map(({ change }) => change.operation),
+      activations.map(({ change }) => change.requestId),
+    ],
+  );
+  const activated = new Set(rows.map(({ id }) => id));
+  return activations.map(({ answer }) => activated.has(answer.rule_id));
 }
 
 async function remove(
@@ -109,7 +222,7 @@ async function abandon(sql: Sql, ruleId: string): Promise<string[]> {
   const mine = await sql.one(`select 1 from rules where id = $1 and state = 'creating' for update`, [ruleId]);
   if (!mine) return [];
   const slotIds = await leaveSlots(sql, ruleId);
-  // A tombstone, because an event may already have matched it: the purge takes both away.
+  // The row stays as deleted, because an event may already have matched it: the purge removes both.
   await sql.run(`update rules set state = 'deleted', deleted_at = now() where id = $1`, [ruleId]);
   return slotIds;
 }

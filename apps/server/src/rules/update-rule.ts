@@ -1,8 +1,30 @@
-import type { Platform, RequestOf } from '@earshot/contract';
+import { isDeepStrictEqual } from 'node:util';
+import { platforms as platformNames, type RequestOf } from '@earshot/contract';
 import type { Handler, Principal } from '../accounts/call.ts';
-import { type ChangeRuleOptions, changeRule, readRule } from './change-rule.ts';
-import { assertExamplesHold, checkExamples } from './check-examples.ts';
-import { assertPlanAllows, checkExpiry, checkRule } from './check-rule.ts';
+import type { Change } from '../accounts/change.ts';
+import { type Database, refusable, type Sql } from '../engines/database.ts';
+import type { RuleValue } from '../slots/slot-holding.sql.ts';
+import { type ChangeRuleOptions, changeRule } from './change-rule.ts';
+import { assertExamplesHold, assertPlanAllows, checkExamples, checkExpiry, checkRule } from './check-rule.ts';
+import { readRule } from './get-rule.ts';
+import { assertVersion, managedKeyTaken } from './refusals.ts';
+import {
+  type BegunChange,
+  type ChangeOutcome,
+  type LockedRule,
+  lockRule,
+  markBegun,
+  type Refuse,
+  type RuleUpdate,
+  readLocked,
+  record,
+  takeSlots,
+  toValue,
+  type VersionRow,
+  versionRows,
+  writeApplied,
+} from './rule-changes.sql.ts';
+import { countPremiumRules, givingKey, isPremium, managedByOf } from './rule-rows.sql.ts';
 
 export interface UpdateRuleOptions extends ChangeRuleOptions {
   /** How long an old value stays registered beside its successor, which is not effective at once (x.md §3.6). */
@@ -32,14 +54,14 @@ export function updateRule(options: UpdateRuleOptions): Handler<'UpdateRule'> {
       premiumRulesMax,
       keepOldMs: options.keepOldMs,
     };
-    const begin = () => options.changes.beginUpdate(update, asked);
+    const begin = () => beginUpdate(options.database, update, asked);
     const rule = await changeRule(options, { accountId, ruleId, premiumRulesMax, asked, begin });
     options.events.ruleChanged({ ruleId, accountId, change: 'updated' });
     return rule;
   };
 }
 
-/** The examples of the rule as it would be: those that it has protect it from a value that breaks them. */
+/** Checks the rule as it would be after the update: a new value must not break the rule's examples. */
 async function assertExamples(
   { store }: UpdateRuleOptions,
   { accountId }: Principal,
@@ -50,7 +72,96 @@ async function assertExamples(
   const rule = await readRule(store, { accountId, ruleId: request.rule_id });
   const examples = request.examples ?? rule.examples;
   if (!examples) return;
-  const written = (platform: Platform) => rule.platforms[platform]?.value;
-  const overrides = request.overrides ?? { x: written('x'), firehose: written('firehose') };
-  assertExamplesHold(checkExamples(overrides, examples));
+  const current = platformNames.map((platform) => [platform, rule.platforms[platform]?.value] as const);
+  assertExamplesHold(checkExamples(request.overrides ?? Object.fromEntries(current), examples));
+}
+
+/** Writes the next version and takes the slots it needs; without upstream work the update is applied at once. */
+export function beginUpdate(database: Database, update: RuleUpdate, change: Change): Promise<ChangeOutcome> {
+  return givingKey(update.managedBy, () =>
+    refusable<ChangeOutcome>(database.forAccount(change.accountId), (sql, refuse) =>
+      begin(sql, update, change, refuse),
+    ),
+  );
+}
+
+async function begin(sql: Sql, update: RuleUpdate, asked: Change, refuse: Refuse): Promise<ChangeOutcome> {
+  const { ruleId } = update;
+  const rule = await lockRule(sql, ruleId);
+  if (rule?.account_id !== update.accountId) return { kind: 'not_found' };
+  if (rule.changing_to !== null) return { kind: 'under_way' };
+  assertVersion(rule.version, update.ifVersion);
+  await assertKeyFree(sql, update);
+  const current = await versionRows(sql, rule);
+  if (isSame(rule, current, update)) return { kind: 'applied', rule: await readLocked(sql, rule) };
+  const values = update.values ?? current.map(toValue);
+  await assertPremiumRoom(sql, { rule, current, values, premiumRulesMax: update.premiumRulesMax }, refuse);
+  const change: BegunChange = { ruleId, version: rule.version + 1, update };
+  const isNew = (value: RuleValue) => rule.state !== 'paused' && !sameSlot(current, value);
+  const taken = values.filter(isNew);
+  await takeSlots(sql, { rule, values: taken, version: change.version }, refuse);
+  for (const value of values) if (!isNew(value)) await keepSlot(sql, change, value, sameSlot(current, value));
+  if (taken.length > 0) return await markBegun(sql, change);
+  await writeApplied(sql, change);
+  return { kind: 'applied', rule: await record(sql, rule, asked) };
+}
+
+function sameSlot(current: readonly VersionRow[], { platform, translatedValue }: RuleValue) {
+  return current.find((one) => one.platform === platform && one.translated_value === translatedValue);
+}
+
+/** The new version of a value that needs no new slot. A paused rule has none: it takes its slots when it is resumed. */
+async function keepSlot(
+  sql: Sql,
+  { ruleId, version }: BegunChange,
+  { platform, value, translatedValue }: RuleValue,
+  kept: VersionRow | undefined,
+): Promise<void> {
+  await sql.run(
+    `insert into rule_versions (rule_id, version, platform, value, translated_value, slot_id)
+     values ($1, $2, $3, $4, $5, $6)`,
+    [ruleId, version, platform, value, translatedValue, kept?.slot_id ?? ''],
+  );
+}
+
+/** Whether the update changes nothing. */
+function isSame(rule: LockedRule, current: readonly VersionRow[], update: RuleUpdate): boolean {
+  const { name = rule.name, intent = rule.intent, expiresAt = rule.expires_at, values } = update;
+  const sameValues =
+    values === undefined ||
+    (values.length === current.length &&
+      values.every((value) =>
+        current.some((one) => one.platform === value.platform && one.value === value.value),
+      ));
+  const sameExpiry = expiresAt?.getTime() === rule.expires_at?.getTime();
+  const { examples = rule.examples, managedBy = managedByOf(rule) } = update;
+  const sameAsCode =
+    isDeepStrictEqual(examples, rule.examples) && isDeepStrictEqual(managedBy, managedByOf(rule));
+  return name === rule.name && intent === rule.intent && sameExpiry && sameValues && sameAsCode;
+}
+
+async function assertPremiumRoom(
+  sql: Sql,
+  asked: {
+    rule: LockedRule;
+    current: readonly VersionRow[];
+    values: readonly RuleValue[];
+    premiumRulesMax: number;
+  },
+  refuse: Refuse,
+): Promise<void> {
+  if (!isPremium(asked.values) || isPremium(asked.current)) return;
+  const used = await countPremiumRules(sql, asked.rule.account_id);
+  if (used >= asked.premiumRulesMax) refuse({ kind: 'premium_limit', used });
+}
+
+/** Checked before the upstreams are called, for a change that could not be applied afterwards. */
+async function assertKeyFree(sql: Sql, { accountId, ruleId, managedBy }: RuleUpdate): Promise<void> {
+  if (!managedBy) return;
+  const holder = await sql.one(
+    `select 1 from rules
+     where account_id = $1 and managed_set = $2 and managed_key = $3 and state <> 'deleted' and id <> $4`,
+    [accountId, managedBy.set, managedBy.key, ruleId],
+  );
+  if (holder) throw managedKeyTaken(managedBy);
 }

@@ -1,18 +1,20 @@
 import type { Bells } from '../engines/bells.ts';
+import type { Database, Sql } from '../engines/database.ts';
 import { awaitMatched, type MatchProgress } from '../event-log/log-progress.ts';
 import type { Events } from '../observability/events.ts';
+import { leaveSlots } from '../slots/slot-holding.sql.ts';
+import { answerWithinMs } from './await-registration.ts';
+import { lockRule, pauseLocked, undoChange } from './rule-changes.sql.ts';
+import type { RuleStore } from './rule-store.sql.ts';
 
 /** Longer than a creation or a change may take, so that nobody is still waiting for it. */
-const abandonedAfterMs = 25_000;
+const abandonedAfterMs = answerWithinMs + 2_000;
 const matchedLookMs = 500;
-
-export interface AbandonedRules {
-  abandonOlderThan(ms: number): Promise<number>;
-}
+const batchMax = 100;
 
 /** Undoes creations whose process died before it answered: nobody was told of them. */
 export async function undoAbandonedCreations(options: {
-  readonly store: AbandonedRules;
+  readonly store: Pick<RuleStore, 'abandonOlderThan'>;
   readonly bells: Bells;
   readonly events: Events;
 }): Promise<void> {
@@ -21,15 +23,9 @@ export async function undoAbandonedCreations(options: {
   if (undone > 0) options.bells.ring('slots');
 }
 
-export interface RuleUpkeep {
-  /** Pauses rules whose time is over; returns how many. */
-  pauseExpired(): Promise<number>;
-  undoChangesOlderThan(ms: number): Promise<number>;
-}
-
 /** Pauses rules that have expired, and undoes changes whose process died before it answered. */
 export async function upkeepRules(options: {
-  readonly store: RuleUpkeep;
+  readonly store: Pick<RuleUpkeep, 'pauseExpired' | 'undoChangesOlderThan'>;
   readonly bells: Bells;
   readonly events: Events;
 }): Promise<void> {
@@ -41,24 +37,16 @@ export async function upkeepRules(options: {
   if (expired + undone > 0) bells.ring('slots');
 }
 
-export interface OldSlot {
-  readonly ruleId: string;
-  readonly slotId: string;
-}
-
-export interface OldSlots {
-  /** Slots that rules hold for an older version, and that have been kept long enough. */
-  due(): Promise<OldSlot[]>;
-  /** Leaves those of them that no newer version has taken up again; returns how many. */
-  release(slots: readonly OldSlot[]): Promise<number>;
-}
-
 /**
- * After a change of value: gives up the old slot, once every event that was logged while it was needed has found
- * its rules. Matching that lags behind delays this, so it never costs a match.
+ * After a change of value: leaves the old slot once every event that was logged while it was needed has been matched.
+ * When matching lags behind, this waits for it, so that no match is lost.
  */
 export async function releaseOldSlots(
-  options: { readonly store: OldSlots; readonly progress: MatchProgress; readonly bells: Bells },
+  options: {
+    readonly store: Pick<RuleUpkeep, 'due' | 'release'>;
+    readonly progress: MatchProgress;
+    readonly bells: Bells;
+  },
   signal: AbortSignal,
 ): Promise<void> {
   const { store, progress, bells } = options;
@@ -67,4 +55,86 @@ export async function releaseOldSlots(
   await awaitMatched(progress, matchedLookMs, signal);
   if (signal.aborted) return;
   if ((await store.release(due)) > 0) bells.ring('slots');
+}
+
+interface OldSlot {
+  readonly ruleId: string;
+  readonly slotId: string;
+}
+
+export type RuleUpkeep = ReturnType<typeof createRuleUpkeep>;
+
+/** Each rule is changed in a transaction of its own, and read again under its lock. */
+export function createRuleUpkeep(database: Database) {
+  return {
+    /** Slots that rules hold for an older version, and that have been kept long enough. */
+    async due(): Promise<OldSlot[]> {
+      const rows = await database.many<{ rule_id: string; slot_id: string }>(
+        'select rule_id, slot_id from slot_holders where release_at <= now() order by release_at limit $1',
+        [batchMax],
+      );
+      return rows.map((row) => ({ ruleId: row.rule_id, slotId: row.slot_id }));
+    },
+    /** Leaves those of them that no newer version has taken up again; returns how many. */
+    async release(slots: readonly OldSlot[]): Promise<number> {
+      let released = 0;
+      for (const [ruleId, own] of Map.groupBy(slots, (slot) => slot.ruleId)) {
+        const slotIds = own.map(({ slotId }) => slotId);
+        released += await database.transaction((sql) => releaseDue(sql, ruleId, slotIds));
+      }
+      return released;
+    },
+    /** Returns how many rules it paused. */
+    async pauseExpired(): Promise<number> {
+      const rules = await database.many<{ id: string }>(
+        `select id from rules where expires_at <= now() and state in ('active', 'failed') and changing_to is null
+         order by expires_at limit $1`,
+        [batchMax],
+      );
+      let paused = 0;
+      for (const { id } of rules) if (await database.transaction((sql) => pauseIfExpired(sql, id))) paused++;
+      return paused;
+    },
+    async undoChangesOlderThan(ms: number): Promise<number> {
+      const rules = await database.many<{ id: string }>(
+        `select id from rules where changing_to is not null and state <> 'deleted'
+           and changing_since < now() - $1 * interval '1 ms' limit $2`,
+        [ms, batchMax],
+      );
+      for (const { id } of rules) await database.transaction((sql) => undoChange(sql, id));
+      return rules.length;
+    },
+  };
+}
+
+/** Not the slots of a version that is yet to come: a change under way may have gone back to an old value. */
+async function releaseDue(sql: Sql, ruleId: string, slotIds: readonly string[]): Promise<number> {
+  await lockRule(sql, ruleId);
+  const due = await sql.many<{ slot_id: string }>(
+    `select slot_id from slot_holders where rule_id = $1 and slot_id = any($2) and release_at <= now()
+       and slot_id not in (
+         select v.slot_id from rule_versions v join rules on rules.id = v.rule_id
+         where v.rule_id = $1 and v.version > rules.version)`,
+    [ruleId, slotIds],
+  );
+  if (due.length === 0) return 0;
+  const released = await leaveSlots(
+    sql,
+    ruleId,
+    due.map((one) => one.slot_id),
+  );
+  return released.length;
+}
+
+async function pauseIfExpired(sql: Sql, ruleId: string): Promise<boolean> {
+  const rule = await lockRule(sql, ruleId);
+  if (!rule?.expired || rule.state === 'paused' || rule.changing_to !== null) return false;
+  await pauseLocked(sql, rule, {
+    accountId: rule.account_id,
+    actor: 'earshot',
+    operation: 'ExpireRule',
+    requestId: null,
+    claim: null,
+  });
+  return true;
 }

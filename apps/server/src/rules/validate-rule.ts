@@ -1,6 +1,6 @@
 import type { AnswerOf, RequestOf } from '@earshot/contract';
 import { checkValue } from '../language/rule-language.ts';
-import { type CheckedExamples, checkExamples } from './check-examples.ts';
+import { type CheckedExamples, checkExamples } from './check-rule.ts';
 
 /** What CreateRule would say about the values and examples, with nothing created. */
 export function validateRule(request: RequestOf<'ValidateRule'>): AnswerOf<'ValidateRule'> {

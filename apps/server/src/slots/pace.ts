@@ -10,19 +10,21 @@ import {
   waitMsAt,
 } from '../upstream/call-budget.ts';
 import { type CallKind, type UpstreamCall, UpstreamUnavailable } from '../upstream/upstream-rules.ts';
-import type { CallStore } from './slot-store.ts';
+import type { RegistrarStore } from './registrar.sql.ts';
 
-/** A caller can wait this long for its turn without noticing. */
+type CallStore = Pick<RegistrarStore, 'callsMade' | 'recordCall'>;
+
+/** A call waits at most this long for its turn; when more is needed, it fails and is tried again later. */
 const shortWaitMs = 2_000;
 
-/** One source's budget of rule calls, in the hands of the holder of its lease. */
+/** One source's budget of rule calls, spent by the holder of its lease. */
 export interface Pace {
-  /** Goes with every call: waits for its turn and writes it down, under the lease, before it is made. */
+  /** For every call: waits until the budget allows it and records it, under the lease, before it is made. */
   readonly call: UpstreamCall;
   room(kind: CallKind): number;
   isShort(kind: CallKind): boolean;
   collect(kind: CallKind): Promise<void>;
-  /** Calls since the last time that this was asked. */
+  /** Calls since this was last asked. */
   callsMade(): number;
 }
 

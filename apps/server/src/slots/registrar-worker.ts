@@ -1,12 +1,14 @@
 import { createLeasedWorker, type Lease, type LeasedWorkerOptions } from '../engines/leases.ts';
 import { pause, type Worker } from '../runtime/worker.ts';
 import { UpstreamUnavailable } from '../upstream/upstream-rules.ts';
-import { learnCapacity } from './learn-capacity.ts';
 import { openPace } from './pace.ts';
-import { reconcileSource } from './reconcile-source.ts';
-import { registerWanted } from './register-wanted.ts';
-import type { RegistrarStep } from './registrar-step.ts';
-import { removeReleased } from './remove-released.ts';
+import {
+  learnCapacity,
+  type RegistrarStep,
+  reconcileSource,
+  registerWanted,
+  removeReleased,
+} from './registrar-steps.ts';
 
 const defaultTiming = {
   reconcileEveryMs: 30_000,
@@ -14,8 +16,8 @@ const defaultTiming = {
   lookAgainMs: 1_000,
   retryDelayMs: 1_000,
 };
-/** While calls are scarce a reconciliation that nothing asks for is left out, but never for longer than this. */
-const reconcilesLeftOutMax = 10;
+/** While calls are scarce, the periodic comparison comes this many times less often. */
+const scarceReconcileFactor = 10;
 
 export interface RegistrarOptions extends Omit<RegistrarStep, 'lease' | 'pace'>, LeasedWorkerOptions {
   readonly timing?: Partial<typeof defaultTiming>;
@@ -23,8 +25,8 @@ export interface RegistrarOptions extends Omit<RegistrarStep, 'lease' | 'pace'>,
 
 /**
  * Keeps one source's upstream rules equal to its slots. Everything that changes the upstream happens here, one
- * step after the other, so a list and a change never interleave. After any doubt (start, lost answer, every
- * 30 s) it lists before it changes anything again.
+ * step after the other, so a list and a change never interleave. At the start, after a lost answer and every 30 s it
+ * compares with the upstream's list before it changes anything again.
  */
 export function createRegistrarWorker(options: RegistrarOptions): Worker {
   const name = `registrar:${options.sourceId}`;
@@ -45,8 +47,8 @@ async function keepInStep(options: RegistrarOptions, lease: Lease, signal: Abort
     pace.callsMade();
     try {
       const sinceMs = performance.now() - reconciledAt;
-      const due = sinceMs >= reconcileEveryMs * (isScarce(step) ? reconcilesLeftOutMax : 1);
-      if (inDoubt || due || (await store.cameBack(sourceId))) {
+      const due = sinceMs >= reconcileEveryMs * (isScarce(step) ? scarceReconcileFactor : 1);
+      if (inDoubt || due || (await store.hasReturned(sourceId))) {
         const ours = await reconcileSource(step);
         inDoubt = false;
         reconciledAt = performance.now();
@@ -59,11 +61,11 @@ async function keepInStep(options: RegistrarOptions, lease: Lease, signal: Abort
       if (worked === 0) await bell.wait(Math.min(lookAgainMs, reconcileEveryMs), signal);
     } catch (error) {
       if (!(error instanceof UpstreamUnavailable)) throw error;
-      // The call was cut off by our own end, which is no trouble of the upstream.
+      // The call was aborted because the lease or the process ended: not a failure of the upstream.
       if (signal.aborted) return;
       inDoubt ||= !error.notCalled || pace.callsMade() > 0;
       await tellWhoWaits(step, error);
-      // What was not asked may be tried often: meanwhile others come to wait, and want to know why.
+      // A call that was not made may be tried again soon: whoever begins to wait meanwhile is to be told why.
       if (error.notCalled) await pause(lookAgainMs, signal);
       else await pause(Math.max(retryDelayMs, error.retryAfterMs ?? 0), signal);
     }
@@ -74,7 +76,7 @@ function isScarce({ pace }: RegistrarStep): boolean {
   return pace.isShort('read') || pace.isShort('change');
 }
 
-/** Those who wait for a slot learn what keeps it. */
+/** Writes the reason to the slots that wait, where their callers find it. */
 async function tellWhoWaits(
   { store, sourceId, upstream, bells, events, platform, lease }: RegistrarStep,
   error: UpstreamUnavailable,

@@ -8,11 +8,9 @@ import type { Platform } from '@earshot/contract';
  *     │                                 ▲                                  │                    │
  *     └──refused──► failed              └────────taken again───────────────┘     taken again ───┴──► wanted
  *
- * A registered one whose rule vanished upstream, or whose source is drained, is wanted again. `transition` has it all.
- *
- * The API moves a slot by taking and leaving it; only the registrar of its source, under its lease, moves it
- * along the upstream. The row is written before the upstream is called and removed after the upstream rule is
- * gone, so whatever a crash leaves upstream has a row that explains it, or is an orphan with our tag.
+ * The API changes a slot's state by taking and leaving it; only the registrar of its source, under its lease, changes
+ * it according to what the upstream did. The row is written before the upstream is called and deleted after the
+ * upstream rule is gone, so whatever a crash leaves upstream has a row that explains it, or is an orphan with our tag.
  */
 export type SlotState = 'wanted' | 'registered' | 'releasing' | 'deleting' | 'failed';
 
@@ -25,25 +23,28 @@ export type SlotEvent =
   | 'left'
   /** The upstream has its rule. */
   | 'registered'
-  /** The upstream's verdict: not this value, or nothing more on this source. */
+  /** The upstream refused it: not this value, or nothing more on this source. */
   | 'refused'
-  /** No verdict: the upstream cannot be asked. */
+  /** The upstream could not be asked, so nothing is known. */
   | 'unavailable'
   /** A recorded rule is not upstream any more, and nobody asked for that. */
   | 'vanished'
   /** The registrar begins to remove it. */
   | 'picked'
-  /** Not upstream any more, as wanted; `gone_held` when somebody took it meanwhile. */
+  /** Its upstream rule is removed; `gone_held` when somebody took the slot meanwhile. */
   | 'gone'
   | 'gone_held'
   /** The time to try a refused slot again has come; only for slots that were registered once. */
   | 'retried'
-  /** Its source is drained: another one takes it over. */
+  /** Another source takes it over, because its own is drained or full. */
   | 'moved';
 
-/** Which events change which state; null is the end of the row. All others leave the slot as it is. */
-const transitions: Record<SlotState, Partial<Record<SlotEvent, SlotState | null>>> = {
-  wanted: { left: 'releasing', registered: 'registered', refused: 'failed' },
+/**
+ * The life of a slot: where each event leads from each state; null deletes the row. An event that a state does not
+ * list leaves the slot as it is. The statements are made from this table, by `stateAfter` and `statesWith`.
+ */
+export const slotLife: Readonly<Record<SlotState, Readonly<Partial<Record<SlotEvent, SlotState | null>>>>> = {
+  wanted: { left: 'releasing', registered: 'registered', refused: 'failed', moved: 'wanted' },
   registered: { left: 'releasing', vanished: 'wanted', moved: 'wanted' },
   releasing: {
     taken: 'wanted',
@@ -56,10 +57,27 @@ const transitions: Record<SlotState, Partial<Record<SlotEvent, SlotState | null>
   failed: { taken: 'wanted', taken_known: 'wanted', left: null, retried: 'wanted', moved: 'wanted' },
 };
 
-/** The written life of a slot; the SQL of the stores follows it (test/slot-life.int.test.ts compares). */
-export function transition(state: SlotState, event: SlotEvent): SlotState | null {
-  const next = transitions[state][event];
-  return next === undefined ? state : next;
+function cellsOf(event: SlotEvent): Array<readonly [state: string, next: SlotState | null]> {
+  return Object.entries(slotLife).flatMap(([state, events]) => {
+    const next = events[event];
+    return next === undefined ? [] : [[state, next] as const];
+  });
+}
+
+/** SQL: the state of a row of `slots` after the event. Rows that the event deletes are not its concern. */
+export function stateAfter(event: SlotEvent): string {
+  const cases = cellsOf(event).flatMap(([state, next]) =>
+    next === null ? [] : [`when '${state}' then '${next}'`],
+  );
+  return cases.length === 0 ? 'slots.state' : `case slots.state ${cases.join(' ')} else slots.state end`;
+}
+
+/** SQL: the states, in parentheses, in which the event `changes` a slot, or in which it `deletes` it. */
+export function statesWith(event: SlotEvent, effect: 'changes' | 'deletes'): string {
+  const states = cellsOf(event).flatMap(([state, next]) =>
+    (next === null) === (effect === 'deletes') ? [`'${state}'`] : [],
+  );
+  return `(${states.join(', ')})`;
 }
 
 export interface Slot {
@@ -67,14 +85,16 @@ export interface Slot {
   readonly value: string;
   readonly state: SlotState;
   readonly upstreamRuleId: string | null;
+  /** The upstream rule is somebody else's with the same value: it is used, and never removed. */
   readonly foreignRule: boolean;
 }
 
-/** Why the upstream does not have a rule: `refused` is its verdict on the value, `full` on the source. */
+/** Why the upstream does not have a rule: `refused` is about the value, `full` about the source. */
 export type ProblemKind = 'refused' | 'full' | 'unavailable';
 
 export interface Problem {
   readonly kind: ProblemKind;
+  /** The upstream's own words, where it has any. */
   readonly words: string;
 }
 

@@ -1,7 +1,7 @@
 import type { Sql } from '../engines/database.ts';
 import type { CallLimit } from '../upstream/call-budget.ts';
 
-/** The database's clock alone is asked, so the clocks of nodes need not agree. */
+/** Only the database's clock counts, so the clocks of nodes need not agree. */
 export async function recordCall(sql: Sql, sourceId: string, limit: CallLimit): Promise<void> {
   await sql.run(
     `delete from upstream_calls
@@ -11,6 +11,7 @@ export async function recordCall(sql: Sql, sourceId: string, limit: CallLimit): 
   await sql.run('insert into upstream_calls (source_id, bucket) values ($1, $2)', [sourceId, limit.bucket]);
 }
 
+/** Oldest first. */
 export async function callsMade(
   sql: Sql,
   sourceId: string,

@@ -1,7 +1,7 @@
 import type { Handler } from '../accounts/call.ts';
 import type { Plans } from '../accounts/plans.ts';
-import { noSuchRule } from '../rules/no-such-rule.ts';
-import type { RuleStore } from '../rules/rule-store.ts';
+import { noSuchRule } from '../rules/refusals.ts';
+import type { RuleStore } from '../rules/rule-store.sql.ts';
 import { Failure } from '../runtime/failure.ts';
 import { newId } from '../runtime/ids.ts';
 import type { UrlProblem } from './public-address.ts';

@@ -1,6 +1,6 @@
 import type { Handler } from '../accounts/call.ts';
-import { noSuchRule } from '../rules/no-such-rule.ts';
-import type { RuleStore } from '../rules/rule-store.ts';
+import { noSuchRule } from '../rules/refusals.ts';
+import type { RuleStore } from '../rules/rule-store.sql.ts';
 import type { UrlProblem } from './public-address.ts';
 import { badUrl, nameTaken, noSecretsKey, noSuchWebhook } from './refusals.ts';
 import { newSecret, type SecretBox } from './secrets.ts';

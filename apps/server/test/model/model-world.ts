@@ -5,13 +5,10 @@ import type { Bells } from '../../src/engines/bells.ts';
 import type { Database } from '../../src/engines/database.ts';
 import { readInstallation } from '../../src/engines/migrate.ts';
 import { createSourceStore } from '../../src/ingest/source-store.sql.ts';
-import { createRuleChangeStore } from '../../src/rules/rule-change-store.sql.ts';
-import type { RuleChangeStore } from '../../src/rules/rule-change-store.ts';
-import { createRuleStore } from '../../src/rules/rule-store.sql.ts';
-import type { RuleStore } from '../../src/rules/rule-store.ts';
-import { createRuleUpkeep } from '../../src/rules/rule-upkeep.sql.ts';
-import type { OldSlots } from '../../src/rules/upkeep.ts';
+import { createRuleStore, type RuleStore } from '../../src/rules/rule-store.sql.ts';
+import { createRuleUpkeep, type RuleUpkeep } from '../../src/rules/upkeep.ts';
 import { createUpstreamClient, type UpstreamClient } from '../../src/upstream/client.ts';
+import { changesOf } from '../changes.ts';
 import { createLocalBells } from '../local-bells.ts';
 import { openTestDatabase } from '../support.ts';
 import { rulesOf } from '../upstream-world.ts';
@@ -38,8 +35,8 @@ export interface ModelWorld extends AsyncDisposable {
   readonly database: Database;
   readonly installation: string;
   readonly rules: RuleStore;
-  readonly changes: RuleChangeStore;
-  readonly oldSlots: OldSlots;
+  readonly changes: ReturnType<typeof changesOf>;
+  readonly oldSlots: RuleUpkeep;
   readonly bells: Bells;
   readonly clients: ReadonlyMap<string, UpstreamClient>;
   upstreamRules(source: ModelSource): Promise<SandboxRule[]>;
@@ -95,7 +92,7 @@ export async function openModelWorld(template: Template): Promise<ModelWorld> {
     database,
     installation: (await readInstallation(database)).id,
     rules: createRuleStore(database),
-    changes: createRuleChangeStore(database),
+    changes: changesOf(database),
     oldSlots: createRuleUpkeep(database),
     drain: (source, draining) => registry.announce([{ ...source, capacity, draining }]),
     bells: createLocalBells(),

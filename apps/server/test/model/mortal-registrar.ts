@@ -2,7 +2,7 @@ import type { Platform } from '@earshot/contract';
 import type { Bells } from '../../src/engines/bells.ts';
 import type { Database } from '../../src/engines/database.ts';
 import { createLeaseStore } from '../../src/engines/leases.ts';
-import { createRegistrarStore } from '../../src/slots/registrar-store.sql.ts';
+import { createRegistrarStore } from '../../src/slots/registrar.sql.ts';
 import { createRegistrarWorker } from '../../src/slots/registrar-worker.ts';
 import type { UpstreamClient } from '../../src/upstream/client.ts';
 import {
@@ -90,7 +90,7 @@ export function startMortalRegistrar(options: MortalOptions): MortalRegistrar {
     platform,
     installation,
     upstream: freezer.guard(rulesOf(platform, calls, pace)),
-    store: alive(createRegistrarStore(database)),
+    store: alive(createRegistrarStore(database, { ruleDelayMs: 20_000 })),
     bells,
     leases: alive(createLeaseStore(database)),
     node: 'node',

@@ -1,6 +1,6 @@
 import type { Platform } from '@earshot/contract';
 import { expect } from 'vitest';
-import type { HeldSlot } from '../../src/rules/rule-store.ts';
+import type { HeldSlot } from '../../src/slots/slot-holding.sql.ts';
 import { changeBy, created } from '../changes.ts';
 import { beginRule } from '../upstream-world.ts';
 import { type Acknowledged, keyOf, type Run } from './run.ts';

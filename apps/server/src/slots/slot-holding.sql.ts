@@ -1,13 +1,22 @@
 import type { Platform } from '@earshot/contract';
-import type { Sql } from '../engines/database.ts';
-import type { NewRule, NewRuleValue } from '../rules/rule-store.ts';
+import type { Database, Sql } from '../engines/database.ts';
 import { newId } from '../runtime/ids.ts';
-import { valueHash } from './slot.ts';
+import { joinCalls } from '../runtime/join-calls.ts';
+import { type ProblemKind, type SlotState, stateAfter, statesWith, valueHash } from './slot.ts';
 
 /*
  * Taking and leaving slots, always inside the caller's transaction. A slot's row is locked before its holders
  * change, and rows are locked in the order of platform and id, so two callers never wait for each other.
  */
+
+/** What a rule asks of one platform. */
+export interface RuleValue {
+  readonly platform: Platform;
+  /** As the caller wrote it. */
+  readonly value: string;
+  /** In its canonical form, which is registered upstream. */
+  readonly translatedValue: string;
+}
 
 export type Placement =
   | { readonly kind: 'taken'; readonly slotId: string }
@@ -23,8 +32,8 @@ export interface Hold {
 /** Takes the slot of a value, or makes it, and writes it down as the slot of the rule's version. */
 export async function takeSlot(
   sql: Sql,
-  rule: Pick<NewRule, 'id' | 'accountId'>,
-  value: NewRuleValue,
+  rule: { readonly id: string; readonly accountId: string },
+  value: RuleValue,
   hold: Hold = { version: 1, pending: false },
 ): Promise<Placement> {
   const { platform, translatedValue } = value;
@@ -46,7 +55,7 @@ export async function takeSlot(
   };
   const before = await takeExisting();
   if (before) return before;
-  // One placement at a time per platform: capacity is looked at under this lock, which is held to the commit.
+  // One placement at a time per platform: the capacity is read under this lock, which is held until the commit.
   const sources = await sql.prepared<{ capacity: number }>(
     'select source_capacity as capacity from lock_sources($1)',
     [platform],
@@ -54,26 +63,22 @@ export async function takeSlot(
   if (sources.length === 0) return { kind: 'no_source', platform };
   const [made] = await sql.prepared<{ id: string }>(holdNew, [...holding, newId('slot'), hash]);
   if (made) return { kind: 'taken', slotId: made.id };
-  // Somebody was faster, or there is no room.
+  // Another transaction made the same slot first, or there is no room.
   const capacity = sources.reduce((sum, one) => sum + one.capacity, 0);
   return (await takeExisting()) ?? { kind: 'sources_full', platform, capacity };
 }
 
-/** What is held needs no change of its row, unless it was given up or has a problem that is to be tried anew. */
+/** An existing slot's row changes only when it was given up, or has a problem: then it is tried again. */
 async function lockExisting(sql: Sql, platform: Platform, hash: Buffer): Promise<string | null> {
-  const [slot] = await sql.prepared<{ id: string; settled: boolean }>(
-    `select id, state not in ('failed', 'releasing') and problem is null as settled
+  const [slot] = await sql.prepared<{ id: string; unchanged: boolean }>(
+    `select id, state not in ${statesWith('taken', 'changes')} and problem is null as unchanged
      from slots where platform = $1 and value_hash = $2 for update`,
     [platform, hash],
   );
-  if (slot && !slot.settled) {
+  if (slot && !slot.unchanged) {
     await sql.run(
       `update slots set
-         state = case
-           when state = 'failed' then 'wanted'
-           when state = 'releasing' and upstream_rule_id is not null then 'registered'
-           when state = 'releasing' then 'wanted'
-           else state end,
+         state = case when upstream_rule_id is null then ${stateAfter('taken')} else ${stateAfter('taken_known')} end,
          problem = null, problem_kind = null
        where id = $1`,
       [slot.id],
@@ -83,8 +88,8 @@ async function lockExisting(sql: Sql, platform: Platform, hash: Buffer): Promise
 }
 
 /**
- * Holder and version of `slot`, the statement's first part. A rule that goes back to a value which it is about to
- * release holds that slot still; one that is resumed has its version already.
+ * Writes the holder and the version for `slot`, the statement's first part. A rule that goes back to a value which it
+ * is about to release still holds that slot; one that is resumed already has its version.
  */
 const holdSlot = `, holder as (
     insert into slot_holders (slot_id, rule_id, account_id, platform, rule_version, pending)
@@ -97,7 +102,7 @@ const holdSlot = `, holder as (
 
 const holdExisting = `with slot as (select $8::text as id) ${holdSlot}`;
 
-/** On the source with the fewest slots, if one has room; one that nobody serves at the moment comes last. */
+/** On the source with the fewest slots, if one has room; sources without a registrar at the moment come last. */
 const holdNew = `with room as (
     select id, slots,
       exists (select 1 from leases where name = 'registrar:' || sources.id and expires_at > now()) as served
@@ -109,7 +114,7 @@ const holdNew = `with room as (
     returning id
   ) ${holdSlot}`;
 
-/** Leaves all slots of the rule, or those that are named; returns them. */
+/** Leaves all slots of the rule, or those that are named; returns their ids. */
 export async function leaveSlots(
   sql: Sql,
   ruleId: string,
@@ -124,13 +129,75 @@ export async function leaveSlots(
   const ids = slots.map((slot) => slot.id);
   await sql.run('delete from slot_holders where rule_id = $1 and slot_id = any($2)', [ruleId, ids]);
   const unheld = 'not exists (select 1 from slot_holders where slot_id = slots.id)';
-  await sql.run(`delete from slots where id = any($1) and state = 'failed' and ${unheld}`, [ids]);
-  // A wanted slot may still bear the id of a rule that vanished: whoever takes it next must not believe in it.
   await sql.run(
-    `update slots set state = 'releasing',
+    `delete from slots where id = any($1) and state in ${statesWith('left', 'deletes')} and ${unheld}`,
+    [ids],
+  );
+  // A wanted slot may still have the id of an upstream rule that vanished: it must not count as known for the next holder.
+  await sql.run(
+    `update slots set state = ${stateAfter('left')},
        upstream_rule_id = case when state = 'registered' then upstream_rule_id end
-     where id = any($1) and state in ('wanted', 'registered') and ${unheld}`,
+     where id = any($1) and state in ${statesWith('left', 'changes')} and ${unheld}`,
     [ids],
   );
   return ids;
+}
+
+/** A slot as whoever waits for it sees it. */
+export interface HeldSlot {
+  readonly platform: Platform;
+  readonly state: SlotState;
+  readonly upstreamRuleId: string | null;
+  readonly translatedValue: string;
+  /** Whether the stream of its source is open. */
+  readonly live: boolean;
+  readonly problem: string | null;
+  readonly problemKind: ProblemKind | null;
+}
+
+interface HeldSlotRow {
+  nth: number;
+  platform: Platform;
+  state: SlotState;
+  upstream_rule_id: string | null;
+  value: string;
+  live: boolean;
+  problem: string | null;
+  problem_kind: ProblemKind | null;
+}
+
+interface HeldVersion {
+  readonly ruleId: string;
+  readonly version: number;
+}
+
+/** The slots that a rule holds for a version. Everybody who waits asks when the bell rings: they share one query. */
+export function createHeldSlots(database: Database): (asked: HeldVersion) => Promise<HeldSlot[]> {
+  return joinCalls(async (asked: readonly HeldVersion[]) => {
+    const rows = await database.prepared<HeldSlotRow>(
+      `select asked.nth::integer, slots.platform, slots.state, slots.upstream_rule_id, slots.value,
+         sources.live_until > now() as live, slots.problem, slots.problem_kind
+       from unnest($1::text[], $2::integer[]) with ordinality as asked (rule_id, version, nth)
+       join rule_versions v on v.rule_id = asked.rule_id and v.version = asked.version
+       join slot_holders on slot_holders.slot_id = v.slot_id and slot_holders.rule_id = v.rule_id
+       join slots on slots.id = slot_holders.slot_id
+       join sources on sources.id = slots.source_id
+       order by slots.platform desc`,
+      [asked.map(({ ruleId }) => ruleId), asked.map(({ version }) => version)],
+    );
+    const byAsked = Map.groupBy(rows, ({ nth }) => nth);
+    return asked.map((_, index) => (byAsked.get(index + 1) ?? []).map(toHeldSlot));
+  });
+}
+
+function toHeldSlot(row: HeldSlotRow): HeldSlot {
+  return {
+    platform: row.platform,
+    state: row.state,
+    upstreamRuleId: row.upstream_rule_id,
+    translatedValue: row.value,
+    live: row.live,
+    problem: row.problem,
+    problemKind: row.problem_kind,
+  };
 }

@@ -1,7 +1,10 @@
 import type { Sql } from '../engines/database.ts';
+import { stateAfter, statesWith } from './slot.ts';
 
-/** X says that most rules are effective within this time: until then the old source still serves. */
-const activeAfterSeconds = 20;
+/*
+ * A slot moves to another source when its own is drained or full. The former source keeps its upstream rule until the
+ * new one has registered the slot and the upstream's delay for new rules has passed, so that nothing is missed.
+ */
 
 interface Target {
   id: string;
@@ -11,8 +14,8 @@ interface Target {
 const roomOfSource = 'greatest(0, capacity - (select count(*) from slots where source_id = sources.id))';
 
 /**
- * Sources that can take slots of another one, under the lock under which new slots are placed: capacity is exact. All
- * of the platform are locked, in the same order, so that two which give to each other do not block each other.
+ * Sources that can take slots of another one, locked as for the placement of new slots, so that their room is exact. All
+ * sources of the platform are locked, in the same order, so that two which give to each other do not deadlock.
  */
 async function lockTargets(sql: Sql, sourceId: string): Promise<Target[]> {
   const platform = 'platform = (select platform from sources where id = $1)';
@@ -30,12 +33,15 @@ function roomOf(targets: readonly Target[]): number {
   return targets.reduce((sum, target) => sum + target.room, 0);
 }
 
-/** The rows are the new sources' from now on. Whoever served a slot that is not registered goes on serving it. */
+/**
+ * The slots belong to the new sources from now on. `moved_from` is the source that has their upstream rule: of a slot
+ * that was not registered yet that is not the last source, but the one before it.
+ */
 async function give(sql: Sql, slotIds: readonly string[], targets: readonly Target[]): Promise<void> {
   let rest = slotIds;
   for (const { id, room } of targets) {
     await sql.run(
-      `update slots set source_id = $2, state = 'wanted', upstream_rule_id = null, foreign_rule = false,
+      `update slots set source_id = $2, state = ${stateAfter('moved')}, upstream_rule_id = null, foreign_rule = false,
          moved_from = case when state = 'registered' or moved_from is null then source_id else moved_from end,
          problem = null, problem_kind = null
        where id = any($1)`,
@@ -46,20 +52,23 @@ async function give(sql: Sql, slotIds: readonly string[], targets: readonly Targ
 }
 
 /**
- * Gives the slots of a source that is being drained to sources with room. The old one keeps the upstream rules, which
- * bear the slot's tag, until the new one serves them; so a slot that has just arrived stays until its own rule does.
+ * Gives slots of a source that is being drained to sources with room; returns how many. A slot that has arrived less
+ * than `ruleDelayMs` ago stays, because its former source still serves it.
  */
-export async function moveAway(sql: Sql, sourceId: string, limit: number): Promise<number> {
+export async function moveAway(
+  sql: Sql,
+  { sourceId, limit, ruleDelayMs }: { sourceId: string; limit: number; ruleDelayMs: number },
+): Promise<number> {
   const draining = await sql.one('select 1 from sources where id = $1 and not enabled', [sourceId]);
   if (!draining) return 0;
   const targets = await lockTargets(sql, sourceId);
-  // Somebody who holds a slot's row is left alone: its turn comes next time.
+  // Rows that somebody else has locked are left for the next time.
   const slots = await sql.many<{ id: string }>(
-    `select id from slots where source_id = $1 and state in ('wanted', 'registered', 'failed')
+    `select id from slots where source_id = $1 and state in ${statesWith('moved', 'changes')}
        and not (state = 'registered' and moved_from is not null
-         and confirmed_at > now() - $3 * interval '1 second')
+         and confirmed_at > now() - $3 * interval '1 ms')
      order by created_at limit $2 for update skip locked`,
-    [sourceId, Math.min(limit, roomOf(targets)), activeAfterSeconds],
+    [sourceId, Math.min(limit, roomOf(targets)), ruleDelayMs],
   );
   await give(
     sql,
@@ -69,14 +78,14 @@ export async function moveAway(sql: Sql, sourceId: string, limit: number): Promi
   return slots.length;
 }
 
-/** Gives wanted slots that their source does not take to others; `left` are those that nobody has room for. */
+/** Gives wanted slots for which their source has no room to others; `left` are those that nobody has room for. */
 export async function moveToRoom(
   sql: Sql,
   sourceId: string,
   slotIds: readonly string[],
 ): Promise<{ moved: number; left: string[] }> {
   const targets = await lockTargets(sql, sourceId);
-  // Who is skipped stays wanted here, and comes back.
+  // A locked row is skipped: it stays wanted here, is refused again, and comes back.
   const slots = await sql.many<{ id: string }>(
     `select id from slots where id = any($1) and source_id = $2 and state = 'wanted'
      order by created_at for update skip locked`,
@@ -91,8 +100,8 @@ export async function moveToRoom(
 }
 
 /**
- * The last resort for slots on which rules rely and which nobody serves: a source that is being drained, and is still
- * there. It gives them away again when there is room.
+ * The last resort for slots that were registered before and have no source with room: one that is being drained and
+ * still has a registrar. It gives them away again when there is room.
  */
 async function giveToDrained(sql: Sql, sourceId: string, slotIds: readonly string[]): Promise<string[]> {
   const slots = await sql.many<{ id: string }>(
@@ -113,8 +122,8 @@ async function giveToDrained(sql: Sql, sourceId: string, slotIds: readonly strin
 }
 
 /**
- * The former source does not have the rules of these slots any more, and their new one has not registered them: a gap
- * since the former source was last seen with them. What nobody else has room for, it takes back.
+ * The former source has lost the rules of these slots before their new source registered them: a gap begins when the
+ * former source was last seen with them. It takes back those that nobody else has room for.
  */
 export async function takeBack(sql: Sql, sourceId: string, slotIds: readonly string[]): Promise<void> {
   if (slotIds.length === 0) return;
@@ -128,7 +137,7 @@ export async function takeBack(sql: Sql, sourceId: string, slotIds: readonly str
   );
   await lockTargets(sql, sourceId);
   await sql.run(
-    `update slots set source_id = $2, state = 'wanted', moved_from = null, problem = null, problem_kind = null
+    `update slots set source_id = $2, state = ${stateAfter('moved')}, moved_from = null, problem = null, problem_kind = null
      where id in (
        select id from slots
        where id = any($1) and state = 'failed' and problem_kind = 'full' and registered_at is not null
@@ -139,18 +148,22 @@ export async function takeBack(sql: Sql, sourceId: string, slotIds: readonly str
   );
 }
 
-export async function movedFrom(sql: Sql, sourceId: string): Promise<string[]> {
+/** Slots that were moved away from the source and are not served by their new one yet. */
+export async function movedFrom(sql: Sql, sourceId: string, ruleDelayMs: number): Promise<string[]> {
   const rows = await sql.many<{ id: string }>(
     `select id from slots where moved_from = $1 and source_id <> $1 and (
        state in ('wanted', 'failed')
-       or (state = 'registered' and confirmed_at > now() - $2 * interval '1 second'))`,
-    [sourceId, activeAfterSeconds],
+       or (state = 'registered' and confirmed_at > now() - $2 * interval '1 ms'))`,
+    [sourceId, ruleDelayMs],
   );
   return rows.map((row) => row.id);
 }
 
-/** A slot that was given back to where it came from bears its own source as the former one. */
-export async function cameBack(sql: Sql, sourceId: string): Promise<boolean> {
+/**
+ * Whether slots were moved away and came back: then `moved_from` is the source itself. It may still have their rules, so
+ * it lists before it adds them again.
+ */
+export async function hasReturned(sql: Sql, sourceId: string): Promise<boolean> {
   const row = await sql.one(
     `select 1 from slots where source_id = $1 and moved_from = $1 and state = 'wanted' limit 1`,
     [sourceId],
@@ -158,6 +171,26 @@ export async function cameBack(sql: Sql, sourceId: string): Promise<boolean> {
   return row !== null;
 }
 
+/**
+ * Before slots become registered on their new source: their former source serves them until the new rule is effective.
+ * The trigger `services_follow_slots` would end that service after a fixed 20 s; it leaves alone what has ended.
+ */
+export async function endFormerServices(
+  sql: Sql,
+  slotIds: readonly string[],
+  ruleDelayMs: number,
+): Promise<void> {
+  await sql.run(
+    `update slot_services set to_at = now() + $2 * interval '1 ms'
+     from slots
+     where slots.id = any($1) and slots.state in ${statesWith('registered', 'changes')}
+       and slot_services.slot_id = slots.id and slot_services.source_id <> slots.source_id
+       and slot_services.to_at is null`,
+    [slotIds, ruleDelayMs],
+  );
+}
+
+/** These wanted slots were compared with the upstream's list: they need no further comparison. */
 export async function recordCompared(sql: Sql, slotIds: readonly string[]): Promise<void> {
   if (slotIds.length === 0) return;
   await sql.run('update slots set moved_from = null where id = any($1) and moved_from = source_id', [

@@ -1,4 +1,7 @@
 import type { Platform, Rule, RuleExamples } from '@earshot/contract';
+import type { Sql } from '../engines/database.ts';
+import { platforms as platformTraits } from '../upstream/platforms.ts';
+import { type ManagedBy, managedKeyTaken } from './refusals.ts';
 
 export interface RuleRow {
   id: string;
@@ -64,7 +67,7 @@ export function toRule(row: RuleRow): Rule {
       value: one.value,
       translated_value: one.translated_value,
       status: row.state === 'paused' ? 'paused' : statusOf(one),
-      rule_type: one.platform === 'x' ? 'premium' : 'regular',
+      rule_type: platformTraits[one.platform].ruleType,
       active_since: toTime(one.registered_at),
       last_match_at: toTime(one.last_match_at),
       match_count: one.match_count,
@@ -85,7 +88,7 @@ export function toRule(row: RuleRow): Rule {
   };
 }
 
-export function managedByOf(row: Pick<RuleRow, 'managed_set' | 'managed_key'>): Rule['managed_by'] {
+export function managedByOf(row: Pick<RuleRow, 'managed_set' | 'managed_key'>): ManagedBy {
   const { managed_set: set, managed_key: key } = row;
   return set === null || key === null ? null : { set, key };
 }
@@ -97,4 +100,43 @@ function statusOf({ slot_state, live }: PlatformRow): 'active' | 'pending' | 'fa
 
 function toTime(text: string | null): string | null {
   return text === null ? null : new Date(text).toISOString();
+}
+
+/** The columns `examples`, `managed_set` and `managed_key` of a new rule. */
+export function asCodeColumns({
+  examples,
+  managedBy,
+}: {
+  readonly examples?: RuleExamples | null;
+  readonly managedBy?: ManagedBy;
+}): [string | null, string | null, string | null] {
+  return [examples ? JSON.stringify(examples) : null, managedBy?.set ?? null, managedBy?.key ?? null];
+}
+
+/** Runs work that gives a set's key to a rule. A unique index decides who gets it when two ask at once. */
+export async function givingKey<Result>(
+  managedBy: ManagedBy | undefined,
+  work: () => Promise<Result>,
+): Promise<Result> {
+  try {
+    return await work();
+  } catch (error) {
+    if (managedBy && error instanceof Error && 'constraint' in error && error.constraint === 'rules_managed')
+      throw managedKeyTaken(managedBy);
+    throw error;
+  }
+}
+
+export function isPremium(values: ReadonlyArray<{ readonly platform: Platform }>): boolean {
+  return values.some(({ platform }) => platformTraits[platform].ruleType === 'premium');
+}
+
+/**
+ * How many premium rules the account has. Paused ones count: a pause is no way round the limit, and a resume does not
+ * fail because others came meanwhile. Counted under the account's row lock, so that two requests cannot both be the
+ * last one allowed. A rule that changes its value holds two slots for a while and counts once.
+ */
+export async function countPremiumRules(sql: Sql, accountId: string): Promise<number> {
+  const [row] = await sql.prepared<{ used: number }>('select count_premium_rules($1) as used', [accountId]);
+  return row?.used ?? 0;
 }

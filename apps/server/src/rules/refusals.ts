@@ -1,0 +1,64 @@
+import { platforms as platformNames, type Rule } from '@earshot/contract';
+import { Failure } from '../runtime/failure.ts';
+import type { Placement } from '../slots/slot-holding.sql.ts';
+import { platforms } from '../upstream/platforms.ts';
+
+/** The same answer, to the byte, for an unknown id, a deleted rule and another account's rule (I7). */
+export function noSuchRule(): Failure {
+  return new Failure('not_found', 'There is no such rule: list your rules to see the ids that exist.');
+}
+
+export function changeUnderWay(): Failure {
+  return new Failure('aborted', 'Another change of this rule is under way: send this one again in a moment.');
+}
+
+/** Throws when the rule was changed after the caller had read it: what the caller wants may be wrong now. */
+export function assertVersion(version: number, ifVersion: number | undefined): void {
+  if (ifVersion === undefined || version === ifVersion) return;
+  throw new Failure(
+    'failed_precondition',
+    `The rule has version ${version}, not ${ifVersion}: it was changed. Read it again, and then decide.`,
+  );
+}
+
+export type ManagedBy = Rule['managed_by'];
+
+export function managedKeyTaken({ set, key }: NonNullable<ManagedBy>): Failure {
+  return new Failure(
+    'already_exists',
+    `The set "${set}" has a rule "${key}" already, or one is being created: list your rules to see it.`,
+  );
+}
+
+export type PlacementRefusal =
+  | { readonly kind: 'premium_limit'; readonly used: number }
+  | Exclude<Placement, { kind: 'taken' }>;
+
+/** Why there is no room for a rule. */
+export function placementRefusal(outcome: PlacementRefusal, limit: number, contact: string): Failure {
+  switch (outcome.kind) {
+    case 'premium_limit': {
+      const premium = platformNames.filter((name) => platforms[name].ruleType === 'premium');
+      const [platform] = premium;
+      return new Failure(
+        'resource_exhausted',
+        `The account has ${outcome.used} of ${limit} rules on "${premium.join('", "')}": delete one, or ask ${contact} for more.`,
+        { details: { limit, used: outcome.used, ...(platform && { platform }), contact } },
+      );
+    }
+    case 'no_source':
+      return new Failure(
+        'unavailable',
+        `This installation has no credential for "${outcome.platform}": its operator has to configure one.`,
+        { details: { platform: outcome.platform }, retryAfterSeconds: 60 },
+      );
+    case 'sources_full':
+      return new Failure(
+        'resource_exhausted',
+        `All ${outcome.capacity} upstream rules of "${outcome.platform}" are in use: ask ${contact} for more.`,
+        {
+          details: { limit: outcome.capacity, used: outcome.capacity, platform: outcome.platform, contact },
+        },
+      );
+  }
+}

@@ -1,0 +1,213 @@
+import type { Platform, Rule, RuleExamples } from '@earshot/contract';
+import { type Change, recordChange } from '../accounts/change.ts';
+import type { Database, Sql } from '../engines/database.ts';
+import { leaveSlots, type RuleValue, takeSlot } from '../slots/slot-holding.sql.ts';
+import type { ManagedBy, PlacementRefusal } from './refusals.ts';
+import { givingKey, type RuleRow, ruleById, toRule } from './rule-rows.sql.ts';
+
+/*
+ * What the changes of existing rules have in common. A change that needs the upstreams is written first (`begun`: its
+ * new slots are held, but their events do not count for the rule yet), and applied or undone when they have answered.
+ * One at a time per rule.
+ *
+ * The rule's row is locked first, then the account where premium rules are counted, then slots: so two changes of one
+ * rule follow each other, and none runs into a deletion that is half done.
+ */
+
+export interface RuleUpdate {
+  readonly accountId: string;
+  readonly ruleId: string;
+  /** What is undefined stays as it is. */
+  readonly name: string | undefined;
+  readonly intent: string | undefined;
+  readonly expiresAt: Date | null | undefined;
+  readonly examples?: RuleExamples | null | undefined;
+  readonly managedBy?: ManagedBy | undefined;
+  readonly values: readonly RuleValue[] | undefined;
+  /** The version that the caller has seen, if it matters. */
+  readonly ifVersion?: number | undefined;
+  readonly premiumRulesMax: number;
+  readonly keepOldMs: number;
+}
+
+/** What applying needs to know. Only the process that waits has it: when it dies, the change is undone. */
+export interface BegunChange {
+  readonly ruleId: string;
+  readonly version: number;
+  readonly update: RuleUpdate | null;
+}
+
+export type ChangeOutcome =
+  | { readonly kind: 'begun'; readonly change: BegunChange }
+  /** Nothing upstream had to change, so it is done; or nothing had to change at all. */
+  | { readonly kind: 'applied'; readonly rule: Rule }
+  | { readonly kind: 'not_found' | 'under_way' | 'not_paused' | 'expired' }
+  | PlacementRefusal;
+
+export type Refuse = (outcome: ChangeOutcome) => never;
+
+export interface LockedRule {
+  id: string;
+  account_id: string;
+  name: string;
+  intent: string;
+  state: 'active' | 'paused' | 'failed';
+  version: number;
+  expires_at: Date | null;
+  expired: boolean;
+  examples: RuleExamples | null;
+  managed_set: string | null;
+  managed_key: string | null;
+  changing_to: number | null;
+}
+
+export interface VersionRow {
+  platform: Platform;
+  value: string;
+  translated_value: string;
+  slot_id: string;
+}
+
+/** Null when there is no such rule, or it is still being created. */
+export async function lockRule(sql: Sql, ruleId: string): Promise<LockedRule | null> {
+  return await sql.one<LockedRule>(
+    `select id, account_id, name, intent, state, version, expires_at, expires_at <= now() as expired, examples,
+       managed_set, managed_key, changing_to
+     from rules where id = $1 and state not in ('creating', 'deleted') for update`,
+    [ruleId],
+  );
+}
+
+/** The values of the rule's current version. */
+export function versionRows(sql: Sql, { id, version }: LockedRule): Promise<VersionRow[]> {
+  return sql.many<VersionRow>(
+    `select platform, value, translated_value, slot_id from rule_versions
+     where rule_id = $1 and version = $2 order by platform`,
+    [id, version],
+  );
+}
+
+export function toValue(row: VersionRow): RuleValue {
+  return { platform: row.platform, value: row.value, translatedValue: row.translated_value };
+}
+
+/** Takes the slots of the values, as `pending`, for a version that is yet to come. In the order in which slots are locked. */
+export async function takeSlots(
+  sql: Sql,
+  { rule, values, version }: { rule: LockedRule; values: readonly RuleValue[]; version: number },
+  refuse: Refuse,
+): Promise<void> {
+  const owner = { id: rule.id, accountId: rule.account_id };
+  for (const value of values.toSorted((a, b) => (a.platform < b.platform ? -1 : 1))) {
+    const placement = await takeSlot(sql, owner, value, { version, pending: true });
+    if (placement.kind !== 'taken') refuse(placement);
+  }
+}
+
+export async function markBegun(sql: Sql, change: BegunChange): Promise<ChangeOutcome> {
+  await sql.run('update rules set changing_to = $2, changing_since = now() where id = $1', [
+    change.ruleId,
+    change.version,
+  ]);
+  return { kind: 'begun', change };
+}
+
+/** Makes the new version current. Null when the change was undone, or the rule deleted, meanwhile. */
+export function applyChange(database: Database, begun: BegunChange, change: Change): Promise<Rule | null> {
+  return givingKey(begun.update?.managedBy, () =>
+    database.forAccount(change.accountId).transaction(async (sql) => {
+      const rule = await lockRule(sql, begun.ruleId);
+      if (rule?.changing_to !== begun.version) return null;
+      await writeApplied(sql, begun);
+      return await record(sql, rule, change);
+    }),
+  );
+}
+
+/** A slot of the same platform stays held beside the new one until that is effective; others are released at once. */
+export async function writeApplied(sql: Sql, { ruleId, version, update }: BegunChange): Promise<void> {
+  await sql.run(
+    `update rules set version = $2, name = coalesce($3, name), intent = coalesce($4, intent),
+       expires_at = case when $5 then $6::timestamptz else expires_at end,
+       state = case when $7 then 'active' else state end,
+       examples = case when $8 then $9::json else examples end,
+       managed_set = case when $10 then $11 else managed_set end,
+       managed_key = case when $10 then $12 else managed_key end,
+       updated_at = now(), changing_to = null, changing_since = null
+     where id = $1`,
+    [
+      ruleId,
+      version,
+      update?.name ?? null,
+      update?.intent ?? null,
+      update !== null && update.expiresAt !== undefined,
+      update?.expiresAt ?? null,
+      update === null,
+      update?.examples !== undefined,
+      update?.examples ? JSON.stringify(update.examples) : null,
+      update?.managedBy !== undefined,
+      update?.managedBy?.set ?? null,
+      update?.managedBy?.key ?? null,
+    ],
+  );
+  const current = 'select slot_id from rule_versions where rule_id = $1 and version = $2';
+  await sql.run(
+    `update slot_holders set pending = false, rule_version = $2, release_at = null
+     where rule_id = $1 and slot_id in (${current})`,
+    [ruleId, version],
+  );
+  await sql.run(
+    `update slot_holders set release_at = case
+       when platform in (select platform from rule_versions where rule_id = $1 and version = $2)
+       then now() + $3 * interval '1 ms' else now() end
+     where rule_id = $1 and release_at is null and slot_id not in (${current})`,
+    [ruleId, version, update?.keepOldMs ?? 0],
+  );
+}
+
+/**
+ * The rule is as it was before; returns the slots that were held for the change. Does nothing when the change is no
+ * longer under way.
+ */
+export async function undoChange(sql: Sql, ruleId: string): Promise<string[]> {
+  const rule = await lockRule(sql, ruleId);
+  if (!rule || rule.changing_to === null) return [];
+  const held = await sql.many<{ slot_id: string }>(
+    'select slot_id from slot_holders where rule_id = $1 and pending',
+    [ruleId],
+  );
+  const slotIds = await leaveSlots(
+    sql,
+    ruleId,
+    held.map((one) => one.slot_id),
+  );
+  await sql.run('delete from rule_versions where rule_id = $1 and version > $2', [ruleId, rule.version]);
+  await sql.run('update rules set changing_to = null, changing_since = null where id = $1', [ruleId]);
+  return slotIds;
+}
+
+/** Pauses a rule whose row is locked: it leaves all its slots. */
+export async function pauseLocked(sql: Sql, rule: LockedRule, change: Change): Promise<Rule> {
+  await leaveSlots(sql, rule.id);
+  await sql.run(`update rules set state = 'paused', updated_at = now() where id = $1`, [rule.id]);
+  return await record(sql, rule, change);
+}
+
+/** Records who changed the rule and how; the answer is the rule as it is now. */
+export async function record(sql: Sql, before: LockedRule, change: Change): Promise<Rule> {
+  const rule = await readLocked(sql, before);
+  const facts = ({ name, state, version }: LockedRule | Rule) => ({ name, state, version });
+  await recordChange(sql, change, {
+    targetId: rule.id,
+    before: facts(before),
+    after: facts(rule),
+    answer: rule,
+  });
+  return rule;
+}
+
+export async function readLocked(sql: Sql, { id, account_id }: LockedRule): Promise<Rule> {
+  const row = await sql.one<RuleRow>(ruleById, [account_id, id]);
+  if (!row) throw new Error('a rule is gone although its row is locked');
+  return toRule(row);
+}

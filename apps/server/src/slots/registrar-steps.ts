@@ -1,0 +1,224 @@
+import type { Platform } from '@earshot/contract';
+import type { Bells } from '../engines/bells.ts';
+import type { Lease } from '../engines/leases.ts';
+import type { Events } from '../observability/events.ts';
+import type { Checkpoint } from '../runtime/checkpoint.ts';
+import { type AddOutcome, type UpstreamRules, UpstreamUnavailable } from '../upstream/upstream-rules.ts';
+import type { Pace } from './pace.ts';
+import { reconcile } from './reconcile.ts';
+import type { Registered, RegistrarStore } from './registrar.sql.ts';
+import { type Slot, slotOfTag, slotTag } from './slot.ts';
+
+/** What one step of a registrar works with, while it holds the lease of its source. */
+export interface RegistrarStep {
+  readonly sourceId: string;
+  readonly platform: Platform;
+  readonly installation: string;
+  readonly upstream: UpstreamRules;
+  readonly store: RegistrarStore;
+  readonly bells: Bells;
+  readonly checkpoint: Checkpoint;
+  readonly events: Events;
+  readonly lease: Lease;
+  readonly pace: Pace;
+}
+
+/** A draining source gives away at most this many slots per comparison. */
+const movedAtOnce = 500;
+
+/**
+ * Lists what the upstream has, and makes the upstream and the rows agree with what the slots want. Returns how many
+ * rules of ours the upstream has now.
+ */
+export async function reconcileSource(step: RegistrarStep): Promise<number> {
+  const { store, upstream, installation, sourceId, lease, events, bells, pace } = step;
+  const listedAt = performance.now();
+  const listed = await upstream.list(pace.call);
+  const slots = await store.slotsOf(sourceId);
+  const plan = reconcile(installation, listed, slots, await store.movedFrom(sourceId));
+  for (let at = 0; at < plan.remove.length; at += upstream.batchMax) {
+    await upstream.remove(plan.remove.slice(at, at + upstream.batchMax), pace.call);
+  }
+  await store.recordRegistered(
+    lease,
+    plan.adopt.map((adopted) => ({ ...adopted, foreignRule: false })),
+  );
+  await store.recordCompared(
+    lease,
+    slots.filter(({ state }) => state === 'wanted').map(({ id }) => id),
+  );
+  await store.recordVanished(lease, plan.vanished);
+  await store.takeBack(lease, sourceId, plan.lost);
+  await store.recordGone(lease, plan.gone);
+  await store.recordSeen(lease, sourceId, performance.now() - listedAt);
+  await store.retryFailed(lease, sourceId);
+  const moved = await store.moveAway(lease, sourceId, movedAtOnce);
+  events.reconciled({
+    sourceId,
+    moved,
+    adopted: plan.adopt.length,
+    vanished: plan.vanished.length,
+    removed: plan.remove.length,
+    gone: plan.gone.length,
+    foreign: plan.foreign,
+  });
+  if (moved > 0) bells.ring('slots');
+  if (plan.adopt.length > 0) bells.ring('streams');
+  bells.ring('slot_outcomes');
+  return listed.length - plan.foreign - plan.remove.length;
+}
+
+/** Registers as many wanted slots as one batch takes. Returns how many slots it dealt with. */
+export async function registerWanted(step: RegistrarStep): Promise<number> {
+  const { upstream, installation, checkpoint, bells, pace } = step;
+  const slots = await collectWanted(step);
+  if (slots.length === 0) return 0;
+  checkpoint('register.picked');
+  const outcomes = await upstream.add(
+    slots.map((slot) => ({ value: slot.value, tag: slotTag(installation, slot.id) })),
+    pace.call,
+  );
+  checkpoint('register.added_upstream');
+  const unsettled = await recordOutcomes(step, pairOutcomes(slots, outcomes));
+  checkpoint('register.recorded');
+  bells.ring('slot_outcomes');
+  bells.ring('streams');
+  if (unsettled > 0) throw new UpstreamUnavailable('the upstream has the rule already, but not as ours');
+  return slots.length;
+}
+
+async function collectWanted({ store, sourceId, upstream, pace }: RegistrarStep): Promise<Slot[]> {
+  const { batchMax, rulesPerCall } = upstream;
+  // A batch that needs several calls takes only as many slots as there are calls left.
+  const limit = rulesPerCall > 1 ? batchMax : Math.max(1, Math.min(batchMax, pace.room('change')));
+  const slots = await store.wanted(sourceId, limit);
+  if (slots.length === 0 || slots.length === limit || rulesPerCall === 1) return slots;
+  await pace.collect('change');
+  return await store.wanted(sourceId, limit);
+}
+
+type PairedOutcome = readonly [slot: Slot, outcome: AddOutcome];
+
+function pairOutcomes(slots: readonly Slot[], outcomes: readonly AddOutcome[]): PairedOutcome[] {
+  return slots.flatMap((slot, index) => {
+    const outcome = outcomes[index];
+    return outcome ? [[slot, outcome] as const] : [];
+  });
+}
+
+/** Returns how many duplicates could not be adopted. */
+async function recordOutcomes(step: RegistrarStep, paired: readonly PairedOutcome[]): Promise<number> {
+  const { store, lease, sourceId, events } = step;
+  const registered: Registered[] = [];
+  const duplicates: Slot[] = [];
+  const full: Slot[] = [];
+  let fullWords = '';
+  for (const [slot, outcome] of paired) {
+    switch (outcome.kind) {
+      case 'added':
+        registered.push({ slotId: slot.id, upstreamRuleId: outcome.id, foreignRule: false });
+        break;
+      case 'duplicate':
+        duplicates.push(slot);
+        break;
+      case 'refused':
+        await store.recordProblem(lease, [slot.id], { kind: 'refused', words: outcome.words });
+        break;
+      case 'full':
+        full.push(slot);
+        fullWords = outcome.words;
+        break;
+    }
+  }
+  const adopted = duplicates.length > 0 ? await adoptDuplicates(step, duplicates) : [];
+  registered.push(...adopted);
+  await store.recordRegistered(lease, registered);
+  events.slotsRegistered({ sourceId, count: registered.length });
+  if (full.length > 0) await settleFull(step, full, fullWords);
+  return duplicates.length - adopted.length;
+}
+
+/**
+ * The existing rule keeps its tag, and the list says whose it is. One with the tag of another slot of ours is not
+ * adopted, because its events would be given to that slot: the next comparison removes it.
+ */
+async function adoptDuplicates(
+  { upstream, installation, pace }: RegistrarStep,
+  slots: readonly Slot[],
+): Promise<Registered[]> {
+  const byValue = new Map((await upstream.list(pace.call)).map((rule) => [rule.value, rule]));
+  return slots.flatMap((slot) => {
+    const rule = byValue.get(slot.value);
+    if (!rule) return [];
+    const taggedSlot = slotOfTag(installation, rule.tag);
+    if (taggedSlot !== null && taggedSlot !== slot.id) return [];
+    return [{ slotId: slot.id, upstreamRuleId: rule.id, foreignRule: taggedSlot === null }];
+  });
+}
+
+/** Removes upstream what nobody holds any more. Returns how many slots it dealt with. */
+export async function removeReleased(step: RegistrarStep): Promise<number> {
+  const { store, upstream, sourceId, lease, checkpoint, bells, pace } = step;
+  const { batchMax, rulesPerCall } = upstream;
+  const room = pace.room('change');
+  // Without a call to remove it, a slot is not picked: until then a new holder can have it again at once.
+  if (room === 0) return 0;
+  const slots = await store.beginDeleting(lease, sourceId, Math.min(batchMax, room * rulesPerCall));
+  if (slots.length === 0) return 0;
+  checkpoint('release.marked');
+  const ids = slots.flatMap((slot) =>
+    slot.upstreamRuleId !== null && !slot.foreignRule ? [slot.upstreamRuleId] : [],
+  );
+  if (ids.length > 0) await upstream.remove(ids, pace.call);
+  checkpoint('release.removed_upstream');
+  const settled = slots.filter((slot) => slot.upstreamRuleId !== null).map((slot) => slot.id);
+  await store.recordGone(lease, settled);
+  checkpoint('release.recorded');
+  bells.ring('slot_outcomes');
+  // A slot that was given up before its registration was recorded may be upstream all the same: compare.
+  if (settled.length < slots.length) await reconcileSource(step);
+  return slots.length;
+}
+
+/**
+ * Asks the upstream how many more rules it takes beside the `ours` it has. Rules of others, on the source or in its
+ * project, count too, so the answer changes with time.
+ */
+export async function learnCapacity(step: RegistrarStep, ours: number): Promise<void> {
+  const { store, lease, sourceId } = step;
+  const room = await askRoom(step);
+  await store.recordCapacity(lease, sourceId, room === null ? null : ours + room);
+}
+
+/** The upstream had no room for these slots, which were sent in one call: some may fit, the others go to other sources. */
+async function settleFull(step: RegistrarStep, slots: readonly Slot[], words: string): Promise<void> {
+  const { upstream, installation, pace, store, lease, sourceId, bells, events } = step;
+  const listed = await upstream.list(pace.call);
+  const ours = listed.flatMap(({ tag }) => slotOfTag(installation, tag) ?? []);
+  // A late call of the lease's former holder can have registered one of the slots: the next comparison adopts its rule.
+  if (slots.some(({ id }) => ours.includes(id))) {
+    throw new UpstreamUnavailable('the upstream is full, and has a rule of which we did not know');
+  }
+  const room = (await askRoom(step)) ?? 0;
+  // When the upstream refuses what it says would fit, the refusal counts: otherwise the same call would repeat forever.
+  const fits = room < slots.length ? room : 0;
+  const excess = slots.slice(fits).map(({ id }) => id);
+  const moved = await store.recordFull(lease, {
+    sourceId,
+    slotIds: excess,
+    learnt: ours.length + fits,
+    words,
+  });
+  events.sourceFull({ sourceId, takes: ours.length + fits, moved, failed: excess.length - moved });
+  if (moved > 0) bells.ring('slots');
+}
+
+/** Null when the upstream does not say, or cannot be asked: nothing depends on the answer. */
+async function askRoom({ upstream, pace }: RegistrarStep): Promise<number | null> {
+  try {
+    return await upstream.room(pace.call);
+  } catch (error) {
+    if (error instanceof UpstreamUnavailable) return null;
+    throw error;
+  }
+}

@@ -1,0 +1,234 @@
+import type { Database, Sql } from '../engines/database.ts';
+import { fenced, type Lease } from '../engines/leases.ts';
+import type { CallLimit } from '../upstream/call-budget.ts';
+import { type Problem, type Slot, type SlotState, stateAfter, statesWith } from './slot.ts';
+import {
+  endFormerServices,
+  hasReturned,
+  moveAway,
+  movedFrom,
+  moveToRoom,
+  recordCompared,
+  takeBack,
+} from './slot-moving.sql.ts';
+import { callsMade, recordCall } from './upstream-calls.ts';
+
+export interface RegistrarStoreOptions {
+  /** How long an upstream needs until a new rule is effective: until then a slot's former source keeps its rule. */
+  readonly ruleDelayMs: number;
+}
+
+export type RegistrarStore = ReturnType<typeof createRegistrarStore>;
+
+export interface Registered {
+  readonly slotId: string;
+  readonly upstreamRuleId: string;
+  readonly foreignRule: boolean;
+}
+
+export interface FullSource {
+  readonly sourceId: string;
+  readonly slotIds: readonly string[];
+  /** How many rules the source takes, as the refusal showed. */
+  readonly learnt: number;
+  /** The upstream's own words. */
+  readonly words: string;
+}
+
+interface SlotRow {
+  id: string;
+  value: string;
+  state: SlotState;
+  upstream_rule_id: string | null;
+  foreign_rule: boolean;
+}
+
+const columns = 'id, value, state, upstream_rule_id, foreign_rule';
+
+function toSlot(row: SlotRow): Slot {
+  return {
+    id: row.id,
+    value: row.value,
+    state: row.state,
+    upstreamRuleId: row.upstream_rule_id,
+    foreignRule: row.foreign_rule,
+  };
+}
+
+/** The statements of a registrar. Every change names the lease and throws LeaseLost when its epoch has passed. */
+export function createRegistrarStore(database: Database, { ruleDelayMs }: RegistrarStoreOptions) {
+  return {
+    async slotsOf(sourceId: string): Promise<Slot[]> {
+      const rows = await database.many<SlotRow>(`select ${columns} from slots where source_id = $1`, [
+        sourceId,
+      ]);
+      return rows.map(toSlot);
+    },
+    /** Slots to register, without those that were moved away and came back. */
+    async wanted(sourceId: string, limit: number): Promise<Slot[]> {
+      const rows = await database.many<SlotRow>(
+        `select ${columns} from slots
+         where source_id = $1 and state = 'wanted' and moved_from is distinct from source_id
+         order by created_at limit $2`,
+        [sourceId, limit],
+      );
+      return rows.map(toSlot);
+    },
+    hasReturned: (sourceId: string) => hasReturned(database, sourceId),
+    movedFrom: (sourceId: string) => movedFrom(database, sourceId, ruleDelayMs),
+    callsMade: (sourceId: string) => callsMade(database, sourceId),
+    recordCompared: (lease: Lease, slotIds: readonly string[]) =>
+      fenced(database, lease, (sql) => recordCompared(sql, slotIds)),
+    beginDeleting: (lease: Lease, sourceId: string, limit: number) =>
+      fenced(database, lease, (sql) => beginDeleting(sql, sourceId, limit)),
+    recordRegistered: (lease: Lease, registered: readonly Registered[]) =>
+      fenced(database, lease, (sql) => recordRegistered(sql, registered, ruleDelayMs)),
+    recordProblem: (lease: Lease, slotIds: readonly string[], problem: Problem) =>
+      fenced(database, lease, (sql) => recordProblem(sql, slotIds, problem)),
+    recordGone: (lease: Lease, slotIds: readonly string[]) =>
+      fenced(database, lease, (sql) => recordGone(sql, slotIds)),
+    recordVanished: (lease: Lease, slotIds: readonly string[]) =>
+      fenced(database, lease, (sql) => recordVanished(sql, slotIds)),
+    /** The upstream's list was read; reading it began `agoMs` ago. */
+    recordSeen: (lease: Lease, sourceId: string, agoMs: number) =>
+      fenced(database, lease, (sql) =>
+        sql.run(`update sources set rules_seen_at = now() - $2 * interval '1 ms' where id = $1`, [
+          sourceId,
+          agoMs,
+        ]),
+      ),
+    retryFailed: (lease: Lease, sourceId: string) =>
+      fenced(database, lease, (sql) => retryFailed(sql, sourceId)),
+    recordCapacity: (lease: Lease, sourceId: string, learnt: number | null) =>
+      fenced(database, lease, (sql) => recordCapacity(sql, sourceId, learnt)),
+    recordFull: (lease: Lease, full: FullSource) => fenced(database, lease, (sql) => recordFull(sql, full)),
+    moveAway: (lease: Lease, sourceId: string, limit: number) =>
+      fenced(database, lease, (sql) => moveAway(sql, { sourceId, limit, ruleDelayMs })),
+    takeBack: (lease: Lease, sourceId: string, slotIds: readonly string[]) =>
+      fenced(database, lease, (sql) => takeBack(sql, sourceId, slotIds)),
+    /** Remembers a call, so that the next holder of the lease does not spend it again. */
+    recordCall: (lease: Lease, sourceId: string, limit: CallLimit) =>
+      fenced(database, lease, (sql) => recordCall(sql, sourceId, limit)),
+  };
+}
+
+/**
+ * Picks slots to remove upstream. Row locks first: whoever takes a slot locks its row before it adds itself as a holder.
+ */
+async function beginDeleting(sql: Sql, sourceId: string, limit: number): Promise<Slot[]> {
+  const rows = await sql.many<SlotRow>(
+    `update slots set state = ${stateAfter('picked')}
+     where id in (
+       select id from slots where source_id = $1 and state in ${statesWith('picked', 'changes')}
+       order by created_at limit $2 for update
+     ) returning ${columns}`,
+    [sourceId, limit],
+  );
+  return rows.map(toSlot);
+}
+
+async function recordRegistered(
+  sql: Sql,
+  registered: readonly Registered[],
+  ruleDelayMs: number,
+): Promise<void> {
+  if (registered.length === 0) return;
+  const slotIds = registered.map(({ slotId }) => slotId);
+  await endFormerServices(sql, slotIds, ruleDelayMs);
+  await sql.run(
+    `update slots set
+       upstream_rule_id = new.upstream_rule_id,
+       foreign_rule = new.foreign_rule,
+       problem = null, problem_kind = null,
+       registered_at = coalesce(slots.registered_at, now()), confirmed_at = now(), attempts = 0, retry_at = null,
+       state = ${stateAfter('registered')}
+     from unnest($1::text[], $2::text[], $3::boolean[]) as new (id, upstream_rule_id, foreign_rule)
+     where slots.id = new.id`,
+    [slotIds, registered.map((one) => one.upstreamRuleId), registered.map((one) => one.foreignRule)],
+  );
+  await sql.run('update slot_gaps set to_at = now() where slot_id = any($1) and to_at is null', [slotIds]);
+}
+
+/**
+ * After `unavailable` nothing is known: the slot keeps its state and says what it waits for. A slot that was registered
+ * once has rules that rely on it: it is tried again after 1, 2, 4 … 60 minutes.
+ */
+async function recordProblem(sql: Sql, slotIds: readonly string[], problem: Problem): Promise<void> {
+  await sql.run(
+    `update slots set problem = $2, problem_kind = $3,
+       state = case when $3 = 'unavailable' then ${stateAfter('unavailable')} else ${stateAfter('refused')} end,
+       attempts = case when $3 = 'unavailable' or registered_at is null then attempts else attempts + 1 end,
+       retry_at = case when $3 = 'unavailable' or registered_at is null then retry_at
+         else now() + least(60, power(2, least(attempts, 6))) * interval '1 minute' end
+     where id = any($1)`,
+    [slotIds, problem.words, problem.kind],
+  );
+}
+
+/** Gives slots for which the source has no room to others; those that nobody has room for fail. Returns how many it gave. */
+async function recordFull(sql: Sql, { sourceId, slotIds, learnt, words }: FullSource): Promise<number> {
+  const { moved, left } = await moveToRoom(sql, sourceId, slotIds);
+  await recordCapacity(sql, sourceId, learnt);
+  await recordProblem(sql, left, { kind: 'full', words: `no source has room for it (${words})` });
+  return moved;
+}
+
+/** Their upstream rules are gone: the row goes too, or is wanted again when somebody took the slot meanwhile. */
+async function recordGone(sql: Sql, slotIds: readonly string[]): Promise<void> {
+  if (slotIds.length === 0) return;
+  await sql.run('select 1 from slots where id = any($1) order by platform, id for update', [slotIds]);
+  await sql.run(
+    `delete from slots where id = any($1) and state in ${statesWith('gone', 'deletes')}
+       and not exists (select 1 from slot_holders where slot_id = slots.id)`,
+    [slotIds],
+  );
+  await sql.run(
+    `update slots set state = ${stateAfter('gone_held')}, registered_at = null
+     where id = any($1) and state in ${statesWith('gone_held', 'changes')}`,
+    [slotIds],
+  );
+}
+
+/**
+ * Registered, but not upstream any more: wanted again. The old rule id stays until there is a new one, because late
+ * events still find their rules by it. The gap begins when the upstream was last seen with the rule.
+ */
+async function recordVanished(sql: Sql, slotIds: readonly string[]): Promise<void> {
+  if (slotIds.length === 0) return;
+  await sql.run(
+    `with vanished as (
+       update slots set state = ${stateAfter('vanished')}
+       where id = any($1) and state in ${statesWith('vanished', 'changes')} returning *
+     )
+     insert into slot_gaps (slot_id, from_at)
+     select vanished.id, greatest(vanished.registered_at, vanished.confirmed_at, sources.rules_seen_at)
+     from vanished join sources on sources.id = vanished.source_id
+     where vanished.registered_at is not null`,
+    [slotIds],
+  );
+}
+
+/** Failed slots that were registered once, and are still held, are wanted again when their time has come. */
+async function retryFailed(sql: Sql, sourceId: string): Promise<void> {
+  await sql.run(
+    `update slots set state = ${stateAfter('retried')}, retry_at = null
+     where source_id = $1 and state in ${statesWith('retried', 'changes')} and retry_at <= now()
+       and exists (select 1 from slot_holders where slot_id = slots.id)`,
+    [sourceId],
+  );
+}
+
+/** A limit that only showed in a refusal may have been raised since: after this time it is tried again. */
+const forgottenAfterMinutes = 60;
+
+/** `learnt` is null when the upstream says nothing new. The configured capacity stays the upper bound. */
+async function recordCapacity(sql: Sql, sourceId: string, learnt: number | null): Promise<void> {
+  await sql.run(
+    learnt === null
+      ? `update sources set learnt_capacity = null, learnt_at = null, capacity = configured_capacity
+         where id = $1 and learnt_at < now() - $2 * interval '1 minute'`
+      : `update sources set learnt_capacity = $2, learnt_at = now(), capacity = least(configured_capacity, $2)
+         where id = $1`,
+    [sourceId, learnt ?? forgottenAfterMinutes],
+  );
+}
