@@ -11,7 +11,7 @@ export interface FieldRow {
 
 type Subschema = JsonSchema | boolean;
 
-const ENUM_SPELT_OUT_MAX = 6;
+const enumSpeltOutMax = 6;
 
 /** The fields of an object schema as flat rows, in order; `gaps[].from` is a field of each entry of `gaps`. */
 export function fieldRows(schema: JsonSchema, prefix = ''): FieldRow[] {
@@ -85,7 +85,7 @@ function typeOf(field: Subschema): string {
 }
 
 function enumType(values: readonly unknown[]): string {
-  if (values.length > ENUM_SPELT_OUT_MAX) return `one of ${values.length} strings`;
+  if (values.length > enumSpeltOutMax) return `one of ${values.length} strings`;
   return values.map((value) => JSON.stringify(value)).join(' | ');
 }
 
