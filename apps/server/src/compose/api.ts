@@ -84,29 +84,29 @@ function handlersOf(
   const cursors = createCursors(installation.cursorSecret);
   const rules = createRuleStore(database);
   const coverage = createCoverageStore(database, { xRuleDelayMs: config.xRuleDelayMs });
-  const matches = createMatchReader(database);
   const keys = createKeyStore(database);
   const webhooks = createWebhookStore(database);
   const forRules = { ...shared, store: rules, changes: createRuleChangeStore(database), plans, contact };
-  const forReaders = {
-    following: createFollowing({ tail, reader: matches, parsedRules }),
-    rules,
-    coverage: createReadCoverage(coverage, Date.now),
-    cursors,
-    parsedRules,
-    reader: matches,
+  const common = {
     database,
+    rules,
+    reader: createMatchReader(database),
+    parsedRules,
+    cursors,
     plans,
     contact,
   };
+  const forReaders = {
+    ...common,
+    following: createFollowing({ ...common, tail }),
+    coverage: createReadCoverage(coverage, Date.now),
+  };
   const forWebhooks = {
+    ...common,
     store: webhooks,
-    rules,
     urlProblem: createUrlProblem({ allowInsecure: config.allowInsecureWebhooks }),
     secretBox: secretBoxOf(config),
     sender: stack.use(openSender(config)),
-    plans,
-    contact,
   };
   return {
     CreateRule: createRule(forRules),
@@ -126,21 +126,21 @@ function handlersOf(
       countStream: createStreamLimit({ perKeyMax: config.streamsPerKeyMax, contact }),
     }),
     ReadMatches: readMatches(forReaders),
-    AckMatches: ackMatches(forReaders),
-    ListReaders: listReaders(shared),
-    DeleteReader: deleteReader(shared),
-    CreateKey: createKey({ keys, plans, contact }),
+    AckMatches: ackMatches(common),
+    ListReaders: listReaders(common),
+    DeleteReader: deleteReader(common),
+    CreateKey: createKey({ ...common, keys }),
     ListKeys: listKeys(keys),
     RevokeKey: revokeKey(keys),
-    ListAudit: listAudit({ database, cursors }),
+    ListAudit: listAudit(common),
     CreateWebhook: createWebhook(forWebhooks),
     ListWebhooks: listWebhooks(webhooks),
     UpdateWebhook: updateWebhook(forWebhooks),
     DeleteWebhook: deleteWebhook(webhooks),
     RotateWebhookSecret: rotateWebhookSecret(forWebhooks),
     TestWebhook: testWebhook(forWebhooks),
-    ListDeliveries: listDeliveries({ database, store: webhooks, cursors }),
-    ReplayWebhook: replayWebhook({ store: webhooks, reader: matches }),
+    ListDeliveries: listDeliveries(forWebhooks),
+    ReplayWebhook: replayWebhook(forWebhooks),
   };
 }
 
