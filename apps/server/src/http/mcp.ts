@@ -20,8 +20,8 @@ export interface McpOptions {
 const callMs = 45_000;
 
 /**
- * The tools of the MCP server at `/mcp`. They call the operations through this very server, as any client does: so keys, scopes,
- * limits, audit and idempotency are decided in one place, and no tool can do what its key cannot.
+ * The tools of the MCP server at `/mcp`. They call the operations through this very server, as any client does: so keys,
+ * scopes, limits, audit and idempotency are decided in one place, and no tool can do what its key cannot.
  */
 export function addMcp(app: FastifyInstance, options: McpOptions): void {
   const { authenticate, limits, log, mcpOrigins, innerCalls } = options;
@@ -38,7 +38,7 @@ export function addMcp(app: FastifyInstance, options: McpOptions): void {
       const admission = limits.admit(principal, { changes: false });
       reply.headers(admission.headers);
       if (admission.refusal) throw admission.refusal;
-      // The request that the tool sends counts as under way; counted here as well, a call could be refused because of itself.
+      // The request that the tool sends counts as under way. Counted twice, a call could be refused because of itself.
       admission.release();
     },
     handler: async (request, reply) => {

@@ -12,7 +12,7 @@ interface NewWebhook {
   readonly sealedSecret: Buffer;
 }
 
-/** What an owner changes; absent fields stay. */
+/** What the owner changes; absent fields stay as they are. */
 export interface WebhookChanges {
   readonly name?: string;
   readonly url?: string;
@@ -31,7 +31,7 @@ type UpdateWebhookOutcome =
   | { readonly kind: 'not_found' }
   | { readonly kind: 'name_taken' };
 
-/** What is needed to send to a webhook, or to read what it reads. */
+/** What is needed to send to a webhook, or to read the matches that it receives. */
 interface WebhookTarget {
   readonly webhookId: string;
   readonly url: string;
@@ -152,7 +152,7 @@ async function create(
   return { kind: 'created', answer };
 }
 
-/** A new filter makes new batches; a new address or a resumption is tried at once. */
+/** A new filter discards the stored batch; after a new URL or a resumption the next attempt is made at once. */
 async function update(
   sql: Sql,
   change: Change,
