@@ -44,7 +44,6 @@ import {
 import { createUrlProblem } from '../webhooks/public-address.ts';
 import { replayWebhook } from '../webhooks/replay-webhook.ts';
 import { testWebhook } from '../webhooks/test-webhook.ts';
-import { createWebhookStore } from '../webhooks/webhook-store.sql.ts';
 import { openSender, type Shared, secretBoxOf } from './shared.ts';
 
 /** Of one address. Callers have keys that work; this is for a list of old ones that somebody tries out. */
@@ -85,7 +84,6 @@ function handlersOf(
   const rules = createRuleStore(database);
   const coverage = createCoverageStore(database, { xRuleDelayMs: config.xRuleDelayMs });
   const keys = createKeyStore(database);
-  const webhooks = createWebhookStore(database);
   const forRules = { ...shared, store: rules, changes: createRuleChangeStore(database), plans, contact };
   const common = {
     database,
@@ -103,7 +101,6 @@ function handlersOf(
   };
   const forWebhooks = {
     ...common,
-    store: webhooks,
     urlProblem: createUrlProblem({ allowInsecure: config.allowInsecureWebhooks }),
     secretBox: secretBoxOf(config),
     sender: stack.use(openSender(config)),
@@ -134,9 +131,9 @@ function handlersOf(
     RevokeKey: revokeKey(keys),
     ListAudit: listAudit(common),
     CreateWebhook: createWebhook(forWebhooks),
-    ListWebhooks: listWebhooks(webhooks),
+    ListWebhooks: listWebhooks(common),
     UpdateWebhook: updateWebhook(forWebhooks),
-    DeleteWebhook: deleteWebhook(webhooks),
+    DeleteWebhook: deleteWebhook(common),
     RotateWebhookSecret: rotateWebhookSecret(forWebhooks),
     TestWebhook: testWebhook(forWebhooks),
     ListDeliveries: listDeliveries(forWebhooks),
