@@ -10,6 +10,7 @@ import type { Config } from '../config.ts';
 import { createCoverageStore } from '../coverage/coverage-store.sql.ts';
 import { getCoverage } from '../coverage/get-coverage.ts';
 import { createReadCoverage } from '../coverage/read-coverage.ts';
+import type { Database } from '../engines/database.ts';
 import type { Handlers } from '../http/handlers.ts';
 import { createHttpServer, type HttpServer } from '../http/server.ts';
 import { syntaxGuides } from '../language/rule-language.ts';
@@ -17,7 +18,7 @@ import { ackMatches } from '../readers/ack-matches.ts';
 import { createFollowing } from '../readers/follow-matches.ts';
 import { listMatches } from '../readers/list-matches.ts';
 import { deleteReader, listReaders } from '../readers/manage-readers.ts';
-import { createMatchReader, createTailReader } from '../readers/match-reader.sql.ts';
+import { createMatchReader, createTailReader, type MatchReader } from '../readers/match-reader.sql.ts';
 import { type MatchTail, openMatchTail } from '../readers/match-tail.ts';
 import { readMatches } from '../readers/read-matches.ts';
 import { streamMatches } from '../readers/stream-matches.ts';
@@ -31,7 +32,7 @@ import { createRuleChangeStore } from '../rules/rule-change-store.sql.ts';
 import { createRuleStore } from '../rules/rule-store.sql.ts';
 import { updateRule } from '../rules/update-rule.ts';
 import { validateRule } from '../rules/validate-rule.ts';
-import { createCursors } from '../runtime/cursor.ts';
+import { type Cursors, createCursors } from '../runtime/cursor.ts';
 import { supervise } from '../runtime/supervisor.ts';
 import { createWebhook } from '../webhooks/create-webhook.ts';
 import { listDeliveries } from '../webhooks/list-deliveries.ts';
@@ -72,7 +73,17 @@ export async function createApi(shared: Shared, stack: AsyncDisposableStack): Pr
   });
 }
 
-/** Every operation, and what carries it out. */
+/** What operations of several rooms need. */
+interface Common {
+  readonly database: Database;
+  readonly rules: ReturnType<typeof createRuleStore>;
+  readonly reader: MatchReader;
+  readonly cursors: Cursors;
+  readonly plans: Plans;
+  readonly contact: string;
+}
+
+/** Every operation with its handler. */
 function handlersOf(
   shared: Shared,
   stack: AsyncDisposableStack,
@@ -84,26 +95,13 @@ function handlersOf(
   const rules = createRuleStore(database);
   const coverage = createCoverageStore(database, { xRuleDelayMs: config.xRuleDelayMs });
   const keys = createKeyStore(database);
+  const reader = createMatchReader(database);
   const forRules = { ...shared, store: rules, changes: createRuleChangeStore(database), plans, contact };
-  const common = {
-    database,
-    rules,
-    reader: createMatchReader(database),
-    parsedRules,
-    cursors,
-    plans,
-    contact,
-  };
+  const common = { database, rules, reader, parsedRules, cursors, plans, contact };
   const forReaders = {
     ...common,
     following: createFollowing({ ...common, tail }),
     coverage: createReadCoverage(coverage, Date.now),
-  };
-  const forWebhooks = {
-    ...common,
-    urlProblem: createUrlProblem({ allowInsecure: config.allowInsecureWebhooks }),
-    secretBox: secretBoxOf(config),
-    sender: stack.use(openSender(config)),
   };
   return {
     CreateRule: createRule(forRules),
@@ -130,14 +128,26 @@ function handlersOf(
     ListKeys: listKeys(keys),
     RevokeKey: revokeKey(keys),
     ListAudit: listAudit(common),
-    CreateWebhook: createWebhook(forWebhooks),
-    ListWebhooks: listWebhooks(common),
-    UpdateWebhook: updateWebhook(forWebhooks),
-    DeleteWebhook: deleteWebhook(common),
-    RotateWebhookSecret: rotateWebhookSecret(forWebhooks),
-    TestWebhook: testWebhook(forWebhooks),
-    ListDeliveries: listDeliveries(forWebhooks),
-    ReplayWebhook: replayWebhook(forWebhooks),
+    ...webhookHandlers(shared, stack, common),
+  };
+}
+
+function webhookHandlers({ config }: Shared, stack: AsyncDisposableStack, common: Common) {
+  const options = {
+    ...common,
+    urlProblem: createUrlProblem({ allowInsecure: config.allowInsecureWebhooks }),
+    secretBox: secretBoxOf(config),
+    sender: stack.use(openSender(config)),
+  };
+  return {
+    CreateWebhook: createWebhook(options),
+    ListWebhooks: listWebhooks(options),
+    UpdateWebhook: updateWebhook(options),
+    DeleteWebhook: deleteWebhook(options),
+    RotateWebhookSecret: rotateWebhookSecret(options),
+    TestWebhook: testWebhook(options),
+    ListDeliveries: listDeliveries(options),
+    ReplayWebhook: replayWebhook(options),
   };
 }
 
