@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { Delivery } from '@earshot/contract';
+import type { AnswerOf, Delivery, Webhook } from '@earshot/contract';
 import type { Change } from '../src/accounts/change.ts';
 import type { Bells } from '../src/engines/bells.ts';
 import type { Database } from '../src/engines/database.ts';
@@ -10,13 +10,16 @@ import { createMatchReader } from '../src/readers/match-reader.sql.ts';
 import type { Checkpoint } from '../src/runtime/checkpoint.ts';
 import { newId } from '../src/runtime/ids.ts';
 import { type Supervisor, supervise } from '../src/runtime/supervisor.ts';
+import { insertWebhook } from '../src/webhooks/create-webhook.ts';
 import { createDeliverBatch } from '../src/webhooks/deliver-batch.ts';
 import { createDeliverWorker } from '../src/webhooks/deliver-worker.ts';
 import { createDeliveryStore, type DeliveryStore } from '../src/webhooks/delivery-store.sql.ts';
 import { readDeliveries } from '../src/webhooks/list-deliveries.ts';
+import { deleteWebhook, listWebhooks, updateWebhook } from '../src/webhooks/manage-webhooks.ts';
+import { setBack } from '../src/webhooks/replay-webhook.ts';
 import { createSecretBox, formatSecret } from '../src/webhooks/secrets.ts';
 import { createSender } from '../src/webhooks/sender.ts';
-import { createWebhookStore, type WebhookStore } from '../src/webhooks/webhook-store.sql.ts';
+import { callOf } from './call-of.ts';
 import { changeBy } from './changes.ts';
 import { createLocalBells } from './local-bells.ts';
 import { xEvent } from './stream-events.ts';
@@ -28,7 +31,8 @@ export interface TestWebhook {
 }
 
 export interface WebhookWorld {
-  readonly webhooks: WebhookStore;
+  /** The operations on webhooks, as an owner calls them. */
+  readonly webhooks: Webhooks;
   /** Virtual time of the senders. */
   readonly clock: { offsetMs: number };
   readonly bells: Bells;
@@ -42,6 +46,31 @@ export interface WebhookWorld {
   startSender(options?: SenderProcess): Supervisor;
 }
 
+export interface Webhooks {
+  list(accountId: string): Promise<Webhook[]>;
+  update(change: Change, webhookId: string, changes: { state: 'active' | 'paused' }): Promise<Webhook>;
+  remove(change: Change, webhookId: string): Promise<object>;
+  setBack(
+    change: Change,
+    webhookId: string,
+    position: number,
+    answer: AnswerOf<'ReplayWebhook'>,
+  ): Promise<boolean>;
+}
+
+function webhooksOf(database: Database): Webhooks {
+  const update = updateWebhook({ database, rules: { exists: async () => true }, urlProblem: () => null });
+  return {
+    list: async (accountId) =>
+      (await listWebhooks({ database })(callOf('ListWebhooks', {}, accountId))).webhooks,
+    update: (change, webhook_id, changes) =>
+      update({ ...callOf('UpdateWebhook', { webhook_id, ...changes }), change }),
+    remove: (change, webhook_id) =>
+      deleteWebhook({ database })({ ...callOf('DeleteWebhook', { webhook_id }), change }),
+    setBack: (change, _webhookId, position, answer) => setBack(database, change, position, answer),
+  };
+}
+
 /** One node's senders, which a test can let die. */
 export interface SenderProcess {
   readonly checkpoint?: Checkpoint;
@@ -51,7 +80,7 @@ export interface SenderProcess {
 
 /** Webhooks of `acc_1` on a real database, and senders in this process. */
 export function createWebhookWorld(database: Database): WebhookWorld {
-  const webhooks = createWebhookStore(database);
+  const webhooks = webhooksOf(database);
   const matches = createMatchStore(database);
   const secretBox = createSecretBox(randomBytes(32));
   const bells = createLocalBells();
@@ -68,8 +97,10 @@ export function createWebhookWorld(database: Database): WebhookWorld {
       const id = newId('whk');
       const secret = formatSecret(randomBytes(32));
       const webhook = { id, name: id, url, ruleId, platform, sealedSecret: secretBox.seal(id, secret) };
-      const outcome = await webhooks.create(changeBy('acc_1', null, 'CreateWebhook'), webhook, 10_000);
-      if (outcome.kind !== 'created') throw new Error(outcome.kind);
+      const change = changeBy('acc_1', null, 'CreateWebhook');
+      await database
+        .forAccount('acc_1')
+        .transaction((sql) => insertWebhook(sql, change, webhook, { webhooksMax: 10_000, contact: '' }));
       return { id, secret };
     },
     async createMany(url, count) {

@@ -44,7 +44,7 @@ export function createAuthenticate(options: {
   const remembered = new Map<string, Remembered>();
   const unknownUntil = new Map<string, number>();
   const touchedAt = new Map<string, number>();
-  /** Requests that arrive with the same key at the same time share one look-up: a flood must not overload the database. */
+  /** Requests with the same key at the same time share one look-up: a flood must not overload the database. */
   const underWay = new Map<string, Promise<Principal | null>>();
 
   const touch = (keyId: string) => {
@@ -69,7 +69,7 @@ export function createAuthenticate(options: {
     unknownUntil.set(id, nowMs() + unknownForMs);
   };
 
-  /** Only for keys that were not valid a moment ago: callers who share an address with an attacker are not slowed down. */
+  /** Only for keys that were not valid a moment ago, so that callers who share an address with an attacker get in. */
   const guess = async (id: string, hash: Buffer, address: string) => {
     const waitSeconds = guesses.waitSeconds(address);
     if (waitSeconds !== null) throw tooManyGuesses(waitSeconds);

@@ -16,7 +16,7 @@ export interface Call<Id extends OperationId> {
   readonly request: RequestOf<Id>;
   /** For operations that change something: recorded in the transaction of the change. */
   readonly change: Change;
-  /** Aborted when the caller has disconnected or the node shuts down; an operation that waits then answers with what it has. */
+  /** Aborted when the caller has disconnected or the node shuts down; an operation that waits then answers at once. */
   readonly signal: AbortSignal;
   /** The `Last-Event-ID` that a client of a stream sends when it reconnects. */
   readonly lastEventId: string | null;

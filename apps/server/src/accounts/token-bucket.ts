@@ -1,4 +1,4 @@
-/** What is left of a limit. Fills evenly, up to the whole limit at once. */
+/** What is left of a limit. Refills evenly over a minute; a full bucket may be used up at once. */
 export interface Bucket {
   readonly tokens: number;
   readonly atMs: number;

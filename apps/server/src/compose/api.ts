@@ -10,6 +10,7 @@ import type { Config } from '../config.ts';
 import { createCoverageStore } from '../coverage/coverage-store.sql.ts';
 import { getCoverage } from '../coverage/get-coverage.ts';
 import { createReadCoverage } from '../coverage/read-coverage.ts';
+import type { Database } from '../engines/database.ts';
 import type { Handlers } from '../http/handlers.ts';
 import { createHttpServer, type HttpServer } from '../http/server.ts';
 import { syntaxGuides } from '../language/rule-language.ts';
@@ -17,7 +18,7 @@ import { ackMatches } from '../readers/ack-matches.ts';
 import { createFollowing } from '../readers/follow-matches.ts';
 import { listMatches } from '../readers/list-matches.ts';
 import { deleteReader, listReaders } from '../readers/manage-readers.ts';
-import { createMatchReader, createTailReader } from '../readers/match-reader.sql.ts';
+import { createMatchReader, createTailReader, type MatchReader } from '../readers/match-reader.sql.ts';
 import { type MatchTail, openMatchTail } from '../readers/match-tail.ts';
 import { readMatches } from '../readers/read-matches.ts';
 import { streamMatches } from '../readers/stream-matches.ts';
@@ -30,7 +31,7 @@ import { resumeRule } from '../rules/resume-rule.ts';
 import { createRuleStore } from '../rules/rule-store.sql.ts';
 import { updateRule } from '../rules/update-rule.ts';
 import { validateRule } from '../rules/validate-rule.ts';
-import { createCursors } from '../runtime/cursor.ts';
+import { type Cursors, createCursors } from '../runtime/cursor.ts';
 import { supervise } from '../runtime/supervisor.ts';
 import { createWebhook } from '../webhooks/create-webhook.ts';
 import { listDeliveries } from '../webhooks/list-deliveries.ts';
@@ -43,7 +44,6 @@ import {
 import { createUrlProblem } from '../webhooks/public-address.ts';
 import { replayWebhook } from '../webhooks/replay-webhook.ts';
 import { testWebhook } from '../webhooks/test-webhook.ts';
-import { createWebhookStore } from '../webhooks/webhook-store.sql.ts';
 import { openSender, type Shared, secretBoxOf } from './shared.ts';
 import { ruleDelaysMs } from './sources.ts';
 
@@ -73,7 +73,17 @@ export async function createApi(shared: Shared, stack: AsyncDisposableStack): Pr
   });
 }
 
-/** Every operation, and what carries it out. */
+/** What operations of several rooms need. */
+interface Common {
+  readonly database: Database;
+  readonly rules: ReturnType<typeof createRuleStore>;
+  readonly reader: MatchReader;
+  readonly cursors: Cursors;
+  readonly plans: Plans;
+  readonly contact: string;
+}
+
+/** Every operation with its handler. */
 function handlersOf(
   shared: Shared,
   stack: AsyncDisposableStack,
@@ -88,29 +98,14 @@ function handlersOf(
     retentionDays: config.retentionDays,
     nowMs: Date.now,
   };
-  const matches = createMatchReader(database);
   const keys = createKeyStore(database);
-  const webhooks = createWebhookStore(database);
+  const reader = createMatchReader(database);
   const forRules = { ...shared, store: rules, plans, contact };
+  const common = { database, rules, reader, parsedRules, cursors, plans, contact };
   const forReaders = {
-    following: createFollowing({ tail, reader: matches, parsedRules }),
-    rules,
+    ...common,
+    following: createFollowing({ ...common, tail }),
     coverage: createReadCoverage(forCoverage),
-    cursors,
-    parsedRules,
-    reader: matches,
-    database,
-    plans,
-    contact,
-  };
-  const forWebhooks = {
-    store: webhooks,
-    rules,
-    urlProblem: createUrlProblem({ allowInsecure: config.allowInsecureWebhooks }),
-    secretBox: secretBoxOf(config),
-    sender: stack.use(openSender(config)),
-    plans,
-    contact,
   };
   return {
     CreateRule: createRule(forRules),
@@ -130,21 +125,33 @@ function handlersOf(
       countStream: createStreamLimit({ perKeyMax: config.streamsPerKeyMax, contact }),
     }),
     ReadMatches: readMatches(forReaders),
-    AckMatches: ackMatches(forReaders),
-    ListReaders: listReaders(shared),
-    DeleteReader: deleteReader(shared),
-    CreateKey: createKey({ keys, plans, contact }),
+    AckMatches: ackMatches(common),
+    ListReaders: listReaders(common),
+    DeleteReader: deleteReader(common),
+    CreateKey: createKey({ ...common, keys }),
     ListKeys: listKeys(keys),
     RevokeKey: revokeKey(keys),
-    ListAudit: listAudit({ database, cursors }),
-    CreateWebhook: createWebhook(forWebhooks),
-    ListWebhooks: listWebhooks(webhooks),
-    UpdateWebhook: updateWebhook(forWebhooks),
-    DeleteWebhook: deleteWebhook(webhooks),
-    RotateWebhookSecret: rotateWebhookSecret(forWebhooks),
-    TestWebhook: testWebhook(forWebhooks),
-    ListDeliveries: listDeliveries({ database, store: webhooks, cursors }),
-    ReplayWebhook: replayWebhook({ store: webhooks, reader: matches }),
+    ListAudit: listAudit(common),
+    ...webhookHandlers(shared, stack, common),
+  };
+}
+
+function webhookHandlers({ config }: Shared, stack: AsyncDisposableStack, common: Common) {
+  const options = {
+    ...common,
+    urlProblem: createUrlProblem({ allowInsecure: config.allowInsecureWebhooks }),
+    secretBox: secretBoxOf(config),
+    sender: stack.use(openSender(config)),
+  };
+  return {
+    CreateWebhook: createWebhook(options),
+    ListWebhooks: listWebhooks(options),
+    UpdateWebhook: updateWebhook(options),
+    DeleteWebhook: deleteWebhook(options),
+    RotateWebhookSecret: rotateWebhookSecret(options),
+    TestWebhook: testWebhook(options),
+    ListDeliveries: listDeliveries(options),
+    ReplayWebhook: replayWebhook(options),
   };
 }
 

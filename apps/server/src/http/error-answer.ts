@@ -9,12 +9,12 @@ export interface ErrorAnswer {
   readonly isOurFault: boolean;
 }
 
-/** Every 429 and 503 says when to come back, also where only a change helps sooner. */
+/** Every 429 and 503 says when to retry, also where something has to change before a retry can succeed. */
 const retryAfterSeconds: Readonly<Record<number, number>> = { 429: 60, 503: 5 };
 
 export const bodyBytesMax = 256 * 1024;
 
-/** What the framework refuses before an operation sees it, by the framework's own code. */
+/** What the framework refuses before it reaches an operation, by the framework's error code. */
 const frameworkMessages: Readonly<Record<string, string>> = {
   FST_ERR_CTP_BODY_TOO_LARGE: `The body is larger than ${bodyBytesMax / 1024} KiB: send less.`,
   FST_ERR_CTP_INVALID_MEDIA_TYPE: 'Send the body as JSON with "Content-Type: application/json".',
@@ -52,7 +52,7 @@ function toFailure(error: unknown): Failure {
   return new Failure('internal', 'Something went wrong on our side.', { cause: error });
 }
 
-/** The parser's own SyntaxError, which the framework passes on with a 400. */
+/** The SyntaxError of the JSON parser, which the framework passes on with a 400. */
 function isBadJson(error: unknown): boolean {
   return error instanceof SyntaxError && 'statusCode' in error && error.statusCode === 400;
 }

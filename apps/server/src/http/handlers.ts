@@ -1,11 +1,131 @@
 import type { Readable } from 'node:stream';
-import type { AnswerOf, OperationId } from '@earshot/contract';
-import type { Call, EventStream } from '../accounts/call.ts';
+import { type AnswerOf, type Operation, type OperationId, violationsOf } from '@earshot/contract';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { Authenticate } from '../accounts/authenticate.ts';
+import type { Call, EventStream, Principal } from '../accounts/call.ts';
+import type { Change } from '../accounts/change.ts';
+import { type AnswerOnce, readIdempotencyKey } from '../accounts/idempotency.ts';
+import type { RateLimits } from '../accounts/rate-limits.ts';
+import type { Events } from '../observability/events.ts';
+import { Failure } from '../runtime/failure.ts';
+import { eventStreamHeaders, sendEvents } from './sse-writer.ts';
 
 /**
- * Every operation of the contract with the function that carries it out; one that is missing does not compile.
- * A Readable is JSON text that is too long to be held in memory; an EventStream is sent as server-sent events.
+ * Every operation of the contract with its handler; a missing one does not compile. A Readable is JSON text that is too
+ * long to be held in memory; an EventStream is sent as server-sent events.
  */
 export type Handlers = {
   readonly [Id in OperationId]: (call: Call<Id>) => Promise<AnswerOf<Id> | Readable | EventStream>;
 };
+
+export interface OperationOptions {
+  readonly handlers: Handlers;
+  readonly authenticate: Authenticate;
+  readonly limits: RateLimits;
+  readonly answerOnce: AnswerOnce;
+  readonly events: Events;
+  /** Aborted when the node begins to shut down. */
+  readonly leaving: AbortSignal;
+}
+
+interface Asked {
+  readonly principal: Principal;
+  readonly idempotencyKey: string | null;
+  readonly release: () => void;
+}
+
+/** Authenticate, limit, authorise, parse, act, answer: in this order for every operation. */
+export function addOperation(
+  app: FastifyInstance,
+  options: OperationOptions,
+  operation: Operation & { id: OperationId },
+): void {
+  const { handlers, authenticate, limits, answerOnce, events, leaving } = options;
+  // The request is parsed by the schema of this very operation, which the union of all operations cannot express.
+  const carryOut = handlers[operation.id] as (call: Call<never>) => ReturnType<Handlers[OperationId]>;
+  const asking = new WeakMap<FastifyRequest, Asked>();
+  app.route({
+    method: operation.method,
+    url: operation.path,
+    config: { operation: operation.id },
+    // Before the body is read: a request without a key, or above its limit, costs no parsing.
+    onRequest: async (request, reply) => {
+      const principal = await authenticate(request.headers.authorization, request.ip);
+      const admission = limits.admit(principal, operation);
+      // A client that disconnected during the look-up of its key emits no "close" any more.
+      if (reply.raw.destroyed) admission.release();
+      else reply.raw.once('close', () => admission.release());
+      reply.headers(admission.headers);
+      if (admission.refusal) throw admission.refusal;
+      assertScope(principal, operation);
+      const idempotencyKey = operation.changes
+        ? readIdempotencyKey(request.headers['idempotency-key'])
+        : null;
+      asking.set(request, { principal, idempotencyKey, release: () => admission.release() });
+    },
+    handler: async (request, reply) => {
+      const asked = asking.get(request);
+      if (!asked) throw new Error('a request reached its handler without a principal');
+      const { principal, idempotencyKey: key } = asked;
+      const parsed = parse(operation, request);
+      const gone = new AbortController();
+      reply.raw.once('close', () => gone.abort());
+      const signal = AbortSignal.any([gone.signal, leaving]);
+      const { accountId, keyId: actor } = principal;
+      const lastEventId = request.headers['last-event-id']?.toString() ?? null;
+      const handle = (claim: Change['claim']) => {
+        const change = { accountId, actor, operation: operation.id, requestId: request.id, claim };
+        return carryOut({ principal, request: parsed as never, change, signal, lastEventId });
+      };
+      reply.header('content-type', 'application/json; charset=utf-8');
+      if (key === null) {
+        const answer = await handle(null);
+        if (!isEventStream(answer)) return reply.send(answer);
+        asked.release();
+        return startStream(reply, answer, { signal, events });
+      }
+      const asOnce = { accountId, operation: operation.id, key, request: parsed };
+      const { body, replayed } = await answerOnce(asOnce, handle);
+      if (replayed) reply.header('idempotent-replayed', 'true');
+      return reply.send(body);
+    },
+  });
+}
+
+function isEventStream(answer: object): answer is EventStream {
+  return 'nextEvents' in answer;
+}
+
+/** Takes the answer out of the framework's hands, which would wait for its end. */
+function startStream(
+  reply: FastifyReply,
+  answer: EventStream,
+  { signal, events }: { signal: AbortSignal; events: Events },
+): FastifyReply {
+  reply.hijack();
+  reply.headers(eventStreamHeaders);
+  const headers = Object.entries(reply.getHeaders()).map(([name, value]) => [name, String(value)]);
+  reply.raw.writeHead(200, Object.fromEntries(headers));
+  events.matchStreamOpened();
+  void sendEvents(reply.raw, answer, { signal }).then((ended) => {
+    answer[Symbol.dispose]();
+    events.matchStreamClosed({ ...ended, ms: reply.elapsedTime });
+  });
+  return reply;
+}
+
+function parse(operation: Operation, request: FastifyRequest): unknown {
+  const parsed = operation.request.safeParse(operation.method === 'GET' ? request.query : request.body);
+  if (parsed.success) return parsed.data;
+  const violations = violationsOf(parsed.error);
+  const [first] = violations;
+  const message = first?.field ? `${first.field}: ${first.message}` : (first?.message ?? 'Not valid.');
+  throw new Failure('invalid_argument', message, { details: { violations } });
+}
+
+function assertScope(principal: Principal, { scope }: Operation): void {
+  if (scope === null || principal.scopes.includes(scope)) return;
+  throw new Failure('permission_denied', `The key lacks the scope "${scope}": use a key that has it.`, {
+    details: { required_scope: scope },
+  });
+}

@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { createMcpOverHttp } from '@earshot/mcp';
 import { createEarshot } from '@earshot/sdk';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
@@ -5,7 +6,6 @@ import type { Authenticate } from '../accounts/authenticate.ts';
 import type { RateLimits } from '../accounts/rate-limits.ts';
 import type { Logger } from '../observability/logger.ts';
 import { Failure } from '../runtime/failure.ts';
-import type { InnerCalls } from './inner-calls.ts';
 
 export interface McpOptions {
   readonly authenticate: Authenticate;
@@ -16,11 +16,11 @@ export interface McpOptions {
   readonly innerCalls: InnerCalls;
 }
 
-/** Longer than a call that waits for matches, shorter than what the clients of agents wait for. */
+/** Longer than a call that waits for matches, shorter than the time-outs of agents' clients. */
 const callMs = 45_000;
 
 /**
- * The tools of the MCP server at `/mcp`. They reach the operations through this very server, as any caller does: so keys,
+ * The tools of the MCP server at `/mcp`. They call the operations through this very server, as any client does: so keys,
  * scopes, limits, audit and idempotency are decided in one place, and no tool can do what its key cannot.
  */
 export function addMcp(app: FastifyInstance, options: McpOptions): void {
@@ -38,7 +38,7 @@ export function addMcp(app: FastifyInstance, options: McpOptions): void {
       const admission = limits.admit(principal, { changes: false });
       reply.headers(admission.headers);
       if (admission.refusal) throw admission.refusal;
-      // Under way is what the tool asks for: counted here as well, a call would stand in its own way.
+      // The request that the tool sends counts as under way. Counted twice, a call could be refused because of itself.
       admission.release();
     },
     handler: async (request, reply) => {
@@ -61,7 +61,7 @@ export function addMcp(app: FastifyInstance, options: McpOptions): void {
   });
 }
 
-/** What a page of somebody else's site sends through a browser bears that site's origin. */
+/** Browsers send the origin of the web page from which a request comes. */
 function assertOrigin(origin: string | undefined, allowed: readonly string[]): void {
   if (origin === undefined || allowed.includes(origin)) return;
   throw new Failure(
@@ -70,7 +70,7 @@ function assertOrigin(origin: string | undefined, allowed: readonly string[]): v
   );
 }
 
-/** For the protocol, which has no use for the key. */
+/** Without the key, which the protocol does not need. */
 function headersOf({ headers }: FastifyRequest): Headers {
   const copied = new Headers();
   for (const [name, value] of Object.entries(headers)) {
@@ -79,7 +79,44 @@ function headersOf({ headers }: FastifyRequest): Headers {
   return copied;
 }
 
-/** `authenticate` has taken it already. */
+/** `authenticate` has accepted it already. */
 function keyOf({ headers }: FastifyRequest): string {
   return headers.authorization?.slice('Bearer '.length) ?? '';
+}
+
+export type InnerCalls = ReturnType<typeof createInnerCalls>;
+
+/** Requests that the server sends to itself while it answers one: without a socket, through all its hooks and routes. */
+export function createInnerCalls(app: FastifyInstance) {
+  const caller = new AsyncLocalStorage<AbortSignal>();
+  app.addHook('onRequest', async (_request, reply) => {
+    // The only way to notice that the caller has gone: `inject` drops its signal once the body is read.
+    const signal = caller.getStore();
+    if (signal?.aborted) reply.raw.destroy();
+    else signal?.addEventListener('abort', () => reply.raw.destroy(), { once: true });
+  });
+  return {
+    /** Whether the request that is being handled is one of them. */
+    isInner: () => caller.getStore() !== undefined,
+    /** Sends requests as the caller of this request: from its address, and under its request id. */
+    fetchFor:
+      ({ id, ip }: { readonly id: string; readonly ip: string }): typeof fetch =>
+      async (input, init) => {
+        const { pathname, search } = new URL(input instanceof Request ? input.url : input);
+        const answer = await caller.run(init?.signal ?? new AbortController().signal, async () =>
+          app.inject({
+            method: init?.method === 'POST' ? 'POST' : 'GET',
+            url: pathname + search,
+            headers: { ...Object.fromEntries(new Headers(init?.headers)), 'x-request-id': id },
+            remoteAddress: ip,
+            ...(typeof init?.body === 'string' && { payload: init.body }),
+          }),
+        );
+        const headers = Object.entries(answer.headers).map(([name, value]) => [name, String(value)] as const);
+        return new Response(answer.rawPayload, {
+          status: answer.statusCode,
+          headers: Object.fromEntries(headers),
+        });
+      },
+  };
 }

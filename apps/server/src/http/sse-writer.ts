@@ -2,15 +2,15 @@ import type { ServerResponse } from 'node:http';
 import type { EventStream, ServerEvent } from '../accounts/call.ts';
 import type { StreamEnding } from '../observability/metrics.ts';
 
-/** Proxies and clients take silence for the end. */
+/** Proxies and clients take a silent connection for a dead one. */
 const commentEveryMs = 15_000;
 const reconnectAfterMs = 3_000;
-/** What may wait in memory for one client. */
+/** What may be buffered for one client. */
 const unsentBytesMax = 1024 * 1024;
 const drainWithinMs = 30_000;
 
 export interface SendEventsOptions {
-  /** The client has gone, or the node is about to go. */
+  /** The client has disconnected, or the node shuts down. */
   readonly signal: AbortSignal;
   readonly commentEveryMs?: number;
   readonly drainWithinMs?: number;
@@ -18,13 +18,13 @@ export interface SendEventsOptions {
 
 export const eventStreamHeaders = {
   'content-type': 'text/event-stream; charset=utf-8',
-  // Proxies of the nginx family hold answers back otherwise.
+  // Otherwise proxies of the nginx family buffer the answer.
   'x-accel-buffering': 'no',
 } as const;
 
 /**
- * Writes events for as long as the client takes them, and asks for the next only when the last are out: a slow client
- * holds no more than a few of them, and one that takes nothing is closed. Returns why it ended.
+ * Writes events for as long as the client reads them, and asks for the next only when the previous ones were sent: a
+ * slow client holds only a few of them in memory, and one that reads nothing is closed. Returns why it ended.
  */
 export async function sendEvents(
   response: ServerResponse,
@@ -50,7 +50,7 @@ export async function sendEvents(
     (ending) => ({ ending }),
     (err: unknown) => ({ ending: 'failed' as const, err }),
   );
-  // To wait for one that does not take what it got would hold up a shutdown.
+  // Waiting for a client that does not read would delay a shutdown.
   if (response.writableNeedDrain) response.destroy();
   else response.end();
   return ended;
@@ -68,7 +68,7 @@ function encode(event: ServerEvent): Buffer {
   return bytes;
 }
 
-/** `write` that returns false is no failure but a full buffer: the next one waits for "drain", or for "close". */
+/** `write` returns false when the buffer is full: the next event waits for "drain", or for "close". */
 async function write(
   response: ServerResponse,
   bytes: Buffer,

@@ -1,6 +1,6 @@
 /**
- * The labelled moments between two effects at which a crash leaves work half done. Tests kill the process at
- * each of them and then look whether everything converges; in production a checkpoint does nothing.
+ * Labelled points between two effects, at which a crash leaves work half done. Tests kill the process at each of them and
+ * then check that everything converges; in production a checkpoint does nothing.
  */
 export const checkpoints = [
   'create.begin',
@@ -25,7 +25,7 @@ export const checkpoints = [
   'release.recorded',
 ] as const;
 
-/** Of a connection to an upstream: between any two of them, nothing may be lost but what only X could repeat. */
+/** Of a connection to an upstream: a crash between any two of them loses nothing except what X alone could resend. */
 export const ingestCheckpoints = [
   'ingest.permitted',
   'ingest.opened',
@@ -36,7 +36,7 @@ export const ingestCheckpoints = [
   'ingest.drained',
 ] as const;
 
-/** Those of a delivery; apart, because a rule's life does not come past them. */
+/** Of the delivery of a webhook; separate, because the tests of a rule's life do not reach them. */
 export const deliveryCheckpoints = [
   'deliver.claimed',
   'deliver.batched',

@@ -22,7 +22,7 @@ const signatureLength = 16;
  * the filter it was made for: with another filter it would silently skip items.
  */
 export function createCursors(secret: Buffer) {
-  // Made once: with the bare bytes, each signature costs six times as much.
+  // Created once: a signature with the bare bytes costs six times as much.
   const key = createSecretKey(secret);
   const sign = (scope: CursorScope, position: string) => {
     const bound = createHash('sha256')

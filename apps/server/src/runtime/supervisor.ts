@@ -7,11 +7,11 @@ const restart = { firstMs: 200, factor: 2, maxMs: 15_000 };
 const healthyAfterMs = 30_000;
 
 export interface Supervisor extends AsyncDisposable {
-  /** Names of workers that failed and have not been well for a while since. */
+  /** Names of workers that failed and have not run long enough since then to count as healthy. */
   failing(): string[];
 }
 
-/** Keeps every worker running: one that fails is restarted with back-off while the others go on. */
+/** Keeps every worker running: one that fails is restarted with back-off while the others keep running. */
 export function supervise(
   workers: readonly Worker[],
   { log, metrics }: { log: Logger; metrics: Metrics },
@@ -37,7 +37,7 @@ async function keepRunning(
   let attempt = 0;
   while (!signal.aborted) {
     const startedAt = performance.now();
-    const wellAgain = setTimeout(() => failing.delete(worker.name), healthyAfterMs);
+    const healthyTimer = setTimeout(() => failing.delete(worker.name), healthyAfterMs);
     try {
       await worker.run(signal);
       if (signal.aborted) return;
@@ -47,7 +47,7 @@ async function keepRunning(
       metrics.workerFailures.inc({ worker: worker.name.split(':')[0] ?? worker.name });
       log.error({ worker: worker.name, err: error }, 'worker failed');
     } finally {
-      clearTimeout(wellAgain);
+      clearTimeout(healthyTimer);
     }
     attempt = performance.now() - startedAt > healthyAfterMs ? 1 : attempt + 1;
     await pause(backoffDelayMs(restart, attempt, Math.random), signal);

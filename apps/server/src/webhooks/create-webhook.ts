@@ -1,26 +1,28 @@
+import type { AnswerOf, Platform } from '@earshot/contract';
 import type { Handler } from '../accounts/call.ts';
+import { type Change, recordChange } from '../accounts/change.ts';
 import type { Plans } from '../accounts/plans.ts';
+import type { Database, Sql } from '../engines/database.ts';
 import { noSuchRule } from '../rules/refusals.ts';
 import type { RuleStore } from '../rules/rule-store.sql.ts';
 import { Failure } from '../runtime/failure.ts';
 import { newId } from '../runtime/ids.ts';
+import { batchMatchesMax } from './endpoint-state.ts';
 import type { UrlProblem } from './public-address.ts';
 import { badUrl, nameTaken, noSecretsKey } from './refusals.ts';
 import { newSecret, type SecretBox } from './secrets.ts';
-import type { WebhookStore } from './webhook-store.sql.ts';
+import { auditOf, lockAccount, shown, type WebhookRow } from './webhooks.sql.ts';
 
-export interface CreateWebhookOptions {
-  readonly store: Pick<WebhookStore, 'create'>;
+export function createWebhook(options: {
+  readonly database: Database;
   readonly rules: Pick<RuleStore, 'exists'>;
   readonly urlProblem: UrlProblem;
   /** Null when the operator has not configured a key for secrets. */
   readonly secretBox: SecretBox | null;
   readonly plans: Plans;
   readonly contact: string;
-}
-
-export function createWebhook(options: CreateWebhookOptions): Handler<'CreateWebhook'> {
-  const { store, rules, urlProblem, secretBox, plans, contact } = options;
+}): Handler<'CreateWebhook'> {
+  const { database, rules, urlProblem, secretBox, plans, contact } = options;
   return async ({ principal: { accountId, plan }, request, change }) => {
     if (secretBox === null) throw noSecretsKey(contact);
     const { name, url } = request;
@@ -32,19 +34,53 @@ export function createWebhook(options: CreateWebhookOptions): Handler<'CreateWeb
     const id = newId('whk');
     const secret = newSecret();
     const webhook = { id, name, url, ruleId, platform, sealedSecret: secretBox.seal(id, secret) };
-    const { webhooksMax } = plans[plan];
-    const outcome = await store.create(change, webhook, webhooksMax);
-    switch (outcome.kind) {
-      case 'created':
-        return { ...outcome.answer, secret };
-      case 'name_taken':
-        throw nameTaken(name);
-      case 'limit':
-        throw new Failure(
-          'resource_exhausted',
-          `The account has ${outcome.used} of ${webhooksMax} webhooks: delete one, or ask ${contact} for more.`,
-          { details: { limit: webhooksMax, used: outcome.used, contact } },
-        );
-    }
+    const limit = { webhooksMax: plans[plan].webhooksMax, contact };
+    const answer = await database
+      .forAccount(accountId)
+      .transaction((sql) => insertWebhook(sql, change, webhook, limit));
+    return { ...answer, secret };
   };
+}
+
+interface NewWebhook {
+  readonly id: string;
+  readonly name: string;
+  readonly url: string;
+  readonly ruleId: string | null;
+  readonly platform: Platform | null;
+  readonly sealedSecret: Buffer;
+}
+
+/** The webhook starts at the end of the match log. */
+export async function insertWebhook(
+  sql: Sql,
+  change: Change,
+  { id, name, url, ruleId, platform, sealedSecret }: NewWebhook,
+  { webhooksMax, contact }: { readonly webhooksMax: number; readonly contact: string },
+): Promise<AnswerOf<'CreateWebhook'>> {
+  const { accountId } = change;
+  await lockAccount(sql, accountId);
+  const count = await sql.one<{ used: number; taken: boolean }>(
+    `select count(*) as used, coalesce(bool_or(name = $2), false) as taken from webhooks where account_id = $1`,
+    [accountId, name],
+  );
+  if (count?.taken) throw nameTaken(name);
+  const used = count?.used ?? 0;
+  if (used >= webhooksMax) {
+    throw new Failure(
+      'resource_exhausted',
+      `The account has ${used} of ${webhooksMax} webhooks: delete one, or ask ${contact} for more.`,
+      { details: { limit: webhooksMax, used, contact } },
+    );
+  }
+  const row = await sql.one<WebhookRow>(
+    `insert into webhooks (id, account_id, name, url, rule_id, platform, secret, state, batch_max, next_attempt_at, position)
+     select $1, $2, $3, $4, $5, $6, $7, 'active', $8, now(), last_position from match_log
+     returning ${shown}`,
+    [id, accountId, name, url, ruleId, platform, sealedSecret, batchMatchesMax],
+  );
+  if (!row) throw new Error('there is no match log');
+  const answer = { webhook_id: id, secret: null, created_at: row.created_at.toISOString() };
+  await recordChange(sql, change, { targetId: id, before: null, after: auditOf(row), answer });
+  return answer;
 }

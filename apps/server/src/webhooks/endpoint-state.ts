@@ -122,7 +122,7 @@ function afterRefusal(state: EndpointState, batch: SentBatch, circumstances: Cir
   return { state: { ...failing, suspects, batchMax: 1, nextAttemptMs: nowMs }, keepBatch: false, parked: [] };
 }
 
-/** There is no match behind the suspects that could clear the endpoint: wait for one, and try them again. */
+/** There is no match after the suspects that could show whether the endpoint accepts any: retry them on the schedule. */
 export function afterNothingToTry(state: EndpointState, circumstances: Circumstances): Step {
   return refusesEverything(state, circumstances);
 }
@@ -188,7 +188,7 @@ function ownFailureDelayMs(random: () => number): number {
   return withJitter(afterOurFailureMs, random);
 }
 
-/** Endpoints that failed together must not all come back at the same moment. */
+/** Endpoints that failed together must not all be retried at the same moment. */
 function withJitter(ms: number, random: () => number): number {
   return ms * (1 - jitter + 2 * jitter * random());
 }

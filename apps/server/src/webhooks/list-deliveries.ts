@@ -4,18 +4,17 @@ import type { Database } from '../engines/database.ts';
 import { matchIdOf } from '../readers/to-match.ts';
 import type { Cursors, PageQuery } from '../runtime/cursor.ts';
 import { noSuchWebhook } from './refusals.ts';
-import type { WebhookStore } from './webhook-store.sql.ts';
+import { findWebhook } from './webhooks.sql.ts';
 
 export function listDeliveries(options: {
   readonly database: Database;
-  readonly store: Pick<WebhookStore, 'find'>;
   readonly cursors: Cursors;
 }): Handler<'ListDeliveries'> {
-  const { database, store, cursors } = options;
+  const { database, cursors } = options;
   return async ({ principal: { accountId }, request }) => {
     const { webhook_id } = request;
     const outcome = request.outcome ?? null;
-    if (!(await store.find(accountId, webhook_id))) throw noSuchWebhook();
+    if (!(await findWebhook(database, accountId, webhook_id))) throw noSuchWebhook();
     const scope = { accountId, filter: ['deliveries', webhook_id, outcome] };
     const read = (page: PageQuery) => readDeliveries(database, webhook_id, { ...page, outcome });
     const { items: deliveries, next_cursor } = await cursors.page(scope, request, read);

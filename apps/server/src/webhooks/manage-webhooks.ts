@@ -1,65 +1,138 @@
+import type { Platform, Webhook } from '@earshot/contract';
 import type { Handler } from '../accounts/call.ts';
+import { type Change, recordChange } from '../accounts/change.ts';
+import type { Database, Sql } from '../engines/database.ts';
 import { noSuchRule } from '../rules/refusals.ts';
 import type { RuleStore } from '../rules/rule-store.sql.ts';
 import type { UrlProblem } from './public-address.ts';
 import { badUrl, nameTaken, noSecretsKey, noSuchWebhook } from './refusals.ts';
 import { newSecret, type SecretBox } from './secrets.ts';
-import type { WebhookChanges, WebhookStore } from './webhook-store.sql.ts';
+import {
+  auditOf,
+  discardBatch,
+  lockAccount,
+  shown,
+  startOver,
+  toWebhook,
+  type WebhookRow,
+} from './webhooks.sql.ts';
 
-export interface UpdateWebhookOptions {
-  readonly store: Pick<WebhookStore, 'update'>;
+export function listWebhooks({ database }: { readonly database: Database }): Handler<'ListWebhooks'> {
+  return async ({ principal: { accountId } }) => {
+    const rows = await database
+      .forAccount(accountId)
+      .many<WebhookRow>(`select ${shown} from webhooks where account_id = $1 order by id desc`, [accountId]);
+    return { webhooks: rows.map(toWebhook) };
+  };
+}
+
+export function updateWebhook(options: {
+  readonly database: Database;
   readonly rules: Pick<RuleStore, 'exists'>;
   readonly urlProblem: UrlProblem;
-}
-
-export function updateWebhook({ store, rules, urlProblem }: UpdateWebhookOptions): Handler<'UpdateWebhook'> {
+}): Handler<'UpdateWebhook'> {
+  const { database, rules, urlProblem } = options;
   return async ({ principal: { accountId }, request, change }) => {
-    const { webhook_id, name, url, rule_id: ruleId, platform, state } = request;
-    const problem = url === undefined ? null : urlProblem(url);
+    const { webhook_id, rule_id, ...changes } = request;
+    const problem = changes.url === undefined ? null : urlProblem(changes.url);
     if (problem !== null) throw badUrl(problem);
-    if (typeof ruleId === 'string' && !(await rules.exists(accountId, ruleId))) throw noSuchRule();
-    const changes: WebhookChanges = {
-      ...(name === undefined ? {} : { name }),
-      ...(url === undefined ? {} : { url }),
-      ...(ruleId === undefined ? {} : { ruleId }),
-      ...(platform === undefined ? {} : { platform }),
-      ...(state === undefined ? {} : { state }),
-    };
-    const outcome = await store.update(change, webhook_id, changes);
-    switch (outcome.kind) {
-      case 'updated':
-        return outcome.webhook;
-      case 'not_found':
-        throw noSuchWebhook();
-      case 'name_taken':
-        throw nameTaken(name ?? '');
-    }
+    if (typeof rule_id === 'string' && !(await rules.exists(accountId, rule_id))) throw noSuchRule();
+    return await database
+      .forAccount(accountId)
+      .transaction((sql) => update(sql, change, webhook_id, { ...changes, ruleId: rule_id }));
   };
 }
 
-export function deleteWebhook(store: Pick<WebhookStore, 'remove'>): Handler<'DeleteWebhook'> {
-  return async ({ request: { webhook_id }, change }) => {
-    const answer = await store.remove(change, webhook_id);
-    if (!answer) throw noSuchWebhook();
-    return answer;
-  };
+/** What the owner changes; absent fields stay as they are. */
+interface WebhookChanges {
+  readonly name?: string | undefined;
+  readonly url?: string | undefined;
+  readonly ruleId?: string | null | undefined;
+  readonly platform?: Platform | null | undefined;
+  readonly state?: 'active' | 'paused' | undefined;
 }
 
+/** A new filter discards the stored batch; after a new URL or a resumption the next attempt is made at once. */
+async function update(
+  sql: Sql,
+  change: Change,
+  webhookId: string,
+  changes: WebhookChanges,
+): Promise<Webhook> {
+  const { accountId } = change;
+  await lockAccount(sql, accountId);
+  const before = await sql.one<WebhookRow>(
+    `select ${shown} from webhooks where account_id = $1 and id = $2 for update`,
+    [accountId, webhookId],
+  );
+  if (!before) throw noSuchWebhook();
+  const name = changes.name ?? before.name;
+  const url = changes.url ?? before.url;
+  const ruleId = changes.ruleId === undefined ? before.rule_id : changes.ruleId;
+  const platform = changes.platform === undefined ? before.platform : changes.platform;
+  const state = changes.state ?? before.state;
+  const namesake = await sql.one('select 1 from webhooks where account_id = $1 and name = $2 and id <> $3', [
+    accountId,
+    name,
+    webhookId,
+  ]);
+  if (namesake) throw nameTaken(name);
+  const newFilter = ruleId !== before.rule_id || platform !== before.platform;
+  const tryNow = url !== before.url || (state === 'active' && before.state !== 'active');
+  const row = await sql.one<WebhookRow>(
+    `update webhooks set name = $2, url = $3, rule_id = $4, platform = $5, state = $6, updated_at = now()
+       ${newFilter ? `, ${startOver}` : ''}
+       ${tryNow ? ', failures = 0, failing_since = null, troubled = false, next_attempt_at = now()' : ''}
+       ${state === 'disabled' ? '' : ', disabled_because = null'}
+     where id = $1 returning ${shown}`,
+    [webhookId, name, url, ruleId, platform, state],
+  );
+  if (newFilter) await discardBatch(sql, webhookId);
+  const answer = toWebhook(row ?? before);
+  const after = auditOf(row ?? before);
+  await recordChange(sql, change, { targetId: webhookId, before: auditOf(before), after, answer });
+  return answer;
+}
+
+export function deleteWebhook({ database }: { readonly database: Database }): Handler<'DeleteWebhook'> {
+  return ({ request: { webhook_id }, change }) =>
+    database.forAccount(change.accountId).transaction(async (sql) => {
+      const row = await sql.one<WebhookRow & { deleted_at: Date }>(
+        `delete from webhooks where account_id = $1 and id = $2 returning ${shown}, now() as deleted_at`,
+        [change.accountId, webhook_id],
+      );
+      if (!row) throw noSuchWebhook();
+      const answer = { webhook_id, deleted_at: row.deleted_at.toISOString() };
+      await recordChange(sql, change, { targetId: webhook_id, before: auditOf(row), after: null, answer });
+      return answer;
+    });
+}
+
+const previousSecretHours = 24;
+
+/** The present secret stays valid beside the new one for 24 hours. */
 export function rotateWebhookSecret(options: {
-  readonly store: Pick<WebhookStore, 'rotate'>;
+  readonly database: Database;
   readonly secretBox: SecretBox | null;
   readonly contact: string;
 }): Handler<'RotateWebhookSecret'> {
-  const { store, secretBox, contact } = options;
+  const { database, secretBox, contact } = options;
   return async ({ request: { webhook_id }, change }) => {
     if (secretBox === null) throw noSecretsKey(contact);
     const secret = newSecret();
-    const answer = await store.rotate(change, webhook_id, secretBox.seal(webhook_id, secret));
-    if (!answer) throw noSuchWebhook();
-    return { ...answer, secret };
+    const sealed = secretBox.seal(webhook_id, secret);
+    return await database.forAccount(change.accountId).transaction(async (sql) => {
+      const row = await sql.one<{ until: Date }>(
+        `update webhooks set previous_secret = secret, secret = $3, updated_at = now(),
+           previous_secret_until = now() + interval '${previousSecretHours} hours'
+         where account_id = $1 and id = $2 returning previous_secret_until as until`,
+        [change.accountId, webhook_id, sealed],
+      );
+      if (!row) throw noSuchWebhook();
+      const after = { previous_valid_until: row.until.toISOString() };
+      const answer = { webhook_id, secret: null, ...after };
+      await recordChange(sql, change, { targetId: webhook_id, before: null, after, answer });
+      return { ...answer, secret };
+    });
   };
-}
-
-export function listWebhooks(store: Pick<WebhookStore, 'list'>): Handler<'ListWebhooks'> {
-  return async ({ principal }) => ({ webhooks: await store.list(principal.accountId) });
 }

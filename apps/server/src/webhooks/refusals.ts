@@ -9,7 +9,7 @@ export function nameTaken(name: string): Failure {
   return new Failure('already_exists', `The name ${JSON.stringify(name)} is taken: choose another one.`);
 }
 
-/** The operator has not set up webhooks: it is not the caller's fault, but the caller has to tell somebody. */
+/** The operator has not set up webhooks: the caller can only ask for it. */
 export function noSecretsKey(contact: string): Failure {
   return new Failure(
     'failed_precondition',

@@ -1,18 +1,21 @@
+import type { AnswerOf } from '@earshot/contract';
 import type { Handler } from '../accounts/call.ts';
+import { type Change, recordChange } from '../accounts/change.ts';
+import type { Database } from '../engines/database.ts';
 import type { MatchReader } from '../readers/match-reader.sql.ts';
 import { matchIdOf, positionOf } from '../readers/to-match.ts';
 import { Failure } from '../runtime/failure.ts';
 import { noSuchWebhook } from './refusals.ts';
-import type { WebhookStore } from './webhook-store.sql.ts';
+import { discardBatch, findWebhook, startOver } from './webhooks.sql.ts';
 
 /** Finds the first match that is to be sent again and moves the webhook back to just before it. */
 export function replayWebhook(options: {
-  readonly store: Pick<WebhookStore, 'find' | 'setBack'>;
+  readonly database: Database;
   readonly reader: MatchReader;
 }): Handler<'ReplayWebhook'> {
-  const { store, reader } = options;
+  const { database, reader } = options;
   return async ({ principal: { accountId }, request: { webhook_id, since, from_match_id }, change }) => {
-    const target = await store.find(accountId, webhook_id);
+    const target = await findWebhook(database, accountId, webhook_id);
     if (!target) throw noSuchWebhook();
     const [first] = await reader.read({
       accountId,
@@ -26,9 +29,30 @@ export function replayWebhook(options: {
     });
     if (first === undefined) return { webhook_id, from_match_id: null };
     const answer = { webhook_id, from_match_id: matchIdOf(first.position) };
-    if (!(await store.setBack(change, webhook_id, first.position - 1, answer))) throw noSuchWebhook();
+    if (!(await setBack(database, change, first.position - 1, answer))) throw noSuchWebhook();
     return answer;
   };
+}
+
+/** Everything after the position is sent again; never moves forward. False when there is no such webhook. */
+export async function setBack(
+  database: Database,
+  change: Change,
+  position: number,
+  answer: AnswerOf<'ReplayWebhook'>,
+): Promise<boolean> {
+  const { webhook_id: id } = answer;
+  return await database.forAccount(change.accountId).transaction(async (sql) => {
+    const row = await sql.one(
+      `update webhooks set ${startOver}, position = least(position, $3), next_attempt_at = now(), failures = 0
+       where account_id = $1 and id = $2 returning id`,
+      [change.accountId, id, position],
+    );
+    if (!row) return false;
+    await discardBatch(sql, id);
+    await recordChange(sql, change, { targetId: id, before: null, after: answer, answer });
+    return true;
+  });
 }
 
 function positionBefore(matchId: string): number {

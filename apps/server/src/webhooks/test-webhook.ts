@@ -1,20 +1,21 @@
 import { randomUUID } from 'node:crypto';
 import type { Handler } from '../accounts/call.ts';
+import type { Database } from '../engines/database.ts';
 import { noSecretsKey, noSuchWebhook } from './refusals.ts';
 import { type SecretBox, signedHeaders } from './secrets.ts';
 import type { Sender } from './sender.ts';
-import type { WebhookStore } from './webhook-store.sql.ts';
+import { findWebhook } from './webhooks.sql.ts';
 
 /** Sends a message without matches, to see whether the endpoint answers and knows its secret. */
 export function testWebhook(options: {
-  readonly store: Pick<WebhookStore, 'find'>;
+  readonly database: Database;
   readonly sender: Sender;
   readonly secretBox: SecretBox | null;
   readonly contact: string;
 }): Handler<'TestWebhook'> {
-  const { store, sender, secretBox, contact } = options;
+  const { database, sender, secretBox, contact } = options;
   return async ({ principal: { accountId }, request: { webhook_id } }) => {
-    const target = await store.find(accountId, webhook_id);
+    const target = await findWebhook(database, accountId, webhook_id);
     if (!target) throw noSuchWebhook();
     if (secretBox === null) throw noSecretsKey(contact);
     const id = `msg_test${randomUUID().replaceAll('-', '')}`;

@@ -1,6 +1,6 @@
 import { operations } from '@earshot/contract';
 import { expect, test } from 'vitest';
-import { llmsText } from './llms-text.ts';
+import { llmsText } from './discovery.ts';
 
 test('llms.txt names every operation by its method and path, and no path besides that is none', () => {
   const named = new Set(

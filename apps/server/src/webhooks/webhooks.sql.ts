@@ -1,0 +1,74 @@
+import type { Platform, Webhook } from '@earshot/contract';
+import type { Database, Sql } from '../engines/database.ts';
+import { batchMatchesMax } from './endpoint-state.ts';
+
+/** The columns of a `WebhookRow`. */
+export const shown = `id, name, url, rule_id, platform, state, disabled_because, failing_since, failures, next_attempt_at,
+  created_at, updated_at`;
+
+export interface WebhookRow {
+  readonly id: string;
+  readonly name: string;
+  readonly url: string;
+  readonly rule_id: string | null;
+  readonly platform: Platform | null;
+  readonly state: Webhook['state'];
+  readonly disabled_because: Webhook['disabled_because'];
+  readonly failing_since: Date | null;
+  readonly failures: number;
+  readonly next_attempt_at: Date;
+  readonly created_at: Date;
+  readonly updated_at: Date;
+}
+
+export function toWebhook(row: WebhookRow): Webhook {
+  const { failures, next_attempt_at, failing_since, created_at, updated_at, ...same } = row;
+  const waits = row.state === 'active' && failures > 0;
+  return {
+    ...same,
+    failing_since: failing_since?.toISOString() ?? null,
+    next_attempt_at: waits ? next_attempt_at.toISOString() : null,
+    created_at: created_at.toISOString(),
+    updated_at: updated_at.toISOString(),
+  };
+}
+
+/** For the audit: what the owner has set, without the secret. */
+export function auditOf({ name, url, rule_id, platform, state }: WebhookRow): object {
+  return { name, url, rule_id, platform, state };
+}
+
+/** Names and the number of webhooks are checked under this lock, so that two requests cannot both create the last one. */
+export async function lockAccount(sql: Sql, accountId: string): Promise<void> {
+  await sql.one('select 1 from accounts where id = $1 for update', [accountId]);
+}
+
+/** A delivery that is under way no longer counts, and the next batch is built anew. */
+export const startOver = `epoch = epoch + 1, suspects = '{}', batch_max = ${batchMatchesMax}`;
+
+export async function discardBatch(sql: Sql, webhookId: string): Promise<void> {
+  await sql.run('delete from webhook_batches where webhook_id = $1', [webhookId]);
+}
+
+/** What is needed to send to a webhook, or to read the matches that it receives. */
+interface WebhookTarget {
+  readonly url: string;
+  readonly ruleId: string | null;
+  readonly platform: Platform | null;
+  /** Sealed; all that are valid now, the newest first. */
+  readonly secrets: readonly Buffer[];
+}
+
+/** Null for another account's webhook, as for one that does not exist (I7). */
+export async function findWebhook(
+  database: Database,
+  accountId: string,
+  webhookId: string,
+): Promise<WebhookTarget | null> {
+  return await database.forAccount(accountId).one<WebhookTarget>(
+    `select url, rule_id as "ruleId", platform,
+       array_remove(array[secret, case when previous_secret_until > now() then previous_secret end], null) as secrets
+     from webhooks where account_id = $1 and id = $2`,
+    [accountId, webhookId],
+  );
+}
