@@ -11,9 +11,9 @@ import { createMigratedTemplate, silentLog } from './support.ts';
  */
 const feed = await vi.hoisted(async () => (await import('./word-feed.ts')).createWordFeed());
 vi.mock('../../../packages/contract/src/platform-list.ts', () => ({ platforms: ['x', 'firehose', 'feed'] }));
-vi.mock('../src/upstream/platforms.ts', async (original) => {
-  const { platforms } = await original<typeof import('../src/upstream/platforms.ts')>();
-  return { platforms: { ...platforms, feed: feed.platform } };
+vi.mock(import('../src/upstream/platforms.ts'), async (original) => {
+  const { platforms } = await original();
+  return { platforms: Object.assign({}, platforms, { feed: feed.platform }) };
 });
 
 let template: Template;
@@ -21,6 +21,16 @@ beforeAll(async () => {
   template = await createMigratedTemplate();
 });
 afterAll(() => template?.[Symbol.asyncDispose]());
+
+/** What the test reads of the answers, whichever operation it calls. */
+interface Answer {
+  readonly status: number;
+  readonly json: {
+    readonly rule_id: string;
+    readonly platforms: { readonly feed: { readonly platform_rule_id: string } };
+    readonly matches: readonly unknown[];
+  };
+}
 
 const soon = { timeoutMs: 30_000 };
 
@@ -40,13 +50,13 @@ async function startService() {
   const node = stack.use(await startNode({ config, log: silentLog, checkpoint: () => undefined }));
   const running = stack.move();
   return {
-    async call(path: string, body: object): Promise<{ status: number; json: any }> {
+    async call(path: string, body: object): Promise<Answer> {
       const answer = await fetch(new URL(path, node.address ?? ''), {
         method: 'POST',
         headers: { authorization: `Bearer ${created?.key}`, 'content-type': 'application/json' },
         body: JSON.stringify(body),
       });
-      return { status: answer.status, json: await answer.json() };
+      return { status: answer.status, json: (await answer.json()) as Answer['json'] };
     },
     [Symbol.asyncDispose]: () => running.disposeAsync(),
   };

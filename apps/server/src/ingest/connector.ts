@@ -29,7 +29,7 @@ export interface NextAttempt {
 /** Only a person, or a new rule, ends these. */
 const lasting: ReadonlySet<Ladder> = new Set(['people', 'credit', 'rules']);
 
-/** A connection that lasted this long was healthy. A 200 alone is not: "200, then the end" would never back off. */
+/** A connection that lasted this long was healthy. After a 200 alone, a stream that ends at once would never back off. */
 export const steadyAfterMs = 60_000;
 
 export function afterOpening(connector: Connector): Connector {

@@ -40,7 +40,7 @@ export function createIngestWorker(options: IngestOptions): Worker {
   );
 }
 
-/** The shell around connector.ts: it connects, tells how that ended, and does what it is told. */
+/** The shell around connector.ts: it connects, reports how the connection ended, and waits as connector.ts decides. */
 async function keepListening(options: IngestOptions, lease: Lease, signal: AbortSignal): Promise<void> {
   const { platform, sourceId, protocol, sources, bells, events, random, minuteMs = 60_000 } = options;
   using bell = bells.listen('streams');

@@ -5,7 +5,7 @@
  */
 export type ReadingLag = ReturnType<typeof createReadingLag>;
 
-/** Something that lies in the socket comes sooner. */
+/** What lies in the socket already is read sooner than this. */
 const waitMinMs = 2;
 
 export function createReadingLag(nowMs: () => number) {

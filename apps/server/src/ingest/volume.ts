@@ -6,34 +6,34 @@ import type { Events } from '../observability/events.ts';
  * keep-alives and no posts. Counted in minutes of listening; a minute without a stream is no minute.
  */
 export interface Volume {
-  /** Moving average of events per minute. */
+  /** Moving average of items per minute. */
   readonly usual: number;
-  /** Minutes that the average knows; a stored average knows enough. */
+  /** Minutes that the average was made of, up to `memoryMinutes`; a stored average counts as complete. */
   readonly minutes: number;
-  /** Events of the last minutes, the newest last. */
+  /** Items of the last minutes, the newest last. */
   readonly recent: readonly number[];
   readonly isQuiet: boolean;
 }
 
 const windowMinutes = 15;
-/** The average forgets half of what it knew in about an hour and a half: days and nights move it, minutes do not. */
+/** The average's half-life is about an hour and a half: it follows day and night, but not single minutes. */
 const memoryMinutes = 120;
-/** Below this many expected events, chance alone can bring a silent window. */
+/** Below this many expected items a window may be silent by chance. */
 const expectedMin = 20;
 const quietBelow = 0.1;
 const loudAbove = 0.3;
-/** One minute of replay after an outage brings hours of events: no more of it counts than this many usual minutes. */
+/** A minute of replay after an outage brings hours of items: no more of it counts than this many usual minutes. */
 const burstMax = 10;
 
 export function newVolume(usual: number | null): Volume {
   return { usual: usual ?? 0, minutes: usual === null ? 0 : memoryMinutes, recent: [], isQuiet: false };
 }
 
-export function afterMinute(volume: Volume, events: number): Volume {
+export function afterMinute(volume: Volume, items: number): Volume {
   const isKnown = volume.minutes >= windowMinutes;
-  const counted = isKnown ? Math.min(events, Math.max(expectedMin, volume.usual * burstMax)) : events;
+  const counted = isKnown ? Math.min(items, Math.max(expectedMin, volume.usual * burstMax)) : items;
   const minutes = Math.min(memoryMinutes, volume.minutes + 1);
-  const recent = [...volume.recent, events].slice(-windowMinutes);
+  const recent = [...volume.recent, items].slice(-windowMinutes);
   // Judged by what was usual before this minute.
   const expected = volume.usual * windowMinutes;
   const heard = recent.reduce((sum, one) => sum + one, 0);
@@ -47,7 +47,7 @@ export function afterMinute(volume: Volume, events: number): Volume {
   };
 }
 
-/** Every this many minutes the usual volume is kept for the next holder of the source. */
+/** Every this many minutes the usual volume is stored for the next holder of the source. */
 const keepEveryMinutes = 5;
 
 export interface VolumeWatchOptions {
@@ -62,7 +62,7 @@ export interface VolumeWatchOptions {
   readonly minuteMs: number;
 }
 
-/** Counts what goes to the log, and tells when an open stream goes quiet. It tells; a reconnect would not help. */
+/** Counts what goes to the log, and reports when an open stream goes quiet. It only reports: a reconnect would not help. */
 export function watchVolume(options: VolumeWatchOptions): Disposable & { readonly eventLog: EventLog } {
   const { sourceId, eventLog, events, keep, wasOpen } = options;
   let volume = newVolume(options.usual);
@@ -82,7 +82,7 @@ export function watchVolume(options: VolumeWatchOptions): Disposable & { readonl
         usualPerMinute: before.usual,
       });
     }
-    // Not kept this time is kept the next time.
+    // When it cannot be stored now, it is stored five minutes later.
     if (++minutes % keepEveryMinutes === 0) keep(volume.usual).catch(() => undefined);
   }, options.minuteMs);
   return {

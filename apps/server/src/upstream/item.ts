@@ -22,7 +22,7 @@ export interface Item {
 
 export interface MatchedRule {
   readonly upstreamRuleId: string;
-  /** Only `x` names the tag. */
+  /** Null where the platform does not name it. */
   readonly tag: string | null;
 }
 

@@ -5,7 +5,7 @@ export interface UpstreamStream {
 }
 
 export interface StreamStart {
-  /** The last consumed upstream event id; only Firehose can resume from it. */
+  /** The last consumed upstream event id, for upstreams that can resume from it. */
   readonly after: string | null;
   /** Without an id: replay what happened since then, if the upstream can. */
   readonly since: Date | null;
@@ -17,7 +17,7 @@ export type StreamFrame =
   | ({ readonly kind: 'item' } & WireItem)
   /** A keep-alive. */
   | { readonly kind: 'alive' }
-  /** Longer than anything we take; its content was skipped. */
+  /** Longer than any item that we take; its content was skipped. */
   | { readonly kind: 'too_large' };
 
 /** An item as it came over the wire. */

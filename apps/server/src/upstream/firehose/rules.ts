@@ -41,7 +41,7 @@ export function createFirehoseRules(client: UpstreamClient, { pace = 1 } = {}): 
       const outcomes: AddOutcome[] = [];
       for (const rule of rules) {
         const before = outcomes.at(-1);
-        // What comes after the limit would only be refused too, and a call is worth a second.
+        // What comes after the limit would be refused too, and a tap has one call per second.
         outcomes.push(before?.kind === 'full' ? before : await addOne(client, rule, call));
       }
       return outcomes;
