@@ -92,11 +92,7 @@ function handlersOf(
   const contact = config.supportContact;
   const cursors = createCursors(installation.cursorSecret);
   const rules = createRuleStore(database);
-  const forCoverage = {
-    store: createCoverageStore(database, { ruleDelaysMs: { x: config.xRuleDelayMs, firehose: 0 } }),
-    retentionDays: config.retentionDays,
-    nowMs: Date.now,
-  };
+  const forCoverage = coverageOptions(shared);
   const matches = createMatchReader(database);
   const accountKeys = createAccountKeys(database);
   const webhooks = createWebhookStore(database);
@@ -155,6 +151,12 @@ function handlersOf(
     ListDeliveries: listDeliveries({ store: webhooks, reader: createDeliveryLog(database), cursors }),
     ReplayWebhook: replayWebhook({ store: webhooks, reader: matches }),
   };
+}
+
+function coverageOptions({ config, database }: Shared) {
+  const ruleDelaysMs = { x: config.xRuleDelayMs, firehose: 0 };
+  const store = createCoverageStore(database, { ruleDelaysMs });
+  return { store, retentionDays: config.retentionDays, nowMs: Date.now };
 }
 
 function plansOf(config: Config): Plans {
