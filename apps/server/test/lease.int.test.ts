@@ -5,7 +5,7 @@ import { assertLease, createLeaseStore } from '../src/adapters/postgres/lease-st
 import { type Lease, LeaseLost, type LeaseStore, runUnderLease } from '../src/runtime/lease.ts';
 import { createMigratedTemplate, openTestDatabase, silentLog } from './support.ts';
 
-const soon = { timeoutMs: 30_000 };
+const soon = { timeoutMs: 100_000 };
 
 let template: Template;
 beforeAll(async () => {
