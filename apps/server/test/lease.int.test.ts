@@ -11,7 +11,7 @@ import {
 } from '../src/engines/leases.ts';
 import { createMigratedTemplate, openTestDatabase, silentLog } from './support.ts';
 
-const soon = { timeoutMs: 30_000 };
+const soon = { timeoutMs: 100_000 };
 
 let template: Template;
 beforeAll(async () => {

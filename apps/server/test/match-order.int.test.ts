@@ -236,7 +236,7 @@ describe('a follower while four workers write', () => {
     const { seen, afterwards, backwards } = await run({
       matches: matchesOfControl,
       makeStore: (database) => naiveStore(database, order),
-      passed: order.passed,
+      passed: (position) => order.passed(position),
     });
     expect(order.overtaken.length).toBeGreaterThan(0);
     expect(afterwards).toHaveLength(matchesOfControl);

@@ -10,7 +10,7 @@ import { createMigratedTemplate } from './support.ts';
 import { beginRule, openUpstreamWorld, type UpstreamWorld } from './upstream-world.ts';
 
 const script = fileURLToPath(new URL('registrar-process.ts', import.meta.url));
-const soon = { timeoutMs: 60_000 };
+const soon = { timeoutMs: 100_000 };
 const leaseTtlMs = 2_000;
 
 let template: Template;

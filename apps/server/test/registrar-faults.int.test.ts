@@ -6,7 +6,7 @@ import { createGate, slotRows, startRegistrar } from './registrar-support.ts';
 import { createMigratedTemplate } from './support.ts';
 import { beginRule, openUpstreamWorld, rulesOf, type UpstreamWorld } from './upstream-world.ts';
 
-const soon = { timeoutMs: 30_000 };
+const soon = { timeoutMs: 100_000 };
 
 let template: Template;
 beforeAll(async () => {

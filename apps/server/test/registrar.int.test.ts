@@ -5,7 +5,7 @@ import { slotRows, startRegistrar } from './registrar-support.ts';
 import { createMigratedTemplate } from './support.ts';
 import { beginRule, openUpstreamWorld, rulesOf } from './upstream-world.ts';
 
-const soon = { timeoutMs: 30_000 };
+const soon = { timeoutMs: 100_000 };
 const never = { signal: new AbortController().signal, permit: () => Promise.resolve() };
 
 let template: Template;

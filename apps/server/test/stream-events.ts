@@ -1,5 +1,8 @@
 import type { LogEvent } from '../src/event-log/event-log.ts';
 
+/** One day for a whole file: the same post is of the same day, also when midnight passes between two looks at it. */
+const today = new Date().toISOString().slice(0, 10);
+
 /** A post of today that matched these upstream rules. */
 export function xEvent(number: number, changed: Partial<LogEvent> = {}): LogEvent {
   const key = String(1_900_000_000_000_000_000n + BigInt(number));
@@ -8,7 +11,7 @@ export function xEvent(number: number, changed: Partial<LogEvent> = {}): LogEven
     sourceId: 'x:main',
     upstreamEventId: key,
     key,
-    day: new Date().toISOString().slice(0, 10),
+    day: today,
     platformPostId: key,
     rules: [{ upstreamRuleId: '1', tag: null }],
     payload: {

@@ -42,7 +42,7 @@ async function open(options: Partial<StreamOptions> & { key?: string; on?: Reade
   return { connection, head, events, rules, come, lastId: () => events.at(-1)?.id ?? '' };
 }
 
-const soon = { timeoutMs: 20_000 };
+const soon = { timeoutMs: 100_000 };
 
 describe('a stream of matches', () => {
   test('begins now, gives every match as POST /matches does, and is no answer that proxies keep', async () => {

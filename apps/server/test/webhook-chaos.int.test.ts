@@ -15,7 +15,7 @@ beforeAll(async () => {
 });
 afterAll(() => template?.[Symbol.asyncDispose]());
 
-const within = { timeoutMs: 60_000 };
+const within = { timeoutMs: 100_000 };
 const seed = Number(process.env['WEBHOOK_SEED'] ?? Date.now() % 1_000_000);
 
 /** Mulberry32: the generators of fast-check prefer small numbers. */

@@ -44,10 +44,13 @@ export interface NatsSettings {
 
 const readyTimeoutMs = 60_000;
 
-/** Returns as soon as the process runs; `ready` waits for JetStream, which in a cluster needs the other nodes. */
+/**
+ * Returns as soon as the process runs; `ready` waits for JetStream, which in a cluster needs the other nodes: most of
+ * them to work, and all of them before a stream can have a copy on each.
+ */
 export async function startNode(
   options: NodeOptions,
-): Promise<{ node: NatsNode; ready: () => Promise<void> }> {
+): Promise<{ node: NatsNode; ready: (peers?: 'all') => Promise<void> }> {
   const { name, ports, dir } = options;
   const files = { config: join(dir, 'nats.conf'), log: join(dir, 'nats.log'), pid: join(dir, 'nats.pid') };
   const storeDir = join(dir, 'store');
@@ -58,14 +61,15 @@ export async function startNode(
 
   const { server: command, lifetime } = options;
   const spawn = () => spawnServer({ command, args: ['-c', files.config], logFile: files.log, lifetime });
-  const isReady = () => isJetStreamReady(monitorUrl, options.routes.length > 0);
-  const ready = (): Promise<void> =>
+  const isReady = (peers?: 'all') =>
+    isJetStreamReady(monitorUrl, { name, nodes: options.routes.length, peers });
+  const ready = (peers?: 'all'): Promise<void> =>
     waitUntilReady({
       server,
       name: `nats-server ${name}`,
       logFile: files.log,
       timeoutMs: readyTimeoutMs,
-      isReady,
+      isReady: () => isReady(peers),
     });
   let server: ServerProcess = await spawn();
   const node: NatsNode = {
@@ -123,22 +127,29 @@ jetstream {
 ${routes.length === 0 ? '' : cluster}`;
 }
 
-async function isJetStreamReady(monitorUrl: string, isClustered: boolean): Promise<boolean> {
+async function isJetStreamReady(
+  monitorUrl: string,
+  { name, nodes, peers }: { name: string; nodes: number; peers: 'all' | undefined },
+): Promise<boolean> {
   try {
     const health = await fetch(`${monitorUrl}/healthz?js-server-only=true`);
     await health.body?.cancel();
-    if (!health.ok || !isClustered) return health.ok;
+    if (!health.ok || nodes === 0) return health.ok;
     const answer: unknown = await (await fetch(`${monitorUrl}/jsz`)).json();
-    return metaLeader(answer) !== undefined;
+    const meta = field(answer, 'meta_cluster');
+    const leader = field(meta, 'leader');
+    if (typeof leader !== 'string' || leader === '') return false;
+    // Only the leader hears of every node, and it alone places streams.
+    return peers === undefined || leader !== name || currentPeers(meta) === nodes - 1;
   } catch {
     return false;
   }
 }
 
-function metaLeader(answer: unknown): string | undefined {
-  const meta = field(answer, 'meta_cluster');
-  const leader = field(meta, 'leader');
-  return typeof leader === 'string' && leader !== '' ? leader : undefined;
+function currentPeers(meta: unknown): number {
+  const replicas = field(meta, 'replicas');
+  if (!Array.isArray(replicas)) return 0;
+  return replicas.filter((one) => field(one, 'current') === true && field(one, 'offline') !== true).length;
 }
 
 function field(value: unknown, key: string): unknown {

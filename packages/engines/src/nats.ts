@@ -71,7 +71,7 @@ async function startOnce(options: NatsOptions, ports: readonly NatsPorts[]): Pro
         }),
       );
     }
-    await Promise.all(started.map(({ ready }) => ready()));
+    await Promise.all(started.map(({ ready }) => ready('all')));
   } catch (error) {
     await stop();
     throw error;

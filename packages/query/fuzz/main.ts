@@ -36,7 +36,7 @@ process.stderr.write('\n');
 process.stdout.write(
   [
     `${values.platform}: ${summary.inputs} inputs, seed ${values.seed}, ${((performance.now() - started) / 1000).toFixed(0)} s`,
-    `p99.9 ${summary.p999Ms.toFixed(3)} ms, worst ${summary.worstMs.toFixed(1)} ms (${JSON.stringify(summary.worstInput.slice(0, 60))})`,
+    `p99.9 ${summary.p999Ms.toFixed(3)} ms, worst ${summary.worstMs.toFixed(1)} ms, as ${summary.worstInPlainTexts.toFixed(1)} plain texts (${JSON.stringify(summary.worstInput.slice(0, 60))})`,
     `fixes: ${summary.fixesThatRemove} of ${summary.fixesOffered} remove their finding (${share.toFixed(2)} %)`,
     ...[...summary.stubborn].map(
       ([code, { times, example }]) =>

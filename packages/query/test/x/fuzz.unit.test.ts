@@ -11,5 +11,5 @@ test('any text is read without a throw, in time, with spans inside it and with f
   expect(summary.failures).toEqual([]);
   expect(summary.fixesOffered).toBeGreaterThan(20_000);
   expect(summary.fixesThatRemove / summary.fixesOffered).toBeGreaterThanOrEqual(0.99);
-  expect(summary.p999Ms).toBeLessThan(5);
+  expect(summary.worstInPlainTexts, `the worst: ${summary.worstInput.slice(0, 100)}`).toBeLessThan(30);
 });

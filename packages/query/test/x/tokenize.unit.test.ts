@@ -30,8 +30,16 @@ test('runs of scripts without spaces are marked', () => {
   expect(tokenize('氷河 ice ภาษา').map(({ dense }) => dense)).toEqual([true, false, true]);
 });
 
-test('a megabyte is read in linear time', () => {
-  const started = performance.now();
-  expect(tokenize('ice &amp '.repeat(100_000))).toHaveLength(200_000);
-  expect(performance.now() - started).toBeLessThan(5000);
+test('a megabyte is read in linear time', { timeout: 60_000 }, () => {
+  const bestMs = (lines: number) => {
+    const text = 'ice &amp '.repeat(lines);
+    const times = Array.from({ length: 4 }, () => {
+      const started = performance.now();
+      expect(tokenize(text)).toHaveLength(2 * lines);
+      return performance.now() - started;
+    });
+    return Math.min(...times);
+  };
+  // Ten times the text takes ten times as long, and a hundred times if every sign looks at all others.
+  expect(bestMs(100_000)).toBeLessThan(40 * bestMs(10_000));
 });
