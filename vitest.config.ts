@@ -5,10 +5,14 @@ import { join } from 'node:path';
 import { defineConfig } from 'vitest/config';
 import { LongestFirst } from './tools/longest-first.ts';
 import { nightly } from './tools/nightly.ts';
+import { createTestResults } from './tools/test-results.ts';
 
 /** Workers, and the programs that tests start, load compiled code from here: the server in half the time. */
 process.env['NODE_COMPILE_CACHE'] ??= join(import.meta.dirname, 'node_modules/.cache/compile');
 enableCompileCache(process.env['NODE_COMPILE_CACHE']);
+
+/** Set by CI. */
+const resultsDir = process.env['TEST_RESULTS'];
 
 const engines = 'packages/testkit/src/vitest-engines.ts';
 const template = 'apps/server/test/vitest-template.ts';
@@ -37,6 +41,7 @@ export default defineConfig({
     // Most of them wait most of the time.
     maxWorkers: Math.min(4, availableParallelism() + 1),
     sequence: { sequencer: LongestFirst },
+    reporters: ['default', ...(resultsDir === undefined ? [] : [createTestResults(resultsDir)])],
     projects: [
       { test: { ...unit, name: 'unit', include: ['{packages,apps,tools,e2e}/**/*.unit.test.ts'] } },
       { test: { ...int, name: 'int', include: ['{packages,apps}/**/*.int.test.ts'] } },
