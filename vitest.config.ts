@@ -18,7 +18,8 @@ const engines = 'packages/testkit/src/vitest-engines.ts';
 const template = 'apps/server/test/vitest-template.ts';
 const programs = 'packages/testkit/src/vitest-programs.ts';
 
-const unit = { provide: { isNightly: false } };
+/** How long a test may take is no bet on what else the machine does: what hangs is found, a minute later. */
+const unit = { provide: { isNightly: false }, testTimeout: 60_000 };
 const int = {
   ...unit,
   globalSetup: [engines, template],

@@ -4,6 +4,9 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 export const longFiles: readonly string[] = [
   'apps/server/test/reader-completeness.int.test.ts',
   'apps/server/test/match-order.int.test.ts',
+  'packages/query/test/x/canonical.unit.test.ts',
+  'packages/query/test/firehose/properties.unit.test.ts',
+  'packages/mcp/test/answer-page.unit.test.ts',
   'e2e/crash-points.e2e.test.ts',
   'e2e/connector-crash.fault.e2e.test.ts',
   'apps/server/test/damaged-replica.fault.int.test.ts',
