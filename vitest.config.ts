@@ -5,16 +5,21 @@ import { join } from 'node:path';
 import { defineConfig } from 'vitest/config';
 import { LongestFirst } from './tools/longest-first.ts';
 import { nightly } from './tools/nightly.ts';
+import { createTestResults } from './tools/test-results.ts';
 
 /** Workers, and the programs that tests start, load compiled code from here: the server in half the time. */
 process.env['NODE_COMPILE_CACHE'] ??= join(import.meta.dirname, 'node_modules/.cache/compile');
 enableCompileCache(process.env['NODE_COMPILE_CACHE']);
 
+/** Set by CI. */
+const resultsDir = process.env['TEST_RESULTS'];
+
 const engines = 'packages/testkit/src/vitest-engines.ts';
 const template = 'apps/server/test/vitest-template.ts';
 const programs = 'packages/testkit/src/vitest-programs.ts';
 
-const unit = { provide: { isNightly: false } };
+/** How long a test may take is no bet on what else the machine does: what hangs is found, a minute later. */
+const unit = { provide: { isNightly: false }, testTimeout: 60_000 };
 const int = {
   ...unit,
   globalSetup: [engines, template],
@@ -37,6 +42,7 @@ export default defineConfig({
     // Most of them wait most of the time.
     maxWorkers: Math.min(4, availableParallelism() + 1),
     sequence: { sequencer: LongestFirst },
+    reporters: ['default', ...(resultsDir === undefined ? [] : [createTestResults(resultsDir)])],
     projects: [
       { test: { ...unit, name: 'unit', include: ['{packages,apps,tools,e2e}/**/*.unit.test.ts'] } },
       { test: { ...int, name: 'int', include: ['{packages,apps}/**/*.int.test.ts'] } },

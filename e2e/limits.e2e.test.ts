@@ -201,11 +201,13 @@ async function processorMs(pid: number): Promise<number> {
   return 10 * (Number(fields[11]) + Number(fields[12]));
 }
 
+const requests = 150;
+
 /** What a request of the abuser costs a server. */
 async function costOf(on: ServerUnderTest, abuser: Account) {
   const before = await processorMs(on.pid);
   const statuses = new Map<number, number>();
-  const waiting = Array.from({ length: 300 }).values();
+  const waiting = Array.from({ length: requests }).values();
   const lane = async () => {
     for (const _ of waiting) {
       const { status } = await on.api(abuser).call('GET', '/api.ListRules');
@@ -213,7 +215,7 @@ async function costOf(on: ServerUnderTest, abuser: Account) {
     }
   };
   await Promise.all(Array.from({ length: 10 }, lane));
-  const msEach = ((await processorMs(on.pid)) - before) / 300;
+  const msEach = ((await processorMs(on.pid)) - before) / requests;
   return { statuses, msEach };
 }
 
@@ -226,9 +228,9 @@ test('what a key sends beyond its limit costs a fraction of what it would withou
   const free = await costOf(unlimited, abuser);
   await unlimited.stop();
   console.log(`processor milliseconds per request: ${limited.msEach}, without the limit ${free.msEach}`);
-  expect([...free.statuses]).toEqual([[200, 300]]);
+  expect([...free.statuses]).toEqual([[200, requests]]);
   // Two are let in each second, however long it takes.
-  expect(limited.statuses.get(429)).toBeGreaterThan(200);
+  expect(limited.statuses.get(429)).toBeGreaterThan(requests / 2);
   expect(free.msEach).toBeGreaterThan(2 * limited.msEach);
 });
 

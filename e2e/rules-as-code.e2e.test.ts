@@ -1,10 +1,14 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { lengthOf } from '@earshot/testkit';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { Api } from './src/api.ts';
 import { buildCliBesideRules, type CliBesideRules, type Running } from './src/cli-beside-rules.ts';
 import { startListeningProxy } from './src/listening-proxy.ts';
 import { type Account, type ServerUnderTest, startWorld, type World } from './src/world.ts';
+
+/** Two on a machine that does nothing else. */
+const secondsMax = lengthOf({ always: 10, nightly: 2 });
 
 let world: World;
 let server: ServerUnderTest;
@@ -252,7 +256,7 @@ describe('plan', () => {
     expect(proxy.asked()).toEqual([]);
   });
 
-  test('compares 1,000 rules in at most 2 seconds', async () => {
+  test(`compares 1,000 rules in at most ${secondsMax} seconds`, async () => {
     // Twenty values: the upstreams are not what is measured.
     const rules = (count: number, word: string) =>
       Array.from({ length: count }, (_, n) => [
@@ -272,7 +276,7 @@ describe('plan', () => {
       ...rules(990, 'first').join('\n').replaceAll('first 7', 'second 7').split('\n'),
     ]);
     const measured: { wallMs: number; quietMs: number }[] = [];
-    for (let run = 0; run < 3; run++) {
+    for (let run = 0; run < lengthOf({ always: 1, nightly: 3 }); run++) {
       const startedAt = performance.now();
       const { stdout, processorMs } = await cli.measure(['plan', '--json'], {
         url: server.url,
@@ -293,7 +297,7 @@ describe('plan', () => {
         `1,000 rules planned in ${wallMs} ms, ${quietMs} ms of them for itself and for its request`,
       );
     expect(Math.min(...measured.map(({ wallMs, quietMs }) => Math.min(wallMs, quietMs)))).toBeLessThanOrEqual(
-      2_000,
+      secondsMax * 1_000,
     );
   });
 });

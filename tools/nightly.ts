@@ -23,6 +23,7 @@ export const nightly: Readonly<Record<string, readonly string[]>> = {
   'e2e/gap.fault.e2e.test.ts': ledger,
   'e2e/limits.e2e.test.ts': ['apps/server/src/{limits,accounts}/**', 'apps/server/src/http/server.ts'],
   'e2e/registration.e2e.test.ts': ['apps/server/src/slots/**', ...leases],
+  'e2e/rules-as-code.e2e.test.ts': ['apps/cli/src/rules-file/**'],
   'e2e/sdk-follower.fault.e2e.test.ts': ['packages/sdk/src/**', 'apps/server/src/readers/**'],
   'apps/server/test/log-chaos.fault.int.test.ts': [log],
   'apps/server/test/store.fault.int.test.ts': ['apps/server/src/matching/**', log],

@@ -76,6 +76,7 @@ const entryPoints = [
   /^packages\/sandbox\/src\/main\.ts$/,
   /^packages\/testkit\/src\/vitest-/,
   /^tools\//,
+  /^vitest\.config\.ts$/,
   /^bench\//,
   /^e2e\//,
   /\.test\.ts$/,

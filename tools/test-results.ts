@@ -12,13 +12,13 @@ export interface TestResults {
   readonly files: ReadonlyArray<{ readonly file: string; readonly ms: number }>;
 }
 
-/** Writes them into the folder `TEST_RESULTS`: `vitest run --reporter=./tools/test-results.ts`. */
-export default class TestResultsReporter implements Reporter {
-  onTestRunEnd(modules: readonly TestModule[]): void {
-    const dir = process.env['TEST_RESULTS'];
-    if (dir === undefined) throw new Error('TEST_RESULTS is not set: where shall the results go?');
-    writeFileSync(join(dir, `${process.pid}.json`), JSON.stringify(resultsOf(modules)));
-  }
+/** Writes them into a folder, for `tools/sum-tests.ts`. */
+export function createTestResults(dir: string): Reporter {
+  return {
+    onTestRunEnd(modules) {
+      writeFileSync(join(dir, `${process.pid}.json`), JSON.stringify(resultsOf(modules)));
+    },
+  };
 }
 
 function resultsOf(modules: readonly TestModule[]): TestResults {
