@@ -3,7 +3,7 @@ import { type Program, startProgram } from './program.ts';
 
 const script = (path: string): string => fileURLToPath(new URL(`../../../${path}`, import.meta.url));
 
-/** The sandbox in place of X and Firehose; ready with its address. */
+/** Starts the sandbox in place of X and Firehose. */
 export function startSandboxProgram(options: {
   args: readonly string[];
   logFile: string;
@@ -22,7 +22,7 @@ export interface ServerReady {
   readonly metricsPort: number;
 }
 
-/** The server on free ports; `env` is its configuration. */
+/** Starts the server on free ports; `env` is its configuration. */
 export function startServerProgram({
   env,
   logFile,
