@@ -3,7 +3,7 @@ import { join } from 'node:path';
 
 const aptDir = '/etc/apt';
 
-/** The machine's own Debian source with another suite: its mirror and its signing key stay those that it trusts. */
+/** The machine's own Debian source with another suite, but the same mirror and signing key. */
 export async function privateAptSource(suite: string): Promise<string> {
   const release = await readFile('/etc/os-release', 'utf8').catch(() => '');
   const installedSuite = /^VERSION_CODENAME=(\w+)$/m.exec(release)?.[1];
@@ -20,7 +20,7 @@ export async function privateAptSource(suite: string): Promise<string> {
   throw new Error(`apt has no source for ${installedSuite} on this machine`);
 }
 
-/** The stanza (deb822, see sources.list(5)) of one suite, moved to another; the rest stays, `Signed-By` above all. */
+/** The stanza (deb822, see sources.list(5)) of one suite, changed to another suite; the rest stays, above all `Signed-By`. */
 export function withSuite(text: string, suite: { from: string; to: string }): string | undefined {
   const stanza = text
     .replaceAll(/^#.*\n/gm, '')

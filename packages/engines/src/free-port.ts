@@ -1,8 +1,8 @@
 import { createServer } from 'node:net';
 
 /**
- * Ports that nobody listens on now. All are held open together, so that one call never returns a port twice.
- * Another program may still take one before its server binds it: callers start again with new ports then.
+ * Currently unused ports. All are held open together, so that one call never returns a port twice. Another program may
+ * still take one before its server binds it; callers then retry with new ports.
  */
 export async function freePorts(count: number): Promise<number[]> {
   const holders = await Promise.all(Array.from({ length: count }, holdPort));

@@ -13,7 +13,7 @@ export interface NatsNode {
   readonly name: string;
   readonly url: string;
   readonly monitorUrl: string;
-  /** Of the current process: another one after `restart`. */
+  /** Of the current process; changes with `restart`. */
   readonly pid: number;
   readonly storeDir: string;
   /** Part of the command line of the process: see `isRunning`. */
@@ -35,7 +35,7 @@ interface NodeOptions {
   settings: NatsSettings;
 }
 
-/** What tests of faults change; absent, production's settings. */
+/** Overrides for fault tests; production's settings by default. */
 export interface NatsSettings {
   /** `2m` is the server's own default: an acknowledged message is not on disk yet. */
   readonly syncInterval?: 'always' | '2m';
@@ -94,7 +94,7 @@ export async function startNode(
   return { node, ready };
 }
 
-/** nats-server does not lock its store: two of them on one folder would destroy it. */
+/** nats-server does not lock its store: two servers on one folder would corrupt it. */
 async function refuseSecondServer(pidFile: string, configFile: string): Promise<void> {
   const pid = Number.parseInt(await readFile(pidFile, 'utf8').catch(() => ''), 10);
   if (!Number.isNaN(pid) && (await isRunning(pid, configFile))) {
@@ -111,7 +111,7 @@ cluster {
   routes: [${routes.map((port) => `"nats://127.0.0.1:${port}"`).join(', ')}]
 }
 `;
-  // JSON strings are valid here, and quote what a path may contain.
+  // JSON strings are valid here and escape special characters in paths.
   return `server_name: ${name}
 listen: "127.0.0.1:${ports.client}"
 http: "127.0.0.1:${ports.monitor}"

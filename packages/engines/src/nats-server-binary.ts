@@ -7,20 +7,20 @@ import { privateAptSource } from './apt-source.ts';
 
 const run = promisify(execFile);
 
-/** Older servers can lose messages that they acknowledged. */
+/** Older servers can lose acknowledged messages. */
 const oldestVersion = [2, 14, 5] as const;
 /** Debian's suite with a version that is new enough. */
 const debianSuite = 'forky';
 
 interface FindOptions {
-  /** Keeps a fetched binary for the next time. */
+  /** Where a downloaded binary is kept. */
   cacheDir: string;
-  /** A binary that the operator named: taken or refused, never replaced by another. */
+  /** A binary that the operator configured: used or refused, never replaced by another. */
   configured?: string | undefined;
   log?: (progress: string) => void;
 }
 
-/** The path of a nats-server that is new enough: the configured one, on PATH, in the cache, or fetched from Debian. */
+/** The path of a nats-server that is new enough: the configured one, on PATH, in the cache, or downloaded from Debian. */
 export async function findNatsServer(options: FindOptions): Promise<string> {
   if (options.configured !== undefined) {
     if (await isNewEnough(options.configured)) return options.configured;
@@ -67,7 +67,7 @@ async function isNewEnough(binary: string): Promise<boolean> {
   return (firstDifference ?? 0) >= 0;
 }
 
-/** Uses apt with folders of its own, so that signatures are checked and the system's lists stay as they are. */
+/** Uses apt with its own folders: signatures are checked, and the system's package lists stay unchanged. */
 async function fetchFromDebian(target: string): Promise<void> {
   const work = await mkdtemp(join(tmpdir(), 'earshot-apt-'));
   try {
@@ -94,7 +94,7 @@ async function fetchFromDebian(target: string): Promise<void> {
   }
 }
 
-/** Renamed into place, so that another process never starts half a binary. */
+/** Renamed into place, so that another process never starts an incomplete binary. */
 async function install(from: string, target: string): Promise<void> {
   const draft = `${target}.${process.pid}`;
   await mkdir(join(target, '..'), { recursive: true });

@@ -7,10 +7,10 @@ import type { Lifetime } from './process.ts';
 export type { NatsNode, NatsPorts, NatsSettings } from './nats-node.ts';
 
 export interface Nats extends AsyncDisposable {
-  /** Every node's address, with commas between them. */
+  /** The addresses of all nodes, separated by commas. */
   readonly url: string;
   readonly nodes: readonly NatsNode[];
-  /** To be given to a later start, so that the addresses stay. */
+  /** Pass it to a later start to keep the addresses. */
   readonly ports: readonly NatsPorts[];
   stop(): Promise<void>;
 }
@@ -18,7 +18,7 @@ export interface Nats extends AsyncDisposable {
 interface NatsOptions {
   /** The program: see `findNatsServer`. */
   server: string;
-  /** Holds stores, configuration and logs, one folder per node; existing stores are used again. */
+  /** Holds stores, configuration and logs, one folder per node; existing stores are reused. */
   dir: string;
   nodes: 1 | 3;
   ports?: readonly NatsPorts[] | undefined;
@@ -29,13 +29,13 @@ interface NatsOptions {
 
 const attempts = 3;
 
-/** Private nats-servers on loopback with production's durable settings. Returns when JetStream takes requests. */
+/** Private nats-servers on loopback with production's durable settings. Returns when JetStream accepts requests. */
 export async function startNats(options: NatsOptions): Promise<Nats> {
   for (let attempt = 1; ; attempt++) {
     try {
       return await startOnce(options, options.ports ?? (await choosePorts(options.nodes)));
     } catch (error) {
-      // Another program may have taken a free port first.
+      // Another program may have taken one of the ports.
       if (options.ports !== undefined || attempt === attempts) throw error;
     }
   }

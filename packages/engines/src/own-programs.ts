@@ -6,7 +6,7 @@ import { type Program, startProgram } from './program.ts';
 const script = (path: string): string => fileURLToPath(new URL(`../../../${path}`, import.meta.url));
 const serverScript = script('apps/server/src/main.ts');
 
-/** The sandbox in place of X and Firehose; ready with its address. */
+/** Starts the sandbox in place of X and Firehose. */
 export function startSandboxProgram(options: {
   args: readonly string[];
   logFile: string;
@@ -36,7 +36,7 @@ export interface ServerReady {
   readonly metricsPort: number;
 }
 
-/** The server on free ports; `env` is its configuration. */
+/** Starts the server on free ports; `env` is its configuration. */
 export function startServerProgram({
   env,
   logFile,

@@ -14,7 +14,7 @@ export interface Cluster {
   runAs: RunAs | undefined;
 }
 
-/** The cluster in the folder, made by initdb when there is none, and free to be started. */
+/** Prepares the cluster in the folder for a start; creates it with initdb if there is none. */
 export async function openCluster(dir: string, log: (progress: string) => void): Promise<Cluster> {
   const [binaries, runAs] = await Promise.all([findPostgresBinaries(), unprivilegedUser()]);
   const home = await reachableHome(dir, runAs);
@@ -43,7 +43,7 @@ async function reachableHome(dir: string, runAs: RunAs | undefined): Promise<str
   return home;
 }
 
-/** Built beside its place and renamed when complete, so that an interrupted initdb is never taken for a cluster. */
+/** Created beside its final path and renamed when complete, so that an interrupted initdb is never used. */
 async function initialise({ binaries, dataDir, runAs }: Cluster): Promise<void> {
   const draft = `${dataDir}.new`;
   await rm(draft, { recursive: true, force: true });
@@ -57,7 +57,7 @@ async function initialise({ binaries, dataDir, runAs }: Cluster): Promise<void> 
     ].flat(),
     { runAs },
   );
-  // Single-user mode needs no client and no second start.
+  // Single-user mode needs neither a client nor a second start.
   await runTool(join(binaries, 'postgres'), ['--single', '-D', draft, 'postgres'], {
     runAs,
     input: 'CREATE DATABASE earshot\n',
@@ -80,8 +80,8 @@ async function runTool(
 }
 
 /**
- * PostgreSQL replaces the pid file of a crash itself, unless the pid now belongs to some other process of its user.
- * The file of a server that runs must stay: it guards the cluster against a second one.
+ * After a crash PostgreSQL replaces its pid file, unless the pid now belongs to another process of its user. The file
+ * of a running server must stay: it protects the cluster from a second server.
  */
 async function clearStalePidFile(dataDir: string): Promise<void> {
   const pidFile = join(dataDir, 'postmaster.pid');

@@ -13,14 +13,14 @@ export interface Postgres extends AsyncDisposable {
   readonly pid: number;
   /** Part of the command line of the process: see `isRunning`. */
   readonly dataDir: string;
-  /** SIGKILL, as a crash. */
+  /** Simulates a crash with SIGKILL. */
   kill(): Promise<void>;
   /** Fast shutdown: open transactions are rolled back. */
   stop(): Promise<void>;
 }
 
 interface PostgresOptions {
-  /** Holds the cluster and its log; an existing one is used again. */
+  /** Holds the cluster and its log; an existing one is reused. */
   dir: string;
   port?: number | undefined;
   lifetime?: Lifetime;
@@ -58,8 +58,8 @@ interface StartOptions {
 }
 
 /**
- * A start may fail for reasons that pass: a backend of a crashed server still holds its shared memory, or another
- * program took the free port first.
+ * Retries a start that failed for a temporary reason: a backend of a crashed server still holds its shared memory, or
+ * another program took the port.
  */
 async function startWithRetries(cluster: Cluster, options: StartOptions) {
   for (let attempt = 1; ; attempt++) {
@@ -105,7 +105,7 @@ function settings(port: number) {
   return {
     listen_addresses: '127.0.0.1',
     port,
-    // No unix socket: its path has a limit of 107 bytes and nobody needs it.
+    // No unix socket: its path is limited to 107 bytes, and no client uses it.
     unix_socket_directories: '',
     max_connections: 200,
     fsync: 'on',

@@ -7,7 +7,7 @@ import { promisify } from 'node:util';
 /** `parent`: ends when the process that started it ends, even by SIGKILL. `detached`: stays until it is stopped. */
 export type Lifetime = 'parent' | 'detached';
 
-/** The identity that a server drops to. Absent: our own. */
+/** The user and group that a server runs as; our own by default. */
 export interface RunAs {
   uid: number;
   gid: number;
@@ -27,7 +27,7 @@ interface SpawnOptions {
   logFile: string;
   lifetime: Lifetime;
   runAs?: RunAs | undefined;
-  /** Absent: our own environment. */
+  /** Default: our own environment. */
   env?: NodeJS.ProcessEnv | undefined;
 }
 
@@ -37,7 +37,7 @@ const stopTimeoutMs = 30_000;
 export async function spawnServer(options: SpawnOptions): Promise<ServerProcess> {
   const log = await open(options.logFile, 'a');
   try {
-    // A process group of its own: Ctrl+C in a terminal reaches the parent, which stops its servers in order.
+    // Its own process group: Ctrl+C in a terminal reaches only the parent, which stops its servers in order.
     const child = spawn(options.command, options.args, {
       detached: true,
       stdio: ['ignore', log.fd, log.fd],
@@ -64,7 +64,7 @@ export async function spawnServer(options: SpawnOptions): Promise<ServerProcess>
       async stop(signal, timeoutMs = stopTimeoutMs) {
         if (isOver) return;
         child.kill(signal);
-        // A halted process takes no other signal.
+        // A stopped process handles no other signal.
         child.kill('SIGCONT');
         const lastResort = setTimeout(() => child.kill('SIGKILL'), timeoutMs);
         await exited;
@@ -77,8 +77,8 @@ export async function spawnServer(options: SpawnOptions): Promise<ServerProcess>
 }
 
 /**
- * A shell that holds the read end of a pipe of ours. The kernel closes the pipe when we end, whatever the way;
- * then the shell stops the server. SIGINT is PostgreSQL's fast shutdown, and nats-server takes it as well.
+ * Starts a shell that holds the read end of a pipe of ours. The kernel closes the pipe when this process ends, however
+ * it ends; then the shell stops the server. SIGINT is PostgreSQL's fast shutdown, and nats-server accepts it as well.
  */
 function watchParent(pid: number, exited: Promise<void>): void {
   const watchdog = spawn('/bin/sh', ['-c', `read -r _; kill -INT ${pid}; kill -CONT ${pid}`], {
@@ -88,20 +88,20 @@ function watchParent(pid: number, exited: Promise<void>): void {
   });
   watchdog.once('error', () => {});
   watchdog.unref();
-  // The server is gone and its pid may be given to another program: the shell must not see the pipe close.
+  // The server has exited and its pid may be reused: stop the shell before it sees the pipe close.
   void exited.then(() => watchdog.kill('SIGKILL'));
 }
 
 interface ReadyOptions {
   server: ServerProcess;
-  /** What is waited for, in words. */
+  /** What is waited for, for messages. */
   name: string;
   logFile: string;
   timeoutMs: number;
   isReady(): Promise<boolean>;
 }
 
-/** Throws with the end of the log when the server exits first or the time is over. */
+/** Throws with the end of the log when the server exits first or the timeout passes. */
 export async function waitUntilReady(options: ReadyOptions): Promise<void> {
   const deadline = performance.now() + options.timeoutMs;
   while (!(await options.isReady())) {
@@ -120,7 +120,7 @@ async function lastLines(file: string): Promise<string> {
   return text.trimEnd().split('\n').slice(-12).join('\n');
 }
 
-/** Whether the pid lives and has this text in its command line: a pid alone may belong to another program by now. */
+/** Whether the process runs and has this text in its command line: the pid alone may have been reused. */
 export async function isRunning(pid: number, inCommandLine: string): Promise<boolean> {
   const commandLine = await readCommandLine(pid);
   return commandLine?.includes(inCommandLine) ?? false;
@@ -130,7 +130,7 @@ async function readCommandLine(pid: number): Promise<string | undefined> {
   try {
     return await readFile(`/proc/${pid}/cmdline`, 'utf8');
   } catch {
-    // No /proc (macOS) or no such process: ps tells which, with a failure.
+    // No /proc (macOS) or no such process; ps fails in the second case.
     const ps = promisify(execFile)('ps', ['-ww', '-o', 'args=', '-p', String(pid)]);
     return ps.then(
       ({ stdout }) => stdout,

@@ -2,13 +2,13 @@ import { readFile, stat } from 'node:fs/promises';
 import { compileCache } from './compile-cache.ts';
 import { spawnServer, waitUntilReady } from './process.ts';
 
-/** A program of our own in a process of its own: the server, the sandbox. */
+/** The server or the sandbox in its own process. */
 export interface Program<Ready> extends AsyncDisposable {
   readonly pid: number;
-  /** What the program said when it was ready. */
+  /** The line with which the program reported that it was ready. */
   readonly ready: Ready;
   readonly exited: Promise<void>;
-  /** SIGKILL, as a crash. */
+  /** Simulates a crash with SIGKILL. */
   kill(): Promise<void>;
   /** SIGTERM; waits for the exit. */
   stop(): Promise<void>;
@@ -20,9 +20,9 @@ interface ProgramOptions<Ready> {
   script: string;
   args?: readonly string[];
   env: NodeJS.ProcessEnv;
-  /** Its output, appended. */
+  /** Its output is appended to this file. */
   logFile: string;
-  /** Recognises the line by which the program says that it is ready. */
+  /** Recognises the line with which the program reports that it is ready. */
   readReady(line: string): Ready | undefined;
   timeoutMs?: number;
 }

@@ -4,7 +4,7 @@ import type { RunAs } from './process.ts';
 
 const run = promisify(execFile);
 
-/** PostgreSQL refuses to run as root. Undefined when we are not root and can start it as ourselves. */
+/** PostgreSQL refuses to run as root. Undefined when we are not root. */
 export async function unprivilegedUser(): Promise<RunAs | undefined> {
   if (process.getuid?.() !== 0) return undefined;
   for (const name of ['postgres', 'nobody']) {
@@ -24,7 +24,7 @@ async function idOf(flag: '-u' | '-g', name: string): Promise<number | undefined
   );
 }
 
-/** Whether that user may enter the folder: one private folder above it (a home of mode 700) is enough to say no. */
+/** Whether the user can enter the folder: no folder above it may be private (a home of mode 700, for example). */
 export async function canEnter(dir: string, user: RunAs): Promise<boolean> {
   return run('/bin/sh', ['-c', 'cd -- "$1"', 'sh', dir], { cwd: '/', ...user }).then(
     () => true,

@@ -1,7 +1,7 @@
 /**
- * One tree for both rule languages. The parsers build it, and validation, canonical form, evaluator,
- * explainer and editor all read it. It is strict Boolean: what a language means by its own precedence or
- * clause rules is already worked out. Spans are UTF-16 offsets into the rule text, end exclusive.
+ * The tree of both rule languages, for validation, canonical form, evaluation and explanation. It is strictly
+ * Boolean: the parsers have already applied the precedence and clause rules of their language. Spans are UTF-16
+ * offsets into the rule text, end exclusive.
  */
 export type Span = readonly [start: number, end: number];
 

@@ -1,15 +1,15 @@
 import type { RegexSyntax } from './pattern-syntax.ts';
 
 /**
- * Regular expressions by derivatives: the state after a character is "what may still follow", itself an
- * expression. States are interned, so equal ones are one, and their transitions can be remembered.
+ * Regular expressions by derivatives: the state after a character is the expression that the rest of the text must
+ * match. Equal states are interned, so their transitions can be cached.
  */
 export interface State {
   readonly id: number;
   readonly shape: Shape;
   /** Whether the text may end here. */
   readonly nullable: boolean;
-  /** Next states by character class; filled as texts need them. */
+  /** Next states by character class, computed on demand. */
   readonly next: (State | undefined)[];
 }
 
@@ -28,7 +28,7 @@ interface Algebra {
   readonly nothing: State;
   readonly empty: State;
   readonly everything: State;
-  /** Steps that may still be taken before the pattern counts as too complex. */
+  /** Steps left before the pattern is given up as too complex. */
   workLeft: number;
 }
 
@@ -68,7 +68,7 @@ export function build(algebra: Algebra, syntax: RegexSyntax): State {
   }
 }
 
-/** What may still follow once `codePoint` has been read. */
+/** The expression that the rest must match once `codePoint` has been read. */
 export function derive(algebra: Algebra, { shape }: State, codePoint: number): State {
   switch (shape.op) {
     case 'nothing':
@@ -119,7 +119,7 @@ function not(algebra: Algebra, of: State): State {
     : intern(algebra, `not ${of.id}`, { op: 'not', of }, !of.nullable);
 }
 
-/** `any` and `all` mirror each other: one absorbing and one neutral element, sorted and without repeats. */
+/** Both `any` and `all` have an absorbing and a neutral element; members are sorted and unique. */
 function join(algebra: Algebra, op: 'any' | 'all', states: readonly State[]): State {
   const [absorbing, neutral] =
     op === 'any' ? [algebra.everything, algebra.nothing] : [algebra.nothing, algebra.everything];
@@ -136,8 +136,8 @@ function join(algebra: Algebra, op: 'any' | 'all', states: readonly State[]): St
 }
 
 /**
- * Spreading a union over what follows keeps every state a set of the expression's own positions, which is
- * what bounds the number of its members.
+ * Distributes a union over what follows, so that every state is a set of positions in the expression. That bounds
+ * the number of its members.
  */
 function cat(algebra: Algebra, head: State, tail: State): State {
   if (head === algebra.nothing || tail === algebra.nothing) return algebra.nothing;

@@ -34,7 +34,20 @@ export function applyFix(text: string, fix: Fix): string {
 
 const titleLengthMax = 60;
 
-/** A fix of one edit. Titles may quote the rule, so they are cut to a length that fits a button. */
+const diagnosticsMax = 100;
+
+/** In text order. Beyond the limit errors are kept first, because an invalid rule must not look valid. */
+export function inTextOrder(diagnostics: readonly Diagnostic[]): readonly Diagnostic[] {
+  if (diagnostics.length < 2) return diagnostics;
+  const rank = ({ severity }: Diagnostic): number => (severity === 'error' ? 0 : 1);
+  const kept =
+    diagnostics.length <= diagnosticsMax
+      ? diagnostics
+      : diagnostics.toSorted((a, b) => rank(a) - rank(b)).slice(0, diagnosticsMax);
+  return kept.toSorted((a, b) => a.span[0] - b.span[0]);
+}
+
+/** A fix of one edit. Titles may quote the rule, so their length is limited. */
 export function replacement(title: string, span: Span, text: string): Fix {
   const short = title.length > titleLengthMax ? `${title.slice(0, titleLengthMax - 1)}…` : title;
   return { title: short, edits: [{ span, text }] };

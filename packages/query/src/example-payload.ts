@@ -1,7 +1,7 @@
 import type { Node } from './ast.ts';
 import type { Explanation, Verdict } from './language.ts';
 
-/** An item as a match's payload shows it, or a part of one: what is missing or null is not known. */
+/** An item in the form of a match's payload, complete or not: missing and null fields are unknown. */
 export interface ExamplePayload {
   readonly url?: string | null | undefined;
   readonly title?: string | null | undefined;
@@ -9,7 +9,7 @@ export interface ExamplePayload {
   readonly author?: ExampleAuthor | null | undefined;
   readonly published_at?: string | null | undefined;
   readonly language?: string | null | undefined;
-  /** The item as the platform delivers it; then the other fields do not count. */
+  /** The item as the platform delivers it; the other fields are then ignored. */
   readonly raw?: Readonly<Record<string, unknown>> | null | undefined;
 }
 
@@ -19,7 +19,7 @@ interface ExampleAuthor {
   readonly handle?: string | null | undefined;
 }
 
-/** An item that was read once and is asked about a rule and its parts. */
+/** An item prepared for evaluating a rule and its parts. */
 export interface ReadItem {
   readonly evaluate: (node: Node) => Verdict;
   readonly explain: (node: Node) => Explanation;

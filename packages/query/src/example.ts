@@ -19,17 +19,17 @@ export interface JudgedExample {
   readonly expectation: Expectation;
   readonly index: number;
   readonly platform: Platform;
-  /** `misplaced`: the rule is not on the platform of the example. `undecided`: the example does not tell enough. */
+  /** `misplaced`: the rule is not on the platform of the example. `undecided`: the example lacks what the rule asks for. */
   readonly outcome: 'holds' | 'fails' | 'undecided' | 'misplaced';
-  /** The clause of the platform's value that decides against it, or leaves it open; null when it holds or is misplaced. */
+  /** The clause that makes the example fail or leaves it undecided; null when it passes or is misplaced. */
   readonly clause: Span | null;
-  /** What the clause does, for people. */
+  /** What the clause does, as a message. */
   readonly message: string;
 }
 
 /**
- * Judges every example of a rule with the evaluator that also says why a match matched. Those of a value with errors
- * are left out: what recovery made of it says nothing about what is meant.
+ * Evaluates every example of a rule with the evaluator that also explains matches. Examples of an invalid value are
+ * omitted, because its tree is only the parser's guess.
  */
 export function judgeExamples(
   overrides: Readonly<Partial<Record<Platform, string | undefined>>>,
@@ -99,12 +99,12 @@ function readPost(payload: ExamplePayload): ReadItem {
 }
 
 interface Decision {
-  /** The leaf, or the negation around it: what a reader of the rule takes for one clause. */
+  /** The leaf with the negation around it, if there is one. */
   readonly clause: Node;
   readonly decisive: Node;
 }
 
-/** Follows the verdict from the root down to one clause that has it. What is written positively is shown first. */
+/** Follows the verdict from the root down to one clause that causes it, preferably one that is not negated. */
 function decisiveClause(node: Node, stateOf: (node: Node) => State): Decision {
   switch (node.kind) {
     case 'leaf':

@@ -1,14 +1,14 @@
 import type { LeafNode, Node } from './ast.ts';
 import type { Evidence, Explanation, Flip, LeafVerdict, State, Verdict } from './language.ts';
 
-/** What a language says about one leaf and the item at hand. */
+/** The language's verdict on one leaf for the item. */
 export type LeafVerdictOf = (leaf: LeafNode) => LeafVerdict;
 
 const flipLeavesMax = 256;
 
 /**
- * Kleene logic over the tree. The confidence of a verdict is the best one that suffices: an `and` that misses
- * because of one exact leaf is exactly a miss, however unsure the other leaves are.
+ * Kleene logic over the tree. A verdict has the best confidence that suffices for it: an `and` with one exact miss is
+ * an exact miss, whatever the confidence of the other leaves.
  */
 export function evaluateTree(node: Node, verdictOf: (leaf: LeafNode) => Verdict): Verdict {
   switch (node.kind) {
@@ -58,7 +58,6 @@ function combine(
   };
 }
 
-/** Everything an editor or a `why` needs about one rule and one item. */
 export function explainTree(root: Node, leafVerdict: LeafVerdictOf): Explanation {
   const known = knowLeaves(root, leafVerdict);
   const verdictOf = (leaf: LeafNode): LeafVerdict => known.get(leaf)?.verdict ?? leafVerdict(leaf);
@@ -81,7 +80,7 @@ interface KnownLeaf {
   readonly verdict: LeafVerdict;
 }
 
-/** Leaves that ask the same share one entry: they have one verdict, and change together. */
+/** Equal leaves share one entry, because they have the same verdict and change together. */
 function knowLeaves(root: Node, leafVerdict: LeafVerdictOf): Map<LeafNode, KnownLeaf> {
   const byTest = new Map<string, KnownLeaf>();
   const byLeaf = new Map<LeafNode, KnownLeaf>();
@@ -152,7 +151,7 @@ function distinct(evidence: readonly Evidence[]): Evidence[] {
   });
 }
 
-/** Every distinct leaf is flipped alone and the tree evaluated again: slow, plain, right, and only on demand. */
+/** Flips each distinct leaf alone and evaluates the tree again. Slow, but only done on demand. */
 function flipsOf(
   root: Node,
   known: ReadonlyMap<LeafNode, KnownLeaf>,

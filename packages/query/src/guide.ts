@@ -1,6 +1,6 @@
 import type { SyntaxGuide } from './language.ts';
 
-/** One text that an agent can read at once; everything in it comes from the language's tables. */
+/** The guide as Markdown, generated from the language's tables. */
 export function guideMarkdown(title: string, guide: Omit<SyntaxGuide, 'markdown'>): string {
   return [
     `# ${title}`,

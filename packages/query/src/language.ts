@@ -3,7 +3,7 @@ import type { Diagnostic } from './diagnostics.ts';
 
 export type Platform = 'x' | 'firehose';
 
-/** What an editor colours. Tokens come in text order and never overlap. */
+/** For syntax highlighting in an editor. Tokens are in text order and never overlap. */
 export type TokenKind =
   | 'word'
   | 'phrase'
@@ -38,7 +38,7 @@ export interface Validated {
   /** True when there is no diagnostic of severity `error`. */
   readonly valid: boolean;
   readonly diagnostics: readonly Diagnostic[];
-  /** The text to register and to share by; null when the rule is not valid. */
+  /** The text to register, equal for equal rules; null when the rule is not valid. */
   readonly canonical: string | null;
   readonly root: Node | null;
 }
@@ -64,11 +64,11 @@ export interface Evidence {
   readonly value: string;
 }
 
-/** What a language knows about one leaf and one item; the generic explainer does the rest. */
+/** The verdict of one leaf on one item, from which explain.ts derives that of the rule. */
 export interface LeafVerdict extends Verdict {
-  /** For a match the smallest evidence; for a miss the value that speaks against it, where there is one. */
+  /** For a match, the smallest evidence; for a miss, the value that contradicts the leaf, if there is one. */
   readonly evidence: readonly Evidence[];
-  /** Why the leaf is unknown or misses, for people. */
+  /** Why the leaf misses or is unknown, as a message. */
   readonly why?: string;
 }
 
@@ -76,7 +76,7 @@ export interface Flip {
   /** The leaf's place in the rule text. */
   readonly rule: Span;
   readonly field: string;
-  /** What the item would have to do: start or stop to satisfy the leaf. */
+  /** Whether the leaf's content would have to appear in the item or disappear from it. */
   readonly change: 'appear' | 'disappear';
   readonly why: string;
 }
@@ -84,9 +84,9 @@ export interface Flip {
 export interface Explanation extends Verdict {
   /** The smallest set of places that is enough for this verdict. Empty when the verdict is unknown. */
   readonly witness: readonly Evidence[];
-  /** For a match: leaves under a negation that would end it if they appeared. */
+  /** For a match: negated leaves that would end it if they appeared. */
   readonly breakers: readonly Flip[];
-  /** For a non-match: leaves of which a single one, changed, would make it match. */
+  /** For a non-match: leaves each of which alone, changed, would make the item match. */
   readonly nearMisses: readonly Flip[];
   /** Leaves that the item does not decide. */
   readonly undecided: readonly Flip[];

@@ -3,7 +3,7 @@ export interface PatternError {
   readonly at: number;
 }
 
-/** What a regular expression says, before it is run. An empty `cat` is the empty text, an empty `set` nothing. */
+/** A parsed regular expression. An empty `cat` matches the empty text, an empty `set` matches nothing. */
 export type RegexSyntax =
   | { readonly op: 'set'; readonly ranges: readonly CodePointRange[] }
   | { readonly op: 'cat' | 'any' | 'all'; readonly of: readonly RegexSyntax[] }
@@ -12,12 +12,12 @@ export type RegexSyntax =
 
 type CodePointRange = readonly [low: number, high: number];
 
-const LENGTH_MAX = 1_000;
-const DEPTH_MAX = 50;
-const COUNT_MAX = 1_000;
-const LAST_CODE_POINT = 0x10ffff;
+const lengthMax = 1_000;
+const depthMax = 50;
+const countMax = 1_000;
+const lastCodePoint = 0x10ffff;
 
-const anyCharacter: RegexSyntax = { op: 'set', ranges: [[0, LAST_CODE_POINT]] };
+const anyCharacter: RegexSyntax = { op: 'set', ranges: [[0, lastCodePoint]] };
 const emptyText: RegexSyntax = { op: 'cat', of: [] };
 const nothing: RegexSyntax = { op: 'set', ranges: [] };
 
@@ -65,7 +65,7 @@ function match(reader: Reader, character: string): boolean {
 // whole = [ union ]
 function readWhole(reader: Reader): RegexSyntax {
   const { source } = reader;
-  if (source.length > LENGTH_MAX) fail(`an expression may have ${LENGTH_MAX} characters`, LENGTH_MAX);
+  if (source.length > lengthMax) fail(`an expression may have ${lengthMax} characters`, lengthMax);
   if (source === '') return emptyText;
   const whole = readUnion(reader);
   return reader.at < source.length ? fail('`)` has no `(`', reader.at) : whole;
@@ -74,7 +74,7 @@ function readWhole(reader: Reader): RegexSyntax {
 // union = inter { "|" inter }
 function readUnion(reader: Reader): RegexSyntax {
   reader.depth += 1;
-  if (reader.depth > DEPTH_MAX) fail('parentheses are nested too deep', reader.at);
+  if (reader.depth > depthMax) fail('parentheses are nested too deep', reader.at);
   const branches = [readInter(reader)];
   while (match(reader, '|')) branches.push(readInter(reader));
   reader.depth -= 1;
@@ -104,7 +104,7 @@ function several(op: 'any' | 'all' | 'cat', parts: readonly RegexSyntax[]): Rege
 function readRepeat(reader: Reader): RegexSyntax {
   let of = readComplement(reader);
   for (let operators = 0; peek(reader, '?*+{'); operators += 1) {
-    if (operators === DEPTH_MAX) fail('too many repetitions in a row', reader.at);
+    if (operators === depthMax) fail('too many repetitions in a row', reader.at);
     if (match(reader, '?')) of = { op: 'repeat', of, min: 0, max: 1 };
     else if (match(reader, '*')) of = { op: 'repeat', of, min: 0, max: Infinity };
     else if (match(reader, '+')) of = { op: 'repeat', of, min: 1, max: Infinity };
@@ -126,7 +126,7 @@ function readNumber(reader: Reader): number | null {
   while (peek(reader, '0123456789')) reader.at += 1;
   if (reader.at === start) return null;
   const value = Number(reader.source.slice(start, reader.at));
-  return value <= COUNT_MAX ? value : fail(`a repetition above ${COUNT_MAX} is too complex`, start);
+  return value <= countMax ? value : fail(`a repetition above ${countMax} is too complex`, start);
 }
 
 // complement = "~" complement | class
@@ -212,11 +212,11 @@ function invertRanges(merged: readonly CodePointRange[]): CodePointRange[] {
     if (low > from) inverted.push([from, low - 1]);
     from = high + 1;
   }
-  if (from <= LAST_CODE_POINT) inverted.push([from, LAST_CODE_POINT]);
+  if (from <= lastCodePoint) inverted.push([from, lastCodePoint]);
   return inverted;
 }
 
-/** `<7-42>`: the decimal numbers of that interval; both ends equally long fixes the number of digits. */
+/** `<7-42>`: the decimal numbers of that interval. Bounds of equal length fix the number of digits. */
 function interval(text: string, at: number): RegexSyntax {
   const found = /^([0-9]{1,9})-([0-9]{1,9})$/.exec(text);
   if (found === null) return fail('`<` starts a number interval such as `<1-31>`; escape it as `\\<`', at);
@@ -234,7 +234,7 @@ function interval(text: string, at: number): RegexSyntax {
   return { op: 'cat', of: [zeros, { op: 'any', of: branches }] };
 }
 
-/** Numbers of equally many digits: split at the first digit, then below, between and above. */
+/** Bounds with the same number of digits: splits by the first digit into below, between and above. */
 function digitsBetween(low: string, high: string): RegexSyntax {
   if (low === '') return emptyText;
   const [first, last] = [low.charCodeAt(0), high.charCodeAt(0)];

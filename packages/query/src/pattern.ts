@@ -2,10 +2,9 @@ import { build, createAlgebra, derive, type State, TooComplex } from './derivati
 import { type PatternError, parseRegex, type RegexSyntax } from './pattern-syntax.ts';
 
 /**
- * Patterns of users against whole values, without the JavaScript regex engine: a text is read once, from
- * left to right. A regular expression is a DFA that is built only as far as texts need it. One whose states
- * grow beyond the work budget gives `null` (no verdict) instead of taking long; Lucene refuses such patterns
- * too.
+ * Matches users' patterns against whole values without the JavaScript regex engine, reading a text once from left to
+ * right. A regular expression becomes a DFA that is built on demand. A pattern that exceeds the work budget gives
+ * `null` (no verdict); Lucene refuses such patterns too.
  */
 interface Pattern {
   readonly test: (text: string) => boolean | null;
@@ -15,9 +14,9 @@ type CompiledRegex =
   | { readonly pattern: Pattern; readonly error: null }
   | { readonly pattern: null; readonly error: PatternError };
 
-/** About 20 ms at worst; ordinary patterns need a few hundred. */
-const WORK_PER_TEXT_MAX = 50_000;
-const STATES_KEPT_MAX = 20_000;
+/** At most about 20 ms; ordinary patterns need a few hundred steps. */
+const workPerTextMax = 50_000;
+const statesKeptMax = 20_000;
 
 /** `*` any run, `?` one code point, `\` takes the next character literally; covers the whole text. */
 export function compileWildcard(source: string): Pattern {
@@ -31,15 +30,15 @@ export function compileRegex(source: string): CompiledRegex {
   if ('message' in parsed) return { pattern: null, error: parsed };
   let machine: Machine | undefined;
   const test = (text: string): boolean | null => {
-    if (machine === undefined || machine.size() > STATES_KEPT_MAX) machine = createMachine(parsed);
+    if (machine === undefined || machine.size() > statesKeptMax) machine = createMachine(parsed);
     return machine.run(text);
   };
   return { pattern: { test }, error: null };
 }
 
-const ANY_RUN = Symbol('*');
-const ANY_ONE = Symbol('?');
-type WildcardPart = string | typeof ANY_RUN | typeof ANY_ONE;
+const anyRun = Symbol('*');
+const anyOne = Symbol('?');
+type WildcardPart = string | typeof anyRun | typeof anyOne;
 
 function wildcardParts(source: string): WildcardPart[] {
   const parts: WildcardPart[] = [];
@@ -47,14 +46,14 @@ function wildcardParts(source: string): WildcardPart[] {
   for (let index = 0; index < characters.length; index += 1) {
     const character = characters[index] ?? '';
     if (character === '\\' && index + 1 < characters.length) parts.push(characters[(index += 1)] ?? '');
-    else if (character === '*') parts.push(ANY_RUN);
-    else if (character === '?') parts.push(ANY_ONE);
+    else if (character === '*') parts.push(anyRun);
+    else if (character === '?') parts.push(anyOne);
     else parts.push(character);
   }
   return parts;
 }
 
-/** Only the last `*` ever needs a second try: what an earlier one could take, the last one can take too. */
+/** Backtracks to the last `*` only: whatever an earlier one could match, the last one can match too. */
 function matchWildcard(parts: readonly WildcardPart[], text: readonly string[]): boolean {
   let part = 0;
   let position = 0;
@@ -62,11 +61,11 @@ function matchWildcard(parts: readonly WildcardPart[], text: readonly string[]):
   let retryPosition = 0;
   while (position < text.length) {
     const wanted = parts[part];
-    if (wanted === ANY_RUN) {
+    if (wanted === anyRun) {
       retryPart = part;
       retryPosition = position;
       part += 1;
-    } else if (wanted !== undefined && (wanted === ANY_ONE || wanted === text[position])) {
+    } else if (wanted !== undefined && (wanted === anyOne || wanted === text[position])) {
       part += 1;
       position += 1;
     } else if (retryPart >= 0) {
@@ -77,7 +76,7 @@ function matchWildcard(parts: readonly WildcardPart[], text: readonly string[]):
       return false;
     }
   }
-  while (parts[part] === ANY_RUN) part += 1;
+  while (parts[part] === anyRun) part += 1;
   return part === parts.length;
 }
 
@@ -92,7 +91,7 @@ function createMachine(syntax: RegexSyntax): Machine {
   const classOf = createClassOf(borders);
   let start: State | undefined;
   const run = (text: string): boolean => {
-    algebra.workLeft = WORK_PER_TEXT_MAX;
+    algebra.workLeft = workPerTextMax;
     start ??= build(algebra, syntax);
     let state = start;
     for (const character of text) {
@@ -119,7 +118,7 @@ function createMachine(syntax: RegexSyntax): Machine {
   };
 }
 
-/** Characters between two borders behave alike in the whole expression: one of them stands for all. */
+/** All characters between two borders behave alike in the expression, so one represents them. */
 function classBorders(syntax: RegexSyntax): number[] {
   const borders = new Set([0]);
   const visit = (node: RegexSyntax): void => {

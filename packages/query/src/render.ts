@@ -4,8 +4,8 @@ import { applyFix } from './diagnostics.ts';
 const windowChars = 100;
 
 /**
- * A diagnostic for a terminal or a log: the message, the rule with carets under the place, and what each fix
- * would make of the rule. Long rules are cut to a window around the place.
+ * A diagnostic for a terminal or a log: the message, the rule with carets under the span, and the rule after each
+ * fix. Long rules are cut to a window around the span.
  */
 export function renderDiagnostic(text: string, diagnostic: Diagnostic): string {
   const [start, end] = diagnostic.span;
@@ -36,7 +36,7 @@ function oneLine(text: string): string {
   return text.replaceAll(/[\r\n\t\v\f]/g, ' ');
 }
 
-/** Terminal cells, good enough for a caret: combining marks take none, wide East Asian and emoji take two. */
+/** Terminal cells, approximately: combining marks take none, wide East Asian characters and emoji take two. */
 function columns(text: string): number {
   let width = 0;
   for (const character of text) {

@@ -1,6 +1,6 @@
 /**
- * Edits (insert, delete, replace, swap of two neighbours) that turn one word into the other, counted in
- * code points. Gives up above `limit` and then returns `limit + 1`, so a long word costs nothing.
+ * The edit distance in code points (insert, delete, replace, swap of two neighbours). Stops above `limit` and returns
+ * `limit + 1`, so that long words are cheap.
  */
 export function editDistance(left: string, right: string, limit: number): number {
   const a = Array.from(left);
@@ -23,7 +23,7 @@ export function editDistance(left: string, right: string, limit: number): number
       current.push(cost);
       best = Math.min(best, cost);
     }
-    // A swap reaches back two rows, so only two bad rows in a row are final.
+    // A swap reads the row before the last, so it stops only after two rows above the limit.
     if (best > limit && Math.min(...last) > limit) return limit + 1;
     beforeLast = last;
     last = current;
@@ -32,8 +32,8 @@ export function editDistance(left: string, right: string, limit: number): number
 }
 
 /**
- * The candidate a person most likely meant, for a "did you mean"; null when nothing is near. Short words
- * allow one edit, longer ones two or three: more would propose words that have nothing in common.
+ * The nearest candidate, for a "did you mean"; null when none is near. Short words allow one edit, longer ones two or
+ * three; more would suggest unrelated words.
  */
 export function closest(word: string, candidates: Iterable<string>): string | null {
   const typed = word.toLowerCase();
@@ -50,7 +50,7 @@ export function closest(word: string, candidates: Iterable<string>): string | nu
   return best;
 }
 
-/** User text inside a message: JSON-quoted and bounded, so that a message stays one short line. */
+/** User text in a message: quoted as JSON and cut, so that the message stays one short line. */
 export function quoted(text: string, maxLength = 60): string {
   return JSON.stringify(text.length > maxLength ? `${text.slice(0, maxLength - 1)}…` : text);
 }

@@ -2,10 +2,10 @@ import type { Test } from '../ast.ts';
 import { compileRegex, compileWildcard } from '../pattern.ts';
 import { editDistance } from '../text.ts';
 
-/** Whether one value (a keyword, or one token of a text) satisfies a test; null when that cannot be told. */
+/** Whether one value (a keyword, or one token of a text) satisfies a test; null when that is unknown. */
 type Accepts = (value: string) => boolean | null;
 
-/** Patterns are compiled once per leaf, whose tests are never changed. */
+/** Caches the compiled pattern of a test; tests are immutable. */
 const compiled = new WeakMap<Test, Accepts>();
 
 export function acceptsOf(test: Test): Accepts {
@@ -41,7 +41,7 @@ function compile(test: Test): Accepts {
   }
 }
 
-/** Lucene asks for fewer edits than the shorter word has characters: `ab~2` does not match `cd`. */
+/** Lucene requires fewer edits than the shorter word has characters: `ab~2` does not match `cd`. */
 function isNear(value: string, wanted: string, distance: number): boolean {
   if (value === wanted) return true;
   const edits = editDistance(value, wanted, distance);

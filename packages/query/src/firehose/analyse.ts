@@ -4,8 +4,8 @@ import { fields } from './tables.ts';
 import { isStopWord, lowerCase, wordsOf } from './tokenize.ts';
 
 /**
- * What one atom means on its field; null when text analysis leaves nothing of it, in which case Lucene drops
- * the clause. An unknown field is read as text, as Lucene's default analysis would.
+ * The meaning of one atom on its field; null when text analysis removes all of it, in which case Lucene drops the
+ * clause. An unknown field is analysed as text, as by Lucene's default.
  */
 export function analyse(field: string, atom: Atom, span: Span): Node | null {
   const leaf = (test: Test): LeafNode => ({ kind: 'leaf', field, test, span, valueSpan: atom.span });
@@ -37,7 +37,7 @@ function textNode(atom: Atom, removesStopWords: boolean, leaf: (test: Test) => L
   const [first] = kept;
   if (first === undefined) return null;
   if (words.length === 1) return leaf({ type: 'term', value: first });
-  // Stop words stay in the phrase: they hold their places, in the rule as in the text.
+  // Stop words stay in the phrase, because they keep their positions in the rule and in the text.
   if (atom.kind === 'quoted') return leaf({ type: 'phrase', words, slop: Math.trunc(atom.slop?.value ?? 0) });
   // An unquoted word of several tokens is an OR of them, not a phrase.
   const children = [...new Set(kept)].map((value) => leaf({ type: 'term', value }));
@@ -56,13 +56,13 @@ function rangeTest({ range }: Atom, fold: (value: string) => string): Test {
     type: 'range',
     low: bound(range?.low),
     high: bound(range?.high),
-    // An open end has nothing to include; one spelling keeps equal rules equal.
+    // Inclusion has no meaning at an open end; it is normalised so that equal rules stay equal.
     includeLow: range?.low == null || range.includeLow,
     includeHigh: range?.high == null || range.includeHigh,
   };
 }
 
-/** Whole numbers are edits, two at most; below one it is the old similarity, a share of the word's length. */
+/** A whole number is a number of edits, at most two; below one it is the old similarity ratio. */
 function fuzzyTest(atom: Atom, value: string): Test {
   const asked = Math.fround(atom.slop?.value ?? 2);
   const share = Math.trunc((1 - asked) * Array.from(value).length);
@@ -70,7 +70,7 @@ function fuzzyTest(atom: Atom, value: string): Test {
   return { type: 'fuzzy', value, distance: Math.min(distance, 2) };
 }
 
-/** `24h` and `1d` are one window. */
+/** Normalises the unit: `24h` and `1d` are the same window. */
 function normalWindow(value: string): string {
   const hours = /^([1-9][0-9]{0,5})h$/.exec(value)?.[1];
   return hours !== undefined && Number(hours) % 24 === 0 ? `${Number(hours) / 24}d` : value;

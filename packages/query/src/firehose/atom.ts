@@ -63,7 +63,7 @@ function atomValue(cursor: Cursor, { kind, start, end }: Lexeme): string {
   return raw;
 }
 
-/** Only `*`, `?` and `\` need their backslash to stay literal in a pattern. Runs of `*` mean one. */
+/** In a pattern only `*`, `?` and `\` keep their backslash. Repeated `*` are one. */
 function wildcardPattern(raw: string): string {
   return raw.replaceAll(/\\([\s\S])|\*+/g, (part, escaped: string | undefined) => {
     if (escaped === undefined) return '*';

@@ -3,9 +3,9 @@ import { isSyntax, quote } from './escape.ts';
 import { defaultField, fields, limits } from './tables.ts';
 
 /**
- * The one text of all rules that mean the same, as far as cheap and sound rewrites show it: flattened, sorted,
- * without repeats and absorbed parts. It uses only what is safe on the platform (firehose.md §12.10): explicit
- * operators, one kind per level, a positive clause on every level, quoted values, `recent:` last.
+ * One text for equal rules, as far as cheap and sound rewrites go: flattened, sorted, without duplicates and absorbed
+ * parts. It uses only what is safe on the platform (firehose.md §12.10): explicit operators, one kind per level, a
+ * positive clause on every level, quoted values, `recent:` last.
  */
 export function canonicalText(root: Node): string | null {
   const full = normalise(root, leafText);
@@ -16,25 +16,25 @@ export function canonicalText(root: Node): string | null {
 interface Normal {
   readonly text: string;
   readonly kind: 'leaf' | 'all' | 'any';
-  /** The positive parts of an `all`, the alternatives of an `any`. */
+  /** The positive members of an `all`, or the alternatives of an `any`. */
   readonly parts: readonly Normal[];
-  /** What must not match; only of an `all`. */
+  /** The excluded members of an `all`. */
   readonly without: readonly Normal[];
 }
 
 const none: readonly Normal[] = [];
-const INSERTION_MAX = 16;
+const insertionMax = 16;
 
 type Print = (leaf: LeafNode) => string;
 
-/** Null for a part that can match nothing. */
+/** Null when the node can match nothing. */
 function normalise(node: Node, print: Print): Normal | null {
   switch (node.kind) {
     case 'leaf':
       return { text: print(node), kind: 'leaf', parts: none, without: none };
     case 'never':
     case 'not':
-      // A negation stands beside a positive clause, where `all` reads it; alone it matches nothing.
+      // `all` handles a negation beside a positive clause; alone it matches nothing.
       return null;
     case 'or':
       return any(node.children.map((child) => normalise(child, print)));
@@ -56,8 +56,7 @@ function any(members: readonly (Normal | null)[]): Normal | null {
 }
 
 /**
- * `a OR (a AND b)` is a, `a AND (a OR b)` is a: drops the members of that kind that hold another member. Levels
- * are flat, so only leaves can stand on both.
+ * Absorption: `a OR (a AND b)` and `a AND (a OR b)` are `a`. Levels are flat, so only leaves can occur on both.
  */
 function absorb(parts: readonly Normal[], kind: 'all' | 'any'): readonly Normal[] {
   const leaves = parts.filter((part) => part.kind === 'leaf');
@@ -102,10 +101,10 @@ function nested(part: Normal): string {
   return part.kind === 'leaf' ? part.text : `(${part.text})`;
 }
 
-/** Levels are short: inserting each part at its place beats a general sort. */
+/** Levels are short, so inserting each part in order is faster than a general sort. */
 function distinctSorted(parts: readonly Normal[]): readonly Normal[] {
   if (parts.length < 2) return parts;
-  if (parts.length > INSERTION_MAX) return distinctSortedMany(parts);
+  if (parts.length > insertionMax) return distinctSortedMany(parts);
   const sorted: Normal[] = [];
   for (const part of parts) {
     let at = sorted.length;
@@ -124,7 +123,7 @@ function leafText(leaf: LeafNode): string {
   return `${fields.has(leaf.field) ? leaf.field : escapeTerm(leaf.field)}:${valueText(leaf)}`;
 }
 
-/** Only when the full form is too long for the platform: no default field, no quotes around a plain word. */
+/** For rules that are too long in the full form: omits the default field and quotes around plain words. */
 function shortLeafText(leaf: LeafNode): string {
   const { test } = leaf;
   const plain =
@@ -160,7 +159,7 @@ function valueText({ test }: LeafNode): string {
     case 'circle':
     case 'box':
     case 'flag':
-      // Tests of the other language; the parser here never makes them.
+      // Only X rules have these.
       return '';
   }
 }
@@ -171,7 +170,7 @@ function boundText(value: string | null): string {
 }
 
 function escapeTerm(value: string): string {
-  // A value that is spelled like an operator needs one backslash to stay a value.
+  // A backslash keeps a value that is spelled like an operator from being one.
   if (/^(?:AND|OR|NOT|&&|\|\|)$/.test(value)) return `\\${value}`;
   let escaped = '';
   for (const character of value) escaped += isSyntax(character.charCodeAt(0)) ? `\\${character}` : character;

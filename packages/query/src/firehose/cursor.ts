@@ -1,7 +1,7 @@
 import type { Diagnostic } from '../diagnostics.ts';
 import type { Lexeme } from './lexeme.ts';
 
-/** What the parse functions share: the tokens, and how far they have been read. */
+/** The parser's state: the tokens and the index of the next one. */
 export interface Cursor {
   readonly text: string;
   readonly lexemes: readonly Lexeme[];

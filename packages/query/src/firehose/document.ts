@@ -2,7 +2,7 @@ import type { ExamplePayload } from '../example-payload.ts';
 import { type DomainValues, domainValues } from './domain.ts';
 import { type TextToken, type TokenizerVariant, tokenize } from './tokenize.ts';
 
-/** One text of the page and where it stands in the payload. */
+/** One text of the page and its path in the payload. */
 interface Passage {
   readonly path: string;
   readonly text: string;
@@ -12,14 +12,14 @@ export interface PlacedToken extends TextToken {
   readonly passage: Passage;
 }
 
-/** Tokens in which a phrase may lie; the index of a token is its position. */
+/** Tokens among which a phrase is searched; the index of a token is its position. */
 export type Sequence = readonly PlacedToken[];
 
 export interface TextField {
-  /** False when the payload holds an excerpt only, so that a miss says nothing. */
+  /** False when the payload has only an excerpt, so that a miss is not conclusive. */
   readonly complete: boolean;
   sequences(variant: TokenizerVariant): readonly Sequence[];
-  /** Whether some word has a mark inside (`we're`, `3.5`, `snake_case`): only those tell the tokenizers apart. */
+  /** Whether some word has a mark inside (`we're`, `3.5`, `snake_case`): the two tokenizers differ only on those. */
   hasMarks(): boolean;
 }
 
@@ -32,14 +32,14 @@ export interface Value {
   readonly value: string;
 }
 
-/** What a page says about each field of the language; null where it does not tell. */
+/** The values of a page for each field of the language; null where they are unknown. */
 export interface FirehoseDocument {
   readonly texts: ReadonlyMap<string, TextField>;
   readonly values: ReadonlyMap<string, readonly Value[]>;
   readonly domain: DomainValues;
   readonly rating: number | null;
   readonly matchedAt: string | null;
-  /** A whole page as the platform sees it, not a delivered match: nothing is unknown. */
+  /** True for a whole page as the platform sees it, of which nothing is unknown. */
   readonly whole: boolean;
 }
 
@@ -72,7 +72,7 @@ export function wholePage(payload: unknown): FirehoseDocument {
   return { ...metadata(page), texts, matchedAt: text(page['matched_at']), whole: true };
 }
 
-/** A page as an example tells it: its text is the whole of what was added. */
+/** A page described by an example, whose text is all of the added text. */
 export function exampleDocument({
   text,
   title,
@@ -82,7 +82,7 @@ export function exampleDocument({
 }: ExamplePayload): FirehoseDocument {
   const whole = { complete: true, joined: false };
   return {
-    // Publication times of the platform have no zone.
+    // The platform's publish times have no time zone.
     ...metadata({ url, language, publish_time: published_at?.replace(/(\.[0-9]+)?Z$/i, '') }),
     texts: new Map([
       ['added', createTextField(strings(text, 'text'), whole)],
@@ -140,7 +140,7 @@ function createTextField(
   return {
     complete,
     sequences,
-    // Asked by every clause of a rule, and a long page has many words.
+    // Cached: every clause needs it, and a long page has many words.
     hasMarks: () => (marks ??= findMarks()),
   };
 }
@@ -157,7 +157,7 @@ function chunks(page: Readonly<Record<string, unknown>>, type: 'ins' | 'del'): P
   });
 }
 
-/** A string or a list of strings; whatever else an upstream sends is not there. */
+/** A string or a list of strings; any other value is ignored. */
 function strings(value: unknown, path: string): Passage[] {
   if (typeof value === 'string') return [{ path, text: value }];
   if (!Array.isArray(value)) return [];

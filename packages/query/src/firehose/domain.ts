@@ -1,4 +1,4 @@
-/** Second-level names under which anybody can register, for the registrable domain of a host. */
+/** Second-level names under which domains are registered, for finding the registrable domain of a host. */
 const sharedSecondLevels = new Set([
   'ac',
   'co',
@@ -19,9 +19,9 @@ const sharedSecondLevels = new Set([
 ]);
 
 export interface DomainValues {
-  /** Surely among the values of the `domain` field, nearest first: host, host without `www.`, registrable domain. */
+  /** Certain values of the `domain` field, nearest first: host, host without `www.`, registrable domain. */
   readonly sure: readonly string[];
-  /** Parents in between: not documented whether they are values too (firehose.md §13.1). */
+  /** Parents in between; whether they are values too is not documented (firehose.md §13.1). */
   readonly possible: readonly string[];
 }
 

@@ -1,19 +1,19 @@
-const IDEOGRAPHIC_SPACE = 0x3000;
-const WHITE = 1;
-const SPECIAL = 2;
+const ideographicSpace = 0x3000;
+const whiteClass = 1;
+const specialClass = 2;
 
-/** Lucene's character classes; everything outside ASCII but one space is an ordinary character. */
+/** Lucene's character classes. Outside ASCII only the ideographic space is special. */
 const classes = new Uint8Array(128);
-for (const character of ' \t\n\r') classes[character.charCodeAt(0)] = WHITE;
-for (const character of '+-!():^[]"{}~*?\\/') classes[character.charCodeAt(0)] = SPECIAL;
+for (const character of ' \t\n\r') classes[character.charCodeAt(0)] = whiteClass;
+for (const character of '+-!():^[]"{}~*?\\/') classes[character.charCodeAt(0)] = specialClass;
 
 export function isWhite(unit: number): boolean {
-  return unit < 128 ? classes[unit] === WHITE : unit === IDEOGRAPHIC_SPACE;
+  return unit < 128 ? classes[unit] === whiteClass : unit === ideographicSpace;
 }
 
 /** Outside quotes these are syntax and need a backslash to be literal. */
 export function isSyntax(unit: number): boolean {
-  return unit < 128 ? classes[unit] !== 0 : unit === IDEOGRAPHIC_SPACE;
+  return unit < 128 ? classes[unit] !== 0 : unit === ideographicSpace;
 }
 
 export function quote(value: string): string {

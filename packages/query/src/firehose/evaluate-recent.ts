@@ -2,25 +2,25 @@ import type { LeafNode } from '../ast.ts';
 import type { Evidence, LeafVerdict, State } from '../language.ts';
 import type { FirehoseDocument } from './document.ts';
 
-const HOUR_MS = 3_600_000;
-/** `publish_time` is a local time without a zone; zones reach this far from UTC. */
-const ZONE_HOURS = 14;
-/** A month is 30 days give or take. */
-const MONTH_SLACK = 0.03;
+const hourMs = 3_600_000;
+/** `publish_time` is a local time without a zone; this is the largest offset from UTC. */
+const zoneHours = 14;
+/** A month is 30 days, more or less. */
+const monthSlack = 0.03;
 
 interface Window {
   readonly hours: number;
   readonly slackHours: number;
 }
 
-/** `24h`, `7d`, `2mo`; null when it is none. */
+/** Parses `24h`, `7d`, `2mo`; null when the value is not a window. */
 export function parseWindow(text: string): Window | null {
   const found = /^([1-9][0-9]{0,5})(h|d|mo)$/.exec(text);
   if (found === null) return null;
   const count = Number(found[1]);
   if (found[2] === 'h') return { hours: count, slackHours: 0 };
   if (found[2] === 'd') return { hours: count * 24, slackHours: 0 };
-  return { hours: count * 720, slackHours: count * 720 * MONTH_SLACK };
+  return { hours: count * 720, slackHours: count * 720 * monthSlack };
 }
 
 /** The age of the page when it matched, against the window of `recent:` (firehose.md §12.8). */
@@ -50,9 +50,9 @@ function judgeAge(published: string, window: Window, { matchedAt, whole }: Fireh
   const hasZone = /(?:Z|[+-][0-9]{2}:?[0-9]{2})$/i.test(published.slice(10));
   const publishedMs = Date.parse(hasZone || published.length <= 10 ? published : `${published}Z`);
   const matchedMs = matchedAt === null ? Number.NaN : Date.parse(matchedAt);
-  const ageHours = (matchedMs - publishedMs) / HOUR_MS;
+  const ageHours = (matchedMs - publishedMs) / hourMs;
   if (Number.isNaN(ageHours)) return whole ? 'no_match' : 'unknown';
-  const doubt = whole ? 0 : window.slackHours + (hasZone ? 0 : ZONE_HOURS);
+  const doubt = whole ? 0 : window.slackHours + (hasZone ? 0 : zoneHours);
   if (ageHours + doubt <= window.hours) return 'match';
   return ageHours - doubt > window.hours ? 'no_match' : 'unknown';
 }

@@ -11,8 +11,8 @@ interface Found {
 }
 
 /**
- * A hit in a delivered passage is sure when both tokenizers see it. A miss is only sure when the whole text
- * was delivered: the diff of a match is an excerpt (firehose.md §13.2).
+ * A hit in a delivered passage is exact when both tokenizers find it. A miss is exact only when the whole text was
+ * delivered: the diff of a match is an excerpt (firehose.md §13.2).
  */
 export function judgeText(leaf: LeafNode, field: TextField): LeafVerdict {
   const standard = find(leaf, field, 'standard');
@@ -67,7 +67,7 @@ function isSensitive(leaf: LeafNode, field: TextField): boolean {
   return words.some(hasMark) || field.hasMarks();
 }
 
-/** One range from the first to the last word; a hit across passages shows each of its words. */
+/** One range from the first to the last word; a hit that spans passages has one range per word. */
 function evidenceOf(leaf: LeafNode, { sequence, hit }: Found): Evidence[] {
   const tokens = hit.flatMap((position) => sequence[position] ?? []);
   const [first] = tokens;

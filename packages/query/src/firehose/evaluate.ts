@@ -26,7 +26,7 @@ export function explain(root: Node, payload: unknown): Explanation {
   return explainTree(root, (leaf) => judge(leaf, document));
 }
 
-/** An example of a page; fields that it does not name decide nothing. */
+/** A page described by an example; fields that it omits decide nothing. */
 export function readExamplePage(page: ExamplePayload): ReadItem {
   const raw = page.raw ?? null;
   const document = raw === null ? exampleDocument(page) : deliveredDocument(raw);
@@ -43,7 +43,7 @@ function isTold({ field }: LeafNode, page: ExamplePayload): boolean {
   return source === undefined ? !fields.has(field) : (page[source] ?? null) !== null;
 }
 
-/** What of an example tells about each field of the language. */
+/** Which field of an example decides each field of the language. */
 const exampleSources: ReadonlyMap<string, 'text' | 'title' | 'url' | 'language' | 'published_at'> = new Map([
   ['added', 'text'],
   ['title', 'title'],
@@ -54,7 +54,7 @@ const exampleSources: ReadonlyMap<string, 'text' | 'title' | 'url' | 'language' 
   ['recent', 'published_at'],
 ]);
 
-/** Which rules a whole page record matches, as the platform decides it at crawl time; the page is read once. */
+/** Matches rules against a whole page record, as the platform does at crawl time; reads the page once. */
 export function createPageMatcher(page: unknown): (root: Node) => boolean {
   const document = wholePage(page);
   return (root) => evaluateTree(root, (leaf) => judge(leaf, document)).state === 'match';

@@ -2,7 +2,7 @@ import type { OperatorGuide } from '../language.ts';
 
 type Form = Pick<OperatorGuide, 'name' | 'form' | 'meaning' | 'examples'>;
 
-/** What can be written besides fields (firehose.md §12.2 to §12.7); part of the syntax guide. */
+/** The syntax other than fields (firehose.md §12.2 to §12.7), for the syntax guide. */
 export const forms: readonly Form[] = [
   {
     name: 'word',

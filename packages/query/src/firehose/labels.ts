@@ -53,7 +53,7 @@ export const languageLabels = once(() => new Set(languageCodes.split(' ')));
 export const pageTypeLabels = once(() => new Set(pageTypeTrees.flatMap(labelsOf)));
 export const pageCategoryLabels = once(() => new Set(pageCategoryTrees.flatMap(labelsOf)));
 
-/** A thousand labels are unfolded when the first rule asks for them, not when the module loads. */
+/** Expands the thousand labels on first use, not when the module loads. */
 function once(make: () => ReadonlySet<string>): () => ReadonlySet<string> {
   let made: ReadonlySet<string> | undefined;
   return () => (made ??= make());

@@ -70,7 +70,7 @@ function readBound(text: string, start: number, end: number): Bound {
   return { value: unescape(inner) ?? inner, span: [start, end] };
 }
 
-/** An unclosed bracket hides nothing but its own word: what follows is still read and checked. */
+/** An unclosed bracket covers only its own word, so that the rest of the rule is still checked. */
 function endOfBroken(text: string, from: number): number {
   let at = from + 1;
   while (at < text.length && !/[\s()]/.test(text.charAt(at))) at += 1;

@@ -18,7 +18,7 @@ export type LexemeKind =
   | 'range'
   | 'slop'
   | 'boost'
-  /** Unreadable, already reported; stands for a clause so that its neighbours are not reported as well. */
+  /** Unreadable and already reported; counts as a clause, so that its neighbours are not reported as well. */
   | 'broken';
 
 export interface Lexeme {

@@ -10,7 +10,7 @@ function isDigit(character: string): boolean {
   return character >= '0' && character <= '9';
 }
 
-/** Lucene's lexical grammar (firehose.md §12.2): the longest token wins. Whatever it cannot read is reported and skipped. */
+/** Lucene's lexical grammar (firehose.md §12.2): the longest token wins. Unreadable text is reported and skipped. */
 export function lex(text: string, report: (diagnostic: Diagnostic) => void): Lexeme[] {
   const lexemes: Lexeme[] = [];
   let at = 0;
@@ -40,7 +40,7 @@ function readLexeme(text: string, at: number, report: (diagnostic: Diagnostic) =
     case '+':
     case '-':
     case '!': {
-      // A sign with a space behind it is not an operator but a word, of which analysis leaves nothing.
+      // A sign before a space is not an operator but a word, which text analysis removes.
       if (isWhite(text.charCodeAt(at + 1))) return { kind: 'lone_sign', start: at, end: at + 1 };
       return {
         kind: character === '+' ? 'plus' : character === '-' ? 'minus' : 'not',
@@ -106,7 +106,7 @@ function endsEscaped(text: string, from: number, to: number): boolean {
   return backslashes % 2 === 1;
 }
 
-/** `https://…` can only be meant as one value, but the colon and the slashes take it apart. */
+/** `https://…` is meant as one value, but the colon and the slashes split it. */
 function readBareUrl(text: string, from: number, report: (diagnostic: Diagnostic) => void): Lexeme {
   const end = endOfRun(text, from);
   const field = /(\w+)\s*:\s*$/.exec(text.slice(Math.max(0, from - 20), from))?.[1];
@@ -183,7 +183,7 @@ function readNumbered(text: string, from: number, report: (diagnostic: Diagnosti
   return { kind: 'boost', start: from, end };
 }
 
-/** To the next white space or parenthesis: what a person sees as one word. */
+/** Up to the next white space or parenthesis. */
 function endOfRun(text: string, from: number): number {
   let end = from;
   while (end < text.length && !isWhite(text.charCodeAt(end)) && !'()"'.includes(text.charAt(end))) end += 1;

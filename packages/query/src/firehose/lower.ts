@@ -7,7 +7,7 @@ import { defaultField } from './tables.ts';
  * Lucene has no precedence (firehose.md §12.4). Each level gives its clauses an occurrence: AND makes the
  * clause after it and the one before it required, NOT makes one prohibited, everything else is optional. A
  * level matches when all required and no prohibited clauses match and, without any required one, at least
- * one optional does. The result is a strict tree; the clauses remember what became of them.
+ * one optional does. The result is a strict tree; each clause records its part in it.
  */
 export function lower(group: Group, field: string = defaultField): Node | null {
   const parts: Record<Occur, Node[]> = { required: [], optional: [], prohibited: [] };
@@ -26,7 +26,7 @@ export function lower(group: Group, field: string = defaultField): Node | null {
 }
 
 function assignOccurs(clauses: readonly Clause[], field: string): void {
-  // The clause before an AND is the last one that analysis left, as in Lucene's clause list.
+  // The clause before an AND is the last one that analysis has not removed, as in Lucene.
   let previous: Clause | null = null;
   for (const clause of clauses) {
     const introduced = clause.conjunction?.kind === 'and';

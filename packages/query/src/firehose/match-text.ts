@@ -7,15 +7,15 @@ export type Hit = readonly number[];
 
 export interface TextTest {
   readonly test: Test;
-  /** Stop words are not in the index of this field; their places stay empty. */
+  /** Stop words are not in the index of this field, but keep their positions. */
   readonly removesStopWords: boolean;
-  /** The sequence is the whole field, so that a stop word before a phrase needs a place of its own. */
+  /** The sequence is the whole field, so that a stop word before a phrase needs a position of its own. */
   readonly wholeField: boolean;
   /** For tests on single tokens other than equality. */
   readonly accepts: (token: string) => boolean | null;
 }
 
-/** The first place where the test holds; null when there is none. Time is at most linear in the tokens. */
+/** The first occurrence; null when there is none. Takes at most linear time in the tokens. */
 export function findInText(
   tokens: Sequence,
   { test, removesStopWords, wholeField, accepts }: TextTest,
@@ -38,11 +38,11 @@ export function findInText(
 
 const firstPositions = new WeakMap<Sequence, ReadonlyMap<string, number>>();
 
-/** A rule may ask a long page for hundreds of words: the page is read once for all of them. */
+/** Indexes a page once, because a rule may search it for hundreds of words. */
 function firstPositionOf(tokens: Sequence, term: string): number | undefined {
   let positions = firstPositions.get(tokens);
   if (positions === undefined) {
-    // Backwards, so that the first of equal words stays.
+    // Backwards, so that the first of equal words is kept.
     positions = new Map(tokens.map((token, position) => [token.term, position] as const).toReversed());
     firstPositions.set(tokens, positions);
   }
@@ -57,7 +57,7 @@ interface PlacedWord {
 function findPhrase(tokens: Sequence, words: readonly PlacedWord[], wholeField: boolean): Hit | null {
   const [first] = words;
   if (first === undefined) return null;
-  // One word alone is no phrase to Lucene and has no place to keep.
+  // To Lucene a single word is not a phrase, and positions do not matter.
   const from = wholeField && words.length > 1 ? first.place : 0;
   const start = firstPositionOf(tokens, first.word) ?? tokens.length;
   for (let position = Math.max(from, start); position < tokens.length; position += 1) {
@@ -71,8 +71,8 @@ function findPhrase(tokens: Sequence, words: readonly PlacedWord[], wholeField: 
 }
 
 /**
- * Proximity: with places q in the rule and positions p in the text, the shifts p − q of all words must lie
- * within `slop` of each other, and a word that occurs twice in the rule needs two places in the text. Every
+ * Proximity: with positions q in the rule and p in the text, the shifts p − q of all words must lie within `slop` of
+ * each other, and a word that occurs twice in the rule needs two positions in the text. Every
  * possible lowest shift is tried; within its window each word takes the earliest free position, which is best
  * because all windows are equally long.
  */

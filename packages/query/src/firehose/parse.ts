@@ -8,18 +8,18 @@ import { error } from './problem.ts';
 import type { Group } from './surface.ts';
 import { limits } from './tables.ts';
 
-/** A rule that has been read, with the clauses as written for the lints. */
+/** A parsed rule with the clauses as written, for validation. */
 export interface ReadRule {
   readonly text: string;
   readonly root: Node | null;
   readonly diagnostics: Diagnostic[];
-  /** Null when the text is too long to be read. */
+  /** Null when the text is too long to be parsed. */
   readonly top: Group | null;
   readonly lexemes: readonly Lexeme[];
 }
 
-/** Longer texts are refused unread, whatever they hold. */
-const READ_MAX = 4 * limits.length;
+/** Longer texts are refused without parsing. */
+const readMax = 4 * limits.length;
 
 export function parse(text: string): Parsed {
   const { root, diagnostics, lexemes } = readRule(text);
@@ -27,7 +27,7 @@ export function parse(text: string): Parsed {
 }
 
 export function readRule(text: string): ReadRule {
-  if (text.length > READ_MAX)
+  if (text.length > readMax)
     return { text, root: null, diagnostics: [tooLong(text)], top: null, lexemes: [] };
   const { top, lexemes, diagnostics } = parseSurface(text);
   if (text.length > limits.length) diagnostics.push(tooLong(text));

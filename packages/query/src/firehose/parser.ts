@@ -16,8 +16,8 @@ interface Surface {
 }
 
 /**
- * Recursive descent over Lucene's classic grammar (firehose.md §12.3). Never throws: it consumes every token,
- * and goes on after `)`, operators and broken tokens, so that all errors of a rule are found at once.
+ * Recursive descent over Lucene's classic grammar (firehose.md §12.3). Never throws: it consumes every token
+ * and continues after `)`, operators and broken tokens, so that all errors of a rule are found at once.
  */
 export function parseSurface(text: string): Surface {
   const diagnostics: Diagnostic[] = [];
@@ -153,7 +153,7 @@ function strayToken(cursor: Cursor, token: Lexeme): void {
   cursor.at += 1;
 }
 
-/** A second colon, as in `title:foo:bar`, is meant as part of the value. */
+/** Reads a second colon, as in `title:foo:bar`, as part of the value. */
 function literalColon(cursor: Cursor): Fix {
   const [before, colon, after] = cursor.lexemes.slice(Math.max(0, cursor.at - 1), cursor.at + 2);
   const inWord = before?.kind === 'term' && after?.kind === 'term' && before.end + 1 === after.start;
@@ -211,7 +211,7 @@ function readGroup(cursor: Cursor, depth: number): Group | null {
   return group.clauses.length === 0 ? null : group;
 }
 
-/** Consumes the group without recursion; its inside is not read. */
+/** Skips the group without recursion. */
 function skipTooDeep(cursor: Cursor): null {
   const start = cursor.lexemes[cursor.at]?.start ?? 0;
   let open = 0;

@@ -8,12 +8,12 @@ export function error(code: string, message: string, span: Span, fixes: Fixes = 
   return { severity: 'error', code, message, span, fixes };
 }
 
-/** The rule can be registered but most likely does not mean what its author thinks. */
+/** The rule can be registered but probably does not mean what its author intended. */
 export function warning(code: string, message: string, span: Span, fixes: Fixes = []): Diagnostic {
   return { severity: 'warning', code, message, span, fixes };
 }
 
-/** The rule is fine; knowing this may make it better. */
+/** The rule is valid; this may improve it. */
 export function hint(code: string, message: string, span: Span, fixes: Fixes = []): Diagnostic {
   return { severity: 'hint', code, message, span, fixes };
 }

@@ -2,7 +2,7 @@ import type { Node, Span } from '../ast.ts';
 
 /**
  * The rule as it is written: clause lists per parenthesis level, before Lucene's clause rules turn them into
- * a strict tree. Lints need it, because the tree no longer shows a clause that those rules ignore.
+ * a strict tree. Validation needs it, because the tree no longer contains clauses that those rules ignore.
  */
 export interface Group {
   readonly type: 'group';
@@ -23,9 +23,9 @@ export interface Clause {
   /** Modifier, field and body; not the conjunction. */
   readonly span: Span;
   occur: Occur;
-  /** What the clause means; null when text analysis leaves nothing of it (stop words, punctuation). */
+  /** The meaning of the clause; null when text analysis removes all of it (stop words, punctuation). */
   node: Node | null;
-  /** Optional beside a required clause: Lucene only lets it change the score, so it never decides. */
+  /** True for an optional clause beside a required one: it changes only Lucene's score and never decides. */
   dead: boolean;
 }
 

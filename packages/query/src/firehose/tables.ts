@@ -1,6 +1,6 @@
 import { languageLabels, pageCategoryLabels, pageTypeLabels } from './labels.ts';
 
-/** Length and leaves are ours (firehose.md §4: nothing documented, this much is known to work); depth guards the parser. */
+/** Nothing is documented (firehose.md §4): this length and number of clauses are known to work; depth protects the parser. */
 export const limits = { length: 4_000, leaves: 500, depth: 32 } as const;
 
 export const defaultField = 'added';
@@ -125,7 +125,7 @@ const rows: readonly FieldRow[] = [
 
 export const fields: ReadonlyMap<string, FieldRow> = new Map(rows.map((row) => [row.name, row]));
 
-/** What people write instead, in public material and by habit from other systems. */
+/** Names that are often written instead, in public material and in other systems. */
 export const fieldAliases: ReadonlyMap<string, string> = new Map([
   ['lang', 'language'],
   ['languages', 'language'],

@@ -1,4 +1,4 @@
-import type { Diagnostic } from '../diagnostics.ts';
+import { type Diagnostic, inTextOrder } from '../diagnostics.ts';
 import type { ReadRule } from './parse.ts';
 import type { Atom, Group } from './surface.ts';
 import { defaultField } from './tables.ts';
@@ -79,13 +79,10 @@ const atomRules: Readonly<Record<Atom['kind'], readonly AtomRule[]>> = {
   range: [...patternRules, publishDate],
 };
 
-/** Nobody reads more, and a rule of four thousand brackets must stay cheap. */
-const DIAGNOSTICS_MAX = 100;
+/** Finding the nearest label is the slowest check, so only the first mistakes get a suggestion. */
+const suggestionsMax = 5;
 
-/** Looking for the label that was meant takes longest of all; after some, the list of mistakes speaks for itself. */
-const SUGGESTIONS_MAX = 5;
-
-/** The syntax errors of the rule and what every validation rule has to say, in text order. */
+/** The diagnostics of the parser and of every validation rule, in text order. */
 export function diagnose(rule: ReadRule): readonly Diagnostic[] {
   const diagnostics = [...rule.diagnostics];
   const view = createView(rule, (diagnostic) => diagnostics.push(diagnostic));
@@ -93,18 +90,7 @@ export function diagnose(rule: ReadRule): readonly Diagnostic[] {
   for (const check of viewRules) check(view);
   for (const group of view.groups) for (const check of groupRules) check(group, view);
   for (const placed of view.atoms) for (const check of atomRules[placed.atom.kind]) check(placed, view);
-  return diagnostics.length < 2 ? diagnostics : inOrder(diagnostics);
-}
-
-/** A cut list still begins with the errors, so that a rule never looks valid because of its length. */
-function inOrder(diagnostics: readonly Diagnostic[]): readonly Diagnostic[] {
-  const ordered = diagnostics.toSorted((a, b) => a.span[0] - b.span[0]);
-  if (ordered.length <= DIAGNOSTICS_MAX) return ordered;
-  return ordered.toSorted((a, b) => rank(a) - rank(b)).slice(0, DIAGNOSTICS_MAX);
-}
-
-function rank({ severity }: Diagnostic): number {
-  return severity === 'error' ? 0 : 1;
+  return inTextOrder(diagnostics);
 }
 
 function createView(
@@ -141,6 +127,6 @@ function createView(
     clauses,
     atoms,
     report,
-    suggestionsLeft: SUGGESTIONS_MAX,
+    suggestionsLeft: suggestionsMax,
   };
 }

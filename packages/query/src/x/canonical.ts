@@ -4,16 +4,16 @@ import { printLeaf } from './print.ts';
 import { lengthMax } from './tables.ts';
 
 /**
- * One text for equal rules: values folded, aliases and needless quotes gone, groups laid flat, negations pushed to the
- * clauses, duplicates and absorbed parts dropped (`a (a OR b)` is `a`), the rest sorted. Only rewrites that cannot
- * change what matches. X compares rules by their text, so this text is what gets registered.
+ * One text for equal rules: values are folded, aliases and redundant quotes replaced, groups flattened, negations
+ * pushed down to the clauses, duplicates and absorbed parts dropped (`a (a OR b)` is `a`), the rest sorted. No rewrite
+ * changes what matches. X compares rules by their text, so this is the text that is registered.
  */
 export function canonical({ text: written, root, diagnostics }: Omit<Parsed, 'tokens'>): string | null {
   if (root === null || diagnostics.some(({ severity }) => severity === 'error')) return null;
   const { text } = normalise(root);
   const limit = written.length <= lengthMax.standard ? lengthMax.standard : lengthMax.enterprise;
   if (text.length <= limit || written.length > limit) return text;
-  // An alias or a quote made it longer than X takes, and what was written fits: keep the words of the author.
+  // Canonical aliases or quotes may exceed X's length limit although the original text does not: keep the original.
   return written.trim().replaceAll(/\s+/g, ' ');
 }
 
@@ -39,7 +39,7 @@ function normalise(node: Node): Printed {
   }
 }
 
-/** -(a OR b) is -a -b. Other groups have no legal form; validation refuses them, and they print as written. */
+/** -(a OR b) is -a -b. Other groups have no legal form; validation refuses them, and they are printed as written. */
 function negated(child: Printed): Printed {
   if (child.kind === 'leaf') return { kind: 'not', text: `-${child.text}`, parts: noParts };
   if (child.kind === 'or' && child.parts.every(({ kind }) => kind === 'leaf'))
@@ -68,14 +68,14 @@ function joined(kind: 'and' | 'or', children: readonly Printed[]): Printed {
   return { kind, text, parts: kept };
 }
 
-/** Keeps the list sorted and free of duplicates; rules are short, so a list is faster than a tree. */
+/** Inserts into a sorted list without duplicates; rules are short, so a list is faster than a tree. */
 function insert(parts: Printed[], part: Printed): void {
   const at = placeOf(parts, part.text);
   if (at === parts.length) parts.push(part);
   else if (parts[at]?.text !== part.text) parts.splice(at, 0, part);
 }
 
-/** Where the text stands in the sorted list, or where it would go. */
+/** The index of the text in the sorted list, or the index at which to insert it. */
 function placeOf(parts: readonly Printed[], text: string): number {
   let low = 0;
   let high = parts.length;
@@ -87,7 +87,7 @@ function placeOf(parts: readonly Printed[], text: string): number {
   return low;
 }
 
-/** Exclusions come last; otherwise by code units, which no locale can change. */
+/** Exclusions last; otherwise by code units, which do not depend on the locale. */
 function isBefore(left: string, right: string): boolean {
   const rightExcludes = right.charCodeAt(0) === 0x2d;
   if ((left.charCodeAt(0) === 0x2d) !== rightExcludes) return rightExcludes;

@@ -73,7 +73,7 @@ export function isDense(text: string): boolean {
   return dense.test(text);
 }
 
-/** True for what X takes without quotes. */
+/** Whether X accepts the character without quotes. */
 export function isPlainWord(value: string): boolean {
   for (let at = 0; at < value.length; at += 1) {
     const code = value.charCodeAt(at);
@@ -92,12 +92,12 @@ function isPlainUnicode(value: string): boolean {
   return true;
 }
 
-/** One pictograph; with a skin tone, joiner or flag X wants quotes. */
+/** A single pictograph; one with a skin tone, joiner or flag needs quotes on X. */
 function isPlainEmoji(character: string, codePoint: number, value: string): boolean {
   return character.length === value.length && !isEmojiModifier(codePoint) && !isRegionalLetter(codePoint);
 }
 
-/** Most values are; they need no folding. */
+/** Most values are lower-case ASCII and need no folding. */
 function isAsciiLowerCase(text: string): boolean {
   for (let index = 0; index < text.length; index += 1) {
     const code = text.charCodeAt(index);
@@ -112,8 +112,8 @@ function isAscii(text: string): boolean {
 }
 
 /**
- * The form in which rule values are kept: NFC and lower case, code point by code point. Mappings that change the
- * number of code points are left alone, and so is the final sigma: the printed rule must mean what was written.
+ * Rule values are stored in NFC and lower case, code point by code point. Mappings that change the number of code
+ * points are not applied, nor is the final sigma: the printed rule must mean what was written.
  */
 export function foldValue(text: string): string {
   if (isAsciiLowerCase(text)) return text;
@@ -133,7 +133,7 @@ function lowerEach(text: string): string {
   return folded;
 }
 
-/** The form in which values and post text are compared: as kept, plus the foldings that printing must not do. */
+/** For comparing values with post text: additionally applies the foldings that must not be printed. */
 export function foldForMatch(text: string): string {
   if (isAscii(text)) return text.toLowerCase();
   return foldValue(text).replaceAll('ς', 'σ').replaceAll('İ', 'i').replaceAll('ſ', 's');

@@ -1,9 +1,9 @@
 import { type TextToken, tokenize } from './tokenize.ts';
 
-/** JSON from outside: looked at, never trusted. */
+/** Unvalidated JSON. */
 export type Json = Readonly<Record<string, unknown>>;
 
-/** A string of the item that words are searched in; tokens are made when first asked for. */
+/** A string of the item in which words are searched; tokenized on first use. */
 export interface Source {
   readonly path: string;
   readonly text: string;
@@ -20,15 +20,15 @@ export interface User {
   readonly data: Json;
 }
 
-/** One delivered item, with what the operators ask for already looked up (x.md §12). */
+/** One delivered item with the parts that the operators need (x.md §12). */
 export interface XDocument {
   readonly own: Post;
   /** The retweeted post, null when this is no retweet, undefined when it was not delivered. */
   readonly retweeted: Post | null | undefined;
   readonly quoted: Post | null | undefined;
-  /** What content operators look at: the retweeted or the own post, and the quoted one. */
+  /** The posts that content operators search: the post itself or the retweeted one, and the quoted one. */
   readonly content: readonly Post[];
-  /** False when a retweeted or quoted post is missing, so that a miss decides nothing. */
+  /** False when a retweeted or quoted post is missing, so that a miss is not conclusive. */
   readonly complete: boolean;
   readonly texts: () => readonly Source[];
   readonly links: () => readonly Source[];
@@ -66,7 +66,7 @@ export function source(path: string, text: string): Source {
   };
 }
 
-/** X renames "tweet" to "post" in places (x.md §4.3, vocabulary drift): both spellings are read. */
+/** X has renamed some "tweet" fields to "post" (x.md §4.3): reads both. */
 export function either(
   value: unknown,
   name: string,
@@ -138,7 +138,7 @@ function once<Value>(make: () => Value): () => Value {
   };
 }
 
-/** A long post carries its whole text in `note_tweet`; `text` is then a beginning only. */
+/** A long post has its whole text in `note_tweet`; `text` then has only the beginning. */
 function mainText(post: Post): Source {
   const note = either(post.data, 'note_tweet', 'note_post');
   const long = textOf(field(note.value, 'text'));

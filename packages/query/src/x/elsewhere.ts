@@ -1,6 +1,6 @@
 /**
- * Operators of other X products and habits of other search boxes (x.md §10.2, end): refused here with a hint, and
- * with the text to write instead where there is one. The key is the name, or name and value.
+ * Operators of other X products and of other search engines (x.md §10.2, end): refused with a hint, and with a
+ * replacement where there is one. The key is the name, or name and value.
  */
 export interface Elsewhere {
   readonly hint: string;
@@ -70,5 +70,5 @@ export const elsewhere: ReadonlyMap<string, Elsewhere> = new Map<string, Elsewhe
   ['site', { hint: 'it is called url:', instead: 'url:{}' }],
 ]);
 
-/** A changelog note implies them on the stream; the page does not list them. Passed through, X decides. */
+/** Implied by a changelog entry but missing from the operator page: accepted, so that X decides. */
 export const undocumented: ReadonlySet<string> = new Set(['min_likes', 'min_replies', 'min_reposts']);

@@ -10,7 +10,7 @@ import * as tags from './evaluate/tags.ts';
 import { type LeafEvaluator, unknown } from './evaluate/verdict.ts';
 import { keyword } from './evaluate/words.ts';
 
-/** The decidability table of x.md §12. What is not here is never decided by the item. */
+/** The decidability table of x.md §12. Operators that are not listed are never decided by the item. */
 const evaluators: ReadonlyMap<string, LeafEvaluator> = new Map<string, LeafEvaluator>([
   ['keyword', keyword],
   ['hashtag', tags.hashtag],
@@ -77,7 +77,7 @@ function leafVerdict(leaf: LeafNode, document: XDocument): LeafVerdict {
 
 const documents = new WeakMap<object, XDocument>();
 
-/** One item meets many rules, so its tokens are kept as long as it lives. Items are never changed after delivery. */
+/** Caches the document of an item, which many rules evaluate. Items do not change after delivery. */
 function documentOf(payload: unknown): XDocument {
   if (typeof payload !== 'object' || payload === null) return createDocument(payload);
   const known = documents.get(payload);

@@ -1,12 +1,12 @@
 import type { ExamplePayload } from '../example-payload.ts';
 import { entityPatterns } from './entity-patterns.ts';
 
-/** Stands for an author whose id the example does not tell. */
+/** The id of an author whose id the example does not give. */
 const someone = 'someone';
 
 /**
- * The post that an example describes, as X would deliver it: an own post with exactly this text, so tags, mentions and
- * links are those of the text. What the example leaves out is left out, and then nothing is decided by it.
+ * The post that an example describes, as X would deliver it: an original post with exactly this text, from which its
+ * tags, mentions and links are taken. Fields that the example omits decide nothing.
  */
 export function examplePost({ text, author, language, published_at }: ExamplePayload): object {
   const { hashtag, cashtag, mention, link } = entityPatterns;

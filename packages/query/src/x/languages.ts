@@ -2,7 +2,7 @@ const current =
   'am ar hy eu bn bg ca hr cs da nl en et fi fr de ka el gu iw hi hu in it ja kn ko lv lt ml mr no fa pl pt ro ru sr zh-CN sk sl es sv ta te th zh-TW tr uk ur vi';
 const older = 'bs my ht hi-Latn is km lo dv ne or pa ps sd si ckb tl bo ug cy';
 
-/** The page of today lists the first group only (x.md §10.3). */
+/** The current documentation lists only the first group (x.md §10.3). */
 export const currentLanguages: ReadonlySet<string> = new Set(current.split(' '));
 export const olderLanguages: ReadonlySet<string> = new Set(older.split(' '));
 
@@ -10,12 +10,12 @@ const spellings: ReadonlyMap<string, string> = new Map(
   [...currentLanguages, ...olderLanguages].map((code) => [code.toLowerCase(), code]),
 );
 
-/** X's own spelling of a code in any letter case. */
+/** X's spelling of a code given in any letter case. */
 export function languageCode(value: string): string | undefined {
   return spellings.get(value.toLowerCase());
 }
 
-/** Codes people write for languages that X calls otherwise. */
+/** Codes that are often written instead of X's own. */
 export const languageInstead: ReadonlyMap<string, string> = new Map([
   ['he', 'iw'],
   ['id', 'in'],

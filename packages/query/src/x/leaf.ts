@@ -5,7 +5,7 @@ import type { Lexeme } from './lexer.ts';
 import type { ValueKind } from './operator.ts';
 import { findOperator, isImplied } from './tables.ts';
 
-/** One clause as a leaf. A value that its operator cannot read becomes `opaque`; the validation rules say why. */
+/** One clause as a leaf. A value that its operator cannot parse becomes `opaque`; validation reports why. */
 export function leafOf(text: string, lexeme: Lexeme): LeafNode {
   const value = text.slice(lexeme.valueStart, lexeme.valueEnd);
   const span = [lexeme.start, lexeme.end] as const;
@@ -38,7 +38,7 @@ function operatorTest(lexeme: Lexeme, value: string): { field: string; test: Tes
   }
   const operator = findOperator(name);
   if (operator === undefined || isImplied(operator)) {
-    // `keyword:x` is no operator of X; the colon keeps it apart from the leaf of a plain word.
+    // X has no operator `keyword:`; the colon distinguishes it from the leaf of a plain word.
     const field = operator === undefined ? name : `${name}:`;
     return { field, test: quoted ? phrase(value, 0) : { type: 'opaque', value } };
   }
@@ -114,13 +114,13 @@ function numbers(value: string, length: number): string[] | null {
   return parts.length === length ? parts : null;
 }
 
-/** Six decimals are eleven centimetres, and keep the printed number free of exponents. */
+/** Six decimals (11 cm) are printed without an exponent. */
 function decimal(text: string | undefined): number | null {
   if (text === undefined || !/^-?\d{1,4}(\.\d{1,20})?$/.test(text)) return null;
   return Number(Number(text).toFixed(6)) + 0;
 }
 
-/** The unit that prints shorter: 16.09344 km were written as 10 mi. */
+/** The unit with the shorter number: 16.09344 km is printed as 10 mi. */
 export function radiusText(radiusKm: number): string {
   const km = `${trimmed(radiusKm)}km`;
   const miles = `${trimmed(radiusKm / kilometresPerMile)}mi`;

@@ -18,7 +18,7 @@ export interface Lexeme {
   readonly kind: LexemeKind;
   readonly start: number;
   readonly end: number;
-  /** Whitespace stands before it. */
+  /** Whether white space precedes it. */
   readonly spaced: boolean;
   /** The value without quotes, sigil or operator name; brackets are part of it. */
   readonly valueStart: number;
@@ -26,7 +26,7 @@ export interface Lexeme {
   readonly quoted: boolean;
   /** Lower case, for `operator` only. */
   readonly name: string;
-  /** What stands after `~`; -1 when nothing does. */
+  /** The number after `~`; -1 when there is none. */
   readonly slop: number;
 }
 
@@ -45,7 +45,7 @@ const closeParenthesis = 0x29;
 const quote = 0x22;
 const colon = 0x3a;
 
-/** Splits a rule into clauses. Whatever the input, every character is looked at a bounded number of times. */
+/** Splits a rule into clauses in linear time, whatever the input. */
 export function lex(text: string): Lexed {
   const lexer: Lexer = { text, lexemes: [], diagnostics: [], at: 0, apostropheUnclosed: false };
   for (;;) {
@@ -118,7 +118,7 @@ function push(lexer: Lexer, lexeme: Lexeme): void {
   lexer.lexemes.push(lexeme);
 }
 
-/** Typographic dashes come from word processors; before a clause they were meant as the minus of a negation. */
+/** Word processors insert typographic dashes; before a clause one is read as the minus of a negation. */
 function isWrongDash(lexer: Lexer, code: number): boolean {
   if (code !== 0x2013 && code !== 0x2014 && code !== 0x2212) return false;
   const next = lexer.text.charCodeAt(lexer.at + 1);
@@ -146,7 +146,7 @@ function endsChunk(code: number): boolean {
   return isSpace(code) || isCurly(code);
 }
 
-/** The place of the colon, or 0. `https://…` and `10:30` are not operators. */
+/** The index of the colon, or 0. `https://…` and `10:30` are not operators. */
 function operatorNameEnd(text: string, start: number, end: number): number {
   const first = text.charCodeAt(start);
   if (first >= 0x30 && first <= 0x39) return 0;
@@ -197,7 +197,7 @@ function lexValue(lexer: Lexer): Value | null {
   return { open: start, start, end, after: end, quoted: false };
 }
 
-/** bracket = "[" , numbers , "]"; it may hold spaces, so the closing bracket ends it. */
+/** bracket = "[" , numbers , "]"; it may contain spaces and ends at the closing bracket. */
 function closingBracket(text: string, start: number): number {
   for (let at = start + 1; at < text.length; at += 1) {
     const code = text.charCodeAt(at);

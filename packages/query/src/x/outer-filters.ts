@@ -2,8 +2,8 @@ import type { Node } from '../ast.ts';
 import { findOperator } from './tables.ts';
 
 /**
- * The filters at the outer ends of an OR, when no other branch has one: `a OR b -is:retweet`. Null where nothing looks
- * as if it was meant for all branches.
+ * The filters at the outer ends of an OR, when no other branch has one: `a OR b -is:retweet`. Null when no filter seems
+ * meant for all branches.
  */
 export interface OuterFilters {
   readonly coreStart: number;
@@ -31,7 +31,7 @@ function hasFilter(branch: Node): boolean {
   return branch.kind === 'and' ? branch.children.some(isFilter) : isFilter(branch);
 }
 
-/** A branch in parentheses of its own is deliberate, and one clause: its span is wider than its children. */
+/** A branch in its own parentheses is deliberate and one clause: its span is wider than its children. */
 function clausesOf(branch: Node): readonly Node[] {
   if (branch.kind !== 'and') return [branch];
   const first = branch.children[0];

@@ -15,7 +15,7 @@ interface Parser {
   tooDeep: boolean;
 }
 
-/** What validation needs of a rule; an editor's tokens are left out. */
+/** Parses for validation, without the tokens for highlighting. */
 export interface Rule extends Omit<Parsed, 'tokens'> {
   readonly lexemes: readonly Lexeme[];
 }
@@ -175,7 +175,7 @@ function closingFixes(text: string, inner: Node, last: Lexeme): Fix[] {
   return [...fixes, replacement('Close quote and group at the end', [last.valueEnd, last.valueEnd], '")')];
 }
 
-/** Too deep to follow: everything up to the matching parenthesis is left out of the tree. */
+/** Nested too deeply: everything up to the matching parenthesis is left out of the tree. */
 function skipGroup(parser: Parser, open: Lexeme): null {
   if (!parser.tooDeep) {
     const message = `Parentheses may be nested ${depthMax} deep. Remove the superfluous ones.`;

@@ -59,7 +59,7 @@ function printValue(field: string, test: Test): string {
   }
 }
 
-/** Values of these are codes and ids: they print as they are. */
+/** Values of these kinds are codes and ids, printed as they are. */
 const verbatimFields: ReadonlySet<string> = new Set([
   'from',
   'to',
@@ -75,7 +75,7 @@ const verbatimFields: ReadonlySet<string> = new Set([
 ]);
 const alwaysQuoted: ReadonlySet<string> = new Set(['entity', 'embedding']);
 
-/** Bare `and` is refused and bare `or` is easily misread, so both stay in quotes. */
+/** X refuses a bare `and`, and a bare `or` is easily misread: both are quoted. */
 function isReserved(word: string): boolean {
   return word === 'and' || word === 'or';
 }

@@ -14,7 +14,7 @@ export interface Value {
 export interface Quotes {
   readonly text: string;
   readonly diagnostics: Diagnostic[];
-  /** Set once a search for a closing apostrophe has reached the end, so that no later one is made. */
+  /** Set once no closing apostrophe was found up to the end, so that the search is not repeated. */
   apostropheUnclosed: boolean;
 }
 
@@ -30,8 +30,8 @@ export function isCurly(code: number): boolean {
 }
 
 /**
- * phrase = '"' , { char - '"' | '\"' } , '"'. Curly, single and backslashed quotes are read as what was meant, with
- * an error that offers the straight quotes.
+ * phrase = '"' , { char - '"' | '\"' } , '"'. Curly, single and backslashed quotes are read as straight
+ * ones, with an error that offers them as a fix.
  */
 export function readQuoted(quotes: Quotes, start: number): Value | null {
   const { text } = quotes;

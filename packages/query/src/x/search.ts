@@ -2,7 +2,7 @@ import type { LeafNode } from '../ast.ts';
 import { leavesOf } from '../explain.ts';
 import { parse } from './parser.ts';
 
-/** Queries of recent search are shorter than rules of the stream. */
+/** Recent search accepts shorter queries than the stream accepts rules. */
 export const searchLengthMax = 512;
 
 /** Operators of the stream that X's recent search does not have. */
@@ -38,7 +38,7 @@ export type Searchability =
       readonly operator: string | null;
     };
 
-/** Whether recent search can be asked with the value of a rule. */
+/** Whether the value of a rule can be used as a query of recent search. */
 export function searchability(value: string): Searchability {
   if (value.length > searchLengthMax) return { searchable: false, why: 'too_long', operator: null };
   const { root } = parse(value);
@@ -48,7 +48,7 @@ export function searchability(value: string): Searchability {
   return { searchable: true, hasWords: leaves.some(({ field }) => field === 'keyword') };
 }
 
-/** Words near each other have no operator of their own; search does not know them either. */
+/** Proximity has no operator name; recent search does not support it either. */
 function isStreamOnly({ field, test }: LeafNode): boolean {
   return streamOnly.has(field) || (test.type === 'phrase' && test.slop > 0);
 }

@@ -16,7 +16,7 @@ export function findOperator(name: string): Operator | undefined {
   return operatorByName.get(name);
 }
 
-/** Words and tags stand for themselves; their names are never written in a rule. */
+/** Words and tags are written without an operator name. */
 export function isImplied({ name }: Operator): boolean {
   return name === 'keyword' || name === 'hashtag' || name === 'cashtag' || name === 'mention';
 }
@@ -26,7 +26,7 @@ export const lengthMax = { standard: 1024, enterprise: 2048, embedding: 2048 } a
   number
 >;
 
-/** Beyond this the text is not even parsed. */
+/** Longer texts are not parsed. */
 export const parseLengthMax = 4096;
 export const depthMax = 32;
 export const slopMax = 6;

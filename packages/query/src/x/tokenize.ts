@@ -12,8 +12,8 @@ export interface TextToken {
 const escapes = ['&amp;', '&lt;', '&gt;'] as const;
 
 /**
- * Splits at punctuation, symbols, separators and controls; every emoji is a token of its own; case and normal form do
- * not count, accents do (x.md §11).
+ * Splits at punctuation, symbols, separators and controls; every emoji is a token of its own; case and normal form are
+ * ignored, accents are not (x.md §11).
  */
 export function tokenize(text: string): TextToken[] {
   const tokens: TextToken[] = [];
@@ -61,7 +61,7 @@ function escapeLength(text: string, at: number): number {
   return escapes.find((escape) => text.startsWith(escape, at))?.length ?? 1;
 }
 
-/** A pictograph with its modifiers and all that joiners tie to it; two regional letters make a flag. */
+/** A pictograph with its modifiers and everything joined to it; two regional letters make a flag. */
 function emojiEnd(text: string, start: number): number {
   const first = text.codePointAt(start) ?? 0;
   let at = start + (first > 0xffff ? 2 : 1);

@@ -1,8 +1,8 @@
 import type { Diagnostic } from '../diagnostics.ts';
 
 /**
- * X's own words for a refused rule, as far as they have been seen (x.md §10.4), for a stand-in of X. Positions count
- * from 1. Texts that nobody has reported are ours.
+ * The messages with which X refuses a rule, as far as they are known (x.md §10.4), for an emulator of X. Positions
+ * count from 1. Where no message has been reported, the text is our own.
  */
 export function upstreamDetails(text: string, diagnostics: readonly Diagnostic[]): string[] {
   const details = diagnostics

@@ -1,5 +1,5 @@
 import type { LeafNode, Node, NotNode } from '../ast.ts';
-import type { Diagnostic } from '../diagnostics.ts';
+import { type Diagnostic, inTextOrder } from '../diagnostics.ts';
 import type { Parsed, Tier } from '../language.ts';
 import type { ValueKind } from './operator.ts';
 import { findOperator } from './tables.ts';
@@ -25,7 +25,7 @@ import { positiveClause } from './validate/positive-clause.ts';
 import { postId } from './validate/post-id.ts';
 import { proximity } from './validate/proximity.ts';
 import { quotedValue } from './validate/quoted-value.ts';
-import type { LeafRule, Place, TextRule, TreeRule } from './validate/rule.ts';
+import type { LeafRule, TextRule, TreeRule, View } from './validate/rule.ts';
 import { samplePlacement } from './validate/sample-placement.ts';
 import { tagName } from './validate/tag-name.ts';
 import { tierAvailable } from './validate/tier.ts';
@@ -53,56 +53,41 @@ const valueRules: Readonly<Record<ValueKind, readonly LeafRule[]>> = {
   none: [],
 };
 
-/** A rule that is wrong in more places than this is not helped by one more message. */
-const diagnosticsMax = 100;
-
-/** All findings in text order: those of the parser and those of every validation rule. */
+/** The diagnostics of the parser and of every validation rule, in text order. */
 export function diagnose(parsed: Omit<Parsed, 'tokens'>, tier: Tier): readonly Diagnostic[] {
   const { root, text } = parsed;
-  if (root === null) return inOrder(parsed.diagnostics);
+  if (root === null) return inTextOrder(parsed.diagnostics);
   const found: Diagnostic[] = [...parsed.diagnostics];
-  const place: Place = { text, tier, report: (diagnostic) => found.push(diagnostic) };
-  for (const rule of textRules) rule(place);
+  const view: View = { text, tier, report: (diagnostic) => found.push(diagnostic) };
+  for (const rule of textRules) rule(view);
   const wanted = new Set<TreeRule>();
-  checkNode(root, { place, wanted }, null, null);
-  positiveClause(root, place);
-  for (const rule of wanted) rule(root, place);
-  return inOrder(found);
-}
-
-/** In text order. Where there are too many, errors stay: whether the rule is valid is read off this list. */
-function inOrder(found: readonly Diagnostic[]): readonly Diagnostic[] {
-  if (found.length < 2) return found;
-  const kept =
-    found.length <= diagnosticsMax
-      ? found
-      : found
-          .toSorted((a, b) => Number(b.severity === 'error') - Number(a.severity === 'error'))
-          .slice(0, diagnosticsMax);
-  return kept.toSorted((a, b) => a.span[0] - b.span[0]);
+  checkNode(root, { view, wanted }, null, null);
+  positiveClause(root, view);
+  for (const rule of wanted) rule(root, view);
+  return inTextOrder(found);
 }
 
 interface Walk {
-  readonly place: Place;
-  /** Rules about the whole tree that only matter when an operator of theirs occurs. */
+  readonly view: View;
+  /** Rules about the whole tree that apply only when their operator occurs. */
   readonly wanted: Set<TreeRule>;
 }
 
-/** One walk over the tree. An `and` inside an `and` is laid flat by the rules of the outer one. */
+/** Walks the tree once. The rules of an `and` flatten those nested in it. */
 function checkNode(node: Node, walk: Walk, parent: Node | null, negation: NotNode | null): void {
   switch (node.kind) {
     case 'leaf':
       return checkLeaf(node, walk, negation);
     case 'not':
-      negatedGroup(node, walk.place);
+      negatedGroup(node, walk.view);
       return checkNode(node.child, walk, node, node);
     case 'or':
-      orPrecedence(node, walk.place);
+      orPrecedence(node, walk.view);
       break;
     case 'and':
       if (parent?.kind === 'and') break;
-      languageConflict(node, walk.place);
-      contradiction(node, walk.place);
+      languageConflict(node, walk.view);
+      contradiction(node, walk.view);
       break;
     case 'never':
       return;
@@ -110,13 +95,13 @@ function checkNode(node: Node, walk: Walk, parent: Node | null, negation: NotNod
   for (const child of node.children) checkNode(child, walk, node, negation);
 }
 
-function checkLeaf(leaf: LeafNode, { place, wanted }: Walk, negation: NotNode | null): void {
+function checkLeaf(leaf: LeafNode, { view, wanted }: Walk, negation: NotNode | null): void {
   const operator = findOperator(leaf.field);
-  if (operator === undefined) return unknownOperator(leaf, place, negation);
-  if (operator.negation !== undefined) negationAllowed(leaf, place, negation);
-  if (operator.tier !== undefined) tierAvailable(leaf, place, negation);
+  if (operator === undefined) return unknownOperator(leaf, view, negation);
+  if (operator.negation !== undefined) negationAllowed(leaf, view, negation);
+  if (operator.tier !== undefined) tierAvailable(leaf, view, negation);
   if (operator.value === 'sample') wanted.add(samplePlacement);
   if (operator.value === 'fraction') wanted.add(embeddingThreshold);
-  emptyPhrase(leaf, place, negation);
-  for (const rule of valueRules[operator.value]) rule(leaf, place, negation);
+  emptyPhrase(leaf, view, negation);
+  for (const rule of valueRules[operator.value]) rule(leaf, view, negation);
 }

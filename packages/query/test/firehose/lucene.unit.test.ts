@@ -81,7 +81,7 @@ describe('the verdicts of Lucene', () => {
     const seed = Date.now() % 1_000_000;
     const random = createRandom(seed);
     const texts = Array.from({ length: 10_000 }, () => scriptText(random)).filter(
-      (text) => !HEBREW_QUOTE.test(text),
+      (text) => !hebrewQuote.test(text),
     );
     const answers = askLucene(texts.map((text) => ({ text })));
     const differing = texts.filter((text, index) => {
@@ -106,7 +106,7 @@ const characters = Array.from(
 );
 
 /** Which marks a Hebrew word keeps depends, in that version, on the alphabet of the letter before. */
-const HEBREW_QUOTE = /[\u05d0-\u05ea]\p{M}*["'’]/u;
+const hebrewQuote = /[\u05d0-\u05ea]\p{M}*["'’]/u;
 
 function shortText(random: Random): string {
   return Array.from({ length: 1 + random.below(6) }, () => random.pick(Array.from('abc01-&~'))).join('');

@@ -5,8 +5,8 @@ import type { Clause, Group } from '../surface.ts';
 import { isAsSeen, source, type View } from './rule.ts';
 
 /**
- * Lucene has no precedence: beside a required clause, one that is only optional never decides. `a OR b AND c`
- * is `b AND c`. One report per level, at the first dead clause.
+ * Lucene has no precedence: beside a required clause, an optional one never decides. `a OR b AND c` is `b AND c`.
+ * Reports the first such clause of each level.
  */
 export function deadClause(group: Group, view: View): void {
   const dead = group.clauses.filter((clause) => clause.dead && clause.node !== null);
@@ -29,7 +29,7 @@ function fixesFor(group: Group): Fix[] {
   return signed || groupings.length === 0 ? [withoutDead(group)] : groupings;
 }
 
-/** Keeps what decides; the first clause that stays loses the operator before it. */
+/** Keeps the clauses that decide, without the operator before the first. */
 function withoutDead({ clauses }: Group): Fix {
   const firstKept = clauses.findIndex(({ dead }) => !dead);
   const edits = clauses.flatMap((clause, index): Edit[] => {
@@ -53,7 +53,7 @@ function grouping(title: string, clauses: readonly Clause[], cutAt: 'and' | 'or'
     if (last === undefined || kind === cutAt) pieces.push([clause]);
     else last.push(clause);
   }
-  // A piece of exclusions only would match nothing.
+  // A piece that has only exclusions would match nothing.
   if (pieces.some((piece) => piece.length > 1 && piece.every(isNegative))) return null;
   if (cutAt === 'or' && pieces.some((piece) => piece.every(isNegative))) return null;
   const parentheses = pieces.flatMap((piece): Edit[] => {

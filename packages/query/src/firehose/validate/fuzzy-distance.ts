@@ -1,7 +1,7 @@
 import { error, replace } from '../problem.ts';
 import type { PlacedAtom, View } from './rule.ts';
 
-/** `~` after a word counts whole edits; fractions of one and more are refused by Lucene. */
+/** `~` after a word counts edits; Lucene refuses fractions above one. */
 export function fuzzyDistance({ atom }: PlacedAtom, view: View): void {
   const distance = atom.slop?.value ?? null;
   if (atom.kind !== 'term' || atom.slop === null || distance === null) return;

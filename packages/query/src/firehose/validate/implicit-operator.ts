@@ -6,8 +6,8 @@ import type { Atom, Clause, Group } from '../surface.ts';
 import { isAsSeen, isOperatorWord, source, type View } from './rule.ts';
 
 /**
- * Two clauses side by side are most likely an OR, which surprises nearly everybody, and the platform does not
- * document it. One report per level, at the first such place.
+ * Two clauses side by side are probably an OR, which most people do not expect and the platform does not document.
+ * Reports the first such pair of each level.
  */
 export function implicitOperator(group: Group, view: View): void {
   if (group.clauses.length < 2) return;
@@ -36,14 +36,14 @@ function isGap(previous: Clause | undefined, clause: Clause): boolean {
   return !isGlued && previous.modifier?.kind !== 'require' && !isNoise(previous) && !isNoise(clause);
 }
 
-/** Lone signs, lower-case operators and `recent:` have reports of their own. */
+/** Other rules report lone signs, lower-case operators and `recent:`. */
 function isNoise({ body, field }: Clause): boolean {
   if (body.type === 'group') return false;
   if (field !== null) return field.name === 'recent';
   return body.kind === 'lone_sign' || isOperatorWord(body);
 }
 
-/** Plain words side by side, the first one perhaps with a field: what a person means as a phrase. */
+/** Plain words side by side, the first one possibly with a field, are probably meant as a phrase. */
 function wordRun(group: Group, from: number): Clause[] {
   const run: Clause[] = [];
   for (let index = from; index < group.clauses.length; index += 1) {

@@ -6,10 +6,10 @@ interface FoldedLabels {
   readonly byTail: ReadonlyMap<string, string>;
 }
 
-/** The label lists never change, so each is folded once. */
+/** Caches the folded label lists. */
 const folded = new WeakMap<ReadonlySet<string>, FoldedLabels>();
 
-/** The label a person most likely meant: other case, spaces for underscores, the last part alone, a slip. */
+/** The nearest label: other case, spaces for underscores, only the last part, or a typing error. */
 export function nearestLabel(view: View, typed: string, labels: ReadonlySet<string>): string | null {
   if (view.suggestionsLeft <= 0) return null;
   view.suggestionsLeft -= 1;

@@ -1,7 +1,7 @@
 import { replace, warning } from '../problem.ts';
 import type { PlacedAtom, View } from './rule.ts';
 
-/** `a - b` does not exclude b: with a space behind it the sign is a word, and that word is ignored. */
+/** `a - b` does not exclude b: a sign before a space is a word, and that word is ignored. */
 export function loneSign({ atom, group, index }: PlacedAtom, view: View): void {
   if (atom.kind !== 'lone_sign') return;
   const next = group.clauses[index + 1];

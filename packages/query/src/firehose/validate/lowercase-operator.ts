@@ -2,7 +2,7 @@ import type { Fix } from '../../diagnostics.ts';
 import { replace, warning } from '../problem.ts';
 import { isOperatorWord, type PlacedAtom, type View } from './rule.ts';
 
-/** Operators are upper case; in lower case they are stop words and vanish. */
+/** Operators are upper case; in lower case they are stop words and ignored. */
 export function lowercaseOperator({ atom, clause, group, index }: PlacedAtom, view: View): void {
   if (clause.field !== null || clause.modifier !== null || atom.slop !== null || !isOperatorWord(atom))
     return;

@@ -1,7 +1,7 @@
 import { error, warning } from '../problem.ts';
 import { type PlacedAtom, removal, type View } from './rule.ts';
 
-/** Every delivered page is billed, so a rule that takes everything is refused. */
+/** Every delivered page is billed, so a rule that matches everything is refused. */
 export function matchAll(placed: PlacedAtom, view: View): void {
   const { atom, field, clause } = placed;
   if (atom.kind !== 'wildcard' || atom.value !== '*') return;

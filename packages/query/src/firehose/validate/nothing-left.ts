@@ -2,7 +2,7 @@ import { error } from '../problem.ts';
 import { isEmptyPhrase } from './empty-phrase.ts';
 import type { View } from './rule.ts';
 
-/** A rule of stop words only. */
+/** A rule that has only stop words matches nothing. */
 export function nothingLeft(view: View): void {
   if (view.root !== null || view.clauses.length === 0) return;
   if (view.atoms.some(({ atom }) => isEmptyPhrase(atom))) return;

@@ -3,7 +3,7 @@ import { error } from '../problem.ts';
 import type { Clause, Group } from '../surface.ts';
 import { type PlacedClause, source, type View } from './rule.ts';
 
-/** A level of exclusions only matches nothing, also inside parentheses. */
+/** A level that has only exclusions matches nothing, also inside parentheses. */
 export function onlyNegations(group: Group, view: View): void {
   if (group.clauses.some(({ node, occur }) => node !== null && occur !== 'prohibited')) return;
   const meaning = group.clauses.filter(({ node }) => node !== null);

@@ -2,7 +2,7 @@ import { replace, warning } from '../problem.ts';
 import type { Group } from '../surface.ts';
 import type { View } from './rule.ts';
 
-/** `a OR NOT b` is `a AND NOT b`: an exclusion holds for the whole level, whatever stands before it. */
+/** `a OR NOT b` is `a AND NOT b`: an exclusion applies to the whole level, whatever the operator before it. */
 export function orNot(group: Group, view: View): void {
   for (const { conjunction, modifier } of group.clauses) {
     if (conjunction?.kind !== 'or' || modifier?.kind !== 'prohibit') continue;

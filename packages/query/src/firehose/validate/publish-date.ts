@@ -1,15 +1,15 @@
 import { replace, warning } from '../problem.ts';
 import { isPlainValue, type PlacedAtom, type View } from './rule.ts';
 
-const DATE = /^[0-9]{4}-[0-9]{2}-[0-9]{2}$/;
-const DAY_MS = 86_400_000;
+const datePattern = /^[0-9]{4}-[0-9]{2}-[0-9]{2}$/;
+const dayMs = 86_400_000;
 
 /** Times are compared as text, and `2026-05-31T08:00:00` sorts after `2026-05-31`. */
 export function publishDate(placed: PlacedAtom, view: View): void {
   const { atom, field } = placed;
   if (field !== 'publish_time') return;
   const high = atom.range?.high ?? null;
-  if (atom.range?.includeHigh === true && high !== null && DATE.test(high)) {
+  if (atom.range?.includeHigh === true && high !== null && datePattern.test(high)) {
     const next = nextDay(high);
     const end = view.text.slice(atom.range.highSpan[1], atom.span[1]).replace(/\]$/, '}');
     const fixes =
@@ -18,7 +18,7 @@ export function publishDate(placed: PlacedAtom, view: View): void {
         : [replace(`Up to the end of ${high}`, [atom.range.highSpan[0], atom.span[1]], next + end)];
     const message = `This leaves out ${high} itself: times are compared as text. Use the next day as an excluded bound.`;
     view.report(warning('date_upper_bound', message, atom.range.highSpan, fixes));
-  } else if (isPlainValue(placed) && DATE.test(atom.value)) {
+  } else if (isPlainValue(placed) && datePattern.test(atom.value)) {
     const next = nextDay(atom.value);
     const fixes =
       next === null ? [] : [replace('Match the whole day', atom.span, `[${atom.value} TO ${next}}`)];
@@ -29,5 +29,5 @@ export function publishDate(placed: PlacedAtom, view: View): void {
 
 function nextDay(date: string): string | null {
   const ms = Date.parse(`${date}T00:00:00Z`);
-  return Number.isNaN(ms) ? null : new Date(ms + DAY_MS).toISOString().slice(0, 10);
+  return Number.isNaN(ms) ? null : new Date(ms + dayMs).toISOString().slice(0, 10);
 }

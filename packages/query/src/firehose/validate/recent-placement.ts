@@ -14,7 +14,7 @@ export function recentPlacement(view: View): void {
   uses.forEach((placed, index) => {
     const problem = index > 0 ? repeated(placed) : misplaced(placed, top, view);
     if (problem === null) return;
-    // With several of them the first thing to do is to remove the others.
+    // With several of them the first gets no fix: the others must be removed before.
     const noFix = view.hasSyntaxErrors || (index === 0 && uses.length > 1);
     view.report(error('misplaced_recent', problem.message, placed.clause.span, noFix ? [] : problem.fixes));
   });
@@ -25,7 +25,7 @@ interface Problem {
   readonly fixes: Fix[];
 }
 
-/** A rule that is wrapped in parentheses as a whole still has one top level. */
+/** The top level of a rule that is in parentheses as a whole is inside them. */
 function innermostTop(group: Group): Group {
   const [only] = group.clauses;
   const wrapped = only?.body.type === 'group' && group.clauses.length === 1 && only.modifier === null;

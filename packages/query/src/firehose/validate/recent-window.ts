@@ -5,7 +5,7 @@ import { parseWindow } from '../evaluate-recent.ts';
 import { error, hint, replace } from '../problem.ts';
 import type { PlacedAtom, View } from './rule.ts';
 
-const QUALITY_HOURS = 7 * 24;
+const qualityHours = 7 * 24;
 
 const unitNames: Readonly<Record<string, string>> = { hour: 'h', hr: 'h', day: 'd', month: 'mo', mon: 'mo' };
 
@@ -23,7 +23,7 @@ export function recentWindow({ atom, field }: PlacedAtom, view: View): void {
         windowFixes(atom.value, [atom.span[0], atom.slop?.span[1] ?? atom.span[1]]),
       ),
     );
-  } else if (window.hours > QUALITY_HOURS) {
+  } else if (window.hours > qualityHours) {
     const message =
       'The quality filter of a rule, on by default, already keeps only pages of the last 7 days; a wider window has no effect then.';
     view.report(hint('recent_over_quality', message, atom.span));

@@ -2,11 +2,11 @@ import type { Node, Span } from '../../ast.ts';
 import type { Diagnostic, Fix } from '../../diagnostics.ts';
 import type { Atom, Clause, Group } from '../surface.ts';
 
-/** What a validation rule may look at. It reports and never throws. */
+/** What a validation rule can read. Rules report and never throw. */
 export interface View {
   readonly text: string;
   readonly root: Node | null;
-  /** The clauses may not be what the author sees. */
+  /** The clauses may differ from what the author intended. */
   readonly hasSyntaxErrors: boolean;
   readonly top: Group;
   readonly groups: readonly Group[];
@@ -36,7 +36,7 @@ export function source(view: View, span: Span): string {
   return view.text.slice(span[0], span[1]);
 }
 
-/** Cuts a clause out together with the operator that joins it; nothing when it is alone on its level. */
+/** Removes a clause with the operator that joins it; no fix when it is alone on its level. */
 export function removal(placed: PlacedClause, title = 'Remove it'): Fix[] {
   const { clause, group, index } = placed;
   const previous = group.clauses[index - 1];
@@ -52,7 +52,7 @@ export function isPlainValue({ atom }: PlacedAtom): boolean {
 }
 
 /**
- * Whether the clauses of this level are what the author sees. After a syntax error, with typographic quotes, or
+ * Whether the clauses of this level are what the author intended. After a syntax error, with typographic quotes, or
  * with a slash that was read as a regular expression they are not, and advice on their operators would mislead.
  */
 export function isAsSeen(group: Group, view: View): boolean {

@@ -5,8 +5,8 @@ import { error, replace } from '../problem.ts';
 import { fieldAliases, fields } from '../tables.ts';
 import type { PlacedClause, View } from './rule.ts';
 
-/** A rule of nothing but colons has been told often enough by then. */
-const REPORTS_MAX = 100;
+/** Bounds the work on a rule that has nothing but colons. */
+const reportsMax = 100;
 
 /** Lucene accepts any field name, and a rule on one that does not exist never matches. */
 export function unknownField(view: View): void {
@@ -15,7 +15,7 @@ export function unknownField(view: View): void {
     const { field } = placed.clause;
     if (field === null || fields.has(field.name) || isMatchAll(placed)) continue;
     reports += 1;
-    if (reports > REPORTS_MAX) return;
+    if (reports > reportsMax) return;
     const lower = field.name.toLowerCase();
     const meant = fieldAliases.get(lower) ?? closest(lower.slice(0, 40), fields.keys());
     const message = `There is no field ${quoted(field.name)}, so this never matches.`;

@@ -4,11 +4,11 @@ import { fields } from '../tables.ts';
 import { wordsOf } from '../tokenize.ts';
 import type { PlacedAtom, View } from './rule.ts';
 
-/** `10-K` is read as two words of which either is enough; the same for characters of Chinese or Japanese. */
+/** `10-K` is read as an OR of two words; likewise the characters of Chinese or Japanese. */
 export function unquotedTokens({ atom, field }: PlacedAtom, view: View): void {
   if (atom.kind !== 'term' || atom.slop !== null || fields.get(field)?.type !== 'text') return;
   const words = wordsOf(atom.value);
-  // Typographic quotes and filters have reports of their own.
+  // Other rules report typographic quotes and filters.
   if (words.length < 2 || /[“”„«»]|^\$[A-Za-z]/.test(atom.value)) return;
   const message = `Without quotes this matches any one of its parts: ${words.slice(0, 4).join(' or ')}. Quote it to search for the whole.`;
   view.report(

@@ -3,7 +3,7 @@ import { entities, field, list, source, textOf } from '../document.ts';
 import { contentMiss, hit, type LeafEvaluator, miss, termOf, unknown } from './verdict.ts';
 import { search } from './words.ts';
 
-/** X unwinds links when it matches; the item may not carry where they lead, so all of this is approximate. */
+/** X follows links when it matches; the item may lack their targets, so all verdicts here are approximate. */
 export const url: LeafEvaluator = (leaf, document) =>
   search(leaf, document.links()) ?? contentMiss(leaf, document, 'approximate', 'not in a link of the post');
 
@@ -23,7 +23,7 @@ export const urlContains: LeafEvaluator = (leaf, document) => {
 export const urlTitle = pageEvaluator('title');
 export const urlDescription = pageEvaluator('description');
 
-/** Pages are read by X after the post; a link without a title decides nothing. */
+/** X fetches the linked page after the post, so a link without a title decides nothing. */
 function pageEvaluator(name: string): LeafEvaluator {
   return (leaf, document) => {
     const links = document.content.flatMap((post) => entities(post, 'urls'));
@@ -44,7 +44,7 @@ function pageEvaluator(name: string): LeafEvaluator {
   };
 }
 
-/** X adds annotations late: one that is there counts, one that is missing says little. */
+/** X adds annotations late, so only a present one is conclusive. */
 export const context: LeafEvaluator = (leaf, document) => {
   const [domain = '', entity = ''] = termOf(leaf).split('.');
   let delivered = false;

@@ -84,7 +84,7 @@ export const bio = profileEvaluator('description');
 export const bioName = profileEvaluator('name');
 export const bioLocation = profileEvaluator('location');
 
-/** X leaves out empty fields: a delivered author without a description has none, or it was not asked for. */
+/** X omits empty fields, so a missing description may be empty or not requested. */
 function profileEvaluator(name: string): LeafEvaluator {
   return (leaf, document) => {
     const author = document.userById(document.own.data['author_id']);
@@ -103,7 +103,7 @@ export const tweetsCount = countEvaluator('tweet_count', 'post_count');
 export const followingCount = countEvaluator('following_count', 'following_count');
 export const listedCount = countEvaluator('listed_count', 'listed_count');
 
-/** Counts move between match and delivery: near a bound the verdict is approximate. */
+/** Counts change between match and delivery, so near a bound the verdict is approximate. */
 function countEvaluator(name: string, newName: string): LeafEvaluator {
   return (leaf, document) => {
     if (leaf.test.type !== 'number') return unknown('the value is not a number');

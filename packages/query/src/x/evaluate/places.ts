@@ -44,7 +44,7 @@ export const placeCountry: LeafEvaluator = (leaf, document) => {
     : miss(leaf, 'exact', `the country is ${code}`, where);
 };
 
-/** The post's point decides exactly; of a tagged place only the box around its outline is known. */
+/** The post's coordinates decide exactly; of a tagged place only the bounding box is known. */
 export const area: LeafEvaluator = (leaf, document) => {
   const { test } = leaf;
   if (test.type !== 'circle' && test.type !== 'box') return unknown('the area could not be read');

@@ -44,7 +44,7 @@ function hasEvaluator(kind: string): LeafEvaluator {
   };
 }
 
-/** X leaves out empty fields, so missing entities and none look alike; only a text without the sign decides. */
+/** X omits empty fields, so missing entities decide only when the text does not contain the sigil. */
 function certainty(document: XDocument, kind: string): 'exact' | 'approximate' {
   const sure = document.content.every(
     (post) => hasEntities(post) || !ownText(post).includes(sigils[kind] ?? ''),

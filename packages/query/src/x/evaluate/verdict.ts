@@ -25,24 +25,24 @@ function evidenceOf(leaf: LeafNode, { path, value, range }: Where): Evidence {
 }
 
 export function hit(leaf: LeafNode, confidence: Confidence, ...where: readonly Where[]): LeafVerdict {
-  return { state: 'match', confidence, evidence: where.map((place) => evidenceOf(leaf, place)) };
+  return { state: 'match', confidence, evidence: where.map((found) => evidenceOf(leaf, found)) };
 }
 
-/** `where` is the value that speaks against the leaf, where the item has one. */
+/** `where` are the values that contradict the leaf, if the item has any. */
 export function miss(
   leaf: LeafNode,
   confidence: Confidence,
   why: string,
   ...where: readonly Where[]
 ): LeafVerdict {
-  return { state: 'no_match', confidence, evidence: where.map((place) => evidenceOf(leaf, place)), why };
+  return { state: 'no_match', confidence, evidence: where.map((found) => evidenceOf(leaf, found)), why };
 }
 
 export function unknown(why: string): LeafVerdict {
   return { state: 'unknown', confidence: 'approximate', evidence: [], why };
 }
 
-/** A miss in the content of a post decides only when the retweeted and quoted posts were delivered too. */
+/** A miss in the content is conclusive only when the retweeted and quoted posts were delivered too. */
 export function contentMiss(
   leaf: LeafNode,
   document: XDocument,

@@ -5,12 +5,12 @@ import type { Source } from '../document.ts';
 import { type TextToken, tokenize } from '../tokenize.ts';
 import { contentMiss, hit, type LeafEvaluator, termOf } from './verdict.ts';
 
-/** Words, phrases and proximity in the text and links of the content. Always approximate: the tokeniser is ours. */
+/** Words, phrases and proximity in the text and links of the content. Always approximate, because X's tokenizer is not known exactly. */
 export const keyword: LeafEvaluator = (leaf, document) =>
   search(leaf, document.texts()) ??
   contentMiss(leaf, document, 'approximate', 'the words are not in the post');
 
-/** The first place where the leaf's words stand, or null. */
+/** The first occurrence of the leaf's words, or null. */
 export function search(leaf: LeafNode, sources: readonly Source[]): LeafVerdict | null {
   const words = wordsOf(leaf);
   if (words.length === 0) return null;
@@ -25,7 +25,7 @@ export function search(leaf: LeafNode, sources: readonly Source[]): LeafVerdict 
 
 const wordsByLeaf = new WeakMap<LeafNode, readonly TextToken[]>();
 
-/** A leaf is searched in many posts, so its tokens are kept with it. */
+/** Caches the tokens of a leaf, which is searched in many posts. */
 function wordsOf(leaf: LeafNode): readonly TextToken[] {
   const known = wordsByLeaf.get(leaf);
   if (known !== undefined) return known;
@@ -57,18 +57,18 @@ function phraseAt(tokens: readonly TextToken[], words: readonly TextToken[], at:
   return [start, end];
 }
 
-/** Runs of scripts without spaces are searched inside; everything else must be the whole token. */
+/** Searches inside runs of scripts without spaces; any other token must match as a whole. */
 function tokenRange(token: TextToken, word: TextToken): Span | null {
   if (token.value === word.value) return [token.start, token.end];
   if (!token.dense) return null;
   const found = findInside(token.value, word);
   if (found < 0) return null;
-  // Folding may change lengths; then the whole run is the place.
+  // Folding may change the length; the evidence is then the whole run.
   if (token.value.length !== token.end - token.start) return [token.start, token.end];
   return [token.start + found, token.start + found + word.value.length];
 }
 
-/** `ice` is in `ice氷河` but not in `iceberg氷河`: a word with spaces in its script ends where the other script starts. */
+/** `ice` is in `ice氷河` but not in `iceberg氷河`: a word of a script with spaces ends where the other script starts. */
 function findInside(run: string, { value, dense }: TextToken): number {
   for (let at = run.indexOf(value); at >= 0; at = run.indexOf(value, at + 1)) {
     const [before, after] = [run.slice(0, at), run.slice(at + value.length)];

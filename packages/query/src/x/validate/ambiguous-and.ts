@@ -3,12 +3,12 @@ import { clauseWithSpace } from '../cut.ts';
 import { type LeafRule, source } from './rule.ts';
 
 /** X refuses the bare word `and` in any letter case: a space already joins two clauses (x.md §10.1). */
-export const ambiguousAnd: LeafRule = (leaf, place, negation) => {
+export const ambiguousAnd: LeafRule = (leaf, view, negation) => {
   if (leaf.test.type !== 'term' || leaf.test.value !== 'and') return;
-  const word = source(place, leaf).replaceAll(/[()\s]/g, '');
+  const word = source(view, leaf).replaceAll(/[()\s]/g, '');
   const quote = replacement('Quote it to find the word', leaf.valueSpan, `"${word}"`);
-  const remove = replacement(`Remove ${word}`, clauseWithSpace(place.text, leaf.span), '');
-  place.report({
+  const remove = replacement(`Remove ${word}`, clauseWithSpace(view.text, leaf.span), '');
+  view.report({
     severity: 'error',
     code: 'ambiguous_and',
     message: `X has no ${word}: a space between two clauses already means that both must match.`,

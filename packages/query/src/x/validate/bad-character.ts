@@ -2,15 +2,15 @@ import { replacement } from '../../diagnostics.ts';
 import type { TextRule } from './rule.ts';
 
 const unsendable =
-  // oxlint-disable-next-line no-control-regex -- they are what is looked for
+  // oxlint-disable-next-line no-control-regex -- the rule looks for them
   /[\u0000-\u0008\u000E-\u001F\u007F-\u009F\u200B\u2060\u202A-\u202E\u2066-\u2069\p{Cs}\uFFFE\uFFFF]+/gu;
 
 /** Control characters, halves of surrogate pairs, and invisible ones that come with copied text. */
-export const badCharacter: TextRule = (place) => {
-  if (isPrintableAscii(place.text)) return;
-  for (const { 0: found, index } of place.text.matchAll(unsendable)) {
+export const badCharacter: TextRule = (view) => {
+  if (isPrintableAscii(view.text)) return;
+  for (const { 0: found, index } of view.text.matchAll(unsendable)) {
     const span = [index, index + found.length] as const;
-    place.report({
+    view.report({
       severity: 'error',
       code: 'bad_character',
       message: `An invisible character (U+${(found.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}) stands here. Remove it.`,
@@ -20,7 +20,7 @@ export const badCharacter: TextRule = (place) => {
   }
 };
 
-/** Almost every rule is, and the loop is cheaper than the expression. */
+/** True for almost every rule; the loop is cheaper than the regular expression. */
 function isPrintableAscii(text: string): boolean {
   for (let index = 0; index < text.length; index += 1) {
     const code = text.charCodeAt(index);

@@ -2,10 +2,10 @@ import { replacement } from '../../diagnostics.ts';
 import type { LeafRule } from './rule.ts';
 
 /** domain.entity, with `*` for one of the two. */
-export const contextValue: LeafRule = (leaf, place) => {
+export const contextValue: LeafRule = (leaf, view) => {
   if (leaf.test.type !== 'opaque' || leaf.test.value === '') return;
   const domain = /^\d{1,20}$/.exec(leaf.test.value)?.[0];
-  place.report({
+  view.report({
     severity: 'error',
     code: 'bad_context',
     message: 'context: takes the numbers domain.entity, for example 47.10045225402, 47.* or *.10045225402.',

@@ -5,7 +5,7 @@ import { printNode } from '../print.ts';
 import { conjuncts, type NodeRule } from './rule.ts';
 
 /** The same clause required and excluded. */
-export const contradiction: NodeRule<'and'> = (node, place) => {
+export const contradiction: NodeRule<'and'> = (node, view) => {
   if (node.children.every(({ kind }) => kind === 'leaf' || kind === 'or')) return;
   const clauses = conjuncts(node);
   const excluded = clauses.filter(isExcludedLeaf);
@@ -16,12 +16,12 @@ export const contradiction: NodeRule<'and'> = (node, place) => {
   const texts = new Set(required.map(printNode));
   for (const { child, span } of excluded) {
     if (!texts.has(printNode(child))) continue;
-    place.report({
+    view.report({
       severity: 'warning',
       code: 'never_matches',
       message: 'The rule requires and excludes the same clause, so this part can never match.',
       span,
-      fixes: [replacement('Remove the exclusion', clauseWithSpace(place.text, span), '')],
+      fixes: [replacement('Remove the exclusion', clauseWithSpace(view.text, span), '')],
     });
   }
 };

@@ -15,12 +15,12 @@ const instead: ReadonlyMap<string, string> = new Map([
 ]);
 
 /** ISO 3166-1 alpha-2. */
-export const countryCode: LeafRule = (leaf, place) => {
+export const countryCode: LeafRule = (leaf, view) => {
   if (leaf.test.type !== 'term' || leaf.test.value === '') return;
   const { value } = leaf.test;
   const code = instead.get(value);
   if (code === undefined && /^[a-z]{2}$/.test(value)) return;
-  place.report({
+  view.report({
     severity: value === 'uk' ? 'warning' : 'error',
     code: 'bad_country',
     message: `place_country: takes a two-letter ISO code, for example us or de${code === undefined ? '' : `; here ${code}`}.`,

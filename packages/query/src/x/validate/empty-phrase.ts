@@ -4,15 +4,15 @@ import { clauseWithSpace } from '../cut.ts';
 import type { LeafRule } from './rule.ts';
 
 /** Quotes with nothing but space between them. A value that is missing altogether is found by the lexer. */
-export const emptyPhrase: LeafRule = (leaf, place) => {
+export const emptyPhrase: LeafRule = (leaf, view) => {
   const [start, end] = leaf.valueSpan;
-  for (let at = start; at < end; at += 1) if (!isSpace(place.text.charCodeAt(at))) return;
-  if (!/["'“”„‟«»]/.test(place.text.charAt(start - 1))) return;
-  place.report({
+  for (let at = start; at < end; at += 1) if (!isSpace(view.text.charCodeAt(at))) return;
+  if (!/["'“”„‟«»]/.test(view.text.charAt(start - 1))) return;
+  view.report({
     severity: 'error',
     code: 'empty_phrase',
     message: 'These quotes hold nothing. Write the words between them.',
     span: leaf.span,
-    fixes: [replacement('Remove it', clauseWithSpace(place.text, leaf.span), '')],
+    fixes: [replacement('Remove it', clauseWithSpace(view.text, leaf.span), '')],
   });
 };

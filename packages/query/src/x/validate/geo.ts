@@ -1,16 +1,16 @@
 import type { LeafNode, Test } from '../../ast.ts';
 import { type Fix, replacement } from '../../diagnostics.ts';
-import type { LeafRule, Place } from './rule.ts';
+import type { LeafRule, View } from './rule.ts';
 
 const sideKmMax = 25 * 1.609344;
 const kmPerDegree = 111.32;
 
 /** Brackets of `point_radius:` and `bounding_box:`: numbers with spaces, in range, below 25 miles. */
-export const geo: LeafRule = (leaf, place) => {
+export const geo: LeafRule = (leaf, view) => {
   if (leaf.valueSpan[0] === leaf.valueSpan[1]) return;
-  const problem = problemOf(leaf, place);
+  const problem = problemOf(leaf, view);
   if (problem === null) return;
-  place.report({
+  view.report({
     severity: 'error',
     code: 'bad_area',
     message: problem.message,
@@ -24,11 +24,11 @@ interface Problem {
   readonly fixes: readonly Fix[];
 }
 
-function problemOf(leaf: LeafNode, place: Place): Problem | null {
+function problemOf(leaf: LeafNode, view: View): Problem | null {
   const { test } = leaf;
   if (test.type === 'circle') return circleProblem(leaf, test);
   if (test.type === 'box') return boxProblem(leaf, test);
-  const written = place.text.slice(leaf.valueSpan[0], leaf.valueSpan[1]);
+  const written = view.text.slice(leaf.valueSpan[0], leaf.valueSpan[1]);
   const form =
     leaf.field === 'point_radius'
       ? '[longitude latitude radius], for example [-21.9 64.1 16km]'
@@ -36,7 +36,7 @@ function problemOf(leaf: LeafNode, place: Place): Problem | null {
   return { message: `${leaf.field}: takes ${form}, separated by spaces.`, fixes: bracketFix(leaf, written) };
 }
 
-/** Commas and a forgotten unit are the usual slips. */
+/** Corrects commas and a missing unit, the usual mistakes. */
 function bracketFix(leaf: LeafNode, written: string): Fix[] {
   const parts = written
     .replaceAll(/[[\],]/g, ' ')

@@ -1,18 +1,18 @@
 import type { LeafNode } from '../../ast.ts';
 import { type Fix, replacement } from '../../diagnostics.ts';
 import { quoted } from '../../text.ts';
-import { clauseSpan, type LeafRule, type Place } from './rule.ts';
+import { clauseSpan, type LeafRule, type View } from './rule.ts';
 
 /** One account: a handle without @ (15 characters, older ones up to 20) or a numeric id. */
-export const handle: LeafRule = (leaf, place) => {
+export const handle: LeafRule = (leaf, view) => {
   if (leaf.test.type !== 'term' || leaf.test.value === '') return;
   const { value } = leaf.test;
   if (/^[a-z0-9_]{1,20}$/.test(value)) return;
-  const written = place.text.slice(leaf.valueSpan[0], leaf.valueSpan[1]);
+  const written = view.text.slice(leaf.valueSpan[0], leaf.valueSpan[1]);
   const name = leaf.field === 'mention' ? '@' : `${leaf.field}:`;
-  const list = accountList(leaf, place, name);
+  const list = accountList(leaf, view, name);
   const plain = plainHandle(written);
-  place.report({
+  view.report({
     severity: 'error',
     code: list === null ? 'bad_handle' : 'one_value',
     message:
@@ -24,9 +24,9 @@ export const handle: LeafRule = (leaf, place) => {
   });
 };
 
-function accountList(leaf: LeafNode, place: Place, name: string): Fix[] | null {
-  const written = place.text.slice(leaf.valueSpan[0], leaf.valueSpan[1]);
-  const [start, end] = clauseSpan(leaf, place.text);
+function accountList(leaf: LeafNode, view: View, name: string): Fix[] | null {
+  const written = view.text.slice(leaf.valueSpan[0], leaf.valueSpan[1]);
+  const [start, end] = clauseSpan(leaf, view.text);
   if (!written.includes(',') || end !== leaf.valueSpan[1]) return null;
   const accounts = written
     .split(',')

@@ -3,13 +3,13 @@ import { quoted } from '../../text.ts';
 import { currentLanguages, languageCode, languageInstead, olderLanguages } from '../languages.ts';
 import type { LeafRule } from './rule.ts';
 
-/** An unknown code may be ignored upstream, and the rule would silently widen (x.md §10.3): refused here. */
-export const knownLanguage: LeafRule = (leaf, place) => {
+/** X may ignore an unknown code, so that the rule would match more than intended (x.md §10.3): refused. */
+export const knownLanguage: LeafRule = (leaf, view) => {
   if (leaf.test.type !== 'term' || leaf.test.value === '') return;
   const { value } = leaf.test;
   if (currentLanguages.has(value)) return;
   if (olderLanguages.has(value)) {
-    place.report({
+    view.report({
       severity: 'warning',
       code: 'older_language',
       message: `X's list of today no longer names ${quoted(value)}; it may be ignored, and the rule would match every language.`,
@@ -20,7 +20,7 @@ export const knownLanguage: LeafRule = (leaf, place) => {
   }
   const lower = value.toLowerCase();
   const instead = languageInstead.get(lower) ?? languageCode(lower.split(/[-_]/)[0] ?? '');
-  place.report({
+  view.report({
     severity: 'error',
     code: 'unknown_language',
     message: `X does not classify ${quoted(value, 20)}. Use a code such as en, de, ja or zh-CN${instead === undefined ? '' : `; here probably ${instead}`}.`,

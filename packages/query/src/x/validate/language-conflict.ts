@@ -2,8 +2,8 @@ import type { LeafNode, Span } from '../../ast.ts';
 import { isSpace } from '../characters.ts';
 import { conjuncts, type NodeRule } from './rule.ts';
 
-/** A post has one language, so two of them can never both match. */
-export const languageConflict: NodeRule<'and'> = (node, place) => {
+/** A post has one language, so two different ones never match together. */
+export const languageConflict: NodeRule<'and'> = (node, view) => {
   const languages = conjuncts(node).filter(
     (clause): clause is LeafNode => clause.kind === 'leaf' && clause.field === 'lang',
   );
@@ -13,7 +13,7 @@ export const languageConflict: NodeRule<'and'> = (node, place) => {
   const other = rest[0];
   if (first === undefined || other === undefined || codes.size < 2) return;
   const group = `(${[...codes].map((code) => `lang:${code}`).join(' OR ')})`;
-  place.report({
+  view.report({
     severity: 'error',
     code: 'language_conflict',
     message: 'A post has one language, so these can never both match. Join them with OR.',
@@ -23,14 +23,14 @@ export const languageConflict: NodeRule<'and'> = (node, place) => {
         title: 'Match either language',
         edits: [
           { span: first.span, text: group },
-          ...rest.map(({ span }) => ({ span: withSpaceBefore(place.text, span), text: '' })),
+          ...rest.map(({ span }) => ({ span: withSpaceBefore(view.text, span), text: '' })),
         ],
       },
     ],
   });
 };
 
-/** Cut towards the clause that stays, so that two edits never overlap. */
+/** Cuts on the side of the clause that stays, so that two edits never overlap. */
 function withSpaceBefore(text: string, [start, end]: Span): Span {
   let from = start;
   while (from > 0 && isSpace(text.charCodeAt(from - 1))) from -= 1;

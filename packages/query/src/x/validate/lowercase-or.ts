@@ -1,15 +1,15 @@
 import { replacement } from '../../diagnostics.ts';
 import { type LeafRule, source } from './rule.ts';
 
-/** Only upper-case `OR` between clauses is the operator; `or` is one more word to be found. */
-export const lowercaseOr: LeafRule = (leaf, place, negation) => {
+/** Only upper-case `OR` between clauses is the operator; `or` is searched as a word. */
+export const lowercaseOr: LeafRule = (leaf, view, negation) => {
   if (leaf.test.type !== 'term' || leaf.test.value !== 'or' || negation !== null) return;
-  place.report({
+  view.report({
     severity: 'warning',
     code: 'lowercase_or',
-    message: `${source(place, leaf)} is searched as a word here. Write OR in capitals to mean "either".`,
+    message: `${source(view, leaf)} is searched as a word here. Write OR in capitals to mean "either".`,
     span: leaf.span,
-    fixes: isBetweenClauses(place.text, leaf.span) ? [replacement('Write OR', leaf.span, 'OR')] : [],
+    fixes: isBetweenClauses(view.text, leaf.span) ? [replacement('Write OR', leaf.span, 'OR')] : [],
   });
 };
 

@@ -1,13 +1,13 @@
 import type { Node, NotNode } from '../../ast.ts';
 import { replacement } from '../../diagnostics.ts';
-import { type NodeRule, type Place, source } from './rule.ts';
+import { type NodeRule, source, type View } from './rule.ts';
 
 /** X's page advises against `-( … )`. An OR of plain clauses is rewritten; anything else has no legal form. */
-export const negatedGroup: NodeRule<'not'> = (node, place) => {
+export const negatedGroup: NodeRule<'not'> = (node, view) => {
   if (node.child.kind === 'leaf') return;
   const clauses = disjuncts(node.child);
-  if (clauses.every((clause) => clause.kind === 'leaf')) reportRewrite(node, clauses, place);
-  else reportIllegal(node, place);
+  if (clauses.every((clause) => clause.kind === 'leaf')) reportRewrite(node, clauses, view);
+  else reportIllegal(node, view);
 };
 
 /** The leaves of an OR, nested ones laid flat. */
@@ -15,9 +15,9 @@ function disjuncts(node: Node): readonly Node[] {
   return node.kind === 'or' ? node.children.flatMap(disjuncts) : [node];
 }
 
-function reportRewrite(node: NotNode, clauses: readonly Node[], place: Place): void {
-  const text = clauses.map((clause) => `-${source(place, clause)}`).join(' ');
-  place.report({
+function reportRewrite(node: NotNode, clauses: readonly Node[], view: View): void {
+  const text = clauses.map((clause) => `-${source(view, clause)}`).join(' ');
+  view.report({
     severity: 'warning',
     code: 'negated_group',
     message: 'X advises against a dash before parentheses. The rule is registered with each clause negated.',
@@ -26,7 +26,7 @@ function reportRewrite(node: NotNode, clauses: readonly Node[], place: Place): v
   });
 }
 
-function reportIllegal(node: NotNode, place: Place): void {
+function reportIllegal(node: NotNode, view: View): void {
   const { child } = node;
   const plain = child.kind === 'and' && child.children.every((part) => part.kind === 'leaf');
   const fixes = plain
@@ -34,11 +34,11 @@ function reportIllegal(node: NotNode, place: Place): void {
         replacement(
           'Exclude posts with any of them',
           node.span,
-          child.children.map((part) => `-${source(place, part)}`).join(' '),
+          child.children.map((part) => `-${source(view, part)}`).join(' '),
         ),
       ]
     : [];
-  place.report({
+  view.report({
     severity: 'error',
     code: 'illegal_negated_group',
     message: 'X cannot exclude a combination of clauses. Negate single clauses, or a quoted phrase.',

@@ -3,11 +3,11 @@ import { findOperator } from '../tables.ts';
 import type { LeafRule } from './rule.ts';
 
 /** `sample:` and `embedding:` may not be negated; `is:nullcast` must be. */
-export const negationAllowed: LeafRule = (leaf, place, negation) => {
+export const negationAllowed: LeafRule = (leaf, view, negation) => {
   const rule = findOperator(leaf.field)?.negation;
   if (rule === 'never' && negation !== null) {
     const direct = negation.child === leaf;
-    place.report({
+    view.report({
       severity: 'error',
       code: 'not_negatable',
       message: `${leaf.field}: cannot be negated. Remove the dash.`,
@@ -16,7 +16,7 @@ export const negationAllowed: LeafRule = (leaf, place, negation) => {
     });
   }
   if (rule === 'always' && negation === null) {
-    place.report({
+    view.report({
       severity: 'error',
       code: 'must_be_negated',
       message: `${leaf.field} works only negated: it drops posts that are shown as ads only.`,

@@ -3,16 +3,16 @@ import { isSpace } from '../characters.ts';
 import { type LeafRule, source } from './rule.ts';
 
 /** `NOT` is not documented on X; it is read as a word. */
-export const notWord: LeafRule = (leaf, place, negation) => {
-  if (leaf.test.type !== 'term' || leaf.test.value !== 'not' || source(place, leaf) !== 'NOT') return;
+export const notWord: LeafRule = (leaf, view, negation) => {
+  if (leaf.test.type !== 'term' || leaf.test.value !== 'not' || source(view, leaf) !== 'NOT') return;
   let next = leaf.span[1];
-  while (next < place.text.length && isSpace(place.text.charCodeAt(next))) next += 1;
+  while (next < view.text.length && isSpace(view.text.charCodeAt(next))) next += 1;
   const negates =
     negation === null &&
     next > leaf.span[1] &&
-    next < place.text.length &&
-    !'-)'.includes(place.text.charAt(next));
-  place.report({
+    next < view.text.length &&
+    !'-)'.includes(view.text.charAt(next));
+  view.report({
     severity: 'warning',
     code: 'not_is_a_word',
     message: 'NOT is searched as a word here. X excludes with a dash that touches the clause: -word.',

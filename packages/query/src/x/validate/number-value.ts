@@ -11,15 +11,15 @@ const expectations: Partial<Record<ValueKind, string>> = {
 };
 
 /** Counts, `sample:` percentages and thresholds. */
-export const numberValue: LeafRule = (leaf, place) => {
+export const numberValue: LeafRule = (leaf, view) => {
   const kind = findOperator(leaf.field)?.value ?? 'count';
   if (leaf.valueSpan[0] === leaf.valueSpan[1]) return;
   const { test } = leaf;
   const report = (message: string, fixes: readonly Fix[]): void => {
-    place.report({ severity: 'error', code: 'bad_number', message, span: leaf.valueSpan, fixes });
+    view.report({ severity: 'error', code: 'bad_number', message, span: leaf.valueSpan, fixes });
   };
   if (test.type !== 'number') {
-    const written = place.text.slice(leaf.valueSpan[0], leaf.valueSpan[1]);
+    const written = view.text.slice(leaf.valueSpan[0], leaf.valueSpan[1]);
     const meant = meantNumber(written, kind);
     report(
       `${leaf.field}: takes ${expectations[kind] ?? 'a number'}.`,
@@ -38,7 +38,7 @@ export const numberValue: LeafRule = (leaf, place) => {
   }
 };
 
-/** `>1,000`, `10k`, `100-500`, `10%` are clear enough to offer the number. */
+/** Offers the number for `>1,000`, `10k`, `100-500` and `10%`. */
 function meantNumber(written: string, kind: ValueKind): string | null {
   const plain = written.replaceAll(/[,_+=%>"]/g, '').toLowerCase();
   const range = /^(\d{1,15})(?:-|\.{2,3}|:)(\d{1,15})$/.exec(plain);

@@ -7,15 +7,15 @@ import { type NodeRule, shown } from './rule.ts';
  * `a OR b -is:retweet` filters only `b`, because a space binds tighter than OR. Reported when a filter stands at the
  * outer end of an OR and no other branch has one: then it was most likely meant for all.
  */
-export const orPrecedence: NodeRule<'or'> = (node, place) => {
+export const orPrecedence: NodeRule<'or'> = (node, view) => {
   const found = outerFilters(node);
   const first = found?.filters[0];
   if (found === null || first === undefined || found.filters.some(isSample)) return;
   const fix = orGrouping(node, 'Apply it to all branches');
-  place.report({
+  view.report({
     severity: 'warning',
     code: 'or_precedence',
-    message: `${shown(place, first)} applies to one branch of the OR only, because a space binds tighter than OR. Group the branches if it is meant for all.`,
+    message: `${shown(view, first)} applies to one branch of the OR only, because a space binds tighter than OR. Group the branches if it is meant for all.`,
     span: first.span,
     fixes: fix === null ? [] : [fix],
   });

@@ -2,9 +2,9 @@ import type { LeafNode, Node, OrNode, Test } from '../../ast.ts';
 import { type Fix, replacement } from '../../diagnostics.ts';
 import { undocumented } from '../elsewhere.ts';
 import { findOperator } from '../tables.ts';
-import { type Place, shown, source, type TreeRule } from './rule.ts';
+import { shown, source, type TreeRule, type View } from './rule.ts';
 
-/** Seen refused alone, or suspected (x.md §10.1); X decides, so they only warn. */
+/** Observed or suspected to be refused alone (x.md §10.1); only a warning, because X decides. */
 const stopWords: ReadonlySet<string> = new Set(
   'a an and at but by com from http https if in is it its me my or rt the this to too via we www you'.split(
     ' ',
@@ -18,10 +18,10 @@ const yes = 3;
 
 /**
  * Every branch needs a clause that can stand alone, not negated: pos(AND) = any child, pos(OR) = all children
- * (x.md §10.1). Levels instead of true and false, because stop words and blank-typed operators only warn.
+ * (x.md §10.1). Levels rather than booleans, because stop words and operators of unclear type only warn.
  */
-export const positiveClause: TreeRule = (root, place) => {
-  blame(root, null, place);
+export const positiveClause: TreeRule = (root, view) => {
+  blame(root, null, view);
 };
 
 function level(node: Node): number {
@@ -63,12 +63,12 @@ function isStopWord(test: Test): boolean {
   return test.type === 'phrase' && test.words.every((word) => stopWords.has(word));
 }
 
-/** Reports the branches that fail, as deep in the tree as the failure can be told. */
-function blame(node: Node, branchOf: OrNode | null, place: Place): void {
+/** Reports the failing branches, as deep in the tree as possible. */
+function blame(node: Node, branchOf: OrNode | null, view: View): void {
   const own = level(node);
-  if (own === yes) return lintNegatedBranches(node, place);
+  if (own === yes) return lintNegatedBranches(node, view);
   if (node.kind === 'or') {
-    for (const child of node.children) blame(child, node, place);
+    for (const child of node.children) blame(child, node, view);
     return;
   }
   const group =
@@ -77,24 +77,24 @@ function blame(node: Node, branchOf: OrNode | null, place: Place): void {
           (child) => child.kind === 'or' && child.children.some((branch) => level(branch) > own),
         )
       : undefined;
-  if (group !== undefined) return blame(group, branchOf, place);
-  if (own === no) reportNothingPositive(node, branchOf, place);
-  else reportDoubtful(node, own, place);
+  if (group !== undefined) return blame(group, branchOf, view);
+  if (own === no) reportNothingPositive(node, branchOf, view);
+  else reportDoubtful(node, own, view);
 }
 
-function reportNothingPositive(node: Node, branchOf: OrNode | null, place: Place): void {
+function reportNothingPositive(node: Node, branchOf: OrNode | null, view: View): void {
   const filter = firstPositive(node);
-  const fixes = branchOf === null ? [] : joinFix(branchOf, place);
+  const fixes = branchOf === null ? [] : joinFix(branchOf, view);
   if (filter !== null) {
-    place.report({
+    view.report({
       severity: 'error',
       code: 'needs_standalone',
-      message: `${shown(place, filter)} cannot stand alone${branchOf === null ? '' : ' in a branch of OR'}. Add a word, phrase, hashtag or account next to it.`,
+      message: `${shown(view, filter)} cannot stand alone${branchOf === null ? '' : ' in a branch of OR'}. Add a word, phrase, hashtag or account next to it.`,
       span: filter.span,
       fixes,
     });
   } else if (branchOf === null) {
-    place.report({
+    view.report({
       severity: 'error',
       code: 'only_negations',
       message: 'The rule only excludes. Add a word, phrase, hashtag or account that posts must have.',
@@ -102,7 +102,7 @@ function reportNothingPositive(node: Node, branchOf: OrNode | null, place: Place
       fixes: node.kind === 'not' && node.child.kind === 'leaf' ? undash(node, node.child) : [],
     });
   } else {
-    place.report({
+    view.report({
       severity: 'error',
       code: 'negated_or_branch',
       message:
@@ -118,8 +118,8 @@ function undash(node: Node, leaf: LeafNode): Fix[] {
   return [replacement('Require it instead', [node.span[0], leaf.span[0]], '')];
 }
 
-function reportDoubtful(node: Node, own: number, place: Place): void {
-  place.report(
+function reportDoubtful(node: Node, own: number, view: View): void {
+  view.report(
     own === stopWord
       ? {
           severity: 'warning',
@@ -139,20 +139,20 @@ function reportDoubtful(node: Node, own: number, place: Place): void {
   );
 }
 
-/** Inside an otherwise sound rule a branch that only excludes is legal by our reading, and rarely meant. */
-function lintNegatedBranches(node: Node, place: Place): void {
+/** A branch of exclusions in an otherwise valid rule seems to be legal, but is rarely intended. */
+function lintNegatedBranches(node: Node, view: View): void {
   if (node.kind === 'leaf' || node.kind === 'not' || node.kind === 'never') return;
   for (const child of node.children) {
     if (node.kind === 'or' && child.kind === 'not') {
-      place.report({
+      view.report({
         severity: 'warning',
         code: 'negated_or_branch',
         message: 'This branch of OR holds for every post without the clause. X may refuse it.',
         span: child.span,
-        fixes: joinFix(node, place),
+        fixes: joinFix(node, view),
       });
     }
-    lintNegatedBranches(child, place);
+    lintNegatedBranches(child, view);
   }
 }
 
@@ -166,16 +166,14 @@ function firstPositive(node: Node): LeafNode | null {
   return null;
 }
 
-/** `a OR b OR -c` becomes `(a OR b) -c`: the branches that cannot stand become conditions on the others. */
-function joinFix(or: OrNode, place: Place): Fix[] {
+/** `a OR b OR -c` becomes `(a OR b) -c`: branches that cannot stand alone become conditions on the others. */
+function joinFix(or: OrNode, view: View): Fix[] {
   const sound = or.children.filter((child) => level(child) > no);
   const rest = or.children.filter((child) => level(child) === no);
   const first = or.children[0];
   const last = or.children.at(-1);
   if (sound.length === 0 || first === undefined || last === undefined) return [];
-  const kept = sound.map((child) => source(place, child)).join(' OR ');
-  const text = [sound.length > 1 ? `(${kept})` : kept, ...rest.map((child) => source(place, child))].join(
-    ' ',
-  );
+  const kept = sound.map((child) => source(view, child)).join(' OR ');
+  const text = [sound.length > 1 ? `(${kept})` : kept, ...rest.map((child) => source(view, child))].join(' ');
   return [replacement('Make it a condition on the other branches', [first.span[0], last.span[1]], text)];
 }

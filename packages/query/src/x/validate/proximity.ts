@@ -3,15 +3,15 @@ import { slopMax } from '../tables.ts';
 import type { LeafRule } from './rule.ts';
 
 /** "a b"~N with N from 1 to 6. */
-export const proximity: LeafRule = (leaf, place) => {
+export const proximity: LeafRule = (leaf, view) => {
   if (leaf.test.type !== 'phrase') return;
-  const tilde = leaf.valueSpan[1] + (place.text.startsWith('\\', leaf.valueSpan[1]) ? 2 : 1);
-  const written = place.text[tilde] === '~';
+  const tilde = leaf.valueSpan[1] + (view.text.startsWith('\\', leaf.valueSpan[1]) ? 2 : 1);
+  const written = view.text[tilde] === '~';
   if (!written || (leaf.test.slop >= 1 && leaf.test.slop <= slopMax)) return;
   let end = tilde + 1;
-  while (end < place.text.length && /\d/.test(place.text.charAt(end))) end += 1;
+  while (end < view.text.length && /\d/.test(view.text.charAt(end))) end += 1;
   const tooFar = leaf.test.slop > slopMax;
-  place.report({
+  view.report({
     severity: 'error',
     code: 'bad_proximity',
     message: `~ takes a number from 1 to ${slopMax}: the words may be that many tokens apart.`,

@@ -2,11 +2,11 @@ import { replacement } from '../../diagnostics.ts';
 import { isEmoji, isPlainWord, isSeparator } from '../characters.ts';
 import { type LeafRule, source } from './rule.ts';
 
-/** Phrases have something to search for, and values with punctuation stand in quotes. */
-export const quotedValue: LeafRule = (leaf, place) => {
+/** A phrase must contain a word, and a value with punctuation must be quoted. */
+export const quotedValue: LeafRule = (leaf, view) => {
   if (leaf.test.type === 'phrase') {
     if (leaf.test.words.length > 0 && !leaf.test.words.some(hasToken)) {
-      place.report({
+      view.report({
         severity: 'warning',
         code: 'nothing_to_match',
         message: 'X drops punctuation when it looks for words, so this can match nothing.',
@@ -17,15 +17,15 @@ export const quotedValue: LeafRule = (leaf, place) => {
     return;
   }
   if (leaf.test.type !== 'term' || leaf.field === 'keyword' || leaf.test.value === '') return;
-  const value = place.text.slice(leaf.valueSpan[0], leaf.valueSpan[1]);
+  const value = view.text.slice(leaf.valueSpan[0], leaf.valueSpan[1]);
   const colon = value.includes(':');
   if (!colon && isPlainWord(leaf.test.value) && leaf.field !== 'entity') return;
-  place.report({
+  view.report({
     severity: colon ? 'error' : 'warning',
     code: colon ? 'second_colon' : 'unquoted_value',
     message: `Put the value of ${leaf.field}: in quotes${colon ? '; a second colon is not read otherwise' : ''}.`,
     span: leaf.valueSpan,
-    fixes: source(place, leaf).endsWith('\\')
+    fixes: source(view, leaf).endsWith('\\')
       ? []
       : [replacement('Quote the value', leaf.valueSpan, `"${value}"`)],
   });

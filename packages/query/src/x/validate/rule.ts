@@ -2,30 +2,30 @@ import type { LeafNode, Node, NotNode, Span } from '../../ast.ts';
 import type { Diagnostic } from '../../diagnostics.ts';
 import type { Tier } from '../../language.ts';
 
-/** What a validation rule may look at. It reports and never throws. */
-export interface Place {
+/** What a validation rule can read. Rules report and never throw. */
+export interface View {
   readonly text: string;
   readonly tier: Tier;
   report(diagnostic: Diagnostic): void;
 }
 
-export type TextRule = (place: Place) => void;
-export type TreeRule = (root: Node, place: Place) => void;
-/** Called for every node of one kind, during the one walk over the tree. */
-export type NodeRule<Kind extends Node['kind']> = (node: Extract<Node, { kind: Kind }>, place: Place) => void;
-export type LeafRule = (leaf: LeafNode, place: Place, negation: NotNode | null) => void;
+export type TextRule = (view: View) => void;
+export type TreeRule = (root: Node, view: View) => void;
+/** Called for every node of one kind. */
+export type NodeRule<Kind extends Node['kind']> = (node: Extract<Node, { kind: Kind }>, view: View) => void;
+export type LeafRule = (leaf: LeafNode, view: View, negation: NotNode | null) => void;
 
-export function source(place: Place, { span }: { readonly span: Span }): string {
-  return place.text.slice(span[0], span[1]);
+export function source(view: View, { span }: { readonly span: Span }): string {
+  return view.text.slice(span[0], span[1]);
 }
 
-/** A clause inside a message, which stays short whatever the rule. */
-export function shown(place: Place, node: { readonly span: Span }): string {
-  const text = source(place, node);
+/** A clause in a message, cut to 40 characters. */
+export function shown(view: View, node: { readonly span: Span }): string {
+  const text = source(view, node);
   return text.length > 40 ? `${text.slice(0, 39)}…` : text;
 }
 
-/** The clauses that must all hold: the children of an `and`, with nested ones laid flat. */
+/** The clauses that must all match: the children of an `and`, flattened. */
 export function conjuncts(node: Node): readonly Node[] {
   if (node.kind !== 'and') return [node];
   return node.children.some((child) => child.kind === 'and')

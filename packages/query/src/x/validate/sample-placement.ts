@@ -2,38 +2,38 @@ import type { LeafNode, Node } from '../../ast.ts';
 import { replacement } from '../../diagnostics.ts';
 import { clauseWithSpace } from '../cut.ts';
 import { orGrouping } from './or-precedence.ts';
-import { type Place, type TreeRule } from './rule.ts';
+import { type TreeRule, type View } from './rule.ts';
 
 /** `sample:` applies to the whole rule: once, and outside every OR (x.md §10.1). */
-export const samplePlacement: TreeRule = (root, place) => {
+export const samplePlacement: TreeRule = (root, view) => {
   const seen: LeafNode[] = [];
-  walk(root, null, place, seen);
+  walk(root, null, view, seen);
   for (const leaf of seen.slice(1)) {
-    place.report({
+    view.report({
       severity: 'error',
       code: 'several_samples',
       message: 'sample: may stand once in a rule; it applies to the whole rule.',
       span: leaf.span,
-      fixes: [replacement('Remove this one', clauseWithSpace(place.text, leaf.span), '')],
+      fixes: [replacement('Remove this one', clauseWithSpace(view.text, leaf.span), '')],
     });
   }
 };
 
-function walk(node: Node, or: Node | null, place: Place, seen: LeafNode[]): void {
+function walk(node: Node, or: Node | null, view: View, seen: LeafNode[]): void {
   if (node.kind === 'leaf') {
     if (node.field !== 'sample') return;
     seen.push(node);
-    if (or !== null) reportInsideOr(node, or, place);
+    if (or !== null) reportInsideOr(node, or, view);
   } else if (node.kind === 'not') {
-    walk(node.child, or, place, seen);
+    walk(node.child, or, view, seen);
   } else if (node.kind !== 'never') {
-    for (const child of node.children) walk(child, node.kind === 'or' ? node : or, place, seen);
+    for (const child of node.children) walk(child, node.kind === 'or' ? node : or, view, seen);
   }
 }
 
-function reportInsideOr(leaf: LeafNode, or: Node, place: Place): void {
+function reportInsideOr(leaf: LeafNode, or: Node, view: View): void {
   const fix = orGrouping(or, 'Group the OR');
-  place.report({
+  view.report({
     severity: 'error',
     code: 'sample_needs_group',
     message: 'sample: applies to the whole rule. Put everything that OR joins in parentheses before it.',

@@ -7,13 +7,13 @@ const hashtag = /^[\p{L}\p{M}\p{N}_\u200C\u200D]*[\p{L}\p{M}][\p{L}\p{M}\p{N}_\u
 const cashtag = /^[a-z]{1,6}([._][a-z]{1,2})?$/i;
 
 /** Names of hashtags and cashtags as X itself recognises them in posts. */
-export const tagName: LeafRule = (leaf, place) => {
+export const tagName: LeafRule = (leaf, view) => {
   if (leaf.test.type !== 'term') return;
-  const written = place.text.slice(leaf.valueSpan[0], leaf.valueSpan[1]);
+  const written = view.text.slice(leaf.valueSpan[0], leaf.valueSpan[1]);
   if ((leaf.field === 'hashtag' ? hashtag : cashtag).test(leaf.test.value)) return;
   const sigil = leaf.field === 'hashtag' ? '#' : '$';
   const serverDecides = leaf.field === 'cashtag' && /^[\w.]+$/.test(written);
-  place.report({
+  view.report({
     severity: serverDecides ? 'warning' : 'error',
     code: 'bad_tag',
     message:

@@ -3,14 +3,14 @@ import { type Fix, replacement } from '../../diagnostics.ts';
 import { closest, quoted } from '../../text.ts';
 import { elsewhere, undocumented } from '../elsewhere.ts';
 import { isImplied, operators } from '../tables.ts';
-import { clauseSpan, type LeafRule, type Place, source } from './rule.ts';
+import { clauseSpan, type LeafRule, source, type View } from './rule.ts';
 
-/** A name that X's stream does not know: from another product, misspelt, or no operator at all. */
-export const unknownOperator: LeafRule = (leaf, place) => {
+/** An operator that the filtered stream does not have: from another product, misspelt or invented. */
+export const unknownOperator: LeafRule = (leaf, view) => {
   const name = leaf.field.replace(/:$/, '');
   const shown = quoted(name, 40);
   if (undocumented.has(name)) {
-    place.report({
+    view.report({
       severity: 'warning',
       code: 'undocumented_operator',
       message: `${name}: is not on X's list for the stream. X decides when the rule is created.`,
@@ -21,32 +21,32 @@ export const unknownOperator: LeafRule = (leaf, place) => {
   }
   const known = elsewhere.get(name) ?? elsewhere.get(name.replace(/:.*$/, ''));
   if (known !== undefined) {
-    place.report({
+    view.report({
       severity: 'error',
       code: 'unsupported_operator',
       message: `The stream has no operator ${shown}: ${known.hint}.`,
       span: leaf.span,
-      fixes: known.instead === undefined ? [] : [insteadFix(leaf, place, known.instead)],
+      fixes: known.instead === undefined ? [] : [insteadFix(leaf, view, known.instead)],
     });
     return;
   }
   const near = nearest(name);
-  place.report({
+  view.report({
     severity: 'error',
     code: 'unknown_operator',
     message: `X has no operator ${shown}.${near === null ? ' Quote the text if you mean the words.' : ` Did you mean ${near}?`}`,
     span: leaf.span,
-    fixes: near === null ? quoteFix(leaf, place) : [nearFix(leaf, place, near)],
+    fixes: near === null ? quoteFix(leaf, view) : [nearFix(leaf, view, near)],
   });
 };
 
-function insteadFix(leaf: LeafNode, place: Place, instead: string): Fix {
-  const [start, end] = clauseSpan(leaf, place.text);
-  const bare = place.text.slice(leaf.valueSpan[0], leaf.valueSpan[1]);
+function insteadFix(leaf: LeafNode, view: View, instead: string): Fix {
+  const [start, end] = clauseSpan(leaf, view.text);
+  const bare = view.text.slice(leaf.valueSpan[0], leaf.valueSpan[1]);
   const sigil = /^[#$@]\{\}$/.test(instead);
   const value = sigil
     ? bare.replace(/^[#$@]/, '')
-    : place.text.slice(start + leaf.field.replace(/:$/, '').length + 1, end).trimStart();
+    : view.text.slice(start + leaf.field.replace(/:$/, '').length + 1, end).trimStart();
   const text = instead.replace('{}', () => value);
   return replacement(`Write ${text.length > 40 ? instead.replace('{}', '…') : text}`, [start, end], text);
 }
@@ -68,15 +68,15 @@ function nearest(name: string): string | null {
   return found === null ? null : family + found;
 }
 
-function nearFix(leaf: LeafNode, place: Place, near: string): Fix {
-  const [start, end] = clauseSpan(leaf, place.text);
+function nearFix(leaf: LeafNode, view: View, near: string): Fix {
+  const [start, end] = clauseSpan(leaf, view.text);
   if (near.includes(':')) return replacement(`Write ${near}`, [start, end], near);
   return replacement(`Write ${near}:`, [start, start + leaf.field.length], near);
 }
 
-function quoteFix(leaf: LeafNode, place: Place): Fix[] {
-  const [start, end] = clauseSpan(leaf, place.text);
-  const text = source(place, { span: [start, end] });
+function quoteFix(leaf: LeafNode, view: View): Fix[] {
+  const [start, end] = clauseSpan(leaf, view.text);
+  const text = source(view, { span: [start, end] });
   if (text.includes('"') || text.endsWith('\\')) return [];
   return [replacement('Quote it', [start, end], `"${text}"`)];
 }

@@ -3,7 +3,7 @@ import { type Fix, replacement } from '../../diagnostics.ts';
 import { quoted } from '../../text.ts';
 import { isEmoji, isPlainWord, isSeparator } from '../characters.ts';
 import { clauseWithSpace } from '../cut.ts';
-import { type LeafRule, type Place, source } from './rule.ts';
+import { type LeafRule, source, type View } from './rule.ts';
 
 interface Finding {
   readonly code: string;
@@ -12,13 +12,13 @@ interface Finding {
   readonly fixes: readonly Fix[];
 }
 
-/** A bare keyword is letters and digits, or one plain emoji; everything else belongs in quotes (x.md §10.1). */
-export const unquotedPunctuation: LeafRule = (leaf, place) => {
+/** A bare keyword is letters and digits, or one plain emoji; everything else must be quoted (x.md §10.1). */
+export const unquotedPunctuation: LeafRule = (leaf, view) => {
   if (leaf.test.type !== 'term' || isPlainWord(leaf.test.value)) return;
-  const word = place.text.slice(leaf.valueSpan[0], leaf.valueSpan[1]);
+  const word = view.text.slice(leaf.valueSpan[0], leaf.valueSpan[1]);
   const finding =
-    emojiFinding(leaf, word) ?? borrowedSyntax(leaf, word, place) ?? punctuation(leaf, word, place);
-  if (finding !== null) place.report({ severity: 'error', span: leaf.span, ...finding });
+    emojiFinding(leaf, word) ?? borrowedSyntax(leaf, word, view) ?? punctuation(leaf, word, view);
+  if (finding !== null) view.report({ severity: 'error', span: leaf.span, ...finding });
 };
 
 function quoteFix(leaf: LeafNode, word: string): Fix[] {
@@ -39,14 +39,14 @@ const joinMarks: ReadonlyMap<string, string> = new Map([
   ['+', ''],
 ]);
 
-/** Habits of other search languages. */
-function borrowedSyntax(leaf: LeafNode, word: string, place: Place): Finding | null {
+/** Syntax of other search languages. */
+function borrowedSyntax(leaf: LeafNode, word: string, view: View): Finding | null {
   const joined = joinMarks.get(word);
   if (joined !== undefined) {
     const message = `X does not know ${word}. A space means that both match, OR that either does.`;
     const fix =
       joined === ''
-        ? replacement(`Remove ${word}`, clauseWithSpace(place.text, leaf.span), '')
+        ? replacement(`Remove ${word}`, clauseWithSpace(view.text, leaf.span), '')
         : replacement('Write OR', leaf.valueSpan, joined);
     return { code: 'foreign_syntax', message, fixes: [fix] };
   }
@@ -88,11 +88,11 @@ function wildcard(leaf: LeafNode, word: string): Finding {
   };
 }
 
-function punctuation(leaf: LeafNode, word: string, place: Place): Finding {
+function punctuation(leaf: LeafNode, word: string, view: View): Finding {
   const bare = stripEnds(word);
-  const shown = quoted(source(place, leaf), 40);
+  const shown = quoted(source(view, leaf), 40);
   if (bare === '') {
-    const fixes = [replacement(`Remove ${word}`, clauseWithSpace(place.text, leaf.span), '')];
+    const fixes = [replacement(`Remove ${word}`, clauseWithSpace(view.text, leaf.span), '')];
     return {
       code: 'unquoted_punctuation',
       message: `${shown} has no letter or digit to search for. Remove it.`,
