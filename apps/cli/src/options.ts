@@ -1,6 +1,6 @@
+import { platforms } from '@earshot/contract/platforms';
 import type { Option, Options } from './command.ts';
 import { usageFailure } from './failure.ts';
-import { platforms } from './platforms.ts';
 
 /** The kinds of values that commands take. What `read` complains about begins with the name of the option. */
 

@@ -1,19 +1,58 @@
 import { z } from 'zod';
 
-export const platforms = ['x', 'firehose'] as const;
+export interface PlatformDescription {
+  /** Its name for people. */
+  readonly title: string;
+  /** What it delivers. */
+  readonly items: string;
+  /** What `platform_post_id` holds. */
+  readonly itemId: string;
+  /** Premium rules are limited by the plan. */
+  readonly ruleType: 'premium' | 'regular';
+  readonly allowance: string;
+  /** A value in its rule language, for schemas that agents read. */
+  readonly sampleValue: string;
+  /** The fields of an example's payload of which one is needed, unless it has `raw`. */
+  readonly exampleFields: readonly ('text' | 'title' | 'url')[];
+}
 
-export type Platform = (typeof platforms)[number];
+/** Every way in which the platforms differ for a caller: API, tools and command line take their words from here. */
+export const platformDescriptions = {
+  x: {
+    title: 'X',
+    items: 'posts on X',
+    itemId: "the post's id",
+    ruleType: 'premium',
+    allowance: 'few rules per plan',
+    sampleValue: '("acme sky" OR #acmesky) lang:en -is:retweet',
+    exampleFields: ['text'],
+  },
+  firehose: {
+    title: 'Firehose',
+    items: 'web pages as they change',
+    itemId: "the page's URL",
+    ruleType: 'regular',
+    allowance: 'any number of rules',
+    sampleValue: 'title:"heat pump" AND language:"en"',
+    exampleFields: ['text', 'title', 'url'],
+  },
+} as const satisfies Record<string, PlatformDescription>;
+
+export type Platform = keyof typeof platformDescriptions;
+
+// `Object.keys` forgets the names.
+export const platforms = Object.keys(platformDescriptions) as readonly Platform[];
 
 export const platformSchema = z.enum(platforms);
 
-/** The same for each platform. */
-export function onEachPlatform<Value>(value: Value): Readonly<Record<Platform, Value>> {
-  const entries = platforms.map((platform) => [platform, value]);
-  // `Object.fromEntries` forgets the names.
+export function onEachPlatform<Value>(
+  make: (platform: Platform, description: PlatformDescription) => Value,
+): Readonly<Record<Platform, Value>> {
+  const entries = platforms.map((platform) => [platform, make(platform, platformDescriptions[platform])]);
   return Object.fromEntries(entries);
 }
 
 /** An object with one optional entry per platform: the shape of every `platforms` answer. */
 export function perPlatform<Value extends z.ZodType>(value: Value) {
-  return z.strictObject(onEachPlatform(value.optional()));
+  return z.strictObject(onEachPlatform(() => value.optional()));
 }

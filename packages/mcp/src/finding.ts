@@ -1,5 +1,5 @@
 import type { Violation } from '@earshot/contract';
-import { applyFix, type Edit, type Fix, renderDiagnostic, type Span } from '@earshot/query';
+import { applyFix, type Edit, type Fix, type Span, underline } from '@earshot/query';
 import { z } from 'zod';
 
 /** What is wrong with a rule value, as an edit: where it is, and what the value is after each fix. */
@@ -20,6 +20,8 @@ export type Finding = z.output<typeof findingSchema>;
 /** Of a violation or a diagnostic; both have these. */
 export type Place = Pick<Violation, 'code' | 'message' | 'span' | 'fixes'> & { readonly severity?: string };
 
+const excerptColumns = 100;
+
 export function toFinding(value: string | undefined, place: Place): Finding {
   const { severity, code, message, span, fixes = [] } = place;
   const said = { ...(severity !== undefined && { severity }), code, message };
@@ -27,7 +29,9 @@ export function toFinding(value: string | undefined, place: Place): Finding {
   return {
     ...said,
     span,
-    excerpt: excerptOf(value, [span.start, span.end]),
+    excerpt: underline(value, [span.start, span.end], excerptColumns)
+      .map((line) => `  ${line}`)
+      .join('\n'),
     ...(fixes.length > 0 && {
       fixes: fixes.map(toFix).map((fix) => ({ title: fix.title, value: applyFix(value, fix) })),
     }),
@@ -68,11 +72,6 @@ export function renderFinding({ severity, code, message, excerpt, fixes = [] }: 
   if (excerpt !== undefined) lines.push(excerpt);
   for (const { title, value } of fixes) lines.push(`  fix (${title}): ${value}`);
   return lines.join('\n');
-}
-
-function excerptOf(value: string, span: Span): string {
-  const shown = renderDiagnostic(value, { severity: 'error', code: '', message: '', span, fixes: [] });
-  return shown.slice(shown.indexOf('\n') + 1);
 }
 
 function toFix({ title, edits }: NonNullable<Violation['fixes']>[number]): Fix {

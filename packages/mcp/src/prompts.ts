@@ -1,5 +1,6 @@
 import type { McpServer } from '@modelcontextprotocol/server';
 import { z } from 'zod';
+import { describePlatforms } from './per-platform.ts';
 
 export function addPrompts(server: McpServer): void {
   server.registerPrompt(
@@ -30,11 +31,15 @@ function asked(text: string) {
 }
 
 function draftRule(intent: string): string {
+  const choices = describePlatforms(
+    (platform, { items, ruleType, allowance }) => `${items} (${platform}, ${ruleType}: ${allowance})`,
+    ', or ',
+  );
   return `Draft an Earshot rule for this intent:
 
 ${intent}
 
-1. Decide where it would be heard: posts on X (x, premium: few rules), web pages (firehose, regular), or both.
+1. Decide where it would be heard: ${choices}.
 2. Read platform_syntax for these platforms.
 3. Write one value per platform: the words that people use for it, joined by OR, then filters (language, retweets, page category, site) that keep out what is not meant. Every match costs money.
 4. Check the values with validate_rule and take over its fixes, warnings included, where they fit the intent.

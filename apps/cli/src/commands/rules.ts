@@ -10,7 +10,7 @@ const ruleId = required(text('<rule id>', 'as `earshot rules list` shows it'));
 
 const create = apiCommand({
   name: 'create',
-  summary: 'create a rule on X, Firehose or both',
+  summary: 'create a rule on one platform or several',
   details:
     'The rule is on all its platforms when this returns, or nothing is created and the reason is shown.',
   options: {
