@@ -1,24 +1,15 @@
-import { type Violation, violationsOf } from '@earshot/contract';
+import { type OperationId, type operations, type Violation, violationsOf } from '@earshot/contract';
 import type { Earshot } from '@earshot/sdk';
 import type { z } from 'zod';
 
-/** What tools may ask for: nothing that sends data out, and no keys. */
-type ForTools = Pick<
-  Earshot,
-  | 'platformSyntax'
-  | 'validateRule'
-  | 'createRule'
-  | 'listRules'
-  | 'getRule'
-  | 'updateRule'
-  | 'pauseRule'
-  | 'resumeRule'
-  | 'deleteRule'
-  | 'listMatches'
-  | 'readMatches'
-  | 'ackMatches'
-  | 'getCoverage'
->;
+type ToolScope = 'rules:read' | 'rules:write' | 'matches:read' | null;
+
+type ToolOperation = {
+  [Id in OperationId]: (typeof operations)[Id]['scope'] extends ToolScope ? Id : never;
+}[OperationId];
+
+/** The calls that tools may make: about rules and matches. Nothing that sends data out, no keys, no audit. */
+type ForTools = Pick<Earshot, Uncapitalize<Exclude<ToolOperation, 'StreamMatches'>>>;
 
 /** What a tool works with: an account's Earshot, wherever it is, and nothing of the transport. */
 export interface ToolCall {
