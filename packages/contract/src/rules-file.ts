@@ -26,7 +26,7 @@ function needsValue(value: unknown, context: z.core.$RefinementCtx): void {
 /** A rule in a rules file. It is on the platforms that have an override. */
 const fileRule = requestObject(
   {
-    name: ruleName.optional().meta({ description: 'Name of the rule, for people. Its key, unless told.' }),
+    name: ruleName.optional().meta({ description: 'Name of the rule, for people. Default: its key.' }),
     intent: ruleIntent,
     overrides: overrides.superRefine(needsValue, alsoWhenFieldsFail).meta({
       description: "The rule in each platform's own syntax: what has no entry is not watched.",

@@ -11,10 +11,10 @@ type ToolOperation = {
 /** The calls that tools may make: about rules and matches. Nothing that sends data out, no keys, no audit. */
 type ForTools = Pick<Earshot, Uncapitalize<Exclude<ToolOperation, 'StreamMatches'>>>;
 
-/** What a tool works with: an account's Earshot, wherever it is, and nothing of the transport. */
+/** What a tool gets besides its arguments; independent of the transport. */
 export interface ToolCall {
   readonly earshot: ForTools;
-  /** The caller has gone, or does not want the answer any more. */
+  /** Aborts when the caller disconnects or cancels. */
   readonly signal: AbortSignal;
 }
 
@@ -56,8 +56,8 @@ interface ToolRow<Input extends z.ZodObject> extends Omit<Tool, 'answer'> {
 }
 
 /**
- * Nothing leaves that the output schema does not name: a field that the API gets some day, perhaps with strangers' words or
- * without a bound, does not reach agents by itself.
+ * The answer is reduced to the fields of the output schema, so that a field which the API gains later, perhaps with untrusted
+ * text or without a size limit, does not reach agents by itself.
  */
 export function defineTool<Input extends z.ZodObject>(row: ToolRow<Input>): Tool {
   const { run, ...described } = row;

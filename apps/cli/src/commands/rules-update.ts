@@ -2,7 +2,7 @@ import { onEachPlatform, type Platform, platforms } from '@earshot/contract/plat
 import type { Earshot } from '@earshot/sdk';
 import { apiCommand } from '../api-command.ts';
 import { usageFailure } from '../failure.ts';
-import { flag, oneOf, required, text, time } from '../options.ts';
+import { flag, oneOf, ruleId, text, time } from '../options.ts';
 import { ruleText } from '../output/rule-text.ts';
 import { onPlatforms } from '../platforms.ts';
 import { ruleValues } from './rule-values.ts';
@@ -20,7 +20,7 @@ export const updateRule = apiCommand({
     expires: time('when it pauses by itself', 'future'),
     'never-expires': flag('it no longer pauses by itself'),
   },
-  args: { rule: required(text('<rule id>', 'as `earshot rules list` shows it')) },
+  args: { rule: ruleId },
   examples: [
     `earshot rules update rule_01kb2m9x4c7q5t8w3y6z1v0n2p --x '(rocket OR launch) lang:en'`,
     'earshot rules update rule_01kb2m9x4c7q5t8w3y6z1v0n2p --name "Launches" --drop firehose',
