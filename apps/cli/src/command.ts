@@ -61,7 +61,7 @@ export interface CommandGroup {
   readonly commands: readonly (Command | CommandGroup)[];
 }
 
-/** Checks `run` against the options, then forgets them: the table holds commands of all kinds. */
+/** Checks `run` against the options, then widens the type: the table holds commands with different options. */
 export function command<const Named extends Options, const Placed extends Options>(
   definition: Definition<Named, Placed>,
 ): Command {

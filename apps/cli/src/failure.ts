@@ -18,7 +18,7 @@ export const exitCodes = {
 
 export type Ending = keyof typeof exitCodes;
 
-/** Something that the person at the terminal can understand and mend: printed without a stack. */
+/** A failure that the user can understand and fix: printed without a stack. */
 export class Failure extends Error {
   override readonly name = 'Failure';
   readonly ending: Ending;

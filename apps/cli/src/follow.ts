@@ -67,8 +67,7 @@ async function* listPast(
 }
 
 /**
- * The follower comes back by itself for as long as it takes and says nothing. Somebody at a terminal wants to know why
- * nothing comes.
+ * The follower reconnects silently for as long as it takes. This fetch tells the person at the terminal why nothing comes.
  */
 export function noticingFetch(note: (text: string) => void): typeof fetch {
   let isInTrouble = false;
@@ -93,7 +92,7 @@ export function noticingFetch(note: (text: string) => void): typeof fetch {
   };
 }
 
-/** A limit of the plan asks for a minute, and is not tried again. */
+/** A limit of the plan sends a retry-after of a minute, and is not retried. */
 function isWorthWaiting({ status, headers }: Response): boolean {
   return [502, 503, 504].includes(status) || (status === 429 && Number(headers.get('retry-after')) < 60);
 }

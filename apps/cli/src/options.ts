@@ -1,6 +1,6 @@
+import { platforms } from '@earshot/contract/platforms';
 import type { Option, Options } from './command.ts';
 import { usageFailure } from './failure.ts';
-import { platforms } from './platforms.ts';
 
 /** The kinds of values that commands take. What `read` complains about begins with the name of the option. */
 
@@ -135,5 +135,7 @@ function optional<Value>(read: (given: string) => Value): (given: string | undef
 /** The same words for the same thing in every command. */
 export const platformFilter = oneOf(platforms, 'only this platform');
 export const ruleFilter = text('<rule id>', 'only this rule, as `earshot rules list` shows it');
+export const ruleId = required(text('<rule id>', 'as `earshot rules list` shows it'));
+export const webhookId = required(text('<webhook id>', 'as `earshot webhooks list` shows it'));
 export const cursor = text('<cursor>', '`next_cursor` of the answer before');
 export const noOptions = {} as const satisfies Options;

@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { suggest } from '@earshot/contract/suggest';
+import { closest } from '@earshot/query';
 import { type Command, type CommandGroup, isGroup, type Option, type Options } from './command.ts';
 import { Failure, usageFailure } from './failure.ts';
 import { flag } from './options.ts';
@@ -53,7 +53,7 @@ function noSuchCommand(path: readonly string[], group: CommandGroup): Failure {
 
 /** The nearest, or the first that begins so. */
 function meantBy(word: string, names: readonly string[]): string | undefined {
-  return suggest(word, names) ?? names.find((name) => word.length > 1 && name.startsWith(word));
+  return closest(word, names) ?? names.find((name) => word.length > 1 && name.startsWith(word));
 }
 
 export interface Typed {

@@ -1,10 +1,21 @@
+import { type Platform, platforms } from '@earshot/contract/platforms';
 import type { Requests } from '@earshot/sdk';
-
-export const platforms = ['x', 'firehose'] as const;
 
 type Values = Pick<Requests['CreateRule'], 'platforms' | 'overrides'>;
 
 /** The values of a rule as a request has them: its platforms are those that have one. */
-export function onPlatforms(overrides: Values['overrides']): Values {
-  return { platforms: platforms.filter((platform) => overrides[platform] !== undefined), overrides };
+export function onPlatforms(values: { readonly [P in Platform]?: string | undefined }): Values {
+  const overrides: Values['overrides'] = {};
+  for (const platform of platforms) {
+    const value = values[platform];
+    if (value !== undefined) overrides[platform] = value;
+  }
+  return { platforms: platforms.filter((platform) => platform in overrides), overrides };
+}
+
+const colours = ['cyan', 'magenta', 'green', 'blue'] as const;
+
+/** Each platform has its own colour in a list of matches. */
+export function colourOf(platform: Platform): (typeof colours)[number] {
+  return colours[platforms.indexOf(platform) % colours.length] ?? 'cyan';
 }

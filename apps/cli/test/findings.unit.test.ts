@@ -1,6 +1,7 @@
+import { underline } from '@earshot/query';
 import { expect, test } from 'vitest';
-import { shellQuoted, underline } from '../src/output/carets.ts';
 import { renderFinding } from '../src/output/findings.ts';
+import { shellQuoted } from '../src/output/printable.ts';
 
 test('a mistake stands with carets below its place, and a fix is something to paste', () => {
   const finding = {
@@ -34,15 +35,15 @@ test('without a place or a value only the words remain, and a fix that leaves no
 });
 
 test('carets are below what they mean, also with wide and invisible characters, and at the end', () => {
-  expect(underline('ロケ AND b', { start: 3, end: 6 }, 80)).toEqual(['ロケ AND b', '     ^^^']);
-  expect(underline('🚀 AND b', { start: 3, end: 6 }, 80)).toEqual(['🚀 AND b', '   ^^^']);
-  expect(underline('a\n\u200bAND', { start: 3, end: 6 }, 80)).toEqual(['a··AND', '   ^^^']);
-  expect(underline('a OR', { start: 4, end: 4 }, 80)).toEqual(['a OR', '    ^']);
+  expect(underline('ロケ AND b', [3, 6], 80)).toEqual(['ロケ AND b', '     ^^^']);
+  expect(underline('🚀 AND b', [3, 6], 80)).toEqual(['🚀 AND b', '   ^^^']);
+  expect(underline('a\n\u200bAND', [3, 6], 80)).toEqual(['a··AND', '   ^^^']);
+  expect(underline('a OR', [4, 4], 80)).toEqual(['a OR', '    ^']);
 });
 
 test('of a long rule the place is shown', () => {
   const value = `${'word '.repeat(200)}AND ${'more '.repeat(200)}`;
-  const [line, carets] = underline(value, { start: 1_000, end: 1_003 }, 70);
+  const [line, carets] = underline(value, [1_000, 1_003], 70);
   expect(line.length).toBeLessThanOrEqual(71);
   expect(line).toMatch(/^…/);
   expect(line).toMatch(/…$/);

@@ -59,7 +59,7 @@ rules:
       'rules.yaml:3:3: error[required]: "intent" is required.\n    rockets:\n    ^^^^^^^^',
       expect.stringContaining('rules.yaml:5:18: error[extra_override]: "X" is not a platform.'),
       expect.stringContaining('rules.yaml:7:13: error[wrong_type]: Must be a string.'),
-      expect.stringContaining('rules.yaml:8:5: error[required]: Needs a value for "x"'),
+      expect.stringContaining('rules.yaml:8:5: error[required]: Needs a value for at least one of "x"'),
     ]);
   });
 

@@ -6,11 +6,14 @@ import { readConfig } from '../src/config.ts';
 import { createMigratedTemplate, silentLog } from './support.ts';
 
 /**
- * What a third platform needs of the product: its id in the contract's list, and its descriptor in the table of
+ * What a third platform needs of the product: its description in the contract, and its descriptor in the table of
  * platforms. The two mocks are these two lines; everything else is the product as it is.
  */
 const feed = await vi.hoisted(async () => (await import('./word-feed.ts')).createWordFeed());
-vi.mock('../../../packages/contract/src/platform-list.ts', () => ({ platforms: ['x', 'firehose', 'feed'] }));
+vi.mock(import('../../../packages/contract/src/platform-descriptions.ts'), async (original) => {
+  const { platformDescriptions } = await original();
+  return { platformDescriptions: Object.assign({}, platformDescriptions, { feed: feed.description }) };
+});
 vi.mock(import('../src/upstream/platforms.ts'), async (original) => {
   const { platforms } = await original();
   return { platforms: Object.assign({}, platforms, { feed: feed.platform }) };

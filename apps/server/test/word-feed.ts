@@ -1,11 +1,11 @@
-import type { Platform } from '@earshot/contract';
+import type { Platform, PlatformDescription } from '@earshot/contract';
 import type { Diagnostic, Language, LeafNode, Node, Span } from '@earshot/query';
 import type { PlatformDescriptor, Source } from '../src/upstream/platform.ts';
 import { usualProtocol } from '../src/upstream/protocol.ts';
 import type { UpstreamRule, UpstreamRules } from '../src/upstream/upstream-rules.ts';
 import { StreamEnded, type StreamFrame } from '../src/upstream/upstream-stream.ts';
 
-/** The contract's list names it only while the test runs. */
+/** The contract describes it only while the test runs. */
 const id = 'feed' as Platform;
 
 interface FeedItem {
@@ -16,6 +16,7 @@ interface FeedItem {
 }
 
 export interface WordFeed {
+  readonly description: PlatformDescription;
   readonly platform: PlatformDescriptor<unknown>;
   /** The rules that were registered at the feed. */
   rules(): readonly UpstreamRule[];
@@ -72,6 +73,15 @@ export function createWordFeed(): WordFeed {
     repair: { by: 'nothing' },
   };
   return {
+    description: {
+      title: 'Feed',
+      items: 'texts of a feed',
+      itemId: 'the number of the text',
+      ruleType: 'regular',
+      allowance: 'any number of rules',
+      sampleValue: 'two words',
+      exampleFields: ['text'],
+    },
     platform: {
       language: wordLanguage,
       ruleType: 'regular',

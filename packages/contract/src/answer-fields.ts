@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { platformDescriptions, platforms } from './platforms.ts';
 
 export const timestamp = z.iso.datetime({ precision: 3 }).meta({ examples: ['2026-11-14T22:46:00.000Z'] });
 
@@ -10,8 +11,14 @@ export const nextCursor = z
   .nullable()
   .meta({ description: 'Continues the list; null when it is complete.' });
 
+const platformsOf = (ruleType: 'premium' | 'regular') =>
+  platforms
+    .filter((platform) => platformDescriptions[platform].ruleType === ruleType)
+    .map((platform) => `\`${platform}\``)
+    .join(', ');
+
 export const ruleTypeSchema = z.enum(['premium', 'regular']).meta({
-  description: 'Premium rules (`x`) are limited by the plan; regular rules (`firehose`) are not.',
+  description: `Premium rules (${platformsOf('premium')}) are limited by the plan; regular rules (${platformsOf('regular')}) are not.`,
 });
 
 /** Offsets into the value as the caller sent it, in UTF-16 code units. */

@@ -42,7 +42,7 @@ export const coverageOperations = defineOperations({
     changes: false,
     summary: 'Get coverage',
     description:
-      'Says when a rule, or a platform, was listened to: live, with a gap, repaired since, or not watched. So that silence can be told from deafness.',
+      'Says when a rule, or a platform, was listened to: live, with a gap, repaired since, or not watched. So you can tell whether nothing happened or nobody was listening.',
     request: requestObject({
       rule_id: text({ max: 100, description: 'Only what was watched for this rule.' }).optional(),
       platform: platformSchema.optional().meta({ description: 'Only this platform.' }),

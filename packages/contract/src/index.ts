@@ -22,7 +22,13 @@ export {
   type RequestInput,
   type RequestOf,
 } from './operations.ts';
-export { type Platform, platforms } from './platforms.ts';
+export {
+  onEachPlatform,
+  type Platform,
+  type PlatformDescription,
+  platformDescriptions,
+  platforms,
+} from './platforms.ts';
 export type { Reader } from './readers.ts';
 export { integer, requestObject } from './request-fields.ts';
 export type { RuleExamples } from './rule-examples.ts';

@@ -111,7 +111,7 @@ export const languageOperations = defineOperations({
     request: requestObject({
       platforms: distinctPlatforms
         .default([...platforms])
-        .meta({ description: 'Platforms to explain; both by default.' }),
+        .meta({ description: 'Platforms to explain; all by default.' }),
     }),
     answer: z.strictObject({ platforms: perPlatform(syntaxGuideSchema) }),
     example: {

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { matchId, ruleId, spanSchema, timestamp } from './answer-fields.ts';
 import { defineOperations } from './operation.ts';
-import { platformSchema } from './platforms.ts';
+import { onEachPlatform, platformSchema } from './platforms.ts';
 import {
   alsoWhenFieldsFail,
   integer,
@@ -64,7 +64,9 @@ export const matchSchema = z
     rule_version: z.int().min(1).meta({ description: 'Version of the rule that matched.' }),
     created_at: timestamp,
     platform: platformSchema,
-    platform_post_id: z.string().meta({ description: "The post's id on `x`; the page's URL on `firehose`." }),
+    platform_post_id: z.string().meta({
+      description: `Per platform: ${Object.values(onEachPlatform((platform, { itemId }) => `${itemId} on \`${platform}\``)).join('; ')}.`,
+    }),
     via: z.enum(['stream', 'search']).meta({
       description: '`search`: it was missed by the stream and found when the gap was repaired.',
     }),

@@ -1,20 +1,23 @@
 import { z } from 'zod';
-import { platforms } from './platform-list.ts';
+import { type PlatformDescription, platformDescriptions } from './platform-descriptions.ts';
 
-export { platforms } from './platform-list.ts';
+export { type PlatformDescription, platformDescriptions } from './platform-descriptions.ts';
 
-export type Platform = (typeof platforms)[number];
+export type Platform = keyof typeof platformDescriptions;
+
+// `Object.keys` forgets the names.
+export const platforms = Object.keys(platformDescriptions) as readonly Platform[];
 
 export const platformSchema = z.enum(platforms);
 
-/** The same for each platform. */
-export function onEachPlatform<Value>(value: Value): Readonly<Record<Platform, Value>> {
-  const entries = platforms.map((platform) => [platform, value]);
-  // `Object.fromEntries` forgets the names.
+export function onEachPlatform<Value>(
+  make: (platform: Platform, description: PlatformDescription) => Value,
+): Readonly<Record<Platform, Value>> {
+  const entries = platforms.map((platform) => [platform, make(platform, platformDescriptions[platform])]);
   return Object.fromEntries(entries);
 }
 
 /** An object with one optional entry per platform: the shape of every `platforms` answer. */
 export function perPlatform<Value extends z.ZodType>(value: Value) {
-  return z.strictObject(onEachPlatform(value.optional()));
+  return z.strictObject(onEachPlatform(() => value.optional()));
 }

@@ -1,6 +1,6 @@
+import { closest } from '@earshot/query';
 import { z } from 'zod';
 import { platformSchema, platforms } from './platforms.ts';
-import { suggest } from './suggest.ts';
 import { quote, VIOLATIONS_MAX, type ViolationCode } from './violations.ts';
 
 /**
@@ -63,9 +63,9 @@ function missingField(issue: z.core.$ZodRawIssue): RequestIssue {
 }
 
 function unknownField(key: string, known: readonly string[], what: string): RequestIssue {
-  const meant = suggest(key, known);
+  const meant = closest(key, known);
   const hint =
-    meant === undefined
+    meant === null
       ? `The known fields are ${known.map(quote).join(', ') || 'none'}.`
       : `Did you mean ${quote(meant)}?`;
   return requestIssue('unknown_field', `${quote(key)} is not a field of ${what}. ${hint}`, [key]);

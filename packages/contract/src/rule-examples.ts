@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { platformSchema } from './platforms.ts';
+import { platformDescriptions, platformSchema } from './platforms.ts';
 import {
   alsoWhenFieldsFail,
   type RequestIssue,
@@ -8,6 +8,7 @@ import {
   requestTime,
   text,
 } from './request-fields.ts';
+import { quote } from './violations.ts';
 
 /** Enough for the cases that a rule is about; together they are bounded because every list of rules carries them. */
 const EXAMPLES_MAX = 20;
@@ -71,11 +72,11 @@ const ruleExample = requestObject(
   'an example',
 ).superRefine((example, context) => {
   if (!example?.payload || example.payload.raw) return;
-  const { text: content, title, url } = example.payload;
-  const needed = example.platform === 'x' ? [content] : [content, title, url];
-  if (needed.some((field) => typeof field === 'string')) return;
-  const fields = example.platform === 'x' ? '"text" or "raw"' : '"text", "title", "url" or "raw"';
-  context.addIssue(requestIssue('required', `Needs ${fields}.`, ['payload']));
+  const { payload, platform } = example;
+  const { exampleFields } = platformDescriptions[platform];
+  if (exampleFields.some((field) => typeof payload[field] === 'string')) return;
+  const fields = exampleFields.map(quote).join(', ');
+  context.addIssue(requestIssue('required', `Needs ${fields} or "raw".`, ['payload']));
 });
 
 const exampleList = (description: string) =>

@@ -1,3 +1,4 @@
+import { closest } from '@earshot/query';
 import { z } from 'zod';
 import { ruleId, ruleTypeSchema, timestamp } from './answer-fields.ts';
 import { onEachPlatform, type Platform, perPlatform, platformSchema, platforms } from './platforms.ts';
@@ -12,7 +13,6 @@ import {
   text,
 } from './request-fields.ts';
 import { ruleExamples } from './rule-examples.ts';
-import { suggest } from './suggest.ts';
 import { quote } from './violations.ts';
 
 /** The platforms' own limits come from their validators; this one only bounds the work. */
@@ -21,15 +21,15 @@ const OVERRIDE_LENGTH_MAX = 4_096;
 const override = text({ max: OVERRIDE_LENGTH_MAX, description: "The rule in the platform's own syntax." });
 
 export const overrides = z
-  .strictObject(onEachPlatform(override.optional()))
+  .strictObject(onEachPlatform(() => override.optional()))
   .superRefine((_, context) => {
     context.issues = eachUnknownKey(context.issues, unknownOverride);
   }, alsoWhenFieldsFail)
   .meta({ description: 'Exactly one entry for each listed platform.' });
 
 function unknownOverride(key: string): RequestIssue {
-  const meant = suggest(key, platforms);
-  const hint = `Did you mean ${meant === undefined ? platforms.map(quote).join(' or ') : quote(meant)}?`;
+  const meant = closest(key, platforms);
+  const hint = `Did you mean ${meant === null ? platforms.map(quote).join(' or ') : quote(meant)}?`;
   return requestIssue('extra_override', `${quote(key)} is not a platform. ${hint}`, [key]);
 }
 

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { JsonSchema } from './json-schemas.ts';
+import { platforms } from './platforms.ts';
 import { alsoWhenFieldsFail, requestIssue, requestObject } from './request-fields.ts';
 import { ruleExamples } from './rule-examples.ts';
 import {
@@ -11,19 +12,21 @@ import {
   ruleIntent,
   ruleName,
 } from './rule-fields.ts';
-import { type RequestViolation, violationAt } from './violations.ts';
+import { quote, type RequestViolation, violationAt } from './violations.ts';
 
 function needsValue(value: unknown, context: z.core.$RefinementCtx): void {
   if (context.issues.length > 0) return;
   const isEmpty = typeof value === 'object' && value !== null && Object.keys(value).length === 0;
   if (isEmpty)
-    context.addIssue(requestIssue('required', 'Needs a value for "x", for "firehose", or for both.'));
+    context.addIssue(
+      requestIssue('required', `Needs a value for at least one of ${platforms.map(quote).join(', ')}.`),
+    );
 }
 
 /** A rule in a rules file. It is on the platforms that have an override. */
 const fileRule = requestObject(
   {
-    name: ruleName.optional().meta({ description: 'Name of the rule, for people. Its key, unless told.' }),
+    name: ruleName.optional().meta({ description: 'Name of the rule, for people. Default: its key.' }),
     intent: ruleIntent,
     overrides: overrides.superRefine(needsValue, alsoWhenFieldsFail).meta({
       description: "The rule in each platform's own syntax: what has no entry is not watched.",

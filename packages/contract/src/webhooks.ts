@@ -108,7 +108,10 @@ export const webhookOperations = defineOperations({
       name: name.optional(),
       url: url.optional(),
       rule_id: ruleFilter.nullable().optional().meta({ description: 'Only this rule; null: every rule.' }),
-      platform: platformSchema.nullable().optional().meta({ description: 'Only this platform; null: both.' }),
+      platform: platformSchema
+        .nullable()
+        .optional()
+        .meta({ description: 'Only this platform; null: every platform.' }),
       state: z.enum(['active', 'paused']).optional().meta({
         description: '`active` also enables a disabled webhook. It goes on where it stopped.',
       }),

@@ -1,6 +1,6 @@
+import { closest } from '@earshot/query';
 import { expect, test } from 'vitest';
 import { operations } from '../src/operations.ts';
-import { suggest } from '../src/suggest.ts';
 import { violationsOf } from '../src/violations.ts';
 
 function messageFor(field: string, request: object): string | undefined {
@@ -63,8 +63,8 @@ test.each([
   ['Intent', 'intent'],
   ['OVERRIDES', 'overrides'],
   ['over-rides', 'overrides'],
-  ['budget', undefined],
-  ['n'.repeat(10_000), undefined],
+  ['budget', null],
+  ['n'.repeat(10_000), null],
 ])('%.20s is taken for %s', (word, meant) => {
-  expect(suggest(word, ['name', 'intent', 'platforms', 'overrides'])).toBe(meant);
+  expect(closest(word, ['name', 'intent', 'platforms', 'overrides'])).toBe(meant);
 });

@@ -1,8 +1,8 @@
 import type { Violation } from '@earshot/contract';
-import { applyFix, type Edit, type Fix, renderDiagnostic, type Span } from '@earshot/query';
+import { applyFix, type Edit, type Fix, type Span, underline } from '@earshot/query';
 import { z } from 'zod';
 
-/** What is wrong with a rule value, as an edit: where it is, and what the value is after each fix. */
+/** What is wrong with a rule value: where, and the whole value after each fix. */
 export const findingSchema = z.object({
   severity: z.string().optional(),
   code: z.string(),
@@ -17,8 +17,10 @@ export const findingSchema = z.object({
 
 export type Finding = z.output<typeof findingSchema>;
 
-/** Of a violation or a diagnostic; both have these. */
+/** The fields that violations and diagnostics share. */
 export type Place = Pick<Violation, 'code' | 'message' | 'span' | 'fixes'> & { readonly severity?: string };
+
+const excerptColumns = 100;
 
 export function toFinding(value: string | undefined, place: Place): Finding {
   const { severity, code, message, span, fixes = [] } = place;
@@ -27,7 +29,9 @@ export function toFinding(value: string | undefined, place: Place): Finding {
   return {
     ...said,
     span,
-    excerpt: excerptOf(value, [span.start, span.end]),
+    excerpt: underline(value, [span.start, span.end], excerptColumns)
+      .map((line) => `  ${line}`)
+      .join('\n'),
     ...(fixes.length > 0 && {
       fixes: fixes.map(toFix).map((fix) => ({ title: fix.title, value: applyFix(value, fix) })),
     }),
@@ -38,8 +42,8 @@ const findingsMax = 10;
 const fixCharsMax = 8_000;
 
 /**
- * The first ones, and their fixes as long as there is room: each fix is the whole value again, and a long rule can have
- * a mistake at every word. Who mends these is told of the others.
+ * The first findings, with their fixes as long as there is room: each fix repeats the whole value, and a long rule can have
+ * a mistake at every word. The others are reported once these are fixed.
  */
 export function firstFindings<One extends Finding>(findings: readonly One[]): One[] {
   let chars = 0;
@@ -68,11 +72,6 @@ export function renderFinding({ severity, code, message, excerpt, fixes = [] }: 
   if (excerpt !== undefined) lines.push(excerpt);
   for (const { title, value } of fixes) lines.push(`  fix (${title}): ${value}`);
   return lines.join('\n');
-}
-
-function excerptOf(value: string, span: Span): string {
-  const shown = renderDiagnostic(value, { severity: 'error', code: '', message: '', span, fixes: [] });
-  return shown.slice(shown.indexOf('\n') + 1);
 }
 
 function toFix({ title, edits }: NonNullable<Violation['fixes']>[number]): Fix {

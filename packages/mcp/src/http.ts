@@ -7,7 +7,7 @@ export interface McpOverHttpOptions {
 }
 
 export interface McpOverHttp {
-  /** One message of the protocol, from whoever this Earshot belongs to. Who asks, and whether it may, is decided before. */
+  /** Answers one message of the protocol on behalf of this client's account. The caller has authenticated the request. */
   answer(request: Request, from: { readonly earshot: Earshot; readonly body: unknown }): Promise<Response>;
 }
 

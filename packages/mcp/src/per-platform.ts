@@ -1,7 +1,15 @@
-import { type Platform, platforms } from '@earshot/contract';
+import { onEachPlatform, type Platform, type PlatformDescription, platforms } from '@earshot/contract';
 import { z } from 'zod';
 
 export const platform = z.enum(platforms);
+
+/** A text about each platform. */
+export function describePlatforms(
+  describe: (platform: Platform, description: PlatformDescription) => string,
+  separator: string,
+): string {
+  return Object.values(onEachPlatform(describe)).join(separator);
+}
 
 /** The values of the platforms that have one, as a record: its schema says what a platform has only once. */
 export function perPlatform<Value, Result>(

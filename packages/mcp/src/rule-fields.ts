@@ -1,3 +1,4 @@
+import { onEachPlatform } from '@earshot/contract';
 import type { Rule } from '@earshot/sdk';
 import { z } from 'zod';
 import { unhidden } from './content/visible.ts';
@@ -9,16 +10,14 @@ export const ruleId = z.string().meta({ description: 'rule_… from create_rule 
 export const platforms = z.array(platform);
 
 export const overrides = z
-  .strictObject({
-    x: z
-      .string()
-      .optional()
-      .meta({ description: 'In X syntax, such as ("acme sky" OR #acmesky) lang:en -is:retweet' }),
-    firehose: z
-      .string()
-      .optional()
-      .meta({ description: 'In Firehose syntax, such as title:"heat pump" AND language:"en"' }),
-  })
+  .strictObject(
+    onEachPlatform((_, { title, sampleValue }) =>
+      z
+        .string()
+        .optional()
+        .meta({ description: `In ${title} syntax, such as ${sampleValue}` }),
+    ),
+  )
   .meta({ description: 'The rule, once for each listed platform, in its own syntax (platform_syntax)' });
 
 export const expiresAt = z

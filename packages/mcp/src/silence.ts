@@ -28,7 +28,7 @@ export async function explainSilence(call: ToolCall, silent: Silent, nowMs: numb
   return silenceOfRule(known, silent, nowMs);
 }
 
-/** A key may read matches and not rules: then the answer is poorer, and still an answer. */
+/** A key may be allowed to read matches but not rules: then less can be said. */
 async function readRules(
   { earshot, signal }: ToolCall,
   ruleId: string | undefined,

@@ -11,12 +11,12 @@ interface ErrorBlock {
 
 export interface ToolErrorResult {
   readonly answer: { readonly content: ErrorBlock[]; readonly isError: true };
-  /** A bug of ours: to be logged in full. */
+  /** A bug in Earshot: to be logged in full. */
   readonly isFault: boolean;
 }
 
 /**
- * What an agent can mend comes as a result, never as an error of the protocol, which most hosts keep from the model.
+ * What an agent can correct comes as a result, never as a protocol error, which most hosts do not show to the model.
  * Two texts: one to read, one for programs. Not `structuredContent`: clients of the 2025 protocols hold that against the
  * tool's output schema even when the call failed.
  */

@@ -1,29 +1,20 @@
-import { type Violation, violationsOf } from '@earshot/contract';
+import { type OperationId, type operations, type Violation, violationsOf } from '@earshot/contract';
 import type { Earshot } from '@earshot/sdk';
 import type { z } from 'zod';
 
-/** What tools may ask for: nothing that sends data out, and no keys. */
-type ForTools = Pick<
-  Earshot,
-  | 'platformSyntax'
-  | 'validateRule'
-  | 'createRule'
-  | 'listRules'
-  | 'getRule'
-  | 'updateRule'
-  | 'pauseRule'
-  | 'resumeRule'
-  | 'deleteRule'
-  | 'listMatches'
-  | 'readMatches'
-  | 'ackMatches'
-  | 'getCoverage'
->;
+type ToolScope = 'rules:read' | 'rules:write' | 'matches:read' | null;
 
-/** What a tool works with: an account's Earshot, wherever it is, and nothing of the transport. */
+type ToolOperation = {
+  [Id in OperationId]: (typeof operations)[Id]['scope'] extends ToolScope ? Id : never;
+}[OperationId];
+
+/** The calls that tools may make: about rules and matches. Nothing that sends data out, no keys, no audit. */
+type ForTools = Pick<Earshot, Uncapitalize<Exclude<ToolOperation, 'StreamMatches'>>>;
+
+/** What a tool gets besides its arguments; independent of the transport. */
 export interface ToolCall {
   readonly earshot: ForTools;
-  /** The caller has gone, or does not want the answer any more. */
+  /** Aborts when the caller disconnects or cancels. */
   readonly signal: AbortSignal;
 }
 
@@ -65,8 +56,8 @@ interface ToolRow<Input extends z.ZodObject> extends Omit<Tool, 'answer'> {
 }
 
 /**
- * Nothing leaves that the output schema does not name: a field that the API gets some day, perhaps with strangers' words or
- * without a bound, does not reach agents by itself.
+ * The answer is reduced to the fields of the output schema, so that a field which the API gains later, perhaps with untrusted
+ * text or without a size limit, does not reach agents by itself.
  */
 export function defineTool<Input extends z.ZodObject>(row: ToolRow<Input>): Tool {
   const { run, ...described } = row;

@@ -1,14 +1,10 @@
 import type { Tool } from './tool.ts';
 import { createRule } from './tools/create-rule.ts';
-import { deleteRule } from './tools/delete-rule.ts';
 import { getCoverage } from './tools/get-coverage.ts';
-import { getRule } from './tools/get-rule.ts';
 import { listMatches } from './tools/list-matches.ts';
 import { listRules } from './tools/list-rules.ts';
-import { pauseRule } from './tools/pause-rule.ts';
 import { platformSyntax } from './tools/platform-syntax.ts';
-import { resumeRule } from './tools/resume-rule.ts';
-import { updateRule } from './tools/update-rule.ts';
+import { ruleTools } from './tools/rules.ts';
 import { validateRule } from './tools/validate-rule.ts';
 import { waitForMatches } from './tools/wait-for-matches.ts';
 
@@ -20,10 +16,6 @@ export const tools: readonly Tool[] = [
   waitForMatches,
   listMatches,
   listRules,
-  getRule,
-  updateRule,
-  pauseRule,
-  resumeRule,
-  deleteRule,
+  ...ruleTools,
   getCoverage,
 ];

@@ -23,6 +23,8 @@ export type {
   Verdict,
 } from './language.ts';
 export { renderDiagnostic, renderDiagnostics } from './render.ts';
+export { closest } from './text.ts';
+export { underline, widthOf } from './underline.ts';
 export { entityPatterns } from './x/entity-patterns.ts';
 export { type Searchability, searchability, searchLengthMax } from './x/search.ts';
 export { upstreamDetails } from './x/upstream-details.ts';

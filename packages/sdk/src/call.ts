@@ -4,9 +4,9 @@ import { type Connection, send } from './send.ts';
 
 export interface CallOptions {
   readonly signal?: AbortSignal | undefined;
-  /** How long to try, all attempts together. 60 seconds unless told. */
+  /** How long to try, all attempts together. 60 seconds by default. */
   readonly timeoutMs?: number | undefined;
-  /** One of your own, where the same change must not be made twice even by two runs of your program. */
+  /** Your own key, so that two runs of your program do not make the same change twice. */
   readonly idempotencyKey?: string | undefined;
 }
 
@@ -16,20 +16,20 @@ export interface CalledOperation {
   readonly changes: boolean;
 }
 
-const timeoutMsUnlessTold = 60_000;
+const defaultTimeoutMs = 60_000;
 /** Longer than the server holds a request that waits for matches. */
 const attemptMsMax = 40_000;
 const firstDelayMs = 250;
 const delayMsMax = 10_000;
 
-/** Calls an operation, and again while that can help and time is left. All attempts at a change bear the same key. */
+/** Calls an operation and retries while the error is retryable and time is left. All attempts at a change send the same key. */
 export async function call(
   connection: Connection,
   operation: CalledOperation,
   request: object,
   options: CallOptions = {},
 ): Promise<unknown> {
-  const { signal, timeoutMs = timeoutMsUnlessTold, idempotencyKey = randomKey() } = options;
+  const { signal, timeoutMs = defaultTimeoutMs, idempotencyKey = randomKey() } = options;
   const endsAt = performance.now() + timeoutMs;
   const headers = operation.changes ? { 'idempotency-key': idempotencyKey } : {};
   for (let failures = 0; ; failures++) {

@@ -3,15 +3,15 @@ import type { Calls } from './calls.ts';
 import type { Match, Requests } from './contract-types.ts';
 
 export interface ConsumeOptions extends Pick<CallOptions, 'signal' | 'timeoutMs'> {
-  /** Ends when everything is read, in place of waiting for more. */
+  /** Ends when everything is read, instead of waiting for more. */
   readonly untilEmpty?: boolean;
 }
 
 const waitSeconds = 30;
 
 /**
- * Reads under a name and acknowledges each page when the loop comes back for more than it. Whoever leaves the loop, or dies
- * in it, reads that page again the next time: at least once. With `limit: 1` each match is acknowledged by itself.
+ * Reads as a named reader and acknowledges a page when the loop asks for the next one. A program that leaves the loop or
+ * crashes in it reads that page again the next time: at least once. With `limit: 1` each match is acknowledged separately.
  */
 export async function* consumeMatches(
   calls: Pick<Calls, 'readMatches' | 'ackMatches'>,

@@ -9,7 +9,7 @@ export interface EarshotOptions {
   readonly url: string;
   /** An API key: `esk_…`. */
   readonly key: string;
-  /** In place of the global one. */
+  /** Instead of the global one. */
   readonly fetch?: typeof fetch;
   /** How long a call is tried, unless the call says it. */
   readonly timeoutMs?: number;

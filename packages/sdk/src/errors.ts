@@ -16,8 +16,8 @@ const retryableCodes = {
   deadline_exceeded: true,
 } as const satisfies Retryable;
 
-/** What an answer that Earshot did not write, such as a proxy's page, most likely means. */
-const codesOfForeignAnswers: Readonly<Record<number, ErrorCode>> = {
+/** The most likely meaning of an answer that Earshot did not write, such as a proxy's error page. */
+const codesByStatus: Readonly<Record<number, ErrorCode>> = {
   401: 'unauthenticated',
   403: 'permission_denied',
   404: 'unimplemented',
@@ -28,7 +28,7 @@ const codesOfForeignAnswers: Readonly<Record<number, ErrorCode>> = {
 };
 
 export interface EarshotErrorFields {
-  /** Of the contract; `unknown` when somebody else answered something that says nothing. */
+  /** A code of the contract; `unknown` when the answer is not Earshot's and its status has no clear meaning. */
   readonly code: ErrorCode | 'unknown';
   readonly details?: Partial<ErrorDetails>;
   /** Name it when you report a problem. */
@@ -40,7 +40,7 @@ export interface EarshotErrorFields {
   readonly cause?: unknown;
 }
 
-/** Everything that goes wrong with a call, except its cancellation, which throws the reason of the signal. */
+/** Every failure of a call but its cancellation, which throws the reason of the signal. */
 export class EarshotError extends Error {
   override readonly name = 'EarshotError';
   readonly code: ErrorCode | 'unknown';
@@ -48,7 +48,7 @@ export class EarshotError extends Error {
   readonly requestId: string | undefined;
   readonly status: number;
   readonly retryAfterMs: number | undefined;
-  /** The same request may succeed later. Calls were already sent again until their time was over. */
+  /** The same request may succeed later. The call has already been retried until its timeout. */
   readonly retryable: boolean;
 
   constructor(message: string, fields: EarshotErrorFields) {
@@ -62,8 +62,8 @@ export class EarshotError extends Error {
   }
 }
 
-/** The error that an answer without success tells of. */
-export function errorOfAnswer(response: Response, body: string): EarshotError {
+/** The error in an answer whose status is not a success. */
+export function errorFromResponse(response: Response, body: string): EarshotError {
   const { status, headers } = response;
   const envelope = readEnvelope(body);
   const common = {
@@ -81,10 +81,10 @@ export function errorOfAnswer(response: Response, body: string): EarshotError {
     });
   }
   const message = `Something between here and Earshot answered with status ${status}.`;
-  return new EarshotError(message, { ...common, code: codesOfForeignAnswers[status] ?? 'unknown' });
+  return new EarshotError(message, { ...common, code: codesByStatus[status] ?? 'unknown' });
 }
 
-export function noAnswer(cause: unknown): EarshotError {
+export function unreachable(cause: unknown): EarshotError {
   return new EarshotError('Earshot could not be reached.', { code: 'unavailable', cause });
 }
 
@@ -106,7 +106,7 @@ function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Undefined when it is no JSON, which no JSON text means. */
+/** Undefined when the text is not JSON; no JSON text parses to undefined. */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -115,7 +115,7 @@ export function parseJson(text: string): unknown {
   }
 }
 
-/** Seconds, or a date. */
+/** The header holds seconds or an HTTP date. */
 function parseRetryAfter(value: string | null, now: number): number | undefined {
   if (value === null) return undefined;
   const ms = /^\d+$/.test(value.trim()) ? Number(value) * 1_000 : Date.parse(value) - now;

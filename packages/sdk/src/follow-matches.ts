@@ -11,29 +11,29 @@ export interface FollowOptions {
   readonly silenceMsMax?: number | undefined;
 }
 
-/** Matches in the order of the log, each once. Iterate again to go on where you left. */
+/** Matches in the order of the log, each once. Iterating again continues where the last loop ended. */
 export interface FollowedMatches extends AsyncIterable<Match> {
-  /** Behind the match that you hold: store it when you are done with the match, and begin with it the next time. */
+  /** Points behind the latest match: store it when you are done with that match, and pass it to continue later. */
   readonly cursor: string | undefined;
 }
 
 const openMsMax = 15_000;
-const silenceMsUnlessTold = 45_000;
-const retryMsUnlessTold = 3_000;
+const defaultSilenceMs = 45_000;
+const defaultRetryMs = 3_000;
 const delayMsMax = 10_000;
-/** More than a server sends again. */
+/** More than a server repeats after a reconnect. */
 const idsKept = 1_000;
 
-/** Follows the stream over interruptions until the signal aborts, the loop is left, or an error comes that staying would not mend. */
+/** Follows the stream and reconnects until the signal aborts, the loop is left, or an error comes that a reconnect cannot fix. */
 export function followMatches(
   connection: Connection,
   request: Requests['StreamMatches'] = {},
   options: FollowOptions = {},
 ): FollowedMatches {
-  const { signal, silenceMsMax = silenceMsUnlessTold } = options;
+  const { signal, silenceMsMax = defaultSilenceMs } = options;
   const seen = new Set<string>();
   let { cursor } = request;
-  let retryMs = retryMsUnlessTold;
+  let retryMs = defaultRetryMs;
   let failures = 0;
 
   const takeMatch = ({ event, data }: ServerSentEvent): Match | undefined => {
@@ -65,7 +65,7 @@ export function followMatches(
       try {
         yield* oneConnection();
       } catch (error) {
-        if (!isWorthComingBack(error)) throw error;
+        if (!isWorthReconnecting(error)) throw error;
         retryAfterMs = error.retryAfterMs ?? 0;
       }
       await pause(Math.max(retryAfterMs, jitteredDelayMs(failures, retryMs, delayMsMax)), signal);
@@ -81,8 +81,8 @@ export function followMatches(
   };
 }
 
-/** Reading changes nothing, so a fault of the server is worth another try as well. */
-function isWorthComingBack(error: unknown): error is EarshotError {
+/** Reading changes nothing, so an internal error of the server is retried as well. */
+function isWorthReconnecting(error: unknown): error is EarshotError {
   if (!(error instanceof EarshotError)) return false;
   return error.retryable || (error.status >= 500 && error.code !== 'unimplemented');
 }
@@ -95,7 +95,7 @@ interface Streaming {
   readonly silenceMsMax: number;
 }
 
-/** The events of one connection. The silence is only counted while somebody waits: a slow loop is not a dead server. */
+/** The events of one connection. Silence is measured only while a read is pending: a slow consumer is not a dead server. */
 async function* streamEvents(
   connection: Connection,
   { request, cursor, parser, signal, silenceMsMax }: Streaming,

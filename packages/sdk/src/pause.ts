@@ -17,7 +17,7 @@ export function pause(ms: number, signal: AbortSignal | undefined): Promise<void
   });
 }
 
-/** Twice as long after each failure, and anything below that: callers that failed together shall not come back together. */
+/** Exponential back-off with full jitter, so that clients that failed together do not retry together. */
 export function jitteredDelayMs(failures: number, firstMs: number, maxMs: number): number {
   return Math.random() * Math.min(maxMs, firstMs * 2 ** failures);
 }

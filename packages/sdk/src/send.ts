@@ -1,6 +1,6 @@
-import { EarshotError, errorOfAnswer, noAnswer } from './errors.ts';
+import { EarshotError, errorFromResponse, unreachable } from './errors.ts';
 
-/** Where and as whom to ask. */
+/** The server, the key, and the fetch to use. */
 export interface Connection {
   readonly url: string;
   readonly key: string;
@@ -18,14 +18,14 @@ export interface Sending {
 
 export interface Received {
   readonly response: Response;
-  /** Gives the connection back, or cuts it. */
+  /** Releases the connection; aborts what is not read yet. */
   readonly close: () => void;
-  /** Runs a part of the reading that must not take longer than this. */
+  /** Runs one read of the body with a timeout. */
   readonly within: <Result>(timeoutMs: number, read: () => Promise<Result>) => Promise<Result>;
 }
 
 /**
- * Sends once and gives the answer if it is a success. Throws the reason of the signal when it aborts, and an EarshotError
+ * Sends once and returns the answer if it is a success. Throws the reason of the signal when it aborts, and an EarshotError
  * for everything else. Not `AbortSignal.any`: a signal that lives as long as the program must not collect one listener
  * for each request.
  */
@@ -49,7 +49,7 @@ export async function send(connection: Connection, sending: Sending): Promise<Re
     } catch (error) {
       signal?.throwIfAborted();
       if (controller.signal.aborted) throw controller.signal.reason;
-      throw error instanceof EarshotError ? error : noAnswer(error);
+      throw error instanceof EarshotError ? error : unreachable(error);
     } finally {
       clearTimeout(timer);
     }
@@ -62,7 +62,7 @@ export async function send(connection: Connection, sending: Sending): Promise<Re
         signal: controller.signal,
         ...(sending.method === 'POST' && { body: JSON.stringify(sending.request) }),
       });
-      if (!answer.ok) throw errorOfAnswer(answer, await answer.text());
+      if (!answer.ok) throw errorFromResponse(answer, await answer.text());
       return answer;
     });
     return { response, within, close };

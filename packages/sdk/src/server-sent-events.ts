@@ -11,7 +11,7 @@ export interface EventParser {
   readonly retryMs: number | undefined;
 }
 
-/** Reads `text/event-stream`. What is not complete when the connection ends never was an event. */
+/** Parses `text/event-stream`. An event that is incomplete when the connection ends is dropped, as the standard says. */
 export function createEventParser(): EventParser {
   let rest = '';
   let retryMs: number | undefined;

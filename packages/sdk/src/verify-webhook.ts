@@ -18,7 +18,7 @@ export interface WebhookToVerify {
     | Readonly<Record<string, string | readonly string[] | undefined>>;
   /** The bytes as they came, before anything parsed them. */
   readonly body: string | Uint8Array;
-  /** Milliseconds since 1970; now unless told. */
+  /** Milliseconds since 1970; now by default. */
   readonly now?: number;
 }
 
@@ -29,8 +29,8 @@ export class WebhookVerificationError extends Error {
 const toleranceSeconds = 300;
 
 /**
- * The message, if it came from Earshot and not long ago; throws a WebhookVerificationError if not. The id (`webhook-id`)
- * is the same when a message comes again: it is yours to remember.
+ * Returns the message if its signature is valid and it is recent; throws a WebhookVerificationError otherwise. A message that
+ * is delivered again has the same id (`webhook-id`): store the ids to recognise repetitions.
  */
 export async function verifyWebhook(
   webhook: WebhookToVerify,

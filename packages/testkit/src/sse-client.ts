@@ -1,5 +1,6 @@
 import { get, type IncomingMessage } from 'node:http';
 import { text } from 'node:stream/consumers';
+import { createParser } from 'eventsource-parser';
 
 export interface SseEvent {
   readonly id: string;
@@ -33,21 +34,20 @@ export function connectSse(url: URL, { headers, onEvent, onComment }: SseOptions
     body: string;
   }>();
   const closed = Promise.withResolvers<void>();
+  const parser = createParser({
+    onEvent: ({ id = '', event = '', data }) => void (isCut || onEvent({ id, event, data })),
+    onComment: () => onComment?.(),
+  });
   const request = get(url, { headers, agent: false }, (response) => {
     const status = response.statusCode ?? 0;
     response.once('error', () => undefined);
     const isStream = response.headers['content-type']?.startsWith('text/event-stream') ?? false;
     const head = { status, headers: response.headers };
     if (isStream) {
-      readBlocks(response, (block) => void (isCut || handOut(block)));
+      response.setEncoding('utf8').on('data', (chunk: string) => void (isCut || parser.feed(chunk)));
       opened.resolve({ ...head, body: '' });
     } else text(response).then((body) => opened.resolve({ ...head, body }), opened.reject);
   });
-  const handOut = (block: string) => {
-    if (block.startsWith(':')) onComment?.();
-    const event = readBlock(block);
-    if (event.data !== '') onEvent(event);
-  };
   request.once('error', (error) => opened.reject(error));
   request.once('close', () => closed.resolve());
   opened.promise.catch(() => undefined);
@@ -62,22 +62,4 @@ export function connectSse(url: URL, { headers, onEvent, onComment }: SseOptions
       request.socket?.pause();
     },
   };
-}
-
-function readBlocks(response: IncomingMessage, onBlock: (block: string) => void): void {
-  let rest = '';
-  response.setEncoding('utf8').on('data', (chunk: string) => {
-    const blocks = (rest + chunk).split('\n\n');
-    rest = blocks.pop() ?? '';
-    for (const block of blocks) onBlock(block);
-  });
-}
-
-function readBlock(block: string): SseEvent {
-  const field = (name: string) =>
-    block
-      .split('\n')
-      .find((line) => line.startsWith(`${name}: `))
-      ?.slice(name.length + 2) ?? '';
-  return { id: field('id'), event: field('event'), data: field('data') };
 }

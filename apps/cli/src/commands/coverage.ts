@@ -7,7 +7,7 @@ import { shortTime } from '../output/times.ts';
 
 export const coverage = apiCommand({
   name: 'coverage',
-  summary: 'when it was listened, and when not: so that silence can be told from deafness',
+  summary: 'when Earshot was listening, and when not',
   options: {
     rule: ruleFilter,
     platform: platformFilter,

@@ -61,7 +61,7 @@ async function readLogin(
 
 /** Any key that works may ask for the syntax. */
 async function check({ url, key }: Connection): Promise<void> {
-  await createEarshot({ url, key, timeoutMs: checkMsMax }).platformSyntax({ platforms: ['x'] });
+  await createEarshot({ url, key, timeoutMs: checkMsMax }).platformSyntax();
 }
 
 export const logout = command({

@@ -1,8 +1,8 @@
 import { apiCommand } from '../api-command.ts';
 import { type CommandGroup, command } from '../command.ts';
 import { flag, integer, noOptions, oneOf, platformFilter, required, ruleFilter, text } from '../options.ts';
-import { shellQuoted } from '../output/carets.ts';
 import { matchesText } from '../output/matches-text.ts';
+import { shellQuoted } from '../output/printable.ts';
 import { renderTable } from '../output/table.ts';
 import { shortTime } from '../output/times.ts';
 

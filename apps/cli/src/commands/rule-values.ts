@@ -1,25 +1,17 @@
-import type { Requests } from '@earshot/sdk';
+import { onEachPlatform, type Platform, platforms } from '@earshot/contract/platforms';
 import { usageFailure } from '../failure.ts';
 import { text } from '../options.ts';
 import { onPlatforms } from '../platforms.ts';
 
-/** The options that hold the rule itself. */
-export const ruleValues = {
-  x: text('<rule>', 'the rule for X, in its own language: earshot syntax x'),
-  firehose: text('<rule>', 'the rule for Firehose, in its own language: earshot syntax firehose'),
-};
+/** The options that hold the rule itself: `--x`, `--firehose`. */
+export const ruleValues = onEachPlatform((platform, { title }) =>
+  text('<rule>', `the rule for ${title}, in its own language: earshot syntax ${platform}`),
+);
 
 /** The platforms are those that a rule was typed for. */
-export function readOverrides({
-  x,
-  firehose,
-}: {
-  readonly x: string | undefined;
-  readonly firehose: string | undefined;
-}): Pick<Requests['CreateRule'], 'platforms' | 'overrides'> {
-  const values = onPlatforms({ ...(x !== undefined && { x }), ...(firehose !== undefined && { firehose }) });
-  if (values.platforms.length === 0) {
-    throw usageFailure('Say what to listen for: --x <rule>, --firehose <rule>, or both.');
-  }
-  return values;
+export function readOverrides(typed: Readonly<Record<Platform, string | undefined>>) {
+  const values = onPlatforms(typed);
+  if (values.platforms.length > 0) return values;
+  const options = platforms.map((platform) => `--${platform} <rule>`).join(', ');
+  throw usageFailure(`Say what to listen for: ${options}, or several of them.`);
 }

@@ -1,9 +1,9 @@
+import { platforms } from '@earshot/contract/platforms';
 import { apiCommand } from '../api-command.ts';
 import { exitCodes } from '../failure.ts';
 import { noOptions } from '../options.ts';
 import { renderFinding } from '../output/findings.ts';
 import { printable } from '../output/printable.ts';
-import { platforms } from '../platforms.ts';
 import { readOverrides, ruleValues } from './rule-values.ts';
 
 export const validateRule = apiCommand({

@@ -1,16 +1,15 @@
+import type { Earshot, Rule } from '@earshot/sdk';
 import { apiCommand } from '../api-command.ts';
 import type { CommandGroup } from '../command.ts';
-import { cursor, integer, noOptions, required, text, time } from '../options.ts';
+import { cursor, integer, noOptions, required, ruleId, text, time } from '../options.ts';
 import { createdText, rulesTable, ruleText } from '../output/rule-text.ts';
 import { readOverrides, ruleValues } from './rule-values.ts';
 import { updateRule } from './rules-update.ts';
 import { validateRule } from './rules-validate.ts';
 
-const ruleId = required(text('<rule id>', 'as `earshot rules list` shows it'));
-
 const create = apiCommand({
   name: 'create',
-  summary: 'create a rule on X, Firehose or both',
+  summary: 'create a rule on one platform or several',
   details:
     'The rule is on all its platforms when this returns, or nothing is created and the reason is shown.',
   options: {
@@ -47,38 +46,41 @@ const list = apiCommand({
   show: rulesTable,
 });
 
-const get = apiCommand({
+/** A command on one rule, which shows the rule as it is then. */
+const onRule = (
+  definition: Pick<Parameters<typeof apiCommand>[0], 'name' | 'summary' | 'doing' | 'isSlow'> & {
+    readonly ask: (earshot: Earshot, request: { rule_id: string }) => Promise<Rule>;
+  },
+) =>
+  apiCommand({
+    ...definition,
+    options: noOptions,
+    args: { rule: ruleId },
+    examples: [`earshot rules ${definition.name} rule_01kb2m9x4c7q5t8w3y6z1v0n2p`],
+    ask: (earshot, { args }) => definition.ask(earshot, { rule_id: args.rule }),
+    show: ruleText,
+  });
+
+const get = onRule({
   name: 'get',
   summary: 'show a rule, what is registered for it, and how it is doing',
-  options: noOptions,
-  args: { rule: ruleId },
-  examples: ['earshot rules get rule_01kb2m9x4c7q5t8w3y6z1v0n2p'],
   doing: 'Asking for the rule',
-  ask: (earshot, { args }) => earshot.getRule({ rule_id: args.rule }),
-  show: ruleText,
+  ask: (earshot, request) => earshot.getRule(request),
 });
 
-const pause = apiCommand({
+const pause = onRule({
   name: 'pause',
   summary: 'take a rule from its platforms and keep it with its matches',
-  options: noOptions,
-  args: { rule: ruleId },
-  examples: ['earshot rules pause rule_01kb2m9x4c7q5t8w3y6z1v0n2p'],
   doing: 'Pausing the rule',
-  ask: (earshot, { args }) => earshot.pauseRule({ rule_id: args.rule }),
-  show: ruleText,
+  ask: (earshot, request) => earshot.pauseRule(request),
 });
 
-const resume = apiCommand({
+const resume = onRule({
   name: 'resume',
   summary: 'register a paused rule again',
-  options: noOptions,
-  args: { rule: ruleId },
-  examples: ['earshot rules resume rule_01kb2m9x4c7q5t8w3y6z1v0n2p'],
   doing: 'Registering the rule',
   isSlow: true,
-  ask: (earshot, { args }) => earshot.resumeRule({ rule_id: args.rule }),
-  show: ruleText,
+  ask: (earshot, request) => earshot.resumeRule(request),
 });
 
 const remove = apiCommand({

@@ -1,12 +1,16 @@
+import { platformDescriptions, platforms } from '@earshot/contract/platforms';
 import { apiCommand } from '../api-command.ts';
 import { noOptions, oneOf } from '../options.ts';
-import { platforms } from '../platforms.ts';
+
+const titles = Object.values(platformDescriptions)
+  .map(({ title }) => title)
+  .join(' and ');
 
 export const syntax = apiCommand({
   name: 'syntax',
-  summary: 'how to write rules for X and Firehose',
+  summary: `how to write rules for ${titles}`,
   options: noOptions,
-  args: { platform: oneOf(platforms, 'only this platform (default: both)') },
+  args: { platform: oneOf(platforms, 'only this platform (default: all)') },
   examples: ['earshot syntax x', `earshot syntax --json | jq -r '.platforms.x.operators[].form'`],
   doing: 'Asking for the syntax',
   ask: (earshot, { args }) => earshot.platformSyntax(args.platform && { platforms: [args.platform] }),

@@ -1,9 +1,8 @@
 import { apiCommand } from '../api-command.ts';
 import { exitCodes, usageFailure } from '../failure.ts';
-import { cursor, integer, noOptions, oneOf, text, time } from '../options.ts';
+import { cursor, integer, noOptions, oneOf, text, time, webhookId } from '../options.ts';
 import { renderFields, renderTable } from '../output/table.ts';
 import { shortTime } from '../output/times.ts';
-import { webhookId } from './webhook-id.ts';
 
 const outcomes = ['delivered', 'failed', 'refused', 'gone', 'not_sent', 'parked'] as const;
 

@@ -1,12 +1,11 @@
+import { platforms } from '@earshot/contract/platforms';
 import type { Answers } from '@earshot/sdk';
 import { apiCommand } from '../api-command.ts';
 import type { CommandGroup } from '../command.ts';
-import { noOptions, oneOf, platformFilter, required, ruleFilter, text } from '../options.ts';
+import { noOptions, oneOf, platformFilter, required, ruleFilter, text, webhookId } from '../options.ts';
 import type { Screen } from '../output/screen.ts';
 import { renderFields, renderTable } from '../output/table.ts';
 import { shortTime } from '../output/times.ts';
-import { platforms } from '../platforms.ts';
-import { webhookId } from './webhook-id.ts';
 import { deliveries, replay, testWebhook } from './webhooks-deliveries.ts';
 
 type Webhook = Answers['UpdateWebhook'];

@@ -1,6 +1,5 @@
-import { applyFix } from '@earshot/query';
-import { shellQuoted, underline } from './carets.ts';
-import { spaced } from './printable.ts';
+import { applyFix, underline } from '@earshot/query';
+import { shellQuoted, spaced } from './printable.ts';
 
 /** What the API says about one place of a value: a diagnostic, or a violation with its field. */
 interface Finding {
@@ -24,7 +23,11 @@ export function renderFinding(
   const { option, value, columns } = typed;
   const lines = [`${finding.severity ?? 'error'}: ${spaced(finding.message)} [${finding.code}]`];
   if (value !== undefined && finding.span) {
-    const [text, carets] = underline(value, finding.span, columns - option.length - 5);
+    const [text, carets] = underline(
+      value,
+      [finding.span.start, finding.span.end],
+      columns - option.length - 5,
+    );
     lines.unshift(`  ${option}  ${text}`, `  ${' '.repeat(option.length)}  ${carets}`);
   } else if (option !== '') lines[0] = `${option}: ${lines[0] ?? ''}`;
   for (const fix of finding.fixes ?? []) {

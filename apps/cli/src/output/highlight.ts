@@ -1,5 +1,6 @@
+import { widthOf } from '@earshot/query';
 import type { Match } from '@earshot/sdk';
-import { cutWidth, spaced, widthOf } from './printable.ts';
+import { cutWidth, spaced } from './printable.ts';
 
 /** A piece of a line; `isHit` is what made the match. */
 export interface Segment {

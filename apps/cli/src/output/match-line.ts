@@ -1,4 +1,5 @@
 import type { Match } from '@earshot/sdk';
+import { colourOf } from '../platforms.ts';
 import { fitSegments, hiddenReasons, highlightedText } from './highlight.ts';
 import { cutWidth, fitWidth, printable } from './printable.ts';
 import type { Screen } from './screen.ts';
@@ -18,7 +19,7 @@ export function matchLine(match: Match, { columns, paint }: Pick<Screen, 'column
   const text = fitSegments(segments, Math.max(textWidthMin, columns - taken));
   return [
     paint('dim', time),
-    paint(match.platform === 'x' ? 'cyan' : 'magenta', fitWidth(printable(match.platform), platformWidth)),
+    paint(colourOf(match.platform), fitWidth(printable(match.platform), platformWidth)),
     paint('bold', fitWidth(sourceOf(match), sourceWidth)),
     text.map((one) => (one.isHit ? paint(['bold', 'yellow'], one.text) : one.text)).join(''),
     ...(reasons === '' ? [] : [paint('dim', `(${reasons})`)]),

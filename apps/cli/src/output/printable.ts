@@ -1,9 +1,7 @@
+import { widthOf } from '@earshot/query';
+
 /** Controls, line ends, invisible and direction-changing characters, and halves of surrogate pairs. */
 const unprintable = /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Zl}\p{Zp}\s]+/gu;
-const zeroWidth = /^[\p{Mn}\p{Me}]$/u;
-const doubleWidth =
-  /^(?:\p{Emoji_Presentation}|[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{20000}-\u{3fffd}])$/u;
-
 /** One line without anything that could move a terminal's cursor: posts are written by strangers. */
 export function printable(text: string): string {
   return spaced(text).trim();
@@ -34,10 +32,7 @@ export function cutWidth(text: string, columns: number): string {
   return kept;
 }
 
-export function widthOf(text: string): number {
-  let width = 0;
-  for (const character of text) {
-    if (!zeroWidth.test(character)) width += doubleWidth.test(character) ? 2 : 1;
-  }
-  return width;
+/** As a POSIX shell reads it back. */
+export function shellQuoted(text: string): string {
+  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }

@@ -1,5 +1,5 @@
+import { type Platform, platforms } from '@earshot/contract/platforms';
 import type { Answers, Rule } from '@earshot/sdk';
-import { platforms } from '../platforms.ts';
 import { renderFinding } from './findings.ts';
 import { printable } from './printable.ts';
 import type { Screen } from './screen.ts';
@@ -43,7 +43,7 @@ export function ruleText(rule: Rule, screen: Screen): string {
   return [fields, ...platforms.flatMap((platform) => platformText(rule, platform, screen))].join('\n\n');
 }
 
-function platformText(rule: Rule, platform: (typeof platforms)[number], screen: Screen): string[] {
+function platformText(rule: Rule, platform: Platform, screen: Screen): string[] {
   const watched = rule.platforms[platform];
   if (watched === undefined) return [];
   const { status, translated_value, active_since, last_match_at, match_count } = watched;
@@ -61,7 +61,7 @@ function platformText(rule: Rule, platform: (typeof platforms)[number], screen: 
 /** What was registered, the language's doubts about it, and how to go on. */
 export function createdText(
   answer: Answers['CreateRule'],
-  typed: Readonly<Record<'x' | 'firehose', string | undefined>>,
+  typed: Readonly<Record<Platform, string | undefined>>,
   { columns, paint }: Screen,
 ): string {
   const { rule_id } = answer;

@@ -1,4 +1,5 @@
-import { printable, widthOf } from './printable.ts';
+import { widthOf } from '@earshot/query';
+import { printable } from './printable.ts';
 import type { Screen } from './screen.ts';
 
 /** Columns under headings, as wide as what is in them; the last one may be as long as it likes. */

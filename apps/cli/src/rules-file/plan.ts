@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
+import { platforms } from '@earshot/contract/platforms';
 import type { Requests, Rule } from '@earshot/sdk';
-import { onPlatforms, platforms } from '../platforms.ts';
+import { onPlatforms } from '../platforms.ts';
 import type { WantedRule } from './rules-file.ts';
 
 export interface FieldChange {

@@ -1,3 +1,4 @@
+import { platforms } from '@earshot/contract/platforms';
 import { type FileRule, readRulesFile } from '@earshot/contract/rules-file';
 import {
   type Diagnostic,
@@ -7,7 +8,6 @@ import {
   type Platform,
   renderDiagnostic,
 } from '@earshot/query';
-import { platforms } from '../platforms.ts';
 import type { Place, SourceFile } from './source-file.ts';
 
 /** A rule as the file wants it. */

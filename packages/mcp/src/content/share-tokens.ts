@@ -9,9 +9,9 @@ interface ShareOptions {
   readonly tokensOf: (match: Match, size: ExcerptSize) => number;
 }
 
-/** A post is seldom longer: what is shown of a match before another one is shown. */
+/** The least text of a match that is shown before a further match is; few posts are longer. */
 const previewLength = 280;
-/** When some are to be expanded, the others make way. */
+/** Shorter when some matches are to be expanded. */
 const shortPreviewLength = 60;
 const stepsMax = 5;
 /** In both forms together; English has more. A first guess, no bound. */
@@ -26,7 +26,7 @@ interface Share {
 
 /**
  * How much of each match is shown: of the first ones, as many as fit with a preview. What is left goes to those to be
- * expanded, then to the others, evenly: nobody gets more while somebody who needs less has not got it.
+ * expanded, then to the others, evenly: no match gets more text while a shorter one is not whole.
  */
 export function chooseSizes(options: ShareOptions): ExcerptSize[] {
   const { matches, expand, tokensOf } = options;
@@ -61,7 +61,7 @@ function onlySize(share: Share, { room, tokensOf }: ShareOptions): ExcerptSize {
   return only.size;
 }
 
-/** The shortest first: what it does not take of its part is there for the others. Returns what is left. */
+/** Shortest first: what a short text leaves of its share goes to the longer ones. Returns what is left. */
 function grow(shares: readonly Share[], room: number, tokensOf: ShareOptions['tokensOf']): number {
   const shortestFirst = shares.toSorted((a, b) => a.length - b.length);
   let left = room;

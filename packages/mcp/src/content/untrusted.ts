@@ -46,7 +46,7 @@ const fullSizes: Sizes = {
   whyCount: 4,
   measure: (_written, characters) => characters,
 };
-/** So little that it always fits: in bytes as it is written, which bound the tokens, whatever is in it. */
+/** Small enough to always fit: measured in bytes as written, which bound the tokens of any text. */
 const bareSizes: Sizes = {
   url: 60,
   title: 0,

@@ -1,7 +1,7 @@
 import { requestObject } from '@earshot/contract';
 import { z } from 'zod';
 import { findingSchema, firstFindings, toFinding } from '../finding.ts';
-import { perPlatform } from '../per-platform.ts';
+import { describePlatforms, perPlatform } from '../per-platform.ts';
 import { expiresAt, overrides, platforms } from '../rule-fields.ts';
 import { defineTool } from '../tool.ts';
 
@@ -15,7 +15,10 @@ export const createRule = defineTool({
     name: z.string().meta({ description: 'Short, for people' }),
     intent: z.string().meta({ description: 'What the user wants to know, and what not' }),
     platforms: platforms.meta({
-      description: 'x: posts on X (premium, limited); firehose: web pages (regular, unlimited)',
+      description: describePlatforms(
+        (platform, { items, ruleType }) => `${platform}: ${items} (${ruleType})`,
+        '; ',
+      ),
     }),
     overrides,
     expires_at: expiresAt.optional(),

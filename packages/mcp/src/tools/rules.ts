@@ -1,0 +1,91 @@
+import { requestObject } from '@earshot/contract';
+import { z } from 'zod';
+import {
+  changedOutput,
+  expiresAt,
+  overrides,
+  platforms,
+  ruleId,
+  ruleOutput,
+  toChangedOutput,
+  toRuleOutput,
+} from '../rule-fields.ts';
+import { defineTool, readsOnly } from '../tool.ts';
+
+const repeatable = {
+  readOnlyHint: false,
+  destructiveHint: false,
+  idempotentHint: true,
+  openWorldHint: true,
+} as const;
+
+const getRule = defineTool({
+  name: 'get_rule',
+  title: 'Get a rule',
+  description: 'One rule: state, values as registered, since when it is watched, how many matches.',
+  annotations: readsOnly,
+  input: requestObject({ rule_id: ruleId }),
+  output: ruleOutput,
+  run: async (args, { earshot, signal }) => ({
+    structured: toRuleOutput(await earshot.getRule(args, { signal })),
+  }),
+});
+
+const updateRule = defineTool({
+  name: 'update_rule',
+  title: 'Change a rule',
+  description:
+    'What is not named stays. A new value needs platforms and overrides, for all platforms that the rule shall be on; it takes over without a gap, and the matches stay.',
+  annotations: { ...repeatable, destructiveHint: true },
+  input: requestObject({
+    rule_id: ruleId,
+    name: z.string().optional(),
+    intent: z.string().optional(),
+    platforms: platforms.optional(),
+    overrides: overrides.optional(),
+    expires_at: expiresAt.optional(),
+  }),
+  output: changedOutput,
+  run: async (args, { earshot, signal }) => ({
+    structured: toChangedOutput(await earshot.updateRule(args, { signal })),
+  }),
+});
+
+const pauseRule = defineTool({
+  name: 'pause_rule',
+  title: 'Pause a rule',
+  description: 'Stop watching, keep the rule and its matches. It still counts towards the plan.',
+  annotations: repeatable,
+  input: requestObject({ rule_id: ruleId }),
+  output: changedOutput,
+  run: async (args, { earshot, signal }) => ({
+    structured: toChangedOutput(await earshot.pauseRule(args, { signal })),
+  }),
+});
+
+const resumeRule = defineTool({
+  name: 'resume_rule',
+  title: 'Resume a paused rule',
+  description: 'Watch again. What was posted while it was paused is not fetched.',
+  annotations: repeatable,
+  input: requestObject({ rule_id: ruleId }),
+  output: changedOutput,
+  run: async (args, { earshot, signal }) => ({
+    structured: toChangedOutput(await earshot.resumeRule(args, { signal })),
+  }),
+});
+
+const deleteRule = defineTool({
+  name: 'delete_rule',
+  title: 'Delete a rule',
+  description: 'For good, with its matches. To stop for a while: pause_rule.',
+  annotations: { ...repeatable, destructiveHint: true },
+  input: requestObject({ rule_id: ruleId }),
+  output: z.object({ rule_id: z.string(), deleted_at: z.string() }),
+  run: async (args, { earshot, signal }) => ({
+    structured: await earshot.deleteRule(args, { signal }),
+  }),
+});
+
+/** What is done with one rule that exists. */
+export const ruleTools = [getRule, updateRule, pauseRule, resumeRule, deleteRule];
