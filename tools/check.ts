@@ -9,6 +9,7 @@ import {
   findProcessAccess,
   readSourceFiles,
 } from './source-files.ts';
+import { findStructureProblems } from './structure.ts';
 
 /** A check returns what is wrong; nothing means that all is well. */
 interface Check {
@@ -47,6 +48,7 @@ const checks: Check[] = [
   { name: 'ignored files', run: async () => (await findIgnoredSources(root)).join('\n') },
   { name: 'excused tests', run: async () => findExcuses(await readSourceFiles(root)).join('\n') },
   { name: 'process access', run: async () => findProcessAccess(await readSourceFiles(root)).join('\n') },
+  { name: 'structure', run: async () => findStructureProblems(await readSourceFiles(root)).join('\n') },
 ];
 
 async function runTool(command: string, args: string[]): Promise<string> {

@@ -1,14 +1,14 @@
 import { matchesGlob } from 'node:path';
 
-const log = 'apps/server/src/{adapters/nats,event-log}/**';
+const log = 'apps/server/src/event-log/**';
 const pipeline = [
   log,
   'apps/server/src/ingest/**',
   'apps/server/src/matching/**',
-  'apps/server/src/{adapters/firehose,adapters/x,upstream}/**',
+  'apps/server/src/upstream/**',
 ];
 const ledger = ['apps/server/src/coverage/**', 'apps/server/src/ingest/**'];
-const leases = ['apps/server/src/runtime/lease*.ts', 'apps/server/src/{adapters/postgres,engines}/lease*.ts'];
+const leases = ['apps/server/src/engines/leases.ts'];
 
 /**
  * Which test files have more to do in the project `nightly` (controls, chaos, everything at full length), and what they guard:
@@ -21,7 +21,7 @@ export const nightly: Readonly<Record<string, readonly string[]>> = {
   'e2e/connector-crash.fault.e2e.test.ts': [...pipeline, ...ledger],
   'e2e/connector-failover.fault.e2e.test.ts': [...ledger, ...leases],
   'e2e/gap.fault.e2e.test.ts': ledger,
-  'e2e/limits.e2e.test.ts': ['apps/server/src/{limits,accounts}/**', 'apps/server/src/http/server.ts'],
+  'e2e/limits.e2e.test.ts': ['apps/server/src/accounts/**', 'apps/server/src/http/{server,handlers}.ts'],
   'e2e/registration.e2e.test.ts': ['apps/server/src/slots/**', ...leases],
   'e2e/rules-as-code.e2e.test.ts': ['apps/cli/src/rules-file/**'],
   'e2e/sdk-follower.fault.e2e.test.ts': ['packages/sdk/src/**', 'apps/server/src/readers/**'],

@@ -23,7 +23,7 @@ test('a link is looked up from its page, without its fragment', () => {
 
 test('a path in code is looked up from the root, the server and the page, also as a glob', () => {
   expect(
-    brokenIn('`tools/check.ts` `slots/slot.ts` `errors/README.md` `adapters/{x,firehose}/rules.ts`'),
+    brokenIn('`tools/check.ts` `slots/slot.ts` `errors/README.md` `upstream/{x,firehose}/rules.ts`'),
   ).toEqual([]);
   expect(brokenIn('`e2e/*.e2e.test.ts`, `packages/engines`, `./docs/adr`')).toEqual([]);
   expect(

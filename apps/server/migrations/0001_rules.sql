@@ -221,19 +221,19 @@ create table upstream_calls (
 );
 create index upstream_calls_by_source on upstream_calls (source_id, bucket, called_at);
 
--- How many rules on `x` an account has, counted under its row lock. A function, because each of its statements sees
--- what was committed before it, also inside of a larger statement: the count would else be older than the lock.
--- Not `for update`: rows that refer to the account would have to wait, perhaps while they hold slots.
-create function count_premium_rules(account text) returns bigint language plpgsql volatile as $$
+-- How many rules an account has on these platforms, counted under its row lock. A function, because each of its
+-- statements sees what was committed before it, also inside of a larger statement: the count would else be older than the
+-- lock. Not `for update`: rows that refer to the account would have to wait, perhaps while they hold slots.
+create function count_rules_on(wanted_platforms text[], account text) returns bigint language plpgsql volatile as $$
 begin
   perform 1 from accounts where id = account for no key update;
   return (
     select count(*) from (
-      select rule_id from slot_holders where account_id = account and platform = 'x'
+      select rule_id from slot_holders where account_id = account and platform = any(wanted_platforms)
       union
       select rules.id from rules join rule_versions v on v.rule_id = rules.id and v.version = rules.version
-      where rules.account_id = account and rules.state = 'paused' and v.platform = 'x'
-    ) as premium);
+      where rules.account_id = account and rules.state = 'paused' and v.platform = any(wanted_platforms)
+    ) as counted);
 end $$;
 
 -- How many slots a source has, without counting them for each new one. `sources.slots` grows under the row lock that

@@ -58,7 +58,8 @@ create table watches (
 create index watches_by_rule on watches (rule_id, from_at);
 create index watches_open on watches (slot_id, rule_id) where to_at is null;
 
--- Since when, and until when, a source had a slot's rule upstream. After a move both sources serve for a while.
+-- Since when, and until when, a source had a slot's rule upstream. After a move both sources serve for a while: the end
+-- of the former one is written by slots/slot-moving.sql.ts, everything else by the trigger below.
 create table slot_services (
   slot_id text not null,
   source_id text not null,
@@ -103,9 +104,6 @@ begin
     insert into slot_services (slot_id, source_id, from_at)
     select new.id, new.source_id, now() where not exists (
       select 1 from slot_services where slot_id = new.id and source_id = new.source_id and to_at is null);
-    -- The former source keeps its rule until X heeds the new one.
-    update slot_services set to_at = now() + interval '20 seconds'
-    where slot_id = new.id and source_id <> new.source_id and to_at is null;
   elsif new.state = 'deleting' or (tg_op = 'UPDATE' and new.registered_at is null and old.registered_at is not null) then
     update slot_services set to_at = now() where slot_id = new.id and to_at is null;
   end if;

@@ -7,7 +7,7 @@ import type { MatchStore } from '../src/matching/match-store.sql.ts';
 import { createLocalBells } from './local-bells.ts';
 import { openLogWorld } from './log-world.ts';
 import { xEvent } from './stream-events.ts';
-import { createMigratedTemplate, openTestDatabase, silentEvents } from './support.ts';
+import { createMigratedTemplate, openTestDatabase, silentTelemetry } from './support.ts';
 
 let template: Template;
 beforeAll(async () => {
@@ -40,7 +40,13 @@ async function openMatching() {
   const letters = createDeadLetters(database);
   const installation = (await readInstallation(database)).id;
   const retry = (store: MatchStore) =>
-    retryDeadLetters({ installation, store, letters, bells: createLocalBells(), events: silentEvents() });
+    retryDeadLetters({
+      installation,
+      store,
+      letters,
+      bells: createLocalBells(),
+      telemetry: silentTelemetry(),
+    });
   const all = stack.move();
   return { world, letters, retry, database, [Symbol.asyncDispose]: () => all.disposeAsync() };
 }

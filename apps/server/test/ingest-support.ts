@@ -6,8 +6,8 @@ import type { EventLog, LogEvent } from '../src/event-log/event-log.ts';
 import { createCoverageIntervals } from '../src/ingest/coverage-intervals.sql.ts';
 import { createIngestWorker, type IngestOptions } from '../src/ingest/ingest-worker.ts';
 import { createSourceStore } from '../src/ingest/source-store.sql.ts';
-import { createEvents } from '../src/observability/events.ts';
 import { createMetrics } from '../src/observability/metrics.ts';
+import { createTelemetry } from '../src/observability/telemetry.ts';
 import { firehoseProtocol } from '../src/upstream/firehose/platform.ts';
 import { xProtocol } from '../src/upstream/x/platform.ts';
 import { silentLog } from './support.ts';
@@ -55,7 +55,7 @@ export function startIngest(
     leaseTtlMs: 5_000,
     // The shortest wait that the jitter allows.
     random: () => 0,
-    events: createEvents(silentLog, metrics),
+    telemetry: createTelemetry(silentLog, metrics),
     log: silentLog,
     ...more,
   });

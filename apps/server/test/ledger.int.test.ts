@@ -4,7 +4,7 @@ import { createCoverageIntervals } from '../src/ingest/coverage-intervals.sql.ts
 import { type ListenOptions, listen } from '../src/ingest/listen.ts';
 import { StreamEnded, type StreamEnding, type StreamFrame } from '../src/upstream/upstream-stream.ts';
 import { createLocalBells } from './local-bells.ts';
-import { createMigratedTemplate, openTestDatabase, seedRules, silentEvents } from './support.ts';
+import { createMigratedTemplate, openTestDatabase, seedRules, silentTelemetry } from './support.ts';
 
 let template: Template;
 beforeAll(async () => {
@@ -46,7 +46,7 @@ async function connection(ending: StreamEnding | null, append: ListenOptions['ev
       eventLog: { append, consumedBy: async () => null },
       intervals: createCoverageIntervals(database),
       bells: createLocalBells(),
-      events: silentEvents(),
+      telemetry: silentTelemetry(),
     },
     new AbortController().signal,
   );

@@ -14,8 +14,8 @@ import { createParsedRules } from '../src/language/explain-match.ts';
 import { createCheckLog, createSettledStore } from '../src/matching/check-log.ts';
 import { createMatchStore, type MatchStore } from '../src/matching/match-store.sql.ts';
 import { createMatchWorker, storeBatch } from '../src/matching/match-worker.ts';
-import { createEvents } from '../src/observability/events.ts';
 import { createMetrics, type Metrics } from '../src/observability/metrics.ts';
+import { createTelemetry } from '../src/observability/telemetry.ts';
 import { type Supervisor, supervise } from '../src/runtime/supervisor.ts';
 import { createLocalBells } from './local-bells.ts';
 import { xEvent } from './stream-events.ts';
@@ -65,7 +65,7 @@ export async function openLogWorld(options: LogWorldOptions): Promise<LogWorld> 
     installation: (await readInstallation(database)).id,
     store,
     bells: createLocalBells(),
-    events: createEvents(silentLog, metrics),
+    telemetry: createTelemetry(silentLog, metrics),
   };
   const log = createEventLog(nats);
   const stored = async () => {
@@ -95,7 +95,7 @@ export async function openLogWorld(options: LogWorldOptions): Promise<LogWorld> 
       log: createLogCopies(nats),
       settled: createSettledStore(database),
       store: (batch) => storeBatch(common, batch),
-      events: common.events,
+      telemetry: common.telemetry,
       nowMs: () => performance.now(),
     }),
     append: (from, count, text) => appendMany(log, from, count, text),

@@ -14,7 +14,13 @@ import { createMetrics } from '../src/observability/metrics.ts';
 import { createMatchReader, type MatchReader } from '../src/readers/match-reader.sql.ts';
 import { supervise } from '../src/runtime/supervisor.ts';
 import { xEvent } from './stream-events.ts';
-import { createMigratedTemplate, openTestDatabase, seedRules, silentEvents, silentLog } from './support.ts';
+import {
+  createMigratedTemplate,
+  openTestDatabase,
+  seedRules,
+  silentLog,
+  silentTelemetry,
+} from './support.ts';
 
 const workers = 4;
 const rulesPerEvent = 10;
@@ -102,7 +108,7 @@ async function run({ matches, makeStore, passed }: Attempt) {
     store,
     parsedRules: createParsedRules(),
     bells: createBells(nats),
-    events: silentEvents(),
+    telemetry: silentTelemetry(),
   };
   await using _supervisor = supervise(
     Array.from({ length: workers }, (_, index) =>

@@ -7,8 +7,8 @@ import { createParsedRules } from '../src/language/explain-match.ts';
 import { createMatchStore } from '../src/matching/match-store.sql.ts';
 import { createMatchWorker } from '../src/matching/match-worker.ts';
 import { purgeSome } from '../src/matching/upkeep.ts';
-import { createEvents } from '../src/observability/events.ts';
 import { createMetrics } from '../src/observability/metrics.ts';
+import { createTelemetry } from '../src/observability/telemetry.ts';
 import { createRuleStore } from '../src/rules/rule-store.sql.ts';
 import { readFirehoseUpdate } from '../src/upstream/firehose/item.ts';
 import { readXRecord } from '../src/upstream/x/item.ts';
@@ -56,7 +56,7 @@ async function openMatching() {
       store: createMatchStore(database),
       parsedRules: createParsedRules(),
       bells: createLocalBells(),
-      events: createEvents(silentLog, metrics),
+      telemetry: createTelemetry(silentLog, metrics),
     }).run(new AbortController().signal);
     return fates;
   };

@@ -7,7 +7,7 @@ import { createRegistrarStore, type RegistrarStore } from '../src/slots/registra
 import { createRegistrarWorker } from '../src/slots/registrar-worker.ts';
 import { createUpstreamClient } from '../src/upstream/client.ts';
 import { createLocalBells } from './local-bells.ts';
-import { openTestDatabase, silentEvents, silentLog } from './support.ts';
+import { openTestDatabase, silentLog, silentTelemetry } from './support.ts';
 import { rulesOf } from './upstream-world.ts';
 
 /*
@@ -31,7 +31,7 @@ const worker = createRegistrarWorker({
   node: 'paused',
   leaseTtlMs,
   checkpoint: () => undefined,
-  events: silentEvents(),
+  telemetry: silentTelemetry(),
   log: silentLog,
   timing: { lookAgainMs: 50 },
 });

@@ -3,7 +3,7 @@ import { createLeaseStore } from '../src/engines/leases.ts';
 import { createRegistrarStore } from '../src/slots/registrar.sql.ts';
 import { createRegistrarWorker, type RegistrarOptions } from '../src/slots/registrar-worker.ts';
 import type { SlotState } from '../src/slots/slot.ts';
-import { silentEvents, silentLog } from './support.ts';
+import { silentLog, silentTelemetry } from './support.ts';
 import { rulesOf, runWorker, type UpstreamWorld } from './upstream-world.ts';
 
 /** The registrar of a platform's only source, against the sandbox. */
@@ -24,7 +24,7 @@ export function startRegistrar(
       node: 'node-1',
       leaseTtlMs: 5_000,
       checkpoint: () => undefined,
-      events: silentEvents(),
+      telemetry: silentTelemetry(),
       log: silentLog,
       ...changed,
     }),

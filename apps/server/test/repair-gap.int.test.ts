@@ -11,7 +11,7 @@ import { UpstreamUnavailable } from '../src/upstream/upstream-rules.ts';
 import { StreamEnded } from '../src/upstream/upstream-stream.ts';
 import { createXSearch } from '../src/upstream/x/search.ts';
 import { createXRecovery } from '../src/upstream/x/stream.ts';
-import { createMigratedTemplate, silentEvents } from './support.ts';
+import { createMigratedTemplate, silentTelemetry } from './support.ts';
 import { beginRule, openUpstreamWorld, type UpstreamWorld } from './upstream-world.ts';
 
 let template: Template;
@@ -62,7 +62,7 @@ function repairer(world: UpstreamWorld, more: Partial<RepairGapOptions> = {}) {
     search: createXSearch(client),
     store,
     eventLog: { append: async (event) => void logged.push(event), consumedBy: async () => null },
-    events: silentEvents(),
+    telemetry: silentTelemetry(),
     postsPerDay: 10_000,
     pace: 1_000,
     nowMs: Date.now,
@@ -250,7 +250,7 @@ describe('a gap of an Enterprise app', () => {
       recovery,
       store,
       eventLog,
-      events: silentEvents(),
+      telemetry: silentTelemetry(),
       ...more,
     };
     return { logged, done: await recoverGap(options, { gap, lease }, never) };

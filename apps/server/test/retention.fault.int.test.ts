@@ -13,7 +13,7 @@ import { Failure } from '../src/runtime/failure.ts';
 import { callOf } from './call-of.ts';
 import { createLocalBells } from './local-bells.ts';
 import { xEvent } from './stream-events.ts';
-import { createMigratedTemplate, openTestDatabase, seedRules, silentEvents } from './support.ts';
+import { createMigratedTemplate, openTestDatabase, seedRules, silentTelemetry } from './support.ts';
 
 let template: Template;
 beforeAll(async () => {
@@ -36,9 +36,10 @@ async function openStore(changed: Partial<MatchStore> = {}) {
     const event = xEvent(number, { day, rules: rules.map((id) => ({ upstreamRuleId: id, tag: null })) });
     const nothing = () => undefined;
     const logged = { sequence: number, event, body: '', deliveries: 1, ack: nothing, redeliver: nothing };
-    await storeBatch({ installation: 'here', store, bells: createLocalBells(), events: silentEvents() }, [
-      logged,
-    ]);
+    await storeBatch(
+      { installation: 'here', store, bells: createLocalBells(), telemetry: silentTelemetry() },
+      [logged],
+    );
   };
   const list = listMatches({
     reader: createMatchReader(database),

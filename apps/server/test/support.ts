@@ -3,14 +3,14 @@ import { pino } from 'pino';
 import { type Database, openDatabase } from '../src/engines/database.ts';
 import { migrate } from '../src/engines/migrate.ts';
 import { ensurePartitions } from '../src/matching/upkeep.ts';
-import { createEvents, type Events } from '../src/observability/events.ts';
 import type { Logger } from '../src/observability/logger.ts';
 import { createMetrics } from '../src/observability/metrics.ts';
+import { createTelemetry, type Telemetry } from '../src/observability/telemetry.ts';
 
 export const silentLog: Logger = pino({ level: 'silent' });
 
-export function silentEvents(): Events {
-  return createEvents(silentLog, createMetrics());
+export function silentTelemetry(): Telemetry {
+  return createTelemetry(silentLog, createMetrics());
 }
 
 /** What every test finds in its database; done once per run. */

@@ -23,7 +23,7 @@ import { callOf } from './call-of.ts';
 import { changeBy } from './changes.ts';
 import { createLocalBells } from './local-bells.ts';
 import { xEvent } from './stream-events.ts';
-import { silentEvents, silentLog } from './support.ts';
+import { silentLog, silentTelemetry } from './support.ts';
 
 export interface TestWebhook {
   readonly id: string;
@@ -148,7 +148,7 @@ export function createWebhookWorld(database: Database): WebhookWorld {
         parsedRules,
         sender,
         secretBox,
-        events: silentEvents(),
+        telemetry: silentTelemetry(),
         checkpoint,
         nowMs,
         random: () => 0.5,

@@ -8,9 +8,9 @@ import { connectNats, type Nats } from '../engines/nats.ts';
 import { ensureEventsStream } from '../event-log/events-stream.ts';
 import { createParsedRules, type ParsedRules } from '../language/explain-match.ts';
 import { ensurePartitions } from '../matching/upkeep.ts';
-import { createEvents, type Events } from '../observability/events.ts';
 import type { Logger } from '../observability/logger.ts';
 import { createMetrics, type Metrics } from '../observability/metrics.ts';
+import { createTelemetry, type Telemetry } from '../observability/telemetry.ts';
 import type { Checkpoint } from '../runtime/checkpoint.ts';
 import { createResolve } from '../webhooks/guarded-connector.ts';
 import { createSecretBox, type SecretBox } from '../webhooks/secrets.ts';
@@ -31,7 +31,7 @@ export interface Shared extends NodeOptions {
   readonly installation: Installation;
   readonly parsedRules: ParsedRules;
   readonly metrics: Metrics;
-  readonly events: Events;
+  readonly telemetry: Telemetry;
 }
 
 export async function connectShared(options: NodeOptions, stack: AsyncDisposableStack): Promise<Shared> {
@@ -60,7 +60,7 @@ export async function connectShared(options: NodeOptions, stack: AsyncDisposable
     installation: await readInstallation(database),
     parsedRules: createParsedRules(),
     metrics,
-    events: createEvents(log, metrics),
+    telemetry: createTelemetry(log, metrics),
   };
 }
 

@@ -138,7 +138,7 @@ function repairWorkers(shared: Shared, { id: sourceId, platform, repair }: Sourc
 }
 
 function matchWorkers(shared: Shared): Worker[] {
-  const { config, database, nats, events } = shared;
+  const { config, database, nats, telemetry } = shared;
   const leases = leasesOf(shared);
   const forBatches = {
     ...shared,
@@ -150,7 +150,7 @@ function matchWorkers(shared: Shared): Worker[] {
   const progress = { store: createMatchedThrough(database), progress: createMatchProgress(nats) };
   const space = createLogSpace(nats, () => settled.lastChecked());
   const checkLog = createCheckLog({
-    events,
+    telemetry,
     log: createLogCopies(nats),
     settled,
     store: (batch) => storeBatch(forBatches, batch),
@@ -167,7 +167,7 @@ function matchWorkers(shared: Shared): Worker[] {
     // One in the installation; a second one would find the same holes and store them once.
     everyUnderLease(leases, 'check-log', 1_000, () => checkLog()),
     // A full log refuses new events. While there is room, matched events stay for their three days.
-    every('make-room', 5_000, async () => events.logSpace(await space.makeRoom())),
+    every('make-room', 5_000, async () => telemetry.logSpace(await space.makeRoom())),
     everyUnderLease(leases, 'retention', hourMs, async () => {
       await removeExpiredDays({ ...shared, retentionDays: config.retentionDays });
       await forgetLedger(database, config.retentionDays);

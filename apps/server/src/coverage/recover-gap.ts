@@ -1,7 +1,7 @@
 import type { Platform } from '@earshot/contract';
 import type { Lease } from '../engines/leases.ts';
 import type { EventLog } from '../event-log/event-log.ts';
-import type { Events } from '../observability/events.ts';
+import type { Telemetry } from '../observability/telemetry.ts';
 import type { Item } from '../upstream/item.ts';
 import type { Recovery } from '../upstream/platform.ts';
 import { readItem } from '../upstream/read-item.ts';
@@ -18,7 +18,7 @@ export interface RecoverGapOptions {
   readonly recovery: Pick<Recovery, 'records'>;
   readonly store: Pick<RepairStore, 'settleWhole'>;
   readonly eventLog: EventLog;
-  readonly events: Events;
+  readonly telemetry: Telemetry;
 }
 
 export function isRecoverable(gap: Gap, { reachesBackMs }: Recovery, nowMs: number): boolean {
@@ -30,7 +30,7 @@ export function isRecoverable(gap: Gap, { reachesBackMs }: Recovery, nowMs: numb
  * is not used: nothing tells when it has ended, and a recovery job does.
  */
 export async function recoverGap(
-  { sourceId, platform, recovery, store, eventLog, events }: RecoverGapOptions,
+  { sourceId, platform, recovery, store, eventLog, telemetry }: RecoverGapOptions,
   { gap, lease }: { gap: Gap; lease: Lease },
   signal: AbortSignal,
 ): Promise<boolean> {
@@ -42,7 +42,7 @@ export async function recoverGap(
   };
   try {
     for await (const text of recovery.records(from, gap.to, signal)) {
-      const item = readItem({ platform, sourceId, events }, { text, upstreamId: null });
+      const item = readItem({ platform, sourceId, telemetry }, { text, upstreamId: null });
       if (item) read.push(item);
       if (read.length >= appendedTogether) await append();
     }
@@ -52,6 +52,6 @@ export async function recoverGap(
     throw new UpstreamUnavailable('the recovery broke off', { cause: error });
   }
   await store.settleWhole(lease, gap, { repair: 'repaired', via: 'recovery', because: null });
-  events.gapRepaired({ sourceId, from: gap.from, to: gap.to, via: 'recovery' });
+  telemetry.gapRepaired({ sourceId, from: gap.from, to: gap.to, via: 'recovery' });
   return true;
 }

@@ -1,7 +1,7 @@
 import type { Platform } from '@earshot/contract';
 import type { Lease } from '../engines/leases.ts';
 import type { EventLog } from '../event-log/event-log.ts';
-import type { Events } from '../observability/events.ts';
+import type { Telemetry } from '../observability/telemetry.ts';
 import { pause } from '../runtime/worker.ts';
 import { slotTag } from '../slots/slot.ts';
 import type { Item } from '../upstream/item.ts';
@@ -20,7 +20,7 @@ export interface RepairGapOptions {
   readonly search: PostSearch;
   readonly store: RepairStore;
   readonly eventLog: EventLog;
-  readonly events: Events;
+  readonly telemetry: Telemetry;
   /** Every post that search returns costs money. */
   readonly postsPerDay: number;
   /** For tests: how many times faster the limits of the upstream pass. */
@@ -79,7 +79,7 @@ async function repairPage(
   repair: WaitingRepair,
   signal: AbortSignal,
 ): Promise<void> {
-  const { store, search, eventLog, events, sourceId, platform, installation } = options;
+  const { store, search, eventLog, telemetry, sourceId, platform, installation } = options;
   const { slotId, value, since, nextToken: token } = repair;
   const from = new Date(Math.max(gap.from.getTime() - deliveryDelayMs, since.getTime()));
   // The slot's own tag, as in an item of the stream: from here on it takes the same way.
@@ -87,12 +87,12 @@ async function repairPage(
   const page = await search.page({ value, rule, from, to: gap.to, size, token }, signal);
   if (page.kind === 'refused') {
     await store.recordProgress(lease, gap, slotId, afterRefusal(repair));
-    events.searchRefused({ sourceId, slotId, words: page.words });
+    telemetry.searchRefused({ sourceId, slotId, words: page.words });
     return;
   }
   await store.recordSpent(page.items.length);
   const found = page.items.flatMap((wire): Item[] => {
-    const item = readItem({ platform, sourceId, events }, wire);
+    const item = readItem({ platform, sourceId, telemetry }, wire);
     return item ? [{ ...item, via: 'search' }] : [];
   });
   await Promise.all(found.map((item) => eventLog.append(item, null)));
@@ -100,7 +100,7 @@ async function repairPage(
   const matches = repair.matches + found.filter((item) => isWithin(gap, item)).length;
   const because = state === 'waiting' && repair.because === startedOver ? startedOver : null;
   await store.recordProgress(lease, gap, slotId, { nextToken: page.next, matches, state, because });
-  events.gapSearched({ sourceId, slotId, posts: page.items.length });
+  telemetry.gapSearched({ sourceId, slotId, posts: page.items.length });
 }
 
 const startedOver = 'started_over';

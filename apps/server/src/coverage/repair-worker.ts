@@ -1,5 +1,5 @@
 import { createLeasedWorker, type Lease, type LeasedWorkerOptions } from '../engines/leases.ts';
-import type { Events } from '../observability/events.ts';
+import type { Telemetry } from '../observability/telemetry.ts';
 import { pause, type Worker } from '../runtime/worker.ts';
 import { UpstreamUnavailable } from '../upstream/upstream-rules.ts';
 import type { Gap, RepairStore } from './repair-store.sql.ts';
@@ -16,7 +16,7 @@ export interface RepairWorkerOptions extends LeasedWorkerOptions {
   readonly repair: (work: { gap: Gap; lease: Lease }, signal: AbortSignal) => Promise<boolean>;
   /** For tests: how many times faster the limits of the upstream pass. */
   readonly pace: number;
-  readonly events: Events;
+  readonly telemetry: Telemetry;
 }
 
 /** Repairs the gaps of one source, the oldest first; one worker in the whole installation. */
@@ -26,7 +26,7 @@ export function createRepairWorker(options: RepairWorkerOptions): Worker {
 }
 
 async function keepRepairing(options: RepairWorkerOptions, lease: Lease, signal: AbortSignal): Promise<void> {
-  const { store, sourceId, pace, events } = options;
+  const { store, sourceId, pace, telemetry } = options;
   while (!signal.aborted) {
     const gaps = await store.openGaps(sourceId, searchableAfterMs / pace);
     let waitMs = lookEveryMs;
@@ -37,7 +37,7 @@ async function keepRepairing(options: RepairWorkerOptions, lease: Lease, signal:
       } catch (error) {
         if (!(error instanceof UpstreamUnavailable)) throw error;
         waitMs = error.retryAfterMs ?? retryAfterMs;
-        events.repairPutOff({ sourceId, waitMs, err: error });
+        telemetry.repairPutOff({ sourceId, waitMs, err: error });
         break;
       }
     }

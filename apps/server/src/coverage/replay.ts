@@ -1,7 +1,7 @@
 import type { Database, Sql } from '../engines/database.ts';
 import type { Lease } from '../engines/leases.ts';
 import type { LastEvent } from '../event-log/log-progress.ts';
-import type { Events } from '../observability/events.ts';
+import type { Telemetry } from '../observability/telemetry.ts';
 import type { Repair } from '../upstream/platform.ts';
 import type { Gap, RepairStore } from './repair-store.sql.ts';
 
@@ -47,12 +47,12 @@ export interface SettleReplayedOptions {
   readonly store: Pick<RepairStore, 'openGaps' | 'settleWhole'>;
   readonly lastEvent: (sourceId: string) => Promise<LastEvent | null>;
   readonly repair: Extract<Repair, { by: 'replay' }>;
-  readonly events: Events;
+  readonly telemetry: Telemetry;
 }
 
 /** The stream itself repairs the gaps, by resuming; this writes to the ledger when it has. */
 export async function settleReplayed(options: SettleReplayedOptions, lease: Lease): Promise<void> {
-  const { sourceId, database, store, repair, events } = options;
+  const { sourceId, database, store, repair, telemetry } = options;
   const gaps = await store.openGaps(sourceId, 0);
   if (gaps.length === 0) return;
   // In this order: an event that is logged between the two reads must not look older than the proof.
@@ -69,7 +69,7 @@ export async function settleReplayed(options: SettleReplayedOptions, lease: Leas
       via: 'replay',
       because: isThrough ? null : 'longer_than_replay',
     });
-    if (isThrough) events.gapRepaired({ sourceId, from: gap.from, to: gap.to, via: 'replay' });
+    if (isThrough) telemetry.gapRepaired({ sourceId, from: gap.from, to: gap.to, via: 'replay' });
   }
 }
 

@@ -6,7 +6,7 @@ import type { Call, EventStream, Principal } from '../accounts/call.ts';
 import type { Change } from '../accounts/change.ts';
 import { type AnswerOnce, readIdempotencyKey } from '../accounts/idempotency.ts';
 import type { RateLimits } from '../accounts/rate-limits.ts';
-import type { Events } from '../observability/events.ts';
+import type { Telemetry } from '../observability/telemetry.ts';
 import { Failure } from '../runtime/failure.ts';
 import { eventStreamHeaders, sendEvents } from './sse-writer.ts';
 
@@ -23,7 +23,7 @@ export interface OperationOptions {
   readonly authenticate: Authenticate;
   readonly limits: RateLimits;
   readonly answerOnce: AnswerOnce;
-  readonly events: Events;
+  readonly telemetry: Telemetry;
   /** Aborted when the node begins to shut down. */
   readonly leaving: AbortSignal;
 }
@@ -40,7 +40,7 @@ export function addOperation(
   options: OperationOptions,
   operation: Operation & { id: OperationId },
 ): void {
-  const { handlers, authenticate, limits, answerOnce, events, leaving } = options;
+  const { handlers, authenticate, limits, answerOnce, telemetry, leaving } = options;
   // The request is parsed by the schema of this very operation, which the union of all operations cannot express.
   const carryOut = handlers[operation.id] as (call: Call<never>) => ReturnType<Handlers[OperationId]>;
   const asking = new WeakMap<FastifyRequest, Asked>();
@@ -82,7 +82,7 @@ export function addOperation(
         const answer = await handle(null);
         if (!isEventStream(answer)) return reply.send(answer);
         asked.release();
-        return startStream(reply, answer, { signal, events });
+        return startStream(reply, answer, { signal, telemetry });
       }
       const asOnce = { accountId, operation: operation.id, key, request: parsed };
       const { body, replayed } = await answerOnce(asOnce, handle);
@@ -100,16 +100,16 @@ function isEventStream(answer: object): answer is EventStream {
 function startStream(
   reply: FastifyReply,
   answer: EventStream,
-  { signal, events }: { signal: AbortSignal; events: Events },
+  { signal, telemetry }: { signal: AbortSignal; telemetry: Telemetry },
 ): FastifyReply {
   reply.hijack();
   reply.headers(eventStreamHeaders);
   const headers = Object.entries(reply.getHeaders()).map(([name, value]) => [name, String(value)]);
   reply.raw.writeHead(200, Object.fromEntries(headers));
-  events.matchStreamOpened();
+  telemetry.matchStreamOpened();
   void sendEvents(reply.raw, answer, { signal }).then((ended) => {
     answer[Symbol.dispose]();
-    events.matchStreamClosed({ ...ended, ms: reply.elapsedTime });
+    telemetry.matchStreamClosed({ ...ended, ms: reply.elapsedTime });
   });
   return reply;
 }

@@ -132,8 +132,8 @@ function sendError(
     .send(JSON.stringify(answer.body));
 }
 
-function logAnswer({ events }: HttpServerOptions, request: FastifyRequest, reply: FastifyReply): void {
-  events.requestAnswered({
+function logAnswer({ telemetry }: HttpServerOptions, request: FastifyRequest, reply: FastifyReply): void {
+  telemetry.requestAnswered({
     operation: request.routeOptions.config.operation ?? 'other',
     status: reply.statusCode,
     ms: reply.elapsedTime,

@@ -4,8 +4,8 @@ import { operations } from '@earshot/contract';
 import { pino } from 'pino';
 import { expect, test } from 'vitest';
 import type { Principal } from '../accounts/call.ts';
-import { createEvents } from '../observability/events.ts';
 import { createMetrics } from '../observability/metrics.ts';
+import { createTelemetry } from '../observability/telemetry.ts';
 import type { Handlers } from './handlers.ts';
 import { createHttpServer } from './server.ts';
 
@@ -31,7 +31,7 @@ test('a caller that goes while its key is looked up gives its place back', async
     answerOnce: () => Promise.reject(new Error('not asked')),
     isReady: () => Promise.resolve([]),
     mcpOrigins: [],
-    events: createEvents(log, createMetrics()),
+    telemetry: createTelemetry(log, createMetrics()),
     log,
   });
   const url = new URL(await server.listen('127.0.0.1', 0));

@@ -2,7 +2,7 @@ import type { Platform } from '@earshot/contract';
 import type { Bells } from '../engines/bells.ts';
 import { createLeasedWorker, type Lease, type LeasedWorkerOptions } from '../engines/leases.ts';
 import type { EventLog } from '../event-log/event-log.ts';
-import type { Events } from '../observability/events.ts';
+import type { Telemetry } from '../observability/telemetry.ts';
 import type { Checkpoint } from '../runtime/checkpoint.ts';
 import { pause, type Worker } from '../runtime/worker.ts';
 import type { Source } from '../upstream/platform.ts';
@@ -26,7 +26,7 @@ export interface IngestOptions extends LeasedWorkerOptions {
   readonly sources: Omit<SourceStore, 'announce'>;
   readonly bells: Bells;
   readonly random: () => number;
-  readonly events: Events;
+  readonly telemetry: Telemetry;
   readonly checkpoint?: Checkpoint;
   /** What the watch over the volume takes for a minute. */
   readonly minuteMs?: number;
@@ -42,7 +42,7 @@ export function createIngestWorker(options: IngestOptions): Worker {
 
 /** The shell around connector.ts: it connects, reports how the connection ended, and waits as connector.ts decides. */
 async function keepListening(options: IngestOptions, lease: Lease, signal: AbortSignal): Promise<void> {
-  const { platform, sourceId, protocol, sources, bells, events, random, minuteMs = 60_000 } = options;
+  const { platform, sourceId, protocol, sources, bells, telemetry, random, minuteMs = 60_000 } = options;
   using bell = bells.listen('streams');
   const budget = await openConnectBudget({ sourceId, limit: protocol.connects, sources, lease });
   const show = createShowState(options, lease);
@@ -63,7 +63,7 @@ async function keepListening(options: IngestOptions, lease: Lease, signal: Abort
   while (!signal.aborted) {
     await budget.take(signal);
     if (signal.aborted) break;
-    events.connecting(platform);
+    telemetry.connecting(platform);
     options.checkpoint?.('ingest.permitted');
     const { ending, detail } = await listenOnce({ ...options, eventLog: volume.eventLog, onOpened }, signal);
     if (signal.aborted) break;
@@ -72,7 +72,7 @@ async function keepListening(options: IngestOptions, lease: Lease, signal: Abort
     const after = afterEnding(protocol, connector, { ending, openMs, random });
     connector = after.connector;
     const delayMs = Math.max(after.next.delayMs, budget.waitMs());
-    events.streamEnded({ platform, sourceId, kind: ending.kind, retryInMs: delayMs, detail });
+    telemetry.streamEnded({ platform, sourceId, kind: ending.kind, retryInMs: delayMs, detail });
     void show({ state: connector.shows, detail, nextAttemptInMs: delayMs });
     if (after.next.explainsGap) {
       // Awaited: later it would name the next interval. If the database is away it is written after the next attempt.
@@ -98,12 +98,12 @@ async function beforeNext(options: IngestOptions, holding: Holding, next: NextAt
 
 /** Only under a lease that is proven at this moment: what the upstream still counts is then of a dead process. */
 async function endStaleConnections(options: IngestOptions, { lease, signal }: Holding): Promise<void> {
-  const { sources, sourceId, events } = options;
+  const { sources, sourceId, telemetry } = options;
   if (!options.endStaleConnections) return;
   await sources.assertHeld(lease);
   // When it fails, the next attempt to connect tells.
   const count = await options.endStaleConnections(signal).catch(() => 0);
-  if (count > 0) events.staleConnectionsEnded({ sourceId, count });
+  if (count > 0) telemetry.staleConnectionsEnded({ sourceId, count });
 }
 
 async function listenOnce(
@@ -124,11 +124,11 @@ async function listenOnce(
  * is written, or could not be: the stream must not suffer because the database is away.
  */
 function createShowState(options: IngestOptions, lease: Lease): (shown: ShownState) => Promise<unknown> {
-  const { platform, sourceId, sources, events } = options;
+  const { platform, sourceId, sources, telemetry } = options;
   let before: SourceState = 'starting';
   let writing: Promise<unknown> = Promise.resolve();
   return (shown) => {
-    if (shown.state !== before) events.sourceStateChanged({ platform, sourceId, from: before, ...shown });
+    if (shown.state !== before) telemetry.sourceStateChanged({ platform, sourceId, from: before, ...shown });
     before = shown.state;
     writing = writing.then(() => sources.recordState(lease, sourceId, shown)).catch(() => undefined);
     return writing;

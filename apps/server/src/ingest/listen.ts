@@ -1,7 +1,7 @@
 import type { Platform } from '@earshot/contract';
 import type { Bells } from '../engines/bells.ts';
 import type { EventLog } from '../event-log/event-log.ts';
-import type { Events } from '../observability/events.ts';
+import type { Telemetry } from '../observability/telemetry.ts';
 import type { Checkpoint } from '../runtime/checkpoint.ts';
 import { createEventLoopYield } from '../runtime/concurrency.ts';
 import type { Item } from '../upstream/item.ts';
@@ -27,7 +27,7 @@ export interface ListenOptions {
   readonly eventLog: EventLog;
   readonly intervals: Omit<CoverageIntervals, 'explainGap'>;
   readonly bells: Bells;
-  readonly events: Events;
+  readonly telemetry: Telemetry;
   readonly onOpened?: () => void;
   readonly checkpoint?: Checkpoint;
 }
@@ -87,7 +87,7 @@ interface Appender {
 
 /** A window of appends: hands the next item over as soon as there is room, in the order of arrival. */
 function createAppender(
-  { eventLog, events, checkpoint }: ListenOptions,
+  { eventLog, telemetry, checkpoint }: ListenOptions,
   consumed: Consecutive,
   { logFailed, giveUp }: { logFailed: AbortController; giveUp: AbortSignal },
 ): Appender {
@@ -105,7 +105,7 @@ function createAppender(
           () => {
             checkpoint?.('ingest.appended');
             entry.done();
-            events.eventLogged(item.platform);
+            telemetry.eventLogged(item.platform);
           },
           () => {
             turnedDownAt = Math.min(turnedDownAt, arrivedAt);
@@ -127,7 +127,7 @@ function createAppender(
 
 /** The interval on the ledger: opened when the upstream accepts, proven while it lasts, closed at its end. */
 function createCoverage(
-  { intervals, sourceId, platform, bells, events, onOpened, checkpoint }: ListenOptions,
+  { intervals, sourceId, platform, bells, telemetry, onOpened, checkpoint }: ListenOptions,
   { appender, lag }: { appender: Appender; lag: ReadingLag },
   from: string,
 ) {
@@ -156,7 +156,7 @@ function createCoverage(
         );
       }, proveEveryMs);
       checkpoint?.('ingest.opened');
-      events.streamOpened({ platform, sourceId, from });
+      telemetry.streamOpened({ platform, sourceId, from });
       onOpened?.();
       bells.ring('slot_outcomes');
     },

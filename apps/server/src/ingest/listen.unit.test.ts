@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { createLocalBells } from '../../test/local-bells.ts';
-import { silentEvents } from '../../test/support.ts';
+import { silentTelemetry } from '../../test/support.ts';
 import { StreamEnded, type StreamFrame } from '../upstream/upstream-stream.ts';
 import type { CoverageEnd } from './coverage-intervals.sql.ts';
 import { listen } from './listen.ts';
@@ -31,7 +31,7 @@ async function endOf(
         uncoveredSince: async () => null,
       },
       bells: createLocalBells(),
-      events: silentEvents(),
+      telemetry: silentTelemetry(),
     },
     new AbortController().signal,
   );

@@ -1,5 +1,5 @@
 import type { EventLog } from '../event-log/event-log.ts';
-import type { Events } from '../observability/events.ts';
+import type { Telemetry } from '../observability/telemetry.ts';
 
 /**
  * How much a stream usually brings, and whether it went quiet: streams were seen that stay up, send their
@@ -53,7 +53,7 @@ const keepEveryMinutes = 5;
 export interface VolumeWatchOptions {
   readonly sourceId: string;
   readonly eventLog: EventLog;
-  readonly events: Events;
+  readonly telemetry: Telemetry;
   /** What a former holder found usual. */
   readonly usual: number | null;
   readonly keep: (usualPerMinute: number) => Promise<unknown>;
@@ -64,7 +64,7 @@ export interface VolumeWatchOptions {
 
 /** Counts what goes to the log, and reports when an open stream goes quiet. It only reports: a reconnect would not help. */
 export function watchVolume(options: VolumeWatchOptions): Disposable & { readonly eventLog: EventLog } {
-  const { sourceId, eventLog, events, keep, wasOpen } = options;
+  const { sourceId, eventLog, telemetry, keep, wasOpen } = options;
   let volume = newVolume(options.usual);
   let heard = 0;
   let minutes = 0;
@@ -75,7 +75,7 @@ export function watchVolume(options: VolumeWatchOptions): Disposable & { readonl
     const before = volume;
     volume = afterMinute(volume, count);
     if (volume.isQuiet !== before.isQuiet) {
-      events.sourceQuiet({
+      telemetry.sourceQuiet({
         sourceId,
         isQuiet: volume.isQuiet,
         perMinute: volume.recent.reduce((sum, one) => sum + one, 0) / volume.recent.length,

@@ -1,7 +1,7 @@
 import type { Database } from '../engines/database.ts';
 import type { LoggedEvent } from '../event-log/event-consumer.ts';
 import type { LogCopies, LogState } from '../event-log/log-copies.ts';
-import type { Events } from '../observability/events.ts';
+import type { Telemetry } from '../observability/telemetry.ts';
 
 /** Sequences per check, so that one check stays short. */
 const checkedAtOnceMax = 20_000;
@@ -12,7 +12,7 @@ export interface CheckLogOptions {
   readonly log: LogCopies;
   readonly settled: Omit<SettledStore, 'lastChecked'>;
   readonly store: (batch: readonly LoggedEvent[]) => Promise<unknown>;
-  readonly events: Events;
+  readonly telemetry: Telemetry;
   readonly nowMs: () => number;
 }
 
@@ -21,7 +21,7 @@ export interface CheckLogOptions {
  * sequence of every settled event is stored with its matches, and this compares: a sequence that the log has passed and
  * that is not settled is a hole. It is fetched from the other copies and stored like any other event.
  */
-export function createCheckLog({ log, settled, store, events, nowMs }: CheckLogOptions) {
+export function createCheckLog({ log, settled, store, telemetry, nowMs }: CheckLogOptions) {
   let idleBefore = 0;
   let firstSeenAt = new Map<number, number>();
   return async (): Promise<void> => {
@@ -34,15 +34,15 @@ export function createCheckLog({ log, settled, store, events, nowMs }: CheckLogO
     if (through <= from) return;
     const holes = await settled.unsettled(from, through);
     const fresh = holes.filter((sequence) => !firstSeenAt.has(sequence));
-    if (fresh.length > 0) events.logHoleFound({ ...spanOf(fresh), consumerLeader: state.deliverer });
+    if (fresh.length > 0) telemetry.logHoleFound({ ...spanOf(fresh), consumerLeader: state.deliverer });
     firstSeenAt = new Map(holes.map((sequence) => [sequence, firstSeenAt.get(sequence) ?? nowMs()]));
     const left = holes.length > 0 ? await recover(holes, state) : [];
     const lost = left.filter((sequence) => isGivenUp(sequence, state));
-    if (lost.length > 0) events.logHoleLost(spanOf(lost));
+    if (lost.length > 0) telemetry.logHoleLost(spanOf(lost));
     const open = left.filter((sequence) => !isGivenUp(sequence, state));
     const reached = open.length > 0 ? Math.min(...open) - 1 : through;
     await settled.advance(reached);
-    events.logChecked(reached);
+    telemetry.logChecked(reached);
   };
 
   function isGivenUp(sequence: number, { copies }: LogState): boolean {
@@ -55,7 +55,7 @@ export function createCheckLog({ log, settled, store, events, nowMs }: CheckLogO
     const { found, missing } = await log.fetch(holes);
     const isSettled = new Set<number>();
     await store(found.map((logged) => ({ ...logged, ack: () => void isSettled.add(logged.sequence) })));
-    if (isSettled.size > 0) events.logHoleRecovered({ count: isSettled.size });
+    if (isSettled.size > 0) telemetry.logHoleRecovered({ count: isSettled.size });
     return [...missing, ...found.map(({ sequence }) => sequence).filter((one) => !isSettled.has(one))];
   }
 }

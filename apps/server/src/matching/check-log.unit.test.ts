@@ -2,8 +2,8 @@ import { pino } from 'pino';
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { LoggedEvent } from '../event-log/event-consumer.ts';
 import type { LogCopies, LogState } from '../event-log/log-copies.ts';
-import { createEvents } from '../observability/events.ts';
 import { createMetrics } from '../observability/metrics.ts';
+import { createTelemetry } from '../observability/telemetry.ts';
 import { createCheckLog } from './check-log.ts';
 
 const hourMs = 3_600_000;
@@ -62,7 +62,7 @@ function openLog(changed: Partial<LogState> = {}) {
         logged.ack();
       }
     },
-    events: createEvents(pino({ level: 'silent' }), metrics),
+    telemetry: createTelemetry(pino({ level: 'silent' }), metrics),
     nowMs: () => nowMs,
   });
   const holes = async () => {

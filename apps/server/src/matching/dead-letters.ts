@@ -53,7 +53,7 @@ export interface RetryDeadLettersOptions extends StoreBatchOptions {
 
 /** May run on every node: what two of them store is stored once. */
 export async function retryDeadLetters(options: RetryDeadLettersOptions): Promise<void> {
-  const { letters, events } = options;
+  const { letters, telemetry } = options;
   for (const { id, body } of await letters.requested()) {
     let isStored = false;
     const ack = () => void (isStored = true);
@@ -63,6 +63,6 @@ export async function retryDeadLetters(options: RetryDeadLettersOptions): Promis
     if (event !== null) await storeBatch(options, [logged]);
     if (isStored) await letters.remove(id);
     else await letters.keep(id);
-    events.deadLetterRetried({ id, outcome: isStored ? 'stored' : 'failed' });
+    telemetry.deadLetterRetried({ id, outcome: isStored ? 'stored' : 'failed' });
   }
 }

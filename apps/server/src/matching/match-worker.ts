@@ -2,7 +2,7 @@ import type { Bells } from '../engines/bells.ts';
 import type { EventConsumer, LoggedEvent } from '../event-log/event-consumer.ts';
 import type { LogEvent } from '../event-log/event-log.ts';
 import { type ParsedRules, unexplainedOperators } from '../language/explain-match.ts';
-import type { Events } from '../observability/events.ts';
+import type { Telemetry } from '../observability/telemetry.ts';
 import { createEventLoopYield } from '../runtime/concurrency.ts';
 import { Failure } from '../runtime/failure.ts';
 import type { Worker } from '../runtime/worker.ts';
@@ -20,7 +20,7 @@ export interface StoreBatchOptions {
   readonly installation: string;
   readonly store: MatchStore;
   readonly bells: Bells;
-  readonly events: Events;
+  readonly telemetry: Telemetry;
 }
 
 export interface Verdict {
@@ -35,7 +35,7 @@ export interface MatchWorkerOptions extends StoreBatchOptions {
 }
 
 /**
- * Events to matches: read, resolve, write in one transaction, then acknowledge, then wake the readers. Any
+ * Telemetry to matches: read, resolve, write in one transaction, then acknowledge, then wake the readers. Any
  * number of these may run; what is delivered twice is stored once.
  */
 export function createMatchWorker(options: MatchWorkerOptions): Worker {
@@ -51,7 +51,7 @@ export function createMatchWorker(options: MatchWorkerOptions): Worker {
 
 /** The upstream's verdict counts (I5); where our evaluator disagrees, the evaluator may be wrong: it is logged and counted. */
 async function countUnexplained(
-  { parsedRules, events }: { parsedRules: ParsedRules; events: Events },
+  { parsedRules, telemetry }: { parsedRules: ParsedRules; telemetry: Telemetry },
   verdicts: readonly Verdict[],
 ): Promise<void> {
   const yieldIfDue = createEventLoopYield();
@@ -59,7 +59,7 @@ async function countUnexplained(
     const { platform, payload, platformPostId } = event;
     const operators = unexplainedOperators(parsedRules, { platform, value, raw: payload.raw });
     for (const operator of operators)
-      events.verdictUnexplained({ platform, operator, value, platformPostId });
+      telemetry.verdictUnexplained({ platform, operator, value, platformPostId });
     await yieldIfDue();
   }
 }
@@ -102,7 +102,7 @@ async function storeOrHalve(options: StoreBatchOptions, batch: readonly Readable
 }
 
 async function storeEvents(options: StoreBatchOptions, batch: readonly Readable[]): Promise<Verdict[]> {
-  const { installation, store, bells, events } = options;
+  const { installation, store, bells, telemetry } = options;
   const startedAt = performance.now();
   const references = slotReferences(
     installation,
@@ -129,12 +129,12 @@ async function storeEvents(options: StoreBatchOptions, batch: readonly Readable[
       continue;
     }
     if (unknown.has(logged.event)) {
-      events.itemDropped({ platform: logged.event.platform, reason: 'unknown_rule' });
+      telemetry.itemDropped({ platform: logged.event.platform, reason: 'unknown_rule' });
     }
     logged.ack();
   }
   if (matches.length > 0) bells.ring('matches');
-  events.batchStored({ events: batch.length, matches: stored, ms: performance.now() - startedAt });
+  telemetry.batchStored({ events: batch.length, matches: stored, ms: performance.now() - startedAt });
   return [...verdicts];
 }
 
@@ -143,7 +143,7 @@ async function storeEvents(options: StoreBatchOptions, batch: readonly Readable[
  * event is dropped, and the rest of the batch is stored.
  */
 async function withinPartitions(
-  { store, events }: StoreBatchOptions,
+  { store, telemetry }: StoreBatchOptions,
   batch: readonly Readable[],
 ): Promise<Readable[]> {
   let days = await store.days();
@@ -154,7 +154,7 @@ async function withinPartitions(
   }
   return batch.filter(({ event }) => {
     if (days.has(event.day)) return true;
-    events.itemDropped({ platform: event.platform, reason: 'time_out_of_range', detail: event.day });
+    telemetry.itemDropped({ platform: event.platform, reason: 'time_out_of_range', detail: event.day });
     return false;
   });
 }
@@ -177,17 +177,17 @@ async function tryLater(options: StoreBatchOptions, logged: Readable, error: unk
     await deadLetter(options, logged, reason);
     return;
   }
-  options.events.eventFailed({ sequence: logged.sequence, deliveries: logged.deliveries, reason });
+  options.telemetry.eventFailed({ sequence: logged.sequence, deliveries: logged.deliveries, reason });
   logged.redeliver(redeliverAfterMs);
 }
 
 async function deadLetter(
-  { store, events }: StoreBatchOptions,
+  { store, telemetry }: StoreBatchOptions,
   logged: LoggedEvent,
   error: string,
 ): Promise<void> {
   const { sequence, body, deliveries } = logged;
   await store.writeDeadLetter({ sequence, body, error, deliveries });
   logged.ack();
-  events.eventDeadLettered({ sequence, deliveries, reason: error });
+  telemetry.eventDeadLettered({ sequence, deliveries, reason: error });
 }

@@ -1,5 +1,5 @@
 import type { Database, Sql } from '../engines/database.ts';
-import type { Events } from '../observability/events.ts';
+import type { Telemetry } from '../observability/telemetry.ts';
 
 /*
  * Matches and posts are partitioned by the UTC day of the event. Partitions are made ahead of time, whole days are
@@ -14,14 +14,14 @@ const purgeBatch = 5_000;
 /** What the steps of upkeep work with. */
 export interface UpkeepOptions {
   readonly database: Database;
-  readonly events: Events;
+  readonly telemetry: Telemetry;
 }
 
-export async function keepPartitionsAhead({ database, events }: UpkeepOptions): Promise<void> {
+export async function keepPartitionsAhead({ database, telemetry }: UpkeepOptions): Promise<void> {
   // Reported before as well, so that the number falls when no partitions can be made.
-  events.partitionsAhead(await daysAhead(database));
+  telemetry.partitionsAhead(await daysAhead(database));
   await ensurePartitions(database);
-  events.partitionsAhead(await daysAhead(database));
+  telemetry.partitionsAhead(await daysAhead(database));
 }
 
 export async function ensurePartitions(sql: Sql): Promise<void> {
@@ -42,9 +42,9 @@ export async function daysAhead(sql: Sql): Promise<number> {
 }
 
 /** Matches of deleted rules are hidden at once and removed in batches; true while there may be more. */
-export async function purgeDeletedRules({ database, events }: UpkeepOptions): Promise<boolean> {
+export async function purgeDeletedRules({ database, telemetry }: UpkeepOptions): Promise<boolean> {
   const purged = await purgeSome(database);
-  events.matchesPurged(purged);
+  telemetry.matchesPurged(purged);
   return purged > 0;
 }
 
@@ -75,7 +75,7 @@ export async function purgeSome(sql: Sql): Promise<number> {
 export interface RetentionOptions {
   readonly database: Database;
   readonly retentionDays: number;
-  readonly events: Pick<Events, 'dayRemoved'>;
+  readonly telemetry: Pick<Telemetry, 'dayRemoved'>;
 }
 
 /**
@@ -83,7 +83,7 @@ export interface RetentionOptions {
  * anybody, then dropped. Two at once would be in each other's way, so this runs under a lease.
  */
 export async function removeExpiredDays(options: RetentionOptions): Promise<void> {
-  const { database, retentionDays, events } = options;
+  const { database, retentionDays, telemetry } = options;
   const newest = await newestEventDay(database);
   if (newest === null) return;
   const partitions = await database.many<PartitionRow>(
@@ -93,7 +93,7 @@ export async function removeExpiredDays(options: RetentionOptions): Promise<void
   );
   for (const partition of partitions) {
     await removePartition(database, partition);
-    events.dayRemoved({ table: partition.name });
+    telemetry.dayRemoved({ table: partition.name });
   }
 }
 

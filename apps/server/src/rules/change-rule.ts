@@ -3,7 +3,7 @@ import type { Change } from '../accounts/change.ts';
 import type { Plans } from '../accounts/plans.ts';
 import type { BellListener, Bells } from '../engines/bells.ts';
 import type { Database } from '../engines/database.ts';
-import type { Events } from '../observability/events.ts';
+import type { Telemetry } from '../observability/telemetry.ts';
 import type { Checkpoint } from '../runtime/checkpoint.ts';
 import { Failure } from '../runtime/failure.ts';
 import { areRegistered, awaitGone, awaitLive, awaitRegistration, failureOf } from './await-registration.ts';
@@ -18,7 +18,7 @@ export interface ChangeRuleOptions {
   readonly contact: string;
   readonly bells: Bells;
   readonly checkpoint: Checkpoint;
-  readonly events: Events;
+  readonly telemetry: Telemetry;
 }
 
 export interface RuleChange {
@@ -63,7 +63,7 @@ export async function changeRule(options: ChangeRuleOptions, change: RuleChange)
 }
 
 async function carryOut(
-  { store, database, bells, checkpoint, events }: ChangeRuleOptions,
+  { store, database, bells, checkpoint, telemetry }: ChangeRuleOptions,
   begun: RuleChange & Extract<ChangeOutcome, { kind: 'begun' }> & { outcomes: BellListener },
 ): Promise<Rule> {
   const { accountId, ruleId, change, outcomes } = begun;
@@ -74,7 +74,7 @@ async function carryOut(
   const slots = await awaitRegistration(seen, look, outcomes);
   const failure = failureOf(slots, 'the rule stays as it was');
   if (failure) {
-    events.ruleChangeRefused({ ruleId, accountId, reason: failure.code });
+    telemetry.ruleChangeRefused({ ruleId, accountId, reason: failure.code });
     const slotIds = await database.transaction((sql) => undoChange(sql, ruleId));
     checkpoint('change.undone');
     bells.ring('slots');

@@ -3,7 +3,7 @@ import type { Handler } from '../accounts/call.ts';
 import type { Change } from '../accounts/change.ts';
 import type { Plans } from '../accounts/plans.ts';
 import type { BellListener, Bells } from '../engines/bells.ts';
-import type { Events } from '../observability/events.ts';
+import type { Telemetry } from '../observability/telemetry.ts';
 import type { Checkpoint } from '../runtime/checkpoint.ts';
 import { Failure } from '../runtime/failure.ts';
 import { newId } from '../runtime/ids.ts';
@@ -26,7 +26,7 @@ export interface CreateRuleOptions {
   readonly contact: string;
   readonly bells: Bells;
   readonly checkpoint: Checkpoint;
-  readonly events: Events;
+  readonly telemetry: Telemetry;
 }
 
 type Request = RequestOf<'CreateRule'>;
@@ -38,7 +38,7 @@ type Answer = AnswerOf<'CreateRule'>;
  * upkeep.ts undoes it. When every slot is registered already, the registrars are not woken.
  */
 export function createRule(options: CreateRuleOptions): Handler<'CreateRule'> {
-  const { store, plans, checkpoint, events } = options;
+  const { store, plans, checkpoint, telemetry } = options;
   return async ({ principal, request, change }) => {
     const startedAt = performance.now();
     const plan = plans[principal.plan];
@@ -71,7 +71,7 @@ export function createRule(options: CreateRuleOptions): Handler<'CreateRule'> {
     });
     checkpoint('create.activated');
     const ms = Math.round(performance.now() - startedAt);
-    events.ruleCreated({ ruleId: rule.id, accountId: rule.accountId, ms });
+    telemetry.ruleCreated({ ruleId: rule.id, accountId: rule.accountId, ms });
     return created;
   };
 }
@@ -90,7 +90,7 @@ async function carryOut(
   rule: NewRule,
   { change, answer }: { change: Change; answer: (slots: readonly HeldSlot[]) => Answer },
 ): Promise<Answer> {
-  const { store, bells, checkpoint, events } = options;
+  const { store, bells, checkpoint, telemetry } = options;
   const { id: ruleId, accountId } = rule;
   checkpoint('create.written');
   using outcomes = bells.listen('slot_outcomes');
@@ -101,7 +101,7 @@ async function carryOut(
   const slots = await awaitRegistration(seen, look, outcomes);
   const failure = failureOf(slots);
   if (failure) {
-    events.ruleRefused({ ruleId, accountId, reason: failure.code });
+    telemetry.ruleRefused({ ruleId, accountId, reason: failure.code });
     await undo(options, ruleId, outcomes);
     throw failure;
   }

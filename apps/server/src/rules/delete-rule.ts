@@ -1,6 +1,6 @@
 import type { Handler } from '../accounts/call.ts';
 import type { Bells } from '../engines/bells.ts';
-import type { Events } from '../observability/events.ts';
+import type { Telemetry } from '../observability/telemetry.ts';
 import type { Checkpoint } from '../runtime/checkpoint.ts';
 import { noSuchRule } from './refusals.ts';
 import type { RuleStore } from './rule-store.sql.ts';
@@ -9,11 +9,16 @@ export interface DeleteRuleOptions {
   readonly store: Pick<RuleStore, 'delete'>;
   readonly bells: Bells;
   readonly checkpoint: Checkpoint;
-  readonly events: Events;
+  readonly telemetry: Telemetry;
 }
 
 /** The caller sees neither the rule nor its matches from now on; the registrars remove its upstream rules. */
-export function deleteRule({ store, bells, checkpoint, events }: DeleteRuleOptions): Handler<'DeleteRule'> {
+export function deleteRule({
+  store,
+  bells,
+  checkpoint,
+  telemetry,
+}: DeleteRuleOptions): Handler<'DeleteRule'> {
   return async ({ request, change }) => {
     checkpoint('delete.begin');
     const answer = await store.delete(change, request.rule_id, request.if_version);
@@ -21,7 +26,7 @@ export function deleteRule({ store, bells, checkpoint, events }: DeleteRuleOptio
     checkpoint('delete.written');
     bells.ring('slots');
     checkpoint('delete.announced');
-    events.ruleDeleted({ ruleId: request.rule_id, accountId: change.accountId });
+    telemetry.ruleDeleted({ ruleId: request.rule_id, accountId: change.accountId });
     return answer;
   };
 }

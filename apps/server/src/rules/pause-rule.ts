@@ -3,7 +3,7 @@ import type { Handler } from '../accounts/call.ts';
 import type { Change } from '../accounts/change.ts';
 import type { Bells } from '../engines/bells.ts';
 import type { Database } from '../engines/database.ts';
-import type { Events } from '../observability/events.ts';
+import type { Telemetry } from '../observability/telemetry.ts';
 import type { Checkpoint } from '../runtime/checkpoint.ts';
 import { Failure } from '../runtime/failure.ts';
 import { changeUnderWay, noSuchRule } from './refusals.ts';
@@ -13,11 +13,16 @@ export interface PauseRuleOptions {
   readonly database: Database;
   readonly bells: Bells;
   readonly checkpoint: Checkpoint;
-  readonly events: Events;
+  readonly telemetry: Telemetry;
 }
 
 /** Nothing new is matched from now on; what was matched stays listed. The registrars remove the upstream rules. */
-export function pauseRule({ database, bells, checkpoint, events }: PauseRuleOptions): Handler<'PauseRule'> {
+export function pauseRule({
+  database,
+  bells,
+  checkpoint,
+  telemetry,
+}: PauseRuleOptions): Handler<'PauseRule'> {
   return async ({ request, change }) => {
     const { accountId } = change;
     const ruleId = request.rule_id;
@@ -37,7 +42,7 @@ export function pauseRule({ database, bells, checkpoint, events }: PauseRuleOpti
     }
     checkpoint('pause.written');
     bells.ring('slots');
-    events.ruleChanged({ ruleId, accountId, change: 'paused' });
+    telemetry.ruleChanged({ ruleId, accountId, change: 'paused' });
     return outcome.rule;
   };
 }

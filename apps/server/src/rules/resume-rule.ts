@@ -27,7 +27,7 @@ export function resumeRule(options: ChangeRuleOptions): Handler<'ResumeRule'> {
     const { premiumRulesMax } = plan;
     const begin = () => beginResume(options.database, { accountId, ruleId, premiumRulesMax });
     const rule = await changeRule(options, { accountId, ruleId, premiumRulesMax, asked, begin });
-    options.events.ruleChanged({ ruleId, accountId, change: 'resumed' });
+    options.telemetry.ruleChanged({ ruleId, accountId, change: 'resumed' });
     return rule;
   };
 }

@@ -137,6 +137,10 @@ export function isPremium(values: ReadonlyArray<{ readonly platform: Platform }>
  * last one allowed. A rule that changes its value holds two slots for a while and counts once.
  */
 export async function countPremiumRules(sql: Sql, accountId: string): Promise<number> {
-  const [row] = await sql.prepared<{ used: number }>('select count_premium_rules($1) as used', [accountId]);
+  const premium = Object.entries(platformTraits).filter(([, { ruleType }]) => ruleType === 'premium');
+  const [row] = await sql.prepared<{ used: number }>('select count_rules_on($1, $2) as used', [
+    premium.map(([platform]) => platform),
+    accountId,
+  ]);
   return row?.used ?? 0;
 }

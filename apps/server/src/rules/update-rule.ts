@@ -56,7 +56,7 @@ export function updateRule(options: UpdateRuleOptions): Handler<'UpdateRule'> {
     };
     const begin = () => beginUpdate(options.database, update, asked);
     const rule = await changeRule(options, { accountId, ruleId, premiumRulesMax, asked, begin });
-    options.events.ruleChanged({ ruleId, accountId, change: 'updated' });
+    options.telemetry.ruleChanged({ ruleId, accountId, change: 'updated' });
     return rule;
   };
 }

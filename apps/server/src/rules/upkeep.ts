@@ -1,7 +1,7 @@
 import type { Bells } from '../engines/bells.ts';
 import type { Database, Sql } from '../engines/database.ts';
 import { awaitMatched, type MatchProgress } from '../event-log/log-progress.ts';
-import type { Events } from '../observability/events.ts';
+import type { Telemetry } from '../observability/telemetry.ts';
 import { leaveSlots } from '../slots/slot-holding.sql.ts';
 import { answerWithinMs } from './await-registration.ts';
 import { lockRule, pauseLocked, undoChange } from './rule-changes.sql.ts';
@@ -16,10 +16,10 @@ const batchMax = 100;
 export async function undoAbandonedCreations(options: {
   readonly store: Pick<RuleStore, 'abandonOlderThan'>;
   readonly bells: Bells;
-  readonly events: Events;
+  readonly telemetry: Telemetry;
 }): Promise<void> {
   const undone = await options.store.abandonOlderThan(abandonedAfterMs);
-  options.events.abandonedCreationsUndone(undone);
+  options.telemetry.abandonedCreationsUndone(undone);
   if (undone > 0) options.bells.ring('slots');
 }
 
@@ -27,13 +27,13 @@ export async function undoAbandonedCreations(options: {
 export async function upkeepRules(options: {
   readonly store: Pick<RuleUpkeep, 'pauseExpired' | 'undoChangesOlderThan'>;
   readonly bells: Bells;
-  readonly events: Events;
+  readonly telemetry: Telemetry;
 }): Promise<void> {
-  const { store, bells, events } = options;
+  const { store, bells, telemetry } = options;
   const expired = await store.pauseExpired();
   const undone = await store.undoChangesOlderThan(abandonedAfterMs);
-  events.rulesExpired(expired);
-  events.abandonedChangesUndone(undone);
+  telemetry.rulesExpired(expired);
+  telemetry.abandonedChangesUndone(undone);
   if (expired + undone > 0) bells.ring('slots');
 }
 

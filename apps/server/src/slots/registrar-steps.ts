@@ -1,7 +1,7 @@
 import type { Platform } from '@earshot/contract';
 import type { Bells } from '../engines/bells.ts';
 import type { Lease } from '../engines/leases.ts';
-import type { Events } from '../observability/events.ts';
+import type { Telemetry } from '../observability/telemetry.ts';
 import type { Checkpoint } from '../runtime/checkpoint.ts';
 import { type AddOutcome, type UpstreamRules, UpstreamUnavailable } from '../upstream/upstream-rules.ts';
 import type { Pace } from './pace.ts';
@@ -18,7 +18,7 @@ export interface RegistrarStep {
   readonly store: RegistrarStore;
   readonly bells: Bells;
   readonly checkpoint: Checkpoint;
-  readonly events: Events;
+  readonly telemetry: Telemetry;
   readonly lease: Lease;
   readonly pace: Pace;
 }
@@ -31,7 +31,7 @@ const movedAtOnce = 500;
  * rules of ours the upstream has now.
  */
 export async function reconcileSource(step: RegistrarStep): Promise<number> {
-  const { store, upstream, installation, sourceId, lease, events, bells, pace } = step;
+  const { store, upstream, installation, sourceId, lease, telemetry, bells, pace } = step;
   const listedAt = performance.now();
   const listed = await upstream.list(pace.call);
   const slots = await store.slotsOf(sourceId);
@@ -53,7 +53,7 @@ export async function reconcileSource(step: RegistrarStep): Promise<number> {
   await store.recordSeen(lease, sourceId, performance.now() - listedAt);
   await store.retryFailed(lease, sourceId);
   const moved = await store.moveAway(lease, sourceId, movedAtOnce);
-  events.reconciled({
+  telemetry.reconciled({
     sourceId,
     moved,
     adopted: plan.adopt.length,
@@ -108,7 +108,7 @@ function pairOutcomes(slots: readonly Slot[], outcomes: readonly AddOutcome[]): 
 
 /** Returns how many duplicates could not be adopted. */
 async function recordOutcomes(step: RegistrarStep, paired: readonly PairedOutcome[]): Promise<number> {
-  const { store, lease, sourceId, events } = step;
+  const { store, lease, sourceId, telemetry } = step;
   const registered: Registered[] = [];
   const duplicates: Slot[] = [];
   const full: Slot[] = [];
@@ -133,7 +133,7 @@ async function recordOutcomes(step: RegistrarStep, paired: readonly PairedOutcom
   const adopted = duplicates.length > 0 ? await adoptDuplicates(step, duplicates) : [];
   registered.push(...adopted);
   await store.recordRegistered(lease, registered);
-  events.slotsRegistered({ sourceId, count: registered.length });
+  telemetry.slotsRegistered({ sourceId, count: registered.length });
   if (full.length > 0) await settleFull(step, full, fullWords);
   return duplicates.length - adopted.length;
 }
@@ -192,7 +192,7 @@ export async function learnCapacity(step: RegistrarStep, ours: number): Promise<
 
 /** The upstream had no room for these slots, which were sent in one call: some may fit, the others go to other sources. */
 async function settleFull(step: RegistrarStep, slots: readonly Slot[], words: string): Promise<void> {
-  const { upstream, installation, pace, store, lease, sourceId, bells, events } = step;
+  const { upstream, installation, pace, store, lease, sourceId, bells, telemetry } = step;
   const listed = await upstream.list(pace.call);
   const ours = listed.flatMap(({ tag }) => slotOfTag(installation, tag) ?? []);
   // A late call of the lease's former holder can have registered one of the slots: the next comparison adopts its rule.
@@ -209,7 +209,7 @@ async function settleFull(step: RegistrarStep, slots: readonly Slot[], words: st
     learnt: ours.length + fits,
     words,
   });
-  events.sourceFull({ sourceId, takes: ours.length + fits, moved, failed: excess.length - moved });
+  telemetry.sourceFull({ sourceId, takes: ours.length + fits, moved, failed: excess.length - moved });
   if (moved > 0) bells.ring('slots');
 }
 

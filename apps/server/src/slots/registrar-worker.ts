@@ -78,11 +78,11 @@ function isScarce({ pace }: RegistrarStep): boolean {
 
 /** Writes the reason to the slots that wait, where their callers find it. */
 async function tellWhoWaits(
-  { store, sourceId, upstream, bells, events, platform, lease }: RegistrarStep,
+  { store, sourceId, upstream, bells, telemetry, platform, lease }: RegistrarStep,
   error: UpstreamUnavailable,
 ): Promise<void> {
-  if (error.notCalled) events.ruleCallPostponed({ platform, sourceId, waitMs: error.retryAfterMs ?? 0 });
-  else events.upstreamRulesFailed({ platform, sourceId, err: error });
+  if (error.notCalled) telemetry.ruleCallPostponed({ platform, sourceId, waitMs: error.retryAfterMs ?? 0 });
+  else telemetry.upstreamRulesFailed({ platform, sourceId, err: error });
   const waiting = await store.wanted(sourceId, upstream.batchMax);
   await store.recordProblem(
     lease,

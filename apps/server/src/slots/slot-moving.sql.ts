@@ -173,7 +173,7 @@ export async function hasReturned(sql: Sql, sourceId: string): Promise<boolean> 
 
 /**
  * Before slots become registered on their new source: their former source serves them until the new rule is effective.
- * The trigger `services_follow_slots` would end that service after a fixed 20 s; it leaves alone what has ended.
+ * The trigger `services_follow_slots` writes the other beginnings and ends of a service.
  */
 export async function endFormerServices(
   sql: Sql,

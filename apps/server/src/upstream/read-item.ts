@@ -1,6 +1,6 @@
 import type { Platform } from '@earshot/contract';
-import type { Events } from '../observability/events.ts';
 import type { DropReason } from '../observability/metrics.ts';
+import type { Telemetry } from '../observability/telemetry.ts';
 import type { Item } from './item.ts';
 import { platforms } from './platforms.ts';
 import { StreamEnded, type WireItem } from './upstream-stream.ts';
@@ -13,7 +13,7 @@ const itemBytesMax = 400 * 1024;
 export interface ItemSource {
   readonly sourceId: string;
   readonly platform: Platform;
-  readonly events: Events;
+  readonly telemetry: Telemetry;
 }
 
 /** What a platform sent, as the event log takes it; null for what cannot be kept, which is counted. */
@@ -31,8 +31,8 @@ export function readItem(source: ItemSource, wire: WireItem): Item | null {
   }
 }
 
-export function dropItem({ platform, events }: ItemSource, reason: DropReason): null {
-  events.itemDropped({ platform, reason });
+export function dropItem({ platform, telemetry }: ItemSource, reason: DropReason): null {
+  telemetry.itemDropped({ platform, reason });
   return null;
 }
 

@@ -1,5 +1,5 @@
 import type { ParsedRules } from '../language/explain-match.ts';
-import type { Events } from '../observability/events.ts';
+import type { Telemetry } from '../observability/telemetry.ts';
 import type { MatchReader, StoredMatch } from '../readers/match-reader.sql.ts';
 import { toMatch } from '../readers/to-match.ts';
 import type { Checkpoint } from '../runtime/checkpoint.ts';
@@ -19,7 +19,7 @@ export interface DeliverBatchOptions {
   readonly parsedRules: ParsedRules;
   readonly sender: Sender;
   readonly secretBox: SecretBox;
-  readonly events: Events;
+  readonly telemetry: Telemetry;
   readonly checkpoint: Checkpoint;
   readonly nowMs: () => number;
   readonly random: () => number;
@@ -30,7 +30,7 @@ export interface DeliverBatchOptions {
  * position: after a crash in between, the same bytes are sent again under the same id.
  */
 export function createDeliverBatch(options: DeliverBatchOptions) {
-  const { store, events, checkpoint, nowMs, random } = options;
+  const { store, telemetry, checkpoint, nowMs, random } = options;
   return async (leased: LeasedWebhook): Promise<void> => {
     checkpoint('deliver.claimed');
     const batch = leased.batch ?? (await nextBatch(options, leased));
@@ -42,7 +42,7 @@ export function createDeliverBatch(options: DeliverBatchOptions) {
     await store.finish(leased, step, { batch, attempt });
     checkpoint('deliver.recorded');
     const { webhookId, accountId } = leased;
-    events.webhookAttempted({
+    telemetry.webhookAttempted({
       webhookId,
       accountId,
       outcome: attempt.outcome.kind,
@@ -52,7 +52,7 @@ export function createDeliverBatch(options: DeliverBatchOptions) {
       ms: attempt.latencyMs,
     });
     if (step.state.disabledBecause !== null)
-      events.webhookDisabled({ webhookId, accountId, because: step.state.disabledBecause });
+      telemetry.webhookDisabled({ webhookId, accountId, because: step.state.disabledBecause });
   };
 }
 
@@ -111,7 +111,7 @@ async function* matchesAfter(reader: MatchReader, leased: LeasedWebhook): AsyncG
 }
 
 async function send(
-  { sender, secretBox, events, nowMs }: DeliverBatchOptions,
+  { sender, secretBox, telemetry, nowMs }: DeliverBatchOptions,
   { webhookId, url, secrets }: LeasedWebhook,
   { messageId: id, body }: Pick<Batch, 'messageId' | 'body'>,
 ): Promise<Attempt> {
@@ -119,7 +119,7 @@ async function send(
   try {
     opened = secrets.map((sealed) => secretBox.open(webhookId, sealed));
   } catch (error) {
-    events.webhookSecretUnreadable({ webhookId, err: error });
+    telemetry.webhookSecretUnreadable({ webhookId, err: error });
     const detail = 'the signing secret cannot be read by the service';
     return { outcome: { kind: 'not_sent' }, status: null, latencyMs: 0, detail, response: null };
   }

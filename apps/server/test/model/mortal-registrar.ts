@@ -10,7 +10,7 @@ import {
   type UpstreamRules,
   UpstreamUnavailable,
 } from '../../src/upstream/upstream-rules.ts';
-import { silentEvents, silentLog } from '../support.ts';
+import { silentLog, silentTelemetry } from '../support.ts';
 import { rulesOf } from '../upstream-world.ts';
 import { type Misdeed, watchCalls } from './watched-client.ts';
 
@@ -50,7 +50,7 @@ export interface MortalRegistrar {
 class Dead extends Error {}
 
 /** One for all: metrics of a process watch its event loop, and thousands of them would stop it. */
-const events = silentEvents();
+const telemetry = silentTelemetry();
 
 /** A registrar whose process can die or be stopped: everything it does to the world passes here. */
 export function startMortalRegistrar(options: MortalOptions): MortalRegistrar {
@@ -96,7 +96,7 @@ export function startMortalRegistrar(options: MortalOptions): MortalRegistrar {
     node: 'node',
     leaseTtlMs,
     checkpoint: () => undefined,
-    events,
+    telemetry,
     log: silentLog,
     timing: { reconcileEveryMs, lookAgainMs: 10, retryDelayMs: 5 },
   });

@@ -2,21 +2,21 @@ import type { Logger } from './logger.ts';
 import type { DropReason, Metrics, StreamEnding } from './metrics.ts';
 
 /** One function per business event: it writes the log line and counts the metric, so they cannot disagree. */
-export type Events = ReturnType<typeof createEvents>;
+export type Telemetry = ReturnType<typeof createTelemetry>;
 
-export function createEvents(log: Logger, metrics: Metrics) {
+export function createTelemetry(log: Logger, metrics: Metrics) {
   return {
-    ...ruleEvents(log, metrics),
-    ...sourceEvents(log),
-    ...streamEvents(log, metrics),
-    ...repairEvents(log, metrics),
-    ...matchEvents(log, metrics),
-    ...readerEvents(log, metrics),
-    ...webhookEvents(log, metrics),
+    ...ruleTelemetry(log, metrics),
+    ...sourceTelemetry(log),
+    ...streamTelemetry(log, metrics),
+    ...repairTelemetry(log, metrics),
+    ...matchTelemetry(log, metrics),
+    ...readerTelemetry(log, metrics),
+    ...webhookTelemetry(log, metrics),
   };
 }
 
-function ruleEvents(log: Logger, metrics: Metrics) {
+function ruleTelemetry(log: Logger, metrics: Metrics) {
   return {
     requestAnswered(request: { operation: string; status: number; ms: number; fields: object }) {
       const { operation, status, ms, fields } = request;
@@ -75,7 +75,7 @@ function ruleEvents(log: Logger, metrics: Metrics) {
   };
 }
 
-function sourceEvents(log: Logger) {
+function sourceTelemetry(log: Logger) {
   return {
     sourceFull(source: { sourceId: string; takes: number; moved: number; failed: number }) {
       log.warn(source, 'a source takes no more rules');
@@ -85,7 +85,7 @@ function sourceEvents(log: Logger) {
 /** Part of every day; all others want a look. */
 const usualStates = new Set(['live', 'reconnecting', 'no_rules', 'stopped']);
 
-function repairEvents(log: Logger, metrics: Metrics) {
+function repairTelemetry(log: Logger, metrics: Metrics) {
   return {
     gapSearched(search: { sourceId: string; slotId: string; posts: number }) {
       metrics.postsSearched.inc(search.posts);
@@ -103,7 +103,7 @@ function repairEvents(log: Logger, metrics: Metrics) {
   };
 }
 
-function streamEvents(log: Logger, metrics: Metrics) {
+function streamTelemetry(log: Logger, metrics: Metrics) {
   return {
     streamOpened(stream: { platform: string; sourceId: string; from: string }) {
       metrics.streamLive.set({ source: stream.sourceId }, 1);
@@ -155,7 +155,7 @@ function streamEvents(log: Logger, metrics: Metrics) {
   };
 }
 
-function matchEvents(log: Logger, metrics: Metrics) {
+function matchTelemetry(log: Logger, metrics: Metrics) {
   return {
     batchStored(batch: { events: number; matches: Record<string, number>; ms: number }) {
       metrics.matchBatchSeconds.observe(batch.ms / 1000);
@@ -183,7 +183,7 @@ function matchEvents(log: Logger, metrics: Metrics) {
     deadLetterRetried(letter: { id: number; outcome: 'stored' | 'failed' }) {
       log.info(letter, 'dead letter tried again');
     },
-    ...logCheckEvents(log, metrics),
+    ...logCheckTelemetry(log, metrics),
     partitionsAhead(days: number) {
       metrics.partitionDaysAhead.set(days);
     },
@@ -209,7 +209,7 @@ function matchEvents(log: Logger, metrics: Metrics) {
   };
 }
 
-function logCheckEvents(log: Logger, metrics: Metrics) {
+function logCheckTelemetry(log: Logger, metrics: Metrics) {
   return {
     logChecked(through: number) {
       metrics.logCheckedThrough.set(through);
@@ -230,7 +230,7 @@ function logCheckEvents(log: Logger, metrics: Metrics) {
   };
 }
 
-function webhookEvents(log: Logger, metrics: Metrics) {
+function webhookTelemetry(log: Logger, metrics: Metrics) {
   return {
     webhookAttempted(attempt: {
       webhookId: string;
@@ -259,7 +259,7 @@ function webhookEvents(log: Logger, metrics: Metrics) {
   };
 }
 
-function readerEvents(log: Logger, metrics: Metrics) {
+function readerTelemetry(log: Logger, metrics: Metrics) {
   return {
     matchStreamOpened() {
       metrics.matchStreams.inc();

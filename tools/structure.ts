@@ -1,0 +1,76 @@
+import { dirname, join, normalize } from 'node:path';
+import type { SourceFile } from './source-files.ts';
+
+const root = 'apps/server/src/';
+const filesMax = 170;
+const shareMax = 0.15;
+
+/** What is wrong with the layout of the server: ARCHITECTURE.md says why each of these matters. */
+export function findStructureProblems(sources: readonly SourceFile[]): string[] {
+  const files = sources
+    .filter(({ path, text }) => path.startsWith(root) && path.endsWith('.ts') && text !== '')
+    .filter(({ path }) => !path.endsWith('.test.ts'))
+    .map(({ path, text }) => ({ path: path.slice(root.length), text }));
+  if (files.length === 0) throw new Error(`there are no sources below ${root}`);
+  return [
+    ...(files.length > filesMax ? [`the server has ${files.length} files, more than ${filesMax}`] : []),
+    ...findLargeFolders(files),
+    ...findFolderCycles(files),
+    ...findPlatformNames(files),
+  ];
+}
+
+function findLargeFolders(files: readonly SourceFile[]): string[] {
+  const lines = ({ text }: SourceFile) => text.split('\n').length - 1;
+  const sum = (some: readonly SourceFile[]) => some.reduce((total, file) => total + lines(file), 0);
+  const all = sum(files);
+  return [...Map.groupBy(files, folderOf)]
+    .map(([folder, own]) => ({ folder, share: sum(own) / all }))
+    .filter(({ folder, share }) => folder !== '' && share > shareMax)
+    .map(({ folder, share }) => `${folder}/ holds ${(100 * share).toFixed(1)} % of the server's lines`);
+}
+
+/** The folder below the root, which stands for a capability or a layer; '' for the files beside them. */
+function folderOf({ path }: Pick<SourceFile, 'path'>): string {
+  return path.includes('/') ? path.slice(0, path.indexOf('/')) : '';
+}
+
+/** Two folders that import each other, directly or through others, are one room with two names. */
+function findFolderCycles(files: readonly SourceFile[]): string[] {
+  const examples = new Map<string, Map<string, string>>();
+  for (const { path, text } of files) {
+    const from = folderOf({ path });
+    for (const [, spec = ''] of text.matchAll(/(?:from|import)\s+'(\.[^']+)'/g)) {
+      const target = normalize(join(dirname(path), spec));
+      const to = folderOf({ path: target });
+      if (from === '' || to === '' || from === to) continue;
+      const known = examples.get(from) ?? new Map<string, string>();
+      examples.set(from, known.set(to, known.get(to) ?? `${path} → ${target}`));
+    }
+  }
+  const reaches = (from: string, to: string, seen = new Set<string>()): boolean =>
+    [...(examples.get(from)?.keys() ?? [])].some((next) => {
+      if (next === to) return true;
+      if (seen.has(next)) return false;
+      seen.add(next);
+      return reaches(next, to, seen);
+    });
+  return [...examples].flatMap(([from, targets]) =>
+    [...targets]
+      .filter(([to]) => reaches(to, from))
+      .map(([to, example]) => `${from}/ and ${to}/ are in a circle of folders: ${example}`),
+  );
+}
+
+/** What differs between platforms is in their descriptors, so that a third one changes no capability. */
+function findPlatformNames(files: readonly SourceFile[]): string[] {
+  return files
+    .filter(({ path }) => !path.startsWith('upstream/'))
+    .flatMap(({ path, text }) =>
+      text
+        .split('\n')
+        .map((line, index) => ({ line: line.replace(/^\s*(\/\/|\/?\*).*/, ''), number: index + 1 }))
+        .filter(({ line }) => /'(x|firehose)'|\.(x|firehose)\b(?!\.com)/.test(line))
+        .map(({ line, number }) => `${path}:${number} names a platform: ${line.trim()}`),
+    );
+}
