@@ -19,7 +19,7 @@ const template = 'apps/server/test/vitest-template.ts';
 const programs = 'packages/testkit/src/vitest-programs.ts';
 
 /** How long a test may take is no bet on what else the machine does: what hangs is found, a minute later. */
-const unit = { provide: { isNightly: false }, testTimeout: 60_000 };
+const unit = { provide: { isNightly: false }, testTimeout: 60_000, hookTimeout: 60_000 };
 const int = {
   ...unit,
   globalSetup: [engines, template],

@@ -65,7 +65,7 @@ async function openStore(changed: Partial<MatchStore> = {}) {
 async function removeOlderThan(database: Database, retentionDays: number): Promise<string[]> {
   const removed: string[] = [];
   const dayRemoved = ({ table }: { table: string }) => void removed.push(table);
-  await removeExpiredDays({ database, retentionDays, events: { dayRemoved } });
+  await removeExpiredDays({ database, retentionDays, telemetry: { dayRemoved } });
   await forgetLedger(database, 30);
   return removed;
 }

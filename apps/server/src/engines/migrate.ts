@@ -15,6 +15,11 @@ export async function migrate(url: string): Promise<string[]> {
     const applied = new Set(
       (await sql.many<{ name: string }>('select name from migrations')).map((row) => row.name),
     );
+    if (applied.has('0001_foundation.sql')) {
+      throw new Error(
+        'This database was made before the first release: start with an empty one (CHANGELOG.md).',
+      );
+    }
     const missing = files.filter((name) => !applied.has(name));
     for (const name of missing) {
       await sql.run(await readFile(new URL(name, folder), 'utf8'));
