@@ -41,3 +41,13 @@ test('code that is no path is left alone', () => {
     brokenIn('`application/json` `/openapi.json` `a/b` `main.ts` `<noun>/x.ts` and tools/no.ts'),
   ).toEqual([]);
 });
+
+test('the map has at most 200 lines, and the glossary at most 25 words, each once', async () => {
+  const pages = new Map((await readPages(root)).map(({ path, text }) => [path, text]));
+  expect(pages.get('ARCHITECTURE.md')?.split('\n').length).toBeLessThanOrEqual(200);
+  const rows = (pages.get('docs/glossary.md') ?? '').split('\n').filter((line) => line.startsWith('| '));
+  const words = rows.slice(1).map((row) => row.split('|')[1]?.trim());
+  expect(words.length).toBeGreaterThan(10);
+  expect(words.length).toBeLessThanOrEqual(25);
+  expect(new Set(words).size).toBe(words.length);
+});
