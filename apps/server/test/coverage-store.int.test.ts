@@ -6,6 +6,7 @@ import { getCoverage } from '../src/coverage/get-coverage.ts';
 import { coverageOf } from '../src/coverage/ledger.ts';
 import type { Database } from '../src/engines/database.ts';
 import { createCoverageIntervals } from '../src/ingest/coverage-intervals.sql.ts';
+import { endFormerServices } from '../src/slots/slot-moving.sql.ts';
 import { callOf } from './call-of.ts';
 import { createMigratedTemplate, openTestDatabase, seedRules } from './support.ts';
 
@@ -103,6 +104,8 @@ describe('the ledger of a rule', () => {
     expect(await database.many('select source_id from slot_services where to_at is null')).toEqual([
       { source_id: 'x:main' },
     ]);
+    // As the registrar of the new source does when the upstream has the rule.
+    await endFormerServices(database, ['slot_1'], 20_000);
     await database.run(`update slots set state = 'registered'`);
     const services = await database.many<{ source_id: string; left_s: number | null }>(
       `select source_id, extract(epoch from to_at - now())::float8 as left_s from slot_services order by source_id`,

@@ -13,7 +13,7 @@ export function widthOf(text: string): number {
   return width;
 }
 
-/** What is shown before the span of a text that is too long for a line. */
+/** What is shown before the span of a text that is too long for a line; more where little comes after it. */
 const charactersBefore = 30;
 
 /** The text on one line of at most so many columns, and carets under the span below it. */
@@ -25,7 +25,8 @@ export function underline(text: string, [start, end]: Span, columns: number): [s
   if (widthOf(before + within + after) <= columns) {
     return [before + within + after, ' '.repeat(widthOf(before)) + carets];
   }
-  const kept = Array.from(before).slice(-charactersBefore).join('');
+  const spare = columns - 2 - widthOf(within + after);
+  const kept = Array.from(before).slice(-Math.max(charactersBefore, spare)).join('');
   const begin = kept === before ? before : `…${kept}`;
   const room = columns - widthOf(begin) - 1;
   const rest = Array.from(within + after);

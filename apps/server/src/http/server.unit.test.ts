@@ -44,4 +44,4 @@ test('a caller that goes while its key is looked up gives its place back', async
   for (let n = 0; n < 3; n++) await (await fetch(new URL('/healthz', url))).text();
   known.resolve(principal);
   await expect(released.promise).resolves.toBeUndefined();
-}, 5_000);
+});
