@@ -15,5 +15,5 @@ test('add-a-platform.md names as rows exactly the files that the test of a third
     join(folder, path),
   );
   expect(replaced.length).toBeGreaterThan(0);
-  expect(named.toSorted()).toEqual(replaced.toSorted());
+  expect(new Set(named)).toEqual(new Set(replaced));
 });

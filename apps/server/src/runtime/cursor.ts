@@ -16,6 +16,8 @@ export interface PageQuery {
 export type Cursors = ReturnType<typeof createCursors>;
 
 const signatureLength = 16;
+/** So that none begins with a hyphen: a command line would take it for an option. */
+const prefix = 'c';
 
 /**
  * A cursor is a position in a list, for the caller to send back. It is opaque, signed, and bound to the account and to
@@ -32,16 +34,16 @@ export function createCursors(secret: Buffer) {
   };
 
   const seal = (scope: CursorScope, position: string): string =>
-    Buffer.concat([sign(scope, position), Buffer.from(position)]).toString('base64url');
+    prefix + Buffer.concat([sign(scope, position), Buffer.from(position)]).toString('base64url');
 
   /** Throws `invalid_argument` for anything that `seal` did not make for this scope. */
   const open = (scope: CursorScope, cursor: string): string => {
-    const bytes = Buffer.from(cursor, 'base64url');
+    const bytes = Buffer.from(cursor.slice(prefix.length), 'base64url');
     const signature = bytes.subarray(0, signatureLength);
     const position = bytes.subarray(signatureLength).toString();
     const valid =
       signature.length === signatureLength &&
-      bytes.toString('base64url') === cursor &&
+      cursor === prefix + bytes.toString('base64url') &&
       timingSafeEqual(signature, sign(scope, position));
     if (!valid) throw foreignCursor();
     return position;
