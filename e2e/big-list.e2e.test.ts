@@ -3,11 +3,12 @@ import { readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { operations } from '@earshot/contract';
+import { lengthOf } from '@earshot/testkit';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Account, type ServerUnderTest, startWorld, type World } from './src/world.ts';
 
 const run = promisify(execFile);
-const ruleCount = 100_000;
+const ruleCount = lengthOf({ always: 40_000, nightly: 100_000 });
 const growthMaxMib = 64;
 /** A server uses about 60 MiB of it, and the list alone would be 100. */
 const heapMaxMib = 112;

@@ -28,6 +28,15 @@ export const nightly: Readonly<Record<string, readonly string[]>> = {
   'apps/server/test/log-chaos.fault.int.test.ts': [log],
   'apps/server/test/store.fault.int.test.ts': ['apps/server/src/matching/**', log],
   'e2e/value-change.e2e.test.ts': ['apps/server/src/rules/**', 'apps/server/src/slots/**'],
+  'e2e/big-list.e2e.test.ts': [
+    'apps/server/src/rules/list-rules.ts',
+    'apps/server/src/http/{server,handlers}.ts',
+  ],
+  'apps/server/src/upstream/chunkings.unit.test.ts': ['apps/server/src/upstream/**'],
+  'apps/server/test/reader-completeness.int.test.ts': [
+    'apps/server/src/readers/**',
+    'apps/server/src/matching/match-store.sql.ts',
+  ],
 };
 
 /** The files that a change calls for: those that guard it, and those that were changed themselves. */

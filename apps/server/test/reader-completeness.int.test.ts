@@ -1,13 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { operations } from '@earshot/contract';
-import { eventually, type Template } from '@earshot/testkit';
+import { eventually, lengthOf, type Template } from '@earshot/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Database } from '../src/engines/database.ts';
 import { type ReaderApi, type ReaderWorld, startReaderWorld } from './reader-world.ts';
 import { createMigratedTemplate } from './support.ts';
 
 /** `EARSHOT_READER_RECONNECTS=10000` makes the long run of it. */
-const reconnectsWanted = Number(process.env['EARSHOT_READER_RECONNECTS'] ?? '1000');
+const reconnectsWanted = Number(
+  process.env['EARSHOT_READER_RECONNECTS'] ?? lengthOf({ always: 300, nightly: 1_000 }),
+);
 const writers = 32;
 const rules = 10;
 const streams = 6;
