@@ -38,9 +38,9 @@ const tests = '(\\.test\\.ts$|/test/)';
 const ours = '^(packages/[^/]+|apps/[^/]+|e2e)/';
 
 const server = '^apps/server/src/';
-const capabilities = `${server}(accounts|rules|slots|ingest|matching|readers|coverage|webhooks|language)/`;
+const capabilities = `${server}(accounts|rules|slots|ingest|matching|readers|coverage|webhooks)/`;
 /** Everything a capability stands on, the topmost first: each may import only what comes after it. */
-const layers = ['event-log', 'upstream', 'engines', 'runtime', 'observability'];
+const layers = ['event-log', 'language', 'upstream', 'engines', 'runtime', 'observability'];
 const below = `${server}(${layers.join('|')})/`;
 const wiring = `${server}(main\\.ts|config\\.ts|admin\\.ts|compose/)`;
 
@@ -59,6 +59,13 @@ const packageRules = Object.entries(allowed).flatMap(([name, targets]) => [
   },
 ]);
 
+const layerRules = layers.map((layer, index) => ({
+  name: `${layer}-downward`,
+  comment: `what ${layer}/ stands on does not stand on it`,
+  from: { path: `${server}${layer}/`, pathNot: tests },
+  to: { path: [capabilities, ...layers.slice(0, index).map((above) => `${server}${above}/`)] },
+}));
+
 export default {
   forbidden: [
     { name: 'no-cycle', from: {}, to: { circular: true } },
@@ -69,6 +76,7 @@ export default {
       to: { couldNotResolve: true },
     },
     ...packageRules,
+    ...layerRules,
     {
       name: 'sdk-types-only',
       comment: 'the published SDK runs without the contract and without zod',
