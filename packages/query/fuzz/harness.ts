@@ -10,6 +10,8 @@ export interface FuzzSummary {
   readonly worstInput: string;
   /** How often plain words, as long as an input can be, are read in the time of the worst input. */
   readonly worstInPlainTexts: number;
+  /** The longest `evaluate` and `explain` of one input on the item. */
+  readonly worstEvaluationMs: number;
   readonly fixesOffered: number;
   readonly fixesThatRemove: number;
   /** The first few broken promises, with the input. */
@@ -23,6 +25,8 @@ export interface FuzzOptions {
   /** The input of a round. */
   readonly input: (round: number) => string;
   readonly inputs: number;
+  /** Against which every input is evaluated and explained. */
+  readonly item: unknown;
   readonly onProgress?: (done: number) => void;
 }
 
@@ -35,12 +39,12 @@ const plainWords = 'word '.repeat(800);
  * Promises for any text: no throw, every span inside the text, a canonical text exactly when valid that is its own
  * canonical text, and fixes that remove what they are offered for.
  */
-export function fuzz({ language, input, inputs, onProgress }: FuzzOptions): FuzzSummary {
+export function fuzz({ language, input, inputs, item, onProgress }: FuzzOptions): FuzzSummary {
   const times = new Float64Array(inputs);
   const suspects: { readonly text: string; readonly tookMs: number }[] = [];
   const failures: string[] = [];
   const stubborn = new Map<string, { times: number; example: string }>();
-  let [fixesOffered, fixesThatRemove] = [0, 0];
+  let [fixesOffered, fixesThatRemove, worstEvaluationMs] = [0, 0, 0];
   for (let round = 0; round < inputs; round += 1) {
     const text = input(round);
     const fail = (reason: string): void => {
@@ -55,7 +59,9 @@ export function fuzz({ language, input, inputs, onProgress }: FuzzOptions): Fuzz
       if (canonical !== null && language.validate(canonical).canonical !== canonical)
         fail('canonical text is not stable');
       if (!diagnostics.every((diagnostic) => isInside(diagnostic, text))) fail('a span is outside the text');
-      if (!isSound(language.parse(text))) fail('a node or token is out of place');
+      const parsed = language.parse(text);
+      if (!isSound(parsed)) fail('a node or token is out of place');
+      worstEvaluationMs = Math.max(worstEvaluationMs, evaluationMs(language, parsed, item));
       for (const code of checkFixes(language, text, diagnostics)) {
         fixesOffered += 1;
         if (code === null) fixesThatRemove += 1;
@@ -71,6 +77,7 @@ export function fuzz({ language, input, inputs, onProgress }: FuzzOptions): Fuzz
     inputs,
     p999Ms,
     ...findWorst(language, suspects),
+    worstEvaluationMs,
     fixesOffered,
     fixesThatRemove,
     failures,
@@ -90,6 +97,17 @@ function timed(language: Language, text: string): { readonly result: Validated; 
     tookMs = Math.min(tookMs, performance.now() - started);
     if (tookMs < suspectMs || attempt === 3) return { result, tookMs };
   }
+}
+
+function evaluationMs(language: Language, { root }: Parsed, item: unknown): number {
+  let tookMs = Number.POSITIVE_INFINITY;
+  for (let attempt = 0; root !== null && attempt < 4 && tookMs >= suspectMs; attempt += 1) {
+    const started = performance.now();
+    language.evaluate(root, item);
+    language.explain(root, item);
+    tookMs = Math.min(tookMs, performance.now() - started);
+  }
+  return root === null ? 0 : tookMs;
 }
 
 /** In turns with plain words, many times, so that both meet the same machine. */

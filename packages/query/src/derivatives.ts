@@ -1,3 +1,4 @@
+import { spend } from './budget.ts';
 import type { RegexSyntax } from './pattern-syntax.ts';
 
 /**
@@ -28,11 +29,7 @@ interface Algebra {
   readonly nothing: State;
   readonly empty: State;
   readonly everything: State;
-  /** Steps left before the pattern is given up as too complex. */
-  workLeft: number;
 }
-
-export class TooComplex extends Error {}
 
 export function createAlgebra(): Algebra {
   const nothing: State = { id: 0, shape: { op: 'nothing' }, nullable: false, next: [] };
@@ -43,8 +40,12 @@ export function createAlgebra(): Algebra {
     ['empty', empty],
     [`not ${nothing.id}`, everything],
   ]);
-  return { known, nothing, empty, everything, workLeft: 0 };
+  return { known, nothing, empty, everything };
 }
+
+/** Interning builds a key and looks it up; joining puts a member into a map, sorts it and adds it to a key. */
+const stepsPerState = 20;
+const stepsPerMember = 20;
 
 export function build(algebra: Algebra, syntax: RegexSyntax): State {
   switch (syntax.op) {
@@ -70,11 +71,13 @@ export function build(algebra: Algebra, syntax: RegexSyntax): State {
 
 /** The expression that the rest must match once `codePoint` has been read. */
 export function derive(algebra: Algebra, { shape }: State, codePoint: number): State {
+  spend(2);
   switch (shape.op) {
     case 'nothing':
     case 'empty':
       return algebra.nothing;
     case 'set': {
+      spend(shape.ranges.length);
       const inside = shape.ranges.some(([low, high]) => low <= codePoint && codePoint <= high);
       return inside ? algebra.empty : algebra.nothing;
     }
@@ -99,13 +102,9 @@ export function derive(algebra: Algebra, { shape }: State, codePoint: number): S
   }
 }
 
-function spend(algebra: Algebra, work: number): void {
-  algebra.workLeft -= work;
-  if (algebra.workLeft < 0) throw new TooComplex();
-}
-
+/** A new state is kept with its key, so the steps of an evaluation bound its memory too. */
 function intern(algebra: Algebra, key: string, shape: Shape, nullable: boolean): State {
-  spend(algebra, 1);
+  spend(stepsPerState + key.length);
   const found = algebra.known.get(key);
   if (found !== undefined) return found;
   const state: State = { id: algebra.known.size, shape, nullable, next: [] };
@@ -124,10 +123,13 @@ function join(algebra: Algebra, op: 'any' | 'all', states: readonly State[]): St
   const [absorbing, neutral] =
     op === 'any' ? [algebra.everything, algebra.nothing] : [algebra.nothing, algebra.everything];
   const members = new Map<number, State>();
-  spend(algebra, states.length);
-  for (const state of states.flatMap((s) => (s.shape.op === op ? s.shape.of : [s]))) {
-    if (state === absorbing) return absorbing;
-    if (state !== neutral) members.set(state.id, state);
+  for (const joined of states) {
+    const flat = joined.shape.op === op ? joined.shape.of : [joined];
+    spend(stepsPerMember * flat.length);
+    for (const state of flat) {
+      if (state === absorbing) return absorbing;
+      if (state !== neutral) members.set(state.id, state);
+    }
   }
   const of = [...members.values()].toSorted((a, b) => a.id - b.id);
   if (of.length < 2) return of[0] ?? neutral;
@@ -143,6 +145,7 @@ function cat(algebra: Algebra, head: State, tail: State): State {
   if (head === algebra.nothing || tail === algebra.nothing) return algebra.nothing;
   if (head === algebra.empty) return tail;
   if (tail === algebra.empty) return head;
+  spend(1);
   if (head.shape.op === 'cat') return cat(algebra, head.shape.head, cat(algebra, head.shape.tail, tail));
   if (head.shape.op === 'any') {
     return join(

@@ -1,4 +1,5 @@
 import type { Node, Span } from './ast.ts';
+import { tooMuchWork, withBudget } from './budget.ts';
 import type { ExamplePayload, ReadItem } from './example-payload.ts';
 import { readExamplePage } from './firehose/evaluate.ts';
 import { firehoseLanguage } from './firehose/language.ts';
@@ -52,13 +53,13 @@ export function judgeExamples(
       const verdict =
         value === undefined || root === null
           ? misplaced(platform)
-          : judge({ platform, value, root, payload, expectation });
+          : judgeWithin({ platform, value, root, payload, expectation });
       return [{ expectation, index, platform, ...verdict }];
     }),
   );
 }
 
-type Judgement = Pick<JudgedExample, 'outcome' | 'clause' | 'message'>;
+export type Judgement = Pick<JudgedExample, 'outcome' | 'clause' | 'message'>;
 
 function misplaced(platform: Platform): Judgement {
   return { outcome: 'misplaced', clause: null, message: `The rule is not on "${platform}".` };
@@ -71,6 +72,21 @@ interface Question {
   readonly payload: ExamplePayload;
   readonly expectation: Expectation;
 }
+
+/** One budget for the verdict on an example and for the search for the clause that decides it. */
+function judgeWithin(question: Question): Judgement {
+  return withBudget(
+    () => judge(question),
+    () => notDecided,
+  );
+}
+
+/** For whoever judges examples and has to give up. */
+export const notDecided: Judgement = {
+  outcome: 'undecided',
+  clause: null,
+  message: `Not decided by the example: ${tooMuchWork}.`,
+};
 
 function judge({ platform, value, root, payload, expectation }: Question): Judgement {
   const item = platform === 'x' ? readPost(payload) : readExamplePage(payload);

@@ -1,16 +1,56 @@
 import type { LeafNode, Node } from './ast.ts';
+import { spend, tooMuchWork, withBudget, withBudgetOf } from './budget.ts';
 import type { Evidence, Explanation, Flip, LeafVerdict, State, Verdict } from './language.ts';
 
 /** The language's verdict on one leaf for the item. */
 export type LeafVerdictOf = (leaf: LeafNode) => LeafVerdict;
 
 const flipLeavesMax = 256;
+const stepsPerLeaf = 20;
+const stepsPerNode = 2;
+
+const notAfforded: LeafVerdict = {
+  state: 'unknown',
+  confidence: 'approximate',
+  evidence: [],
+  why: tooMuchWork,
+};
+
+/** The rule's verdict on the item that `readItem` prepares. */
+export function evaluateRule(root: Node, readItem: () => LeafVerdictOf): Verdict {
+  return withBudgetOf(
+    root,
+    () => evaluateTree(root, affordable(readItem())),
+    () => notAfforded,
+  );
+}
+
+export function explainRule(root: Node, readItem: () => LeafVerdictOf): Explanation {
+  return withBudgetOf(
+    root,
+    () => explainTree(root, affordable(readItem())),
+    () => explainTree(root, () => notAfforded),
+  );
+}
+
+/** A leaf that the budget of the evaluation does not suffice for is unknown; the others may still decide the rule. */
+function affordable(verdictOf: LeafVerdictOf): LeafVerdictOf {
+  const charged = (leaf: LeafNode): LeafVerdict => {
+    spend(stepsPerLeaf);
+    return verdictOf(leaf);
+  };
+  return (leaf) =>
+    withBudget(
+      () => charged(leaf),
+      () => notAfforded,
+    );
+}
 
 /**
  * Kleene logic over the tree. A verdict has the best confidence that suffices for it: an `and` with one exact miss is
  * an exact miss, whatever the confidence of the other leaves.
  */
-export function evaluateTree(node: Node, verdictOf: (leaf: LeafNode) => Verdict): Verdict {
+function evaluateTree(node: Node, verdictOf: (leaf: LeafNode) => Verdict): Verdict {
   switch (node.kind) {
     case 'leaf':
       return verdictOf(node);
@@ -58,21 +98,30 @@ function combine(
   };
 }
 
-export function explainTree(root: Node, leafVerdict: LeafVerdictOf): Explanation {
+function explainTree(root: Node, leafVerdict: LeafVerdictOf): Explanation {
   const known = knowLeaves(root, leafVerdict);
   const verdictOf = (leaf: LeafNode): LeafVerdict => known.get(leaf)?.verdict ?? leafVerdict(leaf);
   const verdict = evaluateTree(root, verdictOf);
   const distinctLeaves = [...new Set(known.values())];
-  const flips = flipsOf(root, known, distinctLeaves, verdict.state);
+  const witness =
+    verdict.state === 'unknown'
+      ? []
+      : affordedList(() => distinct(witnessOf(root, verdict.state, verdictOf)));
+  const flips = affordedList(() => flipsOf(root, known, distinctLeaves, verdict.state));
   return {
     ...verdict,
-    witness: verdict.state === 'unknown' ? [] : distinct(witnessOf(root, verdict.state, verdictOf)),
+    witness,
     breakers: verdict.state === 'match' ? flips.filter(({ change }) => change === 'appear') : [],
     nearMisses: verdict.state === 'match' ? [] : flips,
     undecided: distinctLeaves
       .filter(({ verdict: { state } }) => state === 'unknown')
       .map((leaf) => flipOf(leaf, 'appear')),
   };
+}
+
+/** Empty when the budget is spent before the list is complete. */
+function affordedList<Entry>(make: () => Entry[]): Entry[] {
+  return withBudget(make, () => []);
 }
 
 interface KnownLeaf {
@@ -112,11 +161,10 @@ export function leavesOf(root: Node): LeafNode[] {
 function witnessOf(node: Node, state: State, verdictOf: LeafVerdictOf): readonly Evidence[] {
   switch (node.kind) {
     case 'leaf':
-      return verdictOf(node).evidence.map((evidence) => ({
-        ...evidence,
-        rule: node.span,
-        field: node.field,
-      }));
+      return verdictOf(node).evidence.map((evidence) => {
+        spend(stepsPerLeaf);
+        return { ...evidence, rule: node.span, field: node.field };
+      });
     case 'never':
       return [];
     case 'not':
@@ -134,6 +182,7 @@ function cheapest(children: readonly Node[], state: State, verdictOf: LeafVerdic
   let best: readonly Evidence[] = [];
   let bestCost = Number.POSITIVE_INFINITY;
   for (const child of children) {
+    spend(stepsPerNode * sizeOf(child));
     const verdict = evaluateTree(child, verdictOf);
     if (verdict.state !== state) continue;
     const witness = witnessOf(child, state, verdictOf);
@@ -160,10 +209,12 @@ function flipsOf(
 ): Flip[] {
   if (leaves.length > flipLeavesMax) return [];
   const to = from === 'match' ? 'no_match' : 'match';
+  const steps = stepsPerNode * sizeOf(root);
   return leaves.flatMap((flipped) => {
     const states: readonly State[] =
       flipped.verdict.state === 'unknown' ? ['match', 'no_match'] : [negate(flipped.verdict).state];
     return states.flatMap((state) => {
+      spend(steps);
       const changed = evaluateTree(root, (leaf) => {
         const other = known.get(leaf);
         if (other === flipped) return { state, confidence: 'exact' };
@@ -172,6 +223,13 @@ function flipsOf(
       return changed.state === to ? [flipOf(flipped, state === 'match' ? 'appear' : 'disappear')] : [];
     });
   });
+}
+
+/** The number of nodes. */
+function sizeOf(node: Node): number {
+  if (node.kind === 'leaf' || node.kind === 'never') return 1;
+  if (node.kind === 'not') return 1 + sizeOf(node.child);
+  return node.children.reduce((size, child) => size + sizeOf(child), 1);
 }
 
 function flipOf({ leaf, verdict }: KnownLeaf, change: Flip['change']): Flip {

@@ -4,7 +4,7 @@ import { xLanguage } from './x/language.ts';
 
 export type { LeafNode, Node, Span, Test } from './ast.ts';
 export { applyFix, type Diagnostic, type Edit, type Fix, type Severity } from './diagnostics.ts';
-export { type JudgedExample, judgeExamples, type RuleExamples } from './example.ts';
+export { type JudgedExample, judgeExamples, notDecided, type RuleExamples } from './example.ts';
 export { leavesOf } from './explain.ts';
 export { createPageMatcher } from './firehose/evaluate.ts';
 export type {

@@ -1,10 +1,11 @@
-import { build, createAlgebra, derive, type State, TooComplex } from './derivatives.ts';
+import { atEndOfEvaluation, patternStepsMax, spend, withShare } from './budget.ts';
+import { build, createAlgebra, derive, type State } from './derivatives.ts';
 import { type PatternError, parseRegex, type RegexSyntax } from './pattern-syntax.ts';
 
 /**
  * Matches users' patterns against whole values without the JavaScript regex engine, reading a text once from left to
- * right. A regular expression becomes a DFA that is built on demand. A pattern that exceeds the work budget gives
- * `null` (no verdict); Lucene refuses such patterns too.
+ * right. A regular expression becomes a DFA that is built on demand, within the budget of the evaluation. A pattern that
+ * once needed more than its share gives `null` (no verdict) from then on; Lucene refuses such patterns too.
  */
 interface Pattern {
   readonly test: (text: string) => boolean | null;
@@ -14,24 +15,38 @@ type CompiledRegex =
   | { readonly pattern: Pattern; readonly error: null }
   | { readonly pattern: null; readonly error: PatternError };
 
-/** At most about 20 ms; ordinary patterns need a few hundred steps. */
-const workPerTextMax = 50_000;
-const statesKeptMax = 20_000;
-
 /** `*` any run, `?` one code point, `\` takes the next character literally; covers the whole text. */
 export function compileWildcard(source: string): Pattern {
   const parts = wildcardParts(source);
-  return { test: (text) => matchWildcard(parts, Array.from(text)) };
+  return {
+    test: (text) => {
+      spend(2 * text.length);
+      return matchWildcard(parts, Array.from(text));
+    },
+  };
 }
 
 /** Lucene's regular expressions (all optional syntax on), anchored at both ends. */
 export function compileRegex(source: string): CompiledRegex {
   const parsed = parseRegex(source);
   if ('message' in parsed) return { pattern: null, error: parsed };
-  let machine: Machine | undefined;
+  // The DFA lives for one evaluation: those of many rules would fill the memory.
+  let machine: Machine | null = null;
+  let spent = 0;
+  let isTooComplex = false;
+  const start = (): Machine => {
+    atEndOfEvaluation(() => {
+      machine = null;
+      spent = 0;
+    });
+    return createMachine(parsed);
+  };
   const test = (text: string): boolean | null => {
-    if (machine === undefined || machine.size() > statesKeptMax) machine = createMachine(parsed);
-    return machine.run(text);
+    if (isTooComplex) return null;
+    const run = withShare(patternStepsMax - spent, () => (machine ??= start())(text));
+    spent += run.spent;
+    isTooComplex = run.result === null;
+    return run.result;
   };
   return { pattern: { test }, error: null };
 }
@@ -60,6 +75,7 @@ function matchWildcard(parts: readonly WildcardPart[], text: readonly string[]):
   let retryPart = -1;
   let retryPosition = 0;
   while (position < text.length) {
+    spend(2);
     const wanted = parts[part];
     if (wanted === anyRun) {
       retryPart = part;
@@ -80,18 +96,20 @@ function matchWildcard(parts: readonly WildcardPart[], text: readonly string[]):
   return part === parts.length;
 }
 
-interface Machine {
-  readonly run: (text: string) => boolean | null;
-  readonly size: () => number;
-}
+type Machine = (text: string) => boolean;
+
+/** The table of character classes. */
+const stepsPerMachine = 500;
+const stepsPerText = 5;
 
 function createMachine(syntax: RegexSyntax): Machine {
+  spend(stepsPerMachine);
   const algebra = createAlgebra();
   const borders = classBorders(syntax);
   const classOf = createClassOf(borders);
   let start: State | undefined;
-  const run = (text: string): boolean => {
-    algebra.workLeft = workPerTextMax;
+  return (text) => {
+    spend(stepsPerText + text.length);
     start ??= build(algebra, syntax);
     let state = start;
     for (const character of text) {
@@ -105,23 +123,13 @@ function createMachine(syntax: RegexSyntax): Machine {
     }
     return state.nullable;
   };
-  return {
-    size: () => algebra.known.size,
-    run: (text) => {
-      try {
-        return run(text);
-      } catch (error) {
-        if (error instanceof TooComplex) return null;
-        throw error;
-      }
-    },
-  };
 }
 
 /** All characters between two borders behave alike in the expression, so one represents them. */
 function classBorders(syntax: RegexSyntax): number[] {
   const borders = new Set([0]);
   const visit = (node: RegexSyntax): void => {
+    spend(5);
     if (node.op === 'set') {
       for (const [low, high] of node.ranges) borders.add(low).add(high + 1);
     } else if (node.op === 'cat' || node.op === 'any' || node.op === 'all') node.of.forEach(visit);

@@ -6,29 +6,34 @@ export function editDistance(left: string, right: string, limit: number): number
   const a = Array.from(left);
   const b = Array.from(right);
   if (Math.abs(a.length - b.length) > limit) return limit + 1;
-  let beforeLast: number[] = [];
-  let last = Array.from({ length: b.length + 1 }, (_, column) => column);
+  // Rows of the table, as maps: only columns within `limit` of the diagonal can stay within the limit.
+  let beforeLast = new Map<number, number>();
+  let last = new Map<number, number>();
+  for (let column = 0; column <= Math.min(b.length, limit); column += 1) last.set(column, column);
+  let lastBest = 0;
   for (let row = 1; row <= a.length; row += 1) {
-    const current = [row];
-    let best = row;
-    for (let column = 1; column <= b.length; column += 1) {
+    const current = new Map<number, number>();
+    if (row <= limit) current.set(0, row);
+    let best = row <= limit ? row : limit + 1;
+    for (let column = Math.max(1, row - limit); column <= Math.min(b.length, row + limit); column += 1) {
       const same = a[row - 1] === b[column - 1];
       let cost = Math.min(
-        (last[column] ?? 0) + 1,
-        (current[column - 1] ?? 0) + 1,
-        (last[column - 1] ?? 0) + (same ? 0 : 1),
+        (last.get(column) ?? limit + 1) + 1,
+        (current.get(column - 1) ?? limit + 1) + 1,
+        (last.get(column - 1) ?? limit + 1) + (same ? 0 : 1),
       );
       const swapped = row > 1 && column > 1 && a[row - 1] === b[column - 2] && a[row - 2] === b[column - 1];
-      if (swapped) cost = Math.min(cost, (beforeLast[column - 2] ?? 0) + 1);
-      current.push(cost);
+      if (swapped) cost = Math.min(cost, (beforeLast.get(column - 2) ?? limit + 1) + 1);
+      current.set(column, cost);
       best = Math.min(best, cost);
     }
     // A swap reads the row before the last, so it stops only after two rows above the limit.
-    if (best > limit && Math.min(...last) > limit) return limit + 1;
+    if (best > limit && lastBest > limit) return limit + 1;
+    lastBest = best;
     beforeLast = last;
     last = current;
   }
-  return Math.min(last[b.length] ?? 0, limit + 1);
+  return Math.min(last.get(b.length) ?? limit + 1, limit + 1);
 }
 
 /**

@@ -115,7 +115,7 @@ function handlersOf(
     PauseRule: pauseRule(forRules),
     ResumeRule: resumeRule(forRules),
     DeleteRule: deleteRule(forRules),
-    ValidateRule: async ({ request }) => validateRule(request),
+    ValidateRule: validateRule,
     PlatformSyntax: async ({ request }) => ({ platforms: syntaxGuides(request.platforms) }),
     GetCoverage: getCoverage({ ...forCoverage, rules }),
     ListMatches: listMatches(forReaders),

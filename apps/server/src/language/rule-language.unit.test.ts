@@ -14,9 +14,11 @@ describe('the examples of the interface', () => {
     }
   });
 
-  test('ValidateRule answers what its example says', () => {
+  test('ValidateRule answers what its example says', async () => {
     const { request, answer } = operations.ValidateRule.example;
-    expect(validateRule(operations.ValidateRule.request.parse(request))).toEqual(answer);
+    const principal = { accountId: 'acc_1', keyId: 'key_1', plan: 'paid', scopes: [] } as const;
+    const asked = operations.ValidateRule.request.parse(request);
+    expect(await validateRule({ principal, request: asked })).toEqual(answer);
   });
 });
 

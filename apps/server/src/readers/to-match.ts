@@ -1,6 +1,6 @@
 import type { Match } from '@earshot/contract';
 import { explainMatch, type ParsedRules } from '../language/explain-match.ts';
-import { createEventLoopYield } from '../runtime/concurrency.ts';
+import { yieldToOthers } from '../runtime/concurrency.ts';
 import type { StoredMatch } from './match-reader.sql.ts';
 
 /** A match as callers see it, with its position in the log. */
@@ -14,11 +14,10 @@ export async function toFollowed(
   parsedRules: ParsedRules,
   stored: readonly StoredMatch[],
 ): Promise<FollowedMatch[]> {
-  const yieldIfDue = createEventLoopYield();
   const matches: FollowedMatch[] = [];
   for (const match of stored) {
     matches.push({ position: match.position, match: toMatch(parsedRules, match) });
-    await yieldIfDue();
+    await yieldToOthers();
   }
   return matches;
 }

@@ -1,7 +1,8 @@
 import type { Platform, RequestOf, RuleExamples, Violation, WireDiagnostic } from '@earshot/contract';
-import { type JudgedExample, judgeExamples } from '@earshot/query';
+import type { JudgedExample } from '@earshot/query';
 import type { Principal } from '../accounts/call.ts';
 import type { Plan } from '../accounts/plans.ts';
+import { judgeInWorker } from '../language/judge-examples.ts';
 import { checkValue, toViolation, toWireSpan } from '../language/rule-language.ts';
 import { Failure } from '../runtime/failure.ts';
 import type { RuleValue } from '../slots/slot-holding.sql.ts';
@@ -67,12 +68,13 @@ export interface CheckedExamples {
 type Overrides = Readonly<Partial<Record<Platform, string | undefined>>>;
 
 /** The spans of violations and warnings refer to the platform's value. */
-export function checkExamples(
+export async function checkExamples(
+  accountId: string,
   overrides: Overrides,
   examples: RuleExamples,
   invalid?: ReadonlySet<Platform>,
-): CheckedExamples {
-  const judged = judgeExamples(overrides, examples, invalid);
+): Promise<CheckedExamples> {
+  const judged = await judgeInWorker(accountId, { overrides, examples, invalid });
   const failing = judged.filter(({ outcome }) => outcome === 'fails' || outcome === 'misplaced');
   return {
     violations: failing.map(exampleViolation),

@@ -45,7 +45,7 @@ export function createRule(options: CreateRuleOptions): Handler<'CreateRule'> {
     const { values, warnings } = checkRule(request);
     assertPlanAllows(principal, plan, request.platforms);
     const expiresAt = checkExpiry(request.expires_at) ?? null;
-    addExampleWarnings(warnings, request);
+    await addExampleWarnings(principal.accountId, warnings, request);
     const rule: NewRule = {
       id: newId('rule'),
       accountId: principal.accountId,
@@ -77,9 +77,13 @@ export function createRule(options: CreateRuleOptions): Handler<'CreateRule'> {
 }
 
 /** Throws when an example fails; one that cannot be decided is only a warning. */
-function addExampleWarnings(warnings: CheckedRule['warnings'], { overrides, examples }: Request): void {
+async function addExampleWarnings(
+  accountId: string,
+  warnings: CheckedRule['warnings'],
+  { overrides, examples }: Request,
+): Promise<void> {
   if (!examples) return;
-  const checked = checkExamples(overrides, examples);
+  const checked = await checkExamples(accountId, overrides, examples);
   assertExamplesHold(checked);
   for (const [platform, undecided] of checked.warnings) warnings.get(platform)?.push(...undecided);
 }

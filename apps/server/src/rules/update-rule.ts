@@ -73,7 +73,8 @@ async function assertExamples(
   const examples = request.examples ?? rule.examples;
   if (!examples) return;
   const current = platformNames.map((platform) => [platform, rule.platforms[platform]?.value] as const);
-  assertExamplesHold(checkExamples(request.overrides ?? Object.fromEntries(current), examples));
+  const overrides = request.overrides ?? Object.fromEntries(current);
+  assertExamplesHold(await checkExamples(accountId, overrides, examples));
 }
 
 /** Writes the next version and takes the slots it needs; without upstream work the update is applied at once. */

@@ -1,9 +1,13 @@
-import type { AnswerOf, RequestOf } from '@earshot/contract';
+import type { AnswerOf } from '@earshot/contract';
+import type { Call } from '../accounts/call.ts';
 import { checkValue } from '../language/rule-language.ts';
 import { type CheckedExamples, checkExamples } from './check-rule.ts';
 
 /** What CreateRule would say about the values and examples, with nothing created. */
-export function validateRule(request: RequestOf<'ValidateRule'>): AnswerOf<'ValidateRule'> {
+export async function validateRule({
+  principal,
+  request,
+}: Pick<Call<'ValidateRule'>, 'principal' | 'request'>): Promise<AnswerOf<'ValidateRule'>> {
   const { platforms, overrides, examples } = request;
   const checked: AnswerOf<'ValidateRule'>['platforms'] = {};
   for (const platform of platforms) {
@@ -16,7 +20,7 @@ export function validateRule(request: RequestOf<'ValidateRule'>): AnswerOf<'Vali
   }
   if (!examples) return { platforms: checked };
   const invalid = new Set(platforms.filter((platform) => !checked[platform]?.valid));
-  return withExamples(checked, checkExamples(overrides, examples, invalid));
+  return withExamples(checked, await checkExamples(principal.accountId, overrides, examples, invalid));
 }
 
 function withExamples(

@@ -3,7 +3,7 @@ import type { Telemetry } from '../observability/telemetry.ts';
 import type { MatchReader, StoredMatch } from '../readers/match-reader.sql.ts';
 import { toMatch } from '../readers/to-match.ts';
 import type { Checkpoint } from '../runtime/checkpoint.ts';
-import { createEventLoopYield } from '../runtime/concurrency.ts';
+import { yieldToOthers } from '../runtime/concurrency.ts';
 import type { Batch, DeliveryStore, LeasedWebhook } from './delivery-store.sql.ts';
 import { type Attempt, afterAttempt, afterNothingToTry } from './endpoint-state.ts';
 import { createBatchBody, messageIdOf } from './message.ts';
@@ -74,12 +74,11 @@ async function nextBatch(options: DeliverBatchOptions, leased: LeasedWebhook): P
 
 async function buildBatch(options: DeliverBatchOptions, leased: LeasedWebhook): Promise<Batch | null> {
   const body = createBatchBody(leased.webhookId);
-  const yieldIfDue = createEventLoopYield();
   const positions: number[] = [];
   for await (const match of matchesAfter(options.reader, leased)) {
     if (!body.add(toMatch(options.parsedRules, match))) break;
     positions.push(match.position);
-    await yieldIfDue();
+    await yieldToOthers();
   }
   const [firstPosition] = positions;
   const lastPosition = positions.at(-1);

@@ -1,4 +1,5 @@
 import type { Test } from '../ast.ts';
+import { spend } from '../budget.ts';
 import { compileRegex, compileWildcard } from '../pattern.ts';
 import { editDistance } from '../text.ts';
 
@@ -41,14 +42,18 @@ function compile(test: Test): Accepts {
   }
 }
 
+const stepsPerEdit = 5;
+
 /** Lucene requires fewer edits than the shorter word has characters: `ab~2` does not match `cd`. */
 function isNear(value: string, wanted: string, distance: number): boolean {
   if (value === wanted) return true;
+  spend(stepsPerEdit * (distance + 1) * Math.min(value.length, wanted.length + distance));
   const edits = editDistance(value, wanted, distance);
   return edits <= distance && edits < Math.min(Array.from(value).length, Array.from(wanted).length);
 }
 
 function isBetween(value: string, test: Extract<Test, { type: 'range' }>): boolean {
+  spend(value.length >> 2);
   const low = test.low === null ? 1 : compareCodePoints(value, test.low);
   const high = test.high === null ? -1 : compareCodePoints(value, test.high);
   return (low > 0 || (low === 0 && test.includeLow)) && (high < 0 || (high === 0 && test.includeHigh));

@@ -1,3 +1,4 @@
+import { spend } from '../budget.ts';
 import type { ExamplePayload } from '../example-payload.ts';
 import { type DomainValues, domainValues } from './domain.ts';
 import { type TextToken, type TokenizerVariant, tokenize } from './tokenize.ts';
@@ -136,7 +137,11 @@ function createTextField(
     return found;
   };
   let marks: boolean | null = null;
-  const findMarks = () => sequences('standard').some((tokens) => tokens.some(({ term }) => hasMark(term)));
+  const findMarks = () =>
+    sequences('standard').some((tokens) => {
+      spend(stepsPerMarkTest * tokens.length);
+      return tokens.some(({ term }) => hasMark(term));
+    });
   return {
     complete,
     sequences,
@@ -148,6 +153,7 @@ function createTextField(
 function chunks(page: Readonly<Record<string, unknown>>, type: 'ins' | 'del'): Passage[] {
   const list = record(page['diff'])['chunks'];
   if (!Array.isArray(list)) return [];
+  spend(stepsPerEntry * list.length);
   return list.flatMap((item: unknown, index) => {
     const chunk = record(item);
     const passage = text(chunk['text']);
@@ -161,10 +167,14 @@ function chunks(page: Readonly<Record<string, unknown>>, type: 'ins' | 'del'): P
 function strings(value: unknown, path: string): Passage[] {
   if (typeof value === 'string') return [{ path, text: value }];
   if (!Array.isArray(value)) return [];
+  spend(stepsPerEntry * value.length);
   return value.flatMap((item: unknown, index) =>
     typeof item === 'string' ? [{ path: `${path}[${index}]`, text: item }] : [],
   );
 }
+
+const stepsPerEntry = 20;
+const stepsPerMarkTest = 10;
 
 function record(value: unknown): Readonly<Record<string, unknown>> {
   return isRecord(value) ? value : {};

@@ -1,3 +1,5 @@
+import { spend } from '../budget.ts';
+
 /** Second-level names under which domains are registered, for finding the registrable domain of a host. */
 const sharedSecondLevels = new Set([
   'ac',
@@ -25,11 +27,15 @@ export interface DomainValues {
   readonly possible: readonly string[];
 }
 
+/** Of DNS. */
+const hostLengthMax = 253;
+
 const none: DomainValues = { sure: [], possible: [] };
 
 export function domainValues(url: string): DomainValues {
+  spend(url.length);
   const host = hostOf(url);
-  if (host === null) return none;
+  if (host === null || host.length > hostLengthMax) return none;
   const bare = host.startsWith('www.') ? host.slice(4) : host;
   if (!host.includes('.') || /^[0-9.]+$|^\[/.test(host)) return { sure: [host], possible: [] };
   const labels = bare.split('.');

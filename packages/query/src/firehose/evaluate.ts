@@ -1,7 +1,9 @@
 import type { LeafNode, Node, Test } from '../ast.ts';
+import { spend } from '../budget.ts';
 import type { ExamplePayload, ReadItem } from '../example-payload.ts';
-import { evaluateTree, explainTree, type LeafVerdictOf } from '../explain.ts';
+import { evaluateRule, explainRule, type LeafVerdictOf } from '../explain.ts';
 import type { Evidence, Explanation, LeafVerdict, State, Verdict } from '../language.ts';
+import { once } from '../once.ts';
 import { acceptsOf } from './accept.ts';
 import {
   deliveredDocument,
@@ -16,25 +18,32 @@ import { judgeText } from './evaluate-text.ts';
 import { fields } from './tables.ts';
 
 export function evaluate(root: Node, payload: unknown): Verdict {
-  const document = deliveredDocument(payload);
-  const { state, confidence } = evaluateTree(root, (leaf) => judge(leaf, document));
+  const { state, confidence } = evaluateRule(root, reader(payload));
   return { state, confidence };
 }
 
 export function explain(root: Node, payload: unknown): Explanation {
-  const document = deliveredDocument(payload);
-  return explainTree(root, (leaf) => judge(leaf, document));
+  return explainRule(root, reader(payload));
+}
+
+function reader(payload: unknown): () => LeafVerdictOf {
+  return () => {
+    const document = deliveredDocument(payload);
+    return (leaf) => judge(leaf, document);
+  };
 }
 
 /** A page described by an example; fields that it omits decide nothing. */
 export function readExamplePage(page: ExamplePayload): ReadItem {
   const raw = page.raw ?? null;
-  const document = raw === null ? exampleDocument(page) : deliveredDocument(raw);
-  const leafVerdict: LeafVerdictOf = (leaf) =>
-    raw !== null || isTold(leaf, page) ? judge(leaf, document) : unknown('the example does not say');
+  const read = once((): LeafVerdictOf => {
+    const document = raw === null ? exampleDocument(page) : deliveredDocument(raw);
+    return (leaf) =>
+      raw !== null || isTold(leaf, page) ? judge(leaf, document) : unknown('the example does not say');
+  });
   return {
-    evaluate: (node) => evaluateTree(node, leafVerdict),
-    explain: (node) => explainTree(node, leafVerdict),
+    evaluate: (node) => evaluateRule(node, read),
+    explain: (node) => explainRule(node, read),
   };
 }
 
@@ -56,8 +65,11 @@ const exampleSources: ReadonlyMap<string, 'text' | 'title' | 'url' | 'language' 
 
 /** Matches rules against a whole page record, as the platform does at crawl time; reads the page once. */
 export function createPageMatcher(page: unknown): (root: Node) => boolean {
-  const document = wholePage(page);
-  return (root) => evaluateTree(root, (leaf) => judge(leaf, document)).state === 'match';
+  const read = once((): LeafVerdictOf => {
+    const document = wholePage(page);
+    return (leaf) => judge(leaf, document);
+  });
+  return (root) => evaluateRule(root, read).state === 'match';
 }
 
 /** firehose.md §13.1: which fields a delivered match decides. */
@@ -137,6 +149,7 @@ function firstAccepted(leaf: LeafNode, values: readonly Value[]): { state: State
   const accepts = acceptsOf(leaf.test);
   let undecided = false;
   for (const value of values) {
+    spend(2);
     const accepted = accepts(value.value);
     if (accepted === true) return { state: 'match', evidence: [evidenceOf(leaf, value)] };
     undecided ||= accepted === null;

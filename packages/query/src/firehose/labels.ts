@@ -1,3 +1,5 @@
+import { once } from '../once.ts';
+
 /**
  * Closed lists of the platform (firehose.md appendices A to C), in a compact notation: `Parent{Child|Other}`;
  * every name at every depth is a label of its own.
@@ -49,15 +51,10 @@ const pageCategoryTrees = [
   'Travel_and_Transportation{Hotels_and_Accommodations{Vacation_Rentals_and_Short-Term_Stays}|Luggage_and_Travel_Accessories{Backpacks_and_Utility_Bags}|Specialty_Travel{Adventure_Travel|Agritourism|Business_Travel|Ecotourism|Family_Travel|Honeymoons_and_Romantic_Getaways|Low_Cost_and_Last_Minute_Travel|Luxury_Travel|Medical_Tourism|Religious_Travel}|Tourist_Destinations{Beaches_and_Islands|Historical_Sites_and_Buildings|Mountain_and_Ski_Resorts|Regional_Parks_and_Gardens|Theme_Parks|Vineyards_and_Wine_Tourism|Zoos,_Aquariums_and_Preserves}|Transportation{Air_Travel|Car_Rentals|Carpooling|Chartered_Transportation_Rentals|Cruises_and_Charters|Long_Distance_Bus_and_Rail|Parking{Airport_Parking_and_Transportation}|Scooter_and_Bike_Rentals|Taxi_and_Ride_Hail_Services|Traffic_and_Route_Planners|Urban_Transit}|Travel_Agencies_and_Services{Guided_Tours_and_Escorted_Vacations|Sightseeing_Tours|Vacation_Offers}|Travel_Guides_and_Travelogues}',
 ];
 
+/** A thousand labels, expanded on first use and not when the module loads. */
 export const languageLabels = once(() => new Set(languageCodes.split(' ')));
 export const pageTypeLabels = once(() => new Set(pageTypeTrees.flatMap(labelsOf)));
 export const pageCategoryLabels = once(() => new Set(pageCategoryTrees.flatMap(labelsOf)));
-
-/** Expands the thousand labels on first use, not when the module loads. */
-function once(make: () => ReadonlySet<string>): () => ReadonlySet<string> {
-  let made: ReadonlySet<string> | undefined;
-  return () => (made ??= make());
-}
 
 function labelsOf(tree: string): string[] {
   const labels: string[] = [];

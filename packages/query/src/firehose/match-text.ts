@@ -1,4 +1,5 @@
 import type { Test } from '../ast.ts';
+import { spend } from '../budget.ts';
 import type { Sequence } from './document.ts';
 import { isStopWord, tokenize } from './tokenize.ts';
 
@@ -15,7 +16,7 @@ export interface TextTest {
   readonly accepts: (token: string) => boolean | null;
 }
 
-/** The first occurrence; null when there is none. Takes at most linear time in the tokens. */
+/** The first occurrence; null when there is none. */
 export function findInText(
   tokens: Sequence,
   { test, removesStopWords, wholeField, accepts }: TextTest,
@@ -30,11 +31,16 @@ export function findInText(
     const position = firstPositionOf(tokens, test.value);
     return position === undefined || (removesStopWords && isStopWord(test.value)) ? null : [position];
   }
+  spend(stepsPerToken * tokens.length);
   for (const [position, { term }] of tokens.entries()) {
     if (accepts(term) === true && !(removesStopWords && isStopWord(term))) return [position];
   }
   return null;
 }
+
+const stepsPerToken = 3;
+const stepsPerIndexed = 10;
+const stepsPerShift = 15;
 
 const firstPositions = new WeakMap<Sequence, ReadonlyMap<string, number>>();
 
@@ -42,8 +48,10 @@ const firstPositions = new WeakMap<Sequence, ReadonlyMap<string, number>>();
 function firstPositionOf(tokens: Sequence, term: string): number | undefined {
   let positions = firstPositions.get(tokens);
   if (positions === undefined) {
-    // Backwards, so that the first of equal words is kept.
-    positions = new Map(tokens.map((token, position) => [token.term, position] as const).toReversed());
+    spend(stepsPerIndexed * tokens.length);
+    const first = new Map<string, number>();
+    for (const [position, { term }] of tokens.entries()) if (!first.has(term)) first.set(term, position);
+    positions = first;
     firstPositions.set(tokens, positions);
   }
   return positions.get(term);
@@ -60,9 +68,11 @@ function findPhrase(tokens: Sequence, words: readonly PlacedWord[], wholeField: 
   // To Lucene a single word is not a phrase, and positions do not matter.
   const from = wholeField && words.length > 1 ? first.place : 0;
   const start = firstPositionOf(tokens, first.word) ?? tokens.length;
+  spend(tokens.length - start);
   for (let position = Math.max(from, start); position < tokens.length; position += 1) {
     if (tokens[position]?.term !== first.word) continue;
     const shift = position - first.place;
+    spend(words.length);
     if (words.every(({ word, place }) => tokens[place + shift]?.term === word)) {
       return words.map(({ place }) => place + shift);
     }
@@ -77,11 +87,15 @@ function findPhrase(tokens: Sequence, words: readonly PlacedWord[], wholeField: 
  * because all windows are equally long.
  */
 function findNear(tokens: Sequence, words: readonly PlacedWord[], slop: number): Hit | null {
+  spend(stepsPerToken * tokens.length);
   const positions = new Map<string, number[]>(words.map(({ word }) => [word, []]));
   tokens.forEach(({ term }, position) => positions.get(term)?.push(position));
   const shifts = new Set<number>();
   for (const { word, place } of words)
-    for (const position of positions.get(word) ?? []) shifts.add(position - place);
+    for (const position of positions.get(word) ?? []) {
+      spend(stepsPerShift);
+      shifts.add(position - place);
+    }
   for (const shift of [...shifts].toSorted((a, b) => a - b)) {
     const hit = nearAt(words, positions, shift, slop);
     if (hit !== null) return hit.toSorted((a, b) => a - b);
@@ -95,16 +109,20 @@ function nearAt(
   shift: number,
   slop: number,
 ): number[] | null {
-  const taken: number[] = [];
+  const taken = new Set<number>();
   for (const { word, place } of words) {
+    spend(stepsPerShift);
     const list = positions.get(word) ?? [];
     let index = firstAtLeast(list, shift + place);
-    while (taken.includes(list[index] ?? -1)) index += 1;
+    while (taken.has(list[index] ?? -1)) {
+      spend(1);
+      index += 1;
+    }
     const position = list[index];
     if (position === undefined || position > shift + place + slop) return null;
-    taken.push(position);
+    taken.add(position);
   }
-  return taken;
+  return [...taken];
 }
 
 function firstAtLeast(sorted: readonly number[], value: number): number {

@@ -1,3 +1,5 @@
+import { spend } from '../budget.ts';
+
 /**
  * A word as found by Lucene's standard tokenizer (Unicode word breaks, firehose.md §12.5): hyphen, slash, `@` and `&`
  * split; an apostrophe or dot between letters, and a dot or comma between digits, join; every Han or Hiragana
@@ -60,13 +62,13 @@ const midBoth = ".'\u2018\u2019\u2024\uFE52\uFF07\uFF0E";
 const runScripts =
   /[\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}\p{Script=Tai_Le}\p{Script=New_Tai_Lue}\p{Script=Tai_Tham}\p{Script=Tai_Viet}]/u;
 
-const known = new Uint8Array(0x10000).fill(unseenClass);
+const known = new Uint8Array(0x11_0000).fill(unseenClass);
 
 function classOf(codePoint: number): number {
   const found = known[codePoint];
   if (found !== undefined && found !== unseenClass) return found;
   const kind = classify(String.fromCodePoint(codePoint));
-  if (codePoint < known.length) known[codePoint] = kind;
+  known[codePoint] = kind;
   return kind;
 }
 
@@ -105,9 +107,13 @@ export function wordsOf(text: string): string[] {
   return words;
 }
 
+const stepsPerCharacter = 3;
+const stepsPerToken = 10;
+
 export function tokenize(text: string, variant: TokenizerVariant = 'standard'): TextToken[] {
   const tokens: TextToken[] = [];
   const joins = variant === 'standard';
+  spend(stepsPerCharacter * text.length);
   let at = 0;
   while (at < text.length) {
     const kind = classAt(text, at);
@@ -118,6 +124,7 @@ export function tokenize(text: string, variant: TokenizerVariant = 'standard'): 
     else if (run) end = endOfRun(text, afterCharacter(text, at));
     else if (kind === singleClass) end = afterCharacter(text, at);
     if ((word && hasContent(text, at, end)) || kind === singleClass || run) {
+      spend(stepsPerToken);
       tokens.push({ term: lowerCase(text.slice(at, end)), start: at, end });
     }
     at = end;
@@ -213,11 +220,14 @@ function afterJoiner(text: string, at: number, kind: number): number | null {
   return text.charAt(at) === '"' && nextKind === hebrewClass ? next : null;
 }
 
+const stepsPerLowered = 4;
+
 /** Java lowercases each code point alone: no final sigma, and a dotted capital I becomes a plain i. */
 export function lowerCase(word: string): string {
   let ascii = true;
   for (let at = 0; at < word.length && ascii; at += 1) ascii = word.charCodeAt(at) < 0x80;
   if (ascii) return word.toLowerCase();
+  spend(stepsPerLowered * word.length);
   let lowered = '';
   for (const character of word) lowered += character === 'İ' ? 'i' : character.toLowerCase();
   return lowered;

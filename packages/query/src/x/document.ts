@@ -1,3 +1,5 @@
+import { spend } from '../budget.ts';
+import { once } from '../once.ts';
 import { type TextToken, tokenize } from './tokenize.ts';
 
 /** Unvalidated JSON. */
@@ -46,8 +48,26 @@ export function field(value: unknown, name: string): unknown {
   return isJson(value) ? value[name] : undefined;
 }
 
+/** Charged, because whoever asks for a list of the item walks through it. */
 export function list(value: unknown): readonly unknown[] {
-  return Array.isArray(value) ? value : [];
+  if (!Array.isArray(value)) return [];
+  spend(stepsPerEntry * value.length);
+  return value;
+}
+
+const stepsPerEntry = 5;
+/** Also bounds how deep the part can be nested. */
+const stepsPerShown = 100;
+
+/** A part of the item as evidence. Walks it first, because only then is the cost known. */
+export function shownJson(value: unknown): string {
+  const left = [value];
+  while (left.length > 0) {
+    const part = left.pop();
+    spend(stepsPerShown + (typeof part === 'string' ? part.length : 0));
+    if (typeof part === 'object' && part !== null) for (const child of Object.values(part)) left.push(child);
+  }
+  return JSON.stringify(value);
 }
 
 export function textOf(value: unknown): string | undefined {
@@ -127,14 +147,6 @@ function lookups(includes: unknown): Pick<XDocument, 'userById' | 'userByName' |
     userByName: (name) => find('users', (user) => textOf(field(user, 'username'))?.toLowerCase() === name),
     media: (key) => find('media', (item) => field(item, 'media_key') === key)?.data,
     place: (id) => (id === undefined ? undefined : find('places', (place) => field(place, 'id') === id)),
-  };
-}
-
-function once<Value>(make: () => Value): () => Value {
-  let made: { readonly value: Value } | null = null;
-  return () => {
-    made ??= { value: make() };
-    return made.value;
   };
 }
 

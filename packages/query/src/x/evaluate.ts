@@ -1,5 +1,5 @@
 import type { LeafNode, Node } from '../ast.ts';
-import { evaluateTree, explainTree } from '../explain.ts';
+import { evaluateRule, explainRule, type LeafVerdictOf } from '../explain.ts';
 import type { Explanation, LeafVerdict, Verdict } from '../language.ts';
 import { createDocument, type XDocument } from './document.ts';
 import * as links from './evaluate/links.ts';
@@ -60,14 +60,19 @@ const evaluators: ReadonlyMap<string, LeafEvaluator> = new Map<string, LeafEvalu
 ]);
 
 export function evaluate(root: Node, payload: unknown): Verdict {
-  const document = documentOf(payload);
-  const { state, confidence } = evaluateTree(root, (leaf) => leafVerdict(leaf, document));
+  const { state, confidence } = evaluateRule(root, reader(payload));
   return { state, confidence };
 }
 
 export function explain(root: Node, payload: unknown): Explanation {
-  const document = documentOf(payload);
-  return explainTree(root, (leaf) => leafVerdict(leaf, document));
+  return explainRule(root, reader(payload));
+}
+
+function reader(payload: unknown): () => LeafVerdictOf {
+  return () => {
+    const document = documentOf(payload);
+    return (leaf) => leafVerdict(leaf, document);
+  };
 }
 
 function leafVerdict(leaf: LeafNode, document: XDocument): LeafVerdict {

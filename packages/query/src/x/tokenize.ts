@@ -1,3 +1,4 @@
+import { spend } from '../budget.ts';
 import { foldForMatch, isDense, isEmoji, isEmojiModifier, isSeparator } from './characters.ts';
 
 /** One word of a post or of a rule value, with its place in the original string. */
@@ -9,6 +10,11 @@ export interface TextToken {
   readonly dense: boolean;
 }
 
+const stepsPerCharacter = 2;
+const stepsPerToken = 10;
+/** Decided by regular expressions, and folded. */
+const stepsPerUnicode = 20;
+
 const escapes = ['&amp;', '&lt;', '&gt;'] as const;
 
 /**
@@ -16,6 +22,7 @@ const escapes = ['&amp;', '&lt;', '&gt;'] as const;
  * ignored, accents are not (x.md §11).
  */
 export function tokenize(text: string): TextToken[] {
+  spend(stepsPerCharacter * text.length);
   const tokens: TextToken[] = [];
   let wordStart = -1;
   let ascii = true;
@@ -27,8 +34,10 @@ export function tokenize(text: string): TextToken[] {
   for (let at = 0; at < text.length; ) {
     const codePoint = text.codePointAt(at) ?? 0;
     const width = codePoint > 0xffff ? 2 : 1;
+    if (codePoint > 0x7f) spend(stepsPerUnicode);
     if (isEmoji(codePoint)) {
       endWord(at);
+      spend(stepsPerUnicode);
       const end = emojiEnd(text, at);
       tokens.push({
         value: text.slice(at, end).replaceAll(/[\uFE0E\uFE0F]/g, ''),
@@ -51,6 +60,7 @@ export function tokenize(text: string): TextToken[] {
 }
 
 function wordToken(text: string, start: number, end: number, ascii: boolean): TextToken {
+  spend(stepsPerToken);
   const word = text.slice(start, end);
   if (ascii) return { value: word.toLowerCase(), start, end, dense: false };
   return { value: foldForMatch(word), start, end, dense: isDense(word) };

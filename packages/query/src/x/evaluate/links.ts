@@ -1,3 +1,4 @@
+import { spend } from '../../budget.ts';
 import { foldForMatch } from '../characters.ts';
 import { entities, field, list, source, textOf } from '../document.ts';
 import { contentMiss, hit, type LeafEvaluator, miss, termOf, unknown } from './verdict.ts';
@@ -7,9 +8,12 @@ import { search } from './words.ts';
 export const url: LeafEvaluator = (leaf, document) =>
   search(leaf, document.links()) ?? contentMiss(leaf, document, 'approximate', 'not in a link of the post');
 
+const stepsPerFolded = 3;
+
 export const urlContains: LeafEvaluator = (leaf, document) => {
   const wanted = foldForMatch(termOf(leaf));
   for (const { path, text } of document.links()) {
+    spend(stepsPerFolded * text.length);
     const lower = foldForMatch(text);
     const at = wanted === '' ? -1 : lower.indexOf(wanted);
     if (at < 0) continue;

@@ -1,6 +1,16 @@
 import type { LeafNode, Test } from '../../ast.ts';
 import type { LeafVerdict } from '../../language.ts';
-import { field, isJson, list, type Post, references, source, textOf, type XDocument } from '../document.ts';
+import {
+  field,
+  isJson,
+  list,
+  type Post,
+  references,
+  shownJson,
+  source,
+  textOf,
+  type XDocument,
+} from '../document.ts';
 import { hit, type LeafEvaluator, miss, termOf, unknown } from './verdict.ts';
 import { search } from './words.ts';
 
@@ -11,7 +21,7 @@ function ownGeo(document: XDocument): unknown {
 
 export const hasGeo: LeafEvaluator = (leaf, document) =>
   isJson(ownGeo(document))
-    ? hit(leaf, 'exact', { path: 'data.geo', value: JSON.stringify(ownGeo(document)) })
+    ? hit(leaf, 'exact', { path: 'data.geo', value: shownJson(ownGeo(document)) })
     : miss(leaf, 'exact', 'the post has no place');
 
 export const place: LeafEvaluator = (leaf, document) => {

@@ -1,7 +1,8 @@
 import type { LeafNode } from '../../ast.ts';
+import { spend } from '../../budget.ts';
 import type { LeafVerdict } from '../../language.ts';
 import { foldForMatch } from '../characters.ts';
-import { entities, field, isJson, list, type Post, textOf, type XDocument } from '../document.ts';
+import { entities, field, isJson, list, type Post, shownJson, textOf, type XDocument } from '../document.ts';
 import { contentMiss, hit, type LeafEvaluator, miss, termOf, unknown } from './verdict.ts';
 
 const sigils: Readonly<Record<string, string>> = { hashtags: '#', cashtags: '$', mentions: '@' };
@@ -16,7 +17,7 @@ function tagEvaluator(kind: string, names: readonly string[]): LeafEvaluator {
     const wanted = foldForMatch(termOf(leaf));
     for (const post of document.content) {
       for (const { path, data } of entities(post, kind)) {
-        const name = names.find((candidate) => foldForMatch(textOf(data[candidate]) ?? '') === wanted);
+        const name = names.find((candidate) => folded(textOf(data[candidate]) ?? '') === wanted);
         if (name !== undefined)
           return hit(leaf, 'exact', { path: `${path}.${name}`, value: textOf(data[name]) ?? '' });
       }
@@ -27,6 +28,13 @@ function tagEvaluator(kind: string, names: readonly string[]): LeafEvaluator {
   };
 }
 
+const stepsPerFolded = 3;
+
+function folded(text: string): string {
+  spend(10 + stepsPerFolded * text.length);
+  return foldForMatch(text);
+}
+
 export const hasHashtags = hasEvaluator('hashtags');
 export const hasCashtags = hasEvaluator('cashtags');
 export const hasMentions = hasEvaluator('mentions');
@@ -35,8 +43,7 @@ function hasEvaluator(kind: string): LeafEvaluator {
   return (leaf, document) => {
     for (const post of document.content) {
       const [first] = entities(post, kind);
-      if (first !== undefined)
-        return hit(leaf, 'exact', { path: first.path, value: JSON.stringify(first.data) });
+      if (first !== undefined) return hit(leaf, 'exact', { path: first.path, value: shownJson(first.data) });
     }
     if (certainty(document, kind) === 'approximate')
       return unknown('the post was delivered without its entities');
@@ -46,9 +53,10 @@ function hasEvaluator(kind: string): LeafEvaluator {
 
 /** X omits empty fields, so missing entities decide only when the text does not contain the sigil. */
 function certainty(document: XDocument, kind: string): 'exact' | 'approximate' {
-  const sure = document.content.every(
-    (post) => hasEntities(post) || !ownText(post).includes(sigils[kind] ?? ''),
-  );
+  const sure = document.content.every((post) => {
+    spend(ownText(post).length >> 4);
+    return hasEntities(post) || !ownText(post).includes(sigils[kind] ?? '');
+  });
   return sure ? 'exact' : 'approximate';
 }
 
@@ -62,10 +70,11 @@ function ownText(post: Post): string {
 
 function findInText(leaf: LeafNode, post: Post, tag: string): LeafVerdict | null {
   const text = ownText(post);
-  const lower = foldForMatch(text);
+  const lower = folded(text);
   if (lower.length !== text.length) return null;
   for (let at = lower.indexOf(tag); at >= 0; at = lower.indexOf(tag, at + 1)) {
     const end = at + tag.length;
+    spend(10);
     if (/^[\p{L}\p{M}\p{N}_]/u.test(lower.slice(end, end + 2))) continue;
     return hit(leaf, 'approximate', {
       path: `${post.path}.text`,

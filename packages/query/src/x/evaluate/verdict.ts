@@ -7,6 +7,7 @@ export type LeafEvaluator = (leaf: LeafNode, document: XDocument) => LeafVerdict
 type Confidence = Verdict['confidence'];
 
 const valueLengthMax = 200;
+const contradictionsMax = 20;
 
 export interface Where {
   readonly path: string;
@@ -35,7 +36,8 @@ export function miss(
   why: string,
   ...where: readonly Where[]
 ): LeafVerdict {
-  return { state: 'no_match', confidence, evidence: where.map((found) => evidenceOf(leaf, found)), why };
+  const evidence = where.slice(0, contradictionsMax).map((found) => evidenceOf(leaf, found));
+  return { state: 'no_match', confidence, evidence, why };
 }
 
 export function unknown(why: string): LeafVerdict {

@@ -1,4 +1,5 @@
 import type { LeafNode, Span } from '../../ast.ts';
+import { spend } from '../../budget.ts';
 import type { LeafVerdict } from '../../language.ts';
 import { isDense } from '../characters.ts';
 import type { Source } from '../document.ts';
@@ -23,6 +24,10 @@ export function search(leaf: LeafNode, sources: readonly Source[]): LeafVerdict 
   return null;
 }
 
+const stepsPerToken = 3;
+const stepsPerOccurrence = 20;
+const stepsPerRun = 15;
+
 const wordsByLeaf = new WeakMap<LeafNode, readonly TextToken[]>();
 
 /** Caches the tokens of a leaf, which is searched in many posts. */
@@ -36,6 +41,7 @@ function wordsOf(leaf: LeafNode): readonly TextToken[] {
 
 function findWords(tokens: readonly TextToken[], words: readonly TextToken[], slop: number): Span | null {
   if (slop > 0 && words.length > 1) return findNear(tokens, words, slop);
+  spend(stepsPerToken * tokens.length);
   for (let at = 0; at + words.length <= tokens.length; at += 1) {
     const range = phraseAt(tokens, words, at);
     if (range !== null) return range;
@@ -47,6 +53,7 @@ function phraseAt(tokens: readonly TextToken[], words: readonly TextToken[], at:
   let start = -1;
   let end = -1;
   for (let index = 0; index < words.length; index += 1) {
+    if (index > 0) spend(stepsPerToken);
     const token = tokens[at + index];
     const word = words[index];
     const range = token === undefined || word === undefined ? null : tokenRange(token, word);
@@ -70,9 +77,10 @@ function tokenRange(token: TextToken, word: TextToken): Span | null {
 
 /** `ice` is in `ice氷河` but not in `iceberg氷河`: a word of a script with spaces ends where the other script starts. */
 function findInside(run: string, { value, dense }: TextToken): number {
+  spend(stepsPerRun + (run.length >> 2));
   for (let at = run.indexOf(value); at >= 0; at = run.indexOf(value, at + 1)) {
-    const [before, after] = [run.slice(0, at), run.slice(at + value.length)];
-    if (dense || (isEdge(before.slice(-1)) && isEdge(after.slice(0, 1)))) return at;
+    spend(stepsPerRun);
+    if (dense || (isEdge(run.charAt(at - 1)) && isEdge(run.charAt(at + value.length)))) return at;
   }
   return -1;
 }
@@ -93,6 +101,7 @@ interface Occurrence {
  */
 function findNear(tokens: readonly TextToken[], words: readonly TextToken[], slop: number): Span | null {
   const occurrences = occurrencesOf(tokens, words).toSorted((a, b) => a.position - b.position);
+  spend(stepsPerToken * occurrences.length);
   const counts = words.map(() => 0);
   let distinct = 0;
   let first = 0;
@@ -113,18 +122,23 @@ function findNear(tokens: readonly TextToken[], words: readonly TextToken[], slo
   return null;
 }
 
+/** Only a token of a script without spaces has to be compared with every word. */
 function occurrencesOf(tokens: readonly TextToken[], words: readonly TextToken[]): Occurrence[] {
+  const all = [...words.keys()];
+  const placesOf = Map.groupBy(all, (index) => words[index]?.value);
+  spend(stepsPerToken * (tokens.length + words.length));
   return tokens.flatMap((token, at) =>
-    words.flatMap((word, index) => {
-      const range = tokenRange(token, word);
+    (token.dense ? all : (placesOf.get(token.value) ?? [])).flatMap((index) => {
+      spend(stepsPerOccurrence);
+      const word = words[index];
+      const range = word === undefined ? null : tokenRange(token, word);
       return range === null ? [] : [{ word: index, position: at - index, range }];
     }),
   );
 }
 
 function hull(occurrences: readonly Occurrence[]): Span {
-  return [
-    Math.min(...occurrences.map(({ range }) => range[0])),
-    Math.max(...occurrences.map(({ range }) => range[1])),
-  ];
+  return occurrences
+    .map(({ range }) => range)
+    .reduce((all, range) => [Math.min(all[0], range[0]), Math.max(all[1], range[1])]);
 }

@@ -1,0 +1,56 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect, test } from 'vitest';
+import { type ExamplesQuestion, judgeInWorker } from './judge-examples.ts';
+
+function questionOf(value: string, texts: readonly string[]): ExamplesQuestion {
+  return {
+    overrides: { firehose: value },
+    examples: {
+      must_match: texts.map((text) => ({ platform: 'firehose', payload: { text } })),
+      must_not_match: [],
+    },
+    invalid: undefined,
+  };
+}
+
+const expensiveRule = Array.from({ length: 60 }, (_, index) => `added:/.*a.{${40 + index}}c/`).join(' OR ');
+/** Irregular, so that each pattern meets new states. */
+const expensiveTexts = Array.from({ length: 20 }, (_, seed) =>
+  Array.from({ length: 750 }, (_, index) => (Math.sin(seed + index * index) > 0 ? 'a' : 'b')).join(''),
+);
+
+const undecided = expect.objectContaining({
+  outcome: 'undecided',
+  message: 'Not decided by the example: deciding this would take too long.',
+});
+
+test('examples hold or fail, as in the evaluation of a match', async () => {
+  const judged = await judgeInWorker('acc_1', questionOf('added:solar', ['solar', 'wind']));
+  expect(judged.map(({ outcome }) => outcome)).toEqual(['holds', 'fails']);
+});
+
+test('examples that take longer than the deadline are undecided, and the next question has a new thread', async () => {
+  const late = await judgeInWorker('acc_1', questionOf(expensiveRule, expensiveTexts), 1);
+  expect(late).toEqual(expensiveTexts.map(() => undecided));
+  const judged = await judgeInWorker('acc_1', questionOf('added:solar', ['solar']));
+  expect(judged.map(({ outcome }) => outcome)).toEqual(['holds']);
+});
+
+test('the most expensive examples that a request can carry do not hold up the event loop', async () => {
+  let turns = 0;
+  const judging = judgeInWorker('acc_1', questionOf(expensiveRule, expensiveTexts));
+  const done = judging.then(() => true);
+  while (!(await Promise.race([done, sleep(1, false)]))) turns += 1;
+  expect((await judging).map(({ outcome }) => outcome)).toEqual(expensiveTexts.map(() => 'undecided'));
+  expect(turns).toBeGreaterThan(5);
+});
+
+test('one question of each account is in the queue at a time', async () => {
+  const order: string[] = [];
+  const ask = async (accountId: string) => {
+    await judgeInWorker(accountId, questionOf('added:solar', ['solar']));
+    order.push(accountId);
+  };
+  await Promise.all([...Array.from({ length: 10 }, () => ask('acc_busy')), ask('acc_other')]);
+  expect(order.indexOf('acc_other')).toBeLessThan(3);
+});
