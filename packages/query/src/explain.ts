@@ -6,7 +6,8 @@ import type { Evidence, Explanation, Flip, LeafVerdict, State, Verdict } from '.
 export type LeafVerdictOf = (leaf: LeafNode) => LeafVerdict;
 
 const flipLeavesMax = 256;
-const stepsPerLeaf = 20;
+const stepsPerLeaf = 60;
+const stepsPerEvidence = 150;
 const stepsPerNode = 2;
 
 const notAfforded: LeafVerdict = {
@@ -129,12 +130,20 @@ interface KnownLeaf {
   readonly verdict: LeafVerdict;
 }
 
+const tests = new WeakMap<LeafNode, string>();
+
+function testOf(leaf: LeafNode): string {
+  const known = tests.get(leaf) ?? `${leaf.field}\0${JSON.stringify(leaf.test)}`;
+  tests.set(leaf, known);
+  return known;
+}
+
 /** Equal leaves share one entry, because they have the same verdict and change together. */
 function knowLeaves(root: Node, leafVerdict: LeafVerdictOf): Map<LeafNode, KnownLeaf> {
   const byTest = new Map<string, KnownLeaf>();
   const byLeaf = new Map<LeafNode, KnownLeaf>();
   for (const leaf of leavesOf(root)) {
-    const key = `${leaf.field}\0${JSON.stringify(leaf.test)}`;
+    const key = testOf(leaf);
     const known = byTest.get(key) ?? { leaf, verdict: leafVerdict(leaf) };
     byTest.set(key, known);
     byLeaf.set(leaf, known);
@@ -162,7 +171,7 @@ function witnessOf(node: Node, state: State, verdictOf: LeafVerdictOf): readonly
   switch (node.kind) {
     case 'leaf':
       return verdictOf(node).evidence.map((evidence) => {
-        spend(stepsPerLeaf);
+        spend(stepsPerEvidence);
         return { ...evidence, rule: node.span, field: node.field };
       });
     case 'never':

@@ -28,6 +28,7 @@ export function compileWildcard(source: string): Pattern {
 
 /** Lucene's regular expressions (all optional syntax on), anchored at both ends. */
 export function compileRegex(source: string): CompiledRegex {
+  spend(stepsPerSource * source.length);
   const parsed = parseRegex(source);
   if ('message' in parsed) return { pattern: null, error: parsed };
   // The DFA lives for one evaluation: those of many rules would fill the memory.
@@ -99,8 +100,9 @@ function matchWildcard(parts: readonly WildcardPart[], text: readonly string[]):
 type Machine = (text: string) => boolean;
 
 /** The table of character classes. */
-const stepsPerMachine = 500;
+const stepsPerMachine = 3000;
 const stepsPerText = 5;
+const stepsPerSource = 50;
 
 function createMachine(syntax: RegexSyntax): Machine {
   spend(stepsPerMachine);
