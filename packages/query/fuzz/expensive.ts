@@ -105,7 +105,16 @@ function changedRule(random: Random, rule: string, other: string): string {
   }
 }
 
-const rulePieces = [...'ab?*.()[]{}~|&"-<>@#:', '{1,300}', '(a?)', '.*', '~9999', '氷', '😀', 'e\u0301'];
+const rulePieces = [
+  ...Array.from('ab?*.()[]{}~|&"-<>@#:'),
+  '{1,300}',
+  '(a?)',
+  '.*',
+  '~9999',
+  '氷',
+  '😀',
+  'e\u0301',
+];
 const alphabets = [
   'a',
   'ab',

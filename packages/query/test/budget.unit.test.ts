@@ -90,12 +90,21 @@ describe('an evaluation that would take seconds', () => {
     [
       'hundreds of tags against thousands',
       Array.from({ length: 100 }, (_, index) => `#t${index}`).join(' OR '),
-      { data: { id: '1', text: 'x', entities: { hashtags: Array(10_000).fill({ tag: 'É'.repeat(20) }) } } },
+      {
+        data: {
+          id: '1',
+          text: 'x',
+          entities: { hashtags: Array.from({ length: 10_000 }, () => ({ tag: 'É'.repeat(20) })) },
+        },
+      },
     ],
     [
       'accounts among thousands of users',
       Array.from({ length: 100 }, (_, index) => `from:u${index}`).join(' OR '),
-      { data: { id: '1', text: 'x', author_id: '9' }, includes: { users: Array(10_000).fill({ id: '8' }) } },
+      {
+        data: { id: '1', text: 'x', author_id: '9' },
+        includes: { users: Array.from({ length: 10_000 }, () => ({ id: '8' })) },
+      },
     ],
   ])('on X is given up: %s', (_, rule, item) => {
     const { cpuMs, verdict } = costOf(xLanguage, rule, item);
@@ -163,6 +172,6 @@ test.each([
   (_, language, seeds) => {
     const { worstMs, worst, failures } = findExpensive({ language, seeds, pairs: 150, seed: 2026 });
     expect(failures).toEqual([]);
-    expect(worstMs, JSON.stringify(worst).slice(0, 500)).toBeLessThan(cpuMsMax);
+    expect(worstMs, `the worst: ${JSON.stringify(worst).slice(0, 500)}`).toBeLessThan(cpuMsMax);
   },
 );

@@ -46,7 +46,7 @@ const waiting: (() => void)[] = [];
 export function yieldToOthers(): Promise<void> | undefined {
   if (sharedTurnBeganAt === null) {
     sharedTurnBeganAt = performance.now();
-    setImmediate(shareTurn);
+    setImmediate(() => void shareTurn());
   }
   if (waiting.length === 0 && performance.now() - sharedTurnBeganAt < turnMs) return undefined;
   return new Promise((resolve) => waiting.push(resolve));
@@ -61,6 +61,6 @@ async function shareTurn(): Promise<void> {
     await Promise.resolve();
     if (performance.now() - beganAt >= turnMs) break;
   }
-  if (waiting.length > 0) setImmediate(shareTurn);
+  if (waiting.length > 0) setImmediate(() => void shareTurn());
   else sharedTurnBeganAt = null;
 }
