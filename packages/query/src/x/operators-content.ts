@@ -28,47 +28,11 @@ export const contentOperators: readonly Operator[] = [
     meaning: 'Mentions the account',
     example: '@acme_sky',
   },
-  {
-    name: 'from',
-    value: 'handle',
-    standalone: 'yes',
-    form: 'from:user',
-    meaning: 'Author, by handle without @ or by numeric id',
-    example: 'from:acme_sky',
-  },
-  {
-    name: 'to',
-    value: 'handle',
-    standalone: 'yes',
-    form: 'to:user',
-    meaning: 'Reply to the account',
-    example: 'to:acme_sky',
-  },
-  {
-    name: 'retweets_of',
-    aliases: ['retweets_of_user'],
-    value: 'handle',
-    standalone: 'yes',
-    form: 'retweets_of:user',
-    meaning: "Retweet of the account's post",
-    example: 'retweets_of:acme_sky',
-  },
-  {
-    name: 'from_affiliate_of',
-    value: 'handle',
-    standalone: 'yes',
-    form: 'from_affiliate_of:user',
-    meaning: 'Author is an affiliate of the account',
-    example: 'from_affiliate_of:acme_sky',
-  },
-  {
-    name: 'to_affiliate_of',
-    value: 'handle',
-    standalone: 'yes',
-    form: 'to_affiliate_of:user',
-    meaning: 'Reply to an affiliate of the account',
-    example: 'to_affiliate_of:acme_sky',
-  },
+  account('from', 'Author, by handle without @ or by numeric id'),
+  account('to', 'Reply to the account'),
+  account('retweets_of', "Retweet of the account's post", ['retweets_of_user']),
+  account('from_affiliate_of', 'Author is an affiliate of the account'),
+  account('to_affiliate_of', 'Reply to an affiliate of the account'),
   {
     name: 'bio',
     aliases: ['user_bio'],
@@ -192,3 +156,9 @@ export const contentOperators: readonly Operator[] = [
     example: 'embedding:"melting ice sheets" embedding_threshold:0.4',
   },
 ];
+
+/** An account in relation to the post, by handle or by id. */
+function account(name: string, meaning: string, aliases: readonly string[] = []): Operator {
+  const [form, example] = [`${name}:user`, `${name}:acme_sky`];
+  return { name, aliases, value: 'handle', standalone: 'yes', form, meaning, example };
+}
