@@ -1,12 +1,8 @@
-import type { Clock } from '../clock.ts';
-import type { Organization } from '../firehose/organization.ts';
+import type { Deps } from '../deps.ts';
 import { buildPage } from '../firehose/page.ts';
 import { publishPage } from '../firehose/publish.ts';
 import type { FeedRates } from '../options.ts';
 import type { Random } from '../random.ts';
-import type { NextSnowflake } from '../snowflake.ts';
-import type { XApps } from '../x/access.ts';
-import type { Archive } from '../x/archive.ts';
 import { buildPost } from '../x/post.ts';
 import { publishPosts } from '../x/publish.ts';
 import { createPageWriter } from './pages.ts';
@@ -20,14 +16,9 @@ export interface Feed {
   stop(): void;
 }
 
-interface FeedOptions {
+interface FeedOptions
+  extends Pick<Deps, 'apps' | 'archive' | 'organization' | 'clock' | 'random' | 'nextId'> {
   readonly rates: FeedRates | undefined;
-  readonly apps: XApps;
-  readonly archive: Archive;
-  readonly organization: Organization;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly nextId: NextSnowflake;
 }
 
 /** Real time, because people watch the feed. */

@@ -1,4 +1,4 @@
-import type { XDeps } from './access.ts';
+import type { Deps } from '../deps.ts';
 import type { XApp } from './app.ts';
 import type { XPost } from './post.ts';
 import type { XRule } from './rule-set.ts';
@@ -9,12 +9,10 @@ export interface Publication {
   readonly delivered: boolean;
 }
 
-type PublishDeps = Pick<XDeps, 'apps' | 'archive' | 'clock'>;
-
 /** Archives each post and sends it to every app with a matching rule. Returns the matches of each post. */
 export function publishPosts(
   posts: readonly XPost[],
-  { apps, archive, clock }: PublishDeps,
+  { apps, archive, clock }: Pick<Deps, 'apps' | 'archive' | 'clock'>,
 ): Publication[][] {
   archive.add(posts);
   const connections = [...apps.values()].flatMap((app) => app.connections.open());
