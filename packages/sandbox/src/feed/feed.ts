@@ -8,13 +8,7 @@ import { publishPosts } from '../x/publish.ts';
 import { createPageWriter } from './pages.ts';
 import { createPostWriter } from './posts.ts';
 
-/** Publishes invented posts and pages at rates that can be changed while it runs. */
-export interface Feed {
-  rates(): FeedRates;
-  setRates(rates: FeedRates): void;
-  start(): void;
-  stop(): void;
-}
+export type Feed = ReturnType<typeof createFeed>;
 
 interface FeedOptions
   extends Pick<Deps, 'apps' | 'archive' | 'organization' | 'clock' | 'random' | 'nextId'> {
@@ -26,7 +20,8 @@ const tickMs = 100;
 
 const noRates: FeedRates = { postsPerSecond: 0, pagesPerSecond: 0 };
 
-export function createFeed(options: FeedOptions): Feed {
+/** Publishes invented posts and pages at rates that can be changed while it runs. */
+export function createFeed(options: FeedOptions) {
   const { organization, clock, random, nextId } = options;
   let rates = options.rates ?? noRates;
   let timer: NodeJS.Timeout | undefined;
@@ -54,7 +49,7 @@ export function createFeed(options: FeedOptions): Feed {
 
   return {
     rates: () => rates,
-    setRates: (wanted) => {
+    setRates: (wanted: FeedRates) => {
       rates = wanted;
     },
     start: () => {
