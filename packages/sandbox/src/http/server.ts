@@ -3,17 +3,8 @@ import type { AddressInfo } from 'node:net';
 import { type Exchange, openExchange, Refusal, sendJson } from './exchange.ts';
 import { findRoute, type Route } from './router.ts';
 
-export interface RunningServer {
-  readonly url: string;
-  close(): Promise<void>;
-}
-
 /** Listens on loopback only, because the control API has no authentication. */
-export async function startServer<Deps>(
-  port: number,
-  routes: readonly Route<Deps>[],
-  deps: Deps,
-): Promise<RunningServer> {
+export async function startServer<Deps>(port: number, routes: readonly Route<Deps>[], deps: Deps) {
   const server = createServer((request, response) => {
     request.socket.setNoDelay(true);
     void answer(openExchange(request, response), routes, deps);
