@@ -122,16 +122,18 @@ export async function isRunning(pid: number, inCommandLine: string): Promise<boo
 }
 
 async function readCommandLine(pid: number): Promise<string | undefined> {
-  try {
-    return await readFile(`/proc/${pid}/cmdline`, 'utf8');
-  } catch {
-    // No /proc (macOS) or no such process; ps fails in the second case.
-    const ps = promisify(execFile)('ps', ['-ww', '-o', 'args=', '-p', String(pid)]);
-    return ps.then(
-      ({ stdout }) => stdout,
-      () => undefined,
-    );
-  }
+  // No /proc (macOS) or no such process; ps fails in the second case.
+  return readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() =>
+    outputOf('ps', ['-ww', '-o', 'args=', '-p', String(pid)]),
+  );
+}
+
+/** What a command prints; undefined when there is no such command, or it fails. */
+export async function outputOf(command: string, args: string[]): Promise<string | undefined> {
+  return promisify(execFile)(command, args).then(
+    ({ stdout }) => stdout.trim(),
+    () => undefined,
+  );
 }
 
 /** Stops a server that an earlier process of ours started. Does nothing when the pid is no longer that server. */
