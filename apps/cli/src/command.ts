@@ -56,7 +56,7 @@ interface Definition<Named extends Options, Placed extends Options> {
 export type Command = Definition<Options, Options> & { readonly options: Options; readonly args: Options };
 
 /** Of a command that takes none. */
-export type NoOptions = Readonly<Record<never, Option>>;
+export type NoOptions = Readonly<Record<string, never>>;
 
 export interface CommandGroup {
   readonly name: string;

@@ -110,11 +110,11 @@ function createGate(onHeld: () => void) {
       onHeld();
       await closed.promise;
     },
-    open() {
+    open: () => {
       closed?.resolve();
       closed = undefined;
     },
-    close() {
+    close: () => {
       closed ??= Promise.withResolvers();
     },
   };

@@ -1,9 +1,9 @@
-import type { Violation } from '@earshot/contract';
 import { applyFix, underline } from '@earshot/query';
+import type { ErrorDetails } from '@earshot/sdk';
 import { shellQuoted, spaced } from './printable.ts';
 
 /** What the API says about one place of a value: a diagnostic, or a violation with its field. */
-type Finding = Pick<Violation, 'code' | 'message' | 'span' | 'fixes'> & { readonly severity?: string };
+type Finding = Omit<NonNullable<ErrorDetails['violations']>[number], 'field'> & { severity?: string };
 
 /** Carets below the place, the message, and each fix as something to paste. */
 export function renderFinding(

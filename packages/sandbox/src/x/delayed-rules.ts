@@ -32,7 +32,7 @@ export function createDelayedRules({ delayMs, isStreaming }: DelayedRulesOptions
   };
 
   return {
-    change(change: RuleChange): void {
+    change: (change: RuleChange): void => {
       waiting.push(change);
       if (!isStreaming() || delayMs === 0) return catchUp();
       const timer = setTimeout(() => {
