@@ -1,13 +1,13 @@
 import type { Earshot } from '@earshot/sdk';
-import { type Command, command, type Input, type Options } from './command.ts';
+import { type Command, command, type Input, type NoOptions, type Options } from './command.ts';
 import { flag } from './options.ts';
 import { confirm } from './output/confirm.ts';
 import type { Screen } from './output/screen.ts';
 
 interface ApiCommand<Named extends Options, Placed extends Options, Answer extends object>
   extends Pick<Command, 'name' | 'summary' | 'details' | 'examples'> {
-  readonly options: Named;
-  readonly args: Placed;
+  readonly options?: Named;
+  readonly args?: Placed;
   /** What is waited for, for people: "Registering the rule". */
   readonly doing: string;
   /** It waits for the platforms, which may take a while. */
@@ -24,16 +24,20 @@ interface ApiCommand<Named extends Options, Placed extends Options, Answer exten
 const slowTimeoutMs = 60_000;
 
 /** A command that makes one request of one answer: with `--json` the answer as it is, otherwise in words. */
-export function apiCommand<const Named extends Options, const Placed extends Options, Answer extends object>(
-  definition: ApiCommand<Named, Placed, Answer>,
-): Command {
+export function apiCommand<
+  Answer extends object,
+  const Named extends Options = NoOptions,
+  const Placed extends Options = NoOptions,
+>(definition: ApiCommand<Named, Placed, Answer>): Command {
   const { doing, isSlow, confirm: question, ask, show, exitCode, ...common } = definition;
-  const yes = { yes: flag('do not ask') };
+  const options: Options = { ...common.options, ...(question && { yes: flag('do not ask') }) };
   return command({
     ...common,
-    options: question ? { ...common.options, ...yes } : common.options,
-    async run(input, { connect, isJson, screen }) {
-      if (question && Reflect.get(input.options, 'yes') !== true)
+    options,
+    async run(typed, { connect, isJson, screen }) {
+      // What the definition asked for, and perhaps one more.
+      const input = typed as Input<Named, Placed>;
+      if (question && typed.options['yes'] !== true)
         await confirm(screen, question(input), 'This cannot be undone: say --yes if it is meant.');
       const earshot = await connect(isSlow && { timeoutMs: slowTimeoutMs });
       const answer = await screen.waitFor(doing, ask(earshot, input));

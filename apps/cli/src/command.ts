@@ -43,9 +43,9 @@ interface Definition<Named extends Options, Placed extends Options> {
   /** More for its own help. */
   readonly details?: string;
   /** `--json`, `--no-color` and `--help` come by themselves. */
-  readonly options: Named;
+  readonly options?: Named;
   /** By place, in this order. */
-  readonly args: Placed;
+  readonly args?: Placed;
   /** What `--json` does where it is not simply the answer. */
   readonly aboutJson?: string;
   readonly examples: readonly [string, ...string[]];
@@ -53,7 +53,10 @@ interface Definition<Named extends Options, Placed extends Options> {
   run(input: Input<Named, Placed>, context: Context): Promise<number | void>;
 }
 
-export type Command = Definition<Options, Options>;
+export type Command = Definition<Options, Options> & { readonly options: Options; readonly args: Options };
+
+/** Of a command that takes none. */
+export type NoOptions = Readonly<Record<string, never>>;
 
 export interface CommandGroup {
   readonly name: string;
@@ -62,10 +65,10 @@ export interface CommandGroup {
 }
 
 /** Checks `run` against the options, then widens the type: the table holds commands with different options. */
-export function command<const Named extends Options, const Placed extends Options>(
+export function command<const Named extends Options = NoOptions, const Placed extends Options = NoOptions>(
   definition: Definition<Named, Placed>,
 ): Command {
-  return definition;
+  return { options: {}, args: {}, ...definition };
 }
 
 export function isGroup(entry: Command | CommandGroup): entry is CommandGroup {

@@ -1,5 +1,5 @@
 import { platforms } from '@earshot/contract/platforms';
-import type { Option, Options } from './command.ts';
+import type { Option } from './command.ts';
 import { usageFailure } from './failure.ts';
 
 /** The kinds of values that commands take. What `read` complains about begins with the name of the option. */
@@ -138,4 +138,3 @@ export const ruleFilter = text('<rule id>', 'only this rule, as `earshot rules l
 export const ruleId = required(text('<rule id>', 'as `earshot rules list` shows it'));
 export const webhookId = required(text('<webhook id>', 'as `earshot webhooks list` shows it'));
 export const cursor = text('<cursor>', '`next_cursor` of the answer before');
-export const noOptions = {} as const satisfies Options;

@@ -1,5 +1,5 @@
+import { scopes as scopeNames } from '@earshot/contract/scopes';
 import { expect, test } from 'vitest';
-import { planNames, scopeNames } from '../src/commands/admin-values.ts';
 import { flag, integer, listOf, oneOf, readTime, required, text } from '../src/options.ts';
 
 const now = new Date('2026-11-15T00:00:00Z');
@@ -21,7 +21,7 @@ test.for(['0', '101', '1.5', '-1', '1e1', 'abc', '', ' 1'])('"%s" is no number f
 });
 
 test('an unknown plan or scope is refused with the list of those that exist', () => {
-  expect(() => oneOf(planNames, '').read('gold')).toThrow('takes free or paid, not "gold".');
+  expect(() => oneOf(['free', 'paid'], '').read('gold')).toThrow('takes free or paid, not "gold".');
   const scopes = listOf(scopeNames, '', '<scopes>');
   expect(() => scopes.read('rules:read,all')).toThrow(
     'takes any of rules:read, rules:write, matches:read, keys:write, audit:read, webhooks:read, webhooks:write, not "all".',

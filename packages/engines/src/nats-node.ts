@@ -9,20 +9,7 @@ export interface NatsPorts {
   cluster: number;
 }
 
-export interface NatsNode {
-  readonly name: string;
-  readonly url: string;
-  readonly monitorUrl: string;
-  /** Of the current process; changes with `restart`. */
-  readonly pid: number;
-  readonly storeDir: string;
-  /** Part of the command line of the process: see `isRunning`. */
-  readonly configFile: string;
-  /** Sends the signal and, unless it only halts or continues the process, waits for the exit. */
-  kill(signal: NodeJS.Signals): Promise<void>;
-  /** Stops the process if it still runs and starts it again on the same store and ports; waits until it is ready. */
-  restart(): Promise<void>;
-}
+export type NatsNode = Awaited<ReturnType<typeof startNode>>['node'];
 
 interface NodeOptions {
   server: string;
@@ -48,9 +35,7 @@ const readyTimeoutMs = 60_000;
  * Returns as soon as the process runs; `ready` waits for JetStream, which in a cluster needs the other nodes: most of
  * them to work, and all of them before a stream can have a copy on each.
  */
-export async function startNode(
-  options: NodeOptions,
-): Promise<{ node: NatsNode; ready: (peers?: 'all') => Promise<void> }> {
+export async function startNode(options: NodeOptions) {
   const { name, ports, dir } = options;
   const files = { config: join(dir, 'nats.conf'), log: join(dir, 'nats.log'), pid: join(dir, 'nats.pid') };
   const storeDir = join(dir, 'store');
@@ -72,20 +57,24 @@ export async function startNode(
       isReady: () => isReady(peers),
     });
   let server: ServerProcess = await spawn();
-  const node: NatsNode = {
+  const node = {
     name,
     url: `nats://127.0.0.1:${ports.client}`,
     monitorUrl,
+    /** Of the current process; changes with `restart`. */
     get pid() {
       return server.pid;
     },
     storeDir,
+    /** Part of the command line of the process: see `isRunning`. */
     configFile: files.config,
-    async kill(signal) {
+    /** Sends the signal and, unless it only halts or continues the process, waits for the exit. */
+    async kill(signal: NodeJS.Signals): Promise<void> {
       if (signal === 'SIGSTOP' || signal === 'SIGCONT') process.kill(server.pid, signal);
       else await server.stop(signal);
     },
-    async restart() {
+    /** Stops the process if it still runs and starts it again on the same store and ports; waits until it is ready. */
+    async restart(): Promise<void> {
       await server.stop('SIGTERM');
       server = await spawn();
       await ready();

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { privateAptSource } from './apt-source.ts';
+import { outputOf } from './process.ts';
 
 const run = promisify(execFile);
 
@@ -29,7 +30,7 @@ export async function findNatsServer(options: FindOptions): Promise<string> {
     );
   }
   const cached = join(resolve(options.cacheDir), 'nats-server');
-  for (const candidate of [await onPath(), cached]) {
+  for (const candidate of [await outputOf('/bin/sh', ['-c', 'command -v nats-server']), cached]) {
     if (candidate !== undefined && (await isNewEnough(candidate))) return candidate;
   }
   options.log?.('Fetching nats-server from Debian (nothing is installed)');
@@ -48,21 +49,12 @@ export async function findNatsServer(options: FindOptions): Promise<string> {
   );
 }
 
-async function onPath(): Promise<string | undefined> {
-  return run('/bin/sh', ['-c', 'command -v nats-server']).then(
-    ({ stdout }) => stdout.trim(),
-    () => undefined,
-  );
-}
-
 async function isNewEnough(binary: string): Promise<boolean> {
-  const version = await run(binary, ['--version']).then(
-    ({ stdout }) => /v(\d+)\.(\d+)\.(\d+)/.exec(stdout)?.slice(1).map(Number),
-    () => undefined,
-  );
-  if (version === undefined) return false;
-  const firstDifference = version
-    .map((part, index) => part - (oldestVersion[index] ?? 0))
+  const found = /v(\d+)\.(\d+)\.(\d+)/.exec((await outputOf(binary, ['--version'])) ?? '');
+  if (found === null) return false;
+  const firstDifference = found
+    .slice(1)
+    .map((part, index) => Number(part) - (oldestVersion[index] ?? 0))
     .find((d) => d !== 0);
   return (firstDifference ?? 0) >= 0;
 }

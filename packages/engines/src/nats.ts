@@ -1,19 +1,12 @@
 import { join, resolve } from 'node:path';
 import { freePorts } from './free-port.ts';
-import type { NatsNode, NatsPorts, NatsSettings } from './nats-node.ts';
+import type { NatsPorts, NatsSettings } from './nats-node.ts';
 import { startNode } from './nats-node.ts';
 import type { Lifetime } from './process.ts';
 
 export type { NatsNode, NatsPorts, NatsSettings } from './nats-node.ts';
 
-export interface Nats extends AsyncDisposable {
-  /** The addresses of all nodes, separated by commas. */
-  readonly url: string;
-  readonly nodes: readonly NatsNode[];
-  /** Pass it to a later start to keep the addresses. */
-  readonly ports: readonly NatsPorts[];
-  stop(): Promise<void>;
-}
+export type Nats = Awaited<ReturnType<typeof startOnce>>;
 
 interface NatsOptions {
   /** The program: see `findNatsServer`. */
@@ -49,7 +42,7 @@ async function choosePorts(nodes: number): Promise<NatsPorts[]> {
   });
 }
 
-async function startOnce(options: NatsOptions, ports: readonly NatsPorts[]): Promise<Nats> {
+async function startOnce(options: NatsOptions, ports: readonly NatsPorts[]) {
   if (ports.length !== options.nodes) throw new Error(`${options.nodes} nodes need as many sets of ports`);
   if (options.nodes > 1) options.log?.(`Starting ${options.nodes} nats-servers and waiting for their leader`);
   const started: Awaited<ReturnType<typeof startNode>>[] = [];
@@ -77,5 +70,13 @@ async function startOnce(options: NatsOptions, ports: readonly NatsPorts[]): Pro
     throw error;
   }
   const nodes = started.map(({ node }) => node);
-  return { url: nodes.map(({ url }) => url).join(','), nodes, ports, stop, [Symbol.asyncDispose]: stop };
+  return {
+    /** The addresses of all nodes, separated by commas. */
+    url: nodes.map(({ url }) => url).join(','),
+    nodes,
+    /** Pass it to a later start to keep the addresses. */
+    ports,
+    stop,
+    [Symbol.asyncDispose]: stop,
+  };
 }

@@ -1,9 +1,7 @@
-import { execFile } from 'node:child_process';
-import { access, readdir } from 'node:fs/promises';
+import { readdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { promisify } from 'node:util';
+import { outputOf } from './process.ts';
 
-const run = promisify(execFile);
 const oldestMajor = 15;
 const debianRoot = '/usr/lib/postgresql';
 
@@ -29,19 +27,9 @@ async function candidates(): Promise<string[]> {
   return [...onPath, ...newestFirst.map((major) => join(debianRoot, major, 'bin'))];
 }
 
-async function outputOf(command: string, args: string[]): Promise<string | undefined> {
-  return run(command, args).then(
-    ({ stdout }) => stdout.trim(),
-    () => undefined,
-  );
-}
-
 async function majorVersion(dir: string): Promise<number> {
-  try {
-    await access(join(dir, 'initdb'));
-    const { stdout } = await run(join(dir, 'postgres'), ['--version']);
-    return Number(/(\d+)/.exec(stdout)?.[1] ?? 0);
-  } catch {
-    return 0;
-  }
+  const [initdb, version] = await Promise.all(
+    ['initdb', 'postgres'].map((program) => outputOf(join(dir, program), ['--version'])),
+  );
+  return initdb === undefined ? 0 : Number(/(\d+)/.exec(version ?? '')?.[1] ?? 0);
 }

@@ -8,14 +8,10 @@ import type { RunAs } from './process.ts';
 import { isRunning } from './process.ts';
 import { canEnter, unprivilegedUser } from './unprivileged-user.ts';
 
-export interface Cluster {
-  binaries: string;
-  dataDir: string;
-  runAs: RunAs | undefined;
-}
+export type Cluster = Awaited<ReturnType<typeof openCluster>>;
 
 /** Prepares the cluster in the folder for a start; creates it with initdb if there is none. */
-export async function openCluster(dir: string, log: (progress: string) => void): Promise<Cluster> {
+export async function openCluster(dir: string, log: (progress: string) => void) {
   const [binaries, runAs] = await Promise.all([findPostgresBinaries(), unprivilegedUser()]);
   const home = await reachableHome(dir, runAs);
   if (home !== dir) log(`PostgreSQL runs as another user, who cannot enter ${dir}: its data is in ${home}`);

@@ -7,17 +7,7 @@ import { openCluster } from './postgres-cluster.ts';
 import type { Lifetime, ServerProcess } from './process.ts';
 import { spawnServer, waitUntilReady } from './process.ts';
 
-export interface Postgres extends AsyncDisposable {
-  readonly url: string;
-  readonly port: number;
-  readonly pid: number;
-  /** Part of the command line of the process: see `isRunning`. */
-  readonly dataDir: string;
-  /** Simulates a crash with SIGKILL. */
-  kill(): Promise<void>;
-  /** Fast shutdown: open transactions are rolled back. */
-  stop(): Promise<void>;
-}
+export type Postgres = Awaited<ReturnType<typeof startPostgres>>;
 
 interface PostgresOptions {
   /** Holds the cluster and its log; an existing one is reused. */
@@ -31,7 +21,7 @@ const readyTimeoutMs = 60_000;
 const attempts = 5;
 
 /** A private PostgreSQL on loopback with production's durable settings, user and database `earshot`, no password. */
-export async function startPostgres(options: PostgresOptions): Promise<Postgres> {
+export async function startPostgres(options: PostgresOptions) {
   const dir = resolve(options.dir);
   const cluster = await openCluster(dir, options.log ?? (() => {}));
   const { server, port } = await startWithRetries(cluster, {
@@ -39,12 +29,15 @@ export async function startPostgres(options: PostgresOptions): Promise<Postgres>
     port: options.port,
     lifetime: options.lifetime ?? 'parent',
   });
+  /** Fast shutdown: open transactions are rolled back. */
   const stop = () => server.stop('SIGINT');
   return {
     url: `postgres://earshot@127.0.0.1:${port}/earshot`,
     port,
     pid: server.pid,
+    /** Part of the command line of the process: see `isRunning`. */
     dataDir: cluster.dataDir,
+    /** Simulates a crash with SIGKILL. */
     kill: () => server.stop('SIGKILL'),
     stop,
     [Symbol.asyncDispose]: stop,

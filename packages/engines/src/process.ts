@@ -13,13 +13,7 @@ export interface RunAs {
   gid: number;
 }
 
-export interface ServerProcess {
-  readonly pid: number;
-  readonly exited: Promise<void>;
-  hasExited(): boolean;
-  /** Sends the signal and waits for the exit; SIGKILL follows after `timeoutMs`. */
-  stop(signal: NodeJS.Signals, timeoutMs?: number): Promise<void>;
-}
+export type ServerProcess = Awaited<ReturnType<typeof spawnServer>>;
 
 interface SpawnOptions {
   command: string;
@@ -34,7 +28,7 @@ interface SpawnOptions {
 const pollMs = 25;
 const stopTimeoutMs = 30_000;
 
-export async function spawnServer(options: SpawnOptions): Promise<ServerProcess> {
+export async function spawnServer(options: SpawnOptions) {
   const log = await open(options.logFile, 'a');
   try {
     // Its own process group: Ctrl+C in a terminal reaches only the parent, which stops its servers in order.
@@ -61,12 +55,13 @@ export async function spawnServer(options: SpawnOptions): Promise<ServerProcess>
       pid,
       exited,
       hasExited: () => isOver,
-      async stop(signal, timeoutMs = stopTimeoutMs) {
+      /** Sends the signal and waits for the exit; SIGKILL follows when that takes too long. */
+      async stop(signal: NodeJS.Signals): Promise<void> {
         if (isOver) return;
         child.kill(signal);
         // A stopped process handles no other signal.
         child.kill('SIGCONT');
-        const lastResort = setTimeout(() => child.kill('SIGKILL'), timeoutMs);
+        const lastResort = setTimeout(() => child.kill('SIGKILL'), stopTimeoutMs);
         await exited;
         clearTimeout(lastResort);
       },
@@ -127,16 +122,18 @@ export async function isRunning(pid: number, inCommandLine: string): Promise<boo
 }
 
 async function readCommandLine(pid: number): Promise<string | undefined> {
-  try {
-    return await readFile(`/proc/${pid}/cmdline`, 'utf8');
-  } catch {
-    // No /proc (macOS) or no such process; ps fails in the second case.
-    const ps = promisify(execFile)('ps', ['-ww', '-o', 'args=', '-p', String(pid)]);
-    return ps.then(
-      ({ stdout }) => stdout,
-      () => undefined,
-    );
-  }
+  // No /proc (macOS) or no such process; ps fails in the second case.
+  return readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() =>
+    outputOf('ps', ['-ww', '-o', 'args=', '-p', String(pid)]),
+  );
+}
+
+/** What a command prints; undefined when there is no such command, or it fails. */
+export async function outputOf(command: string, args: string[]): Promise<string | undefined> {
+  return promisify(execFile)(command, args).then(
+    ({ stdout }) => stdout.trim(),
+    () => undefined,
+  );
 }
 
 /** Stops a server that an earlier process of ours started. Does nothing when the pid is no longer that server. */

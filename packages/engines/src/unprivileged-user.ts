@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import type { RunAs } from './process.ts';
+import { outputOf, type RunAs } from './process.ts';
 
 const run = promisify(execFile);
 
@@ -8,19 +8,12 @@ const run = promisify(execFile);
 export async function unprivilegedUser(): Promise<RunAs | undefined> {
   if (process.getuid?.() !== 0) return undefined;
   for (const name of ['postgres', 'nobody']) {
-    const [uid, gid] = await Promise.all([idOf('-u', name), idOf('-g', name)]);
-    if (uid !== undefined && gid !== undefined) return { uid, gid };
+    const [uid, gid] = await Promise.all(['-u', '-g'].map((flag) => outputOf('id', [flag, name])));
+    if (uid !== undefined && gid !== undefined) return { uid: Number(uid), gid: Number(gid) };
   }
   throw new Error(
     'PostgreSQL refuses to run as root, and this machine has no user "postgres" or "nobody" to run it as. ' +
       'Start as another user, or create one: useradd --system postgres',
-  );
-}
-
-async function idOf(flag: '-u' | '-g', name: string): Promise<number | undefined> {
-  return run('id', [flag, name]).then(
-    ({ stdout }) => Number(stdout),
-    () => undefined,
   );
 }
 

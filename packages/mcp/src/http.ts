@@ -1,22 +1,13 @@
 import type { Earshot } from '@earshot/sdk';
 import { createMcpHandler } from '@modelcontextprotocol/server';
-import { createMcpServer } from './server.ts';
-
-export interface McpOverHttpOptions {
-  readonly onFault: (error: unknown) => void;
-}
-
-export interface McpOverHttp {
-  /** Answers one message of the protocol on behalf of this client's account. The caller has authenticated the request. */
-  answer(request: Request, from: { readonly earshot: Earshot; readonly body: unknown }): Promise<Response>;
-}
+import { createMcpServer, type McpServerOptions } from './server.ts';
 
 /**
  * Without sessions: each request gets a server of its own, so any node can answer it. Clients of the protocols of 2025 are
  * served in the same way, their GET and DELETE, which are about sessions, are refused with 405. Nothing that clients could
  * subscribe to ever changes, so subscriptions are refused rather than kept open.
  */
-export function createMcpOverHttp({ onFault }: McpOverHttpOptions): McpOverHttp {
+export function createMcpOverHttp({ onFault }: Pick<McpServerOptions, 'onFault'>) {
   const senders = new WeakMap<Request, Earshot>();
   const handler = createMcpHandler(
     ({ requestInfo }) => {
@@ -27,7 +18,8 @@ export function createMcpOverHttp({ onFault }: McpOverHttpOptions): McpOverHttp 
     { legacy: 'stateless', maxSubscriptions: 0 },
   );
   return {
-    answer(request, { earshot, body }) {
+    /** Answers one message of the protocol on behalf of this client's account. The caller has authenticated the request. */
+    answer(request: Request, { earshot, body }: { earshot: Earshot; body: unknown }): Promise<Response> {
       senders.set(request, earshot);
       return handler.fetch(request, { parsedBody: body ?? null });
     },

@@ -23,6 +23,35 @@ export interface Diagnostic {
   readonly fixes: readonly Fix[];
 }
 
+/** The rule cannot be registered as it is. */
+export function error(code: string, message: string, span: Span, fixes: readonly Fix[] = []): Diagnostic {
+  return { severity: 'error', code, message, span, fixes };
+}
+
+/** The rule can be registered but probably does not mean what its author intended. */
+export function warning(code: string, message: string, span: Span, fixes: readonly Fix[] = []): Diagnostic {
+  return { severity: 'warning', code, message, span, fixes };
+}
+
+/** The rule is valid; this may improve it. */
+export function hint(code: string, message: string, span: Span): Diagnostic {
+  return { severity: 'hint', code, message, span, fixes: [] };
+}
+
+/** A fix of one edit. */
+export function replace(title: string, span: Span, text: string): Fix {
+  return { title, edits: [{ span, text }] };
+}
+
+/** The same with a title that quotes the rule, so that its length is limited. */
+export function replacement(title: string, span: Span, text: string): Fix {
+  return replace(
+    title.length > titleLengthMax ? `${title.slice(0, titleLengthMax - 1)}…` : title,
+    span,
+    text,
+  );
+}
+
 /** The text after a fix. */
 export function applyFix(text: string, fix: Fix): string {
   let result = text;
@@ -45,10 +74,4 @@ export function inTextOrder(diagnostics: readonly Diagnostic[]): readonly Diagno
       ? diagnostics
       : diagnostics.toSorted((a, b) => rank(a) - rank(b)).slice(0, diagnosticsMax);
   return kept.toSorted((a, b) => a.span[0] - b.span[0]);
-}
-
-/** A fix of one edit. Titles may quote the rule, so their length is limited. */
-export function replacement(title: string, span: Span, text: string): Fix {
-  const short = title.length > titleLengthMax ? `${title.slice(0, titleLengthMax - 1)}…` : title;
-  return { title: short, edits: [{ span, text }] };
 }

@@ -51,33 +51,28 @@ export interface FaultScope {
   readonly token: string;
 }
 
-export interface Faults {
-  arm(fault: Pick<Fault, 'kind' | 'platform' | 'token' | 'remaining' | 'params'>): Fault;
-  list(): readonly Fault[];
-  clear(): void;
-  /** The first armed fault that fits, counted as fired; undefined when there is none. */
-  take(kind: FaultKind, scope: FaultScope, fits?: (params: JsonObject) => boolean): Fault | undefined;
-}
+export type Faults = ReturnType<typeof createFaults>;
 
 export function isFaultKind(value: unknown): value is FaultKind {
   return typeof value === 'string' && Object.hasOwn(faultKinds, value);
 }
 
-export function createFaults(): Faults {
+export function createFaults() {
   const faults: Fault[] = [];
   let lastId = 0;
   return {
-    arm(wanted) {
+    arm(wanted: Pick<Fault, 'kind' | 'platform' | 'token' | 'remaining' | 'params'>): Fault {
       lastId += 1;
       const fault: Fault = { id: String(lastId), ...wanted, fired: 0 };
       faults.push(fault);
       return fault;
     },
-    list: () => faults,
+    list: (): readonly Fault[] => faults,
     clear: () => {
       faults.length = 0;
     },
-    take(kind, scope, fits = () => true) {
+    /** The first armed fault that fits, counted as fired; undefined when there is none. */
+    take(kind: FaultKind, scope: FaultScope, fits: (params: JsonObject) => boolean = () => true) {
       const fault = faults.find(
         (candidate) =>
           candidate.kind === kind &&

@@ -1,18 +1,5 @@
-export interface FixedWindowVerdict {
-  readonly allowed: boolean;
-  readonly limit: number;
-  readonly remaining: number;
-  readonly resetAtMs: number;
-}
-/** Calls since the start. */
-export interface CallCount {
-  readonly made: number;
-  readonly refused: number;
-}
-export interface FixedWindow {
-  take(): FixedWindowVerdict;
-  count(): CallCount;
-}
+export type FixedWindow = ReturnType<typeof createFixedWindow>;
+export type SlidingWindow = ReturnType<typeof createSlidingWindow>;
 
 interface WindowOptions {
   readonly limit: number;
@@ -21,11 +8,12 @@ interface WindowOptions {
 }
 
 /** X counts the calls of a window and starts the next window when it is over (x.md §5.5). */
-export function createFixedWindow({ limit, windowMs, nowMs }: WindowOptions): FixedWindow {
+export function createFixedWindow({ limit, windowMs, nowMs }: WindowOptions) {
   let resetAtMs = 0;
   let used = 0;
   const calls = { made: 0, refused: 0 };
   return {
+    /** Calls since the start. */
     count: () => calls,
     take() {
       const now = nowMs();
@@ -40,18 +28,14 @@ export function createFixedWindow({ limit, windowMs, nowMs }: WindowOptions): Fi
   };
 }
 
-export interface SlidingWindow {
-  take(): { allowed: true } | { allowed: false; retryAfterMs: number };
-  count(): CallCount;
-}
-
 /** Firehose counts the accepted calls of the last minute (firehose.md §14). */
-export function createSlidingWindow({ limit, windowMs, nowMs }: WindowOptions): SlidingWindow {
+export function createSlidingWindow({ limit, windowMs, nowMs }: WindowOptions) {
   const taken: number[] = [];
   const calls = { made: 0, refused: 0 };
   return {
+    /** Calls since the start. */
     count: () => calls,
-    take() {
+    take(): { allowed: true } | { allowed: false; retryAfterMs: number } {
       const now = nowMs();
       while (taken[0] !== undefined && taken[0] <= now - windowMs) taken.shift();
       const oldest = taken[0];

@@ -3,6 +3,7 @@ import { faultsControlRoutes } from './control/faults-control.ts';
 import { feedControlRoutes } from './control/feed-control.ts';
 import { firehoseControlRoutes } from './control/firehose-control.ts';
 import { xControlRoutes } from './control/x-control.ts';
+import type { Deps } from './deps.ts';
 import { createFaults } from './faults.ts';
 import { createFeed } from './feed/feed.ts';
 import type { Organization } from './firehose/organization.ts';
@@ -51,17 +52,31 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
 
   const backlogBytesMax = options.slowReaderBytes ?? defaultBacklogBytesMax;
   const archive = createArchive();
-  const deps = { apps, archive, organization, clock, random, faults, nextId, rateLimits, backlogBytesMax };
+  const deps: Deps = {
+    apps,
+    archive,
+    organization,
+    clock,
+    random,
+    faults,
+    nextId,
+    rateLimits,
+    backlogBytesMax,
+  };
   // The feed has its own generator, so that armed faults do not change what it publishes.
   const feed = createFeed({ ...deps, random: createRandom(seed), rates: options.feed });
-  const server = await startServer(options.port ?? 0, [
-    ...xRoutes(deps),
-    ...firehoseRoutes(deps),
-    ...xControlRoutes(deps),
-    ...firehoseControlRoutes(deps),
-    ...faultsControlRoutes(deps),
-    ...feedControlRoutes(feed),
-  ]);
+  const server = await startServer(
+    options.port ?? 0,
+    [
+      ...xRoutes,
+      ...firehoseRoutes,
+      ...xControlRoutes,
+      ...firehoseControlRoutes,
+      ...faultsControlRoutes,
+      ...feedControlRoutes(feed),
+    ],
+    deps,
+  );
   feed.start();
   const close = async () => {
     feed.stop();

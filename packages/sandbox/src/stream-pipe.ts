@@ -2,31 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { splitAtRandom, splitLineEnd } from './faults.ts';
 import type { Random } from './random.ts';
 
-/**
- * The write side of one open stream. Writes after its end are ignored; `onClose` runs exactly once, whichever side
- * closed the connection. A stalled pipe keeps its socket open and discards everything that is written to it.
- */
-export interface StreamPipe {
-  readonly write: (text: string, options?: WriteOptions) => void;
-  /** Holds writes back until `uncork`, so that a batch leaves in few packets. */
-  cork(): void;
-  uncork(): void;
-  stall(): void;
-  isStalled(): boolean;
-  /** Stops records; keep-alives continue. */
-  mute(): void;
-  /** False once the pipe is ended, closed, stalled or muted. */
-  takesRecords(): boolean;
-  /** Bytes accepted but not yet taken by the kernel. */
-  backlogBytes(): number;
-  onDrain(action: () => void): void;
-  /** Closes after everything that was written has been sent. */
-  end(): void;
-  /** Closes at once; what was not sent is lost. */
-  destroy(): void;
-  /** Closes at once with a TCP reset. */
-  reset(): void;
-}
+export type StreamPipe = ReturnType<typeof createStreamPipe>;
 
 interface WriteOptions {
   readonly split?: Split | undefined;
@@ -41,7 +17,11 @@ interface PipeOptions {
   readonly onClose: () => void;
 }
 
-export function createStreamPipe({ response, random, onClose }: PipeOptions): StreamPipe {
+/**
+ * The write side of one open stream. Writes after its end are ignored; `onClose` runs exactly once, whichever side
+ * closed the connection. A stalled pipe keeps its socket open and discards everything that is written to it.
+ */
+export function createStreamPipe({ response, random, onClose }: PipeOptions) {
   let stalled = false;
   let muted = false;
   let closed = false;
@@ -81,28 +61,35 @@ export function createStreamPipe({ response, random, onClose }: PipeOptions): St
   };
 
   return {
-    write(text, { split, onFlushed } = {}) {
+    write(text: string, { split, onFlushed }: WriteOptions = {}): void {
       if (closed || ended || stalled) return;
       if (split !== undefined || pieces.length > 0) writeInPieces(text, split, onFlushed);
       else writeBytes(text, onFlushed);
     },
+    /** Holds writes back until `uncork`, so that a batch leaves in few packets. */
     cork: () => response.cork(),
     uncork: () => response.uncork(),
     stall: () => {
       stalled = true;
     },
     isStalled: () => stalled,
+    /** Stops records; keep-alives continue. */
     mute: () => {
       muted = true;
     },
+    /** False once the pipe is ended, closed, stalled or muted. */
     takesRecords: () => !closed && !ended && !stalled && !muted,
+    /** Bytes accepted but not yet taken by the kernel. */
     backlogBytes: () => response.writableLength,
-    onDrain: (action) => void response.on('drain', action),
+    onDrain: (action: () => void) => void response.on('drain', action),
+    /** Closes after everything that was written has been sent. */
     end: () => {
       ended = true;
       if (!closed && !stalled && pieces.length === 0) response.end();
     },
+    /** Closes at once; what was not sent is lost. */
     destroy: () => void response.destroy(),
+    /** Closes at once with a TCP reset. */
     reset: () => void response.socket?.resetAndDestroy(),
   };
 }

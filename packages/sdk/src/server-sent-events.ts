@@ -4,15 +4,10 @@ export interface ServerSentEvent {
   readonly data: string;
 }
 
-export interface EventParser {
-  /** The events that this piece completes. Pieces may end anywhere. */
-  push(piece: string): ServerSentEvent[];
-  /** How long the server asks to wait before the next connection. */
-  readonly retryMs: number | undefined;
-}
+export type EventParser = ReturnType<typeof createEventParser>;
 
 /** Parses `text/event-stream`. An event that is incomplete when the connection ends is dropped, as the standard says. */
-export function createEventParser(): EventParser {
+export function createEventParser() {
   let rest = '';
   let retryMs: number | undefined;
   let id = '';
@@ -37,13 +32,15 @@ export function createEventParser(): EventParser {
   };
 
   return {
-    push(piece) {
+    /** The events that this piece completes. Pieces may end anywhere. */
+    push(piece: string): ServerSentEvent[] {
       const text = rest + piece;
       // A carriage return at the end may be the first half of a line end.
       const lines = text.split(text.endsWith('\r') ? /\r\n|\n|\r(?!$)/ : /\r\n|\n|\r/);
       rest = lines.pop() ?? '';
       return lines.map(takeLine).filter((complete) => complete !== undefined);
     },
+    /** How long the server asks to wait before the next connection. */
     get retryMs() {
       return retryMs;
     },

@@ -8,16 +8,7 @@ export interface SseEvent {
   readonly data: string;
 }
 
-export interface SseConnection {
-  /** The answer's head; of an answer that is no stream also its body. Rejects when there is no connection. */
-  readonly opened: Promise<{ status: number; headers: IncomingMessage['headers']; body: string }>;
-  /** However it ended. */
-  readonly closed: Promise<void>;
-  /** Cuts the connection: no event of what was received already is handed out any more. */
-  cut(): void;
-  /** Takes nothing from the connection any more, and leaves it open. */
-  stall(): void;
-}
+export type SseConnection = ReturnType<typeof connectSse>;
 
 export interface SseOptions {
   readonly headers: Readonly<Record<string, string>>;
@@ -26,7 +17,7 @@ export interface SseOptions {
 }
 
 /** Server-sent events as they come, without reconnecting: tests decide when to come back. */
-export function connectSse(url: URL, { headers, onEvent, onComment }: SseOptions): SseConnection {
+export function connectSse(url: URL, { headers, onEvent, onComment }: SseOptions) {
   let isCut = false;
   const opened = Promise.withResolvers<{
     status: number;
@@ -52,13 +43,17 @@ export function connectSse(url: URL, { headers, onEvent, onComment }: SseOptions
   request.once('close', () => closed.resolve());
   opened.promise.catch(() => undefined);
   return {
+    /** The answer's head; of an answer that is no stream also its body. Rejects when there is no connection. */
     opened: opened.promise,
+    /** However it ended. */
     closed: closed.promise,
-    cut() {
+    /** Cuts the connection: no event of what was received already is handed out any more. */
+    cut(): void {
       isCut = true;
       request.destroy();
     },
-    stall() {
+    /** Takes nothing from the connection any more, and leaves it open. */
+    stall(): void {
       request.socket?.pause();
     },
   };

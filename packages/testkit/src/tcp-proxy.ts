@@ -3,32 +3,14 @@ import type { Socket } from 'node:net';
 import { connect, createServer } from 'node:net';
 import { pipeline } from 'node:stream/promises';
 
-export interface TcpProxy extends AsyncDisposable {
-  readonly port: number;
-  /** `host:port`, to be put in place of the target's. */
-  readonly address: string;
-  /** Resets every open connection; later ones pass. */
-  cut(): void;
-  /**
-   * Resets a connection after the client sent bytes of which this says yes and the target has them: the target acts, and
-   * the client never learns. Null ends it.
-   */
-  cutAfter(isLast: ((sent: Buffer) => boolean) | null): void;
-  /** Holds back all bytes in both directions, with the connections left open, as a dead network does. */
-  pause(): void;
-  resume(): void;
-  /** Resets each new connection while on. */
-  refuse(isRefusing: boolean): void;
-  /** How often each fault met traffic. A fault test asserts on these that its fault happened. */
-  readonly fired: { readonly cut: number; readonly held: number; readonly refused: number };
-}
+export type TcpProxy = Awaited<ReturnType<typeof startTcpProxy>>;
 
 interface TcpProxyOptions {
   target: { host?: string; port: number };
 }
 
 /** A loopback proxy in front of one server, with the faults of a network. */
-export async function startTcpProxy({ target }: TcpProxyOptions): Promise<TcpProxy> {
+export async function startTcpProxy({ target }: TcpProxyOptions) {
   const fired = { cut: 0, held: 0, refused: 0 };
   const sockets = new Set<Socket>();
   const gate = createGate(() => fired.held++);
@@ -67,22 +49,31 @@ export async function startTcpProxy({ target }: TcpProxyOptions): Promise<TcpPro
 
   return {
     port: address.port,
+    /** `host:port`, to be put in place of the target's. */
     address: `127.0.0.1:${address.port}`,
-    cut() {
+    /** Resets every open connection; later ones pass. */
+    cut(): void {
       // Each connection has two sockets here.
       fired.cut += sockets.size / 2;
       resetAll();
     },
-    cutAfter(value) {
+    /**
+     * Resets a connection after the client sent bytes of which this says yes and the target has them: the target acts, and
+     * the client never learns. Null ends it.
+     */
+    cutAfter(value: ((sent: Buffer) => boolean) | null): void {
       isLast = value;
     },
+    /** Holds back all bytes in both directions, with the connections left open, as a dead network does. */
     pause: gate.close,
     resume: gate.open,
-    refuse(value) {
+    /** Resets each new connection while on. */
+    refuse(value: boolean): void {
       isRefusing = value;
     },
+    /** How often each fault met traffic. A fault test asserts on these that its fault happened. */
     fired,
-    async [Symbol.asyncDispose]() {
+    async [Symbol.asyncDispose](): Promise<void> {
       gate.open();
       resetAll();
       server.close();
@@ -94,7 +85,7 @@ export async function startTcpProxy({ target }: TcpProxyOptions): Promise<TcpPro
 async function forward(
   from: Socket,
   to: Socket,
-  { gate, sent }: { gate: Gate; sent: (chunk: Buffer) => void },
+  { gate, sent }: { gate: ReturnType<typeof createGate>; sent: (chunk: Buffer) => void },
 ): Promise<void> {
   await pipeline(
     from,
@@ -111,13 +102,7 @@ async function forward(
   );
 }
 
-interface Gate {
-  pass: () => Promise<void>;
-  open: () => void;
-  close: () => void;
-}
-
-function createGate(onHeld: () => void): Gate {
+function createGate(onHeld: () => void) {
   let closed: PromiseWithResolvers<void> | undefined;
   return {
     async pass() {
@@ -125,11 +110,11 @@ function createGate(onHeld: () => void): Gate {
       onHeld();
       await closed.promise;
     },
-    open() {
+    open: () => {
       closed?.resolve();
       closed = undefined;
     },
-    close() {
+    close: () => {
       closed ??= Promise.withResolvers();
     },
   };

@@ -1,5 +1,5 @@
 import type { Admin } from '@earshot/server/admin';
-import { type Command, command, type Input, type Options } from '../command.ts';
+import { type Command, command, type Input, type NoOptions, type Options } from '../command.ts';
 import { usageFailure } from '../failure.ts';
 import { loadLocal } from '../load-local.ts';
 import { text } from '../options.ts';
@@ -12,8 +12,8 @@ export interface Outcome {
 
 interface AdminCommand<Named extends Options, Placed extends Options>
   extends Pick<Command, 'name' | 'summary' | 'examples'> {
-  readonly options: Named;
-  readonly args: Placed;
+  readonly options?: Named;
+  readonly args?: Placed;
   readonly work: (database: Admin, input: Input<Named, Placed>) => Promise<Outcome>;
 }
 
@@ -25,9 +25,10 @@ const databaseUrl = {
 };
 
 /** What an operator does directly on the database, before there is any key to do it over HTTP. */
-export function adminCommand<const Named extends Options, const Placed extends Options>(
-  definition: AdminCommand<Named, Placed>,
-): Command {
+export function adminCommand<
+  const Named extends Options = NoOptions,
+  const Placed extends Options = NoOptions,
+>(definition: AdminCommand<Named, Placed>): Command {
   const { work, ...common } = definition;
   return command({
     ...common,

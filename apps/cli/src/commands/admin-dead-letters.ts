@@ -1,13 +1,11 @@
 import type { CommandGroup } from '../command.ts';
 import { Failure, usageFailure } from '../failure.ts';
-import { flag, integer, noOptions } from '../options.ts';
+import { flag, integer } from '../options.ts';
 import { adminCommand } from './admin-command.ts';
 
 const list = adminCommand({
   name: 'list',
   summary: 'list events that could not be stored, newest first',
-  options: noOptions,
-  args: noOptions,
   examples: ['earshot admin dead-letters list'],
   async work(database) {
     const letters = await database.listDeadLetters();

@@ -1,5 +1,5 @@
 import { apiCommand } from '../api-command.ts';
-import { cursor, integer, noOptions } from '../options.ts';
+import { cursor, integer } from '../options.ts';
 import { renderTable } from '../output/table.ts';
 import { shortTime } from '../output/times.ts';
 
@@ -8,7 +8,6 @@ export const audit = apiCommand({
   summary: 'who changed which rule, key or webhook, and when; newest first',
   details: 'With --json each entry has what it was like before and after.',
   options: { limit: integer('<n>', 'entries (default 50)', { min: 1, max: 100 }), cursor },
-  args: noOptions,
   examples: ['earshot audit --limit 10', `earshot audit --json | jq '.entries[0].after'`],
   doing: 'Listing changes',
   ask: (earshot, { options }) => earshot.listAudit(options),

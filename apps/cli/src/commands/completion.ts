@@ -3,7 +3,7 @@ import { bashScript } from '../completion/bash.ts';
 import { commandWords } from '../completion/command-words.ts';
 import { fishScript } from '../completion/fish.ts';
 import { zshScript } from '../completion/zsh.ts';
-import { noOptions, oneOf, required } from '../options.ts';
+import { oneOf, required } from '../options.ts';
 
 const scripts = { bash: bashScript, zsh: zshScript, fish: fishScript } as const;
 
@@ -12,7 +12,6 @@ export const createCompletion = (table: () => CommandGroup): Command =>
   command({
     name: 'completion',
     summary: 'a script that completes commands and options in your shell',
-    options: noOptions,
     args: { shell: required(oneOf(['bash', 'zsh', 'fish'], 'the shell')) },
     aboutJson: 'the script as {"script"}',
     examples: [

@@ -1,6 +1,6 @@
 import type { Answers } from '@earshot/sdk';
 import { apiCommand } from '../api-command.ts';
-import { noOptions, platformFilter, ruleFilter, time } from '../options.ts';
+import { platformFilter, ruleFilter, time } from '../options.ts';
 import type { Screen } from '../output/screen.ts';
 import { renderTable } from '../output/table.ts';
 import { shortTime } from '../output/times.ts';
@@ -14,7 +14,6 @@ export const coverage = apiCommand({
     from: time('begin (default: a day before the end)', 'past'),
     to: time('end (default: now)', 'past'),
   },
-  args: noOptions,
   examples: [
     'earshot coverage --platform x',
     'earshot coverage --rule rule_01kb2m9x4c7q5t8w3y6z1v0n2p --from 7d',

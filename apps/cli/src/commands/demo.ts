@@ -1,7 +1,7 @@
 import { command } from '../command.ts';
 import { usageFailure } from '../failure.ts';
 import { loadLocal } from '../load-local.ts';
-import { flag, integer, noOptions, text } from '../options.ts';
+import { flag, integer, text } from '../options.ts';
 
 export const demo = command({
   name: 'demo',
@@ -13,7 +13,6 @@ export const demo = command({
     feed: text('<posts,pages>', 'made-up posts and pages per second (default 4,1)'),
     cluster: flag('three NATS nodes instead of one'),
   },
-  args: noOptions,
   aboutJson:
     'for programs: no rule, a free port, and one line on stdout when it is ready: {"base_url","api_key","second_api_key","sandbox_url"}; runs until SIGTERM',
   examples: ['earshot demo', 'earshot demo --feed 20,5', 'earshot demo --json'],

@@ -1,16 +1,14 @@
+import { scopes as scopeNames } from '@earshot/contract/scopes';
 import { apiCommand } from '../api-command.ts';
 import type { CommandGroup } from '../command.ts';
-import { listOf, noOptions, required, text, time } from '../options.ts';
+import { listOf, required, text, time } from '../options.ts';
 import { keyText } from '../output/key-text.ts';
 import { renderTable } from '../output/table.ts';
 import { shortTime } from '../output/times.ts';
-import { scopeNames } from './admin-values.ts';
 
 const list = apiCommand({
   name: 'list',
   summary: 'list the keys of the account that work',
-  options: noOptions,
-  args: noOptions,
   examples: ['earshot keys list'],
   doing: 'Listing keys',
   ask: (earshot) => earshot.listKeys(),
@@ -40,7 +38,6 @@ const create = apiCommand({
     ),
     expires: time('when it stops working (default: never)', 'future'),
   },
-  args: noOptions,
   examples: ['earshot keys create --scopes rules:read,matches:read --expires 90d'],
   doing: 'Creating the key',
   ask: (earshot, { options: { scopes, expires } }) =>
@@ -59,7 +56,6 @@ const create = apiCommand({
 const revoke = apiCommand({
   name: 'revoke',
   summary: 'end a key',
-  options: noOptions,
   args: { key: required(text('<key id>', 'as `earshot keys list` shows it; your own is allowed')) },
   examples: ['earshot keys revoke key_01kb2m9x4c7q5t8w3y6z1v0n2p'],
   doing: 'Revoking the key',

@@ -8,7 +8,7 @@ import {
   storeConnection,
 } from '../connection.ts';
 import { Failure, usageFailure } from '../failure.ts';
-import { noOptions, text } from '../options.ts';
+import { text } from '../options.ts';
 import type { Screen } from '../output/screen.ts';
 
 const usualUrl = 'http://127.0.0.1:8080';
@@ -23,7 +23,6 @@ export const login = command({
     url: text('<url>', `address of the server (default: asked for, ${usualUrl})`),
     key: text('<key>', 'an API key, esk_… (default: asked for)'),
   },
-  args: noOptions,
   examples: ['earshot login', `earshot login --url ${usualUrl} < key.txt`],
   async run({ options }, { env, isJson, screen }) {
     const connection = await readLogin(options, screen);
@@ -68,8 +67,6 @@ export const logout = command({
   name: 'logout',
   summary: 'forget the address and the key',
   details: 'The key itself goes on working: earshot keys revoke ends it.',
-  options: noOptions,
-  args: noOptions,
   examples: ['earshot logout'],
   async run(_, { env, isJson, screen }) {
     const isForgotten = await forgetConnection(env);

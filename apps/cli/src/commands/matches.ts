@@ -1,7 +1,7 @@
 import { apiCommand } from '../api-command.ts';
 import { type CommandGroup, command } from '../command.ts';
 import { followFrom, noticingFetch } from '../follow.ts';
-import { cursor, integer, noOptions, oneOf, platformFilter, ruleFilter, time } from '../options.ts';
+import { cursor, integer, oneOf, platformFilter, ruleFilter, time } from '../options.ts';
 import { matchLine } from '../output/match-line.ts';
 import { matchesText } from '../output/matches-text.ts';
 import { exitCodeOfStop, listenForStop } from '../output/stop.ts';
@@ -20,7 +20,6 @@ const list = apiCommand({
     order: oneOf(['newest', 'oldest'], 'which end to start from (default newest)'),
     cursor,
   },
-  args: noOptions,
   examples: [
     'earshot matches list --limit 10',
     'earshot matches list --rule rule_01kb2m9x4c7q5t8w3y6z1v0n2p --since 2h',
@@ -42,7 +41,6 @@ const tail = command({
     since: time('begin with the matches from this time on (default: now)', 'past'),
     limit: integer('<n>', 'end after this many (default: never)', { min: 1, max: 999_999_999 }),
   },
-  args: noOptions,
   aboutJson: 'one match as one line of JSON',
   examples: [
     'earshot matches tail',

@@ -1,6 +1,5 @@
 import { once } from 'node:events';
 import { command } from '../command.ts';
-import { noOptions } from '../options.ts';
 
 /** Longer than a tool waits for matches, shorter than what the clients of agents wait for. */
 const timeoutMs = 45_000;
@@ -10,8 +9,6 @@ export const mcp = command({
   summary: 'the MCP server on stdin and stdout, for agents on this machine',
   details:
     'An agent starts it by itself and ends it with its stdin; docs/mcp.md shows the configuration. Over HTTP the same tools are at\n/mcp of the server.',
-  options: noOptions,
-  args: noOptions,
   aboutJson: 'changes nothing: stdout is for the protocol alone',
   examples: ['earshot mcp'],
   async run(_input, { connect, screen }) {

@@ -1,6 +1,6 @@
 import { apiCommand } from '../api-command.ts';
 import { type CommandGroup, command } from '../command.ts';
-import { flag, integer, noOptions, oneOf, platformFilter, required, ruleFilter, text } from '../options.ts';
+import { flag, integer, oneOf, platformFilter, required, ruleFilter, text } from '../options.ts';
 import { matchesText } from '../output/matches-text.ts';
 import { shellQuoted } from '../output/printable.ts';
 import { renderTable } from '../output/table.ts';
@@ -13,8 +13,6 @@ const patienceMs = 15_000;
 const list = apiCommand({
   name: 'list',
   summary: 'list the named readers of the account',
-  options: noOptions,
-  args: noOptions,
   examples: ['earshot readers list'],
   doing: 'Listing readers',
   ask: (earshot) => earshot.listReaders(),
@@ -76,7 +74,6 @@ const ack = apiCommand({
 const remove = apiCommand({
   name: 'delete',
   summary: 'forget a reader and how far it was; matches are not touched',
-  options: noOptions,
   args: { reader },
   examples: ['earshot readers delete morning-report'],
   doing: 'Deleting the reader',

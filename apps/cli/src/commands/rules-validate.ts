@@ -1,7 +1,6 @@
 import { platforms } from '@earshot/contract/platforms';
 import { apiCommand } from '../api-command.ts';
 import { exitCodes } from '../failure.ts';
-import { noOptions } from '../options.ts';
 import { renderFinding } from '../output/findings.ts';
 import { printable } from '../output/printable.ts';
 import { readOverrides, ruleValues } from './rule-values.ts';
@@ -12,7 +11,6 @@ export const validateRule = apiCommand({
   details:
     'Mistakes, doubts and hints, each with its place and a value to paste. Ends with 5 when the rule is invalid.',
   options: ruleValues,
-  args: noOptions,
   examples: [
     `earshot rules validate --x 'rust OR cargo -is:retweet'`,
     `earshot rules validate --firehose 'title:rocket AND'`,

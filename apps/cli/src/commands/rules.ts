@@ -1,7 +1,7 @@
 import type { Earshot, Rule } from '@earshot/sdk';
 import { apiCommand } from '../api-command.ts';
 import type { CommandGroup } from '../command.ts';
-import { cursor, integer, noOptions, required, ruleId, text, time } from '../options.ts';
+import { cursor, integer, required, ruleId, text, time } from '../options.ts';
 import { createdText, rulesTable, ruleText } from '../output/rule-text.ts';
 import { readOverrides, ruleValues } from './rule-values.ts';
 import { updateRule } from './rules-update.ts';
@@ -18,7 +18,6 @@ const create = apiCommand({
     ...ruleValues,
     expires: time('when it pauses by itself', 'future'),
   },
-  args: noOptions,
   examples: [
     `earshot rules create --name Rockets --x '(rocket OR liftoff) -is:retweet'`,
     `earshot rules create --name Outages --x outage --firehose 'title:outage' --expires 30d`,
@@ -39,7 +38,6 @@ const list = apiCommand({
   name: 'list',
   summary: 'list all rules, newest first',
   options: { limit: integer('<n>', 'rules per page (default: all)', { min: 1, max: 1_000 }), cursor },
-  args: noOptions,
   examples: ['earshot rules list', `earshot rules list --json | jq -r '.rules[].id'`],
   doing: 'Listing rules',
   ask: (earshot, { options }) => earshot.listRules(options),
@@ -54,7 +52,6 @@ const onRule = (
 ) =>
   apiCommand({
     ...definition,
-    options: noOptions,
     args: { rule: ruleId },
     examples: [`earshot rules ${definition.name} rule_01kb2m9x4c7q5t8w3y6z1v0n2p`],
     ask: (earshot, { args }) => definition.ask(earshot, { rule_id: args.rule }),
@@ -86,7 +83,6 @@ const resume = onRule({
 const remove = apiCommand({
   name: 'delete',
   summary: 'delete a rule; its matches are no longer listed',
-  options: noOptions,
   args: { rule: ruleId },
   examples: [
     'earshot rules delete rule_01kb2m9x4c7q5t8w3y6z1v0n2p',

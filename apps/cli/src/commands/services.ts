@@ -1,6 +1,6 @@
 import { type CommandGroup, command } from '../command.ts';
 import { loadLocal } from '../load-local.ts';
-import { flag, noOptions, text } from '../options.ts';
+import { flag, text } from '../options.ts';
 
 const dir = text('<folder>', 'another folder for their data (default .earshot/services)');
 const load = () => loadLocal(() => import('../local/services.ts'));
@@ -9,7 +9,6 @@ const up = command({
   name: 'up',
   summary: 'start them, or say where they run',
   options: { cluster: flag('three NATS nodes instead of one'), dir },
-  args: noOptions,
   examples: ['earshot services up', 'earshot services up --cluster'],
   run: async ({ options }, context) => (await load()).up(options, context),
 });
@@ -18,7 +17,6 @@ const down = command({
   name: 'down',
   summary: 'stop them; their data stays',
   options: { dir },
-  args: noOptions,
   examples: ['earshot services down'],
   run: async ({ options }, context) => (await load()).down(options, context),
 });
@@ -27,7 +25,6 @@ const status = command({
   name: 'status',
   summary: 'say what runs',
   options: { dir },
-  args: noOptions,
   examples: ['earshot services status --json'],
   run: async ({ options }, context) => (await load()).status(options, context),
 });

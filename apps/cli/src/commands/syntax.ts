@@ -1,6 +1,6 @@
 import { platformDescriptions, platforms } from '@earshot/contract/platforms';
 import { apiCommand } from '../api-command.ts';
-import { noOptions, oneOf } from '../options.ts';
+import { oneOf } from '../options.ts';
 
 const titles = Object.values(platformDescriptions)
   .map(({ title }) => title)
@@ -9,7 +9,6 @@ const titles = Object.values(platformDescriptions)
 export const syntax = apiCommand({
   name: 'syntax',
   summary: `how to write rules for ${titles}`,
-  options: noOptions,
   args: { platform: oneOf(platforms, 'only this platform (default: all)') },
   examples: ['earshot syntax x', `earshot syntax --json | jq -r '.platforms.x.operators[].form'`],
   doing: 'Asking for the syntax',

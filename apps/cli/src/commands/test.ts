@@ -1,6 +1,5 @@
 import { command } from '../command.ts';
 import { exitCodes } from '../failure.ts';
-import { noOptions } from '../options.ts';
 import { findingsOf, loadRulesFile, rulesFileDefault } from '../rules-file/run-on-file.ts';
 import { failedExamples, testReport } from '../rules-file/test-report.ts';
 import { fileArgument, findingJson, invalidCode } from './rules-as-code.ts';
@@ -10,7 +9,6 @@ export const test = command({
   summary: 'check the examples of a rules file, without a server',
   details: `Judges every \`must_match\` and \`must_not_match\` of the file here, as the server would, and shows the clause that decided. What
 an example leaves open is told and is no failure. Ends with 1 when an example fails, with 5 when the file is invalid.`,
-  options: noOptions,
   args: fileArgument,
   aboutJson: 'the outcome of every example as JSON on stdout',
   examples: ['earshot test', 'earshot test team.yaml --json'],

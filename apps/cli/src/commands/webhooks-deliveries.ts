@@ -1,6 +1,6 @@
 import { apiCommand } from '../api-command.ts';
 import { exitCodes, usageFailure } from '../failure.ts';
-import { cursor, integer, noOptions, oneOf, text, time, webhookId } from '../options.ts';
+import { cursor, integer, oneOf, text, time, webhookId } from '../options.ts';
 import { renderFields, renderTable } from '../output/table.ts';
 import { shortTime } from '../output/times.ts';
 
@@ -10,7 +10,6 @@ export const testWebhook = apiCommand({
   name: 'test',
   summary: 'post a test message now, and show what came back',
   details: 'Ends with 1 unless the endpoint took the message.',
-  options: noOptions,
   args: { webhook: webhookId },
   examples: ['earshot webhooks test whk_01kb2m9x4c7q5t8w3y6z1v0n2p'],
   doing: 'Posting a test message',

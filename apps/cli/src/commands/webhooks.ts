@@ -2,7 +2,7 @@ import { platforms } from '@earshot/contract/platforms';
 import type { Answers } from '@earshot/sdk';
 import { apiCommand } from '../api-command.ts';
 import type { CommandGroup } from '../command.ts';
-import { noOptions, oneOf, platformFilter, required, ruleFilter, text, webhookId } from '../options.ts';
+import { oneOf, platformFilter, required, ruleFilter, text, webhookId } from '../options.ts';
 import type { Screen } from '../output/screen.ts';
 import { renderFields, renderTable } from '../output/table.ts';
 import { shortTime } from '../output/times.ts';
@@ -13,8 +13,6 @@ type Webhook = Answers['UpdateWebhook'];
 const list = apiCommand({
   name: 'list',
   summary: 'list webhooks and how they are doing',
-  options: noOptions,
-  args: noOptions,
   examples: ['earshot webhooks list'],
   doing: 'Listing webhooks',
   ask: (earshot) => earshot.listWebhooks(),
@@ -43,7 +41,6 @@ const create = apiCommand({
     rule: ruleFilter,
     platform: platformFilter,
   },
-  args: noOptions,
   examples: ['earshot webhooks create --name pager --url https://example.com/earshot --platform x'],
   doing: 'Creating the webhook',
   ask: (earshot, { options: { rule, ...rest } }) => earshot.createWebhook({ rule_id: rule, ...rest }),
@@ -82,7 +79,6 @@ const update = apiCommand({
 const remove = apiCommand({
   name: 'delete',
   summary: 'end the deliveries of a webhook',
-  options: noOptions,
   args: { webhook: webhookId },
   examples: ['earshot webhooks delete whk_01kb2m9x4c7q5t8w3y6z1v0n2p --yes'],
   doing: 'Deleting the webhook',
@@ -94,7 +90,6 @@ const remove = apiCommand({
 const rotateSecret = apiCommand({
   name: 'rotate-secret',
   summary: 'give a webhook a new secret; for 24 hours both are signed with',
-  options: noOptions,
   args: { webhook: webhookId },
   examples: ['earshot webhooks rotate-secret whk_01kb2m9x4c7q5t8w3y6z1v0n2p'],
   doing: 'Changing the secret',

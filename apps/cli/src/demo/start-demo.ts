@@ -7,15 +7,7 @@ import { startDemoSandbox, startDemoServer } from './programs.ts';
 
 const natsServerCache = resolve(import.meta.dirname, '../../../../.earshot/cache');
 
-/** A whole Earshot on this machine: engines, sandbox, server. Disposing stops all of it and deletes its data. */
-export interface Demo extends AsyncDisposable {
-  readonly baseUrl: string;
-  readonly sandboxUrl: string;
-  /** Of two accounts. */
-  readonly keys: readonly [string, string];
-  /** Resolves, with words, when a part ends by itself. */
-  readonly ended: Promise<string>;
-}
+export type Demo = Awaited<ReturnType<typeof startDemo>>;
 
 export interface DemoOptions {
   /** 0 takes a free one. */
@@ -30,7 +22,8 @@ export interface DemoOptions {
   readonly log: (progress: string) => void;
 }
 
-export async function startDemo(options: DemoOptions): Promise<Demo> {
+/** A whole Earshot on this machine: engines, sandbox, server. Disposing stops all of it and deletes its data. */
+export async function startDemo(options: DemoOptions) {
   const { natsNodes, port, feed, signal, log } = options;
   await using stack = new AsyncDisposableStack();
   const dir = await temporaryFolder(stack);
@@ -62,7 +55,9 @@ export async function startDemo(options: DemoOptions): Promise<Demo> {
   return {
     baseUrl: server.url,
     sandboxUrl: sandbox.url,
+    /** Of two accounts. */
     keys,
+    /** Resolves, with words, when a part ends by itself. */
     ended: Promise.race([server.ended, sandbox.ended]),
     [Symbol.asyncDispose]: () => started.disposeAsync(),
   };

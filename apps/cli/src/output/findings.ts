@@ -1,19 +1,9 @@
 import { applyFix, underline } from '@earshot/query';
+import type { ErrorDetails } from '@earshot/sdk';
 import { shellQuoted, spaced } from './printable.ts';
 
 /** What the API says about one place of a value: a diagnostic, or a violation with its field. */
-interface Finding {
-  readonly code: string;
-  readonly message: string;
-  readonly severity?: string;
-  readonly span?: { readonly start: number; readonly end: number } | undefined;
-  readonly fixes?: readonly Fix[] | undefined;
-}
-
-interface Fix {
-  readonly title: string;
-  readonly edits: readonly { readonly span: { start: number; end: number }; readonly text: string }[];
-}
+type Finding = Omit<NonNullable<ErrorDetails['violations']>[number], 'field'> & { severity?: string };
 
 /** Carets below the place, the message, and each fix as something to paste. */
 export function renderFinding(

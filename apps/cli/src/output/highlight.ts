@@ -19,20 +19,14 @@ const columnsBeforeHit = 24;
 /** What the line shows of a match: the title, or the text, whichever has the words that matched. */
 export function highlightedText({ payload, platform_post_id, why }: Match): Segment[] {
   const { title, text } = payload;
-  const inTitle =
-    title === null
-      ? []
-      : spansIn(
-          title,
-          why.evidence.filter(({ path }) => isTitle(path)),
-        );
-  const inText =
-    text === null
-      ? []
-      : spansIn(
-          text,
-          why.evidence.filter(({ path }) => !isTitle(path)),
-        );
+  const inTitle = spansIn(
+    title,
+    why.evidence.filter(({ path }) => isTitle(path)),
+  );
+  const inText = spansIn(
+    text,
+    why.evidence.filter(({ path }) => !isTitle(path)),
+  );
   if (title === null) return segmentsOf(text ?? platform_post_id, inText);
   if (inTitle.length > 0 || inText.length === 0 || text === null) return segmentsOf(title, inTitle);
   return [...segmentsOf(`${title} · `, []), ...segmentsOf(text, inText)];
@@ -52,7 +46,8 @@ function isTitle(path: string): boolean {
  * Where the evidence is in this text. Its spans count in the raw item: a page's text is put together from several pieces
  * of it, so where the span has other words, the words are looked for.
  */
-function spansIn(text: string, evidence: Match['why']['evidence']): Span[] {
+function spansIn(text: string | null, evidence: Match['why']['evidence']): Span[] {
+  if (text === null) return [];
   const spans = evidence.flatMap((one): Span[] => {
     if (one.text_span === null || one.text === '') return [];
     if (text.slice(one.text_span.start, one.text_span.end) === one.text) return [one.text_span];

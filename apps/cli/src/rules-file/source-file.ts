@@ -6,28 +6,10 @@ export interface Place {
   readonly column: number;
 }
 
-export interface SourceProblem {
-  readonly place: Place;
-  readonly message: string;
-}
+export type SourceFile = ReturnType<typeof readSourceFile>;
 
 /** A YAML file that remembers where everything stood. */
-export interface SourceFile {
-  readonly path: string;
-  readonly text: string;
-  readonly value: unknown;
-  /** Why it cannot be read as YAML. */
-  readonly problems: readonly SourceProblem[];
-  /** Where a value stands, or as much of the way to it as there is. */
-  placeOf(path: readonly PropertyKey[]): Place;
-  /** Where its name stands. */
-  placeOfKey(path: readonly PropertyKey[]): Place;
-  /** Where a part of a string stands; the beginning of the string where quotes or folding moved its characters. */
-  placeWithin(path: readonly PropertyKey[], offset: number): Place;
-  lineAt(place: Place): string;
-}
-
-export function readSourceFile(path: string, text: string): SourceFile {
+export function readSourceFile(path: string, text: string) {
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
   const placeAt = (offset: number): Place => {
@@ -41,18 +23,22 @@ export function readSourceFile(path: string, text: string): SourceFile {
   return {
     path,
     text,
+    /** Why it cannot be read as YAML. */
     problems,
-    value: problems.length > 0 ? null : document.toJS(),
-    placeOf: (steps) => placeAt(find(steps).offset),
-    placeOfKey: (steps) => placeAt(find(steps).keyOffset),
-    placeWithin(steps, offset) {
+    value: (problems.length > 0 ? null : document.toJS()) as unknown,
+    /** Where a value stands, or as much of the way to it as there is. */
+    placeOf: (steps: readonly PropertyKey[]) => placeAt(find(steps).offset),
+    /** Where its name stands. */
+    placeOfKey: (steps: readonly PropertyKey[]) => placeAt(find(steps).keyOffset),
+    /** Where a part of a string stands; the beginning of the string where quotes or folding moved its characters. */
+    placeWithin(steps: readonly PropertyKey[], offset: number): Place {
       const { node, offset: begin } = find(steps);
       if (!isScalar(node) || typeof node.value !== 'string' || !node.range) return placeAt(begin);
       const [from, to] = node.range;
       const at = text.indexOf(node.value, from);
       return placeAt(at >= 0 && at + node.value.length <= to ? at + offset : begin);
     },
-    lineAt: ({ line }) => allLines[line - 1] ?? '',
+    lineAt: ({ line }: Place) => allLines[line - 1] ?? '',
   };
 }
 

@@ -1,8 +1,8 @@
 import type { Span } from '../ast.ts';
+import { error } from '../diagnostics.ts';
 import { type Cursor, peek } from './cursor.ts';
 import { unescape } from './escape.ts';
 import type { Lexeme } from './lexeme.ts';
-import { error } from './problem.ts';
 import type { Atom } from './surface.ts';
 
 const atomKinds = new Map<string, Atom['kind']>(
@@ -53,13 +53,9 @@ function atomValue(cursor: Cursor, { kind, start, end }: Lexeme): string {
       : cursor.text.slice(start, kind === 'prefix' ? end - 1 : end);
   const value = unescape(raw);
   if (value !== null || kind === 'range') return value ?? '';
-  cursor.report(
-    error(
-      'bad_escape',
-      '`\\u` needs four hexadecimal digits, for example `\\u00e9`. For a literal u, drop the backslash.',
-      [start, end],
-    ),
-  );
+  const message =
+    '`\\u` needs four hexadecimal digits, for example `\\u00e9`. For a literal u, drop the backslash.';
+  cursor.report(error('bad_escape', message, [start, end]));
   return raw;
 }
 

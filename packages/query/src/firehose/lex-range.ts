@@ -1,8 +1,7 @@
 import type { Span } from '../ast.ts';
-import type { Diagnostic, Fix } from '../diagnostics.ts';
+import { type Diagnostic, error, type Fix } from '../diagnostics.ts';
 import { unescape } from './escape.ts';
 import type { Lexeme } from './lexeme.ts';
-import { error } from './problem.ts';
 
 interface Bound {
   readonly value: string | null;
@@ -40,14 +39,10 @@ export function scanRange(text: string, from: number, report: (diagnostic: Diagn
     };
     return { kind: 'range', start: from, end, range };
   }
-  report(
-    error(
-      'bad_range',
-      'A range has the form `[low TO high]` or `{low TO high}`, with an upper-case TO and `*` for an open end.',
-      [from, end],
-      closed ? fixesFor(text, [from, end], bounds) : [],
-    ),
-  );
+  const message =
+    'A range has the form `[low TO high]` or `{low TO high}`, with an upper-case TO and `*` for an open end.';
+  const fixes = closed ? fixesFor(text, [from, end], bounds) : [];
+  report(error('bad_range', message, [from, end], fixes));
   return { kind: 'broken', start: from, end };
 }
 

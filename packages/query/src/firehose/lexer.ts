@@ -1,8 +1,7 @@
-import type { Diagnostic } from '../diagnostics.ts';
+import { type Diagnostic, error, replace } from '../diagnostics.ts';
 import { isSyntax, isWhite, quote } from './escape.ts';
 import { scanRange } from './lex-range.ts';
 import type { Lexeme, LexemeKind } from './lexeme.ts';
-import { error, replace } from './problem.ts';
 
 const [STAR, PLUS, MINUS, SLASH, COLON, QUESTION, BACKSLASH] = [0x2a, 0x2b, 0x2d, 0x2f, 0x3a, 0x3f, 0x5c];
 
@@ -128,14 +127,8 @@ function readQuoted(text: string, from: number, report: (diagnostic: Diagnostic)
   const rest = text.slice(from + 1);
   const stop = rest.slice(0, / (?:AND|OR|NOT) |\)|$/.exec(rest)?.index).trimEnd().length;
   const fixes = stop > 0 ? [replace('Close the quote', [from + 1 + stop, from + 1 + stop], '"')] : [];
-  report(
-    error(
-      'unclosed_quote',
-      'This quote is never closed. Add the closing `"`, or write `\\"` for a literal quote.',
-      [from, from + 1],
-      fixes,
-    ),
-  );
+  const message = 'This quote is never closed. Add the closing `"`, or write `\\"` for a literal quote.';
+  report(error('unclosed_quote', message, [from, from + 1], fixes));
   return { kind: 'broken', start: from, end: from + 1 + stop };
 }
 
@@ -155,14 +148,10 @@ function readRegex(
   const end = endOfRun(text, from);
   // In `UI/UX` the word before the slash belongs to the value.
   const start = previous?.end === from && previous.kind === 'term' ? previous.start : from;
-  report(
-    error(
-      'unclosed_regex',
-      'An unquoted `/` starts a regular expression, and this one never ends. Quote the value, or escape the slash as `\\/`.',
-      [from, end],
-      [replace('Quote the value', [start, end], quote(text.slice(start, end)))],
-    ),
-  );
+  const message =
+    'An unquoted `/` starts a regular expression, and this one never ends. Quote the value, or escape the slash as `\\/`.';
+  const fix = replace('Quote the value', [start, end], quote(text.slice(start, end)));
+  report(error('unclosed_regex', message, [from, end], [fix]));
   return { kind: 'broken', start: from, end };
 }
 
@@ -191,10 +180,7 @@ function endOfRun(text: string, from: number): number {
 }
 
 function stray(text: string, at: number, what: string): Diagnostic {
-  return error(
-    'stray_character',
-    `${what}. Remove it, or put the text in quotes.`,
-    [at, at + 1],
-    [replace(`Remove \`${text.charAt(at)}\``, [at, at + 1], '')],
-  );
+  const message = `${what}. Remove it, or put the text in quotes.`;
+  const fix = replace(`Remove \`${text.charAt(at)}\``, [at, at + 1], '');
+  return error('stray_character', message, [at, at + 1], [fix]);
 }

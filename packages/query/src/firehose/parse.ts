@@ -1,10 +1,9 @@
 import type { Node } from '../ast.ts';
-import type { Diagnostic } from '../diagnostics.ts';
+import { type Diagnostic, error } from '../diagnostics.ts';
 import type { Parsed, Token, TokenKind } from '../language.ts';
 import type { Lexeme, LexemeKind } from './lexeme.ts';
 import { lower } from './lower.ts';
 import { parseSurface } from './parser.ts';
-import { error } from './problem.ts';
 import type { Group } from './surface.ts';
 import { limits } from './tables.ts';
 

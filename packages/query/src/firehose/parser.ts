@@ -1,11 +1,10 @@
 import type { Span } from '../ast.ts';
-import type { Diagnostic, Fix } from '../diagnostics.ts';
+import { type Diagnostic, error, type Fix, replace } from '../diagnostics.ts';
 import { atomKind, readAtom, readBoost } from './atom.ts';
 import { type Cursor, peek } from './cursor.ts';
 import { isWhite, quote, unescape } from './escape.ts';
 import type { Lexeme } from './lexeme.ts';
 import { lex } from './lexer.ts';
-import { error, replace } from './problem.ts';
 import type { Atom, Clause, Conjunction, FieldName, Group, Modifier } from './surface.ts';
 import { limits } from './tables.ts';
 
@@ -74,14 +73,9 @@ function brokenBefore(cursor: Cursor, index: number): boolean {
 
 function danglingOperator(cursor: Cursor, [start, end]: Span): void {
   const word = cursor.text.slice(start, end);
-  cursor.report(
-    error(
-      'dangling_operator',
-      `\`${word}\` needs a clause on both sides. Add one, or remove \`${word}\`.`,
-      [start, end],
-      [replace(`Remove \`${word}\``, withSpaceAfter(cursor.text, [start, end]), '')],
-    ),
-  );
+  const message = `\`${word}\` needs a clause on both sides. Add one, or remove \`${word}\`.`;
+  const fix = replace(`Remove \`${word}\``, withSpaceAfter(cursor.text, [start, end]), '');
+  cursor.report(error('dangling_operator', message, [start, end], [fix]));
 }
 
 // clause = [ "+" | "-" | NOT ] [ field ":" ] ( atom | "(" query ")" [ BOOST ] )
@@ -185,25 +179,15 @@ function readGroup(cursor: Cursor, depth: number): Group | null {
   if (close === undefined) {
     const end = trimmedEnd(cursor.text);
     group.span = [start, end];
-    cursor.report(
-      error(
-        'unclosed_paren',
-        'This parenthesis is never closed.',
-        [start, start + 1],
-        [replace('Add `)`', [end, end], ')')],
-      ),
-    );
+    const message = 'This parenthesis is never closed.';
+    const fix = replace('Add `)`', [end, end], ')');
+    cursor.report(error('unclosed_paren', message, [start, start + 1], [fix]));
   } else {
     group.span = [start, close.end];
     cursor.at += 1;
     if (cursor.at === open + 2) {
-      cursor.report(
-        error(
-          'empty_group',
-          'These parentheses are empty. Put a clause between them or remove them.',
-          group.span,
-        ),
-      );
+      const message = 'These parentheses are empty. Put a clause between them or remove them.';
+      cursor.report(error('empty_group', message, group.span));
       return null;
     }
     group.boost = readBoost(cursor);

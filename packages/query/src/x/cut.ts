@@ -1,10 +1,11 @@
 import type { Span } from '../ast.ts';
+import { type Fix, replacement } from '../diagnostics.ts';
 import { isSpace } from './characters.ts';
 
-/** The clause with the spaces that would be left over when it is cut out. */
-export function clauseWithSpace(text: string, span: Span): Span {
+/** Removes a clause with the spaces that would be left over. */
+export function cutting(title: string, text: string, span: Span): Fix {
   let [start, end] = span;
   while (end < text.length && isSpace(text.charCodeAt(end))) end += 1;
   if (end === text.length) while (start > 0 && isSpace(text.charCodeAt(start - 1))) start -= 1;
-  return [start, end];
+  return replacement(title, [start, end], '');
 }

@@ -1,4 +1,4 @@
-import { type Diagnostic, replacement } from '../diagnostics.ts';
+import { type Diagnostic, error, replacement, warning } from '../diagnostics.ts';
 import { isNameCode, isSpace } from './characters.ts';
 import { isCurly, type Quotes, readQuoted, type Value } from './quotes.ts';
 
@@ -107,13 +107,9 @@ function push(lexer: Lexer, lexeme: Lexeme): void {
     before.kind !== 'open' &&
     before.kind !== 'minus'
   ) {
-    lexer.diagnostics.push({
-      severity: 'warning',
-      code: 'missing_space',
-      message: 'X separates clauses by spaces. Put a space here.',
-      span: [lexeme.start, lexeme.end],
-      fixes: [{ title: 'Insert a space', edits: [{ span: [lexeme.start, lexeme.start], text: ' ' }] }],
-    });
+    const message = 'X separates clauses by spaces. Put a space here.';
+    const fix = replacement('Insert a space', [lexeme.start, lexeme.start], ' ');
+    lexer.diagnostics.push(warning('missing_space', message, [lexeme.start, lexeme.end], [fix]));
   }
   lexer.lexemes.push(lexeme);
 }
@@ -123,13 +119,9 @@ function isWrongDash(lexer: Lexer, code: number): boolean {
   if (code !== 0x2013 && code !== 0x2014 && code !== 0x2212) return false;
   const next = lexer.text.charCodeAt(lexer.at + 1);
   if (Number.isNaN(next) || isSpace(next)) return false;
-  lexer.diagnostics.push({
-    severity: 'error',
-    code: 'wrong_dash',
-    message: 'This is a typographic dash. X negates with a plain hyphen: -word.',
-    span: [lexer.at, lexer.at + 1],
-    fixes: [replacement('Use a hyphen', [lexer.at, lexer.at + 1], '-')],
-  });
+  const message = 'This is a typographic dash. X negates with a plain hyphen: -word.';
+  const fix = replacement('Use a hyphen', [lexer.at, lexer.at + 1], '-');
+  lexer.diagnostics.push(error('wrong_dash', message, [lexer.at, lexer.at + 1], [fix]));
   return true;
 }
 
@@ -210,22 +202,15 @@ function closingBracket(text: string, start: number): number {
 function reportMissingValue(lexer: Lexer, start: number, gap: number, found: Value | null): void {
   const name = gap - start > 40 ? 'This operator' : lexer.text.slice(start, gap);
   if (found === null) {
-    lexer.diagnostics.push({
-      severity: 'error',
-      code: 'missing_value',
-      message: `${name} needs a value right after the colon. Write it, or quote the text if you mean the words.`,
-      span: [start, gap],
-      fixes: [replacement(`Remove ${name}`, [start, gap], '')],
-    });
+    const message = `${name} needs a value right after the colon. Write it, or quote the text if you mean the words.`;
+    lexer.diagnostics.push(
+      error('missing_value', message, [start, gap], [replacement(`Remove ${name}`, [start, gap], '')]),
+    );
     return;
   }
-  lexer.diagnostics.push({
-    severity: 'error',
-    code: 'space_after_colon',
-    message: `No space may stand between ${name} and its value.`,
-    span: [start, gap],
-    fixes: [replacement('Remove the space', [gap, found.open], '')],
-  });
+  const message = `No space may stand between ${name} and its value.`;
+  const fix = replacement('Remove the space', [gap, found.open], '');
+  lexer.diagnostics.push(error('space_after_colon', message, [start, gap], [fix]));
 }
 
 /** clause = phrase , [ "~" , digit ] */

@@ -28,107 +28,29 @@ export const contentOperators: readonly Operator[] = [
     meaning: 'Mentions the account',
     example: '@acme_sky',
   },
-  {
-    name: 'from',
-    value: 'handle',
-    standalone: 'yes',
-    form: 'from:user',
-    meaning: 'Author, by handle without @ or by numeric id',
-    example: 'from:acme_sky',
-  },
-  {
-    name: 'to',
-    value: 'handle',
-    standalone: 'yes',
-    form: 'to:user',
-    meaning: 'Reply to the account',
-    example: 'to:acme_sky',
-  },
-  {
-    name: 'retweets_of',
-    aliases: ['retweets_of_user'],
-    value: 'handle',
-    standalone: 'yes',
-    form: 'retweets_of:user',
-    meaning: "Retweet of the account's post",
-    example: 'retweets_of:acme_sky',
-  },
-  {
-    name: 'from_affiliate_of',
-    value: 'handle',
-    standalone: 'yes',
-    form: 'from_affiliate_of:user',
-    meaning: 'Author is an affiliate of the account',
-    example: 'from_affiliate_of:acme_sky',
-  },
-  {
-    name: 'to_affiliate_of',
-    value: 'handle',
-    standalone: 'yes',
-    form: 'to_affiliate_of:user',
-    meaning: 'Reply to an affiliate of the account',
-    example: 'to_affiliate_of:acme_sky',
-  },
-  {
-    name: 'bio',
-    aliases: ['user_bio'],
-    value: 'text',
-    standalone: 'yes',
-    form: 'bio:word',
-    meaning: "Author's description",
-    example: 'bio:"glaciologist"',
-  },
-  {
-    name: 'bio_name',
-    value: 'text',
-    standalone: 'yes',
-    form: 'bio_name:word',
-    meaning: "Author's display name",
-    example: 'bio_name:acme',
-  },
-  {
-    name: 'bio_location',
+  account('from', 'Author, by handle without @ or by numeric id'),
+  account('to', 'Reply to the account'),
+  account('retweets_of', "Retweet of the account's post", ['retweets_of_user']),
+  account('from_affiliate_of', 'Author is an affiliate of the account'),
+  account('to_affiliate_of', 'Reply to an affiliate of the account'),
+  words('bio', "Author's description", 'bio:"glaciologist"', { aliases: ['user_bio'] }),
+  words('bio_name', "Author's display name", 'bio_name:acme'),
+  words('bio_location', "Author's free-text location", 'bio_location:"north cape"', {
     aliases: ['user_bio_location'],
-    value: 'text',
-    standalone: 'yes',
-    form: 'bio_location:word',
-    meaning: "Author's free-text location",
-    example: 'bio_location:"north cape"',
-  },
-  {
-    name: 'url',
-    value: 'text',
-    standalone: 'yes',
-    form: 'url:"part"',
-    meaning: 'Tokens of a link or of where it leads',
-    example: 'url:"example.com/press"',
-  },
-  {
-    name: 'url_title',
+  }),
+  words('url', 'Tokens of a link or of where it leads', 'url:"example.com/press"', { form: 'url:"part"' }),
+  words('url_title', "Linked page's title", 'ice url_title:"annual report"', {
     aliases: ['within_url_title'],
-    value: 'text',
     standalone: 'unclear',
-    form: 'url_title:word',
-    meaning: "Linked page's title",
-    example: 'ice url_title:"annual report"',
-  },
-  {
-    name: 'url_description',
+  }),
+  words('url_description', "Linked page's description", 'ice url_description:melting', {
     aliases: ['within_url_description'],
-    value: 'text',
     standalone: 'unclear',
-    form: 'url_description:word',
-    meaning: "Linked page's description",
-    example: 'ice url_description:melting',
-  },
-  {
-    name: 'url_contains',
-    value: 'text',
+  }),
+  words('url_contains', 'Substring of a link', 'ice url_contains:"/press/"', {
     standalone: 'unclear',
     form: 'url_contains:"part"',
-    meaning: 'Substring of a link',
-    example: 'ice url_contains:"/press/"',
-  },
+  }),
   {
     name: 'context',
     value: 'context',
@@ -137,40 +59,18 @@ export const contentOperators: readonly Operator[] = [
     meaning: "X's topic annotation; `*` for either side",
     example: 'context:47.*',
   },
-  {
-    name: 'entity',
-    value: 'text',
-    standalone: 'yes',
-    form: 'entity:"name"',
-    meaning: "X's entity annotation",
-    example: 'entity:"North Cape"',
-  },
-  {
-    name: 'conversation_id',
-    value: 'id',
-    standalone: 'yes',
-    form: 'conversation_id:id',
-    meaning: 'Any post of the thread',
-    example: 'conversation_id:1961112223334445556',
-  },
-  {
-    name: 'in_reply_to_tweet_id',
+  words('entity', "X's entity annotation", 'entity:"North Cape"', { form: 'entity:"name"' }),
+  post('conversation_id', 'Any post of the thread'),
+  post('in_reply_to_tweet_id', 'Direct replies to the post', {
     aliases: ['in_reply_to_status_id'],
-    value: 'id',
     standalone: 'unclear',
-    form: 'in_reply_to_tweet_id:id',
-    meaning: 'Direct replies to the post',
     example: 'ice in_reply_to_tweet_id:1961112223334445556',
-  },
-  {
-    name: 'retweets_of_tweet_id',
+  }),
+  post('retweets_of_tweet_id', 'Retweets of the post', {
     aliases: ['retweets_of_status_id'],
-    value: 'id',
     standalone: 'unclear',
-    form: 'retweets_of_tweet_id:id',
-    meaning: 'Retweets of the post',
     example: 'ice retweets_of_tweet_id:1961112223334445556',
-  },
+  }),
   {
     name: 'embedding',
     value: 'sentence',
@@ -192,3 +92,20 @@ export const contentOperators: readonly Operator[] = [
     example: 'embedding:"melting ice sheets" embedding_threshold:0.4',
   },
 ];
+
+/** An account in relation to the post, by handle or by id. */
+function account(name: string, meaning: string, aliases: readonly string[] = []): Operator {
+  const [form, example] = [`${name}:user`, `${name}:acme_sky`];
+  return { name, aliases, value: 'handle', standalone: 'yes', form, meaning, example };
+}
+
+/** Words of a text that comes with the post. */
+function words(name: string, meaning: string, example: string, special: Partial<Operator> = {}): Operator {
+  return { name, value: 'text', standalone: 'yes', form: `${name}:word`, meaning, example, ...special };
+}
+
+/** A post in relation to this one. */
+function post(name: string, meaning: string, special: Partial<Operator> = {}): Operator {
+  const example = `${name}:1961112223334445556`;
+  return { name, value: 'id', standalone: 'yes', form: `${name}:id`, meaning, example, ...special };
+}

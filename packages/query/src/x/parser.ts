@@ -1,7 +1,7 @@
 import type { Node, NotNode, Span } from '../ast.ts';
-import { type Diagnostic, type Fix, replacement } from '../diagnostics.ts';
+import { type Diagnostic, error, type Fix, replacement, warning } from '../diagnostics.ts';
 import type { Parsed, Token, TokenKind } from '../language.ts';
-import { clauseWithSpace } from './cut.ts';
+import { cutting } from './cut.ts';
 import { leafOf } from './leaf.ts';
 import { type Lexeme, lex } from './lexer.ts';
 import { outerFilters } from './outer-filters.ts';
@@ -93,12 +93,10 @@ function parseUnary(parser: Parser, first: Lexeme, depth: number): Node | null {
   }
   if (next === undefined || next.kind === 'or' || next.kind === 'close') {
     const span: Span = [first.start, parser.lexemes[parser.at - 1]?.end ?? first.end];
-    report(parser, {
-      code: 'dangling_minus',
-      message: 'A dash negates the clause that touches it; nothing follows this one.',
-      span,
-      fixes: [replacement('Remove the dash', span, '')],
-    });
+    const message = 'A dash negates the clause that touches it; nothing follows this one.';
+    parser.diagnostics.push(
+      error('dangling_minus', message, span, [replacement('Remove the dash', span, '')]),
+    );
     return null;
   }
   if (dashes > 0) checkDashes(parser, first, next, dashes);
@@ -110,21 +108,14 @@ function parseUnary(parser: Parser, first: Lexeme, depth: number): Node | null {
 function checkDashes(parser: Parser, first: Lexeme, primary: Lexeme, dashes: number): void {
   const lastEnd = parser.lexemes[parser.at - 1]?.end ?? first.end;
   if (primary.spaced) {
-    report(parser, {
-      code: 'space_after_minus',
-      message: 'The dash of a negation must touch its clause.',
-      span: [first.start, lastEnd],
-      fixes: [replacement('Remove the space', [lastEnd, primary.start], '')],
-    });
+    const message = 'The dash of a negation must touch its clause.';
+    const fix = replacement('Remove the space', [lastEnd, primary.start], '');
+    parser.diagnostics.push(error('space_after_minus', message, [first.start, lastEnd], [fix]));
   }
   if (dashes === 1) return;
-  parser.diagnostics.push({
-    severity: 'warning',
-    code: 'double_negation',
-    message: 'X reads several dashes as one: the clause is excluded. Write one dash, or none.',
-    span: [first.start, lastEnd],
-    fixes: [replacement('Use one dash', [first.start, lastEnd], '-')],
-  });
+  const message = 'X reads several dashes as one: the clause is excluded. Write one dash, or none.';
+  const fixes = [replacement('Use one dash', [first.start, lastEnd], '-')];
+  parser.diagnostics.push(warning('double_negation', message, [first.start, lastEnd], fixes));
 }
 
 /** primary = "(" , ws , or , ws , ")" | clause */
@@ -140,7 +131,7 @@ function parsePrimary(parser: Parser, next: Lexeme, depth: number): Node | null 
   const span: Span = [next.start, close.end];
   if (empty) {
     const message = 'These parentheses hold nothing. Remove them.';
-    report(parser, { code: 'empty_group', message, span, fixes: [replacement('Remove ()', span, '')] });
+    parser.diagnostics.push(error('empty_group', message, span, [replacement('Remove ()', span, '')]));
   }
   return inner === null ? null : withSpan(inner, span);
 }
@@ -151,15 +142,12 @@ function withSpan(node: Node, span: Span): Node {
 
 function unclosedGroup(parser: Parser, open: Lexeme, inner: Node | null): Node | null {
   const last = parser.lexemes.at(-1) ?? open;
-  report(parser, {
-    code: 'unclosed_parenthesis',
-    message: 'This parenthesis is never closed. Add ) where the group ends.',
-    span: [open.start, open.end],
-    fixes:
-      inner === null
-        ? [replacement('Remove (', [open.start, open.end], '')]
-        : closingFixes(parser.text, inner, last),
-  });
+  const message = 'This parenthesis is never closed. Add ) where the group ends.';
+  const fixes =
+    inner === null
+      ? [replacement('Remove (', [open.start, open.end], '')]
+      : closingFixes(parser.text, inner, last);
+  parser.diagnostics.push(error('unclosed_parenthesis', message, [open.start, open.end], fixes));
   return inner === null ? null : withSpan(inner, [open.start, last.end]);
 }
 
@@ -179,7 +167,7 @@ function closingFixes(text: string, inner: Node, last: Lexeme): Fix[] {
 function skipGroup(parser: Parser, open: Lexeme): null {
   if (!parser.tooDeep) {
     const message = `Parentheses may be nested ${depthMax} deep. Remove the superfluous ones.`;
-    report(parser, { code: 'too_deep', message, span: [open.start, open.end], fixes: [] });
+    parser.diagnostics.push(error('too_deep', message, [open.start, open.end]));
   }
   parser.tooDeep = true;
   for (let level = 1; level > 0 && parser.at < parser.lexemes.length; parser.at += 1) {
@@ -193,42 +181,24 @@ function skipGroup(parser: Parser, open: Lexeme): null {
 function reportOr(parser: Parser, or: Lexeme, side: 'before' | 'after'): void {
   const message = `OR joins two clauses; there is none ${side} this one. Remove it, or write "or" in quotes if you mean the word.`;
   const span: Span = [or.start, or.end];
-  report(parser, {
-    code: 'or_without_operand',
-    message,
-    span,
-    fixes: [replacement('Remove OR', clauseWithSpace(parser.text, span), '')],
-  });
+  const fix = cutting('Remove OR', parser.text, span);
+  parser.diagnostics.push(error('or_without_operand', message, span, [fix]));
 }
 
 function reportUnmatched(parser: Parser, close: Lexeme): void {
   const message = 'This parenthesis closes nothing. Remove it, or open one before.';
   const span: Span = [close.start, close.end];
-  report(parser, {
-    code: 'unmatched_parenthesis',
-    message,
-    span,
-    fixes: [replacement('Remove )', span, '')],
-  });
-}
-
-function report(parser: Parser, problem: Omit<Diagnostic, 'severity'>): void {
-  parser.diagnostics.push({ severity: 'error', ...problem });
+  parser.diagnostics.push(error('unmatched_parenthesis', message, span, [replacement('Remove )', span, '')]));
 }
 
 function emptyRule(text: string): Diagnostic {
-  return {
-    severity: 'error',
-    code: 'empty_rule',
-    message: 'The rule is empty. Write at least one word or operator.',
-    span: [0, text.length],
-    fixes: [],
-  };
+  const message = 'The rule is empty. Write at least one word or operator.';
+  return error('empty_rule', message, [0, text.length]);
 }
 
 function hopelesslyLong(text: string): Diagnostic {
   const message = `The rule has ${text.length} characters, far above what X accepts. Split it into several rules.`;
-  return { severity: 'error', code: 'too_long', message, span: [0, text.length], fixes: [] };
+  return error('too_long', message, [0, text.length]);
 }
 
 const tokenKinds = {

@@ -1,5 +1,5 @@
 import type { Span } from '../ast.ts';
-import type { Diagnostic, Fix } from '../diagnostics.ts';
+import { type Diagnostic, error, type Fix, replace } from '../diagnostics.ts';
 import { isSpace } from './characters.ts';
 
 /** A value in the rule text: without its quotes from `start` to `end`, with them from `open` to `after`. */
@@ -67,20 +67,17 @@ function straightPhrase(quotes: Quotes, start: number): Value {
     return { open: start, start: start + 1, end: close, after: close + 1, quoted: true };
   }
   const end = trimmedEnd(text);
-  quotes.diagnostics.push({
-    severity: 'error',
-    code: 'unclosed_quote',
-    message: 'This quote is never closed. Add the closing quote.',
-    span: [start, start + 1],
-    fixes: [unclosedFix(text, start, end)],
-  });
+  const message = 'This quote is never closed. Add the closing quote.';
+  quotes.diagnostics.push(
+    error('unclosed_quote', message, [start, start + 1], [unclosedFix(text, start, end)]),
+  );
   return { open: start, start: start + 1, end: Math.max(start + 1, end), after: text.length, quoted: true };
 }
 
 function unclosedFix(text: string, start: number, end: number): Fix {
   if (end <= start + 1 || text.charCodeAt(end - 1) === backslash)
-    return { title: 'Remove the quote', edits: [{ span: [start, start + 1], text: '' }] };
-  return { title: 'Close the quote at the end', edits: [{ span: [end, end], text: '"' }] };
+    return replace('Remove the quote', [start, start + 1], '');
+  return replace('Close the quote at the end', [end, end], '"');
 }
 
 interface ForeignQuotes {
@@ -103,24 +100,19 @@ function foreignPhrase(quotes: Quotes, { open, width, close, code }: ForeignQuot
   const after = close < 0 ? text.length : close + (code === 'escaped_quotes' ? 2 : 1);
   const closing: Span = close < 0 ? [end, end] : [close, after];
   const inner = text.slice(open + width, end);
-  quotes.diagnostics.push({
-    severity: 'error',
-    code,
-    message: foreignMessages[code],
-    span: [open, after],
-    fixes:
-      inner.includes('"') || inner.trim() === '' || inner.endsWith('\\')
-        ? []
-        : [
-            {
-              title: 'Use straight double quotes',
-              edits: [
-                { span: [open, open + width], text: '"' },
-                { span: closing, text: '"' },
-              ],
-            },
-          ],
-  });
+  const fixes: Fix[] =
+    inner.includes('"') || inner.trim() === '' || inner.endsWith('\\')
+      ? []
+      : [
+          {
+            title: 'Use straight double quotes',
+            edits: [
+              { span: [open, open + width], text: '"' },
+              { span: closing, text: '"' },
+            ],
+          },
+        ];
+  quotes.diagnostics.push(error(code, foreignMessages[code], [open, after], fixes));
   return { open, start: open + width, end, after, quoted: true };
 }
 

@@ -1,48 +1,36 @@
+import type { Deps } from '../deps.ts';
 import { type Fault, type Faults, faultKinds, isFaultKind, isInScope, textParam } from '../faults.ts';
-import type { Organization } from '../firehose/organization.ts';
 import { dropRule } from '../firehose/tap.ts';
-import { type Handler, sendJson } from '../http/exchange.ts';
+import type { Exchange } from '../http/exchange.ts';
+import { sendJson } from '../http/exchange.ts';
 import { isJsonObject, type JsonObject } from '../http/json.ts';
 import type { Route } from '../http/router.ts';
 import { applyToFirehoseStream, applyToXStream } from '../stream-faults.ts';
-import type { XApps } from '../x/access.ts';
 import { badRequest, readOneOrMany } from './answers.ts';
 
-export interface FaultsControlDeps {
-  readonly faults: Faults;
-  readonly apps: XApps;
-  readonly organization: Organization;
+export const faultsControlRoutes: readonly Route<Deps>[] = [
+  ['POST', '/sandbox/faults', armFaults],
+  ['GET', '/sandbox/faults', listFaults],
+  ['DELETE', '/sandbox/faults', clearFaults],
+];
+
+async function armFaults(exchange: Exchange, deps: Deps): Promise<void> {
+  const requests = (await readOneOrMany(exchange, 'faults')).map(readFault);
+  const armed = requests.map((request) => {
+    const fault = deps.faults.arm(request);
+    if (faultKinds[fault.kind] === 'now') fireNow(fault, deps);
+    return fault;
+  });
+  sendJson(exchange.response, 201, { faults: armed.map(toWire) });
 }
 
-export function faultsControlRoutes(deps: FaultsControlDeps): Route[] {
-  return [
-    ['POST', '/sandbox/faults', armFaults(deps)],
-    ['GET', '/sandbox/faults', listFaults(deps)],
-    ['DELETE', '/sandbox/faults', clearFaults(deps)],
-  ];
+function listFaults({ response }: Exchange, { faults }: Deps): void {
+  sendJson(response, 200, { faults: faults.list().map(toWire) });
 }
 
-function armFaults(deps: FaultsControlDeps): Handler {
-  return async (exchange) => {
-    const requests = (await readOneOrMany(exchange, 'faults')).map(readFault);
-    const armed = requests.map((request) => {
-      const fault = deps.faults.arm(request);
-      if (faultKinds[fault.kind] === 'now') fireNow(fault, deps);
-      return fault;
-    });
-    sendJson(exchange.response, 201, { faults: armed.map(toWire) });
-  };
-}
-
-function listFaults({ faults }: FaultsControlDeps): Handler {
-  return ({ response }) => sendJson(response, 200, { faults: faults.list().map(toWire) });
-}
-
-function clearFaults({ faults }: FaultsControlDeps): Handler {
-  return ({ response }) => {
-    faults.clear();
-    sendJson(response, 200, { faults: [] });
-  };
+function clearFaults({ response }: Exchange, { faults }: Deps): void {
+  faults.clear();
+  sendJson(response, 200, { faults: [] });
 }
 
 function readFault(given: unknown): Parameters<Faults['arm']>[0] {
@@ -65,7 +53,7 @@ function toWire({ id, kind, platform, token, remaining, fired, params }: Fault):
 }
 
 /** Acts on everything in scope and counts every stream or rule that it hits. */
-function fireNow(fault: Fault, { apps, organization }: FaultsControlDeps): void {
+function fireNow(fault: Fault, { apps, organization }: Deps): void {
   const appsHit = [...apps.values()].filter(({ token }) => isInScope(fault, { platform: 'x', token }));
   const tapsHit = [...organization.taps.values()].filter(({ token }) =>
     isInScope(fault, { platform: 'firehose', token }),

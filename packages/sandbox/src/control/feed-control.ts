@@ -4,7 +4,7 @@ import type { Route } from '../http/router.ts';
 import { badRequest, readBody } from './answers.ts';
 
 /** POST /sandbox/feed: an omitted rate stays the same; 0 stops the posts or the pages. */
-export function feedControlRoutes(feed: Feed): Route[] {
+export function feedControlRoutes(feed: Feed): Route<unknown>[] {
   return [
     [
       'POST',

@@ -1,33 +1,18 @@
-import type { Clock } from '../clock.ts';
-import type { Organization } from '../firehose/organization.ts';
+import type { Deps } from '../deps.ts';
 import { buildPage } from '../firehose/page.ts';
 import { publishPage } from '../firehose/publish.ts';
 import type { FeedRates } from '../options.ts';
 import type { Random } from '../random.ts';
-import type { NextSnowflake } from '../snowflake.ts';
-import type { XApps } from '../x/access.ts';
-import type { Archive } from '../x/archive.ts';
 import { buildPost } from '../x/post.ts';
 import { publishPosts } from '../x/publish.ts';
 import { createPageWriter } from './pages.ts';
 import { createPostWriter } from './posts.ts';
 
-/** Publishes invented posts and pages at rates that can be changed while it runs. */
-export interface Feed {
-  rates(): FeedRates;
-  setRates(rates: FeedRates): void;
-  start(): void;
-  stop(): void;
-}
+export type Feed = ReturnType<typeof createFeed>;
 
-interface FeedOptions {
+interface FeedOptions
+  extends Pick<Deps, 'apps' | 'archive' | 'organization' | 'clock' | 'random' | 'nextId'> {
   readonly rates: FeedRates | undefined;
-  readonly apps: XApps;
-  readonly archive: Archive;
-  readonly organization: Organization;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly nextId: NextSnowflake;
 }
 
 /** Real time, because people watch the feed. */
@@ -35,7 +20,8 @@ const tickMs = 100;
 
 const noRates: FeedRates = { postsPerSecond: 0, pagesPerSecond: 0 };
 
-export function createFeed(options: FeedOptions): Feed {
+/** Publishes invented posts and pages at rates that can be changed while it runs. */
+export function createFeed(options: FeedOptions) {
   const { organization, clock, random, nextId } = options;
   let rates = options.rates ?? noRates;
   let timer: NodeJS.Timeout | undefined;
@@ -63,7 +49,7 @@ export function createFeed(options: FeedOptions): Feed {
 
   return {
     rates: () => rates,
-    setRates: (wanted) => {
+    setRates: (wanted: FeedRates) => {
       rates = wanted;
     },
     start: () => {

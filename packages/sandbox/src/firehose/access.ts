@@ -1,15 +1,7 @@
-import type { Faults } from '../faults.ts';
 import type { Exchange } from '../http/exchange.ts';
-import type { Random } from '../random.ts';
 import { findTapByToken, type Organization } from './organization.ts';
 import { tooManyRequests, unauthorized } from './problems.ts';
-import { type Tap, type TapDeps, toOffsetTime } from './tap.ts';
-
-export interface FirehoseDeps extends TapDeps {
-  readonly organization: Organization;
-  readonly random: Random;
-  readonly faults: Faults;
-}
+import { type Tap, toOffsetTime } from './tap.ts';
 
 /** The tap of the bearer token; a management key is not accepted (firehose.md §2). */
 export function authenticateTap({ bearer }: Exchange, organization: Organization): Tap {

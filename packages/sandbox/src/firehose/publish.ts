@@ -5,20 +5,14 @@ import type { FirehosePage } from './page.ts';
 import { toEventId } from './replay-buffer.ts';
 import type { FirehoseRule, Tap } from './tap.ts';
 
-export interface PublishedEvent {
-  readonly token: string;
-  readonly eventId: string;
-  readonly queryIds: string[];
-}
-
 const weekMs = 7 * 24 * 3_600_000;
 
 /**
  * Appends one event to every active tap with a matching rule and sends it to the open streams. The envelope is that
  * of the current service (firehose.md §7.1); the beta had a single `query_id` per event.
  */
-export function publishPage(page: FirehosePage, organization: Organization): PublishedEvent[] {
-  const events: PublishedEvent[] = [];
+export function publishPage(page: FirehosePage, organization: Organization) {
+  const events: Array<{ token: string; eventId: string; queryIds: string[] }> = [];
   const matchedAt = new Date(page.matchedAtMs).toISOString().replace('Z', '000Z');
   for (const tap of organization.taps.values()) {
     const rules = tap.status === 'active' ? matchingRules(tap, page) : [];

@@ -7,18 +7,7 @@ export interface BufferedEvent {
   readonly chargeKey: string;
 }
 
-/** Events in the order of their offsets, kept for the retention period. Offsets only grow, and may have gaps. */
-export interface ReplayBuffer {
-  append(event: Omit<BufferedEvent, 'offset'>): BufferedEvent;
-  /** The first retained event at this offset or after it. */
-  firstFrom(offset: number): BufferedEvent | undefined;
-  /** The offset of the first event that matched at this time or later. */
-  offsetAt(matchedAtMs: number): number;
-  /** Makes every buffered event older by this much. */
-  age(byMs: number): void;
-  nextOffset(): number;
-  size(): number;
-}
+export type ReplayBuffer = ReturnType<typeof createReplayBuffer>;
 
 /** Bounds the memory of a sandbox that runs for days with a busy feed. */
 const eventsMax = 200_000;
@@ -31,12 +20,8 @@ interface ReplayBufferOptions {
   readonly nowMs: () => number;
 }
 
-export function createReplayBuffer({
-  firstOffset,
-  nextStep,
-  retentionMs,
-  nowMs,
-}: ReplayBufferOptions): ReplayBuffer {
+/** Events in the order of their offsets, kept for the retention period. Offsets only grow, and may have gaps. */
+export function createReplayBuffer({ firstOffset, nextStep, retentionMs, nowMs }: ReplayBufferOptions) {
   const events: BufferedEvent[] = [];
   let nextOffset = firstOffset;
 
@@ -47,7 +32,7 @@ export function createReplayBuffer({
   };
 
   return {
-    append(event) {
+    append(event: Omit<BufferedEvent, 'offset'>): BufferedEvent {
       // Trims only now and then: a splice per event would be slow on a full buffer.
       if (events.length > eventsMax * 1.1) dropExpired();
       const buffered = { offset: nextOffset, ...event };
@@ -55,14 +40,17 @@ export function createReplayBuffer({
       events.push(buffered);
       return buffered;
     },
-    firstFrom(offset) {
+    /** The first retained event at this offset or after it. */
+    firstFrom(offset: number): BufferedEvent | undefined {
       const oldest = events[0];
       if (oldest !== undefined && oldest.matchedAtMs < nowMs() - retentionMs) dropExpired();
       return events[lowerBound(events, (event) => event.offset >= offset)];
     },
-    offsetAt: (matchedAtMs) =>
+    /** The offset of the first event that matched at this time or later. */
+    offsetAt: (matchedAtMs: number) =>
       events[lowerBound(events, (event) => event.matchedAtMs >= matchedAtMs)]?.offset ?? nextOffset,
-    age(byMs) {
+    /** Makes every buffered event older by this much. */
+    age(byMs: number): void {
       for (const event of events) event.matchedAtMs -= byMs;
     },
     nextOffset: () => nextOffset,

@@ -1,91 +1,85 @@
 import { randomUUID } from 'node:crypto';
 import { type Diagnostic, languages } from '@earshot/query';
-import { type Exchange, type Handler, sendEmpty, sendJson } from '../http/exchange.ts';
+import type { Deps } from '../deps.ts';
+import { type Exchange, sendEmpty, sendJson } from '../http/exchange.ts';
 import { type JsonObject, readJsonObject } from '../http/json.ts';
 import { holdRuleAnswer, refuseRule, refuseRuleCall } from '../request-faults.ts';
-import { authenticateTap, countCall, type FirehoseDeps } from './access.ts';
+import { authenticateTap, countCall } from './access.ts';
 import { compileFirehoseRule } from './compile-rule.ts';
 import { printCompiled } from './compiled-query.ts';
 import { invalid, notFound } from './problems.ts';
 import { dropRule, type FirehoseRule, putRule, type Tap } from './tap.ts';
 
 /** GET /v1/rules (firehose.md §4). */
-export function listRules(deps: FirehoseDeps): Handler {
-  return (exchange) => {
-    const tap = authorize(exchange, deps);
-    const data = Array.from(tap.rules.values(), toWire);
-    sendJson(exchange.response, 200, { data, meta: { count: data.length } });
-  };
+export function listRules(exchange: Exchange, deps: Deps): void {
+  const tap = authorize(exchange, deps);
+  const data = Array.from(tap.rules.values(), toWire);
+  sendJson(exchange.response, 200, { data, meta: { count: data.length } });
 }
 
-export function readRule(deps: FirehoseDeps): Handler {
-  return (exchange) => {
-    const tap = authorize(exchange, deps);
-    sendJson(exchange.response, 200, { data: toWire(findRule(exchange, tap)) });
-  };
+export function readRule(exchange: Exchange, deps: Deps): void {
+  const tap = authorize(exchange, deps);
+  sendJson(exchange.response, 200, { data: toWire(findRule(exchange, tap)) });
 }
 
-export function addRule(deps: FirehoseDeps): Handler {
-  return async (exchange) => {
-    const tap = authorize(exchange, deps);
-    const body = await readJsonObject(exchange.request);
-    const rule = buildRule(body, undefined, (value) => refuse(deps, tap, value));
-    if (tap.rules.size >= tap.ruleCap) throw invalid('value', `A tap has at most ${tap.ruleCap} rules.`);
-    putRule(tap, rule);
-    if (await mayAnswer(deps, tap, exchange)) sendJson(exchange.response, 201, { data: toWire(rule) });
-  };
+export async function addRule(exchange: Exchange, deps: Deps): Promise<void> {
+  const tap = authorize(exchange, deps);
+  const body = await readJsonObject(exchange.request);
+  const rule = buildRule(body, undefined, (value) => refuse(deps, tap, value));
+  if (tap.rules.size >= tap.ruleCap) throw invalid('value', `A tap has at most ${tap.ruleCap} rules.`);
+  putRule(tap, rule);
+  if (await mayAnswer(deps, tap, exchange)) sendJson(exchange.response, 201, { data: toWire(rule) });
 }
 
 /** PUT /v1/rules/:id: omitted fields and the id stay the same. */
-export function changeRule(deps: FirehoseDeps): Handler {
-  return async (exchange) => {
-    const tap = authorize(exchange, deps);
-    const old = findRule(exchange, tap);
-    const body = await readJsonObject(exchange.request);
-    const rule = buildRule(body, old, (value) => refuse(deps, tap, value));
-    putRule(tap, rule);
-    if (await mayAnswer(deps, tap, exchange)) sendJson(exchange.response, 200, { data: toWire(rule) });
-  };
+export async function changeRule(exchange: Exchange, deps: Deps): Promise<void> {
+  const tap = authorize(exchange, deps);
+  const old = findRule(exchange, tap);
+  const body = await readJsonObject(exchange.request);
+  const rule = buildRule(body, old, (value) => refuse(deps, tap, value));
+  putRule(tap, rule);
+  if (await mayAnswer(deps, tap, exchange)) sendJson(exchange.response, 200, { data: toWire(rule) });
 }
 
-export function removeRule(deps: FirehoseDeps): Handler {
-  return async (exchange) => {
-    const tap = authorize(exchange, deps);
-    dropRule(tap, findRule(exchange, tap).id);
-    if (await mayAnswer(deps, tap, exchange)) sendEmpty(exchange.response, 204);
-  };
+export async function removeRule(exchange: Exchange, deps: Deps): Promise<void> {
+  const tap = authorize(exchange, deps);
+  dropRule(tap, findRule(exchange, tap).id);
+  if (await mayAnswer(deps, tap, exchange)) sendEmpty(exchange.response, 204);
 }
 
-/** POST /v1/validate and POST /v1/validate/public; the response bodies are an assumption (firehose.md §5). */
-export function validateRule({ organization }: FirehoseDeps, isPublic: boolean): Handler {
-  return async (exchange) => {
-    if (!isPublic) authenticateTap(exchange, organization);
-    const value = (await readJsonObject(exchange.request))?.['value'];
-    if (typeof value !== 'string') throw invalid('value', 'The value field is required.');
-    const { valid, root, diagnostics } = languages.firehose.validate(value);
-    const compiled = valid && root !== null ? { compiled: printCompiled(root) } : {};
-    sendJson(exchange.response, 200, {
-      data: { valid, diagnostics: diagnostics.map(toWireDiagnostic), ...compiled },
-    });
-  };
+/** POST /v1/validate. */
+export async function validateOwnRule(exchange: Exchange, { organization }: Deps): Promise<void> {
+  authenticateTap(exchange, organization);
+  await validateRule(exchange);
+}
+
+/** POST /v1/validate/public; the response bodies are an assumption (firehose.md §5). */
+export async function validateRule(exchange: Exchange): Promise<void> {
+  const value = (await readJsonObject(exchange.request))?.['value'];
+  if (typeof value !== 'string') throw invalid('value', 'The value field is required.');
+  const { valid, root, diagnostics } = languages.firehose.validate(value);
+  const compiled = valid && root !== null ? { compiled: printCompiled(root) } : {};
+  sendJson(exchange.response, 200, {
+    data: { valid, diagnostics: diagnostics.map(toWireDiagnostic), ...compiled },
+  });
 }
 
 function toWireDiagnostic({ severity, message, span: [start, end] }: Diagnostic): object {
   return { severity, message, start, end };
 }
 
-function authorize(exchange: Exchange, { organization, faults }: FirehoseDeps): Tap {
+function authorize(exchange: Exchange, { organization, faults }: Deps): Tap {
   const tap = authenticateTap(exchange, organization);
   countCall(tap, 'rules');
   refuseRuleCall(faults, { platform: 'firehose', token: tap.token }, exchange);
   return tap;
 }
 
-function mayAnswer({ faults }: FirehoseDeps, { token }: Tap, exchange: Exchange): Promise<boolean> {
+function mayAnswer({ faults }: Deps, { token }: Tap, exchange: Exchange): Promise<boolean> {
   return holdRuleAnswer(faults, { platform: 'firehose', token }, exchange);
 }
 
-function refuse({ faults }: FirehoseDeps, { token }: Tap, value: string): string | undefined {
+function refuse({ faults }: Deps, { token }: Tap, value: string): string | undefined {
   return refuseRule(faults, { platform: 'firehose', token }, value);
 }
 

@@ -1,6 +1,6 @@
 import type { ReplayBuffer } from './replay-buffer.ts';
 
-export interface RequestedStart {
+interface RequestedStart {
   readonly lastEventId: string | undefined;
   readonly offset: string | undefined;
   readonly since: string | undefined;

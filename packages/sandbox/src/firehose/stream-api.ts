@@ -1,7 +1,8 @@
 import type { ServerResponse } from 'node:http';
-import type { Exchange, Handler } from '../http/exchange.ts';
+import type { Deps } from '../deps.ts';
+import type { Exchange } from '../http/exchange.ts';
 import { refuseStream } from '../request-faults.ts';
-import { authenticateTap, countCall, type FirehoseDeps } from './access.ts';
+import { authenticateTap, countCall } from './access.ts';
 import { openFirehoseConnection, sseFrame } from './connection.ts';
 import { invalid, outOfCredit } from './problems.ts';
 import { findStart } from './start-position.ts';
@@ -10,45 +11,43 @@ const timeoutSecondsMax = 300;
 const limitMax = 10_000;
 
 /** GET /v1/stream (firehose.md §6). */
-export function openStream({ organization, clock, random, faults }: FirehoseDeps): Handler {
-  return (exchange) => {
-    const tap = authenticateTap(exchange, organization);
-    countCall(tap, 'stream');
-    const scope = { platform: 'firehose', token: tap.token } as const;
-    refuseStream(faults, scope);
-    const timeoutSeconds = readNumber(exchange.query, 'timeout', timeoutSecondsMax) ?? timeoutSecondsMax;
-    const eventsMax = readNumber(exchange.query, 'limit', limitMax) ?? Number.POSITIVE_INFINITY;
-    const fromOffset = findStart(tap.buffer, {
-      lastEventId: singleHeader(exchange, 'last-event-id'),
-      offset: exchange.query.get('offset') ?? undefined,
-      since: exchange.query.get('since') ?? undefined,
-      nowMs: clock.nowMs(),
-    });
-    if (typeof fromOffset === 'string') throw invalid(fromOffset, `The ${fromOffset} is not valid.`);
-    if (organization.balanceUsd <= 0) throw outOfCredit();
+export function openStream(exchange: Exchange, { organization, clock, random, faults }: Deps): void {
+  const tap = authenticateTap(exchange, organization);
+  countCall(tap, 'stream');
+  const scope = { platform: 'firehose', token: tap.token } as const;
+  refuseStream(faults, scope);
+  const timeoutSeconds = readNumber(exchange.query, 'timeout', timeoutSecondsMax) ?? timeoutSecondsMax;
+  const eventsMax = readNumber(exchange.query, 'limit', limitMax) ?? Number.POSITIVE_INFINITY;
+  const fromOffset = findStart(tap.buffer, {
+    lastEventId: singleHeader(exchange, 'last-event-id'),
+    offset: exchange.query.get('offset') ?? undefined,
+    since: exchange.query.get('since') ?? undefined,
+    nowMs: clock.nowMs(),
+  });
+  if (typeof fromOffset === 'string') throw invalid(fromOffset, `The ${fromOffset} is not valid.`);
+  if (organization.balanceUsd <= 0) throw outOfCredit();
 
-    const { response } = exchange;
-    if (faults.take('stream_empty', scope) !== undefined) {
-      response.writeHead(200, { 'content-type': 'text/event-stream; charset=utf-8' }).end();
-      return;
-    }
-    response.writeHead(200, {
-      'content-type': 'text/event-stream; charset=utf-8',
-      'cache-control': 'no-cache',
-    });
-    if (tap.rules.size === 0) return refuseWithoutRules(response);
-    openFirehoseConnection({
-      response,
-      tap,
-      organization,
-      fromOffset,
-      eventsMax,
-      timeoutMs: timeoutSeconds * 1_000,
-      clock,
-      random,
-      faults,
-    }).pump();
-  };
+  const { response } = exchange;
+  if (faults.take('stream_empty', scope) !== undefined) {
+    response.writeHead(200, { 'content-type': 'text/event-stream; charset=utf-8' }).end();
+    return;
+  }
+  response.writeHead(200, {
+    'content-type': 'text/event-stream; charset=utf-8',
+    'cache-control': 'no-cache',
+  });
+  if (tap.rules.size === 0) return refuseWithoutRules(response);
+  openFirehoseConnection({
+    response,
+    tap,
+    organization,
+    fromOffset,
+    eventsMax,
+    timeoutMs: timeoutSeconds * 1_000,
+    clock,
+    random,
+    faults,
+  }).pump();
 }
 
 /** The status is 200; the error is an event of the stream (firehose.md §6.2). */

@@ -11,7 +11,7 @@ export interface Exchange {
   readonly bearer: string | undefined;
 }
 
-export type Handler = (exchange: Exchange) => void | Promise<void>;
+export type Handler<Deps> = (exchange: Exchange, deps: Deps) => void | Promise<void>;
 
 /** Thrown by a handler that refuses a request; the server sends it as the response. */
 export class Refusal extends Error {

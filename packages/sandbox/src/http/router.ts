@@ -1,14 +1,17 @@
 import type { Exchange, Handler } from './exchange.ts';
 
 /** `[method, path, handler]`; a segment `:name` matches any value. The first matching route is used. */
-export type Route = readonly [method: string, path: string, handler: Handler];
+export type Route<Deps> = readonly [method: string, path: string, handler: Handler<Deps>];
 
-export function findRoute(routes: readonly Route[], exchange: Exchange): Handler | undefined {
+export function findRoute<Deps>(
+  routes: readonly Route<Deps>[],
+  exchange: Exchange,
+): Handler<Deps> | undefined {
   const segments = exchange.path.split('/');
   for (const [method, path, handler] of routes) {
     if (method !== exchange.method) continue;
     const params = matchPath(path.split('/'), segments);
-    if (params !== undefined) return (asked) => handler({ ...asked, params });
+    if (params !== undefined) return (asked, deps) => handler({ ...asked, params }, deps);
   }
   return undefined;
 }

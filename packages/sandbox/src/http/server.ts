@@ -3,16 +3,11 @@ import type { AddressInfo } from 'node:net';
 import { type Exchange, openExchange, Refusal, sendJson } from './exchange.ts';
 import { findRoute, type Route } from './router.ts';
 
-export interface RunningServer {
-  readonly url: string;
-  close(): Promise<void>;
-}
-
 /** Listens on loopback only, because the control API has no authentication. */
-export async function startServer(port: number, routes: readonly Route[]): Promise<RunningServer> {
+export async function startServer<Deps>(port: number, routes: readonly Route<Deps>[], deps: Deps) {
   const server = createServer((request, response) => {
     request.socket.setNoDelay(true);
-    void answer(openExchange(request, response), routes);
+    void answer(openExchange(request, response), routes, deps);
   });
   await listen(server, port);
   const address = server.address();
@@ -27,11 +22,11 @@ export async function startServer(port: number, routes: readonly Route[]): Promi
   };
 }
 
-async function answer(exchange: Exchange, routes: readonly Route[]): Promise<void> {
+async function answer<Deps>(exchange: Exchange, routes: readonly Route<Deps>[], deps: Deps): Promise<void> {
   try {
     const handler = findRoute(routes, exchange);
     if (handler === undefined) throw new Refusal(404, notFound(exchange));
-    await handler(exchange);
+    await handler(exchange, deps);
   } catch (error) {
     if (error instanceof Refusal) {
       sendJson(exchange.response, error.status, error.body, error.headers);

@@ -56,6 +56,8 @@ export interface XApp {
   readonly meter: Meter;
   readonly journal: Journal;
   readonly limits: Record<XLimit, FixedWindow>;
+  /** Under way. */
+  recoveries: number;
 }
 
 const windowMs = 15 * 60_000;
@@ -122,6 +124,7 @@ export function createXApp(options: XAppOptions & XAppDeps): XApp {
       killAll: window('killAll'),
       search: window('search'),
     },
+    recoveries: 0,
   };
   return app;
 }

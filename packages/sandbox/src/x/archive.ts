@@ -1,22 +1,19 @@
 import type { XPost } from './post.ts';
 
-/** All posts, whether or not a rule matched them, for search and recovery. */
-export interface Archive {
-  add(posts: readonly XPost[]): void;
-  /** Created at or after `fromMs` and before `toMs`, oldest first. */
-  between(fromMs: number, toMs: number): XPost[];
-}
+export type Archive = ReturnType<typeof createArchive>;
 
 const postsMax = 200_000;
 
-export function createArchive(): Archive {
+/** All posts, whether or not a rule matched them, for search and recovery. */
+export function createArchive() {
   const posts: XPost[] = [];
   return {
-    add(more) {
+    add(more: readonly XPost[]): void {
       posts.push(...more);
       if (posts.length > postsMax * 1.1) posts.splice(0, posts.length - postsMax);
     },
-    between(fromMs, toMs) {
+    /** Created at or after `fromMs` and before `toMs`, oldest first. */
+    between(fromMs: number, toMs: number): XPost[] {
       const created = ({ data }: XPost) => Date.parse(String(data['created_at']));
       return posts
         .filter((post) => created(post) >= fromMs && created(post) < toMs)

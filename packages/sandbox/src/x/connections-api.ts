@@ -1,51 +1,43 @@
-import { type Exchange, type Handler, sendJson } from '../http/exchange.ts';
+import type { Deps } from '../deps.ts';
+import { type Exchange, sendJson } from '../http/exchange.ts';
 import { isStringArray, readJsonObject } from '../http/json.ts';
-import { authenticate, countCall, type XDeps } from './access.ts';
+import { admit } from './access.ts';
 import type { XApp } from './app.ts';
 import type { ConnectionRecord } from './connections.ts';
 
 const endpointName = 'filtered_stream';
 
 /** GET /2/connections (x.md §5.3). */
-export function listConnections({ apps }: XDeps): Handler {
-  return (exchange) => {
-    const app = authenticate(exchange, apps);
-    countCall(exchange, app, 'connections');
-    const records = select(app, exchange.query);
-    const data = records.map((record) => toWire(record, exchange.query));
-    const meta = { result_count: data.length };
-    sendJson(exchange.response, 200, data.length > 0 ? { data, meta } : { meta });
-  };
+export function listConnections(exchange: Exchange, { apps }: Deps): void {
+  const app = admit(exchange, apps, 'connections');
+  const records = select(app, exchange.query);
+  const data = records.map((record) => toWire(record, exchange.query));
+  const meta = { result_count: data.length };
+  sendJson(exchange.response, 200, data.length > 0 ? { data, meta } : { meta });
 }
 
 /** DELETE /2/connections with `{"uuids": […]}`. */
-export function killConnections({ apps }: XDeps): Handler {
-  return async (exchange) => {
-    const app = authenticate(exchange, apps);
-    countCall(exchange, app, 'connections');
-    const uuids = (await readJsonObject(exchange.request))?.['uuids'];
-    if (!isStringArray(uuids) || uuids.length === 0 || uuids.length > 100) {
-      throw app.problems.invalidRequest('$.uuids: must be a list of 1 to 100 ids.');
-    }
-    sendJson(exchange.response, 200, kill(app, uuids));
-  };
+export async function killConnections(exchange: Exchange, { apps }: Deps): Promise<void> {
+  const app = admit(exchange, apps, 'connections');
+  const uuids = (await readJsonObject(exchange.request))?.['uuids'];
+  if (!isStringArray(uuids) || uuids.length === 0 || uuids.length > 100) {
+    throw app.problems.invalidRequest('$.uuids: must be a list of 1 to 100 ids.');
+  }
+  sendJson(exchange.response, 200, kill(app, uuids));
 }
 
 /** DELETE /2/connections/all and DELETE /2/connections/{endpoint_id}. */
-export function killEndpointConnections({ apps }: XDeps): Handler {
-  return (exchange) => {
-    const app = authenticate(exchange, apps);
-    const endpoint = exchange.params['endpoint'];
-    countCall(exchange, app, endpoint === 'all' ? 'killAll' : 'connections');
-    const isOurs = endpoint === 'all' || endpoint === endpointName;
-    const uuids = isOurs
-      ? app.connections
-          .history()
-          .filter(isOpen)
-          .map(({ id }) => id)
-      : [];
-    sendJson(exchange.response, 200, kill(app, uuids));
-  };
+export function killEndpointConnections(exchange: Exchange, { apps }: Deps): void {
+  const endpoint = exchange.params['endpoint'];
+  const app = admit(exchange, apps, endpoint === 'all' ? 'killAll' : 'connections');
+  const isOurs = endpoint === 'all' || endpoint === endpointName;
+  const uuids = isOurs
+    ? app.connections
+        .history()
+        .filter(isOpen)
+        .map(({ id }) => id)
+    : [];
+  sendJson(exchange.response, 200, kill(app, uuids));
 }
 
 function kill(app: XApp, uuids: string[]): object {

@@ -23,22 +23,7 @@ export interface ConnectionRecord {
   disconnectReason: string | undefined;
 }
 
-/** The connections of an app. One can count towards the limit for a while after its client has gone. */
-export interface Connections {
-  /** False when the limit is reached; with `replaceOldest` the oldest connection is closed instead. */
-  makeRoom(): boolean;
-  add(connection: XConnection, clientIp: string): void;
-  /** For a connection that its client has closed. */
-  remove(connection: XConnection): void;
-  open(): XConnection[];
-  /** Connections ever opened. */
-  total(): number;
-  history(): readonly ConnectionRecord[];
-  /** False when no open connection has this id. */
-  kill(id: string): boolean;
-  /** Records the reason and closes the connection: at once, unless `end` does it in another way. */
-  disconnect(connection: XConnection, reason: string, end?: () => void): void;
-}
+export type Connections = ReturnType<typeof createConnections>;
 
 interface ConnectionsOptions {
   readonly connectionsMax: number;
@@ -49,7 +34,8 @@ interface ConnectionsOptions {
 
 const historyMax = 1_000;
 
-export function createConnections(options: ConnectionsOptions): Connections {
+/** The connections of an app. One can count towards the limit for a while after its client has gone. */
+export function createConnections(options: ConnectionsOptions) {
   const { connectionsMax, replaceOldest, holdMs, clock } = options;
   const open = new Map<XConnection, ConnectionRecord>();
   const history: ConnectionRecord[] = [];
@@ -65,21 +51,23 @@ export function createConnections(options: ConnectionsOptions): Connections {
     record.disconnectReason = reason;
     return true;
   };
-  const disconnect = (connection: XConnection, reason: string, end = () => connection.pipe.destroy()) => {
+  /** Records the reason and closes the connection: at once, unless `end` does it in another way. */
+  const disconnect = (connection: XConnection, reason: string, end: () => void = connection.pipe.destroy) => {
     close(connection, reason);
     end();
   };
 
   return {
-    makeRoom() {
+    /** False when the limit is reached; with `replaceOldest` the oldest connection is closed instead. */
+    makeRoom(): boolean {
       if (open.size + held < connectionsMax) return true;
       const [oldest] = open.keys();
       if (!replaceOldest || oldest === undefined) return false;
       disconnect(oldest, 'ForceDisconnect');
       return true;
     },
-    add(connection, clientIp) {
-      const record = {
+    add(connection: XConnection, clientIp: string): void {
+      const record: ConnectionRecord = {
         id: randomUUID(),
         clientIp,
         connectedAt: now(),
@@ -91,7 +79,8 @@ export function createConnections(options: ConnectionsOptions): Connections {
       history.push(record);
       if (history.length > historyMax) history.shift();
     },
-    remove(connection) {
+    /** For a connection that its client has closed. */
+    remove(connection: XConnection): void {
       if (!close(connection, 'ClientDisconnected') || holdMs === 0) return;
       held += 1;
       clock.after(holdMs, () => {
@@ -99,9 +88,11 @@ export function createConnections(options: ConnectionsOptions): Connections {
       });
     },
     open: () => [...open.keys()],
+    /** Connections ever opened. */
     total: () => total,
-    history: () => history,
-    kill(id) {
+    history: (): readonly ConnectionRecord[] => history,
+    /** False when no open connection has this id. */
+    kill(id: string): boolean {
       const found = [...open].find(([, record]) => record.id === id);
       if (found === undefined) return false;
       disconnect(found[0], 'ForceDisconnect');

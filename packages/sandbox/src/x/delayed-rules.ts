@@ -2,18 +2,9 @@ import { createRuleIndex } from '../match/rule-index.ts';
 import type { XPost } from './post.ts';
 import type { XRule } from './rule-set.ts';
 
-/**
- * The rules that the streams apply. A change reaches an open stream after a delay, so a deleted rule still matches
- * for a while (x.md §3.6); a new connection starts with all changes applied.
- */
-export interface DelayedRules {
-  readonly change: (change: RuleChange) => void;
-  catchUp(): void;
-  /** Ordered by id, as in `matching_rules`. */
-  matching(post: XPost): XRule[];
-}
+export type DelayedRules = ReturnType<typeof createDelayedRules>;
 
-export interface RuleChange {
+interface RuleChange {
   readonly added: XRule[];
   readonly removed: XRule[];
 }
@@ -23,7 +14,11 @@ interface DelayedRulesOptions {
   readonly isStreaming: () => boolean;
 }
 
-export function createDelayedRules({ delayMs, isStreaming }: DelayedRulesOptions): DelayedRules {
+/**
+ * The rules that the streams apply. A change reaches an open stream after a delay, so a deleted rule still matches
+ * for a while (x.md §3.6); a new connection starts with all changes applied.
+ */
+export function createDelayedRules({ delayMs, isStreaming }: DelayedRulesOptions) {
   const index = createRuleIndex<XRule, XPost>();
   const waiting: RuleChange[] = [];
 
@@ -37,7 +32,7 @@ export function createDelayedRules({ delayMs, isStreaming }: DelayedRulesOptions
   };
 
   return {
-    change(change) {
+    change: (change: RuleChange): void => {
       waiting.push(change);
       if (!isStreaming() || delayMs === 0) return catchUp();
       const timer = setTimeout(() => {
@@ -47,7 +42,9 @@ export function createDelayedRules({ delayMs, isStreaming }: DelayedRulesOptions
       timer.unref();
     },
     catchUp,
-    matching: (post) => index.matching(post).toSorted((one, other) => compareIds(one.id, other.id)),
+    /** Ordered by id, as in `matching_rules`. */
+    matching: (post: XPost): XRule[] =>
+      index.matching(post).toSorted((one, other) => compareIds(one.id, other.id)),
   };
 }
 

@@ -12,27 +12,19 @@ export interface JournalEntry {
   readonly delivered: boolean;
 }
 
-export interface Journal {
-  record(entry: Omit<JournalEntry, 'seq'>): void;
-  /** Posts written to a connection that closed before the client had certainly read them. */
-  addUnconfirmed(ids: readonly string[]): void;
-  after(seq: number, limit: number): JournalEntry[];
-  counts(): { matched: number; delivered: number };
-  undelivered(): string[];
-  unconfirmed(): string[];
-}
+export type Journal = ReturnType<typeof createJournal>;
 
 /** A day of a busy feed; the oldest entries are dropped first. */
 const entriesMax = 500_000;
 
-export function createJournal(): Journal {
+export function createJournal() {
   const entries: JournalEntry[] = [];
   const undelivered = new Set<string>();
   const unconfirmed = new Set<string>();
   let lastSeq = 0;
   let delivered = 0;
   return {
-    record(entry) {
+    record(entry: Omit<JournalEntry, 'seq'>): void {
       lastSeq += 1;
       entries.push({ seq: lastSeq, ...entry });
       if (entry.delivered) delivered += 1;
@@ -44,10 +36,11 @@ export function createJournal(): Journal {
         }
       }
     },
-    addUnconfirmed(ids) {
+    /** Posts written to a connection that closed before the client had certainly read them. */
+    addUnconfirmed(ids: readonly string[]): void {
       for (const id of ids) unconfirmed.add(id);
     },
-    after(seq, limit) {
+    after(seq: number, limit: number): JournalEntry[] {
       const firstSeq = entries[0]?.seq ?? 1;
       const start = Math.max(0, seq + 1 - firstSeq);
       return entries.slice(start, start + limit);

@@ -4,12 +4,7 @@ const postUsd = 0.005;
 const userUsd = 0.01;
 const daysMax = 3;
 
-/** A post is billed once per UTC day, however often it is delivered (x.md §8.1). */
-export interface Meter {
-  /** `resources` are the ids of the expanded users and posts that were delivered with the post. */
-  count(atMs: number, postId: string, resources: { users: string[]; posts: string[] }): void;
-  report(): JsonObject[];
-}
+export type Meter = ReturnType<typeof createMeter>;
 
 interface Day {
   readonly posts: Set<string>;
@@ -17,10 +12,12 @@ interface Day {
   readonly referenced: Set<string>;
 }
 
-export function createMeter(): Meter {
+/** A post is billed once per UTC day, however often it is delivered (x.md §8.1). */
+export function createMeter() {
   const days = new Map<string, Day>();
   return {
-    count(atMs, postId, resources) {
+    /** `resources` are the ids of the expanded users and posts that were delivered with the post. */
+    count(atMs: number, postId: string, resources: { users: string[]; posts: string[] }): void {
       const date = new Date(atMs).toISOString().slice(0, 10);
       const day = days.get(date) ?? { posts: new Set(), users: new Set(), referenced: new Set() };
       days.set(date, day);
@@ -30,7 +27,7 @@ export function createMeter(): Meter {
       const [oldest] = days.keys();
       if (days.size > daysMax && oldest !== undefined) days.delete(oldest);
     },
-    report: () =>
+    report: (): JsonObject[] =>
       Array.from(days, ([date, { posts, users, referenced }]) => ({
         date,
         posts: posts.size,

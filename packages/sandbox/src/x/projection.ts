@@ -5,13 +5,7 @@ import type { XProblems } from './problems.ts';
 import type { XRule } from './rule-set.ts';
 
 /** The fields that a request asks for (x.md §4.1). */
-export interface Projection {
-  readonly tweetFields: ReadonlySet<string>;
-  readonly expansions: ReadonlySet<string>;
-  readonly userFields: ReadonlySet<string>;
-  readonly mediaFields: ReadonlySet<string>;
-  readonly placeFields: ReadonlySet<string>;
-}
+export type Projection = ReturnType<typeof readProjection>;
 
 const words = (list: string) => new Set(list.split(' '));
 
@@ -48,7 +42,7 @@ export function readProjection(
   query: URLSearchParams,
   problems: Pick<XProblems, 'invalidParameter'>,
   otherParameters: readonly string[] = [],
-): Projection {
+) {
   for (const [parameter, value] of query) {
     if (otherParameters.includes(parameter)) continue;
     const allowed = allowedValues[parameter];
@@ -56,7 +50,7 @@ export function readProjection(
     const unknown = value.split(',').find((field) => !allowed.has(field));
     if (unknown !== undefined) throw problems.invalidParameter(parameter, unknown);
   }
-  const fields = (parameter: string) => new Set(query.get(parameter)?.split(','));
+  const fields = (parameter: string): ReadonlySet<string> => new Set(query.get(parameter)?.split(','));
   return {
     tweetFields: fields('tweet.fields'),
     expansions: fields('expansions'),

@@ -1,21 +1,13 @@
-import type { XDeps } from './access.ts';
+import type { Deps } from '../deps.ts';
 import type { XApp } from './app.ts';
 import type { XPost } from './post.ts';
 import type { XRule } from './rule-set.ts';
 
-export interface Publication {
-  readonly token: string;
-  readonly ruleIds: string[];
-  readonly delivered: boolean;
-}
-
-type PublishDeps = Pick<XDeps, 'apps' | 'archive' | 'clock'>;
-
 /** Archives each post and sends it to every app with a matching rule. Returns the matches of each post. */
 export function publishPosts(
   posts: readonly XPost[],
-  { apps, archive, clock }: PublishDeps,
-): Publication[][] {
+  { apps, archive, clock }: Pick<Deps, 'apps' | 'archive' | 'clock'>,
+) {
   archive.add(posts);
   const connections = [...apps.values()].flatMap((app) => app.connections.open());
   for (const app of apps.values()) dropSlowReaders(app);
@@ -32,7 +24,7 @@ export function publishPosts(
   }
 }
 
-function publishTo(app: XApp, post: XPost, rules: XRule[], nowMs: number): Publication {
+function publishTo(app: XApp, post: XPost, rules: XRule[], nowMs: number) {
   const ruleIds = rules.map(({ id }) => id);
   const receivers = app.connections.open().filter((connection) => connection.deliver(post, rules));
   const delivered = receivers.length > 0;

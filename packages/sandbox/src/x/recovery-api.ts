@@ -1,35 +1,33 @@
-import type { Exchange, Handler } from '../http/exchange.ts';
-import { authenticate, countCall, type XDeps } from './access.ts';
+import type { Deps } from '../deps.ts';
+import type { Exchange } from '../http/exchange.ts';
+import { admit } from './access.ts';
 import type { XApp } from './app.ts';
 import { project, readProjection } from './projection.ts';
 
 const windowMs = 24 * 3_600_000;
-const jobsMax = 2;
+const recoveriesMax = 2;
 
 /**
  * A stream request with `start_time` and `end_time` is a recovery: it sends the posts of that time that match the
  * current rules, oldest first, and closes. Enterprise only; it does not count as a connection.
  */
-export function streamOrRecovery(openStream: Handler, { apps, archive, clock }: XDeps): Handler {
-  const jobs = new Map<XApp, number>();
-  return (exchange) => {
-    if (!exchange.query.has('start_time')) return openStream(exchange);
-    const app = authenticate(exchange, apps);
-    countCall(exchange, app, 'stream');
-    const { fromMs, toMs, projection } = readJob(app, exchange.query, clock.nowMs());
-    if ((jobs.get(app) ?? 0) >= jobsMax) throw app.problems.tooManyConnections();
-    jobs.set(app, (jobs.get(app) ?? 0) + 1);
-    const { response } = exchange;
-    response.once('close', () => jobs.set(app, (jobs.get(app) ?? 1) - 1));
-    response.writeHead(200, { 'content-type': 'application/json; charset=utf-8' });
-    for (const post of archive.between(fromMs, toMs)) {
-      const rules = app.liveRules.matching(post);
-      if (rules.length === 0) continue;
-      app.meter.count(clock.nowMs(), post.id, { users: [], posts: [] });
-      response.write(`${JSON.stringify(project(post, rules, projection))}\r\n`);
-    }
-    response.end();
-  };
+export function recover(exchange: Exchange, { apps, archive, clock }: Deps): void {
+  const app = admit(exchange, apps, 'stream');
+  const { fromMs, toMs, projection } = readJob(app, exchange.query, clock.nowMs());
+  if (app.recoveries >= recoveriesMax) throw app.problems.tooManyConnections();
+  app.recoveries += 1;
+  const { response } = exchange;
+  response.once('close', () => {
+    app.recoveries -= 1;
+  });
+  response.writeHead(200, { 'content-type': 'application/json; charset=utf-8' });
+  for (const post of archive.between(fromMs, toMs)) {
+    const rules = app.liveRules.matching(post);
+    if (rules.length === 0) continue;
+    app.meter.count(clock.nowMs(), post.id, { users: [], posts: [] });
+    response.write(`${JSON.stringify(project(post, rules, projection))}\r\n`);
+  }
+  response.end();
 }
 
 function readJob(app: XApp, query: Exchange['query'], nowMs: number) {

@@ -35,15 +35,10 @@ export interface RuleSetOptions {
   readonly onChange: (change: { added: XRule[]; removed: XRule[] }) => void;
 }
 
-/** The rules of one app: unique by exact value, immutable, ordered by id (x.md §3). */
-export interface RuleSet {
-  list(): XRule[];
-  add(inputs: readonly RuleInput[], options: AddOptions): RuleVerdict[] | 'cap_exceeded';
-  /** Returns how many rules it removed, or would remove in a dry run. */
-  remove(isWanted: (rule: XRule) => boolean, dryRun: boolean): number;
-}
+export type RuleSet = ReturnType<typeof createRuleSet>;
 
-export function createRuleSet(options: RuleSetOptions): RuleSet {
+/** The rules of one app: unique by exact value, immutable, ordered by id (x.md §3). */
+export function createRuleSet(options: RuleSetOptions) {
   const rules = new Map<string, XRule>();
 
   const check = (
@@ -64,7 +59,7 @@ export function createRuleSet(options: RuleSetOptions): RuleSet {
 
   return {
     list: () => [...rules.values()],
-    add(inputs, { dryRun, refuse }) {
+    add(inputs: readonly RuleInput[], { dryRun, refuse }: AddOptions): RuleVerdict[] | 'cap_exceeded' {
       const known = new Map([...rules.values()].map((rule) => [rule.value, rule.id]));
       const checked = inputs.map((input) => check(input, known, refuse));
       const verdicts = options.batchPolicy === 'all_or_nothing' ? createNoneIfInvalid(checked) : checked;
@@ -76,7 +71,8 @@ export function createRuleSet(options: RuleSetOptions): RuleSet {
       }
       return verdicts;
     },
-    remove(isWanted, dryRun) {
+    /** Returns how many rules it removed, or would remove in a dry run. */
+    remove(isWanted: (rule: XRule) => boolean, dryRun: boolean): number {
       const removed = [...rules.values()].filter(isWanted);
       if (!dryRun && removed.length > 0) {
         for (const rule of removed) rules.delete(rule.id);

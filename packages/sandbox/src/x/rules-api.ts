@@ -1,68 +1,60 @@
 import type { Clock } from '../clock.ts';
-import { type Exchange, type Handler, sendJson } from '../http/exchange.ts';
+import type { Deps } from '../deps.ts';
+import { type Exchange, sendJson } from '../http/exchange.ts';
 import { isJsonObject, isStringArray, type JsonObject, readJsonObject } from '../http/json.ts';
 import { holdRuleAnswer, refuseRule, refuseRuleCall } from '../request-faults.ts';
-import { authenticate, countCall, type XDeps } from './access.ts';
+import { admit } from './access.ts';
 import type { XApp } from './app.ts';
 import type { RuleInput, XRule } from './rule-set.ts';
 import { summarizeAdd } from './rules-answer.ts';
 
 /** GET /2/tweets/search/stream/rules (x.md §3.2). */
-export function listRules({ apps, faults, clock }: XDeps): Handler {
-  return (exchange) => {
-    const app = authenticate(exchange, apps);
-    countCall(exchange, app, 'list');
-    refuseRuleCall(faults, { platform: 'x', token: app.token }, exchange);
-    const { rules, nextToken } = selectPage(app, exchange.query);
-    const meta = {
-      sent: toSent(clock),
-      result_count: rules.length,
-      ...(nextToken && { next_token: nextToken }),
-    };
-    const data = rules.map(toWire);
-    sendJson(exchange.response, 200, data.length > 0 ? { data, meta } : { meta });
+export function listRules(exchange: Exchange, { apps, faults, clock }: Deps): void {
+  const app = admit(exchange, apps, 'list');
+  refuseRuleCall(faults, { platform: 'x', token: app.token }, exchange);
+  const { rules, nextToken } = selectPage(app, exchange.query);
+  const meta = {
+    sent: toSent(clock),
+    result_count: rules.length,
+    ...(nextToken && { next_token: nextToken }),
   };
+  const data = rules.map(toWire);
+  sendJson(exchange.response, 200, data.length > 0 ? { data, meta } : { meta });
 }
 
 /** POST /2/tweets/search/stream/rules: add or delete (x.md §3.3 and §3.4). */
-export function changeRules({ apps, faults, clock }: XDeps): Handler {
-  return async (exchange) => {
-    const app = authenticate(exchange, apps);
-    countCall(exchange, app, 'change');
-    const scope = { platform: 'x', token: app.token } as const;
-    refuseRuleCall(faults, scope, exchange);
-    const body = await readJsonObject(exchange.request);
-    const dryRun = exchange.query.get('dry_run') === 'true';
-    const wanted = readRulesRequest(app, body, exchange.query);
-    const refuse = (value: string) => refuseRule(faults, scope, value);
-    const answer = wanted.add
-      ? summarizeAdd(app, app.rules.add(wanted.add, { dryRun, refuse }), toSent(clock))
-      : { status: 200, body: removeRules(app, wanted.remove, dryRun, toSent(clock)) };
-    if (!dryRun && !(await holdRuleAnswer(faults, scope, exchange))) return;
-    sendJson(exchange.response, answer.status, answer.body);
-  };
+export async function changeRules(exchange: Exchange, { apps, faults, clock }: Deps): Promise<void> {
+  const app = admit(exchange, apps, 'change');
+  const scope = { platform: 'x', token: app.token } as const;
+  refuseRuleCall(faults, scope, exchange);
+  const body = await readJsonObject(exchange.request);
+  const dryRun = exchange.query.get('dry_run') === 'true';
+  const wanted = readRulesRequest(app, body, exchange.query);
+  const refuse = (value: string) => refuseRule(faults, scope, value);
+  const answer = wanted.add
+    ? summarizeAdd(app, app.rules.add(wanted.add, { dryRun, refuse }), toSent(clock))
+    : { status: 200, body: removeRules(app, wanted.remove, dryRun, toSent(clock)) };
+  if (!dryRun && !(await holdRuleAnswer(faults, scope, exchange))) return;
+  sendJson(exchange.response, answer.status, answer.body);
 }
 
 /** GET /2/tweets/search/stream/rules/counts (x.md §3.5): caps are strings, `rule_count` is a number. */
-export function countRules({ apps }: XDeps): Handler {
-  return (exchange) => {
-    const app = authenticate(exchange, apps);
-    countCall(exchange, app, 'counts');
-    const ruleCount = app.rules.list().length;
-    const own = { client_app_id: app.clientAppId, rule_count: ruleCount };
-    const all: JsonObject = {
-      cap_per_client_app: String(app.ruleCap),
-      cap_per_project: String(app.ruleCap),
-      project_rules_count: String(ruleCount),
-      client_app_rules_count: own,
-      all_project_client_apps: [own],
-    };
-    const wanted = exchange.query.get('rules_count.fields')?.split(',') ?? Object.keys(all);
-    const data = Object.fromEntries(
-      wanted.flatMap((field) => (Object.hasOwn(all, field) ? [[field, all[field]]] : [])),
-    );
-    sendJson(exchange.response, 200, { data });
+export function countRules(exchange: Exchange, { apps }: Deps): void {
+  const app = admit(exchange, apps, 'counts');
+  const ruleCount = app.rules.list().length;
+  const own = { client_app_id: app.clientAppId, rule_count: ruleCount };
+  const all: JsonObject = {
+    cap_per_client_app: String(app.ruleCap),
+    cap_per_project: String(app.ruleCap),
+    project_rules_count: String(ruleCount),
+    client_app_rules_count: own,
+    all_project_client_apps: [own],
   };
+  const wanted = exchange.query.get('rules_count.fields')?.split(',') ?? Object.keys(all);
+  const data = Object.fromEntries(
+    wanted.flatMap((field) => (Object.hasOwn(all, field) ? [[field, all[field]]] : [])),
+  );
+  sendJson(exchange.response, 200, { data });
 }
 
 type Removal = { keys: string[]; by: 'id' | 'value' } | 'all';

@@ -1,8 +1,9 @@
 import { searchability } from '@earshot/query';
 import type { Clock } from '../clock.ts';
-import { type Exchange, type Handler, sendJson } from '../http/exchange.ts';
+import type { Deps } from '../deps.ts';
+import { type Exchange, sendJson } from '../http/exchange.ts';
 import { isJsonObject, type JsonObject } from '../http/json.ts';
-import { authenticate, countCall, type XDeps } from './access.ts';
+import { admit } from './access.ts';
 import type { XApp } from './app.ts';
 import type { XPost } from './post.ts';
 import { type Projection, project, readProjection } from './projection.ts';
@@ -15,23 +16,20 @@ const searchParameters = ['query', 'start_time', 'end_time', 'max_results', 'nex
 const pageSizeMax = 100;
 
 /** GET /2/tweets/search/recent: newest first, in pages. Every returned post is metered. */
-export function searchRecent({ apps, archive, clock }: XDeps): Handler {
-  return (exchange) => {
-    const app = authenticate(exchange, apps);
-    countCall(exchange, app, 'search');
-    const projection = readProjection(exchange.query, app.problems, searchParameters);
-    const { fromMs, toMs } = readWindow(app, exchange.query, clock);
-    const matches = readQuery(app, exchange.query);
-    const below = readToken(app, exchange.query);
-    const found = archive
-      .between(fromMs, toMs)
-      .filter((post) => (below === undefined || BigInt(post.id) < below) && matches(post))
-      .toSorted((one, other) => (BigInt(one.id) < BigInt(other.id) ? 1 : -1));
-    const size = readSize(app, exchange.query);
-    const page = found.slice(0, size);
-    for (const post of page) app.meter.count(clock.nowMs(), post.id, { users: [], posts: [] });
-    sendJson(exchange.response, 200, toAnswer(page, projection, found.length > size));
-  };
+export function searchRecent(exchange: Exchange, { apps, archive, clock }: Deps): void {
+  const app = admit(exchange, apps, 'search');
+  const projection = readProjection(exchange.query, app.problems, searchParameters);
+  const { fromMs, toMs } = readWindow(app, exchange.query, clock);
+  const matches = readQuery(app, exchange.query);
+  const below = readToken(app, exchange.query);
+  const found = archive
+    .between(fromMs, toMs)
+    .filter((post) => (below === undefined || BigInt(post.id) < below) && matches(post))
+    .toSorted((one, other) => (BigInt(one.id) < BigInt(other.id) ? 1 : -1));
+  const size = readSize(app, exchange.query);
+  const page = found.slice(0, size);
+  for (const post of page) app.meter.count(clock.nowMs(), post.id, { users: [], posts: [] });
+  sendJson(exchange.response, 200, toAnswer(page, projection, found.length > size));
 }
 
 function readWindow(app: XApp, query: Exchange['query'], clock: Clock): { fromMs: number; toMs: number } {

@@ -1,4 +1,4 @@
-import { hint } from '../problem.ts';
+import { hint } from '../../diagnostics.ts';
 import type { View } from './rule.ts';
 
 /** One plain word matches far too much, and every match is billed. */

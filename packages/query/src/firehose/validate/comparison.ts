@@ -1,6 +1,6 @@
+import { error, replace } from '../../diagnostics.ts';
 import { quoted } from '../../text.ts';
 import { quote } from '../escape.ts';
-import { error, replace } from '../problem.ts';
 import { fields } from '../tables.ts';
 import type { PlacedAtom, View } from './rule.ts';
 

@@ -1,6 +1,5 @@
-import type { Edit, Fix } from '../../diagnostics.ts';
+import { type Edit, type Fix, warning } from '../../diagnostics.ts';
 import { quoted } from '../../text.ts';
-import { warning } from '../problem.ts';
 import type { Clause, Group } from '../surface.ts';
 import { isAsSeen, source, type View } from './rule.ts';
 

@@ -1,5 +1,4 @@
-import type { Fix } from '../../diagnostics.ts';
-import { error, replace } from '../problem.ts';
+import { error, type Fix, replace } from '../../diagnostics.ts';
 import type { RangeBounds } from '../surface.ts';
 import type { PlacedAtom, View } from './rule.ts';
 

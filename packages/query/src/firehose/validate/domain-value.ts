@@ -1,6 +1,6 @@
+import { error, replace, warning } from '../../diagnostics.ts';
 import { quoted } from '../../text.ts';
 import { quote } from '../escape.ts';
-import { error, replace, warning } from '../problem.ts';
 import { isPlainValue, type PlacedAtom, type View } from './rule.ts';
 
 /** A domain is lower case and has neither scheme nor path. */

@@ -1,4 +1,4 @@
-import { error } from '../problem.ts';
+import { error } from '../../diagnostics.ts';
 import type { Atom } from '../surface.ts';
 import { type PlacedAtom, removal, type View } from './rule.ts';
 

@@ -1,4 +1,4 @@
-import { hint } from '../problem.ts';
+import { hint } from '../../diagnostics.ts';
 import { isPlainValue, type PlacedAtom, type View } from './rule.ts';
 
 export function exactUrl(placed: PlacedAtom, view: View): void {

@@ -1,5 +1,5 @@
+import { error } from '../../diagnostics.ts';
 import { quoted } from '../../text.ts';
-import { error } from '../problem.ts';
 import { type PlacedAtom, removal, type View } from './rule.ts';
 
 /** Named filters live in the platform's dashboard; their text cannot be read through its interface. */

@@ -1,4 +1,4 @@
-import { error, replace } from '../problem.ts';
+import { error, replace } from '../../diagnostics.ts';
 import type { PlacedAtom, View } from './rule.ts';
 
 /** `~` after a word counts edits; Lucene refuses fractions above one. */

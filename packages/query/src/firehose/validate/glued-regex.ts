@@ -1,5 +1,5 @@
+import { replace, warning } from '../../diagnostics.ts';
 import { quote } from '../escape.ts';
-import { replace, warning } from '../problem.ts';
 import { type PlacedAtom, source, type View } from './rule.ts';
 
 /** In `UI/UX design for A/B tests` the text between the slashes becomes a regular expression. */

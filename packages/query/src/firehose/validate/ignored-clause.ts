@@ -1,4 +1,4 @@
-import { warning } from '../problem.ts';
+import { warning } from '../../diagnostics.ts';
 import { fields } from '../tables.ts';
 import { isEmptyPhrase } from './empty-phrase.ts';
 import { isOperatorWord, type PlacedAtom, removal, type View } from './rule.ts';

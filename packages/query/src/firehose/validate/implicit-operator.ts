@@ -1,7 +1,6 @@
-import type { Edit, Fix } from '../../diagnostics.ts';
+import { type Edit, type Fix, warning } from '../../diagnostics.ts';
 import { quoted } from '../../text.ts';
 import { isWhite, quote } from '../escape.ts';
-import { warning } from '../problem.ts';
 import type { Atom, Clause, Group } from '../surface.ts';
 import { isAsSeen, isOperatorWord, source, type View } from './rule.ts';
 
@@ -21,12 +20,8 @@ export function implicitOperator(group: Group, view: View): void {
     scope === null
       ? 'Two clauses without an operator between them mean OR: either is enough. Write AND or OR, or quote a phrase.'
       : `\`${scope}:\` belongs to the next word only; the words after it are searched in \`added\`, and any of them is enough. Quote the phrase.`;
-  view.report(
-    warning('implicit_operator', message, first.span, [
-      ...phraseFix(run, gaps, view),
-      ...insertions(gaps, view),
-    ]),
-  );
+  const fixes = [...phraseFix(run, gaps, view), ...insertions(gaps, view)];
+  view.report(warning('implicit_operator', message, first.span, fixes));
 }
 
 function isGap(previous: Clause | undefined, clause: Clause): boolean {

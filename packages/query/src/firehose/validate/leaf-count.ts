@@ -1,4 +1,4 @@
-import { error } from '../problem.ts';
+import { error } from '../../diagnostics.ts';
 import { limits } from '../tables.ts';
 import type { View } from './rule.ts';
 

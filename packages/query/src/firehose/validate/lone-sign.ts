@@ -1,4 +1,4 @@
-import { replace, warning } from '../problem.ts';
+import { replace, warning } from '../../diagnostics.ts';
 import type { PlacedAtom, View } from './rule.ts';
 
 /** `a - b` does not exclude b: a sign before a space is a word, and that word is ignored. */

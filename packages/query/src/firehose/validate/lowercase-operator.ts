@@ -1,5 +1,4 @@
-import type { Fix } from '../../diagnostics.ts';
-import { replace, warning } from '../problem.ts';
+import { type Fix, replace, warning } from '../../diagnostics.ts';
 import { isOperatorWord, type PlacedAtom, type View } from './rule.ts';
 
 /** Operators are upper case; in lower case they are stop words and ignored. */

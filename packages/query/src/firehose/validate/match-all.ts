@@ -1,4 +1,4 @@
-import { error, warning } from '../problem.ts';
+import { error, warning } from '../../diagnostics.ts';
 import { type PlacedAtom, removal, type View } from './rule.ts';
 
 /** Every delivered page is billed, so a rule that matches everything is refused. */

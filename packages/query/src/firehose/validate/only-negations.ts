@@ -1,5 +1,4 @@
-import type { Fix } from '../../diagnostics.ts';
-import { error } from '../problem.ts';
+import { error, type Fix } from '../../diagnostics.ts';
 import type { Clause, Group } from '../surface.ts';
 import { type PlacedClause, source, type View } from './rule.ts';
 

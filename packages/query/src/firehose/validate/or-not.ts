@@ -1,4 +1,4 @@
-import { replace, warning } from '../problem.ts';
+import { replace, warning } from '../../diagnostics.ts';
 import type { Group } from '../surface.ts';
 import type { View } from './rule.ts';
 

@@ -1,7 +1,7 @@
+import { replace, warning } from '../../diagnostics.ts';
 import { quoted } from '../../text.ts';
 import { quote } from '../escape.ts';
 import { pageCategoryLabels } from '../labels.ts';
-import { replace, warning } from '../problem.ts';
 import { nearestLabel } from './label.ts';
 import { isPlainValue, type PlacedAtom, type View } from './rule.ts';
 

@@ -1,7 +1,7 @@
+import { error, replace } from '../../diagnostics.ts';
 import { quoted } from '../../text.ts';
 import { quote } from '../escape.ts';
 import { pageTypeLabels } from '../labels.ts';
-import { error, replace } from '../problem.ts';
 import { nearestLabel } from './label.ts';
 import { isPlainValue, type PlacedAtom, type View } from './rule.ts';
 

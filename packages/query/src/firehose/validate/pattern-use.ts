@@ -1,5 +1,5 @@
+import { error, replace, warning } from '../../diagnostics.ts';
 import { quote } from '../escape.ts';
-import { error, replace, warning } from '../problem.ts';
 import type { Atom } from '../surface.ts';
 import { fields } from '../tables.ts';
 import { isGlued } from './glued-regex.ts';

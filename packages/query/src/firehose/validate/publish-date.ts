@@ -1,4 +1,4 @@
-import { replace, warning } from '../problem.ts';
+import { replace, warning } from '../../diagnostics.ts';
 import { isPlainValue, type PlacedAtom, type View } from './rule.ts';
 
 const datePattern = /^[0-9]{4}-[0-9]{2}-[0-9]{2}$/;

@@ -1,8 +1,7 @@
 import type { Span } from '../../ast.ts';
-import type { Fix } from '../../diagnostics.ts';
+import { error, type Fix, hint, replace } from '../../diagnostics.ts';
 import { quoted } from '../../text.ts';
 import { parseWindow } from '../evaluate-recent.ts';
-import { error, hint, replace } from '../problem.ts';
 import type { PlacedAtom, View } from './rule.ts';
 
 const qualityHours = 7 * 24;
@@ -15,14 +14,8 @@ export function recentWindow({ atom, field }: PlacedAtom, view: View): void {
   const window = atom.kind === 'term' || atom.kind === 'quoted' ? parseWindow(atom.value) : null;
   if (window === null || atom.slop !== null) {
     const message = `${quoted(view.text.slice(...atom.span))} is not a window. Write a whole number and h, d or mo, for example \`recent:7d\`.`;
-    view.report(
-      error(
-        'bad_recent',
-        message,
-        atom.span,
-        windowFixes(atom.value, [atom.span[0], atom.slop?.span[1] ?? atom.span[1]]),
-      ),
-    );
+    const fixes = windowFixes(atom.value, [atom.span[0], atom.slop?.span[1] ?? atom.span[1]]);
+    view.report(error('bad_recent', message, atom.span, fixes));
   } else if (window.hours > qualityHours) {
     const message =
       'The quality filter of a rule, on by default, already keeps only pages of the last 7 days; a wider window has no effect then.';

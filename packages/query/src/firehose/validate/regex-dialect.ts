@@ -1,6 +1,5 @@
-import type { Fix } from '../../diagnostics.ts';
+import { error, replace, warning } from '../../diagnostics.ts';
 import { parseRegex } from '../../pattern-syntax.ts';
-import { error, warning } from '../problem.ts';
 import type { PlacedAtom, View } from './rule.ts';
 
 const classes: Readonly<Record<string, string>> = { d: '[0-9]', w: '[A-Za-z0-9_]', s: '[ \\t]' };
@@ -28,7 +27,7 @@ function reportClasses(value: string, start: number, view: View): void {
     if (meant === undefined) continue;
     const at = start + found.index;
     const message = `\`${found[0]}\` means the letter ${found[1]} here, not a class of characters. Write \`${meant}\`.`;
-    const fix: Fix = { title: `Use ${meant}`, edits: [{ span: [at, at + 2], text: meant }] };
+    const fix = replace(`Use ${meant}`, [at, at + 2], meant);
     view.report(warning('regex_dialect', message, [at, at + 2], [fix]));
   }
 }
@@ -38,7 +37,7 @@ function reportAnchors(value: string, start: number, view: View): void {
   for (const place of places.filter((at) => at >= 0)) {
     const at = start + place;
     const message = `\`${value.charAt(place)}\` is an ordinary character here: an expression always covers the whole value.`;
-    const fix: Fix = { title: 'Remove it', edits: [{ span: [at, at + 1], text: '' }] };
+    const fix = replace('Remove it', [at, at + 1], '');
     view.report(warning('regex_dialect', message, [at, at + 1], [fix]));
   }
 }
@@ -48,7 +47,7 @@ function reportExtras(value: string, start: number, view: View): void {
     if (found[0].length !== 1) continue;
     const at = start + found.index;
     const message = `\`${found[0]}\` is an operator of these expressions. Escape it as \`\\${found[0]}\` if the character is meant.`;
-    const fix: Fix = { title: 'Escape it', edits: [{ span: [at, at], text: '\\' }] };
+    const fix = replace('Escape it', [at, at], '\\');
     view.report(warning('regex_operator', message, [at, at + 1], [fix]));
   }
 }

@@ -1,5 +1,5 @@
 import type { Node, Span } from '../../ast.ts';
-import type { Diagnostic, Fix } from '../../diagnostics.ts';
+import { type Diagnostic, type Fix, replace } from '../../diagnostics.ts';
 import type { Atom, Clause, Group } from '../surface.ts';
 
 /** What a validation rule can read. Rules report and never throw. */
@@ -41,9 +41,8 @@ export function removal(placed: PlacedClause, title = 'Remove it'): Fix[] {
   const { clause, group, index } = placed;
   const previous = group.clauses[index - 1];
   const next = group.clauses[index + 1];
-  if (previous !== undefined)
-    return [{ title, edits: [{ span: [previous.span[1], clause.span[1]], text: '' }] }];
-  return next === undefined ? [] : [{ title, edits: [{ span: [clause.span[0], next.span[0]], text: '' }] }];
+  if (previous !== undefined) return [replace(title, [previous.span[1], clause.span[1]], '')];
+  return next === undefined ? [] : [replace(title, [clause.span[0], next.span[0]], '')];
 }
 
 /** A value in quotes or a bare word, as opposed to a pattern or a range. */

@@ -1,4 +1,4 @@
-import { warning } from '../problem.ts';
+import { warning } from '../../diagnostics.ts';
 import type { View } from './rule.ts';
 
 /** Typographic quotes come from word processors and chat programs and do not make a phrase. */

@@ -1,7 +1,6 @@
-import type { Fix } from '../../diagnostics.ts';
+import { error, type Fix, replace } from '../../diagnostics.ts';
 import { closest, quoted } from '../../text.ts';
 import { quote } from '../escape.ts';
-import { error, replace } from '../problem.ts';
 import { fieldAliases, fields } from '../tables.ts';
 import type { PlacedClause, View } from './rule.ts';
 

@@ -1,5 +1,5 @@
+import { replace, warning } from '../../diagnostics.ts';
 import { quote } from '../escape.ts';
-import { replace, warning } from '../problem.ts';
 import { fields } from '../tables.ts';
 import { wordsOf } from '../tokenize.ts';
 import type { PlacedAtom, View } from './rule.ts';

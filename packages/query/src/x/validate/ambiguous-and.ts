@@ -1,5 +1,5 @@
-import { replacement } from '../../diagnostics.ts';
-import { clauseWithSpace } from '../cut.ts';
+import { error, replacement } from '../../diagnostics.ts';
+import { cutting } from '../cut.ts';
 import { type LeafRule, source } from './rule.ts';
 
 /** X refuses the bare word `and` in any letter case: a space already joins two clauses (x.md §10.1). */
@@ -7,12 +7,7 @@ export const ambiguousAnd: LeafRule = (leaf, view, negation) => {
   if (leaf.test.type !== 'term' || leaf.test.value !== 'and') return;
   const word = source(view, leaf).replaceAll(/[()\s]/g, '');
   const quote = replacement('Quote it to find the word', leaf.valueSpan, `"${word}"`);
-  const remove = replacement(`Remove ${word}`, clauseWithSpace(view.text, leaf.span), '');
-  view.report({
-    severity: 'error',
-    code: 'ambiguous_and',
-    message: `X has no ${word}: a space between two clauses already means that both must match.`,
-    span: leaf.span,
-    fixes: negation === null ? [remove, quote] : [quote],
-  });
+  const remove = cutting(`Remove ${word}`, view.text, leaf.span);
+  const message = `X has no ${word}: a space between two clauses already means that both must match.`;
+  view.report(error('ambiguous_and', message, leaf.span, negation === null ? [remove, quote] : [quote]));
 };

@@ -1,4 +1,4 @@
-import { replacement } from '../../diagnostics.ts';
+import { error, replacement } from '../../diagnostics.ts';
 import type { TextRule } from './rule.ts';
 
 const unsendable =
@@ -10,13 +10,8 @@ export const badCharacter: TextRule = (view) => {
   if (isPrintableAscii(view.text)) return;
   for (const { 0: found, index } of view.text.matchAll(unsendable)) {
     const span = [index, index + found.length] as const;
-    view.report({
-      severity: 'error',
-      code: 'bad_character',
-      message: `An invisible character (U+${(found.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}) stands here. Remove it.`,
-      span,
-      fixes: [replacement('Remove it', span, '')],
-    });
+    const message = `An invisible character (U+${(found.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}) stands here. Remove it.`;
+    view.report(error('bad_character', message, span, [replacement('Remove it', span, '')]));
   }
 };
 

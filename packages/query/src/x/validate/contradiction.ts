@@ -1,6 +1,6 @@
 import type { Node } from '../../ast.ts';
-import { replacement } from '../../diagnostics.ts';
-import { clauseWithSpace } from '../cut.ts';
+import { warning } from '../../diagnostics.ts';
+import { cutting } from '../cut.ts';
 import { printNode } from '../print.ts';
 import { conjuncts, type NodeRule } from './rule.ts';
 
@@ -16,13 +16,9 @@ export const contradiction: NodeRule<'and'> = (node, view) => {
   const texts = new Set(required.map(printNode));
   for (const { child, span } of excluded) {
     if (!texts.has(printNode(child))) continue;
-    view.report({
-      severity: 'warning',
-      code: 'never_matches',
-      message: 'The rule requires and excludes the same clause, so this part can never match.',
-      span,
-      fixes: [replacement('Remove the exclusion', clauseWithSpace(view.text, span), '')],
-    });
+    const message = 'The rule requires and excludes the same clause, so this part can never match.';
+    const fix = cutting('Remove the exclusion', view.text, span);
+    view.report(warning('never_matches', message, span, [fix]));
   }
 };
 

@@ -1,4 +1,4 @@
-import { replacement } from '../../diagnostics.ts';
+import { error, replacement, warning } from '../../diagnostics.ts';
 import type { LeafRule } from './rule.ts';
 
 const instead: ReadonlyMap<string, string> = new Map([
@@ -20,11 +20,7 @@ export const countryCode: LeafRule = (leaf, view) => {
   const { value } = leaf.test;
   const code = instead.get(value);
   if (code === undefined && /^[a-z]{2}$/.test(value)) return;
-  view.report({
-    severity: value === 'uk' ? 'warning' : 'error',
-    code: 'bad_country',
-    message: `place_country: takes a two-letter ISO code, for example us or de${code === undefined ? '' : `; here ${code}`}.`,
-    span: leaf.valueSpan,
-    fixes: code === undefined ? [] : [replacement(`Write ${code}`, leaf.valueSpan, code)],
-  });
+  const message = `place_country: takes a two-letter ISO code, for example us or de${code === undefined ? '' : `; here ${code}`}.`;
+  const fixes = code === undefined ? [] : [replacement(`Write ${code}`, leaf.valueSpan, code)];
+  view.report((value === 'uk' ? warning : error)('bad_country', message, leaf.valueSpan, fixes));
 };

@@ -1,5 +1,5 @@
 import type { LeafNode, Test } from '../../ast.ts';
-import { type Fix, replacement } from '../../diagnostics.ts';
+import { error, type Fix, replacement } from '../../diagnostics.ts';
 import type { LeafRule, View } from './rule.ts';
 
 const sideKmMax = 25 * 1.609344;
@@ -10,13 +10,7 @@ export const geo: LeafRule = (leaf, view) => {
   if (leaf.valueSpan[0] === leaf.valueSpan[1]) return;
   const problem = problemOf(leaf, view);
   if (problem === null) return;
-  view.report({
-    severity: 'error',
-    code: 'bad_area',
-    message: problem.message,
-    span: leaf.valueSpan,
-    fixes: problem.fixes,
-  });
+  view.report(error('bad_area', problem.message, leaf.valueSpan, problem.fixes));
 };
 
 interface Problem {

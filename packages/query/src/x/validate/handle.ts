@@ -1,5 +1,5 @@
 import type { LeafNode } from '../../ast.ts';
-import { type Fix, replacement } from '../../diagnostics.ts';
+import { error, type Fix, replacement } from '../../diagnostics.ts';
 import { quoted } from '../../text.ts';
 import { clauseSpan, type LeafRule, type View } from './rule.ts';
 
@@ -12,16 +12,12 @@ export const handle: LeafRule = (leaf, view) => {
   const name = leaf.field === 'mention' ? '@' : `${leaf.field}:`;
   const list = accountList(leaf, view, name);
   const plain = plainHandle(written);
-  view.report({
-    severity: 'error',
-    code: list === null ? 'bad_handle' : 'one_value',
-    message:
-      list === null
-        ? `${name} takes one account name of letters, digits and _, without @; ${quoted(written, 40)} is not one.`
-        : `${name} takes one account. Join several with OR.`,
-    span: leaf.valueSpan,
-    fixes: list ?? (plain === null ? [] : [replacement(`Write ${name}${plain}`, leaf.valueSpan, plain)]),
-  });
+  const message =
+    list === null
+      ? `${name} takes one account name of letters, digits and _, without @; ${quoted(written, 40)} is not one.`
+      : `${name} takes one account. Join several with OR.`;
+  const fixes = list ?? (plain === null ? [] : [replacement(`Write ${name}${plain}`, leaf.valueSpan, plain)]);
+  view.report(error(list === null ? 'bad_handle' : 'one_value', message, leaf.valueSpan, fixes));
 };
 
 function accountList(leaf: LeafNode, view: View, name: string): Fix[] | null {

@@ -1,4 +1,4 @@
-import { replacement } from '../../diagnostics.ts';
+import { error, replacement, warning } from '../../diagnostics.ts';
 import { quoted } from '../../text.ts';
 import { currentLanguages, languageCode, languageInstead, olderLanguages } from '../languages.ts';
 import type { LeafRule } from './rule.ts';
@@ -9,22 +9,13 @@ export const knownLanguage: LeafRule = (leaf, view) => {
   const { value } = leaf.test;
   if (currentLanguages.has(value)) return;
   if (olderLanguages.has(value)) {
-    view.report({
-      severity: 'warning',
-      code: 'older_language',
-      message: `X's list of today no longer names ${quoted(value)}; it may be ignored, and the rule would match every language.`,
-      span: leaf.valueSpan,
-      fixes: [],
-    });
+    const message = `X's list of today no longer names ${quoted(value)}; it may be ignored, and the rule would match every language.`;
+    view.report(warning('older_language', message, leaf.valueSpan));
     return;
   }
   const lower = value.toLowerCase();
   const instead = languageInstead.get(lower) ?? languageCode(lower.split(/[-_]/)[0] ?? '');
-  view.report({
-    severity: 'error',
-    code: 'unknown_language',
-    message: `X does not classify ${quoted(value, 20)}. Use a code such as en, de, ja or zh-CN${instead === undefined ? '' : `; here probably ${instead}`}.`,
-    span: leaf.valueSpan,
-    fixes: instead === undefined ? [] : [replacement(`Write lang:${instead}`, leaf.valueSpan, instead)],
-  });
+  const message = `X does not classify ${quoted(value, 20)}. Use a code such as en, de, ja or zh-CN${instead === undefined ? '' : `; here probably ${instead}`}.`;
+  const fixes = instead === undefined ? [] : [replacement(`Write lang:${instead}`, leaf.valueSpan, instead)];
+  view.report(error('unknown_language', message, leaf.valueSpan, fixes));
 };

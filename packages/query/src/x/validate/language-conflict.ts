@@ -1,4 +1,5 @@
 import type { LeafNode, Span } from '../../ast.ts';
+import { error } from '../../diagnostics.ts';
 import { isSpace } from '../characters.ts';
 import { conjuncts, type NodeRule } from './rule.ts';
 
@@ -13,21 +14,17 @@ export const languageConflict: NodeRule<'and'> = (node, view) => {
   const other = rest[0];
   if (first === undefined || other === undefined || codes.size < 2) return;
   const group = `(${[...codes].map((code) => `lang:${code}`).join(' OR ')})`;
-  view.report({
-    severity: 'error',
-    code: 'language_conflict',
-    message: 'A post has one language, so these can never both match. Join them with OR.',
-    span: other.span,
-    fixes: [
-      {
-        title: 'Match either language',
-        edits: [
-          { span: first.span, text: group },
-          ...rest.map(({ span }) => ({ span: withSpaceBefore(view.text, span), text: '' })),
-        ],
-      },
-    ],
-  });
+  const message = 'A post has one language, so these can never both match. Join them with OR.';
+  const fixes = [
+    {
+      title: 'Match either language',
+      edits: [
+        { span: first.span, text: group },
+        ...rest.map(({ span }) => ({ span: withSpaceBefore(view.text, span), text: '' })),
+      ],
+    },
+  ];
+  view.report(error('language_conflict', message, other.span, fixes));
 };
 
 /** Cuts on the side of the clause that stays, so that two edits never overlap. */

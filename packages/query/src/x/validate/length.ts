@@ -1,3 +1,4 @@
+import { error } from '../../diagnostics.ts';
 import { lengthMax } from '../tables.ts';
 import type { TextRule } from './rule.ts';
 
@@ -5,11 +6,6 @@ import type { TextRule } from './rule.ts';
 export const ruleLength: TextRule = (view) => {
   const limit = lengthMax[view.tier];
   if (view.text.length <= limit) return;
-  view.report({
-    severity: 'error',
-    code: 'too_long',
-    message: `The rule has ${view.text.length} characters; X takes ${limit}. Split it into several rules.`,
-    span: [limit, view.text.length],
-    fixes: [],
-  });
+  const message = `The rule has ${view.text.length} characters; X takes ${limit}. Split it into several rules.`;
+  view.report(error('too_long', message, [limit, view.text.length]));
 };

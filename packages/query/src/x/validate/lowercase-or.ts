@@ -1,16 +1,12 @@
-import { replacement } from '../../diagnostics.ts';
+import { replacement, warning } from '../../diagnostics.ts';
 import { type LeafRule, source } from './rule.ts';
 
 /** Only upper-case `OR` between clauses is the operator; `or` is searched as a word. */
 export const lowercaseOr: LeafRule = (leaf, view, negation) => {
   if (leaf.test.type !== 'term' || leaf.test.value !== 'or' || negation !== null) return;
-  view.report({
-    severity: 'warning',
-    code: 'lowercase_or',
-    message: `${source(view, leaf)} is searched as a word here. Write OR in capitals to mean "either".`,
-    span: leaf.span,
-    fixes: isBetweenClauses(view.text, leaf.span) ? [replacement('Write OR', leaf.span, 'OR')] : [],
-  });
+  const message = `${source(view, leaf)} is searched as a word here. Write OR in capitals to mean "either".`;
+  const fixes = isBetweenClauses(view.text, leaf.span) ? [replacement('Write OR', leaf.span, 'OR')] : [];
+  view.report(warning('lowercase_or', message, leaf.span, fixes));
 };
 
 function isBetweenClauses(text: string, [start, end]: readonly [number, number]): boolean {

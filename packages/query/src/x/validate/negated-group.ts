@@ -1,5 +1,5 @@
 import type { Node, NotNode } from '../../ast.ts';
-import { replacement } from '../../diagnostics.ts';
+import { error, replacement, warning } from '../../diagnostics.ts';
 import { type NodeRule, source, type View } from './rule.ts';
 
 /** X's page advises against `-( … )`. An OR of plain clauses is rewritten; anything else has no legal form. */
@@ -17,13 +17,11 @@ function disjuncts(node: Node): readonly Node[] {
 
 function reportRewrite(node: NotNode, clauses: readonly Node[], view: View): void {
   const text = clauses.map((clause) => `-${source(view, clause)}`).join(' ');
-  view.report({
-    severity: 'warning',
-    code: 'negated_group',
-    message: 'X advises against a dash before parentheses. The rule is registered with each clause negated.',
-    span: node.span,
-    fixes: [replacement('Negate each clause', node.span, text)],
-  });
+  const message =
+    'X advises against a dash before parentheses. The rule is registered with each clause negated.';
+  view.report(
+    warning('negated_group', message, node.span, [replacement('Negate each clause', node.span, text)]),
+  );
 }
 
 function reportIllegal(node: NotNode, view: View): void {
@@ -38,11 +36,6 @@ function reportIllegal(node: NotNode, view: View): void {
         ),
       ]
     : [];
-  view.report({
-    severity: 'error',
-    code: 'illegal_negated_group',
-    message: 'X cannot exclude a combination of clauses. Negate single clauses, or a quoted phrase.',
-    span: node.span,
-    fixes,
-  });
+  const message = 'X cannot exclude a combination of clauses. Negate single clauses, or a quoted phrase.';
+  view.report(error('illegal_negated_group', message, node.span, fixes));
 }

@@ -1,4 +1,4 @@
-import { replacement } from '../../diagnostics.ts';
+import { error, replacement } from '../../diagnostics.ts';
 import { findOperator } from '../tables.ts';
 import type { LeafRule } from './rule.ts';
 
@@ -7,21 +7,13 @@ export const negationAllowed: LeafRule = (leaf, view, negation) => {
   const rule = findOperator(leaf.field)?.negation;
   if (rule === 'never' && negation !== null) {
     const direct = negation.child === leaf;
-    view.report({
-      severity: 'error',
-      code: 'not_negatable',
-      message: `${leaf.field}: cannot be negated. Remove the dash.`,
-      span: direct ? negation.span : leaf.span,
-      fixes: direct ? [replacement('Remove the dash', [negation.span[0], leaf.span[0]], '')] : [],
-    });
+    const message = `${leaf.field}: cannot be negated. Remove the dash.`;
+    const fixes = direct ? [replacement('Remove the dash', [negation.span[0], leaf.span[0]], '')] : [];
+    view.report(error('not_negatable', message, direct ? negation.span : leaf.span, fixes));
   }
   if (rule === 'always' && negation === null) {
-    view.report({
-      severity: 'error',
-      code: 'must_be_negated',
-      message: `${leaf.field} works only negated: it drops posts that are shown as ads only.`,
-      span: leaf.span,
-      fixes: [replacement('Negate it', [leaf.span[0], leaf.span[0]], '-')],
-    });
+    const message = `${leaf.field} works only negated: it drops posts that are shown as ads only.`;
+    const fix = replacement('Negate it', [leaf.span[0], leaf.span[0]], '-');
+    view.report(error('must_be_negated', message, leaf.span, [fix]));
   }
 };

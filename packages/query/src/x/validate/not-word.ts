@@ -1,4 +1,4 @@
-import { replacement } from '../../diagnostics.ts';
+import { replacement, warning } from '../../diagnostics.ts';
 import { isSpace } from '../characters.ts';
 import { type LeafRule, source } from './rule.ts';
 
@@ -12,11 +12,7 @@ export const notWord: LeafRule = (leaf, view, negation) => {
     next > leaf.span[1] &&
     next < view.text.length &&
     !'-)'.includes(view.text.charAt(next));
-  view.report({
-    severity: 'warning',
-    code: 'not_is_a_word',
-    message: 'NOT is searched as a word here. X excludes with a dash that touches the clause: -word.',
-    span: leaf.span,
-    fixes: negates ? [replacement('Use a dash', [leaf.span[0], next], '-')] : [],
-  });
+  const message = 'NOT is searched as a word here. X excludes with a dash that touches the clause: -word.';
+  const fixes = negates ? [replacement('Use a dash', [leaf.span[0], next], '-')] : [];
+  view.report(warning('not_is_a_word', message, leaf.span, fixes));
 };

@@ -1,4 +1,4 @@
-import { type Fix, replacement } from '../../diagnostics.ts';
+import { error, type Fix, replacement } from '../../diagnostics.ts';
 import type { ValueKind } from '../operator.ts';
 import { findOperator } from '../tables.ts';
 import type { LeafRule } from './rule.ts';
@@ -16,7 +16,7 @@ export const numberValue: LeafRule = (leaf, view) => {
   if (leaf.valueSpan[0] === leaf.valueSpan[1]) return;
   const { test } = leaf;
   const report = (message: string, fixes: readonly Fix[]): void => {
-    view.report({ severity: 'error', code: 'bad_number', message, span: leaf.valueSpan, fixes });
+    view.report(error('bad_number', message, leaf.valueSpan, fixes));
   };
   if (test.type !== 'number') {
     const written = view.text.slice(leaf.valueSpan[0], leaf.valueSpan[1]);

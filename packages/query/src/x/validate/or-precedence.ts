@@ -1,5 +1,5 @@
 import type { Node } from '../../ast.ts';
-import type { Fix } from '../../diagnostics.ts';
+import { type Fix, warning } from '../../diagnostics.ts';
 import { outerFilters } from '../outer-filters.ts';
 import { type NodeRule, shown } from './rule.ts';
 
@@ -12,13 +12,8 @@ export const orPrecedence: NodeRule<'or'> = (node, view) => {
   const first = found?.filters[0];
   if (found === null || first === undefined || found.filters.some(isSample)) return;
   const fix = orGrouping(node, 'Apply it to all branches');
-  view.report({
-    severity: 'warning',
-    code: 'or_precedence',
-    message: `${shown(view, first)} applies to one branch of the OR only, because a space binds tighter than OR. Group the branches if it is meant for all.`,
-    span: first.span,
-    fixes: fix === null ? [] : [fix],
-  });
+  const message = `${shown(view, first)} applies to one branch of the OR only, because a space binds tighter than OR. Group the branches if it is meant for all.`;
+  view.report(warning('or_precedence', message, first.span, fix === null ? [] : [fix]));
 };
 
 /** `sample:` in a branch is an error of its own, with the same fix. */

@@ -1,5 +1,5 @@
 import type { LeafNode, Node, OrNode, Test } from '../../ast.ts';
-import { type Fix, replacement } from '../../diagnostics.ts';
+import { error, type Fix, replacement, warning } from '../../diagnostics.ts';
 import { undocumented } from '../elsewhere.ts';
 import { findOperator } from '../tables.ts';
 import { shown, source, type TreeRule, type View } from './rule.ts';
@@ -86,30 +86,16 @@ function reportNothingPositive(node: Node, branchOf: OrNode | null, view: View):
   const filter = firstPositive(node);
   const fixes = branchOf === null ? [] : joinFix(branchOf, view);
   if (filter !== null) {
-    view.report({
-      severity: 'error',
-      code: 'needs_standalone',
-      message: `${shown(view, filter)} cannot stand alone${branchOf === null ? '' : ' in a branch of OR'}. Add a word, phrase, hashtag or account next to it.`,
-      span: filter.span,
-      fixes,
-    });
+    const message = `${shown(view, filter)} cannot stand alone${branchOf === null ? '' : ' in a branch of OR'}. Add a word, phrase, hashtag or account next to it.`;
+    view.report(error('needs_standalone', message, filter.span, fixes));
   } else if (branchOf === null) {
-    view.report({
-      severity: 'error',
-      code: 'only_negations',
-      message: 'The rule only excludes. Add a word, phrase, hashtag or account that posts must have.',
-      span: node.span,
-      fixes: node.kind === 'not' && node.child.kind === 'leaf' ? undash(node, node.child) : [],
-    });
+    const message = 'The rule only excludes. Add a word, phrase, hashtag or account that posts must have.';
+    const fixes = node.kind === 'not' && node.child.kind === 'leaf' ? undash(node, node.child) : [];
+    view.report(error('only_negations', message, node.span, fixes));
   } else {
-    view.report({
-      severity: 'error',
-      code: 'negated_or_branch',
-      message:
-        'This branch of OR would match every post without the clause. Exclude it from the others instead.',
-      span: node.span,
-      fixes,
-    });
+    const message =
+      'This branch of OR would match every post without the clause. Exclude it from the others instead.';
+    view.report(error('negated_or_branch', message, node.span, fixes));
   }
 }
 
@@ -119,24 +105,14 @@ function undash(node: Node, leaf: LeafNode): Fix[] {
 }
 
 function reportDoubtful(node: Node, own: number, view: View): void {
-  view.report(
+  const [code, message] =
     own === stopWord
-      ? {
-          severity: 'warning',
-          code: 'stop_words_only',
-          message: 'Words as common as these may be refused alone. Add a rarer word.',
-          span: node.span,
-          fixes: [],
-        }
-      : {
-          severity: 'warning',
-          code: 'may_not_stand_alone',
-          message:
-            'X does not say whether this can stand alone. Add a word, phrase, hashtag or account to be safe.',
-          span: node.span,
-          fixes: [],
-        },
-  );
+      ? ['stop_words_only', 'Words as common as these may be refused alone. Add a rarer word.']
+      : [
+          'may_not_stand_alone',
+          'X does not say whether this can stand alone. Add a word, phrase, hashtag or account to be safe.',
+        ];
+  view.report(warning(code, message, node.span));
 }
 
 /** A branch of exclusions in an otherwise valid rule seems to be legal, but is rarely intended. */
@@ -144,13 +120,8 @@ function lintNegatedBranches(node: Node, view: View): void {
   if (node.kind === 'leaf' || node.kind === 'not' || node.kind === 'never') return;
   for (const child of node.children) {
     if (node.kind === 'or' && child.kind === 'not') {
-      view.report({
-        severity: 'warning',
-        code: 'negated_or_branch',
-        message: 'This branch of OR holds for every post without the clause. X may refuse it.',
-        span: child.span,
-        fixes: joinFix(node, view),
-      });
+      const message = 'This branch of OR holds for every post without the clause. X may refuse it.';
+      view.report(warning('negated_or_branch', message, child.span, joinFix(node, view)));
     }
     lintNegatedBranches(child, view);
   }

@@ -1,4 +1,4 @@
-import { replacement } from '../../diagnostics.ts';
+import { error, replacement } from '../../diagnostics.ts';
 import { slopMax } from '../tables.ts';
 import type { LeafRule } from './rule.ts';
 
@@ -11,15 +11,9 @@ export const proximity: LeafRule = (leaf, view) => {
   let end = tilde + 1;
   while (end < view.text.length && /\d/.test(view.text.charAt(end))) end += 1;
   const tooFar = leaf.test.slop > slopMax;
-  view.report({
-    severity: 'error',
-    code: 'bad_proximity',
-    message: `~ takes a number from 1 to ${slopMax}: the words may be that many tokens apart.`,
-    span: [tilde, end],
-    fixes: [
-      tooFar
-        ? replacement(`Use ~${slopMax}`, [tilde, end], `~${slopMax}`)
-        : replacement('Remove ~', [tilde, end], ''),
-    ],
-  });
+  const message = `~ takes a number from 1 to ${slopMax}: the words may be that many tokens apart.`;
+  const fix = tooFar
+    ? replacement(`Use ~${slopMax}`, [tilde, end], `~${slopMax}`)
+    : replacement('Remove ~', [tilde, end], '');
+  view.report(error('bad_proximity', message, [tilde, end], [fix]));
 };

@@ -1,4 +1,4 @@
-import { replacement } from '../../diagnostics.ts';
+import { error, replacement, warning } from '../../diagnostics.ts';
 import { isEmoji, isPlainWord, isSeparator } from '../characters.ts';
 import { type LeafRule, source } from './rule.ts';
 
@@ -6,13 +6,8 @@ import { type LeafRule, source } from './rule.ts';
 export const quotedValue: LeafRule = (leaf, view) => {
   if (leaf.test.type === 'phrase') {
     if (leaf.test.words.length > 0 && !leaf.test.words.some(hasToken)) {
-      view.report({
-        severity: 'warning',
-        code: 'nothing_to_match',
-        message: 'X drops punctuation when it looks for words, so this can match nothing.',
-        span: leaf.span,
-        fixes: [],
-      });
+      const message = 'X drops punctuation when it looks for words, so this can match nothing.';
+      view.report(warning('nothing_to_match', message, leaf.span));
     }
     return;
   }
@@ -20,15 +15,13 @@ export const quotedValue: LeafRule = (leaf, view) => {
   const value = view.text.slice(leaf.valueSpan[0], leaf.valueSpan[1]);
   const colon = value.includes(':');
   if (!colon && isPlainWord(leaf.test.value) && leaf.field !== 'entity') return;
-  view.report({
-    severity: colon ? 'error' : 'warning',
-    code: colon ? 'second_colon' : 'unquoted_value',
-    message: `Put the value of ${leaf.field}: in quotes${colon ? '; a second colon is not read otherwise' : ''}.`,
-    span: leaf.valueSpan,
-    fixes: source(view, leaf).endsWith('\\')
-      ? []
-      : [replacement('Quote the value', leaf.valueSpan, `"${value}"`)],
-  });
+  const message = `Put the value of ${leaf.field}: in quotes${colon ? '; a second colon is not read otherwise' : ''}.`;
+  const fix = replacement('Quote the value', leaf.valueSpan, `"${value}"`);
+  const fixes = source(view, leaf).endsWith('\\') ? [] : [fix];
+  const report = colon
+    ? error('second_colon', message, leaf.valueSpan, fixes)
+    : warning('unquoted_value', message, leaf.valueSpan, fixes);
+  view.report(report);
 };
 
 function hasToken(word: string): boolean {

@@ -1,6 +1,6 @@
 import type { LeafNode, Node } from '../../ast.ts';
-import { replacement } from '../../diagnostics.ts';
-import { clauseWithSpace } from '../cut.ts';
+import { error } from '../../diagnostics.ts';
+import { cutting } from '../cut.ts';
 import { orGrouping } from './or-precedence.ts';
 import { type TreeRule, type View } from './rule.ts';
 
@@ -9,13 +9,9 @@ export const samplePlacement: TreeRule = (root, view) => {
   const seen: LeafNode[] = [];
   walk(root, null, view, seen);
   for (const leaf of seen.slice(1)) {
-    view.report({
-      severity: 'error',
-      code: 'several_samples',
-      message: 'sample: may stand once in a rule; it applies to the whole rule.',
-      span: leaf.span,
-      fixes: [replacement('Remove this one', clauseWithSpace(view.text, leaf.span), '')],
-    });
+    const message = 'sample: may stand once in a rule; it applies to the whole rule.';
+    const fix = cutting('Remove this one', view.text, leaf.span);
+    view.report(error('several_samples', message, leaf.span, [fix]));
   }
 };
 
@@ -33,11 +29,6 @@ function walk(node: Node, or: Node | null, view: View, seen: LeafNode[]): void {
 
 function reportInsideOr(leaf: LeafNode, or: Node, view: View): void {
   const fix = orGrouping(or, 'Group the OR');
-  view.report({
-    severity: 'error',
-    code: 'sample_needs_group',
-    message: 'sample: applies to the whole rule. Put everything that OR joins in parentheses before it.',
-    span: leaf.span,
-    fixes: fix === null ? [] : [fix],
-  });
+  const message = 'sample: applies to the whole rule. Put everything that OR joins in parentheses before it.';
+  view.report(error('sample_needs_group', message, leaf.span, fix === null ? [] : [fix]));
 }

@@ -1,5 +1,5 @@
 import type { LeafNode } from '../../ast.ts';
-import { type Fix, replacement } from '../../diagnostics.ts';
+import { error, type Fix, replacement, warning } from '../../diagnostics.ts';
 import { quoted } from '../../text.ts';
 import type { LeafRule } from './rule.ts';
 
@@ -13,16 +13,11 @@ export const tagName: LeafRule = (leaf, view) => {
   if ((leaf.field === 'hashtag' ? hashtag : cashtag).test(leaf.test.value)) return;
   const sigil = leaf.field === 'hashtag' ? '#' : '$';
   const serverDecides = leaf.field === 'cashtag' && /^[\w.]+$/.test(written);
-  view.report({
-    severity: serverDecides ? 'warning' : 'error',
-    code: 'bad_tag',
-    message:
-      leaf.field === 'hashtag'
-        ? `${quoted(`#${written}`, 40)} is no hashtag: at least one letter, then letters, digits and _ only.`
-        : `${quoted(`$${written}`, 40)} does not look like a cashtag: one to six letters. Quote it to search the text.`,
-    span: leaf.span,
-    fixes: fixes(leaf, written, sigil),
-  });
+  const message =
+    leaf.field === 'hashtag'
+      ? `${quoted(`#${written}`, 40)} is no hashtag: at least one letter, then letters, digits and _ only.`
+      : `${quoted(`$${written}`, 40)} does not look like a cashtag: one to six letters. Quote it to search the text.`;
+  view.report((serverDecides ? warning : error)('bad_tag', message, leaf.span, fixes(leaf, written, sigil)));
 };
 
 function fixes(leaf: LeafNode, written: string, sigil: '#' | '$'): Fix[] {

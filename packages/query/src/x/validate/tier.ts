@@ -1,3 +1,4 @@
+import { error } from '../../diagnostics.ts';
 import { findOperator } from '../tables.ts';
 import type { LeafRule } from './rule.ts';
 
@@ -5,11 +6,6 @@ import type { LeafRule } from './rule.ts';
 export const tierAvailable: LeafRule = (leaf, view) => {
   const needed = findOperator(leaf.field)?.tier;
   if (needed === undefined || needed === view.tier) return;
-  view.report({
-    severity: 'error',
-    code: 'unavailable_operator',
-    message: `${leaf.field}: needs X's Enterprise plan with the Embedding tier. List the words themselves instead.`,
-    span: leaf.span,
-    fixes: [],
-  });
+  const message = `${leaf.field}: needs X's Enterprise plan with the Embedding tier. List the words themselves instead.`;
+  view.report(error('unavailable_operator', message, leaf.span));
 };

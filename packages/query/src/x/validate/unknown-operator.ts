@@ -1,5 +1,5 @@
 import type { LeafNode } from '../../ast.ts';
-import { type Fix, replacement } from '../../diagnostics.ts';
+import { error, type Fix, replacement, warning } from '../../diagnostics.ts';
 import { closest, quoted } from '../../text.ts';
 import { elsewhere, undocumented } from '../elsewhere.ts';
 import { isImplied, operators } from '../tables.ts';
@@ -10,34 +10,27 @@ export const unknownOperator: LeafRule = (leaf, view) => {
   const name = leaf.field.replace(/:$/, '');
   const shown = quoted(name, 40);
   if (undocumented.has(name)) {
-    view.report({
-      severity: 'warning',
-      code: 'undocumented_operator',
-      message: `${name}: is not on X's list for the stream. X decides when the rule is created.`,
-      span: leaf.span,
-      fixes: [],
-    });
+    const message = `${name}: is not on X's list for the stream. X decides when the rule is created.`;
+    view.report(warning('undocumented_operator', message, leaf.span));
     return;
   }
   const known = elsewhere.get(name) ?? elsewhere.get(name.replace(/:.*$/, ''));
   if (known !== undefined) {
-    view.report({
-      severity: 'error',
-      code: 'unsupported_operator',
-      message: `The stream has no operator ${shown}: ${known.hint}.`,
-      span: leaf.span,
-      fixes: known.instead === undefined ? [] : [insteadFix(leaf, view, known.instead)],
-    });
+    const message = `The stream has no operator ${shown}: ${known.hint}.`;
+    const fixes = known.instead === undefined ? [] : [insteadFix(leaf, view, known.instead)];
+    view.report(error('unsupported_operator', message, leaf.span, fixes));
     return;
   }
   const near = nearest(name);
-  view.report({
-    severity: 'error',
-    code: 'unknown_operator',
-    message: `X has no operator ${shown}.${near === null ? ' Quote the text if you mean the words.' : ` Did you mean ${near}?`}`,
-    span: leaf.span,
-    fixes: near === null ? quoteFix(leaf, view) : [nearFix(leaf, view, near)],
-  });
+  const message = `X has no operator ${shown}.${near === null ? ' Quote the text if you mean the words.' : ` Did you mean ${near}?`}`;
+  view.report(
+    error(
+      'unknown_operator',
+      message,
+      leaf.span,
+      near === null ? quoteFix(leaf, view) : [nearFix(leaf, view, near)],
+    ),
+  );
 };
 
 function insteadFix(leaf: LeafNode, view: View, instead: string): Fix {

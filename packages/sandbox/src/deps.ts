@@ -1,0 +1,21 @@
+import type { Clock } from './clock.ts';
+import type { Faults } from './faults.ts';
+import type { Organization } from './firehose/organization.ts';
+import type { Random } from './random.ts';
+import type { NextSnowflake } from './snowflake.ts';
+import type { XApp } from './x/app.ts';
+import type { Archive } from './x/archive.ts';
+
+/** What the handlers of a sandbox work on. */
+export interface Deps {
+  /** By token. */
+  readonly apps: ReadonlyMap<string, XApp>;
+  readonly archive: Archive;
+  readonly organization: Organization;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly faults: Faults;
+  readonly nextId: NextSnowflake;
+  readonly rateLimits: boolean;
+  readonly backlogBytesMax: number;
+}
