@@ -6,6 +6,7 @@ import { type SandboxOptions, startSandbox } from '@earshot/sandbox';
 import { type Admin, openAdmin } from '@earshot/server/admin';
 import { migratedTemplate, startTestNats, type TestDatabase } from '@earshot/testkit';
 import { Pool } from 'pg';
+import { inject } from 'vitest';
 import { type Api, createApi } from './api.ts';
 import { createSandboxClient, type SandboxClient } from './sandbox-client.ts';
 
@@ -68,6 +69,8 @@ export async function startWorld({ sandbox: wanted, within = tmpdir() }: WorldOp
     startSandbox({ ...oneOfEach, ruleDelayMs: 0, ...wanted }).then((started) => stack.use(started)),
   ]);
   const behind = new Pool({ connectionString: database.url, max: 1 });
+  // A pool does not wait until its connection has ended, and the database is dropped at once.
+  behind.on('connect', (client) => client.on('error', () => undefined));
   stack.defer(() => behind.end());
   const admin = stack.use(await openAdmin(database.url));
   const servers = stack.use(serverStarter({ database, nats, sandboxUrl: sandbox.url, logFile }));
@@ -106,6 +109,7 @@ function serverStarter(common: { database: TestDatabase; nats: Nats; sandboxUrl:
         ...env,
       },
       logFile: common.logFile,
+      script: inject('serverScript'),
     });
     started.add(program);
     const url = program.ready.address;
