@@ -19,9 +19,11 @@ for (const name of ['stdout', 'stderr'] as const) {
   };
 }
 
-process.on('message', async ({ words, env }: ResidentRun) => {
+async function run({ words, env }: ResidentRun): Promise<void> {
   for (const name of Object.keys(process.env)) if (!(name in env)) delete process.env[name];
   Object.assign(process.env, env);
   process.send?.({ code: await main(words), ...said });
   Object.assign(said, { stdout: '', stderr: '' });
-});
+}
+
+process.on('message', (given: ResidentRun) => void run(given));
