@@ -1,5 +1,7 @@
 import { execFileSync } from 'node:child_process';
+import { once } from 'node:events';
 import { readdir, rm } from 'node:fs/promises';
+import { type AddressInfo, createServer } from 'node:net';
 import { availableParallelism, loadavg } from 'node:os';
 import { eventually } from '@earshot/testkit';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -130,12 +132,12 @@ test('a signal in the middle of the start also leaves nothing behind', async () 
 });
 
 test('a start that fails says what to do, and leaves nothing behind', async () => {
-  const holder = demo('--json');
-  const { port } = new URL((await readyLine(holder)).base_url);
-  const running = demo('--port', port);
+  const holder = createServer().listen(0, '127.0.0.1');
+  await once(holder, 'listening');
+  const { port } = holder.address() as AddressInfo;
+  const running = demo('--port', String(port));
   expect(await running.exited).toBe(1);
   expect(running.stderr()).toContain(`Port ${port} is in use. Choose another one with --port`);
-  holder.process.kill('SIGTERM');
-  await holder.exited;
+  holder.close();
   expect(await readdir(tempDir)).toEqual([]);
 });

@@ -1,4 +1,3 @@
-import { Client } from 'pg';
 import type { World } from './world.ts';
 
 export interface LedgerInterval {
@@ -27,14 +26,8 @@ export function gapsOf(ledger: readonly LedgerInterval[]): Array<{ ms: number; b
   });
 }
 
-export async function askDatabase(world: World, sql: string, values: readonly unknown[] = []) {
-  const client = new Client({ connectionString: world.databaseUrl });
-  await client.connect();
-  try {
-    return await client.query(sql, [...values]);
-  } finally {
-    await client.end();
-  }
+export function askDatabase(world: World, sql: string, values: readonly unknown[] = []) {
+  return world.database.query(sql, [...values]);
 }
 
 /** When a post was made: the upper bits of its id. */

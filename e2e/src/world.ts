@@ -5,6 +5,8 @@ import { type Nats, type Program, type ServerReady, startServerProgram } from '@
 import { type SandboxOptions, startSandbox } from '@earshot/sandbox';
 import { type Admin, openAdmin } from '@earshot/server/admin';
 import { migratedTemplate, startTestNats, type TestDatabase } from '@earshot/testkit';
+import { Pool } from 'pg';
+import { inject } from 'vitest';
 import { type Api, createApi } from './api.ts';
 import { createSandboxClient, type SandboxClient } from './sandbox-client.ts';
 
@@ -20,6 +22,8 @@ const oneOfEach = { xApps: [{ token: xToken }], taps: [{ token: tapToken }] };
 export interface World extends AsyncDisposable {
   readonly sandbox: SandboxClient;
   readonly databaseUrl: string;
+  /** For looking behind the servers: connects when it is first asked. */
+  readonly database: Pool;
   readonly nats: Nats;
   readonly admin: Admin;
   startServer(env?: Record<string, string>): Promise<ServerUnderTest>;
@@ -64,12 +68,17 @@ export async function startWorld({ sandbox: wanted, within = tmpdir() }: WorldOp
       .then((cloned) => stack.use(cloned)),
     startSandbox({ ...oneOfEach, ruleDelayMs: 0, ...wanted }).then((started) => stack.use(started)),
   ]);
+  const behind = new Pool({ connectionString: database.url, max: 1 });
+  // A pool does not wait until its connection has ended, and the database is dropped at once.
+  behind.on('connect', (client) => client.on('error', () => undefined));
+  stack.defer(() => behind.end());
   const admin = stack.use(await openAdmin(database.url));
   const servers = stack.use(serverStarter({ database, nats, sandboxUrl: sandbox.url, logFile }));
   const running = stack.move();
   return {
     sandbox: createSandboxClient(sandbox.url),
     databaseUrl: database.url,
+    database: behind,
     nats,
     admin,
     startServer: servers.start,
@@ -100,6 +109,7 @@ function serverStarter(common: { database: TestDatabase; nats: Nats; sandboxUrl:
         ...env,
       },
       logFile: common.logFile,
+      script: inject('serverScript'),
     });
     started.add(program);
     const url = program.ready.address;

@@ -17,7 +17,8 @@ interface Progress {
   path: readonly string[];
 }
 
-async function main(words: readonly string[]): Promise<number> {
+/** Runs one command and returns its exit code; what it says goes to the outputs of this process. */
+export async function main(words: readonly string[]): Promise<number> {
   const progress: Progress = { options: {}, isJson: words.includes('--json'), path: [] };
   try {
     return await runCommand(words, progress);
@@ -80,4 +81,4 @@ function report(error: unknown, { options, isJson, path }: Progress): number {
 // A reader that went away (`| head`) is no failure; commands that go on for long listen for it themselves.
 for (const output of [process.stdout, process.stderr]) output.on('error', () => undefined);
 
-process.exitCode = await main(process.argv.slice(2));
+if (import.meta.main) process.exitCode = await main(process.argv.slice(2));

@@ -2,9 +2,10 @@ import { createTemplate } from '@earshot/testkit';
 import type { TestProject } from 'vitest/node';
 import { fillTemplate } from './support.ts';
 
-/** Runs once before the tests of a project: the database that they take copies of. It goes with the PostgreSQL. */
-export async function setup(project: TestProject): Promise<void> {
-  const { postgresUrl } = project.getProvidedContext();
+/** Before the tests of the first project that needs it: the database that all take copies of. It goes with the PostgreSQL. */
+export async function setup({ vitest }: TestProject): Promise<void> {
+  const { postgresUrl, ...others } = vitest.getProvidedContext();
+  if ('migratedTemplate' in others) return;
   const template = await createTemplate({ postgresUrl, migrate: fillTemplate });
-  project.provide('migratedTemplate', template.name);
+  vitest.provide('migratedTemplate', template.name);
 }

@@ -71,11 +71,19 @@ async function startEndpoint(stack: AsyncDisposableStack): Promise<Scene['endpoi
   return { url: `http://127.0.0.1:${(endpoint.address() as AddressInfo).port}/`, received };
 }
 
+/** The first run of a command is a process of its own, which must end; after it those that need no input share one. */
 export function earshotOf({ cli }: Scene, name: string): Earshot {
   const path = name.split(' ');
-  const run = (...words: string[]) => cli.run([...path, ...words]);
+  let hasRun = false;
+  const runWith = (options: RunOptions, ...words: string[]) => {
+    const { env, ...others } = options;
+    const isResident = hasRun && Object.keys(others).length === 0;
+    hasRun = true;
+    return isResident ? cli.runResident([...path, ...words], env) : cli.run([...path, ...words], options);
+  };
+  const run = (...words: string[]) => runWith({}, ...words);
   return Object.assign(run, {
-    with: (options: RunOptions, ...words: string[]) => cli.run([...path, ...words], options),
+    with: runWith,
     async json(...words: string[]) {
       const { code, stdout, stderr } = await run(...words, '--json');
       expect({ code, stderr }).toEqual({ code: 0, stderr: '' });

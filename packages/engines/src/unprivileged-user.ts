@@ -19,8 +19,12 @@ export async function unprivilegedUser(): Promise<RunAs | undefined> {
 
 /** Whether the user can enter the folder: no folder above it may be private (a home of mode 700, for example). */
 export async function canEnter(dir: string, user: RunAs): Promise<boolean> {
-  return run('/bin/sh', ['-c', 'cd -- "$1"', 'sh', dir], { cwd: '/', ...user }).then(
-    () => true,
-    () => false,
-  );
+  try {
+    await run('/bin/sh', ['-c', 'cd -- "$1"', 'sh', dir], { cwd: '/', ...user });
+    return true;
+  } catch (error) {
+    // A signal to the process group ends the shell too, and says nothing about the folder.
+    if (error instanceof Error && 'signal' in error && error.signal !== null) throw error;
+    return false;
+  }
 }

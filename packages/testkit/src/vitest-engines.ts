@@ -16,22 +16,23 @@ declare module 'vitest' {
   }
 }
 
-/** Runs once before the tests of a project: one PostgreSQL for all of them, and the nats-server program. */
-export async function setup(project: TestProject): Promise<() => Promise<void>> {
+/** Before the tests of the first project that needs it, for all of them: one PostgreSQL, and the nats-server program. */
+export async function setup({ vitest }: TestProject): Promise<(() => Promise<void>) | undefined> {
+  if ('postgresUrl' in vitest.getProvidedContext()) return undefined;
   const dir = await mkdtemp(join(tmpdir(), 'earshot-test-'));
   // Again when a program that ends with its worker has just written something.
   const remove = () => rm(dir, { recursive: true, force: true, maxRetries: 5 });
   try {
     const [natsServer, postgres] = await Promise.all([
       findNatsServer({
-        cacheDir: join(project.vitest.config.root, '.earshot/cache'),
+        cacheDir: join(vitest.config.root, '.earshot/cache'),
         configured: process.env['EARSHOT_NATS_SERVER'],
       }),
       startPostgres({ dir }),
     ]);
-    project.provide('natsServer', natsServer);
-    project.provide('postgresUrl', postgres.url);
-    project.provide('runDir', dir);
+    vitest.provide('natsServer', natsServer);
+    vitest.provide('postgresUrl', postgres.url);
+    vitest.provide('runDir', dir);
     return async () => {
       await postgres.stop();
       await remove();
