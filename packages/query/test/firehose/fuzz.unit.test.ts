@@ -6,7 +6,7 @@ import { firehoseLanguage } from '../../src/firehose/language.ts';
 
 /** `node packages/query/fuzz/main.ts --platform firehose --inputs 1000000` is the long version. */
 test('any text is read without a throw, in time, with spans inside it and with fixes that work', {
-  timeout: 120_000,
+  timeout: 300_000,
 }, () => {
   const summary = fuzz({
     language: firehoseLanguage,

@@ -6,7 +6,7 @@ import { xLanguage } from '../../src/x/language.ts';
 
 /** `node packages/query/fuzz/main.ts --platform x --inputs 1000000` is the long version. */
 test('any text is read without a throw, in time, with spans inside it and with fixes that work', {
-  timeout: 120_000,
+  timeout: 300_000,
 }, () => {
   const summary = fuzz({ language: xLanguage, input: xInputs(2026), inputs: 100_000, item: xSeeds[0]?.item });
   expect(summary.failures).toEqual([]);
