@@ -77,7 +77,8 @@ export const keyOperations = defineOperations({
     scope: 'keys:write',
     changes: true,
     summary: 'Revoke a key',
-    description: 'Ends a key of the account: within 5 seconds no node accepts it any more.',
+    description:
+      'Ends a key of the account: within 5 seconds no node accepts it any more, and what is open with it ends.',
     request: requestObject({
       key_id: text({ max: 100, description: 'Id of the key to revoke; your own is allowed.' }),
     }),

@@ -7,6 +7,11 @@ import type { Handler } from './call.ts';
 import { type Change, recordChange } from './change.ts';
 import type { Plans } from './plans.ts';
 
+/** One and the same answer for a missing, malformed, unknown, expired and revoked key. */
+export function keyRefused(): Failure {
+  return new Failure('unauthenticated', 'Send a valid API key as "Authorization: Bearer <API_KEY>".');
+}
+
 /** A key never gives more than it has: neither scopes nor another account. */
 export function createKey(options: {
   readonly keys: Pick<KeyStore, 'createKey'>;

@@ -5,6 +5,8 @@ import type { Authenticate } from '../accounts/authenticate.ts';
 import type { Call, EventStream, Principal } from '../accounts/call.ts';
 import type { Change } from '../accounts/change.ts';
 import { type AnswerOnce, readIdempotencyKey } from '../accounts/idempotency.ts';
+import type { KeyWatch } from '../accounts/key-watch.ts';
+import { keyRefused } from '../accounts/keys.ts';
 import type { RateLimits } from '../accounts/rate-limits.ts';
 import type { Telemetry } from '../observability/telemetry.ts';
 import { Failure } from '../runtime/failure.ts';
@@ -21,6 +23,7 @@ export type Handlers = {
 export interface OperationOptions {
   readonly handlers: Handlers;
   readonly authenticate: Authenticate;
+  readonly keyWatch: Pick<KeyWatch, 'watch'>;
   readonly limits: RateLimits;
   readonly answerOnce: AnswerOnce;
   readonly telemetry: Telemetry;
@@ -30,6 +33,8 @@ export interface OperationOptions {
 
 interface Asked {
   readonly principal: Principal;
+  /** Aborted when the key is no longer valid. */
+  readonly keyEnded: AbortSignal;
   readonly idempotencyKey: string | null;
   readonly release: () => void;
 }
@@ -40,7 +45,7 @@ export function addOperation(
   options: OperationOptions,
   operation: Operation & { id: OperationId },
 ): void {
-  const { handlers, authenticate, limits, answerOnce, telemetry, leaving } = options;
+  const { handlers, authenticate, keyWatch, limits, answerOnce, telemetry, leaving } = options;
   // The request is parsed by the schema of this very operation, which the union of all operations cannot express.
   const carryOut = handlers[operation.id] as (call: Call<never>) => ReturnType<Handlers[OperationId]>;
   const asking = new WeakMap<FastifyRequest, Asked>();
@@ -52,25 +57,33 @@ export function addOperation(
     onRequest: async (request, reply) => {
       const principal = await authenticate(request.headers.authorization, request.ip);
       const admission = limits.admit(principal, operation);
+      // From here on, because a body may take a minute to arrive.
+      const watch = keyWatch.watch(principal.keyId);
+      const close = () => {
+        admission.release();
+        watch[Symbol.dispose]();
+      };
       // A client that disconnected during the look-up of its key emits no "close" any more.
-      if (reply.raw.destroyed) admission.release();
-      else reply.raw.once('close', () => admission.release());
+      if (reply.raw.destroyed) close();
+      else reply.raw.once('close', close);
       reply.headers(admission.headers);
       if (admission.refusal) throw admission.refusal;
       assertScope(principal, operation);
       const idempotencyKey = operation.changes
         ? readIdempotencyKey(request.headers['idempotency-key'])
         : null;
-      asking.set(request, { principal, idempotencyKey, release: () => admission.release() });
+      const { ended: keyEnded } = watch;
+      asking.set(request, { principal, keyEnded, idempotencyKey, release: () => admission.release() });
     },
     handler: async (request, reply) => {
       const asked = asking.get(request);
       if (!asked) throw new Error('a request reached its handler without a principal');
-      const { principal, idempotencyKey: key } = asked;
+      const { principal, keyEnded, idempotencyKey: key } = asked;
+      if (keyEnded.aborted) throw keyRefused();
       const parsed = parse(operation, request);
       const gone = new AbortController();
       reply.raw.once('close', () => gone.abort());
-      const signal = AbortSignal.any([gone.signal, leaving]);
+      const signal = AbortSignal.any([gone.signal, leaving, keyEnded]);
       const { accountId, keyId: actor } = principal;
       const lastEventId = request.headers['last-event-id']?.toString() ?? null;
       const handle = (claim: Change['claim']) => {
@@ -80,9 +93,16 @@ export function addOperation(
       reply.header('content-type', 'application/json; charset=utf-8');
       if (key === null) {
         const answer = await handle(null);
-        if (!isEventStream(answer)) return reply.send(answer);
-        asked.release();
-        return startStream(reply, answer, { signal, telemetry });
+        if (isEventStream(answer)) {
+          asked.release();
+          return startStream(reply, answer, { signal, keyEnded, telemetry });
+        }
+        // What a change has done is told in any case: refused now, it would seem not done.
+        if (!operation.changes) {
+          if (keyEnded.aborted) throw keyRefused();
+          keyEnded.addEventListener('abort', () => reply.raw.destroy(), { once: true });
+        }
+        return reply.send(answer);
       }
       const asOnce = { accountId, operation: operation.id, key, request: parsed };
       const { body, replayed } = await answerOnce(asOnce, handle);
@@ -100,14 +120,14 @@ function isEventStream(answer: object): answer is EventStream {
 function startStream(
   reply: FastifyReply,
   answer: EventStream,
-  { signal, telemetry }: { signal: AbortSignal; telemetry: Telemetry },
+  { telemetry, ...signals }: { signal: AbortSignal; keyEnded: AbortSignal; telemetry: Telemetry },
 ): FastifyReply {
   reply.hijack();
   reply.headers(eventStreamHeaders);
   const headers = Object.entries(reply.getHeaders()).map(([name, value]) => [name, String(value)]);
   reply.raw.writeHead(200, Object.fromEntries(headers));
   telemetry.matchStreamOpened();
-  void sendEvents(reply.raw, answer, { signal }).then((ended) => {
+  void sendEvents(reply.raw, answer, signals).then((ended) => {
     answer[Symbol.dispose]();
     telemetry.matchStreamClosed({ ...ended, ms: reply.elapsedTime });
   });

@@ -1,38 +1,53 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
+import { Readable } from 'node:stream';
 import { operations } from '@earshot/contract';
 import { pino } from 'pino';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { Principal } from '../accounts/call.ts';
 import { createMetrics } from '../observability/metrics.ts';
 import { createTelemetry } from '../observability/telemetry.ts';
 import type { Handlers } from './handlers.ts';
-import { createHttpServer } from './server.ts';
+import { createHttpServer, type HttpServerOptions } from './server.ts';
 
-/** Nobody gets so far. */
+/** Those that a test does not expect. */
 const handlers = Object.fromEntries(
   Object.keys(operations).map((id) => [id, () => Promise.reject(new Error(`${id} was called`))]),
 ) as unknown as Handlers;
 
-const principal: Principal = { accountId: 'acc_1', keyId: 'key_1', plan: 'paid', scopes: ['keys:write'] };
+const principal: Principal = {
+  accountId: 'acc_1',
+  keyId: 'key_1',
+  plan: 'paid',
+  scopes: ['keys:write', 'rules:read'],
+};
 
-test('a caller that goes while its key is looked up gives its place back', async () => {
+function serverWith(options: Partial<HttpServerOptions>) {
   const log = pino({ level: 'silent' });
-  const asked = Promise.withResolvers<void>();
-  const known = Promise.withResolvers<Principal>();
-  const released = Promise.withResolvers<void>();
-  await using server = createHttpServer({
+  return createHttpServer({
     handlers,
-    authenticate: () => {
-      asked.resolve();
-      return known.promise;
-    },
-    limits: { admit: () => ({ headers: {}, refusal: null, release: () => released.resolve() }) },
+    authenticate: async () => principal,
+    keyWatch: { watch: () => ({ ended: new AbortController().signal, [Symbol.dispose]: () => undefined }) },
+    limits: { admit: () => ({ headers: {}, refusal: null, release: () => undefined }) },
     answerOnce: () => Promise.reject(new Error('not asked')),
     isReady: () => Promise.resolve([]),
     mcpOrigins: [],
     telemetry: createTelemetry(log, createMetrics()),
     log,
+    ...options,
+  });
+}
+
+test('a caller that goes while its key is looked up gives its place back', async () => {
+  const asked = Promise.withResolvers<void>();
+  const known = Promise.withResolvers<Principal>();
+  const released = Promise.withResolvers<void>();
+  await using server = serverWith({
+    authenticate: () => {
+      asked.resolve();
+      return known.promise;
+    },
+    limits: { admit: () => ({ headers: {}, refusal: null, release: () => released.resolve() }) },
   });
   const url = new URL(await server.listen('127.0.0.1', 0));
   const socket = connect(Number(url.port), url.hostname);
@@ -44,4 +59,52 @@ test('a caller that goes while its key is looked up gives its place back', async
   for (let n = 0; n < 3; n++) await (await fetch(new URL('/healthz', url))).text();
   known.resolve(principal);
   await expect(released.promise).resolves.toBeUndefined();
+});
+
+describe('a key that ends while it is in use', () => {
+  /** A server with one handler, and the key that it watches. */
+  const withKey = (handler: Partial<Handlers>) => {
+    const key = new AbortController();
+    const watched = new Set<string>();
+    const watch = (keyId: string) => {
+      watched.add(keyId);
+      return { ended: key.signal, [Symbol.dispose]: () => void watched.delete(keyId) };
+    };
+    const server = serverWith({ handlers: { ...handlers, ...handler }, keyWatch: { watch } });
+    return { server, key, watched };
+  };
+
+  test('cuts off an answer that is half sent', async () => {
+    const endless = new Readable({ read: () => undefined });
+    endless.push('{"rules":[');
+    const { server, key, watched } = withKey({ ListRules: async () => endless });
+    await using _ = server;
+    const url = await server.listen('127.0.0.1', 0);
+    const response = await fetch(new URL('/api.ListRules', url));
+    expect(watched).toEqual(new Set(['key_1']));
+    key.abort();
+    await expect(response.text()).rejects.toThrow('terminated');
+    await expect.poll(() => endless.destroyed).toBe(true);
+    expect(watched).toEqual(new Set());
+  });
+
+  test('leaves a change its answer: refused, it would seem not done', async () => {
+    const answer = { key_id: 'key_2', revoked_at: new Date().toISOString() };
+    const { server, key } = withKey({
+      RevokeKey: async ({ signal }) => {
+        key.abort();
+        expect(signal.aborted).toBe(true);
+        return answer;
+      },
+    });
+    await using _ = server;
+    const url = await server.listen('127.0.0.1', 0);
+    const response = await fetch(new URL('/api.RevokeKey', url), {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: '{"key_id":"key_2"}',
+    });
+    expect(response.status).toBe(200);
+    expect(await response.json()).toEqual(answer);
+  });
 });
