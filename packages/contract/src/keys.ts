@@ -43,7 +43,10 @@ export const keyOperations = defineOperations({
       }),
       expires_at: requestTime
         .optional()
-        .meta({ description: 'When the new key stops working, in the future. Default: never.' }),
+        .meta({
+          description:
+            'When the new key stops working: in the future, and no later than the key that asks. Default: when that one does.',
+        }),
     }),
     answer: z.strictObject({
       key_id: keyId,
@@ -78,7 +81,7 @@ export const keyOperations = defineOperations({
     changes: true,
     summary: 'Revoke a key',
     description:
-      'Ends a key of the account: within 5 seconds no node accepts it any more, and what is open with it ends.',
+      'Ends a key of the account: within 5 seconds no node accepts it any more, and what is open with it ends. Keys that were made with it go on working: `ListAudit` names them.',
     request: requestObject({
       key_id: text({ max: 100, description: 'Id of the key to revoke; your own is allowed.' }),
     }),
