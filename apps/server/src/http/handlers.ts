@@ -32,7 +32,6 @@ export interface OperationOptions {
 }
 
 interface Asked {
-  readonly principal: Principal;
   /** Aborted when the key is no longer valid. */
   readonly keyEnded: AbortSignal;
   readonly idempotencyKey: string | null;
@@ -56,6 +55,7 @@ export function addOperation(
     // Before the body is read: a request without a key, or above its limit, costs no parsing.
     onRequest: async (request, reply) => {
       const principal = await authenticate(request.headers.authorization, request.ip);
+      request.principal = principal;
       const admission = limits.admit(principal, operation);
       // From here on, because a body may take a minute to arrive.
       const watch = keyWatch.watch(principal.keyId);
@@ -73,12 +73,13 @@ export function addOperation(
         ? readIdempotencyKey(request.headers['idempotency-key'])
         : null;
       const { ended: keyEnded } = watch;
-      asking.set(request, { principal, keyEnded, idempotencyKey, release: () => admission.release() });
+      asking.set(request, { keyEnded, idempotencyKey, release: () => admission.release() });
     },
     handler: async (request, reply) => {
+      const { principal } = request;
       const asked = asking.get(request);
-      if (!asked) throw new Error('a request reached its handler without a principal');
-      const { principal, keyEnded, idempotencyKey: key } = asked;
+      if (!principal || !asked) throw new Error('a request reached its handler without a principal');
+      const { keyEnded, idempotencyKey: key } = asked;
       if (keyEnded.aborted) throw keyRefused();
       const parsed = parse(operation, request);
       const gone = new AbortController();

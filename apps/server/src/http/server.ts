@@ -4,6 +4,7 @@ import type { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isWellFormedKey, operations } from '@earshot/contract';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import type { Principal } from '../accounts/call.ts';
 import type { Logger } from '../observability/logger.ts';
 import { Failure } from '../runtime/failure.ts';
 import { newId } from '../runtime/ids.ts';
@@ -13,6 +14,10 @@ import { addOperation, type OperationOptions } from './handlers.ts';
 import { addMcp, createInnerCalls } from './mcp.ts';
 
 declare module 'fastify' {
+  interface FastifyRequest {
+    /** Null until the key is accepted. */
+    principal: Principal | null;
+  }
   interface FastifyContextConfig {
     /** For logs and metrics: the operation that a route serves. */
     operation?: string;
@@ -47,10 +52,11 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     frameworkErrors: (error, request, reply) => {
       void sendError(options, error, request, reply);
     },
-    clientErrorHandler: refuseBrokenHttp,
+    clientErrorHandler: (error, socket) => refuseBrokenHttp(options, error, socket),
     // Node's own answer would not have the form of our errors: the hook below refuses instead.
     http: { requireHostHeader: false },
   });
+  app.decorateRequest('principal', null);
   const answers = trackAnswers(app.server);
   // RFC 9110, 10.1.1 allows to ignore an unknown expectation; Node's own refusal has no body.
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response));
@@ -137,7 +143,9 @@ function logAnswer({ telemetry }: HttpServerOptions, request: FastifyRequest, re
     operation: request.routeOptions.config.operation ?? 'other',
     status: reply.statusCode,
     ms: reply.elapsedTime,
-    fields: { requestId: request.id },
+    requestId: request.id,
+    address: request.ip,
+    principal: request.principal,
   });
 }
 
@@ -148,12 +156,18 @@ function brokenHttp(code: string | undefined): string {
 }
 
 /** Bytes that are not HTTP are answered in the form of our errors too. */
-function refuseBrokenHttp(error: Error & { code?: string }, socket: Socket): void {
+function refuseBrokenHttp(
+  { telemetry }: HttpServerOptions,
+  error: Error & { code?: string },
+  socket: Socket,
+): void {
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy();
     return;
   }
   const requestId = requestIdOf(undefined);
+  const address = socket.remoteAddress ?? '';
+  telemetry.requestAnswered({ operation: 'other', status: 400, ms: 0, requestId, address, principal: null });
   const body = failureText('invalid_argument', brokenHttp(error.code), requestId);
   socket.end(
     [

@@ -5,6 +5,7 @@ import { operations } from '@earshot/contract';
 import { pino } from 'pino';
 import { describe, expect, test } from 'vitest';
 import type { Principal } from '../accounts/call.ts';
+import { keyRefused, newKey } from '../accounts/keys.ts';
 import { createMetrics } from '../observability/metrics.ts';
 import { createTelemetry } from '../observability/telemetry.ts';
 import type { Handlers } from './handlers.ts';
@@ -22,8 +23,7 @@ const principal: Principal = {
   scopes: ['keys:write', 'rules:read'],
 };
 
-function serverWith(options: Partial<HttpServerOptions>) {
-  const log = pino({ level: 'silent' });
+function serverWith(options: Partial<HttpServerOptions>, log = pino({ level: 'silent' })) {
   return createHttpServer({
     handlers,
     authenticate: async () => principal,
@@ -107,4 +107,51 @@ describe('a key that ends while it is in use', () => {
     expect(response.status).toBe(200);
     expect(await response.json()).toEqual(answer);
   });
+});
+
+test('the log says of every request from which address it came, and whose key was accepted', async () => {
+  const lines: string[] = [];
+  const log = pino({}, { write: (line) => lines.push(line) });
+  const { key } = newKey();
+  await using server = serverWith(
+    {
+      handlers: { ...handlers, ListKeys: async () => ({ keys: [] }) },
+      authenticate: (sent) => (sent ? Promise.resolve(principal) : Promise.reject(keyRefused())),
+    },
+    log,
+  );
+  const url = new URL(await server.listen('127.0.0.1', 0));
+  const headers = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
+  const ask = async (path: string, body: object, more = {}) => {
+    await (
+      await fetch(new URL(path, url), {
+        method: 'POST',
+        headers: { ...headers, ...more },
+        body: JSON.stringify(body),
+      })
+    ).text();
+  };
+  const authorization = `Bearer ${key}`;
+  await ask('/api.ListKeys', {}, { authorization });
+  await ask('/api.ListKeys', {});
+  await ask('/mcp', { jsonrpc: '2.0', id: 1, method: 'ping' }, { authorization });
+  await ask('/nowhere', {}, { authorization });
+  const socket = connect(Number(url.port), url.hostname).end('nonsense\r\n\r\n').resume();
+  await once(socket, 'close');
+
+  await expect.poll(() => lines).toHaveLength(5);
+  const told = lines.map((line) => {
+    const { operation, status, address, keyId, accountId } = JSON.parse(line);
+    return [operation, status, address, keyId, accountId];
+  });
+  const accepted = ['127.0.0.1', 'key_1', 'acc_1'];
+  const unknown = ['127.0.0.1', undefined, undefined];
+  expect(told).toEqual([
+    ['ListKeys', 200, ...accepted],
+    ['ListKeys', 401, ...unknown],
+    ['Mcp', expect.any(Number), ...accepted],
+    ['other', 404, ...unknown],
+    ['other', 400, ...unknown],
+  ]);
+  expect(lines.filter((line) => line.includes(key))).toEqual([]);
 });
