@@ -41,12 +41,10 @@ export const keyOperations = defineOperations({
       scopes: distinct(scopes, 'scope').optional().meta({
         description: 'What the new key may do: no more than the key that asks. Default: the same.',
       }),
-      expires_at: requestTime
-        .optional()
-        .meta({
-          description:
-            'When the new key stops working: in the future, and no later than the key that asks. Default: when that one does.',
-        }),
+      expires_at: requestTime.optional().meta({
+        description:
+          'When the new key stops working: in the future, and no later than the key that asks. Default: when that one does.',
+      }),
     }),
     answer: z.strictObject({
       key_id: keyId,

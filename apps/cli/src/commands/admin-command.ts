@@ -3,6 +3,7 @@ import { type Command, command, type Input, type Options } from '../command.ts';
 import { usageFailure } from '../failure.ts';
 import { loadLocal } from '../load-local.ts';
 import { text } from '../options.ts';
+import { jsonLine } from '../output/printable.ts';
 
 /** `json` for programs, `text` for people. */
 export interface Outcome {
@@ -41,7 +42,7 @@ export function adminCommand<const Named extends Options, const Placed extends O
       const { onDatabase } = await loadLocal(() => import('../local/admin-work.ts'));
       const working = onDatabase(url, (database) => work(database, input));
       const outcome = await screen.waitFor('Asking the database', working);
-      screen.print(isJson ? JSON.stringify(outcome.json) : outcome.text);
+      screen.print(isJson ? jsonLine(outcome.json) : outcome.text);
     },
   });
 }
