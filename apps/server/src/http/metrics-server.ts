@@ -6,7 +6,7 @@ export interface MetricsServer extends AsyncDisposable {
   readonly port: number;
 }
 
-/** Metrics have their own port, so that they need not be reachable from where the API is. */
+/** Metrics have their own address and port, so that they need not be reachable from where the API is. */
 export async function startMetricsServer(options: {
   host: string;
   port: number;
