@@ -14,6 +14,7 @@ export async function startMetricsServer(options: {
 }): Promise<MetricsServer> {
   const { registry } = options.metrics;
   const server = createServer((request, response) => {
+    response.setHeader('x-content-type-options', 'nosniff');
     if (request.url !== '/metrics') {
       response.writeHead(404).end();
       return;

@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import type { Server, ServerResponse } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isWellFormedKey, operations } from '@earshot/contract';
@@ -36,6 +36,9 @@ export interface HttpServer extends AsyncDisposable {
   drain(): void;
 }
 
+/** A browser takes every answer for what its content type says. */
+const noSniffing = { 'x-content-type-options': 'nosniff' };
+
 /** How long a shutdown waits for answers that are under way. */
 const answerWithinMs = 15_000;
 
@@ -62,16 +65,23 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response));
   readJsonOnly(app);
   const innerCalls = createInnerCalls(app);
+  const distrusted = new WeakSet<Socket>();
   app.addHook('onRequest', async (request, reply) => {
-    reply.header('x-request-id', request.id);
-    reply.header('cache-control', 'no-store');
+    reply.headers({ 'x-request-id': request.id, 'cache-control': 'no-store', ...noSniffing });
     // A request of an MCP tool belongs to one that is under way already.
     const isNew = !innerCalls.isInner() && request.url !== '/healthz';
     if (leaving.signal.aborted && isNew) {
       throw new Failure('unavailable', 'This node is shutting down: try again.', { retryAfterSeconds: 1 });
     }
-    if (request.raw.httpVersion === '1.1' && request.headers.host === undefined) {
-      throw new Failure('invalid_argument', 'Send a "Host" header.', { details: { violations: [] } });
+    const { socket } = request.raw;
+    const problem = distrusted.has(socket)
+      ? 'The request before this one was refused.'
+      : framingProblem(request.raw);
+    if (problem !== null) {
+      // What follows may be part of this request to whoever sent it, and Node has read it already.
+      distrusted.add(socket);
+      reply.header('connection', 'close');
+      throw new Failure('invalid_argument', problem, { details: { violations: [] } });
     }
   });
   app.addHook('onSend', async (_request, reply) => {
@@ -100,6 +110,20 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
       await app.close();
     },
   };
+}
+
+/** What a proxy before us may have read differently than we do; null when there is no such thing. */
+function framingProblem({ httpVersion, headers, rawHeaders }: IncomingMessage): string | null {
+  if (httpVersion === '1.1' && headers.host === undefined) return 'Send a "Host" header.';
+  // RFC 9112, 6.1: whoever speaks HTTP/1.0 knows no chunks, so the end of the body is anybody's guess.
+  if (httpVersion === '1.0' && headers['transfer-encoding'] !== undefined)
+    return 'Send no "Transfer-Encoding" with HTTP/1.0: send "Content-Length", or HTTP/1.1.';
+  for (const once of ['host', 'authorization']) {
+    // Node keeps the first of several and drops the others.
+    const times = rawHeaders.filter((name, index) => index % 2 === 0 && name.toLowerCase() === once).length;
+    if (times > 1) return `Send one "${once}" header, not ${times}.`;
+  }
+  return null;
 }
 
 /** The framework's own parser would replace bytes that are not UTF-8 by replacement characters. */
@@ -133,7 +157,7 @@ function sendError(
   }
   return reply
     .code(answer.status)
-    .headers({ 'x-request-id': request.id, ...answer.headers })
+    .headers({ 'x-request-id': request.id, ...noSniffing, ...answer.headers })
     .header('content-type', 'application/json; charset=utf-8')
     .send(JSON.stringify(answer.body));
 }
@@ -173,6 +197,7 @@ function refuseBrokenHttp(
     [
       'HTTP/1.1 400 Bad Request',
       'content-type: application/json; charset=utf-8',
+      'x-content-type-options: nosniff',
       `x-request-id: ${requestId}`,
       `content-length: ${Buffer.byteLength(body)}`,
       'connection: close',

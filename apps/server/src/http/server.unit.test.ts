@@ -9,6 +9,7 @@ import { keyRefused, newKey } from '../accounts/keys.ts';
 import { createMetrics } from '../observability/metrics.ts';
 import { createTelemetry } from '../observability/telemetry.ts';
 import type { Handlers } from './handlers.ts';
+import { startMetricsServer } from './metrics-server.ts';
 import { createHttpServer, type HttpServerOptions } from './server.ts';
 
 /** Those that a test does not expect. */
@@ -154,4 +155,63 @@ test('the log says of every request from which address it came, and whose key wa
     ['other', 400, ...unknown],
   ]);
   expect(lines.filter((line) => line.includes(key))).toEqual([]);
+});
+
+test('what follows a request whose end cannot be known is not carried out', async () => {
+  const carriedOut: string[] = [];
+  const ListKeys = async () => {
+    carriedOut.push('ListKeys');
+    return { keys: [] };
+  };
+  await using server = serverWith({ handlers: { ...handlers, ListKeys } });
+  const url = new URL(await server.listen('127.0.0.1', 0));
+  const next =
+    'POST /api.ListKeys HTTP/1.1\r\nhost: e\r\ncontent-type: application/json\r\ncontent-length: 2\r\n\r\n{}';
+  const send = async (bytes: string) => {
+    const socket = connect(Number(url.port), url.hostname);
+    let answer = '';
+    socket.on('data', (chunk) => (answer += String(chunk))).write(bytes);
+    await once(socket, 'close');
+    return answer.match(/HTTP\/1\.1 \d+/g);
+  };
+  const chunks = 'transfer-encoding: chunked\r\nconnection: keep-alive\r\n\r\n0\r\n\r\n';
+  expect(await send(`POST /api.ListKeys HTTP/1.0\r\nhost: e\r\n${chunks}${next}`)).toEqual(['HTTP/1.1 400']);
+  expect(await send(`GET /healthz HTTP/1.1\r\nhost: e\r\nhost: f\r\n\r\n${next}`)).toEqual(['HTTP/1.1 400']);
+  expect(carriedOut).toEqual([]);
+});
+
+test('no answer lets a browser guess what it is, and the page may be framed by nobody', async () => {
+  await using server = serverWith({
+    handlers: { ...handlers, ListRules: async () => Readable.from(['{}']) },
+  });
+  const url = await server.listen('127.0.0.1', 0);
+  await using metrics = await startMetricsServer({ host: '127.0.0.1', port: 0, metrics: createMetrics() });
+  const paths = [
+    '/docs',
+    '/llms.txt',
+    '/openapi.json',
+    '/rules.schema.json',
+    '/healthz',
+    '/nowhere',
+    '/%zz',
+    '/mcp',
+    '/api.ListRules',
+  ];
+  const urls = [
+    ...paths.map((path) => `${url}${path}`),
+    ...['/metrics', '/'].map((path) => `http://127.0.0.1:${metrics.port}${path}`),
+  ];
+  for (const one of urls) {
+    const { headers } = await fetch(one);
+    expect([one, headers.get('x-content-type-options')]).toEqual([one, 'nosniff']);
+  }
+  const policy = (await fetch(`${url}/docs`)).headers.get('content-security-policy')?.split('; ') ?? [];
+  expect(policy).toEqual(
+    expect.arrayContaining([
+      "default-src 'none'",
+      "base-uri 'none'",
+      "form-action 'none'",
+      "frame-ancestors 'none'",
+    ]),
+  );
 });
