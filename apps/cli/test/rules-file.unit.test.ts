@@ -95,7 +95,7 @@ rules:
     const inFields = good
       .replace('intent:', `"in${hostile}tent":`)
       .replace('set: launches', `set: "${hostile}"`);
-    const inExample = good.replace('x: rocket launch', `x: '"${'\u202e\u200b\u009b'}" rocket launch'`);
+    const inExample = good.replace('x: rocket launch', `x: '"\u202e\u200b\u009b" rocket launch'`);
     const raw = 'set: "\u001b[2J\u009b\u202e"\nset: b\nrules: {}\n';
     for (const text of [inValue, inFields, inExample, raw]) {
       const { findings, examples, ...file } = check(text);

@@ -35,6 +35,7 @@ interface Asked {
   /** Aborted when the key is no longer valid. */
   readonly keyEnded: AbortSignal;
   readonly idempotencyKey: string | null;
+  /** The request no longer counts as under way. */
   readonly release: () => void;
 }
 
@@ -59,21 +60,17 @@ export function addOperation(
       const admission = limits.admit(principal, operation);
       // From here on, because a body may take a minute to arrive.
       const watch = keyWatch.watch(principal.keyId);
-      const close = () => {
+      onceClosed(reply, () => {
         admission.release();
         watch[Symbol.dispose]();
-      };
-      // A client that disconnected during the look-up of its key emits no "close" any more.
-      if (reply.raw.destroyed) close();
-      else reply.raw.once('close', close);
+      });
       reply.headers(admission.headers);
       if (admission.refusal) throw admission.refusal;
       assertScope(principal, operation);
       const idempotencyKey = operation.changes
         ? readIdempotencyKey(request.headers['idempotency-key'])
         : null;
-      const { ended: keyEnded } = watch;
-      asking.set(request, { keyEnded, idempotencyKey, release: () => admission.release() });
+      asking.set(request, { keyEnded: watch.ended, idempotencyKey, release: () => admission.release() });
     },
     handler: async (request, reply) => {
       const { principal } = request;
@@ -94,15 +91,9 @@ export function addOperation(
       reply.header('content-type', 'application/json; charset=utf-8');
       if (key === null) {
         const answer = await handle(null);
-        if (isEventStream(answer)) {
-          asked.release();
-          return startStream(reply, answer, { signal, keyEnded, telemetry });
-        }
+        if (isEventStream(answer)) return startStream(reply, answer, { ...asked, signal, telemetry });
         // What a change has done is told in any case: refused now, it would seem not done.
-        if (!operation.changes) {
-          if (keyEnded.aborted) throw keyRefused();
-          keyEnded.addEventListener('abort', () => reply.raw.destroy(), { once: true });
-        }
+        if (!operation.changes) endWithKey(reply, keyEnded);
         return reply.send(answer);
       }
       const asOnce = { accountId, operation: operation.id, key, request: parsed };
@@ -113,22 +104,35 @@ export function addOperation(
   });
 }
 
+/** A client that disconnected during the look-up of its key emits no "close" any more. */
+function onceClosed({ raw }: FastifyReply, act: () => void): void {
+  if (raw.destroyed) act();
+  else raw.once('close', act);
+}
+
+/** Also an answer that is half sent. */
+function endWithKey(reply: FastifyReply, keyEnded: AbortSignal): void {
+  if (keyEnded.aborted) throw keyRefused();
+  keyEnded.addEventListener('abort', () => reply.raw.destroy(), { once: true });
+}
+
 function isEventStream(answer: object): answer is EventStream {
   return 'nextEvents' in answer;
 }
 
-/** Takes the answer out of the framework's hands, which would wait for its end. */
+/** Takes the answer out of the framework's hands, which would wait for its end. It does not count as under way. */
 function startStream(
   reply: FastifyReply,
   answer: EventStream,
-  { telemetry, ...signals }: { signal: AbortSignal; keyEnded: AbortSignal; telemetry: Telemetry },
+  { signal, keyEnded, release, telemetry }: Asked & { signal: AbortSignal; telemetry: Telemetry },
 ): FastifyReply {
+  release();
   reply.hijack();
   reply.headers(eventStreamHeaders);
   const headers = Object.entries(reply.getHeaders()).map(([name, value]) => [name, String(value)]);
   reply.raw.writeHead(200, Object.fromEntries(headers));
   telemetry.matchStreamOpened();
-  void sendEvents(reply.raw, answer, signals).then((ended) => {
+  void sendEvents(reply.raw, answer, { signal, keyEnded }).then((ended) => {
     answer[Symbol.dispose]();
     telemetry.matchStreamClosed({ ...ended, ms: reply.elapsedTime });
   });

@@ -65,7 +65,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response));
   readJsonOnly(app);
   const innerCalls = createInnerCalls(app);
-  const distrusted = new WeakSet<Socket>();
+  const assertFraming = createFramingCheck();
   app.addHook('onRequest', async (request, reply) => {
     reply.headers({ 'x-request-id': request.id, 'cache-control': 'no-store', ...noSniffing });
     // A request of an MCP tool belongs to one that is under way already.
@@ -73,16 +73,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     if (leaving.signal.aborted && isNew) {
       throw new Failure('unavailable', 'This node is shutting down: try again.', { retryAfterSeconds: 1 });
     }
-    const { socket } = request.raw;
-    const problem = distrusted.has(socket)
-      ? 'The request before this one was refused.'
-      : framingProblem(request.raw);
-    if (problem !== null) {
-      // What follows may be part of this request to whoever sent it, and Node has read it already.
-      distrusted.add(socket);
-      reply.header('connection', 'close');
-      throw new Failure('invalid_argument', problem, { details: { violations: [] } });
-    }
+    assertFraming(request, reply);
   });
   app.addHook('onSend', async (_request, reply) => {
     if (leaving.signal.aborted) reply.header('connection', 'close');
@@ -112,7 +103,20 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   };
 }
 
-/** What a proxy before us may have read differently than we do; null when there is no such thing. */
+/** Refuses requests that a proxy may have read differently than we do, with all that follow on the connection. */
+function createFramingCheck() {
+  const distrusted = new WeakSet<Socket>();
+  return ({ raw }: FastifyRequest, reply: FastifyReply) => {
+    const isDistrusted = distrusted.has(raw.socket);
+    const problem = isDistrusted ? 'The request before this one was refused.' : framingProblem(raw);
+    if (problem === null) return;
+    // What follows may be part of this request to whoever sent it, and Node has read it already.
+    distrusted.add(raw.socket);
+    reply.header('connection', 'close');
+    throw new Failure('invalid_argument', problem, { details: { violations: [] } });
+  };
+}
+
 function framingProblem({ httpVersion, headers, rawHeaders }: IncomingMessage): string | null {
   if (httpVersion === '1.1' && headers.host === undefined) return 'Send a "Host" header.';
   // RFC 9112, 6.1: whoever speaks HTTP/1.0 knows no chunks, so the end of the body is anybody's guess.

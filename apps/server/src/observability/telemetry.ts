@@ -6,6 +6,7 @@ export type Telemetry = ReturnType<typeof createTelemetry>;
 
 export function createTelemetry(log: Logger, metrics: Metrics) {
   return {
+    ...requestTelemetry(log, metrics),
     ...ruleTelemetry(log, metrics),
     ...sourceTelemetry(log),
     ...streamTelemetry(log, metrics),
@@ -16,9 +17,9 @@ export function createTelemetry(log: Logger, metrics: Metrics) {
   };
 }
 
-function ruleTelemetry(log: Logger, metrics: Metrics) {
+function requestTelemetry(log: Logger, metrics: Metrics) {
   return {
-    /** Who asked is told by ids and address, also of a request that was refused; nothing that the caller wrote. */
+    /** Who asked is told by ids and address, also of a request that was refused. */
     requestAnswered(request: {
       operation: string;
       status: number;
@@ -34,6 +35,11 @@ function ruleTelemetry(log: Logger, metrics: Metrics) {
       metrics.requestSeconds.observe({ operation }, ms / 1000);
       log.info({ operation, status, ms: Math.round(ms), ...fields, ...who }, 'request');
     },
+  };
+}
+
+function ruleTelemetry(log: Logger, metrics: Metrics) {
+  return {
     ruleCreated(rule: { ruleId: string; accountId: string; ms: number }) {
       log.info(rule, 'rule created');
     },
