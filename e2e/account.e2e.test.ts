@@ -75,6 +75,34 @@ describe('keys', () => {
     expect((await createKey(narrow)).scopes).toEqual(['keys:write', 'rules:read']);
   });
 
+  test('a key gives no more time than it has, and by default all of it', async () => {
+    const account = await world.newAccount();
+    const expiresAt = new Date(Date.now() + 3_600_000);
+    const created = await world.admin.createKey({ accountId: account.accountId, expiresAt });
+    if (!created) throw new Error('the account is gone');
+    const api = server.api({ ...account, ...created });
+    const later = new Date(expiresAt.getTime() + 1).toISOString();
+    const refused = await api.call('POST', '/api.CreateKey', { expires_at: later });
+    const message = `Must not be after ${expiresAt.toISOString()}, when the key that asks expires.`;
+    expect([refused.status, refused.json]).toMatchObject([
+      400,
+      { code: 'invalid_argument', details: { violations: [{ field: 'expires_at', message }] } },
+    ]);
+    const child = await createKey(api);
+    expect(child.expires_at).toBe(expiresAt.toISOString());
+    expect((await listKeys(api)).find(({ id }) => id === child.key_id)?.expires_at).toBe(child.expires_at);
+    const { entries } = await listAudit(api);
+    expect(entries[0]).toMatchObject({ target_id: child.key_id, after: { expires_at: child.expires_at } });
+  });
+
+  test('a key can be replaced: the one that it made goes on working when it is revoked', async () => {
+    const account = await world.newAccount();
+    const { key, key_id } = await createKey(server.api(account));
+    const next = server.api({ ...account, key: key ?? '' });
+    expect((await next.call('POST', '/api.RevokeKey', { key_id: account.keyId })).status).toBe(200);
+    expect((await listKeys(next)).map(({ id }) => id)).toEqual([key_id]);
+  });
+
   test.for([
     { scopes: [] },
     { scopes: ['rules:read', 'rules:read'] },

@@ -55,6 +55,7 @@ function expectError({ status, headers, text }: Raw, code: ErrorCode): ErrorEnve
   expect(status).toBe(errorCodes[code].status);
   expect(headers['content-type']).toBe('application/json; charset=utf-8');
   expect(error.details.request_id).toBe(headers['x-request-id']);
+  expect(headers['x-content-type-options']).toBe('nosniff');
   expect(text).not.toMatch(/node_modules|\.[jt]s:\d|\bat \w+ \(|\b(acc|key|slot)_/);
   return error;
 }
@@ -231,9 +232,30 @@ describe('bytes that are not quite HTTP', () => {
     ['headers without end', `GET /api.ListRules HTTP/1.1\r\nhost: a\r\nx: ${'a'.repeat(40_000)}`],
     ['a length that is no number', `${post}content-length: ten\r\n\r\n{}`],
     ['two lengths', `${post}content-length: 2\r\ncontent-length: 3\r\n\r\n{}`],
+    ['two hosts', 'GET /healthz HTTP/1.1\r\nhost: a\r\nHost: b\r\n\r\n'],
+    ['the same host twice', 'GET /healthz HTTP/1.1\r\nhost: a\r\nhost: a\r\n\r\n'],
+    [
+      'chunks in HTTP/1.0',
+      'POST /matches HTTP/1.0\r\nhost: a\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n',
+    ],
     ['a length and chunks', `${post}content-length: 2\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n`],
   ])('%s is invalid_argument', async (_, bytes) => {
     expectError(await sendBytes(bytes), 'invalid_argument');
+  });
+
+  test('two keys are refused, whichever is right', async () => {
+    const good = `Bearer ${account.key}`;
+    const bad = `Bearer ${formatKey('0'.repeat(32))}`;
+    for (const [one, other] of [
+      [good, bad],
+      [bad, good],
+      [good, good],
+    ]) {
+      const keys = `authorization: ${one}\r\nAuthorization: ${other}`;
+      const raw = await sendBytes(`GET /api.ListRules HTTP/1.1\r\nhost: a\r\n${keys}\r\n\r\n`);
+      expectError(raw, 'invalid_argument');
+      expect(raw.headers['connection']).toBe('close');
+    }
   });
 
   test('headers that are too large are told from bytes that are no HTTP', async () => {

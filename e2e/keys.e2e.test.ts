@@ -143,6 +143,8 @@ test('the log of the whole run, at its most talkative, contains no key and no up
   await server.stop();
 
   const log = await world.serverLog();
+  // The lines of requests are among them: they name the key by its id.
+  expect(log).toContain(`"keyId":"${account.keyId}","accountId":"${account.accountId}"`);
   for (const expected of ['rule created', 'stream ended', 'upstream rule call failed', 'earshot is down']) {
     expect(log).toContain(expected);
   }

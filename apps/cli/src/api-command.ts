@@ -2,6 +2,7 @@ import type { Earshot } from '@earshot/sdk';
 import { type Command, command, type Input, type NoOptions, type Options } from './command.ts';
 import { flag } from './options.ts';
 import { confirm } from './output/confirm.ts';
+import { jsonLine } from './output/printable.ts';
 import type { Screen } from './output/screen.ts';
 
 interface ApiCommand<Named extends Options, Placed extends Options, Answer extends object>
@@ -41,7 +42,7 @@ export function apiCommand<
         await confirm(screen, question(input), 'This cannot be undone: say --yes if it is meant.');
       const earshot = await connect(isSlow && { timeoutMs: slowTimeoutMs });
       const answer = await screen.waitFor(doing, ask(earshot, input));
-      screen.print(isJson ? JSON.stringify(answer) : show(answer, screen, input));
+      screen.print(isJson ? jsonLine(answer) : show(answer, screen, input));
       return exitCode?.(answer);
     },
   });

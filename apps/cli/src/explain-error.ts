@@ -1,7 +1,7 @@
 import { EarshotError } from '@earshot/sdk';
 import { type Ending, isFailure } from './failure.ts';
 import { renderFinding } from './output/findings.ts';
-import { spaced } from './output/printable.ts';
+import { jsonLine, spaced } from './output/printable.ts';
 
 const endings: Readonly<Record<EarshotError['code'], Ending>> = {
   invalid_argument: 'invalid',
@@ -37,9 +37,9 @@ function isPlanLimit({ code, details, retryAfterMs = 0 }: EarshotError): boolean
 export function errorAsJson(error: unknown): string {
   if (error instanceof EarshotError) {
     const { code, message, details } = error;
-    return JSON.stringify({ code, message, details });
+    return jsonLine({ code, message, details });
   }
-  return JSON.stringify({ code: endingOf(error), message: words(error), details: {} });
+  return jsonLine({ code: endingOf(error), message: words(error), details: {} });
 }
 
 /** The error for people. `typed` are the options of the command: the values that the error speaks of. */

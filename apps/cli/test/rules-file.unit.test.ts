@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { checkRulesFile } from '../src/rules-file/rules-file.ts';
 import { readSourceFile } from '../src/rules-file/source-file.ts';
+import { testReport } from '../src/rules-file/test-report.ts';
 
 function check(text: string) {
   return checkRulesFile(readSourceFile('rules.yaml', text));
@@ -86,5 +87,40 @@ rules:
     expect(examples[1]?.finding?.rendered).toBe(
       'rules.yaml:11:11: error[example_failed]: rockets: must_match[1]: Must match, but "launch" decides: the words are not in the post.\n  rocket launch\n         ^^^^^^',
     );
+  });
+
+  test('of a stranger writes nothing to the terminal that moves its cursor, turns its text or cannot be seen', () => {
+    const hostile = String.raw`\e[2J\x9b2J\x7f\u202e\u200b\u2066\U000e0041`;
+    const inValue = good.replace('x: rocket launch', `x: "rocket${hostile} AND launch"`);
+    const inFields = good
+      .replace('intent:', `"in${hostile}tent":`)
+      .replace('set: launches', `set: "${hostile}"`);
+    const inExample = good.replace('x: rocket launch', `x: '"\u202e\u200b\u009b" rocket launch'`);
+    const raw = 'set: "\u001b[2J\u009b\u202e"\nset: b\nrules: {}\n';
+    for (const text of [inValue, inFields, inExample, raw]) {
+      const { findings, examples, ...file } = check(text);
+      const shown = [
+        ...findings.map(({ rendered }) => rendered),
+        testReport('rules.yaml', { findings, examples, ...file }),
+      ];
+      expect(findings.length + examples.filter(({ finding }) => finding).length).toBeGreaterThan(0);
+      expect(shown.join('\n').match(/(?!\n)[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu)).toBeNull();
+    }
+  });
+
+  test('shows a fix with the characters that cannot be printed as dots, below them the carets', () => {
+    const [first] = findingsOf(good.replace('x: rocket launch', String.raw`x: "a\e[2J AND b"`)).filter(
+      (one) => one.includes('Remove AND'),
+    );
+    expect(first).toContain('\n  a·[2J AND b\n        ^^^\n  fix: Remove AND\n    a·[2J b');
+  });
+
+  test('with a rule of the key "__proto__" is refused: it would not be there', () => {
+    const rule = '  __proto__:\n    intent: i\n    overrides: { x: cake }\n';
+    expect(findingsOf(good + rule)).toEqual([
+      expect.stringMatching(
+        /^rules\.yaml:16:3: error\[invalid_value\]: Must be up to 100 letters.*\n {4}__proto__:\n/,
+      ),
+    ]);
   });
 });

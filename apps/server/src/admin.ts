@@ -43,6 +43,7 @@ export async function openAdmin(databaseUrl: string): Promise<Admin> {
       const keyId = newId('key');
       const outcome = await keys.createKey(byOperator(accountId, 'CreateKey'), key, {
         id: keyId,
+        askedBy: null,
         scopes: granted,
         expiresAt: expiresAt ?? null,
         keysMax: null,

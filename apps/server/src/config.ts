@@ -61,12 +61,17 @@ export const settings = {
   host: {
     variable: 'EARSHOT_HOST',
     schema: z.string().min(1).default('127.0.0.1'),
-    about: 'Address to listen on.',
+    about: 'Address on which the API listens.',
   },
   port: {
     variable: 'EARSHOT_PORT',
     schema: port.default(8080),
     about: 'Port of the API; 0 takes a free one.',
+  },
+  metricsHost: {
+    variable: 'EARSHOT_METRICS_HOST',
+    schema: z.string().min(1).default('127.0.0.1'),
+    about: 'Address on which `/metrics` listens. Whoever reaches it needs no key: never a public one.',
   },
   metricsPort: {
     variable: 'EARSHOT_METRICS_PORT',

@@ -41,9 +41,10 @@ export const keyOperations = defineOperations({
       scopes: distinct(scopes, 'scope').optional().meta({
         description: 'What the new key may do: no more than the key that asks. Default: the same.',
       }),
-      expires_at: requestTime
-        .optional()
-        .meta({ description: 'When the new key stops working, in the future. Default: never.' }),
+      expires_at: requestTime.optional().meta({
+        description:
+          'When the new key stops working: in the future, and no later than the key that asks. Default: when that one does.',
+      }),
     }),
     answer: z.strictObject({
       key_id: keyId,
@@ -77,7 +78,8 @@ export const keyOperations = defineOperations({
     scope: 'keys:write',
     changes: true,
     summary: 'Revoke a key',
-    description: 'Ends a key of the account: within 5 seconds no node accepts it any more.',
+    description:
+      'Ends a key of the account: within 5 seconds no node accepts it any more, and what is open with it ends. Keys that were made with it go on working: `ListAudit` names them.',
     request: requestObject({
       key_id: text({ max: 100, description: 'Id of the key to revoke; your own is allowed.' }),
     }),

@@ -69,8 +69,19 @@ export type RulesFileReading =
 /** What the file says, or everything that is wrong with it. */
 export function readRulesFile(value: unknown): RulesFileReading {
   const parsed = rulesFileSchema.safeParse(value);
-  if (parsed.success) return { file: parsed.data };
-  return { problems: parsed.error.issues.map((issue) => ({ ...violationAt(issue), path: issue.path })) };
+  const issues = [...(parsed.error?.issues ?? []), ...droppedRules(value)];
+  if (parsed.success && issues.length === 0) return { file: parsed.data };
+  return { problems: issues.map((issue) => ({ ...violationAt(issue), path: issue.path })) };
+}
+
+/** The schema of a record passes over a key `__proto__`: the rule would silently not be there. */
+function droppedRules(value: unknown): z.core.$ZodIssue[] {
+  const file = z.looseObject({
+    rules: z.custom<object>((rules) => typeof rules === 'object' && rules !== null),
+  });
+  const { data } = file.safeParse(value);
+  if (data === undefined || !Object.hasOwn(data.rules, '__proto__')) return [];
+  return [{ ...badManagedName(), path: ['rules', '__proto__'] }];
 }
 
 /** For editors. */

@@ -3,6 +3,7 @@ import { type Command, command, type Input, type NoOptions, type Options } from 
 import { usageFailure } from '../failure.ts';
 import { loadLocal } from '../load-local.ts';
 import { text } from '../options.ts';
+import { jsonLine } from '../output/printable.ts';
 
 /** `json` for programs, `text` for people. */
 export interface Outcome {
@@ -42,7 +43,7 @@ export function adminCommand<
       const { onDatabase } = await loadLocal(() => import('../local/admin-work.ts'));
       const working = onDatabase(url, (database) => work(database, input));
       const outcome = await screen.waitFor('Asking the database', working);
-      screen.print(isJson ? JSON.stringify(outcome.json) : outcome.text);
+      screen.print(isJson ? jsonLine(outcome.json) : outcome.text);
     },
   });
 }

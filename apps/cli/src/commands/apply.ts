@@ -3,7 +3,7 @@ import { command } from '../command.ts';
 import { exitCodes } from '../failure.ts';
 import { flag } from '../options.ts';
 import { confirm } from '../output/confirm.ts';
-import { spaced } from '../output/printable.ts';
+import { jsonLine, spaced } from '../output/printable.ts';
 import { exitCodeOfStop, listenForStop } from '../output/stop.ts';
 import { applyPlan, type StepOutcome } from '../rules-file/apply-plan.ts';
 import { countOf, type Plan } from '../rules-file/plan.ts';
@@ -39,7 +39,7 @@ it does the rest; when there is nothing to do it changes nothing.`,
         if (!isJson) screen.print(outcomeLine(outcome));
       },
     });
-    if (isJson) screen.print(JSON.stringify({ plan: planJson(planned), steps: outcomes.map(outcomeJson) }));
+    if (isJson) screen.print(jsonLine({ plan: planJson(planned), steps: outcomes.map(outcomeJson) }));
     const notDone = outcomes.filter(({ outcome }) => outcome !== 'done').length;
     if (notDone > 0)
       screen.note(`${notDone} of ${outcomes.length} steps were not done. Run it again for the rest.`);

@@ -36,7 +36,7 @@ const create = apiCommand({
       `any of ${scopeNames.join(', ')} (default: those of your key)`,
       '<scope,scope>',
     ),
-    expires: time('when it stops working (default: never)', 'future'),
+    expires: time('when it stops working, no later than your key (default: when yours does)', 'future'),
   },
   examples: ['earshot keys create --scopes rules:read,matches:read --expires 90d'],
   doing: 'Creating the key',

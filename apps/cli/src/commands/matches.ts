@@ -4,6 +4,7 @@ import { followFrom, noticingFetch } from '../follow.ts';
 import { cursor, integer, oneOf, platformFilter, ruleFilter, time } from '../options.ts';
 import { matchLine } from '../output/match-line.ts';
 import { matchesText } from '../output/matches-text.ts';
+import { jsonLine } from '../output/printable.ts';
 import { exitCodeOfStop, listenForStop } from '../output/stop.ts';
 
 const list = apiCommand({
@@ -56,7 +57,7 @@ const tail = command({
     let shown = 0;
     try {
       for await (const match of followFrom(earshot, { filter, since, signal })) {
-        screen.print(isJson ? JSON.stringify(match) : matchLine(match, screen));
+        screen.print(isJson ? jsonLine(match) : matchLine(match, screen));
         shown += 1;
         if (shown >= limit) return 0;
       }

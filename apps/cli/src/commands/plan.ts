@@ -1,5 +1,6 @@
 import { command } from '../command.ts';
 import { flag } from '../options.ts';
+import { jsonLine } from '../output/printable.ts';
 import { countOf } from '../rules-file/plan.ts';
 import { planJson, planText } from '../rules-file/plan-text.ts';
 import { compareFile, fileArgument, invalidCode } from './rules-as-code.ts';
@@ -23,7 +24,7 @@ it ends with ${changesCode} when there is something to do.`,
     const compared = await compareFile(args.file, context);
     if (compared === null) return invalidCode;
     const { planned } = compared;
-    screen.print(isJson ? JSON.stringify(planJson(planned)) : planText(planned, screen.paint));
+    screen.print(isJson ? jsonLine(planJson(planned)) : planText(planned, screen.paint));
     return options['exit-code'] && countOf(planned) > 0 ? changesCode : 0;
   },
 });

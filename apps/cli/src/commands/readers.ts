@@ -2,7 +2,7 @@ import { apiCommand } from '../api-command.ts';
 import { type CommandGroup, command } from '../command.ts';
 import { flag, integer, oneOf, platformFilter, required, ruleFilter, text } from '../options.ts';
 import { matchesText } from '../output/matches-text.ts';
-import { shellQuoted } from '../output/printable.ts';
+import { jsonLine, shellQuoted } from '../output/printable.ts';
 import { renderTable } from '../output/table.ts';
 import { shortTime } from '../output/times.ts';
 
@@ -51,7 +51,7 @@ const read = command({
     const request = { reader: args.reader, rule_id: rule, wait_seconds: wait, ...rest };
     const asked = earshot.readMatches(request, { timeoutMs: wait * 1_000 + patienceMs });
     const answer = await screen.waitFor('Reading matches', asked);
-    screen.print(isJson ? JSON.stringify(answer) : matchesText(answer, screen));
+    screen.print(isJson ? jsonLine(answer) : matchesText(answer, screen));
     const { cursor } = answer;
     if (cursor === null) return;
     if (ack) await earshot.ackMatches({ reader: args.reader, cursor });

@@ -2,6 +2,7 @@ import type { Earshot } from '@earshot/sdk';
 import type { Context } from '../command.ts';
 import { exitCodes } from '../failure.ts';
 import { text } from '../options.ts';
+import { jsonLine } from '../output/printable.ts';
 import type { Plan } from '../rules-file/plan.ts';
 import type { CheckedFile, Finding } from '../rules-file/rules-file.ts';
 import { findingsOf, loadRulesFile, planFile, rulesFileDefault } from '../rules-file/run-on-file.ts';
@@ -43,7 +44,7 @@ async function loadValidFile(
   const all = [...errors, ...warnings];
   if (isJson)
     screen.note(
-      JSON.stringify({
+      jsonLine({
         code: 'invalid',
         message: 'The rules file is not valid.',
         details: { findings: all.map(findingJson) },

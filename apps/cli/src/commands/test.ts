@@ -1,5 +1,6 @@
 import { command } from '../command.ts';
 import { exitCodes } from '../failure.ts';
+import { jsonLine } from '../output/printable.ts';
 import { findingsOf, loadRulesFile, rulesFileDefault } from '../rules-file/run-on-file.ts';
 import { failedExamples, testReport } from '../rules-file/test-report.ts';
 import { fileArgument, findingJson, invalidCode } from './rules-as-code.ts';
@@ -17,7 +18,7 @@ an example leaves open is told and is no failure. Ends with 1 when an example fa
     const file = await loadRulesFile(path);
     const broken = file.findings.filter(({ severity }) => severity === 'error');
     const failed = failedExamples(file);
-    if (isJson) screen.print(JSON.stringify(asJson(file)));
+    if (isJson) screen.print(jsonLine(asJson(file)));
     else {
       for (const { rendered } of broken) screen.note(rendered);
       if (broken.length === 0) screen.print(testReport(path, file));

@@ -12,6 +12,25 @@ export function spaced(text: string): string {
   return text.replaceAll(unprintable, ' ');
 }
 
+/** The same for whole lines with carets: one character for each, so that the carets stay below what they mean. */
+export function printableLines(text: string): string {
+  return text.replaceAll(/(?!\n)[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Zl}\p{Zp}]/gu, '·');
+}
+
+/** What JSON lets through and a terminal obeys or does not show: DEL, C1, direction-changing and zero-width characters. */
+const unprintableInJson = /[\u007f-\u009f\u2028\u2029\p{Cf}\p{Default_Ignorable_Code_Point}]/gu;
+
+/** The value on one line for programs. Whoever parses it gets every character back. */
+export function jsonLine(value: unknown): string {
+  return JSON.stringify(value).replaceAll(unprintableInJson, (character) =>
+    character.split('').map(escaped).join(''),
+  );
+}
+
+function escaped(codeUnit: string): string {
+  return `\\u${codeUnit.charCodeAt(0).toString(16).padStart(4, '0')}`;
+}
+
 /** Exactly this many terminal columns: shortened with an ellipsis, or padded. */
 export function fitWidth(text: string, columns: number): string {
   const total = widthOf(text);

@@ -8,6 +8,7 @@ import {
   type Platform,
   renderDiagnostic,
 } from '@earshot/query';
+import { printableLines } from '../output/printable.ts';
 import type { Place, SourceFile } from './source-file.ts';
 
 /** A rule as the file wants it. */
@@ -142,7 +143,7 @@ function aboutValue(
     place,
     code,
     message,
-    rendered: `${at(source, place)} ${renderDiagnostic(value, diagnostic)}`,
+    rendered: rendered(source, place, { text: value, diagnostic }),
   };
 }
 
@@ -154,10 +155,21 @@ function aboutLine(
   const line = source.lineAt(place);
   const rest = /^\S*/.exec(line.slice(place.column - 1))?.[0].length ?? 0;
   const span = [place.column - 1, place.column - 1 + Math.max(1, rest)] as const;
-  const rendered = renderDiagnostic(line, { severity: 'error', code, message, span, fixes: [] });
-  return { severity: 'error', place, code, message, rendered: `${at(source, place)} ${rendered}` };
+  const diagnostic: Diagnostic = { severity: 'error', code, message, span, fixes: [] };
+  return {
+    severity: 'error',
+    place,
+    code,
+    message,
+    rendered: rendered(source, place, { text: line, diagnostic }),
+  };
 }
 
-function at({ path }: SourceFile, { line, column }: Place): string {
-  return `${path}:${line}:${column}:`;
+/** The file may be a stranger's, of a pull request: nothing of it reaches the terminal as it is. */
+function rendered(
+  { path }: SourceFile,
+  { line, column }: Place,
+  { text, diagnostic }: { text: string; diagnostic: Diagnostic },
+): string {
+  return printableLines(`${path}:${line}:${column}: ${renderDiagnostic(text, diagnostic)}`);
 }

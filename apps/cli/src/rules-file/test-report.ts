@@ -1,10 +1,11 @@
+import { printableLines } from '../output/printable.ts';
 import type { CheckedExample, CheckedFile } from './rules-file.ts';
 
 /** Like a test runner: a line per rule, and under it what does not hold. */
 export function testReport(path: string, { rules, examples }: CheckedFile): string {
   const byKey = Map.groupBy(examples, ({ key }) => key);
   const lines = rules.flatMap(({ key }) => ruleLines(key, byKey.get(key) ?? []));
-  return [path, ...lines, '', summary(examples)].join('\n');
+  return [printableLines(path), ...lines, '', summary(examples)].join('\n');
 }
 
 export function failedExamples({ examples }: CheckedFile): CheckedExample[] {

@@ -3,7 +3,7 @@ import type { Database } from '../engines/database.ts';
 import { Failure } from '../runtime/failure.ts';
 import { joinCalls } from '../runtime/join-calls.ts';
 import type { Principal } from './call.ts';
-import { hashOf, isValid } from './keys.ts';
+import { hashOf, isValid, keyRefused } from './keys.ts';
 import type { PlanName } from './plans.ts';
 import { type Bucket, fullBucket, refill, secondsUntil, takeOne } from './token-bucket.ts';
 
@@ -20,11 +20,6 @@ const touchEveryMs = 60_000;
 interface Remembered {
   readonly principal: Principal;
   readonly until: number;
-}
-
-/** One and the same answer for a missing, malformed, unknown, expired and revoked key. */
-function refuse(): Failure {
-  return new Failure('unauthenticated', 'Send a valid API key as "Authorization: Bearer <API_KEY>".');
 }
 
 function tooManyGuesses(waitSeconds: number): Failure {
@@ -80,18 +75,18 @@ export function createAuthenticate(options: {
 
   return async (authorization, address) => {
     const key = authorization?.startsWith('Bearer ') ? authorization.slice('Bearer '.length) : '';
-    if (!isWellFormedKey(key)) throw refuse();
+    if (!isWellFormedKey(key)) throw keyRefused();
     const hash = hashOf(key);
     const id = hash.toString('base64');
     const known = remembered.get(id);
     if (known && known.until > nowMs()) return known.principal;
-    if ((unknownUntil.get(id) ?? Number.NEGATIVE_INFINITY) > nowMs()) throw refuse();
+    if ((unknownUntil.get(id) ?? Number.NEGATIVE_INFINITY) > nowMs()) throw keyRefused();
     unknownUntil.delete(id);
     const principal = known ? await lookUp(id, hash) : await guess(id, hash, address);
     remembered.delete(id);
     if (!principal) {
       noteUnknown(id);
-      throw refuse();
+      throw keyRefused();
     }
     if (remembered.size >= rememberedMax) remembered.clear();
     remembered.set(id, { principal, until: nowMs() + rememberMs });

@@ -16,7 +16,10 @@ export interface Call<Id extends OperationId> {
   readonly request: RequestOf<Id>;
   /** For operations that change something: recorded in the transaction of the change. */
   readonly change: Change;
-  /** Aborted when the caller has disconnected or the node shuts down; an operation that waits then answers at once. */
+  /**
+   * Aborted when the caller has disconnected, its key is no longer valid or the node shuts down: an operation that waits
+   * then returns at once.
+   */
   readonly signal: AbortSignal;
   /** The `Last-Event-ID` that a client of a stream sends when it reconnects. */
   readonly lastEventId: string | null;
@@ -26,8 +29,6 @@ export type Handler<Id extends OperationId> = (call: Call<Id>) => Promise<Answer
 
 /** An answer without an end: the sender asks for more when the client has taken what came before. */
 export interface EventStream extends Disposable {
-  /** Aborted when the server ends the stream, for example because its key was revoked. */
-  readonly ended: AbortSignal;
   /** Empty when the time has passed or the signal was aborted. */
   nextEvents(waitMs: number, signal: AbortSignal): Promise<readonly ServerEvent[]>;
 }

@@ -2,12 +2,15 @@ import type { Database } from '../engines/database.ts';
 import { every } from '../runtime/worker.ts';
 import { isValid } from './keys.ts';
 
-/** A key that was revoked or has expired is noticed within this time (promise: 5 s). */
-const lookEveryMs = 2_000;
+/**
+ * A key that was revoked or has expired is noticed within this time. On top of it come the seconds for which a node
+ * remembers a key that it looked up (promise: 5 s together).
+ */
+const lookEveryMs = 1_000;
 
 export type KeyWatch = ReturnType<typeof createKeyWatch>;
 
-/** Ends open streams when their key stops being valid: one statement looks up all watched keys of the node. */
+/** Ends what is open with a key that stops being valid: one statement looks up all watched keys of the node. */
 export function createKeyWatch(database: Database) {
   const watched = new Map<string, Set<AbortController>>();
   return {

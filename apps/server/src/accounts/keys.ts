@@ -7,7 +7,12 @@ import type { Handler } from './call.ts';
 import { type Change, recordChange } from './change.ts';
 import type { Plans } from './plans.ts';
 
-/** A key never gives more than it has: neither scopes nor another account. */
+/** One and the same answer for a missing, malformed, unknown, expired and revoked key. */
+export function keyRefused(): Failure {
+  return new Failure('unauthenticated', 'Send a valid API key as "Authorization: Bearer <API_KEY>".');
+}
+
+/** A key never gives more than it has: neither scopes nor time nor another account. */
 export function createKey(options: {
   readonly keys: Pick<KeyStore, 'createKey'>;
   readonly plans: Plans;
@@ -27,7 +32,9 @@ export function createKey(options: {
     const expiresAt = readExpiry(request.expires_at);
     const { keysMax } = plans[principal.plan];
     const key = newKey();
-    const outcome = await keys.createKey(change, key, { id: newId('key'), scopes, expiresAt, keysMax });
+    const askedBy = principal.keyId;
+    const grant = { id: newId('key'), askedBy, scopes, expiresAt, keysMax };
+    const outcome = await keys.createKey(change, key, grant);
     switch (outcome.kind) {
       case 'created':
         return { ...outcome.answer, key: key.key };
@@ -37,6 +44,10 @@ export function createKey(options: {
           `The account has ${outcome.used} of ${keysMax} keys: revoke one, or ask ${contact} for more.`,
           { details: { limit: keysMax, used: outcome.used, contact } },
         );
+      case 'asker_ended':
+        throw keyRefused();
+      case 'asker_ends_before':
+        throw badExpiry(`Must not be after ${outcome.at.toISOString()}, when the key that asks expires.`);
       case 'no_account':
         throw new Error('a key without an account was accepted');
     }
@@ -47,8 +58,11 @@ function readExpiry(text: string | undefined): Date | null {
   if (text === undefined) return null;
   const date = new Date(text);
   if (date.getTime() > Date.now()) return date;
-  const message = 'Must be in the future: the key would never work.';
-  throw new Failure('invalid_argument', `expires_at: ${message}`, {
+  throw badExpiry('Must be in the future: the key would never work.');
+}
+
+function badExpiry(message: string): Failure {
+  return new Failure('invalid_argument', `expires_at: ${message}`, {
     details: { violations: [{ field: 'expires_at', code: 'invalid_value', message }] },
   });
 }
@@ -89,7 +103,10 @@ export function hashOf(key: string): Buffer {
 
 interface KeyGrant {
   readonly id: string;
+  /** Id of the key that asks, which the new one does not outlive; null for an operator. */
+  readonly askedBy: string | null;
   readonly scopes: readonly Scope[];
+  /** Null: when the key that asks expires. */
   readonly expiresAt: Date | null;
   /** Null: an operator is not bound by the plan. */
   readonly keysMax: number | null;
@@ -98,6 +115,8 @@ interface KeyGrant {
 type CreateKeyOutcome =
   | { readonly kind: 'created'; readonly answer: AnswerOf<'CreateKey'> }
   | { readonly kind: 'no_account' }
+  | { readonly kind: 'asker_ended' }
+  | { readonly kind: 'asker_ends_before'; readonly at: Date }
   | { readonly kind: 'keys_limit'; readonly used: number };
 
 interface KeyRow {
@@ -138,11 +157,16 @@ async function insertKey(
   sql: Sql,
   change: Change,
   { hash, display }: NewKey,
-  { id, scopes, expiresAt, keysMax }: KeyGrant,
+  { id, askedBy, scopes, expiresAt: asked, keysMax }: KeyGrant,
 ): Promise<CreateKeyOutcome> {
   const { accountId } = change;
   const account = await sql.one('select 1 from accounts where id = $1 for update', [accountId]);
   if (!account) return { kind: 'no_account' };
+  const asker = askedBy === null ? { expires_at: null } : await lockAsker(sql, askedBy);
+  if (!asker) return { kind: 'asker_ended' };
+  const bound = asker.expires_at;
+  if (asked && bound && asked > bound) return { kind: 'asker_ends_before', at: bound };
+  const expiresAt = asked ?? bound;
   const count = await sql.one<{ used: number }>(
     `select count(*) as used from api_keys where account_id = $1 and ${isValid}`,
     [accountId],
@@ -161,6 +185,12 @@ async function insertKey(
   return { kind: 'created', answer };
 }
 
+/** Held until the new key is committed: a key that was revoked before makes no other, whatever a node remembers of it. */
+async function lockAsker(sql: Sql, keyId: string): Promise<Pick<KeyRow, 'expires_at'> | null> {
+  return await sql.one(`select expires_at from api_keys where id = $1 and ${isValid} for share`, [keyId]);
+}
+
+/** Keys that this one made go on working: whoever replaces a key makes the new one with the old and then revokes it. */
 async function revoke(sql: Sql, change: Change, keyId: string): Promise<AnswerOf<'RevokeKey'> | null> {
   const row = await sql.one<KeyRow & { revoked_at: Date }>(
     `update api_keys set revoked_at = now()

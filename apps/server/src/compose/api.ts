@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createAuthenticate, createKeyGuesses, createKeyLookup } from '../accounts/authenticate.ts';
 import { createAnswerOnce, createClaimStore } from '../accounts/idempotency.ts';
-import { createKeyWatch, type KeyWatch } from '../accounts/key-watch.ts';
+import { createKeyWatch } from '../accounts/key-watch.ts';
 import { createKey, createKeyStore, listKeys, revokeKey } from '../accounts/keys.ts';
 import { listAudit } from '../accounts/list-audit.ts';
 import type { Plans } from '../accounts/plans.ts';
@@ -60,7 +60,8 @@ export async function createApi(shared: Shared, stack: AsyncDisposableStack): Pr
   stack.use(supervise([tail.worker, keyWatch.worker], shared));
   return createHttpServer({
     ...shared,
-    handlers: handlersOf(shared, stack, { plans, tail, keyWatch }),
+    handlers: handlersOf(shared, stack, { plans, tail }),
+    keyWatch,
     authenticate: createAuthenticate({
       store: createKeyLookup(database),
       guesses: createKeyGuesses({ perMinute: keyGuessesPerMinute, nowMs }),
@@ -87,7 +88,7 @@ interface Common {
 function handlersOf(
   shared: Shared,
   stack: AsyncDisposableStack,
-  { plans, tail, keyWatch }: { plans: Plans; tail: MatchTail; keyWatch: KeyWatch },
+  { plans, tail }: { plans: Plans; tail: MatchTail },
 ): Handlers {
   const { config, database, installation, parsedRules } = shared;
   const contact = config.supportContact;
@@ -121,7 +122,6 @@ function handlersOf(
     ListMatches: listMatches(forReaders),
     StreamMatches: streamMatches({
       ...forReaders,
-      keyWatch,
       countStream: createStreamLimit({ perKeyMax: config.streamsPerKeyMax, contact }),
     }),
     ReadMatches: readMatches(forReaders),

@@ -18,7 +18,7 @@ export async function startNode(options: NodeOptions): Promise<Node> {
   await using stack = new AsyncDisposableStack();
   const shared = await connectShared(options, stack);
   const metricsServer = stack.use(
-    await startMetricsServer({ host: config.host, port: config.metricsPort, metrics: shared.metrics }),
+    await startMetricsServer({ host: config.metricsHost, port: config.metricsPort, metrics: shared.metrics }),
   );
   const workers = await workersOf(shared, stack, config.roles);
   stack.use(supervise(workers, shared));

@@ -5,6 +5,8 @@ import type { Authenticate } from '../accounts/authenticate.ts';
 import type { Call, EventStream, Principal } from '../accounts/call.ts';
 import type { Change } from '../accounts/change.ts';
 import { type AnswerOnce, readIdempotencyKey } from '../accounts/idempotency.ts';
+import type { KeyWatch } from '../accounts/key-watch.ts';
+import { keyRefused } from '../accounts/keys.ts';
 import type { RateLimits } from '../accounts/rate-limits.ts';
 import type { Telemetry } from '../observability/telemetry.ts';
 import { Failure } from '../runtime/failure.ts';
@@ -21,6 +23,7 @@ export type Handlers = {
 export interface OperationOptions {
   readonly handlers: Handlers;
   readonly authenticate: Authenticate;
+  readonly keyWatch: Pick<KeyWatch, 'watch'>;
   readonly limits: RateLimits;
   readonly answerOnce: AnswerOnce;
   readonly telemetry: Telemetry;
@@ -29,8 +32,10 @@ export interface OperationOptions {
 }
 
 interface Asked {
-  readonly principal: Principal;
+  /** Aborted when the key is no longer valid. */
+  readonly keyEnded: AbortSignal;
   readonly idempotencyKey: string | null;
+  /** The request no longer counts as under way. */
   readonly release: () => void;
 }
 
@@ -40,7 +45,7 @@ export function addOperation(
   options: OperationOptions,
   operation: Operation & { id: OperationId },
 ): void {
-  const { handlers, authenticate, limits, answerOnce, telemetry, leaving } = options;
+  const { handlers, authenticate, keyWatch, limits, answerOnce, telemetry, leaving } = options;
   // The request is parsed by the schema of this very operation, which the union of all operations cannot express.
   const carryOut = handlers[operation.id] as (call: Call<never>) => ReturnType<Handlers[OperationId]>;
   const asking = new WeakMap<FastifyRequest, Asked>();
@@ -51,26 +56,32 @@ export function addOperation(
     // Before the body is read: a request without a key, or above its limit, costs no parsing.
     onRequest: async (request, reply) => {
       const principal = await authenticate(request.headers.authorization, request.ip);
+      request.principal = principal;
       const admission = limits.admit(principal, operation);
-      // A client that disconnected during the look-up of its key emits no "close" any more.
-      if (reply.raw.destroyed) admission.release();
-      else reply.raw.once('close', () => admission.release());
+      // From here on, because a body may take a minute to arrive.
+      const watch = keyWatch.watch(principal.keyId);
+      onceClosed(reply, () => {
+        admission.release();
+        watch[Symbol.dispose]();
+      });
       reply.headers(admission.headers);
       if (admission.refusal) throw admission.refusal;
       assertScope(principal, operation);
       const idempotencyKey = operation.changes
         ? readIdempotencyKey(request.headers['idempotency-key'])
         : null;
-      asking.set(request, { principal, idempotencyKey, release: () => admission.release() });
+      asking.set(request, { keyEnded: watch.ended, idempotencyKey, release: () => admission.release() });
     },
     handler: async (request, reply) => {
+      const { principal } = request;
       const asked = asking.get(request);
-      if (!asked) throw new Error('a request reached its handler without a principal');
-      const { principal, idempotencyKey: key } = asked;
+      if (!principal || !asked) throw new Error('a request reached its handler without a principal');
+      const { keyEnded, idempotencyKey: key } = asked;
+      if (keyEnded.aborted) throw keyRefused();
       const parsed = parse(operation, request);
       const gone = new AbortController();
       reply.raw.once('close', () => gone.abort());
-      const signal = AbortSignal.any([gone.signal, leaving]);
+      const signal = AbortSignal.any([gone.signal, leaving, keyEnded]);
       const { accountId, keyId: actor } = principal;
       const lastEventId = request.headers['last-event-id']?.toString() ?? null;
       const handle = (claim: Change['claim']) => {
@@ -80,9 +91,10 @@ export function addOperation(
       reply.header('content-type', 'application/json; charset=utf-8');
       if (key === null) {
         const answer = await handle(null);
-        if (!isEventStream(answer)) return reply.send(answer);
-        asked.release();
-        return startStream(reply, answer, { signal, telemetry });
+        if (isEventStream(answer)) return startStream(reply, answer, { ...asked, signal, telemetry });
+        // What a change has done is told in any case: refused now, it would seem not done.
+        if (!operation.changes) endWithKey(reply, keyEnded);
+        return reply.send(answer);
       }
       const asOnce = { accountId, operation: operation.id, key, request: parsed };
       const { body, replayed } = await answerOnce(asOnce, handle);
@@ -92,22 +104,35 @@ export function addOperation(
   });
 }
 
+/** A client that disconnected during the look-up of its key emits no "close" any more. */
+function onceClosed({ raw }: FastifyReply, act: () => void): void {
+  if (raw.destroyed) act();
+  else raw.once('close', act);
+}
+
+/** Also an answer that is half sent. */
+function endWithKey(reply: FastifyReply, keyEnded: AbortSignal): void {
+  if (keyEnded.aborted) throw keyRefused();
+  keyEnded.addEventListener('abort', () => reply.raw.destroy(), { once: true });
+}
+
 function isEventStream(answer: object): answer is EventStream {
   return 'nextEvents' in answer;
 }
 
-/** Takes the answer out of the framework's hands, which would wait for its end. */
+/** Takes the answer out of the framework's hands, which would wait for its end. It does not count as under way. */
 function startStream(
   reply: FastifyReply,
   answer: EventStream,
-  { signal, telemetry }: { signal: AbortSignal; telemetry: Telemetry },
+  { signal, keyEnded, release, telemetry }: Asked & { signal: AbortSignal; telemetry: Telemetry },
 ): FastifyReply {
+  release();
   reply.hijack();
   reply.headers(eventStreamHeaders);
   const headers = Object.entries(reply.getHeaders()).map(([name, value]) => [name, String(value)]);
   reply.raw.writeHead(200, Object.fromEntries(headers));
   telemetry.matchStreamOpened();
-  void sendEvents(reply.raw, answer, { signal }).then((ended) => {
+  void sendEvents(reply.raw, answer, { signal, keyEnded }).then((ended) => {
     answer[Symbol.dispose]();
     telemetry.matchStreamClosed({ ...ended, ms: reply.elapsedTime });
   });

@@ -35,6 +35,7 @@ export function addMcp(app: FastifyInstance, options: McpOptions): void {
     onRequest: async (request, reply) => {
       assertOrigin(request.headers.origin, mcpOrigins);
       const principal = await authenticate(request.headers.authorization, request.ip);
+      request.principal = principal;
       const admission = limits.admit(principal, { changes: false });
       reply.headers(admission.headers);
       if (admission.refusal) throw admission.refusal;

@@ -6,7 +6,7 @@ export interface MetricsServer extends AsyncDisposable {
   readonly port: number;
 }
 
-/** Metrics have their own port, so that they need not be reachable from where the API is. */
+/** Metrics have their own address and port, so that they need not be reachable from where the API is. */
 export async function startMetricsServer(options: {
   host: string;
   port: number;
@@ -14,6 +14,7 @@ export async function startMetricsServer(options: {
 }): Promise<MetricsServer> {
   const { registry } = options.metrics;
   const server = createServer((request, response) => {
+    response.setHeader('x-content-type-options', 'nosniff');
     if (request.url !== '/metrics') {
       response.writeHead(404).end();
       return;

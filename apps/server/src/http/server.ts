@@ -1,9 +1,10 @@
 import { isUtf8 } from 'node:buffer';
-import type { Server, ServerResponse } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isWellFormedKey, operations } from '@earshot/contract';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import type { Principal } from '../accounts/call.ts';
 import type { Logger } from '../observability/logger.ts';
 import { Failure } from '../runtime/failure.ts';
 import { newId } from '../runtime/ids.ts';
@@ -13,6 +14,10 @@ import { addOperation, type OperationOptions } from './handlers.ts';
 import { addMcp, createInnerCalls } from './mcp.ts';
 
 declare module 'fastify' {
+  interface FastifyRequest {
+    /** Null until the key is accepted. */
+    principal: Principal | null;
+  }
   interface FastifyContextConfig {
     /** For logs and metrics: the operation that a route serves. */
     operation?: string;
@@ -31,6 +36,9 @@ export interface HttpServer extends AsyncDisposable {
   drain(): void;
 }
 
+/** A browser takes every answer for what its content type says. */
+const noSniffing = { 'x-content-type-options': 'nosniff' };
+
 /** How long a shutdown waits for answers that are under way. */
 const answerWithinMs = 15_000;
 
@@ -47,26 +55,25 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     frameworkErrors: (error, request, reply) => {
       void sendError(options, error, request, reply);
     },
-    clientErrorHandler: refuseBrokenHttp,
+    clientErrorHandler: (error, socket) => refuseBrokenHttp(options, error, socket),
     // Node's own answer would not have the form of our errors: the hook below refuses instead.
     http: { requireHostHeader: false },
   });
+  app.decorateRequest('principal', null);
   const answers = trackAnswers(app.server);
   // RFC 9110, 10.1.1 allows to ignore an unknown expectation; Node's own refusal has no body.
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response));
   readJsonOnly(app);
   const innerCalls = createInnerCalls(app);
+  const assertFraming = createFramingCheck();
   app.addHook('onRequest', async (request, reply) => {
-    reply.header('x-request-id', request.id);
-    reply.header('cache-control', 'no-store');
+    reply.headers({ 'x-request-id': request.id, 'cache-control': 'no-store', ...noSniffing });
     // A request of an MCP tool belongs to one that is under way already.
     const isNew = !innerCalls.isInner() && request.url !== '/healthz';
     if (leaving.signal.aborted && isNew) {
       throw new Failure('unavailable', 'This node is shutting down: try again.', { retryAfterSeconds: 1 });
     }
-    if (request.raw.httpVersion === '1.1' && request.headers.host === undefined) {
-      throw new Failure('invalid_argument', 'Send a "Host" header.', { details: { violations: [] } });
-    }
+    assertFraming(request, reply);
   });
   app.addHook('onSend', async (_request, reply) => {
     if (leaving.signal.aborted) reply.header('connection', 'close');
@@ -94,6 +101,33 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
       await app.close();
     },
   };
+}
+
+/** Refuses requests that a proxy may have read differently than we do, with all that follow on the connection. */
+function createFramingCheck() {
+  const distrusted = new WeakSet<Socket>();
+  return ({ raw }: FastifyRequest, reply: FastifyReply) => {
+    const isDistrusted = distrusted.has(raw.socket);
+    const problem = isDistrusted ? 'The request before this one was refused.' : framingProblem(raw);
+    if (problem === null) return;
+    // What follows may be part of this request to whoever sent it, and Node has read it already.
+    distrusted.add(raw.socket);
+    reply.header('connection', 'close');
+    throw new Failure('invalid_argument', problem, { details: { violations: [] } });
+  };
+}
+
+function framingProblem({ httpVersion, headers, rawHeaders }: IncomingMessage): string | null {
+  if (httpVersion === '1.1' && headers.host === undefined) return 'Send a "Host" header.';
+  // RFC 9112, 6.1: whoever speaks HTTP/1.0 knows no chunks, so the end of the body is anybody's guess.
+  if (httpVersion === '1.0' && headers['transfer-encoding'] !== undefined)
+    return 'Send no "Transfer-Encoding" with HTTP/1.0: send "Content-Length", or HTTP/1.1.';
+  for (const once of ['host', 'authorization']) {
+    // Node keeps the first of several and drops the others.
+    const times = rawHeaders.filter((name, index) => index % 2 === 0 && name.toLowerCase() === once).length;
+    if (times > 1) return `Send one "${once}" header, not ${times}.`;
+  }
+  return null;
 }
 
 /** The framework's own parser would replace bytes that are not UTF-8 by replacement characters. */
@@ -127,7 +161,7 @@ function sendError(
   }
   return reply
     .code(answer.status)
-    .headers({ 'x-request-id': request.id, ...answer.headers })
+    .headers({ 'x-request-id': request.id, ...noSniffing, ...answer.headers })
     .header('content-type', 'application/json; charset=utf-8')
     .send(JSON.stringify(answer.body));
 }
@@ -137,7 +171,9 @@ function logAnswer({ telemetry }: HttpServerOptions, request: FastifyRequest, re
     operation: request.routeOptions.config.operation ?? 'other',
     status: reply.statusCode,
     ms: reply.elapsedTime,
-    fields: { requestId: request.id },
+    requestId: request.id,
+    address: request.ip,
+    principal: request.principal,
   });
 }
 
@@ -148,17 +184,24 @@ function brokenHttp(code: string | undefined): string {
 }
 
 /** Bytes that are not HTTP are answered in the form of our errors too. */
-function refuseBrokenHttp(error: Error & { code?: string }, socket: Socket): void {
+function refuseBrokenHttp(
+  { telemetry }: HttpServerOptions,
+  error: Error & { code?: string },
+  socket: Socket,
+): void {
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy();
     return;
   }
   const requestId = requestIdOf(undefined);
+  const address = socket.remoteAddress ?? '';
+  telemetry.requestAnswered({ operation: 'other', status: 400, ms: 0, requestId, address, principal: null });
   const body = failureText('invalid_argument', brokenHttp(error.code), requestId);
   socket.end(
     [
       'HTTP/1.1 400 Bad Request',
       'content-type: application/json; charset=utf-8',
+      'x-content-type-options: nosniff',
       `x-request-id: ${requestId}`,
       `content-length: ${Buffer.byteLength(body)}`,
       'connection: close',

@@ -1,38 +1,54 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
+import { Readable } from 'node:stream';
 import { operations } from '@earshot/contract';
 import { pino } from 'pino';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { Principal } from '../accounts/call.ts';
+import { keyRefused, newKey } from '../accounts/keys.ts';
 import { createMetrics } from '../observability/metrics.ts';
 import { createTelemetry } from '../observability/telemetry.ts';
 import type { Handlers } from './handlers.ts';
-import { createHttpServer } from './server.ts';
+import { startMetricsServer } from './metrics-server.ts';
+import { createHttpServer, type HttpServerOptions } from './server.ts';
 
-/** Nobody gets so far. */
+/** Those that a test does not expect. */
 const handlers = Object.fromEntries(
   Object.keys(operations).map((id) => [id, () => Promise.reject(new Error(`${id} was called`))]),
 ) as unknown as Handlers;
 
-const principal: Principal = { accountId: 'acc_1', keyId: 'key_1', plan: 'paid', scopes: ['keys:write'] };
+const principal: Principal = {
+  accountId: 'acc_1',
+  keyId: 'key_1',
+  plan: 'paid',
+  scopes: ['keys:write', 'rules:read'],
+};
 
-test('a caller that goes while its key is looked up gives its place back', async () => {
-  const log = pino({ level: 'silent' });
-  const asked = Promise.withResolvers<void>();
-  const known = Promise.withResolvers<Principal>();
-  const released = Promise.withResolvers<void>();
-  await using server = createHttpServer({
+function serverWith(options: Partial<HttpServerOptions>, log = pino({ level: 'silent' })) {
+  return createHttpServer({
     handlers,
-    authenticate: () => {
-      asked.resolve();
-      return known.promise;
-    },
-    limits: { admit: () => ({ headers: {}, refusal: null, release: () => released.resolve() }) },
+    authenticate: async () => principal,
+    keyWatch: { watch: () => ({ ended: new AbortController().signal, [Symbol.dispose]: () => undefined }) },
+    limits: { admit: () => ({ headers: {}, refusal: null, release: () => undefined }) },
     answerOnce: () => Promise.reject(new Error('not asked')),
     isReady: () => Promise.resolve([]),
     mcpOrigins: [],
     telemetry: createTelemetry(log, createMetrics()),
     log,
+    ...options,
+  });
+}
+
+test('a caller that goes while its key is looked up gives its place back', async () => {
+  const asked = Promise.withResolvers<void>();
+  const known = Promise.withResolvers<Principal>();
+  const released = Promise.withResolvers<void>();
+  await using server = serverWith({
+    authenticate: () => {
+      asked.resolve();
+      return known.promise;
+    },
+    limits: { admit: () => ({ headers: {}, refusal: null, release: () => released.resolve() }) },
   });
   const url = new URL(await server.listen('127.0.0.1', 0));
   const socket = connect(Number(url.port), url.hostname);
@@ -44,4 +60,158 @@ test('a caller that goes while its key is looked up gives its place back', async
   for (let n = 0; n < 3; n++) await (await fetch(new URL('/healthz', url))).text();
   known.resolve(principal);
   await expect(released.promise).resolves.toBeUndefined();
+});
+
+describe('a key that ends while it is in use', () => {
+  /** A server with one handler, and the key that it watches. */
+  const withKey = (handler: Partial<Handlers>) => {
+    const key = new AbortController();
+    const watched = new Set<string>();
+    const watch = (keyId: string) => {
+      watched.add(keyId);
+      return { ended: key.signal, [Symbol.dispose]: () => void watched.delete(keyId) };
+    };
+    const server = serverWith({ handlers: { ...handlers, ...handler }, keyWatch: { watch } });
+    return { server, key, watched };
+  };
+
+  test('cuts off an answer that is half sent', async () => {
+    const endless = new Readable({ read: () => undefined });
+    endless.push('{"rules":[');
+    const { server, key, watched } = withKey({ ListRules: async () => endless });
+    await using _ = server;
+    const url = await server.listen('127.0.0.1', 0);
+    const response = await fetch(new URL('/api.ListRules', url));
+    expect(watched).toEqual(new Set(['key_1']));
+    key.abort();
+    await expect(response.text()).rejects.toThrow('terminated');
+    await expect.poll(() => endless.destroyed).toBe(true);
+    expect(watched).toEqual(new Set());
+  });
+
+  test('leaves a change its answer: refused, it would seem not done', async () => {
+    const answer = { key_id: 'key_2', revoked_at: new Date().toISOString() };
+    const { server, key } = withKey({
+      RevokeKey: async ({ signal }) => {
+        key.abort();
+        expect(signal.aborted).toBe(true);
+        return answer;
+      },
+    });
+    await using _ = server;
+    const url = await server.listen('127.0.0.1', 0);
+    const response = await fetch(new URL('/api.RevokeKey', url), {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: '{"key_id":"key_2"}',
+    });
+    expect(response.status).toBe(200);
+    expect(await response.json()).toEqual(answer);
+  });
+});
+
+test('the log says of every request from which address it came, and whose key was accepted', async () => {
+  const lines: string[] = [];
+  const log = pino({}, { write: (line) => lines.push(line) });
+  const { key } = newKey();
+  await using server = serverWith(
+    {
+      handlers: { ...handlers, ListKeys: async () => ({ keys: [] }) },
+      authenticate: (sent) => (sent ? Promise.resolve(principal) : Promise.reject(keyRefused())),
+    },
+    log,
+  );
+  const url = new URL(await server.listen('127.0.0.1', 0));
+  const headers = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
+  const ask = async (path: string, body: object, more = {}) => {
+    await (
+      await fetch(new URL(path, url), {
+        method: 'POST',
+        headers: { ...headers, ...more },
+        body: JSON.stringify(body),
+      })
+    ).text();
+  };
+  const authorization = `Bearer ${key}`;
+  await ask('/api.ListKeys', {}, { authorization });
+  await ask('/api.ListKeys', {});
+  await ask('/mcp', { jsonrpc: '2.0', id: 1, method: 'ping' }, { authorization });
+  await ask('/nowhere', {}, { authorization });
+  const socket = connect(Number(url.port), url.hostname).end('nonsense\r\n\r\n').resume();
+  await once(socket, 'close');
+
+  await expect.poll(() => lines).toHaveLength(5);
+  const told = lines.map((line) => {
+    const { operation, status, address, keyId, accountId } = JSON.parse(line);
+    return [operation, status, address, keyId, accountId];
+  });
+  const accepted = ['127.0.0.1', 'key_1', 'acc_1'];
+  const unknown = ['127.0.0.1', undefined, undefined];
+  expect(told).toEqual([
+    ['ListKeys', 200, ...accepted],
+    ['ListKeys', 401, ...unknown],
+    ['Mcp', expect.any(Number), ...accepted],
+    ['other', 404, ...unknown],
+    ['other', 400, ...unknown],
+  ]);
+  expect(lines.filter((line) => line.includes(key))).toEqual([]);
+});
+
+test('what follows a request whose end cannot be known is not carried out', async () => {
+  const carriedOut: string[] = [];
+  const ListKeys = async () => {
+    carriedOut.push('ListKeys');
+    return { keys: [] };
+  };
+  await using server = serverWith({ handlers: { ...handlers, ListKeys } });
+  const url = new URL(await server.listen('127.0.0.1', 0));
+  const next =
+    'POST /api.ListKeys HTTP/1.1\r\nhost: e\r\ncontent-type: application/json\r\ncontent-length: 2\r\n\r\n{}';
+  const send = async (bytes: string) => {
+    const socket = connect(Number(url.port), url.hostname);
+    let answer = '';
+    socket.on('data', (chunk) => (answer += String(chunk))).write(bytes);
+    await once(socket, 'close');
+    return answer.match(/HTTP\/1\.1 \d+/g);
+  };
+  const chunks = 'transfer-encoding: chunked\r\nconnection: keep-alive\r\n\r\n0\r\n\r\n';
+  expect(await send(`POST /api.ListKeys HTTP/1.0\r\nhost: e\r\n${chunks}${next}`)).toEqual(['HTTP/1.1 400']);
+  expect(await send(`GET /healthz HTTP/1.1\r\nhost: e\r\nhost: f\r\n\r\n${next}`)).toEqual(['HTTP/1.1 400']);
+  expect(carriedOut).toEqual([]);
+});
+
+test('no answer lets a browser guess what it is, and the page may be framed by nobody', async () => {
+  await using server = serverWith({
+    handlers: { ...handlers, ListRules: async () => Readable.from(['{}']) },
+  });
+  const url = await server.listen('127.0.0.1', 0);
+  await using metrics = await startMetricsServer({ host: '127.0.0.1', port: 0, metrics: createMetrics() });
+  const paths = [
+    '/docs',
+    '/llms.txt',
+    '/openapi.json',
+    '/rules.schema.json',
+    '/healthz',
+    '/nowhere',
+    '/%zz',
+    '/mcp',
+    '/api.ListRules',
+  ];
+  const urls = [
+    ...paths.map((path) => `${url}${path}`),
+    ...['/metrics', '/'].map((path) => `http://127.0.0.1:${metrics.port}${path}`),
+  ];
+  for (const one of urls) {
+    const { headers } = await fetch(one);
+    expect([one, headers.get('x-content-type-options')]).toEqual([one, 'nosniff']);
+  }
+  const policy = (await fetch(`${url}/docs`)).headers.get('content-security-policy')?.split('; ') ?? [];
+  expect(policy).toEqual(
+    expect.arrayContaining([
+      "default-src 'none'",
+      "base-uri 'none'",
+      "form-action 'none'",
+      "frame-ancestors 'none'",
+    ]),
+  );
 });

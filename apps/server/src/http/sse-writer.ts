@@ -10,8 +10,9 @@ const unsentBytesMax = 1024 * 1024;
 const drainWithinMs = 30_000;
 
 export interface SendEventsOptions {
-  /** The client has disconnected, or the node shuts down. */
+  /** The client has disconnected, its key has ended, or the node shuts down. */
   readonly signal: AbortSignal;
+  readonly keyEnded: AbortSignal;
   readonly commentEveryMs?: number;
   readonly drainWithinMs?: number;
 }
@@ -31,15 +32,15 @@ export async function sendEvents(
   stream: EventStream,
   options: SendEventsOptions,
 ): Promise<{ ending: StreamEnding; err?: unknown }> {
-  const signal = AbortSignal.any([options.signal, stream.ended]);
+  const { signal, keyEnded } = options;
   const waitMs = options.commentEveryMs ?? commentEveryMs;
   const sendAll = async (): Promise<StreamEnding> => {
     for (;;) {
       const events = await stream.nextEvents(waitMs, signal);
       if (response.destroyed) return 'gone';
-      if (signal.aborted) return stream.ended.aborted ? 'key' : 'leaving';
+      if (signal.aborted) return keyEnded.aborted ? 'key' : 'leaving';
       for (const bytes of events.length > 0 ? events.map(encode) : [comment]) {
-        const stop = await write(response, bytes, { ...options, signal });
+        const stop = await write(response, bytes, options);
         if (stop) return stop;
         if (signal.aborted) break;
       }

@@ -25,17 +25,13 @@ afterEach(() => stack.disposeAsync());
 
 interface Source extends EventStream {
   readonly asked: () => number;
-  end(): void;
 }
 
 /** Gives the same batch for ever, or waits for ever when there is none. */
 function source(batch: readonly ServerEvent[]): Source {
-  const ended = new AbortController();
   let asked = 0;
   return {
-    ended: ended.signal,
     asked: () => asked,
-    end: () => ended.abort(),
     async nextEvents(waitMs, signal) {
       asked += 1;
       if (batch.length > 0) await new Promise((resolve) => setImmediate(resolve));
@@ -60,7 +56,8 @@ const event = (data: string): ServerEvent => ({ id: 'c1', event: 'match', data }
 const large = event('x'.repeat(64 * 1024));
 
 function send(stream: EventStream, options: Partial<SendEventsOptions> = {}) {
-  return sendEvents(response, stream, { signal: new AbortController().signal, ...options });
+  const { signal } = new AbortController();
+  return sendEvents(response, stream, { signal, keyEnded: signal, ...options });
 }
 
 async function receive(until: string): Promise<string> {
@@ -157,9 +154,9 @@ test('a node that leaves does not wait for a client whose buffer is full', async
 });
 
 test('a key that works no more ends its stream', async () => {
-  const stream = source([]);
-  const sending = send(stream);
-  stream.end();
+  const key = new AbortController();
+  const sending = send(source([]), { signal: key.signal, keyEnded: key.signal });
+  key.abort();
   expect(await sending).toEqual({ ending: 'key' });
 });
 

@@ -6,6 +6,7 @@ export type Telemetry = ReturnType<typeof createTelemetry>;
 
 export function createTelemetry(log: Logger, metrics: Metrics) {
   return {
+    ...requestTelemetry(log, metrics),
     ...ruleTelemetry(log, metrics),
     ...sourceTelemetry(log),
     ...streamTelemetry(log, metrics),
@@ -16,14 +17,29 @@ export function createTelemetry(log: Logger, metrics: Metrics) {
   };
 }
 
-function ruleTelemetry(log: Logger, metrics: Metrics) {
+function requestTelemetry(log: Logger, metrics: Metrics) {
   return {
-    requestAnswered(request: { operation: string; status: number; ms: number; fields: object }) {
-      const { operation, status, ms, fields } = request;
+    /** Who asked is told by ids and address, also of a request that was refused. */
+    requestAnswered(request: {
+      operation: string;
+      status: number;
+      ms: number;
+      requestId: string;
+      address: string;
+      /** Null when no key was accepted. */
+      principal: { readonly keyId: string; readonly accountId: string } | null;
+    }) {
+      const { operation, status, ms, principal, ...fields } = request;
+      const who = principal && { keyId: principal.keyId, accountId: principal.accountId };
       metrics.requests.inc({ operation, status: String(status) });
       metrics.requestSeconds.observe({ operation }, ms / 1000);
-      log.info({ operation, status, ms: Math.round(ms), ...fields }, 'request');
+      log.info({ operation, status, ms: Math.round(ms), ...fields, ...who }, 'request');
     },
+  };
+}
+
+function ruleTelemetry(log: Logger, metrics: Metrics) {
+  return {
     ruleCreated(rule: { ruleId: string; accountId: string; ms: number }) {
       log.info(rule, 'rule created');
     },

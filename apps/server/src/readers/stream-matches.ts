@@ -1,6 +1,5 @@
 import type { Match } from '@earshot/contract';
 import type { Call, EventStream, ServerEvent } from '../accounts/call.ts';
-import type { KeyWatch } from '../accounts/key-watch.ts';
 import type { CountStream } from '../accounts/rate-limits.ts';
 import { noSuchRule } from '../rules/refusals.ts';
 import type { RuleStore } from '../rules/rule-store.sql.ts';
@@ -29,16 +28,15 @@ export interface StreamMatchesOptions {
   readonly reader: Pick<MatchReader, 'removedThrough'>;
   readonly rules: Pick<RuleStore, 'exists'>;
   readonly cursors: Cursors;
-  readonly keyWatch: KeyWatch;
   readonly countStream: CountStream;
 }
 
 /** Matches as they are stored, from a cursor or from now on. */
 export function streamMatches(options: StreamMatchesOptions) {
-  const { following, rules, cursors, keyWatch, countStream } = options;
+  const { following, rules, cursors, countStream } = options;
   const toEvent = createEventMaker(cursors);
   return async ({ principal, request, lastEventId }: Call<'StreamMatches'>): Promise<EventStream> => {
-    const { accountId, keyId } = principal;
+    const { accountId } = principal;
     const ruleId = request.rule_id ?? null;
     const platform = request.platform ?? null;
     using stack = new DisposableStack();
@@ -54,10 +52,8 @@ export function streamMatches(options: StreamMatchesOptions) {
         : openOffset(cursors, scope, cursor);
     if (cursor !== undefined) await refuseRemoved(options, filter, scope, offset);
     const follower = stack.use(following.follow(filter, offset.position));
-    const { ended } = stack.use(keyWatch.watch(keyId));
     const open = stack.move();
     return {
-      ended,
       nextEvents: createNextEvents({ follower, offset, scope, cursors, toEvent }),
       [Symbol.dispose]: () => open.dispose(),
     };

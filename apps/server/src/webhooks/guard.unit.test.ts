@@ -55,11 +55,7 @@ const names: Record<string, readonly string[]> = {
   'empty.example': [],
   localhost: ['127.0.0.1', '::1'],
 };
-const resolve: Resolve = async (name) => {
-  const found = names[name.replace(/\.$/, '')];
-  if (found === undefined) throw Object.assign(new Error('unknown'), { code: 'ENOTFOUND' });
-  return found;
-};
+const resolve: Resolve = async (name) => names[name.replace(/\.$/, '')] ?? [];
 
 /** As Node asks for it: for names, and never for literals. */
 function callbackLookup(find: Resolve): LookupFunction {
@@ -251,14 +247,39 @@ describe('the name servers', () => {
     expect((await ask('both.example')).toSorted()).toEqual(['192.0.2.1', '192.0.2.2', '2001:db8::1']);
     expect(await ask('v4.example')).toEqual(['192.0.2.1']);
     expect(await ask('v6.example')).toEqual(['2001:db8::1']);
+    expect(await ask('unknown.example')).toEqual([]);
   });
 
   test.each([
     ['half.example', 'ESERVFAIL'],
     ['broken.example', 'ESERVFAIL'],
-    ['unknown.example', 'ENOTFOUND'],
   ])('that do not tell all of %s tell nothing', async (name, code) => {
     await expect(ask(name)).rejects.toMatchObject({ code });
+  });
+
+  test('are not told apart by the attempt: a name that does not exist, that has no address, and that leads inside', async () => {
+    const inside = {
+      'db.corp': ['10.0.0.1'],
+      'ula.corp': ['fd00::1'],
+      'self.corp': ['127.0.0.1'],
+      'bare.corp': [],
+    };
+    const known = new Map<string, readonly string[]>(Object.entries(inside));
+    await using server = await startNameServer((name) => known.get(name) ?? 'nxdomain');
+    await using sender = createSender({ resolve: createResolve([server.address]), allowInsecure: false });
+    for (const name of [...known.keys(), 'unknown.corp']) {
+      const attempt = await sender.send({ url: `https://${name}/`, headers: {}, body: '{}' });
+      expect({ name, ...attempt, asked: server.asked(name) }).toEqual({
+        name,
+        outcome: { kind: 'failed', retryAfterMs: null },
+        status: null,
+        detail: 'the host does not exist or is not on the public internet',
+        response: null,
+        latencyMs: expect.any(Number),
+        // Both families are asked for once, and then nothing is waited for: they take equally long, too.
+        asked: 2,
+      });
+    }
   });
 
   test('that do not answer are our trouble; a name that does not exist is the endpoint’s', async () => {

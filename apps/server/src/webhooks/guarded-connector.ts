@@ -4,9 +4,10 @@ import { callbackify } from 'node:util';
 import { buildConnector } from 'undici';
 import { bareHost, createAddressCheck, isLoopback } from './public-address.ts';
 
+/** The same for a name without addresses: told apart, they would say which names exist in the operator's network. */
 export class AddressNotAllowed extends Error {
   constructor() {
-    super('the host is not on the public internet');
+    super('the host does not exist or is not on the public internet');
     this.name = 'AddressNotAllowed';
   }
 }
@@ -83,10 +84,10 @@ function sameAddress(one: string, other: string): boolean {
   return URL.parse(`http://[${one}]`)?.hostname === URL.parse(`http://[${other}]`)?.hostname;
 }
 
-/** All addresses of a name. Throws when it cannot get all of them. */
+/** All addresses of a name, none when it does not exist. Throws when it cannot get all of them. */
 export type Resolve = (name: string) => Promise<readonly string[]>;
 
-/** The name exists, but has no addresses of this family. */
+/** The name does not exist, or has no addresses of this family. */
 const noAddresses = new Set(['ENODATA', 'ENOTFOUND']);
 
 /**
@@ -106,7 +107,6 @@ export function createResolve(nameServers?: readonly string[]): Resolve {
     });
     const serious = failures.find((failure) => !noAddresses.has(errorCodeOf(failure)));
     if (serious !== undefined) throw serious;
-    if (addresses.length === 0) throw failures[0];
     return addresses;
   };
 }
