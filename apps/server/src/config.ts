@@ -35,6 +35,10 @@ const credentials = list
   .refine((all) => new Set(all.map(({ name }) => name)).size === all.length);
 const sourceId = new RegExp(`^(${platforms.join('|')}):[a-z0-9-]{1,40}$`);
 const port = z.coerce.number().int().min(0).max(65_535);
+/** A range of everything would let every caller say who it is. */
+const addressRange = z
+  .union([z.ipv4(), z.ipv6(), z.cidrv4(), z.cidrv6()])
+  .refine((range) => !range.endsWith('/0'));
 const aesKey = z
   .base64()
   .transform((text) => Buffer.from(text, 'base64'))
@@ -67,6 +71,12 @@ export const settings = {
     variable: 'EARSHOT_PORT',
     schema: port.default(8080),
     about: 'Port of the API; 0 takes a free one.',
+  },
+  trustedProxies: {
+    variable: 'EARSHOT_TRUSTED_PROXIES',
+    schema: list.pipe(z.array(addressRange)).default([]),
+    about:
+      'Addresses and CIDR ranges of the proxies in front of the API, separated by commas. The caller is then the last address in `X-Forwarded-For` that is not one of them. Default: none, and the header is ignored.',
   },
   metricsPort: {
     variable: 'EARSHOT_METRICS_PORT',

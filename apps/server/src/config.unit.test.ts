@@ -49,7 +49,9 @@ describe('the configuration', () => {
       ...needed,
       EARSHOT_ROLES: 'api, match',
       EARSHOT_X_TOKENS: 'main=AAA=%2B,second=b',
+      EARSHOT_TRUSTED_PROXIES: '10.0.0.0/8, 192.0.2.1, 2001:db8::/32, ::1',
     });
+    expect(config.trustedProxies).toEqual(['10.0.0.0/8', '192.0.2.1', '2001:db8::/32', '::1']);
     expect(config.roles).toEqual(['api', 'match']);
     expect(config.xTokens).toEqual([
       { name: 'main', token: 'AAA=%2B' },
@@ -73,6 +75,7 @@ const bad: Record<keyof typeof settings, readonly string[]> = {
   roles: ['api,webhook', ','],
   host: [],
   port: ['-1', '65536', '80.5', 'http'],
+  trustedProxies: ['proxy.example.com', '10.0.0.0/33', '0.0.0.0/0', '::/0', 'loopback'],
   metricsPort: ['-1', 'x'],
   xTokens: ['token', 'main=', 'MAIN=a', '=a', 'a=1,a=2'],
   firehoseTokens: ['token', 'tap=1,tap=2'],

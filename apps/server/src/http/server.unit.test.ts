@@ -31,6 +31,7 @@ test('a caller that goes while its key is looked up gives its place back', async
     answerOnce: () => Promise.reject(new Error('not asked')),
     isReady: () => Promise.resolve([]),
     mcpOrigins: [],
+    trustedProxies: [],
     telemetry: createTelemetry(log, createMetrics()),
     log,
   });
