@@ -27,9 +27,19 @@ export function createMcpOverHttp({ onFault }: McpOverHttpOptions): McpOverHttp 
     { legacy: 'stateless', maxSubscriptions: 0 },
   );
   return {
-    answer(request, { earshot, body }) {
+    async answer(request, { earshot, body }) {
+      if (Array.isArray(body)) return batchRefusal();
       senders.set(request, earshot);
-      return handler.fetch(request, { parsedBody: body ?? null });
+      return await handler.fetch(request, { parsedBody: body ?? null });
     },
   };
+}
+
+/**
+ * Only the protocol of 2025-03-26 has batches. One request would count once against the limits and be answered a hundred
+ * times.
+ */
+function batchRefusal(): Response {
+  const message = 'Send one message per request: batches ended with the protocol version 2025-06-18.';
+  return Response.json({ jsonrpc: '2.0', id: null, error: { code: -32600, message } }, { status: 400 });
 }
