@@ -126,10 +126,17 @@ export const settings = {
     schema: z.coerce.number().min(1).max(10_000).default(1),
     about: 'For the sandbox and tests only: how many times faster the windows of upstream rate limits pass.',
   },
+  accountSharePercent: {
+    variable: 'EARSHOT_ACCOUNT_SHARE_PERCENT',
+    schema: z.coerce.number().int().min(1).max(100).default(50),
+    about:
+      'How much of what the other accounts leave one account may use: of the rules that a platform takes, and of the calls that change them. 100 where all accounts are your own.',
+  },
   premiumRulesMax: {
     variable: 'EARSHOT_PREMIUM_RULES_MAX',
     schema: count.default(1_000),
-    about: 'Rules on `x` that one account on a paid plan may have.',
+    about:
+      'Rules on `x` that one account on a paid plan may have, if its share (`EARSHOT_ACCOUNT_SHARE_PERCENT`) of what X takes is not smaller.',
   },
   freePremiumRulesMax: {
     variable: 'EARSHOT_FREE_PREMIUM_RULES_MAX',

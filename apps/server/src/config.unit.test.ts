@@ -85,6 +85,7 @@ const bad: Record<keyof typeof settings, readonly string[]> = {
   firehoseRuleCapacity: ['0'],
   drainSources: ['second', 'y:second', 'x:SECOND'],
   upstreamPace: ['0', 'fast'],
+  accountSharePercent: ['0', '101', 'half'],
   premiumRulesMax: ['0', '1.5'],
   freePremiumRulesMax: ['-1', '1.5'],
   requestsPerMinute: ['0', 'many'],
