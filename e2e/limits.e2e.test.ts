@@ -140,23 +140,58 @@ describe('requests', () => {
   });
 });
 
-test('a stranger who tries out keys is told to wait, and who was let in before from the same address is not concerned', async () => {
-  await using own = await world.startServer();
-  const api = own.api(await world.newAccount());
-  expect((await api.call('GET', '/api.ListRules')).status).toBe(200);
-  const tries: Array<{ status: number; retryAfter: string | null }> = [];
-  for (let n = 0; n < 100; n++) {
-    const { status, headers } = await fetch(new URL('/api.ListRules', own.url), {
-      headers: { authorization: `Bearer ${formatKey(String(n).padStart(32, '0'))}` },
-    });
-    tries.push({ status, retryAfter: headers.get('retry-after') });
+describe('keys that nobody knows', () => {
+  let guessed = 0;
+  /** Tries one after the other, as a proxy passes them on. */
+  async function guess(on: ServerUnderTest, count: number, forwardedFor?: (n: number) => string) {
+    const answers: Array<{ status: number; retryAfter: string | null }> = [];
+    for (let n = 0; n < count; n++) {
+      const key = formatKey(String(guessed++).padStart(32, '0'));
+      const { status, headers } = await fetch(new URL('/api.ListRules', on.url), {
+        headers: {
+          authorization: `Bearer ${key}`,
+          ...(forwardedFor && { 'x-forwarded-for': forwardedFor(n) }),
+        },
+      });
+      answers.push({ status, retryAfter: headers.get('retry-after') });
+    }
+    return answers;
   }
-  expect(new Set(tries.slice(0, 60).map(({ status }) => status))).toEqual(new Set([401]));
-  const refused = tries.filter(({ status }) => status === 429);
-  // One more is let through each second.
-  expect(refused.length).toBeGreaterThan(0);
-  expect(new Set(refused.map(({ retryAfter }) => retryAfter))).toEqual(new Set(['1']));
-  expect((await api.call('GET', '/api.ListRules')).status).toBe(200);
+
+  test('have their sender told to wait, and no valid key is locked out, also none that the node has never seen', async () => {
+    await using own = await world.startServer();
+    const before = own.api(await world.newAccount());
+    expect((await before.call('GET', '/api.ListRules')).status).toBe(200);
+    const tries = await guess(own, 100);
+    expect(new Set(tries.slice(0, 60).map(({ status }) => status))).toEqual(new Set([401]));
+    const refused = tries.filter(({ status }) => status === 429);
+    // One more is let through each second.
+    expect(refused.length).toBeGreaterThan(0);
+    expect(new Set(refused.map(({ retryAfter }) => retryAfter))).toEqual(new Set(['1']));
+    expect((await before.call('GET', '/api.ListRules')).status).toBe(200);
+    for (let n = 0; n < 20; n++) {
+      await guess(own, 3);
+      const never = own.api(await world.newAccount());
+      expect((await never.call('GET', '/api.ListRules')).status).toBe(200);
+    }
+  });
+
+  test('count for the connecting address, whatever X-Forwarded-For says, while no proxy is trusted', async () => {
+    await using own = await world.startServer();
+    const tries = await guess(own, 100, (n) => `198.51.100.${n}`);
+    expect(tries.filter(({ status }) => status === 429).length).toBeGreaterThan(0);
+  });
+
+  test('count for the last address in X-Forwarded-For that is no trusted proxy', async () => {
+    await using own = await world.startServer({ EARSHOT_TRUSTED_PROXIES: '127.0.0.1,203.0.113.0/24' });
+    // What stands before it was sent by the stranger; what stands behind it, by a proxy before ours.
+    const stranger = (n: number) => `198.51.100.${n}, 192.0.2.1, 203.0.113.7`;
+    expect((await guess(own, 100, stranger)).filter(({ status }) => status === 429).length).toBeGreaterThan(
+      0,
+    );
+    const others = await guess(own, 60, () => '192.0.2.2, 203.0.113.7');
+    expect(new Set(others.map(({ status }) => status))).toEqual(new Set([401]));
+  });
 });
 
 /** Rules make the abuser's request expensive: without a limit it costs, with one it does not. */

@@ -118,6 +118,21 @@ describe('who may call', () => {
     expect((await ask({ headers })).status).toBe(400);
   });
 
+  test.each(['2025-03-26', '2025-06-18', '2026-07-28'])(
+    'a batch is refused as a whole, also of a client of %s: it would count as one request',
+    async (version) => {
+      const list = { jsonrpc: '2.0', method: 'tools/list', params: {} };
+      const batch = [1, 2].map((id) => ({ ...list, id }));
+      const headers = { 'mcp-protocol-version': version, 'mcp-method': 'tools/list' };
+      const { status, text } = await ask({ body: JSON.stringify(batch), headers });
+      expect(status).toBe(400);
+      expect(JSON.parse(text)).toMatchObject({
+        id: null,
+        error: { code: -32600, message: expect.stringMatching(/^Send one message per request/) },
+      });
+    },
+  );
+
   test('a subscription is refused: nothing that it could tell ever changes', async () => {
     const listen = {
       ...discover,

@@ -80,7 +80,7 @@ export function createApi(baseUrl: string, key: string): Api {
       for (;;) {
         const page = await matches({ ...request, order: 'oldest', limit: 100, ...(cursor && { cursor }) });
         all.push(...page.matches);
-        if (page.matches.length < 100) return all;
+        if (page.matches.length === 0) return all;
         cursor = page.next_cursor ?? undefined;
       }
     },

@@ -106,6 +106,7 @@ function serverStarter(common: { database: TestDatabase; nats: Nats; sandboxUrl:
         EARSHOT_REQUESTS_PER_MINUTE: '1000000',
         EARSHOT_CHANGES_PER_MINUTE: '1000000',
         EARSHOT_REQUESTS_IN_FLIGHT_MAX: '1000',
+        EARSHOT_ACCOUNT_SHARE_PERCENT: '100',
         ...env,
       },
       logFile: common.logFile,

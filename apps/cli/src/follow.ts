@@ -61,7 +61,8 @@ async function* listPast(
     const request = { ...filter, since, cursor, order: 'oldest', limit: pageSize } as const;
     const { matches, next_cursor } = await earshot.listMatches(request, { signal });
     yield* matches;
-    if (matches.length < pageSize || next_cursor === null) return;
+    // A page of large matches is shorter than what was asked for.
+    if (matches.length === 0 || next_cursor === null) return;
     cursor = next_cursor;
   }
 }

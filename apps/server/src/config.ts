@@ -35,6 +35,10 @@ const credentials = list
   .refine((all) => new Set(all.map(({ name }) => name)).size === all.length);
 const sourceId = new RegExp(`^(${platforms.join('|')}):[a-z0-9-]{1,40}$`);
 const port = z.coerce.number().int().min(0).max(65_535);
+/** A range of everything would let every caller say who it is. */
+const addressRange = z
+  .union([z.ipv4(), z.ipv6(), z.cidrv4(), z.cidrv6()])
+  .refine((range) => !range.endsWith('/0'));
 const aesKey = z
   .base64()
   .transform((text) => Buffer.from(text, 'base64'))
@@ -67,6 +71,12 @@ export const settings = {
     variable: 'EARSHOT_PORT',
     schema: port.default(8080),
     about: 'Port of the API; 0 takes a free one.',
+  },
+  trustedProxies: {
+    variable: 'EARSHOT_TRUSTED_PROXIES',
+    schema: list.pipe(z.array(addressRange)).default([]),
+    about:
+      'Addresses and CIDR ranges of the proxies in front of the API, separated by commas. The caller is then the last address in `X-Forwarded-For` that is not one of them. Default: none, and the header is ignored.',
   },
   metricsHost: {
     variable: 'EARSHOT_METRICS_HOST',
@@ -121,10 +131,17 @@ export const settings = {
     schema: z.coerce.number().min(1).max(10_000).default(1),
     about: 'For the sandbox and tests only: how many times faster the windows of upstream rate limits pass.',
   },
+  accountSharePercent: {
+    variable: 'EARSHOT_ACCOUNT_SHARE_PERCENT',
+    schema: z.coerce.number().int().min(1).max(100).default(50),
+    about:
+      'How much of what the other accounts leave one account may use: of the rules that a platform takes, and of the calls that change them. 100 where all accounts are your own.',
+  },
   premiumRulesMax: {
     variable: 'EARSHOT_PREMIUM_RULES_MAX',
     schema: count.default(1_000),
-    about: 'Rules on `x` that one account on a paid plan may have.',
+    about:
+      'Rules on `x` that one account on a paid plan may have, if its share (`EARSHOT_ACCOUNT_SHARE_PERCENT`) of what X takes is not smaller.',
   },
   freePremiumRulesMax: {
     variable: 'EARSHOT_FREE_PREMIUM_RULES_MAX',

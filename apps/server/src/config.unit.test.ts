@@ -50,7 +50,9 @@ describe('the configuration', () => {
       ...needed,
       EARSHOT_ROLES: 'api, match',
       EARSHOT_X_TOKENS: 'main=AAA=%2B,second=b',
+      EARSHOT_TRUSTED_PROXIES: '10.0.0.0/8, 192.0.2.1, 2001:db8::/32, ::1',
     });
+    expect(config.trustedProxies).toEqual(['10.0.0.0/8', '192.0.2.1', '2001:db8::/32', '::1']);
     expect(config.roles).toEqual(['api', 'match']);
     expect(config.xTokens).toEqual([
       { name: 'main', token: 'AAA=%2B' },
@@ -74,6 +76,7 @@ const bad: Record<keyof typeof settings, readonly string[]> = {
   roles: ['api,webhook', ','],
   host: [],
   port: ['-1', '65536', '80.5', 'http'],
+  trustedProxies: ['proxy.example.com', '10.0.0.0/33', '0.0.0.0/0', '::/0', 'loopback'],
   metricsHost: [],
   metricsPort: ['-1', 'x'],
   xTokens: ['token', 'main=', 'MAIN=a', '=a', 'a=1,a=2'],
@@ -84,6 +87,7 @@ const bad: Record<keyof typeof settings, readonly string[]> = {
   firehoseRuleCapacity: ['0'],
   drainSources: ['second', 'y:second', 'x:SECOND'],
   upstreamPace: ['0', 'fast'],
+  accountSharePercent: ['0', '101', 'half'],
   premiumRulesMax: ['0', '1.5'],
   freePremiumRulesMax: ['-1', '1.5'],
   requestsPerMinute: ['0', 'many'],

@@ -55,7 +55,7 @@ async function follow(
   let from: number | null = null;
   for (;;) {
     const complete = isComplete();
-    const page = await reader.read({
+    const { matches: page } = await reader.read({
       accountId: 'acc_1',
       ruleId: null,
       platform: null,

@@ -55,9 +55,9 @@ function lateAfterPause(leases: LeaseStore): LeaseStore {
 function telling(silent: RegistrarStore): RegistrarStore {
   return {
     ...silent,
-    async recordCall(lease, sourceId, limit) {
+    async recordCall(lease, sourceId, limit, accounts) {
       try {
-        await silent.recordCall(lease, sourceId, limit);
+        await silent.recordCall(lease, sourceId, limit, accounts);
         process.stdout.write('allowed\n');
       } catch (error) {
         process.stdout.write(error instanceof LeaseLost ? 'lease lost\n' : `${String(error)}\n`);
@@ -76,7 +76,7 @@ function withoutFence(fenced: RegistrarStore, asked: Database): RegistrarStore {
     ...fenced,
     recordRegistered: async (lease, registered) =>
       await fenced.recordRegistered(await current(lease), registered),
-    recordCall: async (lease, sourceId, limit) =>
-      await fenced.recordCall(await current(lease), sourceId, limit),
+    recordCall: async (lease, sourceId, limit, accounts) =>
+      await fenced.recordCall(await current(lease), sourceId, limit, accounts),
   };
 }

@@ -183,5 +183,7 @@ export const platformFilter = platformSchema
   .optional()
   .meta({ description: 'Only matches on this platform.' });
 export const pageLimit = integer(1, 100).default(50).meta({ description: 'Entries per page.' });
-export const matchLimit = integer(1, 100).default(50).meta({ description: 'Number of matches to return.' });
+export const matchLimit = integer(1, 100).default(50).meta({
+  description: 'Number of matches to return; fewer when they are large: an answer ends at about 1 MiB.',
+});
 export const pageCursor = text({ max: 1_024, description: '`next_cursor` of the page before.' }).optional();

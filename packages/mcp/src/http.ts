@@ -19,9 +19,22 @@ export function createMcpOverHttp({ onFault }: Pick<McpServerOptions, 'onFault'>
   );
   return {
     /** Answers one message of the protocol on behalf of this client's account. The caller has authenticated the request. */
-    answer(request: Request, { earshot, body }: { earshot: Earshot; body: unknown }): Promise<Response> {
+    async answer(
+      request: Request,
+      { earshot, body }: { earshot: Earshot; body: unknown },
+    ): Promise<Response> {
+      if (Array.isArray(body)) return batchRefusal();
       senders.set(request, earshot);
-      return handler.fetch(request, { parsedBody: body ?? null });
+      return await handler.fetch(request, { parsedBody: body ?? null });
     },
   };
+}
+
+/**
+ * Only the protocol of 2025-03-26 has batches. One request would count once against the limits and be answered a hundred
+ * times.
+ */
+function batchRefusal(): Response {
+  const message = 'Send one message per request: batches ended with the protocol version 2025-06-18.';
+  return Response.json({ jsonrpc: '2.0', id: null, error: { code: -32600, message } }, { status: 400 });
 }

@@ -1,3 +1,4 @@
+import { isIP } from 'node:net';
 import { isWellFormedKey, type Scope } from '@earshot/contract';
 import type { Database } from '../engines/database.ts';
 import { Failure } from '../runtime/failure.ts';
@@ -64,15 +65,6 @@ export function createAuthenticate(options: {
     unknownUntil.set(id, nowMs() + unknownForMs);
   };
 
-  /** Only for keys that were not valid a moment ago, so that callers who share an address with an attacker get in. */
-  const guess = async (id: string, hash: Buffer, address: string) => {
-    const waitSeconds = guesses.waitSeconds(address);
-    if (waitSeconds !== null) throw tooManyGuesses(waitSeconds);
-    const principal = await lookUp(id, hash);
-    if (!principal) guesses.failed(address);
-    return principal;
-  };
-
   return async (authorization, address) => {
     const key = authorization?.startsWith('Bearer ') ? authorization.slice('Bearer '.length) : '';
     if (!isWellFormedKey(key)) throw keyRefused();
@@ -82,11 +74,13 @@ export function createAuthenticate(options: {
     if (known && known.until > nowMs()) return known.principal;
     if ((unknownUntil.get(id) ?? Number.NEGATIVE_INFINITY) > nowMs()) throw keyRefused();
     unknownUntil.delete(id);
-    const principal = known ? await lookUp(id, hash) : await guess(id, hash, address);
+    // Also when the address is over its limit: whoever has a valid key must not be locked out by strangers who share it.
+    const principal = await lookUp(id, hash);
     remembered.delete(id);
     if (!principal) {
       noteUnknown(id);
-      throw keyRefused();
+      const waitSeconds = known ? null : guesses.failed(address);
+      throw waitSeconds === null ? keyRefused() : tooManyGuesses(waitSeconds);
     }
     if (remembered.size >= rememberedMax) remembered.clear();
     remembered.set(id, { principal, until: nowMs() + rememberMs });
@@ -139,8 +133,8 @@ interface KeyGuessesOptions {
 export type KeyGuesses = ReturnType<typeof createKeyGuesses>;
 
 /**
- * How many unknown keys an address may try: each costs a look-up that no account can be charged for. Only failures
- * count. So many callers who arrive at once from one address, for example after a restart, do not use up the limit.
+ * How many unknown keys an address may try before it is told to wait. It bounds no work: that is what joining the
+ * look-ups does, of which one statement at a time is under way, whatever the number of strangers.
  */
 export function createKeyGuesses({ perMinute, nowMs, rememberedMax = guessersMax }: KeyGuessesOptions) {
   const buckets = new Map<string, Bucket>();
@@ -156,21 +150,23 @@ export function createKeyGuesses({ perMinute, nowMs, rememberedMax = guessersMax
     if (oldest !== undefined) buckets.delete(oldest);
   };
   return {
-    /** Null when the address may try a key; else the seconds until it may. */
-    waitSeconds(address: string): number | null {
-      const bucket = read(networkOf(address));
-      return takeOne(bucket) ? null : Math.max(1, secondsUntil(bucket, 1, perMinute));
-    },
-    failed(address: string): void {
+    /** One more unknown key came from the address. Null when it may try another; else the seconds until it may. */
+    failed(address: string): number | null {
       const network = networkOf(address);
       const bucket = read(network);
-      write(network, takeOne(bucket) ?? { ...bucket, tokens: 0 });
+      const after = takeOne(bucket);
+      write(network, after ?? bucket);
+      return after ? null : Math.max(1, secondsUntil(bucket, 1, perMinute));
     },
   };
 }
 
-/** The unit of one caller: a whole /64 in IPv6, a single address in IPv4. */
+/**
+ * The unit of one caller: a whole /64 in IPv6, a single address in IPv4. A proxy may report anything: whatever is no
+ * address counts together.
+ */
 function networkOf(address: string): string {
+  if (isIP(address) === 0) return 'other';
   if (!address.includes(':') || address.startsWith('::ffff:')) return address;
   const [start = ''] = address.split('::');
   return start.split(':').slice(0, 4).join(':');

@@ -71,6 +71,7 @@ export async function createApi(shared: Shared, stack: AsyncDisposableStack): Pr
     answerOnce: createAnswerOnce(createClaimStore(database)),
     isReady: () => missingEngines(shared),
     mcpOrigins: config.mcpOrigins,
+    trustedProxies: config.trustedProxies,
   });
 }
 

@@ -13,7 +13,11 @@ export async function openSources(shared: Shared, stack: AsyncDisposableStack): 
   const unknown = drainSources.filter((id) => !sources.some((source) => source.id === id));
   if (unknown.length > 0) log.warn({ unknown }, 'sources to drain that this node does not have');
   await createSourceStore(database).announce(
-    sources.map((source) => ({ ...source, draining: drainSources.includes(source.id) })),
+    sources.map((source) => ({
+      ...source,
+      draining: drainSources.includes(source.id),
+      accountShare: config.accountSharePercent / 100,
+    })),
   );
   return sources;
 }

@@ -27,6 +27,8 @@ declare module 'fastify' {
 export interface HttpServerOptions extends Omit<OperationOptions, 'leaving'> {
   readonly isReady: () => Promise<string[]>;
   readonly mcpOrigins: readonly string[];
+  /** Addresses and ranges whose `X-Forwarded-For` is believed. The caller is the last address in it that is not one of them. */
+  readonly trustedProxies: readonly string[];
   readonly log: Logger;
 }
 
@@ -46,6 +48,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   const leaving = new AbortController();
   const app = Fastify({
     bodyLimit: bodyBytesMax,
+    trustProxy: [...options.trustedProxies],
     exposeHeadRoutes: false,
     return503OnClosing: false,
     forceCloseConnections: 'idle',

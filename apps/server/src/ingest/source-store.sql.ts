@@ -2,8 +2,9 @@ import type { Platform } from '@earshot/contract';
 import type { Database } from '../engines/database.ts';
 import { assertLease, fenced, type Lease } from '../engines/leases.ts';
 import { callsMade, recordCall } from '../slots/upstream-calls.ts';
-import type { CallLimit } from '../upstream/call-budget.ts';
+import { type CallLimit, callsMax } from '../upstream/call-budget.ts';
 import type { SourceState } from '../upstream/protocol.ts';
+import type { UpstreamRules } from '../upstream/upstream-rules.ts';
 
 export interface ConfiguredSource {
   readonly id: string;
@@ -12,6 +13,9 @@ export interface ConfiguredSource {
   readonly capacity: number;
   /** Nothing new is placed on it, and its slots move to other sources. */
   readonly draining?: boolean;
+  /** How much one account may use of what the others leave. */
+  readonly accountShare?: number;
+  readonly rules?: Pick<UpstreamRules, 'limits' | 'rulesPerCall'>;
 }
 
 /** What people see of a source. */
@@ -33,14 +37,29 @@ export function createSourceStore(database: Database) {
   return {
     /** Writes down which sources this node is configured with, so that every node can place slots on them. */
     async announce(sources: readonly ConfiguredSource[]): Promise<void> {
-      for (const { id, platform, capacity, draining = false } of sources) {
+      for (const { id, platform, capacity, draining = false, accountShare = 1, rules } of sources) {
+        const limit = rules?.limits.change;
         await database.run(
-          `insert into sources (id, platform, capacity, configured_capacity, enabled) values ($1, $2, $3, $3, $4)
+          `insert into sources (id, platform, capacity, configured_capacity, enabled, account_share, calls_bucket,
+             calls_max, calls_window_ms, rules_per_call)
+           values ($1, $2, $3, $3, $4, $5, $6, $7, $8, $9)
            on conflict (id) do update
              set configured_capacity = excluded.configured_capacity,
                capacity = least(excluded.configured_capacity, sources.learnt_capacity),
-               enabled = excluded.enabled, updated_at = now()`,
-          [id, platform, capacity, !draining],
+               enabled = excluded.enabled, updated_at = now(), account_share = excluded.account_share,
+               calls_bucket = excluded.calls_bucket, calls_max = excluded.calls_max,
+               calls_window_ms = excluded.calls_window_ms, rules_per_call = excluded.rules_per_call`,
+          [
+            id,
+            platform,
+            capacity,
+            !draining,
+            accountShare,
+            limit?.bucket ?? null,
+            limit ? callsMax(limit) : null,
+            limit?.windowMs ?? null,
+            rules?.rulesPerCall ?? 1,
+          ],
         );
       }
     },

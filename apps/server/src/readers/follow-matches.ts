@@ -17,7 +17,7 @@ export interface MatchFilter {
 }
 
 export interface Follower extends Disposable {
-  /** The next matches in the order of the log; waits for the first. Empty after `waitMs`, or when the signal is aborted. */
+  /** The next matches in the order of the log, fewer than `limit` when they are large; waits for the first. Empty after `waitMs`, or when the signal is aborted. */
   next(options: { limit: number; waitMs: number; signal: AbortSignal }): Promise<FollowedMatch[]>;
 }
 
@@ -46,11 +46,11 @@ export function createFollowing(options: {
       const readBehind = async (limit: number) => {
         const visible = tail.position();
         const query = { ...filter, since, until, order: 'oldest', from: through, limit } as const;
-        const found = await toFollowed(parsedRules, await reader.read(query));
-        const last = found.at(-1)?.position ?? through;
-        // A page that is not full has shown everything that was visible when it was asked for.
-        through = found.length === limit ? last : Math.max(last, visible);
-        return found;
+        const { matches, more } = await reader.read(query);
+        const last = matches.at(-1)?.position ?? through;
+        // The last page has shown everything that was visible when it was asked for.
+        through = more ? last : Math.max(last, visible);
+        return await toFollowed(parsedRules, matches);
       };
 
       const look = async (limit: number): Promise<FollowedMatch[]> => {

@@ -8,7 +8,7 @@ import { openMatchTail } from './match-tail.ts';
 const signal = new AbortController().signal;
 const parsedRules = createParsedRules();
 
-function stored(position: number, ruleId: string): StoredMatch {
+function stored(position: number, ruleId: string, text: string | null = null): StoredMatch {
   return {
     position,
     ruleId,
@@ -21,7 +21,7 @@ function stored(position: number, ruleId: string): StoredMatch {
     payload: {
       url: null,
       title: null,
-      text: null,
+      text,
       author: null,
       published_at: null,
       language: null,
@@ -34,7 +34,7 @@ function stored(position: number, ruleId: string): StoredMatch {
 function createLog() {
   const log: { accountId: string; match: StoredMatch }[] = [];
   const asked = { after: 0, load: 0, read: 0, atOnce: 0, atOnceMax: 0 };
-  const hooks: { beforeLoad?: () => Promise<void> } = {};
+  const hooks: { beforeLoad?: () => Promise<void>; loadMax?: number } = {};
   const tailReader: TailReader = {
     lastPosition: async () => log.length,
     async after(position, limit) {
@@ -47,9 +47,10 @@ function createLog() {
     },
     async load(headers) {
       asked.load += 1;
-      const found = headers.flatMap(({ position }) => log[position - 1]?.match ?? []);
+      const taken = Math.min(headers.length, hooks.loadMax ?? headers.length);
+      const matches = headers.slice(0, taken).flatMap(({ position }) => log[position - 1]?.match ?? []);
       await hooks.beforeLoad?.();
-      return found;
+      return { matches, taken };
     },
   };
   const reader = {
@@ -61,11 +62,12 @@ function createLog() {
       asked.atOnce -= 1;
       const own = log.filter((one) => one.accountId === accountId).map(({ match }) => match);
       const wanted = own.filter((match) => ruleId === null || match.ruleId === ruleId);
-      return wanted.filter(({ position }) => position > (from ?? 0)).slice(0, limit);
+      const left = wanted.filter(({ position }) => position > (from ?? 0));
+      return { matches: left.slice(0, limit), more: left.length > limit };
     },
   };
-  const write = (accountId: string, ruleId: string) =>
-    log.push({ accountId, match: stored(log.length + 1, ruleId) });
+  const write = (accountId: string, ruleId: string, text?: string) =>
+    log.push({ accountId, match: stored(log.length + 1, ruleId, text) });
   return { tailReader, reader, write, asked, hooks, length: () => log.length };
 }
 
@@ -188,6 +190,28 @@ test('who is further behind than the tail keeps reads the log, and then follows 
   while (late.length < 30) late.push(...(await take(slow, 7)));
   expect(late).toEqual(seen);
   expect(asked.read).toBeGreaterThan(readBefore);
+  stop.abort();
+  ring();
+  await running;
+});
+
+test('large matches are loaded and taken a few at a time, and all of them arrive', async () => {
+  const { follow, write, ring, run, stop, asked, hooks } = await start();
+  using follower = follow('acc_1', 0);
+  using other = follow('acc_2', 0);
+  hooks.loadMax = 3;
+  for (let n = 0; n < 5; n++) write('acc_1', 'rule_1', 'x'.repeat(400_000));
+  write('acc_3', 'rule_3');
+  const running = run();
+  ring();
+  const pages: number[][] = [];
+  while (pages.flat().length < 5) pages.push(await take(follower));
+  expect(pages.flat()).toEqual([1, 2, 3, 4, 5]);
+  expect(Math.max(...pages.map((page) => page.length))).toBe(2);
+  expect(asked).toMatchObject({ load: 2, read: 0 });
+  write('acc_2', 'rule_2');
+  ring();
+  expect(await take(other)).toEqual([7]);
   stop.abort();
   ring();
   await running;

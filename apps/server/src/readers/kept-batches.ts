@@ -1,5 +1,8 @@
 import type { Match } from '@earshot/contract';
-import type { FollowedMatch } from './to-match.ts';
+import { type FollowedMatch, jsonOf } from './to-match.ts';
+
+/** What is taken at once ends with this, however many matches were asked for; it has one at least. */
+const takenCharactersMax = 1024 * 1024;
 
 /** What one read of the log returned, by who waits for it. */
 export interface TailBatch {
@@ -60,12 +63,16 @@ export function createKeptBatches(
     after(key: string, position: number, { limit, accepts }: Take): Taken | null {
       if (position < from) return null;
       const matches: FollowedMatch[] = [];
+      let characters = 0;
       const first = batches.findLastIndex((batch) => batch.through <= position) + 1;
       for (const batch of batches.slice(first)) {
         for (const one of batch.byKey.get(key) ?? []) {
           if (one.position <= position || !accepts(one.match)) continue;
+          characters += jsonOf(one.match).length;
+          const last = matches.at(-1);
+          if (last && (matches.length === limit || characters > takenCharactersMax))
+            return { matches, through: last.position };
           matches.push(one);
-          if (matches.length === limit) return { matches, through: one.position };
         }
       }
       return { matches, through: Math.max(position, through()) };

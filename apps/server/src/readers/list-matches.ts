@@ -42,12 +42,15 @@ export function listMatches(options: ListMatchesOptions): Handler<'ListMatches'>
       limit: request.limit,
     };
     if (offset && request.order === 'oldest') await refuseRemoved(options, query, scope, offset);
-    const matches = await readOrWait(options, query, { waitMs: (request.wait_seconds ?? 0) * 1_000, signal });
+    const { matches, more } = await readOrWait(options, query, {
+      waitMs: (request.wait_seconds ?? 0) * 1_000,
+      signal,
+    });
     const position = matches.at(-1)?.position ?? offset?.position ?? 0;
-    const more = request.order === 'oldest' || matches.length === request.limit;
+    const goesOn = request.order === 'oldest' || more;
     return {
       matches: matches.map(({ match }) => match),
-      next_cursor: more ? sealOffset(cursors, scope, { ...(offset ?? start), position }) : null,
+      next_cursor: goesOn ? sealOffset(cursors, scope, { ...(offset ?? start), position }) : null,
       coverage: ruleId === null && platform === null ? null : await coverage({ accountId, ruleId, platform }),
     };
   };
@@ -65,8 +68,11 @@ async function readOrWait(
   { reader, following, parsedRules }: ListMatchesOptions,
   query: MatchQuery,
   { waitMs, signal }: { waitMs: number; signal: AbortSignal },
-): Promise<FollowedMatch[]> {
-  if (waitMs === 0) return await toFollowed(parsedRules, await reader.read(query));
+): Promise<{ matches: FollowedMatch[]; more: boolean }> {
+  if (waitMs === 0) {
+    const { matches, more } = await reader.read(query);
+    return { matches: await toFollowed(parsedRules, matches), more };
+  }
   using follower = following.follow(query, query.from ?? 0);
-  return await follower.next({ limit: query.limit, waitMs, signal });
+  return { matches: await follower.next({ limit: query.limit, waitMs, signal }), more: true };
 }

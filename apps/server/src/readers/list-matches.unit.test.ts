@@ -47,7 +47,7 @@ test('others have their turn while a page of matches is explained', async () => 
       read: async () => {
         counting = true;
         setImmediate(takeTurns);
-        return Array.from({ length: page }, (_, index) => slowMatch(index + 1));
+        return { matches: Array.from({ length: page }, (_, index) => slowMatch(index + 1)), more: false };
       },
     },
     rules: { exists: async () => true },

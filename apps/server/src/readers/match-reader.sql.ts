@@ -1,6 +1,9 @@
 import type { MatchPayload, Platform } from '@earshot/contract';
 import type { Database } from '../engines/database.ts';
 
+/** A page ends before the payloads of its matches exceed this, however many were asked for; it has one match at least. */
+const pageBytesMax = 1024 * 1024;
+
 export interface MatchQuery {
   readonly accountId: string;
   readonly ruleId: string | null;
@@ -26,7 +29,13 @@ export interface StoredMatch {
   readonly payload: MatchPayload;
 }
 
-interface MatchRow {
+export interface MatchPage {
+  readonly matches: readonly StoredMatch[];
+  /** False when these are all that were visible. */
+  readonly more: boolean;
+}
+
+interface MatchRow extends Sized {
   position: number;
   rule_id: string;
   rule_version: number;
@@ -38,19 +47,31 @@ interface MatchRow {
   payload: string;
 }
 
+/** Of a row and those before it, and of all rows that were found, also those that did not fit. */
+interface Sized {
+  bytes: number;
+  bytes_of_all: number;
+  rows_of_all: number;
+}
+
+/** SQL: the columns of `Sized`. The length of a payload is known without reading it. */
+const sizes = (order: string) => `sum(octet_length(posts.payload)) over (order by ${order}) as bytes,
+  row_number() over (order by ${order}) as nth,
+  sum(octet_length(posts.payload)) over () as bytes_of_all, count(*) over () as rows_of_all`;
+
 export type MatchReader = ReturnType<typeof createMatchReader>;
 
 /**
  * Reads the match log of one account. The page is cut from the narrow table first, in the order of its index; only then
  * are the payloads fetched. Written as one join, a planner without fresh statistics sorts everything behind the cursor
  * (measured: 240 ms against 2 ms per page over 50,000 matches). Prepared, because planning over all partitions costs
- * more than reading the page.
+ * more than reading the page. What does not fit into the page is not fetched at all.
  */
 export function createMatchReader(database: Database) {
   return {
-    async read(query: MatchQuery): Promise<StoredMatch[]> {
+    async read(query: MatchQuery): Promise<MatchPage> {
       const { accountId, ruleId, platform, since, until, order, from, limit } = query;
-      const values: unknown[] = [accountId, limit];
+      const values: unknown[] = [accountId, limit, pageBytesMax];
       const where: string[] = ['account_id = $1'];
       const add = (condition: string, value: unknown) => {
         if (value === null) return;
@@ -70,17 +91,24 @@ export function createMatchReader(database: Database) {
              select id from rules where account_id = $1 and state in ('creating', 'deleted')
            )
            order by position ${direction} limit $2
+         ), found as (
+           select page.*, posts.platform_post_id, posts.payload, ${sizes(`page.position ${direction}`)}
+           from page join posts on posts.event_key = page.event_key and posts.platform = page.platform
+             and posts.event_day = page.event_day
          )
-         select page.position, page.rule_id, page.rule_version, page.created_at, page.platform, page.via,
-           posts.platform_post_id, posts.payload, coalesce(versions.translated_value, '') as rule_value
-         from page join posts on posts.event_key = page.event_key and posts.platform = page.platform
-           and posts.event_day = page.event_day
-         left join rule_versions versions on versions.rule_id = page.rule_id and versions.version = page.rule_version
-           and versions.platform = page.platform
-         order by page.position ${direction}`,
+         select found.position, found.rule_id, found.rule_version, found.created_at, found.platform, found.via,
+           found.platform_post_id, found.payload, found.bytes, found.bytes_of_all, found.rows_of_all,
+           coalesce(versions.translated_value, '') as rule_value
+         from found
+         left join rule_versions versions on versions.rule_id = found.rule_id
+           and versions.version = found.rule_version and versions.platform = found.platform
+         where found.bytes <= $3 or found.nth = 1
+         order by found.position ${direction}`,
         values,
       );
-      return rows.map(toStoredMatch);
+      const last = rows.at(-1);
+      const more = last !== undefined && (isCut(last) || last.rows_of_all === limit);
+      return { matches: rows.map(toStoredMatch), more };
     },
     /** The last position up to which retention has removed such matches; 0 when it has removed none. */
     async removedThrough(query: Pick<MatchQuery, 'accountId' | 'ruleId' | 'platform'>): Promise<number> {
@@ -93,6 +121,11 @@ export function createMatchReader(database: Database) {
       return row?.through ?? 0;
     },
   };
+}
+
+/** Of the last row: whether more were found than fitted. */
+function isCut({ bytes, bytes_of_all }: Sized): boolean {
+  return bytes < bytes_of_all;
 }
 
 function toStoredMatch(row: MatchRow): StoredMatch {
@@ -134,12 +167,15 @@ interface HeaderRow {
   via: 'stream' | 'search';
 }
 
-interface PayloadRow {
+interface PayloadRow extends Sized {
   number: number;
   platform_post_id: string;
   payload: string;
   rule_value: string;
 }
+
+/** Payloads that are loaded at once for all who wait. */
+const tailBytesMax = 4 * pageBytesMax;
 
 export type TailReader = ReturnType<typeof createTailReader>;
 
@@ -159,12 +195,15 @@ export function createTailReader(database: Database) {
       );
       return rows.map(toHeader);
     },
-    /** In the same order, without matches whose rule is not listed. */
-    async load(headers: readonly MatchHeader[]): Promise<StoredMatch[]> {
+    /**
+     * In the same order, without matches whose rule is not listed. Only the first `taken` headers, when the payloads of
+     * all are too large to be held at once.
+     */
+    async load(headers: readonly MatchHeader[]): Promise<{ matches: StoredMatch[]; taken: number }> {
       // The inner limit makes it one index look-up per match: a plain join might read all posts.
       const rows = await database.prepared<PayloadRow>(
-        `select given.number, posts.platform_post_id, posts.payload,
-           coalesce(versions.translated_value, '') as rule_value
+        `with found as (select given.number, posts.platform_post_id, posts.payload,
+           coalesce(versions.translated_value, '') as rule_value, ${sizes('given.number')}
          from unnest($1::text[], $2::text[], $3::date[], $4::text[], $5::integer[]) with ordinality
            as given (event_key, platform, event_day, rule_id, rule_version, number)
          join lateral (
@@ -174,15 +213,22 @@ export function createTailReader(database: Database) {
          join rules on rules.id = given.rule_id and rules.state not in ('creating', 'deleted')
          left join rule_versions versions on versions.rule_id = given.rule_id
            and versions.version = given.rule_version and versions.platform = given.platform
-         order by given.number`,
-        (['eventKey', 'platform', 'eventDay', 'ruleId', 'ruleVersion'] as const).map((name) =>
-          headers.map((header) => header[name]),
-        ),
+         )
+         select number, platform_post_id, payload, rule_value, bytes, bytes_of_all, rows_of_all
+         from found where bytes <= $6 or nth = 1 order by number`,
+        [
+          ...(['eventKey', 'platform', 'eventDay', 'ruleId', 'ruleVersion'] as const).map((name) =>
+            headers.map((header) => header[name]),
+          ),
+          tailBytesMax,
+        ],
       );
-      return rows.flatMap((row) => {
+      const last = rows.at(-1);
+      const matches = rows.flatMap((row) => {
         const header = headers[row.number - 1];
         return header ? [withPayload(header, row)] : [];
       });
+      return { matches, taken: last && isCut(last) ? last.number : headers.length };
     },
   };
 }

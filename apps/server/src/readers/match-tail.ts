@@ -2,7 +2,7 @@ import { type Bells, createBellListener } from '../engines/bells.ts';
 import type { ParsedRules } from '../language/explain-match.ts';
 import { yieldToOthers } from '../runtime/concurrency.ts';
 import { createKeptBatches, type TailBatch, type Take } from './kept-batches.ts';
-import type { MatchHeader, TailReader } from './match-reader.sql.ts';
+import type { MatchHeader, StoredMatch, TailReader } from './match-reader.sql.ts';
 import { type FollowedMatch, jsonOf, toFollowed } from './to-match.ts';
 
 /** Wake-ups may be lost, so the log is also read at this interval: once for the whole node. */
@@ -54,9 +54,10 @@ export async function openMatchTail(options: MatchTailOptions) {
     readThrough = last.position;
     const wanted = headers.filter((header) => keysOf(header).some((key) => groups.has(key)));
     try {
-      const batch = await readBatch(options, wanted, last.position);
-      kept.add(batch);
-      await wake(groups, batch.byKey.keys());
+      for await (const batch of readBatches(options, wanted, last.position)) {
+        kept.add(batch);
+        await wake(groups, batch.byKey.keys());
+      }
     } catch (error) {
       kept.restart(readThrough);
       await wake(groups, [...groups.keys()]);
@@ -114,14 +115,32 @@ function keysOf({ accountId, ruleId }: { accountId: string; ruleId: string }): s
   return [keyOf(accountId, null), keyOf(accountId, ruleId)];
 }
 
-async function readBatch(
+/** Usually one; several where the payloads are large. */
+async function* readBatches(
   { reader, parsedRules }: MatchTailOptions,
   wanted: readonly MatchHeader[],
   through: number,
+): AsyncGenerator<TailBatch> {
+  let left = wanted;
+  while (left.length > 0) {
+    const { matches, taken } = await reader.load(left);
+    const reached = taken === left.length ? through : (left[taken - 1]?.position ?? through);
+    yield await toBatch(parsedRules, { stored: matches, headers: left.slice(0, taken), through: reached });
+    left = left.slice(taken);
+  }
+  if (wanted.length === 0) yield { through, byKey: new Map(), matches: 0, characters: 0 };
+}
+
+async function toBatch(
+  parsedRules: ParsedRules,
+  {
+    stored,
+    headers,
+    through,
+  }: { stored: readonly StoredMatch[]; headers: readonly MatchHeader[]; through: number },
 ): Promise<TailBatch> {
-  const stored = wanted.length === 0 ? [] : await reader.load(wanted);
   const byKey = new Map<string, FollowedMatch[]>();
-  const accounts = new Map(wanted.map((header) => [header.position, header.accountId]));
+  const accounts = new Map(headers.map((header) => [header.position, header.accountId]));
   let characters = 0;
   for (const followed of await toFollowed(parsedRules, stored)) {
     const accountId = accounts.get(followed.position) ?? '';

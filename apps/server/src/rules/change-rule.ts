@@ -58,6 +58,8 @@ export async function changeRule(options: ChangeRuleOptions, change: RuleChange)
     case 'premium_limit':
     case 'no_source':
     case 'sources_full':
+    case 'slots_share':
+    case 'calls_share':
       throw placementRefusal(outcome, change.premiumRulesMax, options.contact);
   }
 }

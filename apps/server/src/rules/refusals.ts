@@ -52,6 +52,22 @@ export function placementRefusal(outcome: PlacementRefusal, limit: number, conta
         `This installation has no credential for "${outcome.platform}": its operator has to configure one.`,
         { details: { platform: outcome.platform }, retryAfterSeconds: 60 },
       );
+    case 'slots_share': {
+      const { limit: share, used, platform } = outcome;
+      return new Failure(
+        'resource_exhausted',
+        `The account has ${used} of the ${share} upstream rules of "${platform}" that one account may have now: delete one, or ask ${contact} for more.`,
+        { details: { limit: share, used, platform, contact } },
+      );
+    }
+    case 'calls_share': {
+      const waitSeconds = Math.ceil(outcome.waitMs / 1_000);
+      return new Failure(
+        'resource_exhausted',
+        `The account has used its share of the rule changes that "${outcome.platform}" allows at the moment: wait ${waitSeconds} s. Rules that are created at the same time share a change.`,
+        { details: { platform: outcome.platform, contact }, retryAfterSeconds: waitSeconds },
+      );
+    }
     case 'sources_full':
       return new Failure(
         'resource_exhausted',

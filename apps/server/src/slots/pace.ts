@@ -4,6 +4,7 @@ import {
   type CallLimit,
   collectMsAt,
   isShortAt,
+  removalRoomAt,
   roomAt,
   type SpentCalls,
   spend,
@@ -21,7 +22,13 @@ const shortWaitMs = 2_000;
 export interface Pace {
   /** For every call: waits until the budget allows it and records it, under the lease, before it is made. */
   readonly call: UpstreamCall;
+  /** The same on behalf of these accounts, one for each slot. */
+  callFor(accounts: readonly string[]): UpstreamCall;
+  /** The same for removals. */
+  readonly removal: UpstreamCall;
   room(kind: CallKind): number;
+  /** Calls that removals may use now. */
+  removalRoom(): number;
   isShort(kind: CallKind): boolean;
   collect(kind: CallKind): Promise<void>;
   /** Calls since this was last asked. */
@@ -46,24 +53,32 @@ export async function openPace(
     kind: CallKind,
   ): Answer => question(limits[kind], spentFor(kind), performance.now());
   let made = 0;
+  let removedAt = Number.NEGATIVE_INFINITY;
+  const permit = async (kind: CallKind, accounts: readonly string[] = []) => {
+    const waitMs = ask(waitMsAt, kind);
+    if (waitMs > shortWaitMs) {
+      throw new UpstreamUnavailable('all rule calls that the upstream allows at the moment are used', {
+        retryAfterMs: waitMs,
+        notCalled: true,
+      });
+    }
+    if (waitMs > 0) await pause(waitMs, signal);
+    spentIn.set(limits[kind].bucket, ask(spend, kind));
+    await store.recordCall(lease, sourceId, limits[kind], accounts);
+    made++;
+  };
   return {
-    call: {
+    call: { signal, permit: (kind) => permit(kind) },
+    callFor: (accounts) => ({ signal, permit: (kind) => permit(kind, accounts) }),
+    removal: {
       signal,
       async permit(kind) {
-        const waitMs = ask(waitMsAt, kind);
-        if (waitMs > shortWaitMs) {
-          throw new UpstreamUnavailable('all rule calls that the upstream allows at the moment are used', {
-            retryAfterMs: waitMs,
-            notCalled: true,
-          });
-        }
-        if (waitMs > 0) await pause(waitMs, signal);
-        spentIn.set(limits[kind].bucket, ask(spend, kind));
-        await store.recordCall(lease, sourceId, limits[kind]);
-        made++;
+        await permit(kind);
+        removedAt = performance.now();
       },
     },
     room: (kind) => ask(roomAt, kind),
+    removalRoom: () => removalRoomAt(limits.change, spentFor('change'), performance.now(), removedAt),
     isShort: (kind) => ask(isShortAt, kind),
     collect: (kind) => pause(ask(collectMsAt, kind), signal),
     callsMade() {

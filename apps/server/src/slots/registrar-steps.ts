@@ -6,7 +6,7 @@ import type { Checkpoint } from '../runtime/checkpoint.ts';
 import { type AddOutcome, type UpstreamRules, UpstreamUnavailable } from '../upstream/upstream-rules.ts';
 import type { Pace } from './pace.ts';
 import { reconcile } from './reconcile.ts';
-import type { Registered, RegistrarStore } from './registrar.sql.ts';
+import type { Registered, RegistrarStore, WantedSlot } from './registrar.sql.ts';
 import { type Slot, slotOfTag, slotTag } from './slot.ts';
 
 /** What one step of a registrar works with, while it holds the lease of its source. */
@@ -76,7 +76,7 @@ export async function registerWanted(step: RegistrarStep): Promise<number> {
   checkpoint('register.picked');
   const outcomes = await upstream.add(
     slots.map((slot) => ({ value: slot.value, tag: slotTag(installation, slot.id) })),
-    pace.call,
+    pace.callFor(slots.flatMap(({ accountId }) => accountId ?? [])),
   );
   checkpoint('register.added_upstream');
   const unsettled = await recordOutcomes(step, pairOutcomes(slots, outcomes));
@@ -87,7 +87,7 @@ export async function registerWanted(step: RegistrarStep): Promise<number> {
   return slots.length;
 }
 
-async function collectWanted({ store, sourceId, upstream, pace }: RegistrarStep): Promise<Slot[]> {
+async function collectWanted({ store, sourceId, upstream, pace }: RegistrarStep): Promise<WantedSlot[]> {
   const { batchMax, rulesPerCall } = upstream;
   // A batch that needs several calls takes only as many slots as there are calls left.
   const limit = rulesPerCall > 1 ? batchMax : Math.max(1, Math.min(batchMax, pace.room('change')));
@@ -160,7 +160,7 @@ async function adoptDuplicates(
 export async function removeReleased(step: RegistrarStep): Promise<number> {
   const { store, upstream, sourceId, lease, checkpoint, bells, pace } = step;
   const { batchMax, rulesPerCall } = upstream;
-  const room = pace.room('change');
+  const room = pace.removalRoom();
   // Without a call to remove it, a slot is not picked: until then a new holder can have it again at once.
   if (room === 0) return 0;
   const slots = await store.beginDeleting(lease, sourceId, Math.min(batchMax, room * rulesPerCall));
@@ -169,7 +169,7 @@ export async function removeReleased(step: RegistrarStep): Promise<number> {
   const ids = slots.flatMap((slot) =>
     slot.upstreamRuleId !== null && !slot.foreignRule ? [slot.upstreamRuleId] : [],
   );
-  if (ids.length > 0) await upstream.remove(ids, pace.call);
+  if (ids.length > 0) await upstream.remove(ids, pace.removal);
   checkpoint('release.removed_upstream');
   const settled = slots.filter((slot) => slot.upstreamRuleId !== null).map((slot) => slot.id);
   await store.recordGone(lease, settled);

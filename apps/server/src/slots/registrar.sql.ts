@@ -35,6 +35,11 @@ export interface FullSource {
   readonly words: string;
 }
 
+export interface WantedSlot extends Slot {
+  /** Who has held it longest. */
+  readonly accountId: string | null;
+}
+
 interface SlotRow {
   id: string;
   value: string;
@@ -65,14 +70,16 @@ export function createRegistrarStore(database: Database, { ruleDelayMs }: Regist
       return rows.map(toSlot);
     },
     /** Slots to register, without those that were moved away and came back. */
-    async wanted(sourceId: string, limit: number): Promise<Slot[]> {
-      const rows = await database.many<SlotRow>(
-        `select ${columns} from slots
+    async wanted(sourceId: string, limit: number): Promise<WantedSlot[]> {
+      const rows = await database.many<SlotRow & { account_id: string | null }>(
+        `select ${columns}, (
+           select account_id from slot_holders where slot_id = slots.id order by since, rule_id limit 1
+         ) as account_id from slots
          where source_id = $1 and state = 'wanted' and moved_from is distinct from source_id
          order by created_at limit $2`,
         [sourceId, limit],
       );
-      return rows.map(toSlot);
+      return rows.map((row) => ({ ...toSlot(row), accountId: row.account_id }));
     },
     hasReturned: (sourceId: string) => hasReturned(database, sourceId),
     movedFrom: (sourceId: string) => movedFrom(database, sourceId, ruleDelayMs),
@@ -107,8 +114,8 @@ export function createRegistrarStore(database: Database, { ruleDelayMs }: Regist
     takeBack: (lease: Lease, sourceId: string, slotIds: readonly string[]) =>
       fenced(database, lease, (sql) => takeBack(sql, sourceId, slotIds)),
     /** Remembers a call, so that the next holder of the lease does not spend it again. */
-    recordCall: (lease: Lease, sourceId: string, limit: CallLimit) =>
-      fenced(database, lease, (sql) => recordCall(sql, sourceId, limit)),
+    recordCall: (lease: Lease, sourceId: string, limit: CallLimit, accounts: readonly string[] = []) =>
+      fenced(database, lease, (sql) => recordCall(sql, sourceId, limit, accounts)),
   };
 }
 

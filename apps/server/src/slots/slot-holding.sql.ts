@@ -2,6 +2,7 @@ import type { Platform } from '@earshot/contract';
 import type { Database, Sql } from '../engines/database.ts';
 import { newId } from '../runtime/ids.ts';
 import { joinCalls } from '../runtime/join-calls.ts';
+import { accountUse, mayCall, msUntilCall, slotsAllowed } from './fair-share.sql.ts';
 import { type ProblemKind, type SlotState, stateAfter, statesWith, valueHash } from './slot.ts';
 
 /*
@@ -21,7 +22,16 @@ export interface RuleValue {
 export type Placement =
   | { readonly kind: 'taken'; readonly slotId: string }
   | { readonly kind: 'no_source'; readonly platform: Platform }
-  | { readonly kind: 'sources_full'; readonly platform: Platform; readonly capacity: number };
+  | { readonly kind: 'sources_full'; readonly platform: Platform; readonly capacity: number }
+  /** The account has its share of the upstream's rules. */
+  | {
+      readonly kind: 'slots_share';
+      readonly platform: Platform;
+      readonly limit: number;
+      readonly used: number;
+    }
+  /** The account has used its share of the upstream's calls. */
+  | { readonly kind: 'calls_share'; readonly platform: Platform; readonly waitMs: number };
 
 /** For which version a slot is held; `pending` until the change that needs it is applied. */
 export interface Hold {
@@ -48,10 +58,15 @@ export async function takeSlot(
     translatedValue,
   ];
   const takeExisting = async (): Promise<Placement | null> => {
-    const slotId = await lockExisting(sql, platform, hash);
-    if (slotId === null) return null;
-    await sql.prepared(holdExisting, [...holding, slotId]);
-    return { kind: 'taken', slotId };
+    const slot = await lockExisting(sql, platform, hash);
+    if (slot === null) return null;
+    if (slot.needsCall) {
+      const { uses } = await accountUse(sql, rule.accountId, platform);
+      const waitMs = msUntilCall(uses.filter(({ sourceId }) => sourceId === slot.sourceId));
+      if (waitMs > 0) return { kind: 'calls_share', platform, waitMs };
+    }
+    await sql.prepared(holdExisting, [...holding, slot.id]);
+    return { kind: 'taken', slotId: slot.id };
   };
   const before = await takeExisting();
   if (before) return before;
@@ -61,7 +76,15 @@ export async function takeSlot(
     [platform],
   );
   if (sources.length === 0) return { kind: 'no_source', platform };
-  const [made] = await sql.prepared<{ id: string }>(holdNew, [...holding, newId('slot'), hash]);
+  const { uses, ownSlots } = await accountUse(sql, rule.accountId, platform);
+  const hasRoom = uses.some(({ slots, capacity }) => slots < capacity);
+  const limit = ownSlots === null ? null : slotsAllowed(uses, ownSlots);
+  if (hasRoom && ownSlots !== null && limit !== null && ownSlots >= limit)
+    return { kind: 'slots_share', platform, limit, used: ownSlots };
+  const waitMs = msUntilCall(uses);
+  if (hasRoom && waitMs > 0) return { kind: 'calls_share', platform, waitMs };
+  const callable = uses.filter(mayCall).map(({ sourceId }) => sourceId);
+  const [made] = await sql.prepared<{ id: string }>(holdNew, [...holding, newId('slot'), hash, callable]);
   if (made) return { kind: 'taken', slotId: made.id };
   // Another transaction made the same slot first, or there is no room.
   const capacity = sources.reduce((sum, one) => sum + one.capacity, 0);
@@ -69,9 +92,11 @@ export async function takeSlot(
 }
 
 /** An existing slot's row changes only when it was given up, or has a problem: then it is tried again. */
-async function lockExisting(sql: Sql, platform: Platform, hash: Buffer): Promise<string | null> {
-  const [slot] = await sql.prepared<{ id: string; unchanged: boolean }>(
-    `select id, state not in ${statesWith('taken', 'changes')} and problem is null as unchanged
+async function lockExisting(sql: Sql, platform: Platform, hash: Buffer): Promise<ExistingSlot | null> {
+  const [slot] = await sql.prepared<ExistingSlot & { unchanged: boolean }>(
+    `select id, state not in ${statesWith('taken', 'changes')} and problem is null as unchanged,
+       source_id as "sourceId", state = 'deleting' or state = 'failed' or
+         state = 'releasing' and upstream_rule_id is null as "needsCall"
      from slots where platform = $1 and value_hash = $2 for update`,
     [platform, hash],
   );
@@ -84,7 +109,14 @@ async function lockExisting(sql: Sql, platform: Platform, hash: Buffer): Promise
       [slot.id],
     );
   }
-  return slot?.id ?? null;
+  return slot ?? null;
+}
+
+interface ExistingSlot {
+  readonly id: string;
+  readonly sourceId: string;
+  /** Nobody had it registered any more: whoever takes it causes a call. */
+  readonly needsCall: boolean;
 }
 
 /**
@@ -102,11 +134,11 @@ const holdSlot = `, holder as (
 
 const holdExisting = `with slot as (select $8::text as id) ${holdSlot}`;
 
-/** On the source with the fewest slots, if one has room; sources without a registrar at the moment come last. */
+/** On the source with the fewest slots, if one of those named has room; sources without a registrar at the moment come last. */
 const holdNew = `with room as (
     select id, slots,
       exists (select 1 from leases where name = 'registrar:' || sources.id and expires_at > now()) as served
-    from sources where platform = $3 and enabled and slots < capacity
+    from sources where platform = $3 and enabled and slots < capacity and id = any($10)
   ), slot as (
     insert into slots (id, platform, source_id, value, value_hash, state)
     select $8, $3, id, $7, $9, 'wanted' from room order by served desc, slots, id limit 1

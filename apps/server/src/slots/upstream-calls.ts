@@ -1,14 +1,26 @@
 import type { Sql } from '../engines/database.ts';
 import type { CallLimit } from '../upstream/call-budget.ts';
 
-/** Only the database's clock counts, so the clocks of nodes need not agree. */
-export async function recordCall(sql: Sql, sourceId: string, limit: CallLimit): Promise<void> {
+/**
+ * Only the database's clock counts, so the clocks of nodes need not agree. `accounts` are those for whom the call is made,
+ * one for each slot.
+ */
+export async function recordCall(
+  sql: Sql,
+  sourceId: string,
+  limit: CallLimit,
+  accounts: readonly string[] = [],
+): Promise<void> {
   await sql.run(
     `delete from upstream_calls
      where source_id = $1 and bucket = $2 and called_at < clock_timestamp() - $3 * interval '1 ms'`,
     [sourceId, limit.bucket, limit.windowMs],
   );
-  await sql.run('insert into upstream_calls (source_id, bucket) values ($1, $2)', [sourceId, limit.bucket]);
+  await sql.run('insert into upstream_calls (source_id, bucket, accounts) values ($1, $2, $3)', [
+    sourceId,
+    limit.bucket,
+    accounts,
+  ]);
 }
 
 /** Oldest first. */

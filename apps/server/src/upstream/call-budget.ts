@@ -22,6 +22,27 @@ export function roomAt({ calls, windowMs }: CallLimit, spent: SpentCalls, nowMs:
   return Math.max(0, calls - margin - spent.filter((at) => at > nowMs - windowMs).length);
 }
 
+/** How many calls one window has for us. */
+export function callsMax({ calls }: CallLimit): number {
+  return calls - margin;
+}
+
+/**
+ * How many calls removals may use: they leave half of the limit to registrations, for which somebody waits. Below that
+ * one may be made in each fifteenth of the window, with everything that is to be removed by then.
+ */
+export function removalRoomAt(
+  limit: CallLimit,
+  spent: SpentCalls,
+  nowMs: number,
+  lastRemovalMs: number,
+): number {
+  const room = roomAt(limit, spent, nowMs);
+  const free = Math.floor(room - limit.calls / 2);
+  if (free > 0) return free;
+  return room > 0 && nowMs - lastRemovalMs >= limit.windowMs / 15 ? 1 : 0;
+}
+
 /** How long until one more call fits; 0 when it does now. */
 export function waitMsAt(limit: CallLimit, spent: SpentCalls, nowMs: number): number {
   const counting = spent.filter((at) => at > nowMs - limit.windowMs);

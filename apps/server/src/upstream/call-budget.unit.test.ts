@@ -4,6 +4,7 @@ import {
   type CallLimit,
   collectMsAt,
   isShortAt,
+  removalRoomAt,
   roomAt,
   type SpentCalls,
   spend,
@@ -39,6 +40,14 @@ describe('a budget of calls', () => {
     expect(collectMsAt(limit, eight.slice(0, 7), 150)).toBe(35);
     expect(collectMsAt(limit, eight.slice(0, 7), 500)).toBe(0);
     expect(collectMsAt(limit, eight, 75)).toBe(0);
+  });
+
+  test('leaves half of the limit to registrations, but lets removals through now and then', () => {
+    expect(removalRoomAt(limit, [], 100, 90)).toBe(3);
+    expect(removalRoomAt(limit, eight.slice(0, 2), 100, 90)).toBe(1);
+    expect(removalRoomAt(limit, eight.slice(0, 3), 100, 90)).toBe(0);
+    expect(removalRoomAt(limit, eight.slice(0, 3), 100, 33)).toBe(1);
+    expect(removalRoomAt(limit, eight, 100, Number.NEGATIVE_INFINITY)).toBe(0);
   });
 
   test('is short when less than a tenth is left', () => {

@@ -10,9 +10,6 @@ import { createBatchBody, messageIdOf } from './message.ts';
 import { type SecretBox, signedHeaders } from './secrets.ts';
 import type { Sender } from './sender.ts';
 
-/** Payloads are read a few at a time: a hundred large ones would be fifty megabytes. */
-const pageMatches = 25;
-
 export interface DeliverBatchOptions {
   readonly store: DeliveryStore;
   readonly reader: MatchReader;
@@ -99,13 +96,12 @@ async function* matchesAfter(reader: MatchReader, leased: LeasedWebhook): AsyncG
   let from = state.suspects.at(-1) ?? state.position;
   let left = state.batchMax;
   while (left > 0) {
-    const limit = Math.min(pageMatches, left);
     const filter = { accountId, ruleId, platform, since: null, until: null };
-    const page = await reader.read({ ...filter, order: 'oldest', from, limit });
-    yield* page;
-    if (page.length < limit) return;
-    left -= page.length;
-    from = page.at(-1)?.position ?? from;
+    const { matches, more } = await reader.read({ ...filter, order: 'oldest', from, limit: left });
+    yield* matches;
+    if (!more) return;
+    left -= matches.length;
+    from = matches.at(-1)?.position ?? from;
   }
 }
 

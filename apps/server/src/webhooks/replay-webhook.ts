@@ -17,7 +17,9 @@ export function replayWebhook(options: {
   return async ({ principal: { accountId }, request: { webhook_id, since, from_match_id }, change }) => {
     const target = await findWebhook(database, accountId, webhook_id);
     if (!target) throw noSuchWebhook();
-    const [first] = await reader.read({
+    const {
+      matches: [first],
+    } = await reader.read({
       accountId,
       ruleId: target.ruleId,
       platform: target.platform,

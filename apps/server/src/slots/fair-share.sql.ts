@@ -1,0 +1,73 @@
+import type { Platform } from '@earshot/contract';
+import type { Sql } from '../engines/database.ts';
+
+/*
+ * Upstream rules, and the calls that change them, are shared by all accounts. One account may use at most its share
+ * (by default half) of what the others leave of each: so whoever comes next always finds something. The first slot and
+ * the first call of an account are never refused here.
+ */
+
+/** What one account uses of a source, and what everybody does. */
+export interface SourceUse {
+  readonly sourceId: string;
+  /** Between 0 and 1. */
+  readonly share: number;
+  readonly capacity: number;
+  readonly slots: number;
+  /** Calls per window; null when there is no limit. */
+  readonly callsMax: number | null;
+  readonly calls: number;
+  /** Of a call that registered rules of several accounts, each has its part. */
+  readonly ownCalls: number;
+  readonly ownWaiting: number;
+  readonly rulesPerCall: number;
+  /** Until the oldest call of the account no longer counts. */
+  readonly ownCallEndsMs: number | null;
+}
+
+/** Of the sources on which a slot can be placed; `ownSlots` is null when there is enough room not to count them. */
+export async function accountUse(
+  sql: Sql,
+  accountId: string,
+  platform: Platform,
+): Promise<{ uses: SourceUse[]; ownSlots: number | null }> {
+  const rows = await sql.prepared<SourceUse & { ownSlots: number | null }>(
+    `select source_id as "sourceId", share, capacity, slots, own_slots as "ownSlots", calls_max as "callsMax", calls,
+       own_calls as "ownCalls", own_waiting as "ownWaiting", rules_per_call as "rulesPerCall",
+       own_call_ends_ms as "ownCallEndsMs"
+     from account_use($1, $2)`,
+    [accountId, platform],
+  );
+  return { uses: rows, ownSlots: rows[0]?.ownSlots ?? null };
+}
+
+/** How many slots the account may have on these sources together, which are all of a platform. */
+export function slotsAllowed(uses: readonly SourceUse[], ownSlots: number): number {
+  const sum = (of: (use: SourceUse) => number) => uses.reduce((total, use) => total + of(use), 0);
+  const share = Math.min(...uses.map((use) => use.share));
+  return allowed(
+    share,
+    sum(({ capacity }) => capacity),
+    sum(({ slots }) => slots) - ownSlots,
+  );
+}
+
+/** Whether one more slot of the account may be registered on the source. */
+export function mayCall({ share, callsMax, calls, ownCalls, ownWaiting, rulesPerCall }: SourceUse): boolean {
+  if (callsMax === null) return true;
+  const needed = ownCalls + Math.ceil((ownWaiting + 1) / rulesPerCall);
+  return needed <= allowed(share, callsMax, calls - ownCalls);
+}
+
+/** Slots that wait for their registration may be all that uses up the share: nobody knows how long that takes. */
+const unknownWaitMs = 60_000;
+
+/** 0 when one more slot of the account may be registered on one of these sources. */
+export function msUntilCall(uses: readonly SourceUse[]): number {
+  if (uses.length === 0 || uses.some(mayCall)) return 0;
+  return Math.max(1, Math.min(...uses.map(({ ownCallEndsMs }) => ownCallEndsMs ?? unknownWaitMs)));
+}
+
+function allowed(share: number, all: number, usedByOthers: number): number {
+  return Math.max(1, Math.ceil(share * (all - usedByOthers)));
+}
