@@ -16,7 +16,7 @@ const resultsDir = process.env['TEST_RESULTS'];
 
 const engines = 'packages/testkit/src/vitest-engines.ts';
 const template = 'apps/server/test/vitest-template.ts';
-const programs = 'e2e/src/vitest-programs.ts';
+const programs = 'packages/testkit/src/vitest-programs.ts';
 
 /** How long a test may take is no bet on what else the machine does: what hangs is found, a minute later. */
 const unit = { provide: { isNightly: false }, testTimeout: 60_000, hookTimeout: 60_000 };

@@ -6,7 +6,6 @@ import { type SandboxOptions, startSandbox } from '@earshot/sandbox';
 import { type Admin, openAdmin } from '@earshot/server/admin';
 import { migratedTemplate, startTestNats, type TestDatabase } from '@earshot/testkit';
 import { Pool } from 'pg';
-import { inject } from 'vitest';
 import { type Api, createApi } from './api.ts';
 import { createSandboxClient, type SandboxClient } from './sandbox-client.ts';
 
@@ -110,7 +109,6 @@ function serverStarter(common: { database: TestDatabase; nats: Nats; sandboxUrl:
         ...env,
       },
       logFile: common.logFile,
-      script: inject('serverScript'),
     });
     started.add(program);
     const url = program.ready.address;

@@ -24,10 +24,10 @@ export function startSandboxProgram(options: {
  * Loads the server once, so that the compile cache has it: a program writes there when it ends, and one that is killed does
  * not. It ends at once, because it has no configuration.
  */
-export async function loadServerProgram(script: string): Promise<void> {
+export async function loadServerProgram(): Promise<void> {
   const env = compileCache();
   await new Promise<void>((resolve) => {
-    execFile(process.execPath, [script], { env }, () => resolve());
+    execFile(process.execPath, [serverScript], { env }, () => resolve());
   });
 }
 
