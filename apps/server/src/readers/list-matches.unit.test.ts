@@ -6,10 +6,10 @@ import { listMatches } from './list-matches.ts';
 import type { StoredMatch } from './match-reader.sql.ts';
 
 /** Rules on patterns are the slowest to explain: each of them tries every word of the page. */
-const slowRule = Array.from({ length: 20 }, (_, index) => `added:/.*q.{${index}}z/`).join(' OR ');
+const slowRule = Array.from({ length: 8 }, (_, index) => `added:/.*q.{${index}}z/`).join(' OR ');
 /** Enough for many turns, however fast one of them is explained. */
-const page = 20;
-const text = Array.from({ length: 10_000 }, (_, index) => `w${index}`).join(' ');
+const page = 100;
+const text = Array.from({ length: 1500 }, (_, index) => `w${index}`).join(' ');
 
 function slowMatch(position: number): StoredMatch {
   return {

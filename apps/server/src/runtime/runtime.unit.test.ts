@@ -3,6 +3,7 @@ import { pino } from 'pino';
 import { describe, expect, test } from 'vitest';
 import { createMetrics } from '../observability/metrics.ts';
 import { backoffDelayMs } from './backoff.ts';
+import { yieldToOthers } from './concurrency.ts';
 import { newId } from './ids.ts';
 import { supervise } from './supervisor.ts';
 import { pause, type Worker } from './worker.ts';
@@ -109,4 +110,36 @@ describe('a supervisor', () => {
     await supervise([worker], { log, metrics: createMetrics() })[Symbol.asyncDispose]();
     expect(done).toBe(true);
   });
+});
+
+test('loops that callers cause share a turn of the event loop, however many they are', async () => {
+  const stepMs = 5;
+  let stepsOfTurn = 0;
+  let most = 0;
+  let running = true;
+  const nextTurn = () => {
+    most = Math.max(most, stepsOfTurn);
+    stepsOfTurn = 0;
+    if (running) setImmediate(nextTurn);
+  };
+  const loop = async () => {
+    for (let step = 0; step < 3; step += 1) {
+      const until = performance.now() + stepMs;
+      while (performance.now() < until);
+      stepsOfTurn += 1;
+      await yieldToOthers();
+    }
+  };
+  nextTurn();
+  await Promise.all(
+    Array.from({ length: 32 }, async () => {
+      await Promise.resolve();
+      await yieldToOthers();
+      await loop();
+    }),
+  );
+  running = false;
+  expect(most).toBeGreaterThan(0);
+  // Four steps are 20 ms, and one more may begin just before.
+  expect(most).toBeLessThanOrEqual(2 * 5);
 });
