@@ -1,6 +1,6 @@
 import { type Bells, createBellListener } from '../engines/bells.ts';
 import type { ParsedRules } from '../language/explain-match.ts';
-import { yieldToOthers } from '../runtime/concurrency.ts';
+import { createEventLoopYield } from '../runtime/concurrency.ts';
 import { createKeptBatches, type TailBatch, type Take } from './kept-batches.ts';
 import type { MatchHeader, StoredMatch, TailReader } from './match-reader.sql.ts';
 import { type FollowedMatch, jsonOf, toFollowed } from './to-match.ts';
@@ -99,10 +99,11 @@ export async function openMatchTail(options: MatchTailOptions) {
 }
 
 async function wake(groups: ReadonlyMap<string, Group>, keys: Iterable<string>): Promise<void> {
+  const yieldIfDue = createEventLoopYield();
   for (const key of keys) {
     for (const member of groups.get(key)?.members ?? []) {
       member.rang();
-      await yieldToOthers();
+      await yieldIfDue();
     }
   }
 }

@@ -1,6 +1,6 @@
 import type { Match } from '@earshot/contract';
 import { explainMatch, type ParsedRules } from '../language/explain-match.ts';
-import { yieldToOthers } from '../runtime/concurrency.ts';
+import { waitForTurn } from '../runtime/concurrency.ts';
 import type { StoredMatch } from './match-reader.sql.ts';
 
 /** A match as callers see it, with its position in the log. */
@@ -16,8 +16,9 @@ export async function toFollowed(
 ): Promise<FollowedMatch[]> {
   const matches: FollowedMatch[] = [];
   for (const match of stored) {
+    const turn = waitForTurn();
+    if (turn) await turn;
     matches.push({ position: match.position, match: toMatch(parsedRules, match) });
-    await yieldToOthers();
   }
   return matches;
 }

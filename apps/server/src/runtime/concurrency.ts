@@ -28,39 +28,40 @@ const turnMs = 20;
  * held up.
  */
 export function createEventLoopYield(nowMs: () => number = () => performance.now()): () => Promise<void> {
-  let turnBeganAt = nowMs();
+  let beganAt = nowMs();
   return async () => {
-    if (nowMs() - turnBeganAt < turnMs) return;
+    if (nowMs() - beganAt < turnMs) return;
     await nextTurnOfLoop();
-    turnBeganAt = nowMs();
+    beganAt = nowMs();
   };
 }
 
-let sharedTurnBeganAt: number | null = null;
+let turnBeganAt: number | null = null;
 const waiting: (() => void)[] = [];
 
 /**
- * The same for loops that callers cause, such as explaining a page of matches. However many there are, together they get
- * 20 ms of a turn of the event loop, and those that wait go on one after the other.
+ * For loops that callers cause, such as explaining a page of matches: asked before each step. However many such loops
+ * there are, together they get 20 ms of a turn of the event loop, and those that wait go on one after the other.
+ * Undefined means that the step may be taken now; an `await` would let all others ask before it is.
  */
-export function yieldToOthers(): Promise<void> | undefined {
-  if (sharedTurnBeganAt === null) {
-    sharedTurnBeganAt = performance.now();
+export function waitForTurn(): Promise<void> | undefined {
+  if (turnBeganAt === null) {
+    turnBeganAt = performance.now();
     setImmediate(() => void shareTurn());
   }
-  if (waiting.length === 0 && performance.now() - sharedTurnBeganAt < turnMs) return undefined;
+  if (waiting.length === 0 && performance.now() - turnBeganAt < turnMs) return undefined;
   return new Promise((resolve) => waiting.push(resolve));
 }
 
 async function shareTurn(): Promise<void> {
   const beganAt = performance.now();
-  sharedTurnBeganAt = beganAt;
+  turnBeganAt = beganAt;
   for (let resume = waiting.shift(); resume !== undefined; resume = waiting.shift()) {
     resume();
-    // Its next step runs now, and ends in `yieldToOthers`.
+    // Its step is taken now.
     await Promise.resolve();
     if (performance.now() - beganAt >= turnMs) break;
   }
   if (waiting.length > 0) setImmediate(() => void shareTurn());
-  else sharedTurnBeganAt = null;
+  else turnBeganAt = null;
 }

@@ -3,7 +3,7 @@ import type { Telemetry } from '../observability/telemetry.ts';
 import type { MatchReader, StoredMatch } from '../readers/match-reader.sql.ts';
 import { toMatch } from '../readers/to-match.ts';
 import type { Checkpoint } from '../runtime/checkpoint.ts';
-import { yieldToOthers } from '../runtime/concurrency.ts';
+import { waitForTurn } from '../runtime/concurrency.ts';
 import type { Batch, DeliveryStore, LeasedWebhook } from './delivery-store.sql.ts';
 import { type Attempt, afterAttempt, afterNothingToTry } from './endpoint-state.ts';
 import { createBatchBody, messageIdOf } from './message.ts';
@@ -73,9 +73,10 @@ async function buildBatch(options: DeliverBatchOptions, leased: LeasedWebhook): 
   const body = createBatchBody(leased.webhookId);
   const positions: number[] = [];
   for await (const match of matchesAfter(options.reader, leased)) {
+    const turn = waitForTurn();
+    if (turn) await turn;
     if (!body.add(toMatch(options.parsedRules, match))) break;
     positions.push(match.position);
-    await yieldToOthers();
   }
   const [firstPosition] = positions;
   const lastPosition = positions.at(-1);
