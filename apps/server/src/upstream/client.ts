@@ -89,18 +89,44 @@ export function createUpstreamClient({ baseUrl, token, name }: UpstreamClientOpt
   };
 }
 
-/** The bytes of a stream; whatever breaks it becomes a StreamEnded. */
-export async function* streamChunks(
-  body: Dispatcher.ResponseData['body'],
-  signal: AbortSignal,
+export interface FramesOptions<Frame> {
+  readonly body: Dispatcher.ResponseData['body'];
+  readonly read: (chunks: AsyncIterable<Uint8Array>) => AsyncIterable<Frame>;
+  /** Bytes without a frame for this long are no sign of life: a line without an end. 0: for ever. */
+  readonly silenceMaxMs: number;
+  readonly signal: AbortSignal;
+}
+
+/** The frames of a stream; whatever breaks it becomes a StreamEnded. */
+export async function* streamFrames<Frame>(options: FramesOptions<Frame>): AsyncGenerator<Frame> {
+  const unframed: Unframed = { since: null };
+  for await (const frame of options.read(streamChunks(options, unframed))) {
+    yield frame;
+    unframed.since = null;
+  }
+}
+
+interface Unframed {
+  /** When the first chunk came that did not end a frame. */
+  since: number | null;
+}
+
+async function* streamChunks(
+  { body, silenceMaxMs, signal }: FramesOptions<unknown>,
+  unframed: Unframed,
 ): AsyncGenerator<Uint8Array> {
   let heardAt = performance.now();
   try {
     for await (const chunk of body) {
       heardAt = performance.now();
+      unframed.since ??= heardAt;
+      const silentMs = heardAt - unframed.since;
+      if (silenceMaxMs > 0 && silentMs > silenceMaxMs)
+        throw new StreamEnded({ kind: 'stalled', silentMs }, 'no end of a line for too long');
       yield chunk;
     }
   } catch (error) {
+    if (error instanceof StreamEnded) throw error;
     if (signal.aborted) throw new StreamEnded({ kind: 'stopped' }, 'closed by us', error);
     if (error instanceof errors.BodyTimeoutError) {
       const silentMs = performance.now() - heardAt;
