@@ -29,7 +29,9 @@ export function createMemoryLog(before: (event: LogEvent) => Promise<void> | nul
       await before(event);
       entries.push({ event, consumed });
     },
+    // Only what is in the log counts, as after a crash.
     consumedBy: async () => entries.at(-1)?.consumed ?? null,
+    recordConsumed: () => undefined,
   };
 }
 

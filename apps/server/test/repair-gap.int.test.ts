@@ -61,7 +61,11 @@ function repairer(world: UpstreamWorld, more: Partial<RepairGapOptions> = {}) {
     installation: world.installation,
     search: createXSearch(client),
     store,
-    eventLog: { append: async (event) => void logged.push(event), consumedBy: async () => null },
+    eventLog: {
+      append: async (event) => void logged.push(event),
+      consumedBy: async () => null,
+      recordConsumed: () => undefined,
+    },
     telemetry: silentTelemetry(),
     postsPerDay: 10_000,
     pace: 1_000,
@@ -243,6 +247,7 @@ describe('a gap of an Enterprise app', () => {
     const eventLog = {
       append: async (event: LogEvent) => void logged.push(event),
       consumedBy: async () => null,
+      recordConsumed: () => undefined,
     };
     const options = {
       sourceId: 'x:main',
