@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { retryAfterMs, streamFrames, type UpstreamClient } from '../client.ts';
+import { readJson, retryAfterMs, streamFrames, type UpstreamClient } from '../client.ts';
 import type { Recovery, Source } from '../platform.ts';
 import { type Line, splitLines } from '../split-lines.ts';
 import { UpstreamUnavailable } from '../upstream-rules.ts';
@@ -39,13 +39,11 @@ export function createXStream(
   return {
     async *open(_from, signal) {
       const answer = await client.open(`/2/tweets/search/stream?${fields.toString()}`, {
-        // Compression would hold keep-alives back in the decompressor.
-        headers: { 'accept-encoding': 'identity' },
         silenceMaxMs,
         signal,
       });
       if (answer.statusCode !== 200) {
-        const body: unknown = await answer.body.json().catch(() => null);
+        const body: unknown = await readJson(answer.body).catch(() => null);
         const wait = retryAfterMs(answer, Date.now());
         throw refusedWith(answer.statusCode, body, wait);
       }
@@ -83,7 +81,7 @@ export function createXRecovery(client: UpstreamClient): Recovery {
       const end = seconds(Math.ceil(to.getTime() / 1_000) * 1_000);
       const answer = await client.open(
         `/2/tweets/search/stream?${fields.toString()}&start_time=${start}&end_time=${end}`,
-        { headers: { 'accept-encoding': 'identity' }, silenceMaxMs: recoverySilenceMaxMs, signal },
+        { silenceMaxMs: recoverySilenceMaxMs, signal },
       );
       if (answer.statusCode !== 200) {
         answer.body.on('error', () => undefined).destroy();
