@@ -43,7 +43,7 @@ const hugeBytes = 256 * mebibyte;
 
 /** Writes far too much, for as long as somebody reads: how much it became, and when nobody read any more. */
 function hugely(status = 200) {
-  const piece = Buffer.alloc(256 * 1024, '[');
+  const piece = Buffer.alloc(256 * 1024, 'x');
   const { promise: closed, resolve } = Promise.withResolvers<void>();
   const sent = { bytes: 0, closed };
   const answer = (response: ServerResponse) => {
