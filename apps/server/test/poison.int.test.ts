@@ -50,16 +50,16 @@ async function openPoisonWorld(
   const all = stack.move();
   return {
     upstream,
-    endings: ingest.endings,
+    endings: () => ingest.endings(),
     /** The names of the items of all matches, as often as each is stored. */
-    async stored(): Promise<string[]> {
+    stored: async (): Promise<string[]> => {
       const rows = await database.many<{ id: string }>(
         `select p.platform_post_id as id from matches m join posts p using (platform, event_key, event_day)
          order by id`,
       );
       return rows.map(({ id }) => id);
     },
-    async dropped(): Promise<Record<string, number>> {
+    dropped: async (): Promise<Record<string, number>> => {
       const { values } = await ingest.metrics.itemsDropped.get();
       const some = values.filter(({ labels, value }) => labels.platform === platform && value > 0);
       return Object.fromEntries(some.map(({ labels, value }) => [labels.reason, value]));
@@ -108,7 +108,7 @@ test('Firehose: the next connection begins behind an item that was dropped last'
   const { upstream, stored, dropped } = world;
   upstream.send(frame('0-1', page('good 1')), '0-1');
   upstream.send(frame('0-2', page('deep', `"other":${nested(12_000)}`)), '0-2');
-  upstream.send(frame('0-3', `${megabytes(17)}`), '0-3');
+  upstream.send(frame('0-3', megabytes(17)), '0-3');
   await eventually(async () => expect(await dropped()).toEqual({ nested_too_deep: 1, too_large: 1 }), soon);
   await eventually(async () => expect(await stored()).toEqual(['good 1']), soon);
   upstream.end();

@@ -34,7 +34,7 @@ async function startUpstream(
   const all = stack.move();
   return {
     client,
-    lists: { x: createXRules(client).list, firehose: createFirehoseRules(client).list },
+    rules: { x: createXRules(client), firehose: createFirehoseRules(client) },
     [Symbol.asyncDispose]: () => all.disposeAsync(),
   };
 }
@@ -65,7 +65,7 @@ test.each([
 ] as const)('a huge list of rules of %s is an error after %i bytes', async (platform, bytesMax) => {
   const { sent, answer } = hugely();
   await using upstream = await startUpstream(answer);
-  await expect(upstream.lists[platform](call)).rejects.toThrow(
+  await expect(upstream.rules[platform].list(call)).rejects.toThrow(
     new UpstreamUnavailable(`It sent an answer of more than ${bytesMax} bytes`),
   );
   await sent.closed;
@@ -84,7 +84,9 @@ test('an answer that drips is an error when its time is over', async () => {
     });
   };
   await using upstream = await startUpstream(answer, { bodyWithinMs: 500 });
-  await expect(upstream.lists.x(call)).rejects.toThrow('It sent an answer that did not end within 500 ms');
+  await expect(upstream.rules.x.list(call)).rejects.toThrow(
+    'It sent an answer that did not end within 500 ms',
+  );
   await closed;
 });
 
@@ -93,7 +95,7 @@ test.each([
   ['too_large', `[${'{},'.repeat(300_000)}1]`],
 ])('an answer that is %s is an error', async (what, text) => {
   await using upstream = await startUpstream((response) => response.end(`{"data":[],"more":${text}}`));
-  await expect(upstream.lists.x(call)).rejects.toThrow(`It sent an answer that is ${what}`);
+  await expect(upstream.rules.x.list(call)).rejects.toThrow(`It sent an answer that is ${what}`);
 });
 
 test('no compression is asked for, and what is compressed all the same is not unpacked', async () => {
@@ -102,7 +104,7 @@ test('no compression is asked for, and what is compressed all the same is not un
     asked.push(headers['accept-encoding']);
     response.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync(Buffer.alloc(100 * mebibyte)));
   });
-  await expect(upstream.lists.x(call)).rejects.toThrow('X answered 200 to a rule call');
+  await expect(upstream.rules.x.list(call)).rejects.toThrow('X answered 200 to a rule call');
   expect(asked).toEqual(['identity']);
 });
 
@@ -127,11 +129,11 @@ const rules = (count: number, value: string) =>
 test('the longest page of rules that X has is read', async () => {
   const body = `{"data":[${rules(1_000, '\\u6771'.repeat(2_048))}],"meta":{"result_count":1000}}`;
   await using upstream = await startUpstream((response) => response.end(body));
-  expect(await upstream.lists.x(call)).toHaveLength(1_000);
+  expect(await upstream.rules.x.list(call)).toHaveLength(1_000);
 });
 
 test('as many rules as are placed on a tap of Firehose by default are read', async () => {
   const body = `{"data":[${rules(100_000, 'x'.repeat(500))}]}`;
   await using upstream = await startUpstream((response) => response.end(body));
-  expect(await upstream.lists.firehose(call)).toHaveLength(100_000);
+  expect(await upstream.rules.firehose.list(call)).toHaveLength(100_000);
 });
