@@ -111,7 +111,7 @@ export default {
       name: 'outgoing-http',
       comment: 'requests leave through the clients of the upstreams and the sender of webhooks',
       from: { path: server, pathNot: [`${server}(upstream|webhooks)/`, tests] },
-      to: { path: '(^|/)node_modules/(undici|eventsource-parser)/' },
+      to: { path: '(^|/)node_modules/undici/' },
     },
     {
       name: 'fastify-in-http',

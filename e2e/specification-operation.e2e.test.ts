@@ -53,7 +53,14 @@ describe('what needs no key', () => {
     expect((await ask('/metrics')).status).toBe(404);
     const metrics = await (await fetch(server.metricsUrl)).text();
     for (const platform of ['x', 'firehose']) {
-      for (const reason of ['not_json', 'unknown_shape', 'too_large', 'time_out_of_range', 'unknown_rule']) {
+      for (const reason of [
+        'not_json',
+        'unknown_shape',
+        'too_large',
+        'nested_too_deep',
+        'time_out_of_range',
+        'unknown_rule',
+      ]) {
         const series = `earshot_items_dropped_total{platform="${platform}",reason="${reason}"} 0`;
         expect(metrics.split('\n')).toContain(series);
       }

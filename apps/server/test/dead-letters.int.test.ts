@@ -98,6 +98,23 @@ test('a message that is no event is a dead letter at once', async () => {
   expect(await letters.list()).toMatchObject([{ sequence: 1, retry_requested: false }]);
 });
 
+test('an event in the log that is nested too deep to be stored is a dead letter, and holds up nobody else', async () => {
+  await using matching = await openMatching();
+  const { world, letters } = matching;
+  const deep = JSON.stringify(xEvent(9)).replace(
+    '"raw":{}',
+    `"raw":{"deep":${'['.repeat(60_000)}${']'.repeat(60_000)}}`,
+  );
+  await world.nats.jetstream.publish('events.x.main', deep, { headers: headers() });
+  await world.append(0, 5);
+  await using _workers = world.startWorkers();
+  await world.storedAll(5, 30_000);
+  await eventually(async () => expect(await letters.list()).toHaveLength(1), { timeoutMs: 30_000 });
+  expect(await letters.list()).toMatchObject([{ sequence: 1, body: deep, deliveries: 5 }]);
+  await world.idle();
+  expect(await world.stored()).toHaveLength(5);
+});
+
 test('a database whose schema is wrong makes no dead letters: the events wait', async () => {
   await using matching = await openMatching();
   const { world, letters, database } = matching;

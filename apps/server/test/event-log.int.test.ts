@@ -28,6 +28,25 @@ describe('the event log on one node', () => {
     expect(await log.consumedBy('firehose:other')).toBeNull();
   });
 
+  test('remembers what was consumed behind its last event, until there is another one', async () => {
+    await using server = await startTestNats();
+    await using nats = await connectNats(server.url, 'test');
+    await ensureEventsStream(nats, { replicas: 1, bytesMax: 16 * mebibyte });
+    const log = createEventLog(nats);
+    const other = createEventLog(nats);
+    log.recordConsumed('x:main', '0');
+    expect(await log.consumedBy('x:main')).toBe('0');
+    await log.append(xEvent(1), null);
+    expect(await log.consumedBy('x:main')).toBeNull();
+    log.recordConsumed('x:main', '2');
+    expect(await log.consumedBy('x:main')).toBe('2');
+    expect(await other.consumedBy('x:main')).toBeNull();
+    await other.append(xEvent(3), '1');
+    expect(await log.consumedBy('x:main')).toBe('1');
+    await nats.manager.streams.purge(eventsStream);
+    expect(await log.consumedBy('x:main')).toBeNull();
+  });
+
   test('keeps the order of events that come together, and of those that come while others are under way', async () => {
     await using server = await startTestNats();
     await using nats = await connectNats(server.url, 'test');

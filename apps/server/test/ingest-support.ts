@@ -8,6 +8,7 @@ import { createIngestWorker, type IngestOptions } from '../src/ingest/ingest-wor
 import { createSourceStore } from '../src/ingest/source-store.sql.ts';
 import { createMetrics } from '../src/observability/metrics.ts';
 import { createTelemetry } from '../src/observability/telemetry.ts';
+import type { UpstreamClient } from '../src/upstream/client.ts';
 import { firehoseProtocol } from '../src/upstream/firehose/platform.ts';
 import { xProtocol } from '../src/upstream/x/platform.ts';
 import { silentLog } from './support.ts';
@@ -29,12 +30,14 @@ export function createMemoryLog(before: (event: LogEvent) => Promise<void> | nul
       await before(event);
       entries.push({ event, consumed });
     },
+    // Only what is in the log counts, as after a crash.
     consumedBy: async () => entries.at(-1)?.consumed ?? null,
+    recordConsumed: () => undefined,
   };
 }
 
 export function startIngest(
-  world: UpstreamWorld,
+  world: Pick<UpstreamWorld, 'database' | 'bells'> & { client(platform: Platform): UpstreamClient },
   platform: Platform,
   eventLog: EventLog,
   more: Partial<IngestOptions> = {},

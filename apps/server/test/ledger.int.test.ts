@@ -43,7 +43,7 @@ async function connection(ending: StreamEnding | null, append: ListenOptions['ev
       sourceId: 'x:main',
       platform: 'x',
       upstream,
-      eventLog: { append, consumedBy: async () => null },
+      eventLog: { append, consumedBy: async () => null, recordConsumed: () => undefined },
       intervals: createCoverageIntervals(database),
       bells: createLocalBells(),
       telemetry: silentTelemetry(),

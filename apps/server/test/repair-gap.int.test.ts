@@ -6,12 +6,14 @@ import { type RepairGapOptions, repairGap } from '../src/coverage/repair-gap.ts'
 import { createRepairStore } from '../src/coverage/repair-store.sql.ts';
 import { createLeaseStore, LeaseLost } from '../src/engines/leases.ts';
 import type { LogEvent } from '../src/event-log/event-log.ts';
+import { createMetrics } from '../src/observability/metrics.ts';
+import { createTelemetry } from '../src/observability/telemetry.ts';
 import type { Recovery } from '../src/upstream/platform.ts';
 import { UpstreamUnavailable } from '../src/upstream/upstream-rules.ts';
 import { StreamEnded } from '../src/upstream/upstream-stream.ts';
 import { createXSearch } from '../src/upstream/x/search.ts';
 import { createXRecovery } from '../src/upstream/x/stream.ts';
-import { createMigratedTemplate, silentTelemetry } from './support.ts';
+import { createMigratedTemplate, silentLog, silentTelemetry } from './support.ts';
 import { beginRule, openUpstreamWorld, type UpstreamWorld } from './upstream-world.ts';
 
 let template: Template;
@@ -61,7 +63,11 @@ function repairer(world: UpstreamWorld, more: Partial<RepairGapOptions> = {}) {
     installation: world.installation,
     search: createXSearch(client),
     store,
-    eventLog: { append: async (event) => void logged.push(event), consumedBy: async () => null },
+    eventLog: {
+      append: async (event) => void logged.push(event),
+      consumedBy: async () => null,
+      recordConsumed: () => undefined,
+    },
     telemetry: silentTelemetry(),
     postsPerDay: 10_000,
     pace: 1_000,
@@ -243,6 +249,7 @@ describe('a gap of an Enterprise app', () => {
     const eventLog = {
       append: async (event: LogEvent) => void logged.push(event),
       consumedBy: async () => null,
+      recordConsumed: () => undefined,
     };
     const options = {
       sourceId: 'x:main',
@@ -270,6 +277,25 @@ describe('a gap of an Enterprise app', () => {
     expect(logged.map(({ key }) => key)).toEqual(ids);
     expect(logged.every(({ via, rules }) => via === undefined && rules[0]?.tag === 'one')).toBe(true);
     expect(await whole(world)).toMatchObject({ repair: 'repaired' });
+  });
+
+  test('is repaired although a record of the replay is too large: that one is counted', async () => {
+    await using world = await openGap(['fjord'], 'enterprise');
+    const post = (id: string) => JSON.stringify({ data: { id, text: 'fjord' } });
+    const recovery: Pick<Recovery, 'records'> = {
+      async *records() {
+        yield* [post('1'), null, post('2')];
+      },
+    };
+    const metrics = createMetrics();
+    const { logged, done } = await recover(world, {
+      recovery,
+      telemetry: createTelemetry(silentLog, metrics),
+    });
+    expect(logged.map(({ key }) => key)).toEqual(['1', '2']);
+    expect(done).toBe(true);
+    const dropped = (await metrics.itemsDropped.get()).values.filter(({ value }) => value > 0);
+    expect(dropped).toMatchObject([{ value: 1, labels: { platform: 'x', reason: 'too_large' } }]);
   });
 
   test('stays one when the replay breaks off, or is refused', async () => {

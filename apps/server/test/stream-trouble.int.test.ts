@@ -69,6 +69,7 @@ describe('a shutdown', () => {
     let given = 0;
     const full: EventLog = {
       consumedBy: async () => null,
+      recordConsumed: () => undefined,
       append: (_event, _consumed, giveUp) =>
         new Promise((_resolve, reject) => {
           given++;

@@ -4,7 +4,7 @@ import type { EventLog } from '../event-log/event-log.ts';
 import type { Telemetry } from '../observability/telemetry.ts';
 import type { Item } from '../upstream/item.ts';
 import type { Recovery } from '../upstream/platform.ts';
-import { readItem } from '../upstream/read-item.ts';
+import { dropItem, readItem } from '../upstream/read-item.ts';
 import { UpstreamUnavailable } from '../upstream/upstream-rules.ts';
 import { StreamEnded } from '../upstream/upstream-stream.ts';
 import { deliveryDelayMs } from './repair-gap.ts';
@@ -34,6 +34,7 @@ export async function recoverGap(
   { gap, lease }: { gap: Gap; lease: Lease },
   signal: AbortSignal,
 ): Promise<boolean> {
+  const source = { platform, sourceId, telemetry };
   const from = new Date(gap.from.getTime() - deliveryDelayMs);
   let read: Item[] = [];
   const append = async () => {
@@ -42,7 +43,8 @@ export async function recoverGap(
   };
   try {
     for await (const text of recovery.records(from, gap.to, signal)) {
-      const item = readItem({ platform, sourceId, telemetry }, { text, upstreamId: null });
+      const item =
+        text === null ? dropItem(source, 'too_large') : readItem(source, { text, upstreamId: null });
       if (item) read.push(item);
       if (read.length >= appendedTogether) await append();
     }

@@ -14,6 +14,9 @@ const retryDelayMs = 250;
 /** The durable log between the upstreams, which do not deliver again, and the database, which may be slow or down. */
 export function createEventLog({ jetstream, manager }: Nats, { retryForMs = 60_000 } = {}) {
   const sameTurn = createSameTurn();
+  /** Of each source, the last event that this process knows in the log, and how far the source is consumed behind it. */
+  const lastSequence = new Map<string, number>();
+  const consumedBehind = new Map<string, { sequence: number; position: string }>();
   return {
     /**
      * Resolves when the log has the event on disk; retries under the same message id for a minute, then throws.
@@ -30,7 +33,8 @@ export function createEventLog({ jetstream, manager }: Nats, { retryForMs = 60_0
       await sameTurn();
       for (;;) {
         try {
-          await jetstream.publish(subject, payload, options);
+          const { seq } = await jetstream.publish(subject, payload, options);
+          lastSequence.set(event.sourceId, Math.max(seq, lastSequence.get(event.sourceId) ?? 0));
           return;
         } catch (error) {
           // The client tries once; an election takes seconds (reliability.md L2). The message id makes retries safe.
@@ -39,10 +43,24 @@ export function createEventLog({ jetstream, manager }: Nats, { retryForMs = 60_0
         }
       }
     },
-    /** Where to resume the source, from the last event of it in the log. */
+    /**
+     * Where to resume the source: from the last event of it in the log, or behind what was consumed after that event, if
+     * this process knows.
+     */
     async consumedBy(sourceId: string): Promise<string | null> {
       const last = await manager.streams.getMessage(eventsStream, { last_by_subj: subjectOf(sourceId) });
+      const sequence = last?.seq ?? 0;
+      lastSequence.set(sourceId, sequence);
+      const behind = consumedBehind.get(sourceId);
+      if (behind?.sequence === sequence) return behind.position;
       return last?.header.get(consumedHeader) || null;
+    },
+    /**
+     * Everything up to `position` is in the log, or was dropped and leaves no trace in it. It is remembered, not stored:
+     * with nothing but dropped items in sight, each connection would begin with the same ones again.
+     */
+    recordConsumed(sourceId: string, position: string): void {
+      consumedBehind.set(sourceId, { sequence: lastSequence.get(sourceId) ?? 0, position });
     },
   };
 }

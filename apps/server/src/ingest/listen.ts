@@ -59,6 +59,7 @@ export async function listen(options: ListenOptions, signal: AbortSignal): Promi
         const item = frame.kind === 'item' ? readItem(options, frame) : dropItem(options, frame.kind);
         options.checkpoint?.('ingest.read');
         if (item) await appender.append(item);
+        else if (frame.upstreamId !== null) consumed.begin(frame.upstreamId).done();
         // A burst fills the buffers of the socket: matching and leases must have their turn meanwhile.
         await yieldIfDue();
       }
@@ -74,6 +75,8 @@ export async function listen(options: ListenOptions, signal: AbortSignal): Promi
     options.checkpoint?.('ingest.ended');
     await appender.drained();
     options.checkpoint?.('ingest.drained');
+    const position = consumed.position();
+    if (position !== null) eventLog.recordConsumed(sourceId, position);
     await coverage.close(signal.aborted ? { kind: 'stopped' } : ending);
   }
 }

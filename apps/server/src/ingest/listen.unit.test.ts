@@ -23,7 +23,7 @@ async function endOf(
       sourceId: 'x:main',
       platform: 'x',
       upstream: { open: frames },
-      eventLog: { append, consumedBy: async () => null },
+      eventLog: { append, consumedBy: async () => null, recordConsumed: () => undefined },
       intervals: {
         openCoverage: async () => 1,
         proveCoverage: async () => undefined,

@@ -6,6 +6,7 @@ export const dropReasons = [
   'not_json',
   'unknown_shape',
   'too_large',
+  'nested_too_deep',
   'time_out_of_range',
   'unknown_rule',
 ] as const;

@@ -1,8 +1,8 @@
 import { lengthOf } from '@earshot/testkit';
 import { describe, expect, test } from 'vitest';
 import { readFrames } from './firehose/stream.ts';
+import { splitLines } from './split-lines.ts';
 import { StreamEnded, type StreamFrame } from './upstream-stream.ts';
-import { splitLines } from './x/split-lines.ts';
 
 const cases = lengthOf({ always: 20_000, nightly: 100_000 });
 const seed = Number(process.env['CHUNKING_SEED'] ?? Date.now() % 1_000_000);
@@ -67,8 +67,9 @@ describe(`${cases} random chunkings, seed ${seed}`, () => {
         wire += line + (dice.isLucky(0.8) ? '\r\n' : '\n');
       }
       if (dice.isLucky(0.2)) wire += '{"half":';
-      const heard: Array<string | null> = [];
-      for await (const line of splitLines(asStream(cut(encoder.encode(wire), dice)))) heard.push(line);
+      const heard: string[] = [];
+      const chunks = asStream(cut(encoder.encode(wire), dice));
+      for await (const { text } of splitLines(chunks, { bytesMax: 1_000 })) heard.push(text);
       if (heard.join('\n') !== sent.join('\n')) expect(heard, `round ${round}`).toEqual(sent);
       records += sent.length;
     }

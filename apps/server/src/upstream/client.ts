@@ -1,5 +1,6 @@
 import { Agent, type Dispatcher, errors, request } from 'undici';
-import { secondsOf } from '../runtime/retry-after.ts';
+import { parseRetryAfterMs, secondsOf } from '../runtime/retry-after.ts';
+import { unparsable } from './item.ts';
 import { UpstreamUnavailable } from './upstream-rules.ts';
 import { StreamEnded } from './upstream-stream.ts';
 
@@ -8,17 +9,21 @@ export interface UpstreamClientOptions {
   readonly token: string;
   /** For messages: which upstream did not answer. */
   readonly name: string;
+  /** How long the body of an answer may take, from its first byte to its last. */
+  readonly bodyWithinMs?: number;
 }
 
 export type UpstreamClient = ReturnType<typeof createUpstreamClient>;
 
 export interface CallOptions {
   readonly body?: unknown;
+  /** The longest body that makes sense as the answer. */
+  readonly bytesMax?: number;
   readonly signal: AbortSignal;
 }
 
 export interface OpenOptions {
-  readonly headers: Readonly<Record<string, string>>;
+  readonly headers?: Readonly<Record<string, string>>;
   /** No byte for this long: the stream is dead though the socket is open. */
   readonly silenceMaxMs: number;
   readonly signal: AbortSignal;
@@ -31,17 +36,27 @@ export interface UpstreamAnswer {
 }
 
 const answerWithinMs = 10_000;
+const defaultBodyWithinMs = 30_000;
+/** The longest page of X's rules, 1,000 of 2,048 characters, has 14 MB when every character is escaped. */
+const answerBytesMax = 16 * 1024 * 1024;
+/** Less deep than what overflows the stack. An item in an answer has a bound of its own, so that it is dropped alone. */
+const answerDepthMax = 1_000;
 const userAgent = 'earshot/0.1';
 
-export function createUpstreamClient({ baseUrl, token, name }: UpstreamClientOptions) {
+export function createUpstreamClient({ baseUrl, token, name, bodyWithinMs }: UpstreamClientOptions) {
   const agent = new Agent({ connect: { timeout: answerWithinMs } });
-  const headers = { authorization: `Bearer ${token}`, 'user-agent': userAgent };
+  const headers = {
+    authorization: `Bearer ${token}`,
+    'user-agent': userAgent,
+    // A decompressor would hold keep-alives back, and make much out of little.
+    'accept-encoding': 'identity',
+  };
   return {
     /** A call that answers with JSON (or nothing). Throws UpstreamUnavailable when nobody knows what happened. */
     async call(
       method: 'GET' | 'POST' | 'DELETE',
       path: string,
-      { body, signal }: CallOptions,
+      { body, bytesMax, signal }: CallOptions,
     ): Promise<UpstreamAnswer> {
       try {
         const answer = await request(new URL(path, baseUrl), {
@@ -55,11 +70,12 @@ export function createUpstreamClient({ baseUrl, token, name }: UpstreamClientOpt
         });
         return {
           status: answer.statusCode,
-          body: parseJson(await answer.body.text()),
+          body: await readJson(answer.body, { bytesMax, withinMs: bodyWithinMs }),
           retryAfterMs: retryAfterMs(answer, Date.now()),
         };
       } catch (error) {
-        throw new UpstreamUnavailable(`${name} did not answer`, { cause: error });
+        const what = error instanceof BodyRefused ? error.message : 'did not answer';
+        throw new UpstreamUnavailable(`${name} ${what}`, { cause: error });
       }
     },
     /** Opens a long answer. Throws StreamEnded when the upstream cannot be reached. */
@@ -89,18 +105,44 @@ export function createUpstreamClient({ baseUrl, token, name }: UpstreamClientOpt
   };
 }
 
-/** The bytes of a stream; whatever breaks it becomes a StreamEnded. */
-export async function* streamChunks(
-  body: Dispatcher.ResponseData['body'],
-  signal: AbortSignal,
+export interface FramesOptions<Frame> {
+  readonly body: Dispatcher.ResponseData['body'];
+  readonly read: (chunks: AsyncIterable<Uint8Array>) => AsyncIterable<Frame>;
+  /** Bytes without a frame for this long are no sign of life: a line without an end. 0: for ever. */
+  readonly silenceMaxMs: number;
+  readonly signal: AbortSignal;
+}
+
+/** The frames of a stream; whatever breaks it becomes a StreamEnded. */
+export async function* streamFrames<Frame>(options: FramesOptions<Frame>): AsyncGenerator<Frame> {
+  const unframed: Unframed = { since: null };
+  for await (const frame of options.read(streamChunks(options, unframed))) {
+    yield frame;
+    unframed.since = null;
+  }
+}
+
+interface Unframed {
+  /** When the first chunk came that did not end a frame. */
+  since: number | null;
+}
+
+async function* streamChunks(
+  { body, silenceMaxMs, signal }: FramesOptions<unknown>,
+  unframed: Unframed,
 ): AsyncGenerator<Uint8Array> {
   let heardAt = performance.now();
   try {
     for await (const chunk of body) {
       heardAt = performance.now();
+      unframed.since ??= heardAt;
+      const silentMs = heardAt - unframed.since;
+      if (silenceMaxMs > 0 && silentMs > silenceMaxMs)
+        throw new StreamEnded({ kind: 'stalled', silentMs }, 'no end of a line for too long');
       yield chunk;
     }
   } catch (error) {
+    if (error instanceof StreamEnded) throw error;
     if (signal.aborted) throw new StreamEnded({ kind: 'stopped' }, 'closed by us', error);
     if (error instanceof errors.BodyTimeoutError) {
       const silentMs = performance.now() - heardAt;
@@ -117,7 +159,7 @@ export async function* streamChunks(
 const waitMaxMs = 15 * 60_000;
 
 /**
- * The wait that an answer asks for: `retry-after` in seconds, or X's `x-rate-limit-reset`. X sends the latter
+ * The wait that an answer asks for: `retry-after`, in seconds or as a date, or X's `x-rate-limit-reset`. X sends the latter
  * with every answer, so it means something only on a 429.
  */
 export function retryAfterMs(
@@ -125,13 +167,42 @@ export function retryAfterMs(
   nowMs: number,
 ): number | null {
   const bounded = (ms: number) => Math.min(waitMaxMs, Math.max(0, ms));
-  const after = secondsOf(answer.headers['retry-after']);
-  if (after !== null) return bounded(after * 1_000);
+  const header = answer.headers['retry-after'];
+  const seconds = secondsOf(header);
+  const after = seconds === null ? parseRetryAfterMs(header, nowMs) : seconds * 1_000;
+  if (after !== null) return bounded(after);
   const reset = answer.statusCode === 429 ? secondsOf(answer.headers['x-rate-limit-reset']) : null;
   return reset === null ? null : bounded(reset * 1_000 - nowMs);
 }
 
-function parseJson(text: string): unknown {
+class BodyRefused extends Error {}
+
+export interface ReadJsonOptions {
+  readonly bytesMax?: number | undefined;
+  readonly withinMs?: number | undefined;
+}
+
+/** The body of an answer; null when it is not JSON. Throws, and closes the connection, when it is beyond all bounds. */
+export async function readJson(
+  body: Dispatcher.ResponseData['body'],
+  { bytesMax = answerBytesMax, withinMs = defaultBodyWithinMs }: ReadJsonOptions = {},
+): Promise<unknown> {
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  const tooSlow = new BodyRefused(`sent an answer that did not end within ${withinMs} ms`);
+  const timer = setTimeout(() => body.destroy(tooSlow), withinMs);
+  try {
+    for await (const chunk of body) {
+      bytes += chunk.length;
+      if (bytes > bytesMax) throw new BodyRefused(`sent an answer of more than ${bytesMax} bytes`);
+      chunks.push(chunk);
+    }
+  } finally {
+    clearTimeout(timer);
+  }
+  const text = new TextDecoder().decode(Buffer.concat(chunks));
+  const reason = unparsable(text, answerDepthMax);
+  if (reason !== null) throw new BodyRefused(`sent an answer that is ${reason}`);
   try {
     return JSON.parse(text);
   } catch {

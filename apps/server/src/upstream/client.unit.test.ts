@@ -12,7 +12,10 @@ test.each([
   [429, { 'x-rate-limit-reset': '1' }, 0],
   // X sends it with every answer: on another status it says nothing about this call.
   [503, { 'x-rate-limit-reset': inTenSeconds }, null],
-  [429, { 'retry-after': 'Wed, 21 Oct 2026 07:28:00 GMT' }, null],
+  [429, { 'retry-after': 'Sun, 09 Sep 2001 01:46:47 GMT' }, 7_000],
+  [429, { 'retry-after': 'Sun, 09 Sep 2001 01:46:33 GMT' }, 0],
+  [429, { 'retry-after': 'Wed, 21 Oct 2026 07:28:00 GMT' }, 900_000],
+  [429, { 'retry-after': 'Wed, 99 Foo 2026 07:28:00 GMT' }, null],
   [429, { 'retry-after': '' }, null],
   [429, { 'retry-after': '-1' }, null],
   [429, { 'retry-after': ['1', '2'] }, null],

@@ -35,3 +35,41 @@ export type Reading =
 
 /** For what becomes a value of its own in the database: PostgreSQL's text cannot hold U+0000 (I8). */
 export const storableText = z.string().refine((text) => !text.includes('\0'));
+
+/** Real items are nested about ten deep. Far beyond, whoever serialises one overflows the stack. */
+export const itemDepthMax = 64;
+/** Small objects and lists take forty times their bytes. */
+const containersMax = 250_000;
+const quote = 0x22;
+const backslash = 0x5c;
+
+/**
+ * What keeps JSON from being parsed; null when nothing does. Looked at in the text: parsing 16 MiB of brackets takes
+ * seconds and a gigabyte.
+ */
+export function unparsable(
+  text: string,
+  depthMax: number,
+): Extract<DropReason, 'nested_too_deep' | 'too_large'> | null {
+  let depth = 0;
+  let containers = 0;
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    if (code === quote) at = endOfString(text, at);
+    else if (code === 0x5b || code === 0x7b) {
+      if (++depth > depthMax) return 'nested_too_deep';
+      if (++containers > containersMax) return 'too_large';
+    } else if (code === 0x5d || code === 0x7d) depth--;
+  }
+  return null;
+}
+
+/** The place of the quote that closes the string, or the end of the text. */
+function endOfString(text: string, start: number): number {
+  for (let end = text.indexOf('"', start + 1); end >= 0; end = text.indexOf('"', end + 1)) {
+    let before = end - 1;
+    while (text.charCodeAt(before) === backslash) before--;
+    if ((end - before) % 2 === 1) return end;
+  }
+  return text.length;
+}

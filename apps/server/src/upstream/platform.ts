@@ -67,8 +67,11 @@ export type Repair =
 /** The platform replays what its stream delivered, or would have. */
 export interface Recovery {
   readonly reachesBackMs: number;
-  /** Records as the stream has them; the end of the job is the end of the iteration, anything else throws. */
-  records(from: Date, to: Date, signal: AbortSignal): AsyncIterable<string>;
+  /**
+   * Records as the stream has them, null for one that is too large; the end of the job is the end of the iteration,
+   * anything else throws.
+   */
+  records(from: Date, to: Date, signal: AbortSignal): AsyncIterable<string | null>;
 }
 
 /** Asks the platform what it finds for a rule in a time that the stream did not hear. */

@@ -1,7 +1,7 @@
 import type { Platform } from '@earshot/contract';
 import type { DropReason } from '../observability/metrics.ts';
 import type { Telemetry } from '../observability/telemetry.ts';
-import type { Item } from './item.ts';
+import { type Item, itemDepthMax, unparsable } from './item.ts';
 import { platforms } from './platforms.ts';
 import { StreamEnded, type WireItem } from './upstream-stream.ts';
 
@@ -19,6 +19,8 @@ export interface ItemSource {
 /** What a platform sent, as the event log takes it; null for what cannot be kept, which is counted. */
 export function readItem(source: ItemSource, wire: WireItem): Item | null {
   const { platform, sourceId } = source;
+  const reason = unparsable(wire.text, itemDepthMax);
+  if (reason !== null) return dropItem(source, reason);
   const reading = platforms[platform].readItem(sourceId, wire);
   switch (reading.kind) {
     case 'item':

@@ -1,5 +1,7 @@
+import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { readFirehoseUpdate } from './firehose/item.ts';
+import { unparsable } from './item.ts';
 import { fitItem } from './read-item.ts';
 import { readXRecord } from './x/item.ts';
 
@@ -80,5 +82,36 @@ describe('an event for the log', () => {
         true,
       );
     }
+  });
+});
+
+describe('before JSON is parsed', () => {
+  /** How deep a value is nested, obviously. */
+  const depthOf = (value: unknown): number =>
+    typeof value === 'object' && value !== null ? 1 + Math.max(0, ...Object.values(value).map(depthOf)) : 0;
+
+  test('its depth is known, whatever its strings contain', () => {
+    const unit = fc.constantFrom('[', ']', '{', '}', '"', '\\', 'a', '東');
+    const strange = fc.string({ unit, maxLength: 8 });
+    const json = fc.jsonValue({ maxDepth: 6 });
+    const value = fc.oneof(json, fc.array(strange), fc.dictionary(strange, fc.oneof(strange, json)));
+    fc.assert(
+      fc.property(value, (one) => {
+        const text = JSON.stringify(one);
+        const depth = depthOf(one);
+        expect(unparsable(text, depth)).toBeNull();
+        if (depth > 0) expect(unparsable(text, depth - 1)).toBe('nested_too_deep');
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+
+  test('many small parts are too much, and a long text is not', () => {
+    expect(unparsable(`[${'{},'.repeat(250_000)}1]`, 64)).toBe('too_large');
+    expect(unparsable(`["${'{'.repeat(1_000_000)}"]`, 64)).toBeNull();
+  });
+
+  test('text that is no JSON has no end to be looked for', () => {
+    for (const text of ['"', '"\\', '[', ']]]', '\\"', '']) expect(unparsable(text, 64)).toBeNull();
   });
 });

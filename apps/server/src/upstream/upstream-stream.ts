@@ -18,12 +18,12 @@ export type StreamFrame =
   /** A keep-alive. */
   | { readonly kind: 'alive' }
   /** Longer than any item that we take; its content was skipped. */
-  | { readonly kind: 'too_large' };
+  | { readonly kind: 'too_large'; readonly upstreamId: string | null };
 
 /** An item as it came over the wire. */
 export interface WireItem {
   readonly text: string;
-  /** Where the protocol names the item outside of its text; else null. */
+  /** Where the protocol names the item outside of its text, so that the stream can be resumed behind it; else null. */
   readonly upstreamId: string | null;
 }
 

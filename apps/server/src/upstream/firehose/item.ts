@@ -24,7 +24,7 @@ const updateSchema = z.looseObject({
 type Update = z.output<typeof updateSchema>;
 
 /** It is sent back as a header and is part of a message id: anything else could not be resumed from. */
-const eventIdPattern = /^[\x21-\x7e]{1,200}$/;
+export const eventIdPattern = /^[\x21-\x7e]{1,200}$/;
 
 /** The data of one `update` frame (firehose.md §7). */
 export function readFirehoseUpdate(sourceId: string, upstreamEventId: string, text: string): Reading {

@@ -59,11 +59,43 @@ describe('frames', () => {
     expect(await readText(text)).toEqual({ frames: [], ending });
   });
 
-  test('beyond all bounds end the stream', async () => {
-    const piece = new TextEncoder().encode('x'.repeat(1024 * 1024));
-    const start = new TextEncoder().encode('id: 0-1\nevent: update\ndata: ');
-    const { ending } = await read([start, ...Array.from({ length: 17 }, () => piece)]);
-    expect(ending).toEqual({ kind: 'failing', status: 200 });
+  test.each(['', 'ř', '0 1', 'x'.repeat(201)])('cannot be resumed from the id "%s"', async (id) => {
+    expect((await readText(`id: ${id}\nevent: update\ndata: a\n\n`)).frames).toEqual([item(null, 'a')]);
+  });
+
+  const mebibyte = 'x'.repeat(1024 * 1024);
+  const long = (start: string) => [start, ...Array.from({ length: 17 }, () => mebibyte), '\n'];
+  const many = (start: string) => Array.from({ length: 17 }, () => `${start}${mebibyte}\n`);
+  const empty = (start: string) => Array.from({ length: 17 }, () => `${start}\n`.repeat(17_000));
+  const head = ['id: 0-1\n', 'event: update\n'];
+
+  test.each([
+    ['whose data is one long line', [...head, ...long('data: ')]],
+    ['whose data is many lines', [...head, ...many('data: ')]],
+    ['whose data is very many empty lines', [...head, ...empty('data')]],
+    ['whose id comes after its data', [...long('data: '), 'event: update\n', 'id: 0-1\n']],
+    ['whose name comes after its data', ['id: 0-1\n', ...long('data:'), 'event: update\n']],
+  ])('%s are skipped and named, and the next one is whole', async (_which, lines) => {
+    const good = (id: string) => `id: ${id}\nevent: update\ndata: good\n\n`;
+    const text = [good('0-0'), ...lines, '\n', good('0-2'), 'event: end\ndata: {}\n\n'];
+    expect(await read(text.map((piece) => new TextEncoder().encode(piece)))).toEqual({
+      frames: [item('0-0', 'good'), { kind: 'too_large', upstreamId: '0-1' }, item('0-2', 'good')],
+      ending: { kind: 'finished' },
+    });
+  });
+
+  test('with a long comment or an unknown field are whole', async () => {
+    const text = [...long(': '), 'id: 0-1\n', ...long('strange: '), 'event: update\ndata: good\n\n'];
+    expect((await read(text.map((piece) => new TextEncoder().encode(piece)))).frames).toEqual([
+      item('0-1', 'good'),
+    ]);
+  });
+
+  test('without an end are told once they are too large', async () => {
+    const text = [...head, ...many('data: '), ...many('data: ')];
+    expect((await read(text.map((piece) => new TextEncoder().encode(piece)))).frames).toEqual([
+      { kind: 'too_large', upstreamId: '0-1' },
+    ]);
   });
 });
 

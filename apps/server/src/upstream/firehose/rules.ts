@@ -11,6 +11,11 @@ import {
 const path = '/v1/rules';
 const validatePath = '/v1/validate';
 const credentialRetryMs = 60_000;
+/**
+ * All rules of a tap come in one answer: 100,000 of them, as many as are placed on one by default, with values of 500
+ * characters, or 16,000 of the longest.
+ */
+const listBytesMax = 64 * 1024 * 1024;
 
 const ruleSchema = z.looseObject({ id: z.string(), value: z.string(), tag: z.string().nullish() });
 const listSchema = z.looseObject({ data: z.array(ruleSchema) });
@@ -32,7 +37,7 @@ export function createFirehoseRules(client: UpstreamClient, { pace = 1 } = {}): 
     limits: { read: limit, change: limit },
     async list({ permit, signal }) {
       await permit('read');
-      const answer = await client.call('GET', path, { signal });
+      const answer = await client.call('GET', path, { bytesMax: listBytesMax, signal });
       const listed = listSchema.safeParse(answer.body);
       if (answer.status !== 200 || !listed.success) throw unavailable(answer);
       return listed.data.data.map(({ id, value, tag }) => ({ id, value, tag: tag ?? null }));

@@ -1,5 +1,5 @@
-import { createParser, type EventSourceMessage } from 'eventsource-parser';
-import { retryAfterMs, streamChunks, type UpstreamClient } from '../client.ts';
+import { retryAfterMs, streamFrames, type UpstreamClient } from '../client.ts';
+import { type Line, splitLines } from '../split-lines.ts';
 import {
   StreamEnded,
   type StreamEnding,
@@ -7,6 +7,7 @@ import {
   type StreamStart,
   type UpstreamStream,
 } from '../upstream-stream.ts';
+import { eventIdPattern } from './item.ts';
 
 const timeoutSeconds = 300;
 /** A quiet tap sends nothing between `connected` and `end` (firehose.md §6.2). */
@@ -32,7 +33,7 @@ export function createFirehoseStream(client: UpstreamClient): UpstreamStream {
         const ending = endingOf(answer.statusCode, retryAfterMs(answer, Date.now()));
         throw new StreamEnded(ending, `Firehose answered ${answer.statusCode}`);
       }
-      yield* readFrames(streamChunks(answer.body, signal));
+      yield* streamFrames({ body: answer.body, read: readFrames, silenceMaxMs, signal });
     },
   };
 }
@@ -55,47 +56,77 @@ function endingOf(status: number, waitMs: number | null): StreamEnding {
   return status >= 500 ? { kind: 'failing', status } : { kind: 'bad_request' };
 }
 
-const frameLengthMax = 16 * 1024 * 1024;
+const frameBytesMax = 16 * 1024 * 1024;
+/** What a line costs beside its text, so that very many empty ones are too many as well. */
+const lineCost = 64;
 
-/** Server-sent events out of bytes whose chunks may end anywhere (firehose.md §6.5). Always ends by throwing. */
+/** A server-sent event as far as it is read. */
+interface Message {
+  event: string;
+  id: string | null;
+  hasData: boolean;
+  data: string[];
+  cost: number;
+}
+
+const newMessage = (): Message => ({ event: '', id: null, hasData: false, data: [], cost: 0 });
+
+/**
+ * Server-sent events out of bytes whose chunks may end anywhere (firehose.md §6.5). Always ends by throwing. Of a frame
+ * that is too large the data is skipped and the id is kept, wherever it stands.
+ */
 export async function* readFrames(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<StreamFrame> {
-  const decoder = new TextDecoder();
-  const ready: StreamFrame[] = [];
-  let ended: StreamEnded | null = null;
-  const parser = createParser({
-    maxBufferSize: frameLengthMax,
-    onEvent: (message) => {
-      ended ??= endOf(message);
-      if (!ended) ready.push(...frameOf(message));
-    },
-    onError: (error) => {
-      if (error.type === 'max-buffer-size-exceeded') {
-        ended ??= new StreamEnded(
-          { kind: 'failing', status: 200 },
-          'Firehose sent a frame beyond all bounds',
-          error,
-        );
-      }
-    },
-  });
-  for await (const chunk of chunks) {
-    parser.feed(decoder.decode(chunk, { stream: true }));
-    yield* ready.splice(0);
-    if (ended) throw ended;
+  let message = newMessage();
+  let isTold = false;
+  for await (const line of splitLines(chunks, { bytesMax: frameBytesMax, endsAtReturn: true })) {
+    if (line.text !== '') {
+      addLine(message, line);
+      // Once it can be named it is told, before its end, which may never come.
+      if (isTold || !isTooLarge(message) || message.id === null || message.event === '') continue;
+      yield* framesOf(message);
+      isTold = true;
+    } else {
+      if (!isTold) yield* framesOf(message);
+      message = newMessage();
+      isTold = false;
+    }
   }
   throw new StreamEnded({ kind: 'dropped' }, 'Firehose closed the stream without an end event');
 }
 
-function frameOf({ event, id, data }: EventSourceMessage): StreamFrame[] {
-  if (event === 'connected') return [{ kind: 'opened' }];
-  if (event === 'update') return [{ kind: 'item', upstreamId: id ?? null, text: data }];
-  return [];
+function isTooLarge({ cost }: Message): boolean {
+  return cost > frameBytesMax;
 }
 
-function endOf({ event, data }: EventSourceMessage): StreamEnded | null {
+function addLine(message: Message, { text, isCut }: Line): void {
+  const colon = text.indexOf(':');
+  const field = colon < 0 ? text : text.slice(0, colon);
+  const value = colon < 0 ? '' : text.slice(text.charAt(colon + 1) === ' ' ? colon + 2 : colon + 1);
+  if (field === 'event') message.event = value;
+  if (field === 'id') message.id = !isCut && eventIdPattern.test(value) ? value : null;
+  if (field !== 'data') return;
+  message.hasData = true;
+  message.cost += isCut ? Number.POSITIVE_INFINITY : value.length + lineCost;
+  if (isTooLarge(message)) message.data = [];
+  else message.data.push(value);
+}
+
+function* framesOf(message: Message): Generator<StreamFrame> {
+  const { event, id: upstreamId } = message;
+  if (!message.hasData) return;
+  const text = message.data.join('\n');
+  const ended = endOf(event, text);
+  if (ended) throw ended;
+  if (event === 'connected') yield { kind: 'opened' };
+  if (event !== 'update') return;
+  if (isTooLarge(message)) yield { kind: 'too_large', upstreamId };
+  else yield { kind: 'item', upstreamId, text };
+}
+
+function endOf(event: string, words: string): StreamEnded | null {
   if (event === 'end') return new StreamEnded({ kind: 'finished' }, 'Firehose ended the stream');
   if (event !== 'error') return null;
-  return data.includes('No rules configured')
+  return words.includes('No rules configured')
     ? new StreamEnded({ kind: 'no_rules' }, 'the tap has no rules')
-    : new StreamEnded({ kind: 'failing', status: 200 }, `Firehose says ${data.slice(0, 200)}`);
+    : new StreamEnded({ kind: 'failing', status: 200 }, `Firehose says ${words.slice(0, 200)}`);
 }

@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import { retryAfterMs, streamChunks, type UpstreamClient } from '../client.ts';
+import { readJson, retryAfterMs, streamFrames, type UpstreamClient } from '../client.ts';
 import type { Recovery, Source } from '../platform.ts';
+import { type Line, splitLines } from '../split-lines.ts';
 import { UpstreamUnavailable } from '../upstream-rules.ts';
 import { StreamEnded, type UpstreamStream } from '../upstream-stream.ts';
 import { endingOfX, problemOf } from './ending.ts';
-import { splitLines } from './split-lines.ts';
 
 /** Keep-alives come every 20 s: a timer of 20 s would misfire. Our HTTP client's clock adds up to a second. */
 const defaultSilenceMaxMs = 25_000;
@@ -27,6 +27,10 @@ export const fields = new URLSearchParams({
   'place.fields': 'contained_within,country,country_code,full_name,geo,id,name,place_type',
 });
 
+const lineBytesMax = 4 * 1024 * 1024;
+const read = (chunks: AsyncIterable<Uint8Array>): AsyncIterable<Line> =>
+  splitLines(chunks, { bytesMax: lineBytesMax });
+
 /** The filtered stream: one JSON record per CRLF line, empty lines are keep-alives. It cannot resume. */
 export function createXStream(
   client: UpstreamClient,
@@ -35,21 +39,19 @@ export function createXStream(
   return {
     async *open(_from, signal) {
       const answer = await client.open(`/2/tweets/search/stream?${fields.toString()}`, {
-        // Compression would hold keep-alives back in the decompressor.
-        headers: { 'accept-encoding': 'identity' },
         silenceMaxMs,
         signal,
       });
       if (answer.statusCode !== 200) {
-        const body: unknown = await answer.body.json().catch(() => null);
+        const body: unknown = await readJson(answer.body).catch(() => null);
         const wait = retryAfterMs(answer, Date.now());
         throw refusedWith(answer.statusCode, body, wait);
       }
       yield { kind: 'opened' };
-      for await (const line of splitLines(streamChunks(answer.body, signal))) {
-        if (line === null) yield { kind: 'too_large' };
-        else if (line === '') yield { kind: 'alive' };
-        else yield { kind: 'item', upstreamId: null, text: line };
+      for await (const line of streamFrames({ body: answer.body, read, silenceMaxMs, signal })) {
+        if (line.isCut) yield { kind: 'too_large', upstreamId: null };
+        else if (line.text === '') yield { kind: 'alive' };
+        else yield { kind: 'item', upstreamId: null, text: line.text };
       }
       throw new StreamEnded({ kind: 'dropped' }, 'X closed the stream');
     },
@@ -79,7 +81,7 @@ export function createXRecovery(client: UpstreamClient): Recovery {
       const end = seconds(Math.ceil(to.getTime() / 1_000) * 1_000);
       const answer = await client.open(
         `/2/tweets/search/stream?${fields.toString()}&start_time=${start}&end_time=${end}`,
-        { headers: { 'accept-encoding': 'identity' }, silenceMaxMs: recoverySilenceMaxMs, signal },
+        { silenceMaxMs: recoverySilenceMaxMs, signal },
       );
       if (answer.statusCode !== 200) {
         answer.body.on('error', () => undefined).destroy();
@@ -87,8 +89,10 @@ export function createXRecovery(client: UpstreamClient): Recovery {
           retryAfterMs: retryAfterMs(answer, Date.now()),
         });
       }
-      for await (const line of splitLines(streamChunks(answer.body, signal))) {
-        if (line !== null && line !== '') yield line;
+      const lines = { body: answer.body, read, silenceMaxMs: recoverySilenceMaxMs, signal };
+      for await (const { text, isCut } of streamFrames(lines)) {
+        if (isCut) yield null;
+        else if (text !== '') yield text;
       }
     },
   };

@@ -2,12 +2,14 @@ import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { splitLines } from './split-lines.ts';
 
+const bytesMax = 4 * 1024 * 1024;
+
 async function split(chunks: readonly Uint8Array[]): Promise<Array<string | null>> {
   async function* given() {
     yield* chunks;
   }
   const lines: Array<string | null> = [];
-  for await (const one of splitLines(given())) lines.push(one);
+  for await (const { text, isCut } of splitLines(given(), { bytesMax })) lines.push(isCut ? null : text);
   return lines;
 }
 
@@ -60,4 +62,23 @@ describe('lines', () => {
     ];
     expect(await split(chunks)).toEqual(['a', null, 'b', 'c']);
   });
+});
+
+/** Processor time to read one line that drips in, after the compiler has done its work. */
+async function dripCost(lineBytes: number): Promise<number> {
+  const piece = new Uint8Array(64).fill(0x78);
+  const chunks = Array.from({ length: lineBytes / piece.length }, () => piece);
+  const before = process.cpuUsage();
+  expect(await split([...chunks, new TextEncoder().encode('\n')])).toEqual(['x'.repeat(lineBytes)]);
+  const { user, system } = process.cpuUsage(before);
+  return user + system;
+}
+
+test('a line that drips in four times as long costs about four times as much', async () => {
+  const bytes = 512 * 1024;
+  await dripCost(bytes);
+  const ratios: number[] = [];
+  for (let round = 0; round < 5; round++) ratios.push((await dripCost(4 * bytes)) / (await dripCost(bytes)));
+  // Searching what is there already, again with each chunk, costs sixteen times as much.
+  expect(ratios.toSorted((a, b) => a - b)[2]).toBeLessThan(8);
 });

@@ -1,0 +1,139 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { gzipSync } from 'node:zlib';
+import { expect, test } from 'vitest';
+import { createUpstreamClient } from './client.ts';
+import { createFirehoseRules } from './firehose/rules.ts';
+import { type UpstreamCall, UpstreamUnavailable } from './upstream-rules.ts';
+import { StreamEnded } from './upstream-stream.ts';
+import { createXRules } from './x/rules.ts';
+import { createXStream } from './x/stream.ts';
+
+const mebibyte = 1024 * 1024;
+const call: UpstreamCall = { signal: new AbortController().signal, permit: () => Promise.resolve() };
+
+/** An upstream of which each call is answered so. */
+async function startUpstream(
+  answer: (response: ServerResponse, request: IncomingMessage) => void,
+  { bodyWithinMs }: { bodyWithinMs?: number } = {},
+) {
+  await using stack = new AsyncDisposableStack();
+  const server = createServer((request, response) => answer(response, request));
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  stack.defer(async () => {
+    server.closeAllConnections();
+    server.close();
+    await once(server, 'close');
+  });
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('a TCP server has no port');
+  const baseUrl = `http://127.0.0.1:${address.port}`;
+  const patience = bodyWithinMs === undefined ? {} : { bodyWithinMs };
+  const client = stack.use(createUpstreamClient({ baseUrl, token: 't', name: 'It', ...patience }));
+  const all = stack.move();
+  return {
+    client,
+    rules: { x: createXRules(client), firehose: createFirehoseRules(client) },
+    [Symbol.asyncDispose]: () => all.disposeAsync(),
+  };
+}
+
+const hugeBytes = 256 * mebibyte;
+
+/** Writes far too much, for as long as somebody reads: how much it became, and when nobody read any more. */
+function hugely(status = 200) {
+  const piece = Buffer.alloc(256 * 1024, 'x');
+  const { promise: closed, resolve } = Promise.withResolvers<void>();
+  const sent = { bytes: 0, closed };
+  const answer = (response: ServerResponse) => {
+    response.writeHead(status).on('close', resolve);
+    const more = () => {
+      do sent.bytes += piece.length;
+      while (response.write(piece) && sent.bytes < hugeBytes);
+      if (sent.bytes >= hugeBytes) response.end();
+    };
+    response.on('drain', more);
+    more();
+  };
+  return { sent, answer };
+}
+
+test.each([
+  ['x', 16 * mebibyte],
+  ['firehose', 64 * mebibyte],
+] as const)('a huge list of rules of %s is an error after %i bytes', async (platform, bytesMax) => {
+  const { sent, answer } = hugely();
+  await using upstream = await startUpstream(answer);
+  await expect(upstream.rules[platform].list(call)).rejects.toThrow(
+    new UpstreamUnavailable(`It sent an answer of more than ${bytesMax} bytes`),
+  );
+  await sent.closed;
+  // What the sockets hold comes on top.
+  expect(sent.bytes).toBeLessThan(bytesMax + 16 * mebibyte);
+});
+
+test('an answer that drips is an error when its time is over', async () => {
+  const { promise: closed, resolve } = Promise.withResolvers<void>();
+  const answer = (response: ServerResponse) => {
+    response.writeHead(200);
+    const drip = setInterval(() => response.write(' '), 20);
+    response.on('close', () => {
+      clearInterval(drip);
+      resolve();
+    });
+  };
+  await using upstream = await startUpstream(answer, { bodyWithinMs: 500 });
+  await expect(upstream.rules.x.list(call)).rejects.toThrow(
+    'It sent an answer that did not end within 500 ms',
+  );
+  await closed;
+});
+
+test.each([
+  ['nested_too_deep', '['.repeat(6_000) + ']'.repeat(6_000)],
+  ['too_large', `[${'{},'.repeat(300_000)}1]`],
+])('an answer that is %s is an error', async (what, text) => {
+  await using upstream = await startUpstream((response) => response.end(`{"data":[],"more":${text}}`));
+  await expect(upstream.rules.x.list(call)).rejects.toThrow(`It sent an answer that is ${what}`);
+});
+
+test('no compression is asked for, and what is compressed all the same is not unpacked', async () => {
+  const asked: unknown[] = [];
+  await using upstream = await startUpstream((response, { headers }) => {
+    asked.push(headers['accept-encoding']);
+    response.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync(Buffer.alloc(100 * mebibyte)));
+  });
+  await expect(upstream.rules.x.list(call)).rejects.toThrow('X answered 200 to a rule call');
+  expect(asked).toEqual(['identity']);
+});
+
+test('a stream that is refused with a huge body ends for the reason of its status', async () => {
+  const { sent, answer } = hugely(429);
+  await using upstream = await startUpstream(answer);
+  const stream = createXStream(upstream.client).open({ after: null, since: null }, call.signal);
+  const error: unknown = await stream[Symbol.asyncIterator]()
+    .next()
+    .catch((thrown: unknown) => thrown);
+  expect(error instanceof StreamEnded && error.ending.kind).toBe('rate_limited');
+  await sent.closed;
+  expect(sent.bytes).toBeLessThan(hugeBytes);
+});
+
+const rules = (count: number, value: string) =>
+  Array.from(
+    { length: count },
+    (_, n) => `{"id":"${n}","value":"${value}","tag":"earshot:1033a29bab21:slot_01kb2m9x4c7q5t8w3y6z1v0n2p"}`,
+  ).join(',');
+
+test('the longest page of rules that X has is read', async () => {
+  const body = `{"data":[${rules(1_000, '\\u6771'.repeat(2_048))}],"meta":{"result_count":1000}}`;
+  await using upstream = await startUpstream((response) => response.end(body));
+  expect(await upstream.rules.x.list(call)).toHaveLength(1_000);
+});
+
+test('as many rules as are placed on a tap of Firehose by default are read', async () => {
+  const body = `{"data":[${rules(100_000, 'x'.repeat(500))}]}`;
+  await using upstream = await startUpstream((response) => response.end(body));
+  expect(await upstream.rules.firehose.list(call)).toHaveLength(100_000);
+});

@@ -1,0 +1,48 @@
+import { once } from 'node:events';
+import { createServer, type ServerResponse } from 'node:http';
+import type { Platform } from '@earshot/contract';
+
+export interface HostileUpstream extends AsyncDisposable {
+  readonly url: string;
+  /** Of each connection of a stream so far, the id behind which it was to be resumed. */
+  readonly opened: ReadonlyArray<string | null>;
+  /** Sends bytes on the open stream. Firehose keeps what has an id, and sends it again to who resumes before it. */
+  send(bytes: string, id?: string): void;
+  /** Ends the connection as the platform does, in order. */
+  end(): void;
+}
+
+const opening = { x: '\r\n', firehose: 'event: connected\ndata: {}\n\n' };
+const ending = { x: '', firehose: 'event: end\ndata: {}\n\n' };
+
+/** An upstream that sends whatever a test wants: real HTTP, and nothing between it and the bytes. */
+export async function startHostileUpstream(platform: Platform): Promise<HostileUpstream> {
+  const opened: Array<string | null> = [];
+  const kept: Array<{ id: string; bytes: string }> = [];
+  let stream: ServerResponse | null = null;
+  const server = createServer((request, response) => {
+    const after = request.headers['last-event-id']?.toString() ?? null;
+    opened.push(after);
+    stream = response.writeHead(200);
+    const missed = kept.slice(kept.findIndex(({ id }) => id === after) + 1);
+    response.write(opening[platform] + missed.map(({ bytes }) => bytes).join(''));
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('a TCP server has no port');
+  return {
+    url: `http://127.0.0.1:${address.port}`,
+    opened,
+    send(bytes, id) {
+      if (id !== undefined) kept.push({ id, bytes });
+      stream?.write(bytes);
+    },
+    end: () => void stream?.end(ending[platform]),
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}
