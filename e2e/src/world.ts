@@ -58,7 +58,7 @@ export async function startWorld({ sandbox: wanted, within = tmpdir() }: WorldOp
   stack.defer(() => rm(dir, { recursive: true, force: true }));
   const logFile = join(dir, 'server.log');
   const [nats, database, sandbox] = await Promise.all([
-    startTestNats({ dir: join(dir, 'nats') }).then((started) => stack.use(started)),
+    startTestNats({ dir: join(dir, 'nats'), password: 'world' }).then((started) => stack.use(started)),
     migratedTemplate()
       .clone()
       .then((cloned) => stack.use(cloned)),

@@ -21,6 +21,8 @@ interface TestNatsOptions extends NatsSettings {
   /** The caller's own folder, which stays, with what is in it. */
   readonly dir?: string;
   readonly ports?: Nats['ports'];
+  /** With the users and permissions of production. */
+  readonly password?: string;
 }
 
 /** nats-servers of the caller's own, empty; disposing stops them and deletes their stores. */
@@ -28,6 +30,7 @@ export async function startTestNats({
   nodes = 1,
   dir: given,
   ports,
+  password,
   ...settings
 }: TestNatsOptions = {}): Promise<Nats> {
   const dir = given ?? (await mkdtemp(join(tmpdir(), 'earshot-nats-')));
@@ -35,7 +38,7 @@ export async function startTestNats({
     if (given === undefined) await rm(dir, { recursive: true, force: true });
   };
   try {
-    const nats = await startNats({ server: inject('natsServer'), dir, nodes, ports, settings });
+    const nats = await startNats({ server: inject('natsServer'), dir, nodes, ports, password, settings });
     return {
       ...nats,
       async [Symbol.asyncDispose]() {

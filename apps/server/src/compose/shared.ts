@@ -4,7 +4,7 @@ import type { Config } from '../config.ts';
 import { type Bells, createBells } from '../engines/bells.ts';
 import { type Database, openDatabase } from '../engines/database.ts';
 import { assertDurable, type Installation, migrate, readInstallation } from '../engines/migrate.ts';
-import { connectNats, type Nats } from '../engines/nats.ts';
+import { connectNats, type Nats, type NatsOptions } from '../engines/nats.ts';
 import { ensureEventsStream } from '../event-log/events-stream.ts';
 import { createParsedRules, type ParsedRules } from '../language/explain-match.ts';
 import { ensurePartitions } from '../matching/upkeep.ts';
@@ -48,7 +48,7 @@ export async function connectShared(options: NodeOptions, stack: AsyncDisposable
     }),
   );
   await ensurePartitions(database);
-  const nats = stack.use(await connectNats(config.natsUrl, node));
+  const nats = stack.use(await connectNats(config.natsUrl, node, natsOptionsOf(options)));
   await ensureEventsStream(nats, { replicas: config.eventsReplicas, bytesMax: config.eventsBytesMax });
   const metrics = createMetrics();
   return {
@@ -61,6 +61,14 @@ export async function connectShared(options: NodeOptions, stack: AsyncDisposable
     parsedRules: createParsedRules(),
     metrics,
     telemetry: createTelemetry(log, metrics),
+  };
+}
+
+function natsOptionsOf({ config, log }: NodeOptions): NatsOptions {
+  const { natsCredsFile: creds, natsCaFile: ca, natsCertFile: cert, natsKeyFile: key } = config;
+  return {
+    files: { creds, ca, cert, key },
+    onWaiting: (error) => log.warn({ err: error }, 'NATS does not answer; still trying'),
   };
 }
 
