@@ -84,7 +84,9 @@ function serverStarter(common: { database: TestDatabase; nats: Nats; sandboxUrl:
   const start = async (env: Record<string, string> = {}): Promise<ServerUnderTest> => {
     const program = await startServerProgram({
       env: {
-        EARSHOT_DATABASE_URL: common.database.url,
+        EARSHOT_DATABASE_URL: common.database.urls.runtime,
+        EARSHOT_ACCOUNT_DATABASE_URL: common.database.urls.account,
+        EARSHOT_MIGRATION_DATABASE_URL: common.database.urls.owner,
         EARSHOT_NATS_URL: common.nats.url,
         EARSHOT_X_TOKENS: `main=${xToken}`,
         EARSHOT_FIREHOSE_TOKENS: `main=${tapToken}`,

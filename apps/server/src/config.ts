@@ -58,6 +58,18 @@ export const settings = {
     schema: z.url({ protocol: /^postgres(ql)?$/ }),
     about: 'PostgreSQL 15 or newer, as `postgres://user:password@host:port/database`.',
   },
+  accountDatabaseUrl: {
+    variable: 'EARSHOT_ACCOUNT_DATABASE_URL',
+    schema: z.url({ protocol: /^postgres(ql)?$/ }).optional(),
+    about:
+      'The same database by a login that sees the rows of one account at a time (`earshot_account` of `deploy/postgres-roles.sql`). Without it the login of `EARSHOT_DATABASE_URL` plays that role by `SET ROLE`, which protects from mistakes but not from injected SQL.',
+  },
+  migrationDatabaseUrl: {
+    variable: 'EARSHOT_MIGRATION_DATABASE_URL',
+    schema: z.url({ protocol: /^postgres(ql)?$/ }).optional(),
+    about:
+      'The same database by the login that owns the tables, for migrations and for dropping days that are no longer kept: needed by nodes with the role `match`, and by the first that starts after an upgrade. Without it the login of `EARSHOT_DATABASE_URL` must be the owner.',
+  },
   natsUrl: {
     variable: 'EARSHOT_NATS_URL',
     schema: z

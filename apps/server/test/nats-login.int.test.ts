@@ -133,10 +133,8 @@ async function authority(name: string): Promise<Pair> {
 async function certificate(name: string, by: Pair, ...more: string[]): Promise<Pair> {
   const { key, cert } = pairOf(name);
   const signed = ['-CA', by.cert, '-CAkey', by.key, '-addext', 'basicConstraints=critical,CA:FALSE', ...more];
-  await promisify(execFile)('openssl', [
-    ...[...newKey, '-subj', `/CN=${name}`, '-keyout', key, '-out', cert],
-    ...signed,
-  ]);
+  const asked = [...newKey, '-subj', `/CN=${name}`, '-keyout', key, '-out', cert, ...signed];
+  await promisify(execFile)('openssl', asked);
   return { key, cert };
 }
 

@@ -4,7 +4,7 @@ import { fillTemplate } from './support.ts';
 
 /** Runs once before the tests of a project: the database that they take copies of. It goes with the PostgreSQL. */
 export async function setup(project: TestProject): Promise<void> {
-  const { postgresUrl } = project.getProvidedContext();
-  const template = await createTemplate({ postgresUrl, migrate: fillTemplate });
+  const { postgresUrls } = project.getProvidedContext();
+  const template = await createTemplate({ postgresUrls, migrate: fillTemplate });
   project.provide('migratedTemplate', template.name);
 }

@@ -1,12 +1,12 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { findNatsServer, startPostgres } from '@earshot/engines';
+import { findNatsServer, type PostgresUrls, startPostgres } from '@earshot/engines';
 import type { TestProject } from 'vitest/node';
 
 declare module 'vitest' {
   interface ProvidedContext {
-    postgresUrl: string;
+    postgresUrls: PostgresUrls;
     natsServer: string;
     /** Its name on the shared PostgreSQL. */
     migratedTemplate: string;
@@ -30,7 +30,7 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
       startPostgres({ dir }),
     ]);
     project.provide('natsServer', natsServer);
-    project.provide('postgresUrl', postgres.url);
+    project.provide('postgresUrls', postgres.urls);
     project.provide('runDir', dir);
     return async () => {
       await postgres.stop();

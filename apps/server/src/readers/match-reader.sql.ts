@@ -73,8 +73,12 @@ export function createMatchReader(database: Database) {
          )
          select page.position, page.rule_id, page.rule_version, page.created_at, page.platform, page.via,
            posts.platform_post_id, posts.payload, coalesce(versions.translated_value, '') as rule_value
-         from page join posts on posts.event_key = page.event_key and posts.platform = page.platform
-           and posts.event_day = page.event_day
+         from (
+           select array_agg(rule_id) as rules, array_agg(event_key) as keys, array_agg(platform) as platforms,
+             array_agg(event_day) as days from page
+         ) as asked
+         cross join lateral posts_of(asked.rules, asked.keys, asked.platforms, asked.days) as posts
+         join page on page.rule_id = posts.rule_id and page.event_key = posts.event_key and page.event_day = posts.event_day
          left join rule_versions versions on versions.rule_id = page.rule_id and versions.version = page.rule_version
            and versions.platform = page.platform
          order by page.position ${direction}`,
