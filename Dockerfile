@@ -1,5 +1,5 @@
 # Not built in CI, which has no container engine: compose.yaml says what is checked instead.
-FROM node:24-slim AS dependencies
+FROM node:24.21.0-slim AS dependencies
 RUN npm install --global pnpm@12
 WORKDIR /app
 COPY package.json pnpm-lock.yaml pnpm-workspace.yaml ./
@@ -9,7 +9,7 @@ COPY e2e/package.json e2e/package.json
 RUN pnpm install --prod --frozen-lockfile
 
 # Node runs the TypeScript sources as they are: there is no build.
-FROM node:24-slim
+FROM node:24.21.0-slim
 ENV NODE_ENV=production
 WORKDIR /app
 COPY --from=dependencies /app .

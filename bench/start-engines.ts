@@ -26,5 +26,5 @@ export async function startEngines(stack: AsyncDisposableStack, natsNodes: 1 | 3
   });
   const postgres = stack.use(await startPostgres({ dir: join(dir, 'postgres') }));
   const nats = stack.use(await startNats({ server, dir: join(dir, 'nats'), nodes: natsNodes }));
-  return { dir, postgresUrl: postgres.url, postgresPid: postgres.pid, nats };
+  return { dir, postgresUrl: postgres.urls.owner, postgresPid: postgres.pid, nats };
 }

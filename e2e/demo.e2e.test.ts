@@ -4,6 +4,7 @@ import { readdir, rm } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
 import { availableParallelism, loadavg } from 'node:os';
 import { eventually } from '@earshot/testkit';
+import { Client } from 'pg';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { createApi } from './src/api.ts';
 import { makeTempDir, processesOf, type RunningCommand, startCommand } from './src/demo-process.ts';
@@ -79,6 +80,8 @@ test('demo --json prints one line, serves two accounts from a live feed, and lea
   for (const part of [/postgres -D/, /nats-server/, /sandbox\/src\/main/, /server\/src\/main/])
     expect(seen).toMatch(part);
 
+  await expectNobodyGetsIn(/port=(\d+)/.exec(seen)?.[1] ?? '');
+
   running.process.kill('SIGTERM');
   await running.exited;
   expect(running.stdout()).toBe(`${JSON.stringify(ready)}\n`);
@@ -86,6 +89,21 @@ test('demo --json prints one line, serves two accounts from a live feed, and lea
   await nothingRuns();
   expect(await readdir(tempDir)).toEqual([]);
 });
+
+/** Any user of this machine reaches the port: without a password that must be all. */
+async function expectNobodyGetsIn(port: string): Promise<void> {
+  expect(port).toMatch(/^\d+$/);
+  for (const user of ['postgres', 'earshot_owner', 'earshot_runtime', 'earshot_account']) {
+    const client = new Client({
+      host: '127.0.0.1',
+      port: Number(port),
+      user,
+      password: '',
+      database: 'earshot',
+    });
+    await expect(client.connect()).rejects.toThrow(/password/);
+  }
+}
 
 test('the first match is on the screen, with its words highlighted, soon after the start', async () => {
   const startedAt = performance.now();

@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 import {
   findNatsServer,
   type Nats,
+  type PostgresUrls,
   type Program,
   type ServerReady,
   startNats,
@@ -62,13 +63,13 @@ export async function startSoakSystem(
   const sandboxUrl = sandboxProgram.ready;
   const firehoseUrl = forgetful ? stack.use(await startForgetfulProxy(sandboxUrl)).url : sandboxUrl;
   const servers = ['one', 'two'].map((name) =>
-    createServerNode({ name, dir, databaseUrl: postgres.url, nats, sandboxUrl, firehoseUrl }),
+    createServerNode({ name, dir, postgres: postgres.urls, nats, sandboxUrl, firehoseUrl }),
   );
   stack.defer(async () => {
     await Promise.all(servers.map((node) => node.kill()));
   });
   for (const node of servers) await node.start();
-  await using admin = await openAdmin(postgres.url);
+  await using admin = await openAdmin(postgres.urls.owner);
   const { accountId } = await admin.createAccount({ name: 'soak' });
   const created = await admin.createKey({ accountId });
   if (!created) throw new Error('the account is gone');
@@ -77,7 +78,7 @@ export async function startSoakSystem(
     nats,
     sandbox,
     xState: () => sandbox.xState(xToken),
-    databaseUrl: postgres.url,
+    databaseUrl: postgres.urls.owner,
     servers,
     async crashPostgres() {
       const { port } = postgres;
@@ -101,14 +102,14 @@ function startSandboxProcess(dir: string): Promise<Program<string>> {
 interface ServerNodeOptions {
   readonly name: string;
   readonly dir: string;
-  readonly databaseUrl: string;
+  readonly postgres: PostgresUrls;
   readonly nats: Nats;
   readonly sandboxUrl: string;
   readonly firehoseUrl: string;
 }
 
 function createServerNode(options: ServerNodeOptions) {
-  const { name, dir, databaseUrl, nats, sandboxUrl, firehoseUrl } = options;
+  const { name, dir, postgres, nats, sandboxUrl, firehoseUrl } = options;
   let program: Program<ServerReady> | null = null;
   return {
     get pid() {
@@ -128,7 +129,9 @@ function createServerNode(options: ServerNodeOptions) {
     async start() {
       program = await startServerProgram({
         env: {
-          EARSHOT_DATABASE_URL: databaseUrl,
+          EARSHOT_DATABASE_URL: postgres.runtime,
+          EARSHOT_ACCOUNT_DATABASE_URL: postgres.account,
+          EARSHOT_MIGRATION_DATABASE_URL: postgres.owner,
           EARSHOT_NATS_URL: nats.url,
           EARSHOT_EVENTS_REPLICAS: '3',
           EARSHOT_X_TOKENS: `main=${xToken}`,

@@ -61,7 +61,7 @@ export async function startWorld({ sandbox: wanted, within = tmpdir() }: WorldOp
   stack.defer(() => rm(dir, { recursive: true, force: true }));
   const logFile = join(dir, 'server.log');
   const [nats, database, sandbox] = await Promise.all([
-    startTestNats({ dir: join(dir, 'nats') }).then((started) => stack.use(started)),
+    startTestNats({ dir: join(dir, 'nats'), password: 'world' }).then((started) => stack.use(started)),
     migratedTemplate()
       .clone()
       .then((cloned) => stack.use(cloned)),
@@ -92,7 +92,9 @@ function serverStarter(common: { database: TestDatabase; nats: Nats; sandboxUrl:
   const start = async (env: Record<string, string> = {}): Promise<ServerUnderTest> => {
     const program = await startServerProgram({
       env: {
-        EARSHOT_DATABASE_URL: common.database.url,
+        EARSHOT_DATABASE_URL: common.database.urls.runtime,
+        EARSHOT_ACCOUNT_DATABASE_URL: common.database.urls.account,
+        EARSHOT_MIGRATION_DATABASE_URL: common.database.urls.owner,
         EARSHOT_NATS_URL: common.nats.url,
         EARSHOT_X_TOKENS: `main=${xToken}`,
         EARSHOT_FIREHOSE_TOKENS: `main=${tapToken}`,

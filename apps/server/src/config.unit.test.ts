@@ -72,7 +72,13 @@ describe('the configuration', () => {
 /** Values that each setting refuses: a setting without any does not compile. */
 const bad: Record<keyof typeof settings, readonly string[]> = {
   databaseUrl: ['mysql://a/b', 'nonsense'],
-  natsUrl: ['localhost:4222', 'nats://a,b'],
+  accountDatabaseUrl: ['mysql://a/b'],
+  migrationDatabaseUrl: ['nonsense'],
+  natsUrl: ['localhost:4222', 'nats://a,b', 'nats://me:100%@a'],
+  natsCredsFile: [],
+  natsCaFile: [],
+  natsCertFile: [],
+  natsKeyFile: [],
   roles: ['api,webhook', ','],
   host: [],
   port: ['-1', '65536', '80.5', 'http'],

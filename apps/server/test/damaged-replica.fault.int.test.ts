@@ -94,7 +94,8 @@ async function withDamage(
   damage: (file: string) => Promise<void>,
   run: (world: LogWorld) => Promise<void>,
 ): Promise<void> {
-  await using servers = await startTestNats({ nodes: 3 });
+  // With production's permissions: here the leadership of the log moves, which nothing else asks for.
+  await using servers = await startTestNats({ nodes: 3, password: 'test' });
   await using clone = await template.clone();
   await using database = openTestDatabase(clone.url);
   await using world = await openLogWorld({ servers, database, bytesMax });

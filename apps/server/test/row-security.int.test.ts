@@ -1,9 +1,10 @@
-import type { Template } from '@earshot/testkit';
+import type { Template, TestDatabase } from '@earshot/testkit';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
-import type { Database, Sql } from '../src/engines/database.ts';
+import { type Database, openDatabase, type Sql } from '../src/engines/database.ts';
 import { createMigratedTemplate, openTestDatabase, seedRules } from './support.ts';
 
 let template: Template;
+let clone: TestDatabase;
 let database: Database;
 let stack: AsyncDisposableStack;
 
@@ -14,7 +15,7 @@ afterAll(() => template[Symbol.asyncDispose]());
 
 beforeEach(async () => {
   stack = new AsyncDisposableStack();
-  const clone = stack.use(await template.clone());
+  clone = stack.use(await template.clone());
   database = stack.use(openTestDatabase(clone.url, 1));
   await seedRules(database, 3);
   await database.run(`insert into accounts (id, name, plan) values ('acc_2', 'two', 'paid')`);
@@ -69,9 +70,6 @@ async function tablesOfAccounts(): Promise<string[]> {
   return rows.map((row) => row.name);
 }
 
-/** Who holds a slot is asked across accounts: the last holder of all releases it. It has no content to leak. */
-const sharedOnPurpose = ['slot_holders'];
-
 test('a statement that forgets the account sees the rows of its own and of no other', async () => {
   const tables = [
     ...(await tablesOfAccounts()),
@@ -79,7 +77,8 @@ test('a statement that forgets the account sees the rows of its own and of no ot
     'accounts',
     'webhook_batches',
     'deliveries',
-  ].filter((name) => !sharedOnPurpose.includes(name));
+    'slots',
+  ];
   const seen = new Map<string, unknown>();
   for (const table of tables) {
     const count = async (sql: Pick<Sql, 'one'>) =>
@@ -89,7 +88,7 @@ test('a statement that forgets the account sees the rows of its own and of no ot
   }
   const accounts = { all: 2, own: 1, stranger: 1 };
   for (const [table, counts] of seen) {
-    const rows = ['rules', 'rule_versions', 'watches'].includes(table) ? 3 : 1;
+    const rows = ['rules', 'rule_versions', 'watches', 'slots', 'slot_holders'].includes(table) ? 3 : 1;
     expect({ table, counts }).toEqual({
       table,
       counts: table === 'accounts' ? accounts : { all: rows, own: rows, stranger: 0 },
@@ -99,9 +98,9 @@ test('a statement that forgets the account sees the rows of its own and of no ot
 
 test('a statement that forgets the account changes nothing of another', async () => {
   const as = (accountId: string, statement: string) =>
-    database.forAccount(accountId).transaction((sql) => sql.run(statement));
+    database.forRuleChange(accountId).transaction((sql) => sql.run(statement));
   expect(await as('acc_2', `update rules set name = 'mine now'`)).toBe(0);
-  expect(await as('acc_2', 'delete from api_keys')).toBe(0);
+  expect(await as('acc_2', 'update api_keys set revoked_at = now()')).toBe(0);
   const foreign = `insert into rules (id, account_id, name, intent, state) values ('r', 'acc_1', 'n', 'i', 'active')`;
   await expect(as('acc_2', foreign)).rejects.toThrow(/row-level security/);
   expect(await as('acc_1', `update rules set name = 'mine still'`)).toBe(3);
@@ -121,11 +120,84 @@ test('nothing of it stays on the connection', async () => {
   const row = await database.one<{ count: number; role: string }>(
     'select count(*), current_user as role from rules',
   );
-  expect(row).toEqual({ count: 3, role: 'earshot' });
+  expect(row).toEqual({ count: 3, role: 'postgres' });
 });
 
 test('secrets of the installation are not shown', async () => {
   await expect(database.forAccount('acc_1').one('select cursor_secret from installation')).rejects.toThrow(
     /permission denied/,
   );
+});
+
+const today = "(now() at time zone 'UTC')::date";
+
+test('a post is read by an account that has a match with it, and by no other', async () => {
+  await database.run(
+    `insert into posts (platform, event_key, event_day, platform_post_id, payload) values ('x', 'k', ${today}, 'p', '{}')`,
+  );
+  const read = (accountId: string) =>
+    database
+      .forAccount(accountId)
+      .many(`select platform_post_id from posts_of('{rule_1}', '{k}', '{x}', array[${today}])`);
+  expect(await read('acc_1')).toEqual([{ platform_post_id: 'p' }]);
+  expect(await read('acc_2')).toEqual([]);
+  await expect(database.forAccount('acc_1').many('select * from posts')).rejects.toThrow(/permission denied/);
+});
+
+/** What an injected statement could try, under the login of accounts. */
+const tricks = [
+  ['select * from leases', /permission denied/],
+  ['update match_log set last_position = 0', /permission denied/],
+  ['update slots set state = $$releasing$$', /permission denied/],
+  ['delete from slot_holders', /permission denied/],
+  ['update rules set name = $$x$$', /permission denied/],
+  ['delete from matches', /permission denied/],
+  ['update audit set actor = $$x$$', /permission denied/],
+  ['update accounts set plan = $$paid$$', /permission denied/],
+  ['update api_keys set scopes = $${keys:write}$$', /permission denied/],
+  ['update idempotency_keys set fingerprint = $$x$$', /permission denied/],
+  ['set role earshot_runtime', /permission denied to set role/],
+  ['set role earshot_rules', /permission denied to set role/],
+  ['set session authorization earshot_runtime', /permission denied to set session authorization/],
+  ["select ensure_partitions('2001-01-01', '2001-01-01')", /permission denied/],
+] as const;
+
+test('with a login of its own, an account has no way back to ours', async () => {
+  await using apart = openDatabase({
+    url: clone.urls.runtime,
+    accountUrl: clone.urls.account,
+    connectionsMax: 1,
+    onIdleError: () => undefined,
+  });
+  const as = (statement: string) =>
+    apart.forAccount('acc_2').transaction(async (sql) => {
+      for (const one of statement.split(';')) await sql.run(one);
+      return await sql.one<{ who: string; rules: number; holders: number }>(
+        'select current_user as who, (select count(*) from rules) as rules, (select count(*) from slot_holders) as holders',
+      );
+    });
+  const nothing = { who: 'earshot_account', rules: 0, holders: 0 };
+  for (const escape of [
+    'reset role',
+    'set role none',
+    "select set_config('role', 'none', false)",
+    'reset all',
+  ])
+    expect(await as(escape)).toEqual(nothing);
+  expect(await as('rollback; begin; reset session authorization; set earshot.account = $$$$')).toEqual(
+    nothing,
+  );
+  for (const [statement, refusal] of tricks) await expect(as(statement)).rejects.toThrow(refusal);
+  expect(await apart.one('select current_user as who, count(*) as rules from rules')).toEqual({
+    who: 'earshot_runtime',
+    rules: 3,
+  });
+});
+
+test('control: with one login for everything, an injected statement gets back to it', async () => {
+  const seen = await database.forAccount('acc_2').transaction(async (sql) => {
+    await sql.run('reset role');
+    return await sql.one('select current_user as who, count(*) as rules from rules');
+  });
+  expect(seen).toEqual({ who: 'postgres', rules: 3 });
 });

@@ -4,8 +4,8 @@ import { fillTemplate } from './support.ts';
 
 /** Before the tests of the first project that needs it: the database that all take copies of. It goes with the PostgreSQL. */
 export async function setup({ vitest }: TestProject): Promise<void> {
-  const { postgresUrl, ...others } = vitest.getProvidedContext();
+  const { postgresUrls, ...others } = vitest.getProvidedContext();
   if ('migratedTemplate' in others) return;
-  const template = await createTemplate({ postgresUrl, migrate: fillTemplate });
+  const template = await createTemplate({ postgresUrls, migrate: fillTemplate });
   vitest.provide('migratedTemplate', template.name);
 }

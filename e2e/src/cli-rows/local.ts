@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { eventually } from '@earshot/testkit';
@@ -33,9 +34,14 @@ export const localRows: Rows = {
 
   async 'services up'(_, scene) {
     expect(await services(scene, 'up')).toEqual({
-      databaseUrl: saying('postgres:'),
-      natsUrl: saying('nats:'),
+      databaseUrl: saying('postgres://earshot_runtime:'),
+      accountDatabaseUrl: saying('postgres://earshot_account:'),
+      migrationDatabaseUrl: saying('postgres://earshot_owner:'),
+      natsUrl: saying('nats://earshot:'),
     });
+    // It holds the passwords of both engines.
+    const { mode } = await stat(join(scene.cli.dir, 'services/state.json'));
+    expect((mode & 0o777).toString(8)).toBe('600');
   },
 
   async 'services status'(_, scene) {

@@ -8,7 +8,7 @@ export {
   startSandboxProgram,
   startServerProgram,
 } from './own-programs.ts';
-export type { Postgres } from './postgres.ts';
+export type { Postgres, PostgresUrls } from './postgres.ts';
 export { startPostgres } from './postgres.ts';
 export { isRunning, stopPid } from './process.ts';
 export type { Program } from './program.ts';

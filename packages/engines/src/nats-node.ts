@@ -1,4 +1,4 @@
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Lifetime, ServerProcess } from './process.ts';
 import { isRunning, spawnServer, waitUntilReady } from './process.ts';
@@ -20,7 +20,11 @@ interface NodeOptions {
   routes: readonly number[];
   lifetime: Lifetime;
   settings: NatsSettings;
+  /** Of the user of deploy/nats-users.conf and between the nodes; undefined: whoever connects may do everything. */
+  password: string | undefined;
 }
+
+const usersFile = new URL('../../../deploy/nats-users.conf', import.meta.url);
 
 /** Overrides for fault tests; production's settings by default. */
 export interface NatsSettings {
@@ -42,7 +46,12 @@ export async function startNode(options: NodeOptions) {
   const monitorUrl = `http://127.0.0.1:${ports.monitor}`;
   await mkdir(storeDir, { recursive: true });
   await refuseSecondServer(files.pid, files.config);
-  await writeFile(files.config, configuration({ ...options, storeDir, pidFile: files.pid }));
+  const users = options.password === undefined ? '' : await usersWith(options.password);
+  // It holds the password; the mode of an existing file stays as it is.
+  await rm(files.config, { force: true });
+  await writeFile(files.config, configuration({ ...options, storeDir, pidFile: files.pid, users }), {
+    mode: 0o600,
+  });
 
   const { server: command, lifetime } = options;
   const spawn = () => spawnServer({ command, args: ['-c', files.config], logFile: files.log, lifetime });
@@ -59,7 +68,7 @@ export async function startNode(options: NodeOptions) {
   let server: ServerProcess = await spawn();
   const node = {
     name,
-    url: `nats://127.0.0.1:${ports.client}`,
+    url: `nats://${options.password === undefined ? '' : `earshot:${options.password}@`}127.0.0.1:${ports.client}`,
     monitorUrl,
     /** Of the current process; changes with `restart`. */
     get pid() {
@@ -91,13 +100,20 @@ async function refuseSecondServer(pidFile: string, configFile: string): Promise<
   }
 }
 
-function configuration(options: NodeOptions & { storeDir: string; pidFile: string }): string {
-  const { name, ports, routes, settings } = options;
+/** The users of production. Quoted, because nats-server takes a password that looks like a number for one. */
+async function usersWith(password: string): Promise<string> {
+  return (await readFile(usersFile, 'utf8')).replaceAll('$NATS_PASSWORD', JSON.stringify(password));
+}
+
+function configuration(options: NodeOptions & { storeDir: string; pidFile: string; users: string }): string {
+  const { name, ports, routes, settings, password } = options;
+  const login = password === undefined ? '' : `cluster:${password}@`;
   const cluster = `
 cluster {
   name: earshot
   listen: "127.0.0.1:${ports.cluster}"
-  routes: [${routes.map((port) => `"nats://127.0.0.1:${port}"`).join(', ')}]
+  ${password === undefined ? '' : `authorization { user: cluster, password: ${JSON.stringify(password)}, timeout: 5 }`}
+  routes: [${routes.map((port) => `"nats://${login}127.0.0.1:${port}"`).join(', ')}]
 }
 `;
   // JSON strings are valid here and escape special characters in paths.
@@ -113,7 +129,7 @@ jetstream {
   max_file_store: ${settings.maxFileStore ?? '20GB'}
   max_memory_store: 256MB
 }
-${routes.length === 0 ? '' : cluster}`;
+${routes.length === 0 ? '' : cluster}${options.users}`;
 }
 
 async function isJetStreamReady(

@@ -17,6 +17,8 @@ interface NatsOptions {
   ports?: readonly NatsPorts[] | undefined;
   lifetime?: Lifetime;
   settings?: NatsSettings;
+  /** Letters and digits. The servers then know the users of deploy/nats-users.conf, and `url` holds the login. */
+  password?: string | undefined;
   log?: (progress: string) => void;
 }
 
@@ -61,6 +63,7 @@ async function startOnce(options: NatsOptions, ports: readonly NatsPorts[]) {
           routes: options.nodes === 1 ? [] : ports.map(({ cluster }) => cluster),
           lifetime: options.lifetime ?? 'parent',
           settings: options.settings ?? {},
+          password: options.password,
         }),
       );
     }

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
-import { createHash } from 'node:crypto';
-import { access, chown, mkdir, readFile, rename, rm, stat } from 'node:fs/promises';
+import { createHash, randomBytes } from 'node:crypto';
+import { access, chown, mkdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { findPostgresBinaries } from './postgres-binaries.ts';
@@ -10,18 +10,47 @@ import { canEnter, unprivilegedUser } from './unprivileged-user.ts';
 
 export type Cluster = Awaited<ReturnType<typeof openCluster>>;
 
+/** Of the superuser, and of the logins in deploy/postgres-roles.sql. */
+export interface Passwords {
+  readonly postgres: string;
+  readonly owner: string;
+  readonly runtime: string;
+  readonly account: string;
+}
+
+const rolesFile = new URL('../../../deploy/postgres-roles.sql', import.meta.url);
+
 /** Prepares the cluster in the folder for a start; creates it with initdb if there is none. */
 export async function openCluster(dir: string, log: (progress: string) => void) {
   const [binaries, runAs] = await Promise.all([findPostgresBinaries(), unprivilegedUser()]);
   const home = await reachableHome(dir, runAs);
   if (home !== dir) log(`PostgreSQL runs as another user, who cannot enter ${dir}: its data is in ${home}`);
-  const cluster = { binaries, runAs, dataDir: join(home, 'data') };
-  if (!(await exists(cluster.dataDir))) {
+  const dataDir = join(home, 'data');
+  const passwordsFile = join(home, 'passwords.json');
+  if (!(await exists(dataDir))) {
     log('Creating a PostgreSQL cluster');
-    await initialise(cluster);
+    const passwords = newPasswords();
+    // Before the cluster: one whose passwords nobody knows would be lost.
+    await rm(passwordsFile, { force: true });
+    await writeFile(passwordsFile, JSON.stringify(passwords), { mode: 0o600 });
+    await initialise({ binaries, runAs, dataDir, passwords });
   }
-  await clearStalePidFile(cluster.dataDir);
-  return cluster;
+  await clearStalePidFile(dataDir);
+  return { binaries, runAs, dataDir, passwords: await readPasswords(passwordsFile, dataDir) };
+}
+
+function newPasswords(): Passwords {
+  const password = () => randomBytes(24).toString('hex');
+  return { postgres: password(), owner: password(), runtime: password(), account: password() };
+}
+
+/** Only `openCluster` writes the file. */
+async function readPasswords(file: string, dataDir: string): Promise<Passwords> {
+  const text = await readFile(file, 'utf8').catch(() => null);
+  if (text !== null) return JSON.parse(text);
+  throw new Error(
+    `${dataDir} holds a PostgreSQL of an older version, which had no passwords: move it away, or delete it`,
+  );
 }
 
 async function reachableHome(dir: string, runAs: RunAs | undefined): Promise<string> {
@@ -40,25 +69,34 @@ async function reachableHome(dir: string, runAs: RunAs | undefined): Promise<str
 }
 
 /** Created beside its final path and renamed when complete, so that an interrupted initdb is never used. */
-async function initialise({ binaries, dataDir, runAs }: Cluster): Promise<void> {
+async function initialise({ binaries, dataDir, runAs, passwords }: Cluster): Promise<void> {
   const draft = `${dataDir}.new`;
   await rm(draft, { recursive: true, force: true });
   await mkdir(draft, { mode: 0o700 });
   if (runAs !== undefined) await chown(draft, runAs.uid, runAs.gid);
-  await runTool(
-    join(binaries, 'initdb'),
-    [
-      ['-D', draft, '--username=earshot', '--auth=trust', '--data-checksums'],
-      ['--encoding=UTF8', '--locale=C.UTF-8'],
-    ].flat(),
-    { runAs },
-  );
-  // Single-user mode needs neither a client nor a second start.
+  const passwordFile = `${dataDir}.password`;
+  await rm(passwordFile, { force: true });
+  await writeFile(passwordFile, passwords.postgres, { mode: 0o600 });
+  if (runAs !== undefined) await chown(passwordFile, runAs.uid, runAs.gid);
+  const asked = `--username=postgres --auth=scram-sha-256 --data-checksums --encoding=UTF8 --locale=C.UTF-8`;
+  const args = ['-D', draft, `--pwfile=${passwordFile}`, ...asked.split(' ')];
+  await runTool(join(binaries, 'initdb'), args, { runAs });
+  await rm(passwordFile);
+  // Single-user mode needs neither a client nor a second start. It takes a statement per line.
   await runTool(join(binaries, 'postgres'), ['--single', '-D', draft, 'postgres'], {
     runAs,
-    input: 'CREATE DATABASE earshot\n',
+    input: await rolesWith(passwords),
   });
   await rename(draft, dataDir);
+}
+
+/** As psql fills in its variables. */
+async function rolesWith(passwords: Passwords): Promise<string> {
+  const text = await readFile(rolesFile, 'utf8');
+  return text.replaceAll(
+    /:'(owner|runtime|account)_password'/g,
+    (_, name: keyof Passwords) => `'${passwords[name]}'`,
+  );
 }
 
 async function runTool(

@@ -2,12 +2,21 @@ import { readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { freePorts } from './free-port.ts';
-import type { Cluster } from './postgres-cluster.ts';
+import type { Cluster, Passwords } from './postgres-cluster.ts';
 import { openCluster } from './postgres-cluster.ts';
 import type { Lifetime, ServerProcess } from './process.ts';
 import { spawnServer, waitUntilReady } from './process.ts';
 
 export type Postgres = Awaited<ReturnType<typeof startPostgres>>;
+
+/** Logins to one database, each with its password. */
+export interface PostgresUrls {
+  /** Of the superuser. */
+  readonly superuser: string;
+  readonly owner: string;
+  readonly runtime: string;
+  readonly account: string;
+}
 
 interface PostgresOptions {
   /** Holds the cluster and its log; an existing one is reused. */
@@ -20,7 +29,7 @@ interface PostgresOptions {
 const readyTimeoutMs = 60_000;
 const attempts = 5;
 
-/** A private PostgreSQL on loopback with production's durable settings, user and database `earshot`, no password. */
+/** A private PostgreSQL on loopback with production's durable settings and logins (deploy/postgres-roles.sql). */
 export async function startPostgres(options: PostgresOptions) {
   const dir = resolve(options.dir);
   const cluster = await openCluster(dir, options.log ?? (() => {}));
@@ -32,7 +41,7 @@ export async function startPostgres(options: PostgresOptions) {
   /** Fast shutdown: open transactions are rolled back. */
   const stop = () => server.stop('SIGINT');
   return {
-    url: `postgres://earshot@127.0.0.1:${port}/earshot`,
+    urls: urlsOf(cluster.passwords, port),
     port,
     pid: server.pid,
     /** Part of the command line of the process: see `isRunning`. */
@@ -41,6 +50,16 @@ export async function startPostgres(options: PostgresOptions) {
     kill: () => server.stop('SIGKILL'),
     stop,
     [Symbol.asyncDispose]: stop,
+  };
+}
+
+function urlsOf(passwords: Passwords, port: number): PostgresUrls {
+  const url = (user: string, password: string) => `postgres://${user}:${password}@127.0.0.1:${port}/earshot`;
+  return {
+    superuser: url('postgres', passwords.postgres),
+    owner: url('earshot_owner', passwords.owner),
+    runtime: url('earshot_runtime', passwords.runtime),
+    account: url('earshot_account', passwords.account),
   };
 }
 

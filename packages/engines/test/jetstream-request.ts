@@ -25,6 +25,8 @@ export async function jetStreamRequest(
       received += String(chunk);
       const answer = /^MSG reply 1 \d+\r\n(.*)\r\n/m.exec(received)?.[1];
       if (answer !== undefined) return JSON.parse(answer);
+      const refusal = /^-ERR '(.*)'/m.exec(received)?.[1];
+      if (refusal !== undefined) throw new Error(refusal);
     }
   } finally {
     socket.destroy();

@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, inject, test } from 'vitest';
@@ -79,5 +79,18 @@ test('three nodes keep a replicated message when the node that took it is killed
     await expect
       .poll(() => messagesIn(node.url).catch(String), leaderComes)
       .toMatchObject({ state: { messages: 1 } });
+  }
+});
+
+test('with a password, one node and three let nobody in without it, and only we can read it', async () => {
+  for (const nodes of [1, 3] as const) {
+    const own = join(dir, String(nodes));
+    await using nats = await startNats({ server: inject('natsServer'), dir: own, nodes, password: 's3cret' });
+    const answer = jetStreamRequest(nats.nodes[0]?.url ?? '', '$JS.API.INFO', {}, 3_000);
+    await expect(answer).rejects.toThrow('Authorization Violation');
+    expect(nats.url).toContain('nats://earshot:s3cret@127.0.0.1:');
+    for (const node of nats.nodes) {
+      expect(((await stat(node.configFile)).mode & 0o777).toString(8)).toBe('600');
+    }
   }
 });

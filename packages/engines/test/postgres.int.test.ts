@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
@@ -24,7 +24,7 @@ afterAll(async () => {
 });
 
 async function query(sql: string): Promise<string> {
-  const { stdout } = await promisify(execFile)(psql, [postgres.url, '-qAtc', sql]);
+  const { stdout } = await promisify(execFile)(psql, [postgres.urls.superuser, '-qAtc', sql]);
   return stdout.trim();
 }
 
@@ -37,6 +37,33 @@ test.for([
   ['listen_addresses', '127.0.0.1'],
 ] as const)('%s is %s', async ([name, value]) => {
   expect(await query(`SHOW ${name}`)).toBe(value);
+});
+
+test('nobody gets in without a password, and only we can read the passwords', async () => {
+  const env = { PATH: process.env['PATH'] };
+  for (const user of ['postgres', 'earshot_owner', 'earshot_runtime', 'earshot_account', 'earshot']) {
+    const url = `postgres://${user}@127.0.0.1:${postgres.port}/earshot`;
+    const login = promisify(execFile)(psql, ['-wqAtc', 'SELECT 1', url], { env });
+    await expect(login).rejects.toThrow(/no password supplied|password authentication failed/);
+  }
+  const { mode } = await stat(join(dirname(postgres.dataDir), 'passwords.json'));
+  expect((mode & 0o777).toString(8)).toBe('600');
+});
+
+test('the login of the server is no superuser, and does not own the database', async () => {
+  const { stdout } = await promisify(execFile)(psql, [
+    postgres.urls.runtime,
+    '-qAtc',
+    'SELECT rolname, rolsuper, datdba = pg_roles.oid FROM pg_roles, pg_database WHERE rolname = current_user AND datname = current_database()',
+  ]);
+  expect(stdout.trim()).toBe('earshot_runtime|f|f');
+});
+
+test('a cluster from before there were passwords is refused with what to do', async () => {
+  const old = await mkdtemp(join(tmpdir(), 'earshot-engines-'));
+  await mkdir(join(old, 'data'));
+  await expect(startPostgres({ dir: old })).rejects.toThrow('had no passwords: move it away');
+  await rm(old, { recursive: true });
 });
 
 test('letters of every script have a lower case', async () => {

@@ -1,8 +1,11 @@
 import { randomBytes } from 'node:crypto';
+import type { PostgresUrls } from '@earshot/engines';
 import { Client } from 'pg';
 
 export interface TestDatabase extends AsyncDisposable {
+  /** The superuser's: for tests that do whatever they like, and one login for everything. */
   readonly url: string;
+  readonly urls: PostgresUrls;
 }
 
 export interface Template extends AsyncDisposable {
@@ -11,46 +14,55 @@ export interface Template extends AsyncDisposable {
 }
 
 interface TemplateOptions {
-  postgresUrl: string;
-  /** Fills the empty database. It must leave no connection open: PostgreSQL does not copy a database in use. */
+  postgresUrls: PostgresUrls;
+  /** Fills the empty database as its owner. It must leave no connection open: PostgreSQL does not copy a database in use. */
   migrate: (url: string) => Promise<void>;
 }
 
 export async function createTemplate({
-  postgresUrl,
+  postgresUrls,
   migrate,
 }: TemplateOptions): Promise<Template & { readonly name: string }> {
-  const template = await createDatabase(postgresUrl, 'template0');
+  const template = await createDatabase(postgresUrls, 'template0');
   try {
-    await migrate(template.url);
+    await migrate(template.urls.owner);
   } catch (error) {
     await template[Symbol.asyncDispose]();
     throw error;
   }
   return {
     name: template.name,
-    clone: () => createDatabase(postgresUrl, template.name),
+    clone: () => createDatabase(postgresUrls, template.name),
     [Symbol.asyncDispose]: template[Symbol.asyncDispose],
   };
 }
 
 /** A template that somebody else made, and keeps. */
-export function openTemplate(options: { postgresUrl: string; name: string }): Template {
+export function openTemplate(options: { postgresUrls: PostgresUrls; name: string }): Template {
   return {
-    clone: () => createDatabase(options.postgresUrl, options.name),
+    clone: () => createDatabase(options.postgresUrls, options.name),
     [Symbol.asyncDispose]: () => Promise.resolve(),
   };
 }
 
-async function createDatabase(postgresUrl: string, template: string) {
+async function createDatabase(postgres: PostgresUrls, template: string) {
   const name = `test_${randomBytes(8).toString('hex')}`;
-  const url = new URL(postgresUrl);
-  url.pathname = name;
-  await execute(postgresUrl, `CREATE DATABASE ${name} TEMPLATE ${template}`);
+  const here = (given: string) => {
+    const url = new URL(given);
+    url.pathname = name;
+    return url.href;
+  };
+  await execute(postgres.superuser, `CREATE DATABASE ${name} TEMPLATE ${template} OWNER earshot_owner`);
   return {
     name,
-    url: url.href,
-    [Symbol.asyncDispose]: () => execute(postgresUrl, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`),
+    url: here(postgres.superuser),
+    urls: {
+      superuser: here(postgres.superuser),
+      owner: here(postgres.owner),
+      runtime: here(postgres.runtime),
+      account: here(postgres.account),
+    },
+    [Symbol.asyncDispose]: () => execute(postgres.superuser, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`),
   };
 }
 

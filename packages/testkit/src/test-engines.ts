@@ -1,19 +1,19 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Nats, NatsSettings, Postgres } from '@earshot/engines';
+import type { Nats, NatsSettings, Postgres, PostgresUrls } from '@earshot/engines';
 import { startNats, startPostgres } from '@earshot/engines';
 import { inject } from 'vitest';
 import { openTemplate, type Template } from './template.ts';
 
 /** The PostgreSQL that the run shares. Test files take databases of their own from it: see `createTemplate`. */
-export function testPostgresUrl(): string {
-  return inject('postgresUrl');
+export function testPostgresUrls(): PostgresUrls {
+  return inject('postgresUrls');
 }
 
 /** The database that the run migrated once (`apps/server/test/vitest-template.ts`): files take copies of it. */
 export function migratedTemplate(): Template {
-  return openTemplate({ postgresUrl: testPostgresUrl(), name: inject('migratedTemplate') });
+  return openTemplate({ postgresUrls: testPostgresUrls(), name: inject('migratedTemplate') });
 }
 
 interface TestNatsOptions extends NatsSettings {
@@ -21,6 +21,8 @@ interface TestNatsOptions extends NatsSettings {
   /** The caller's own folder, which stays, with what is in it. */
   readonly dir?: string;
   readonly ports?: Nats['ports'];
+  /** With the users and permissions of production. */
+  readonly password?: string;
 }
 
 /** nats-servers of the caller's own, empty; disposing stops them and deletes their stores. */
@@ -28,6 +30,7 @@ export async function startTestNats({
   nodes = 1,
   dir: given,
   ports,
+  password,
   ...settings
 }: TestNatsOptions = {}): Promise<Nats> {
   const dir = given ?? (await mkdtemp(join(tmpdir(), 'earshot-nats-')));
@@ -35,7 +38,7 @@ export async function startTestNats({
     if (given === undefined) await rm(dir, { recursive: true, force: true });
   };
   try {
-    const nats = await startNats({ server: inject('natsServer'), dir, nodes, ports, settings });
+    const nats = await startNats({ server: inject('natsServer'), dir, nodes, ports, password, settings });
     return {
       ...nats,
       async [Symbol.asyncDispose]() {
@@ -55,9 +58,9 @@ export async function startTestPostgres(
 ): Promise<AsyncDisposable & { url: string; port: number; current(): Postgres; restart(): Promise<void> }> {
   const dir = given.dir ?? (await mkdtemp(join(tmpdir(), 'earshot-postgres-')));
   let postgres = await startPostgres({ dir });
-  const { url, port } = postgres;
+  const { urls, port } = postgres;
   return {
-    url,
+    url: urls.superuser,
     port,
     current: () => postgres,
     async restart() {

@@ -1,12 +1,12 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { findNatsServer, startPostgres } from '@earshot/engines';
+import { findNatsServer, type PostgresUrls, startPostgres } from '@earshot/engines';
 import type { TestProject } from 'vitest/node';
 
 declare module 'vitest' {
   interface ProvidedContext {
-    postgresUrl: string;
+    postgresUrls: PostgresUrls;
     natsServer: string;
     /** Its name on the shared PostgreSQL. */
     migratedTemplate: string;
@@ -18,7 +18,7 @@ declare module 'vitest' {
 
 /** Before the tests of the first project that needs it, for all of them: one PostgreSQL, and the nats-server program. */
 export async function setup({ vitest }: TestProject): Promise<(() => Promise<void>) | undefined> {
-  if ('postgresUrl' in vitest.getProvidedContext()) return undefined;
+  if ('postgresUrls' in vitest.getProvidedContext()) return undefined;
   const dir = await mkdtemp(join(tmpdir(), 'earshot-test-'));
   // Again when a program that ends with its worker has just written something.
   const remove = () => rm(dir, { recursive: true, force: true, maxRetries: 5 });
@@ -31,7 +31,7 @@ export async function setup({ vitest }: TestProject): Promise<(() => Promise<voi
       startPostgres({ dir }),
     ]);
     vitest.provide('natsServer', natsServer);
-    vitest.provide('postgresUrl', postgres.url);
+    vitest.provide('postgresUrls', postgres.urls);
     vitest.provide('runDir', dir);
     return async () => {
       await postgres.stop();

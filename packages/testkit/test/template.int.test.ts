@@ -1,7 +1,7 @@
 import { Client } from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createTemplate, type Template } from '../src/template.ts';
-import { testPostgresUrl } from '../src/test-engines.ts';
+import { testPostgresUrls } from '../src/test-engines.ts';
 
 async function query(url: string, sql: string): Promise<unknown[]> {
   const client = new Client({ connectionString: url });
@@ -13,12 +13,12 @@ async function query(url: string, sql: string): Promise<unknown[]> {
   }
 }
 
-const databases = () => query(testPostgresUrl(), 'SELECT datname FROM pg_database ORDER BY oid');
+const databases = () => query(testPostgresUrls().superuser, 'SELECT datname FROM pg_database ORDER BY oid');
 
 let template: Template;
 beforeAll(async () => {
   template = await createTemplate({
-    postgresUrl: testPostgresUrl(),
+    postgresUrls: testPostgresUrls(),
     migrate: async (url) => {
       await query(url, 'CREATE TABLE things (id int)');
     },
@@ -52,7 +52,7 @@ test('a migration that fails leaves no database behind', async () => {
     name = new URL(url).pathname.slice(1);
     await query(url, 'no such statement');
   };
-  await expect(createTemplate({ postgresUrl: testPostgresUrl(), migrate })).rejects.toThrow('syntax error');
+  await expect(createTemplate({ postgresUrls: testPostgresUrls(), migrate })).rejects.toThrow('syntax error');
   expect(name).toMatch(/^test_/);
   expect(await databases()).not.toContainEqual({ datname: name });
 });

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type Program, startSandboxProgram, startServerProgram } from '@earshot/engines';
+import { type PostgresUrls, type Program, startSandboxProgram, startServerProgram } from '@earshot/engines';
 import { defaultTapToken, defaultXToken } from '@earshot/sandbox';
 
 const endWithinMs = 5_000;
@@ -28,7 +28,7 @@ export async function startDemoSandbox(options: { dir: string; feed: string }): 
 interface ServerOptions {
   readonly dir: string;
   readonly port: number;
-  readonly databaseUrl: string;
+  readonly postgres: PostgresUrls;
   readonly natsUrl: string;
   readonly natsNodes: 1 | 3;
   readonly sandboxUrl: string;
@@ -38,7 +38,9 @@ export async function startDemoServer(options: ServerOptions): Promise<Running> 
   const logFile = join(options.dir, 'server.log');
   const program = await startServerProgram({
     env: {
-      EARSHOT_DATABASE_URL: options.databaseUrl,
+      EARSHOT_DATABASE_URL: options.postgres.runtime,
+      EARSHOT_ACCOUNT_DATABASE_URL: options.postgres.account,
+      EARSHOT_MIGRATION_DATABASE_URL: options.postgres.owner,
       EARSHOT_NATS_URL: options.natsUrl,
       EARSHOT_EVENTS_REPLICAS: String(options.natsNodes),
       EARSHOT_X_TOKENS: `demo=${defaultXToken}`,

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -41,13 +42,13 @@ export async function startDemo(options: DemoOptions) {
     dir,
     port,
     natsNodes,
-    databaseUrl: postgres.url,
+    postgres: postgres.urls,
     natsUrl: nats.url,
     sandboxUrl: sandbox.url,
   });
   const [server, keys] = await together(
     timed('Earshot server', use(stack, serverStarts)),
-    timed('Two accounts with a key each', createKeys(postgres.url)),
+    timed('Two accounts with a key each', createKeys(postgres.urls.owner)),
   );
   signal.throwIfAborted();
 
@@ -73,7 +74,8 @@ async function temporaryFolder(stack: AsyncDisposableStack): Promise<string> {
 
 async function startNatsFor({ natsNodes, natsServer, log }: DemoOptions, dir: string): Promise<Nats> {
   const server = await findNatsServer({ cacheDir: natsServerCache, configured: natsServer, log });
-  return startNats({ server, dir: join(dir, 'nats'), nodes: natsNodes });
+  const password = randomBytes(24).toString('hex');
+  return startNats({ server, dir: join(dir, 'nats'), nodes: natsNodes, password });
 }
 
 async function createKeys(databaseUrl: string): Promise<readonly [string, string]> {

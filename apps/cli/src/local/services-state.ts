@@ -9,8 +9,11 @@ export interface ServerRecord {
   inCommandLine: string;
 }
 
+/** With the passwords of the engines: the file is for its owner only. */
 export interface ServicesState {
   databaseUrl: string;
+  accountDatabaseUrl: string;
+  migrationDatabaseUrl: string;
   natsUrl: string;
   postgresPort: number;
   natsPorts: readonly NatsPorts[];
@@ -29,7 +32,7 @@ export async function readState(dir: string): Promise<ServicesState | undefined>
   }
   // Only writeState writes this file, whole; a version of ours with other fields is the one danger.
   const state = JSON.parse(text) as Partial<ServicesState>;
-  if (!Array.isArray(state.servers) || !Array.isArray(state.natsPorts)) {
+  if (!Array.isArray(state.servers) || state.migrationDatabaseUrl === undefined) {
     throw new Error(`${stateFile(dir)} was written by another version: stop its services and delete it`);
   }
   return state as ServicesState;
@@ -38,6 +41,6 @@ export async function readState(dir: string): Promise<ServicesState | undefined>
 /** Renamed into place, so that a reader never sees half of it. */
 export async function writeState(dir: string, state: ServicesState): Promise<void> {
   const draft = `${stateFile(dir)}.${process.pid}`;
-  await writeFile(draft, `${JSON.stringify(state, undefined, 2)}\n`);
+  await writeFile(draft, `${JSON.stringify(state, undefined, 2)}\n`, { mode: 0o600 });
   await rename(draft, stateFile(dir));
 }

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { join, resolve } from 'node:path';
 import { findNatsServer, isRunning, startNats, startPostgres, stopPid } from '@earshot/engines';
 import type { Context } from '../command.ts';
@@ -66,10 +67,14 @@ async function startAll(
       dir: join(dir, natsNodes === 1 ? 'nats' : 'nats-cluster'),
       nodes: natsNodes,
       ports: last?.natsPorts.length === natsNodes ? last.natsPorts : undefined,
+      // Kept, so that the address stays the same.
+      password: last === undefined ? randomBytes(24).toString('hex') : passwordIn(last.natsUrl),
       ...common,
     });
     return {
-      databaseUrl: postgres.url,
+      databaseUrl: postgres.urls.runtime,
+      accountDatabaseUrl: postgres.urls.account,
+      migrationDatabaseUrl: postgres.urls.owner,
       natsUrl: nats.url,
       postgresPort: postgres.port,
       natsPorts: nats.ports,
@@ -110,7 +115,7 @@ export async function status(options: Place, { isJson, screen }: Context): Promi
   }));
   const isUp = servers.length > 0 && servers.every((server) => server.running);
   if (isJson) {
-    const addresses = isUp ? { databaseUrl: state?.databaseUrl, natsUrl: state?.natsUrl } : {};
+    const addresses = isUp && state !== undefined ? addressesOf(state) : {};
     screen.print(JSON.stringify({ running: isUp, ...addresses, servers }));
     return;
   }
@@ -131,7 +136,23 @@ async function stopAll(servers: readonly ServerRecord[]): Promise<void> {
   await Promise.all(servers.map(({ pid, inCommandLine }) => stopPid(pid, inCommandLine)));
 }
 
-function urls({ databaseUrl, natsUrl }: ServicesState, isJson: boolean): string {
-  if (isJson) return JSON.stringify({ databaseUrl, natsUrl });
-  return `EARSHOT_DATABASE_URL=${databaseUrl}\nEARSHOT_NATS_URL=${natsUrl}`;
+function passwordIn(natsUrl: string): string {
+  const [first = natsUrl] = natsUrl.split(',');
+  return new URL(first).password;
+}
+
+function addressesOf(state: ServicesState) {
+  const { databaseUrl, accountDatabaseUrl, migrationDatabaseUrl, natsUrl } = state;
+  return { databaseUrl, accountDatabaseUrl, migrationDatabaseUrl, natsUrl };
+}
+
+/** As settings of the server, one per line. */
+function urls(state: ServicesState, isJson: boolean): string {
+  if (isJson) return JSON.stringify(addressesOf(state));
+  return [
+    `EARSHOT_DATABASE_URL=${state.databaseUrl}`,
+    `EARSHOT_ACCOUNT_DATABASE_URL=${state.accountDatabaseUrl}`,
+    `EARSHOT_MIGRATION_DATABASE_URL=${state.migrationDatabaseUrl}`,
+    `EARSHOT_NATS_URL=${state.natsUrl}`,
+  ].join('\n');
 }

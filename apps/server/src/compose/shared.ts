@@ -3,8 +3,14 @@ import { hostname } from 'node:os';
 import type { Config } from '../config.ts';
 import { type Bells, createBells } from '../engines/bells.ts';
 import { type Database, openDatabase } from '../engines/database.ts';
-import { assertDurable, type Installation, migrate, readInstallation } from '../engines/migrate.ts';
-import { connectNats, type Nats } from '../engines/nats.ts';
+import {
+  assertDurable,
+  findWideRights,
+  type Installation,
+  migrate,
+  readInstallation,
+} from '../engines/migrate.ts';
+import { connectNats, type Nats, type NatsOptions } from '../engines/nats.ts';
 import { ensureEventsStream } from '../event-log/events-stream.ts';
 import { createParsedRules, type ParsedRules } from '../language/explain-match.ts';
 import { ensurePartitions } from '../matching/upkeep.ts';
@@ -36,19 +42,22 @@ export interface Shared extends NodeOptions {
 
 export async function connectShared(options: NodeOptions, stack: AsyncDisposableStack): Promise<Shared> {
   const { config, log } = options;
-  const applied = await migrate(config.databaseUrl);
+  const applied = await migrate(config.migrationDatabaseUrl ?? config.databaseUrl);
   if (applied.length > 0) log.info({ applied }, 'database migrated');
   await assertDurable(config.databaseUrl);
   const node = `${hostname()}-${randomBytes(4).toString('hex')}`;
   const database = stack.use(
     openDatabase({
       url: config.databaseUrl,
+      accountUrl: config.accountDatabaseUrl,
       connectionsMax: 16,
       onIdleError: (error) => log.warn({ err: error }, 'an idle database connection broke'),
     }),
   );
+  const wide = await findWideRights(database, config.accountDatabaseUrl !== undefined);
+  if (wide.length > 0) log.warn({ wide }, 'the database gives more rights than needed: see SECURITY.md');
   await ensurePartitions(database);
-  const nats = stack.use(await connectNats(config.natsUrl, node));
+  const nats = stack.use(await connectNats(config.natsUrl, node, natsOptionsOf(options)));
   await ensureEventsStream(nats, { replicas: config.eventsReplicas, bytesMax: config.eventsBytesMax });
   const metrics = createMetrics();
   return {
@@ -61,6 +70,14 @@ export async function connectShared(options: NodeOptions, stack: AsyncDisposable
     parsedRules: createParsedRules(),
     metrics,
     telemetry: createTelemetry(log, metrics),
+  };
+}
+
+function natsOptionsOf({ config, log }: NodeOptions): NatsOptions {
+  const { natsCredsFile: creds, natsCaFile: ca, natsCertFile: cert, natsKeyFile: key } = config;
+  return {
+    files: { creds, ca, cert, key },
+    onWaiting: (error) => log.warn({ err: error }, 'NATS does not answer; still trying'),
   };
 }
 

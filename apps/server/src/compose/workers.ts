@@ -6,6 +6,7 @@ import { createRepairStore } from '../coverage/repair-store.sql.ts';
 import { createRepairWorker } from '../coverage/repair-worker.ts';
 import { settleReplayed } from '../coverage/replay.ts';
 import { createMatchedThrough, forgetLedger, recordMatchedThrough } from '../coverage/upkeep.ts';
+import { type Database, openDatabase } from '../engines/database.ts';
 import { createLeaseStore, everyUnderLease, type LeasedWorkerOptions } from '../engines/leases.ts';
 import { createEventConsumer } from '../event-log/event-consumer.ts';
 import { createEventLog } from '../event-log/event-log.ts';
@@ -46,7 +47,7 @@ export async function workersOf(
   const byRole: Record<RoleName, () => Promise<Worker[]>> = {
     api: async () => ruleWorkers(shared),
     ingest: async () => (await openSources(shared, stack)).flatMap((source) => sourceWorkers(shared, source)),
-    match: async () => matchWorkers(shared),
+    match: async () => matchWorkers(shared, stack),
     deliver: async () => deliverWorkers(shared, stack),
   };
   return (await Promise.all(roles.map((role) => byRole[role]()))).flat();
@@ -137,9 +138,10 @@ function repairWorkers(shared: Shared, { id: sourceId, platform, repair }: Sourc
   }
 }
 
-function matchWorkers(shared: Shared): Worker[] {
+function matchWorkers(shared: Shared, stack: AsyncDisposableStack): Worker[] {
   const { config, database, nats, telemetry } = shared;
   const leases = leasesOf(shared);
+  const owned = ownerDatabase(shared, stack);
   const forBatches = {
     ...shared,
     installation: shared.installation.id,
@@ -169,10 +171,18 @@ function matchWorkers(shared: Shared): Worker[] {
     // A full log refuses new events. While there is room, matched events stay for their three days.
     every('make-room', 5_000, async () => telemetry.logSpace(await space.makeRoom())),
     everyUnderLease(leases, 'retention', hourMs, async () => {
-      await removeExpiredDays({ ...shared, retentionDays: config.retentionDays });
+      await removeExpiredDays({ ...shared, database: owned, retentionDays: config.retentionDays });
       await forgetLedger(database, config.retentionDays);
     }),
   ];
+}
+
+/** Only the owner of a table may detach and drop a part of it. */
+function ownerDatabase({ config, database, log }: Shared, stack: AsyncDisposableStack): Database {
+  const url = config.migrationDatabaseUrl;
+  if (url === undefined) return database;
+  const onIdleError = (error: Error) => log.warn({ err: error }, 'an idle database connection broke');
+  return stack.use(openDatabase({ url, connectionsMax: 2, onIdleError }));
 }
 
 /** Without a key for secrets nobody can have a webhook, or its secret cannot be opened: nothing to do here. */

@@ -22,13 +22,21 @@ export interface AccountSql extends Transactions, Pick<Sql, 'many' | 'one' | 'pr
 export interface Database extends Sql, Transactions, AsyncDisposable {
   /**
    * The same for one account, under a role to which PostgreSQL shows the rows of no other account (I7). Statements
-   * still name the account; row security protects against one that forgets to.
+   * still name the account; row security protects against one that forgets to. With a login of its own that role has no
+   * way back to ours, not even for injected SQL: it could only name another account, whose id it cannot learn there.
    */
   forAccount(accountId: string): AccountSql;
+  /**
+   * For changes of an account's rules, which take and leave slots that others hold as well: row security for all that
+   * belongs to accounts, none for slots.
+   */
+  forRuleChange(accountId: string): Transactions;
 }
 
 export interface DatabaseOptions {
   readonly url: string;
+  /** The login for `forAccount`; undefined: that of `url`, by `set role`. */
+  readonly accountUrl?: string | undefined;
   readonly connectionsMax: number;
   readonly onIdleError: (error: Error) => void;
 }
@@ -36,39 +44,55 @@ export interface DatabaseOptions {
 /** int8 as a number: positions stay far below 2^53, and a string would sort wrongly. */
 pg.types.setTypeParser(pg.types.builtins.INT8, Number);
 
-export function openDatabase({ url, connectionsMax, onIdleError }: DatabaseOptions): Database {
+export function openDatabase(options: DatabaseOptions): Database {
+  const { url, accountUrl } = options;
+  const pool = openPool(url, options);
+  const accountPool = accountUrl === undefined ? pool : openPool(accountUrl, options);
+  const own = transactionsOf(pool);
+  const accounts = transactionsOf(accountPool);
+  return {
+    ...sqlOver(pool),
+    transaction: (work) => own.transactionAfter('begin', work),
+    forAccount(accountId) {
+      const as = `${accountUrl === undefined ? 'set local role earshot_account; ' : ''}${account(accountId)}`;
+      const reading = `begin read only; ${as}`;
+      return {
+        transaction: (work) => accounts.transactionAfter(`begin; ${as}`, work),
+        many: (text, values) => accounts.readAfter(reading, (sql) => sql.many(text, values)),
+        one: (text, values) => accounts.readAfter(reading, (sql) => sql.one(text, values)),
+        prepared: (text, values) => accounts.readAfter(reading, (sql) => sql.prepared(text, values)),
+      };
+    },
+    forRuleChange: (accountId) => ({
+      transaction: (work) =>
+        own.transactionAfter(`begin; set local role earshot_rules; ${account(accountId)}`, work),
+    }),
+    async [Symbol.asyncDispose]() {
+      await Promise.all([pool.end(), accountPool === pool ? null : accountPool.end()]);
+    },
+  };
+}
+
+/** Local to the transaction, so that a pooled connection keeps nothing of it. */
+function account(id: string): string {
+  return `set local earshot.account = ${pg.escapeLiteral(id)}`;
+}
+
+function openPool(connectionString: string, options: DatabaseOptions): pg.Pool {
   const pool = new pg.Pool({
-    connectionString: url,
-    max: connectionsMax,
+    connectionString,
+    max: options.connectionsMax,
     application_name: 'earshot',
     connectionTimeoutMillis: 10_000,
     statement_timeout: 30_000,
     idle_in_transaction_session_timeout: 10_000,
     keepAlive: true,
   });
-  pool.on('error', onIdleError);
+  pool.on('error', options.onIdleError);
   // The pool does not listen for errors of a client that is checked out, and an "error" event without a listener ends
   // the process. The statement under way, or the next one, is rejected in any case.
   pool.on('connect', (client) => client.on('error', () => undefined));
-  const { transactionAfter, readAfter } = transactionsOf(pool);
-  return {
-    ...sqlOver(pool),
-    transaction: (work) => transactionAfter('begin', work),
-    forAccount(accountId) {
-      // Local to the transaction, so that a pooled connection keeps nothing of it.
-      const as = `set local role earshot_account; set local earshot.account = ${pg.escapeLiteral(accountId)}`;
-      const reading = `begin read only; ${as}`;
-      return {
-        transaction: (work) => transactionAfter(`begin; ${as}`, work),
-        many: (text, values) => readAfter(reading, (sql) => sql.many(text, values)),
-        one: (text, values) => readAfter(reading, (sql) => sql.one(text, values)),
-        prepared: (text, values) => readAfter(reading, (sql) => sql.prepared(text, values)),
-      };
-    },
-    async [Symbol.asyncDispose]() {
-      await pool.end();
-    },
-  };
+  return pool;
 }
 
 function transactionsOf(pool: pg.Pool) {

@@ -1,5 +1,14 @@
+import { readFile } from 'node:fs/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { jetstream, jetstreamManager } from '@nats-io/jetstream';
-import { connect, type NatsConnection } from '@nats-io/transport-node';
+import {
+  AuthorizationError,
+  type ConnectionOptions,
+  connect,
+  credsAuthenticator,
+  type NatsConnection,
+} from '@nats-io/transport-node';
+import { Failure } from '../runtime/failure.ts';
 
 export interface Nats extends AsyncDisposable {
   readonly connection: NatsConnection;
@@ -7,23 +16,42 @@ export interface Nats extends AsyncDisposable {
   readonly manager: Awaited<ReturnType<typeof jetstreamManager>>;
 }
 
+export interface NatsOptions {
+  /** Paths. `creds` holds a user's JWT and seed; `ca` the authority of the servers; `cert` and `key` are our own. */
+  readonly files?: {
+    readonly creds?: string | undefined;
+    readonly ca?: string | undefined;
+    readonly cert?: string | undefined;
+    readonly key?: string | undefined;
+  };
+  /** No server can be reached yet. Called for the first attempt and then every half a minute. */
+  readonly onWaiting?: (error: unknown) => void;
+}
+
+const retryDelayMs = 250;
+const tellEveryMs = 30_000;
+
 /** Connects, and reconnects for as long as it takes: the process outlives an outage of NATS. */
-export async function connectNats(url: string, name: string): Promise<Nats> {
-  const connection = await connect({
-    servers: url.split(','),
-    name,
-    maxReconnectAttempts: -1,
-    reconnectTimeWait: 250,
-    waitOnFirstConnect: true,
-    ignoreClusterUpdates: true,
-    // Capturing a stack trace for every publish took a tenth of the CPU time.
-    noAsyncTraces: true,
-    // A server that hangs keeps its connections open and accepts new ones. After about 6 s without a pong the client
-    // goes to another server, and it waits no longer than `timeout` for a server's greeting.
-    pingInterval: 2_000,
-    maxPingOut: 2,
-    timeout: 2_000,
-  });
+export async function connectNats(url: string, name: string, options: NatsOptions = {}): Promise<Nats> {
+  const connection = await connectAtLast(
+    {
+      ...(await whoAndHow(url, options.files ?? {})),
+      name,
+      maxReconnectAttempts: -1,
+      reconnectTimeWait: retryDelayMs,
+      // A password that is changed on the servers first must not end the connection for good.
+      ignoreAuthErrorAbort: true,
+      ignoreClusterUpdates: true,
+      // Capturing a stack trace for every publish took a tenth of the CPU time.
+      noAsyncTraces: true,
+      // A server that hangs keeps its connections open and accepts new ones. After about 6 s without a pong the client
+      // goes to another server, and it waits no longer than `timeout` for a server's greeting.
+      pingInterval: 2_000,
+      maxPingOut: 2,
+      timeout: 2_000,
+    },
+    options.onWaiting,
+  );
   return {
     connection,
     jetstream: jetstream(connection, { timeout: 5_000 }),
@@ -32,4 +60,58 @@ export async function connectNats(url: string, name: string): Promise<Nats> {
       if (!connection.isClosed()) await connection.drain();
     },
   };
+}
+
+/**
+ * The client takes neither a login nor `tls:` from an address. The login of the first address that has one counts for
+ * all; the addresses go on without it, because the client names them in errors.
+ */
+async function whoAndHow(url: string, files: NonNullable<NatsOptions['files']>): Promise<ConnectionOptions> {
+  const addresses = url.split(',').map((one) => new URL(one));
+  const login = addresses.find(({ username }) => username !== '');
+  const user = decodeURIComponent(login?.username ?? '');
+  const pass = decodeURIComponent(login?.password ?? '');
+  const { creds, ca, cert, key } = files;
+  const isTls =
+    addresses.some(({ protocol }) => protocol === 'tls:') || ca !== undefined || cert !== undefined;
+  return {
+    servers: addresses.map(({ host }) => host),
+    ...(user !== '' && (pass === '' ? { token: user } : { user, pass })),
+    ...(creds !== undefined && { authenticator: credsAuthenticator(await readFile(creds)) }),
+    ...(isTls && {
+      tls: {
+        ...(ca !== undefined && { ca: await readFile(ca, 'utf8') }),
+        ...(cert !== undefined && { cert: await readFile(cert, 'utf8') }),
+        ...(key !== undefined && { key: await readFile(key, 'utf8') }),
+      },
+    }),
+  };
+}
+
+/** Not by the client's own waiting, which says nothing about what it waits for. */
+async function connectAtLast(
+  options: ConnectionOptions,
+  onWaiting: NatsOptions['onWaiting'],
+): Promise<NatsConnection> {
+  let tellAt = 0;
+  for (;;) {
+    try {
+      return await connect(options);
+    } catch (error) {
+      if (error instanceof AuthorizationError) throw badLogin(error);
+      if (performance.now() >= tellAt) {
+        onWaiting?.(error);
+        tellAt = performance.now() + tellEveryMs;
+      }
+      await sleep(retryDelayMs);
+    }
+  }
+}
+
+function badLogin(cause: Error): Failure {
+  return new Failure(
+    'failed_precondition',
+    'NATS refuses the login: put user and password into EARSHOT_NATS_URL (nats://user:password@host:4222), or set EARSHOT_NATS_CREDS_FILE.',
+    { cause },
+  );
 }

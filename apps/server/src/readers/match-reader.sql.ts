@@ -93,8 +93,13 @@ export function createMatchReader(database: Database) {
            order by position ${direction} limit $2
          ), found as (
            select page.*, posts.platform_post_id, posts.payload, ${sizes(`page.position ${direction}`)}
-           from page join posts on posts.event_key = page.event_key and posts.platform = page.platform
-             and posts.event_day = page.event_day
+           from (
+             select array_agg(rule_id) as rules, array_agg(event_key) as keys, array_agg(platform) as platforms,
+               array_agg(event_day) as days from page
+           ) as asked
+           cross join lateral posts_of(asked.rules, asked.keys, asked.platforms, asked.days) as posts
+           join page on page.rule_id = posts.rule_id and page.event_key = posts.event_key
+             and page.event_day = posts.event_day
          )
          select found.position, found.rule_id, found.rule_version, found.created_at, found.platform, found.via,
            found.platform_post_id, found.payload, found.bytes, found.bytes_of_all, found.rows_of_all,

@@ -53,7 +53,7 @@ type PauseOutcome =
 
 /** Leaves all slots of the rule, unless a change of it is under way. */
 export function pause(database: Database, ruleId: string, change: Change): Promise<PauseOutcome> {
-  return database.forAccount(change.accountId).transaction(async (sql) => {
+  return database.forRuleChange(change.accountId).transaction(async (sql) => {
     const rule = await lockRule(sql, ruleId);
     if (rule?.account_id !== change.accountId) return { kind: 'not_found' };
     if (rule.changing_to !== null) return { kind: 'under_way' };

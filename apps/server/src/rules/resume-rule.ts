@@ -40,7 +40,7 @@ interface RuleResume {
 
 /** Takes the slots of a paused rule again. */
 export function beginResume(database: Database, resume: RuleResume): Promise<ChangeOutcome> {
-  return refusable<ChangeOutcome>(database.forAccount(resume.accountId), (sql, refuse) =>
+  return refusable<ChangeOutcome>(database.forRuleChange(resume.accountId), (sql, refuse) =>
     begin(sql, resume, refuse),
   );
 }

@@ -115,7 +115,7 @@ export async function markBegun(sql: Sql, change: BegunChange): Promise<ChangeOu
 /** Makes the new version current. Null when the change was undone, or the rule deleted, meanwhile. */
 export function applyChange(database: Database, begun: BegunChange, change: Change): Promise<Rule | null> {
   return givingKey(begun.update?.managedBy, () =>
-    database.forAccount(change.accountId).transaction(async (sql) => {
+    database.forRuleChange(change.accountId).transaction(async (sql) => {
       const rule = await lockRule(sql, begun.ruleId);
       if (rule?.changing_to !== begun.version) return null;
       await writeApplied(sql, begun);

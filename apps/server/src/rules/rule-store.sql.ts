@@ -42,7 +42,7 @@ export function createRuleStore(database: Database) {
     /** Writes the rule as `creating` and takes its slots, before any upstream is called. */
     begin: (rule: NewRule): Promise<BeginOutcome> =>
       givingKey(rule.managedBy, () =>
-        refusable<BeginOutcome>(database.forAccount(rule.accountId), (sql, refuse) =>
+        refusable<BeginOutcome>(database.forRuleChange(rule.accountId), (sql, refuse) =>
           begin(sql, rule, refuse),
         ),
       ),
@@ -70,7 +70,7 @@ export function createRuleStore(database: Database) {
     },
     /** Null when there is no such rule. Throws when it has another version than `ifVersion`. */
     delete: (change: Change, ruleId: string, ifVersion?: number) =>
-      database.forAccount(change.accountId).transaction((sql) => remove(sql, change, ruleId, ifVersion)),
+      database.forRuleChange(change.accountId).transaction((sql) => remove(sql, change, ruleId, ifVersion)),
     async exists(accountId: string, ruleId: string): Promise<boolean> {
       const row = await database
         .forAccount(accountId)

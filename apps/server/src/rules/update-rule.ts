@@ -80,7 +80,7 @@ async function assertExamples(
 /** Writes the next version and takes the slots it needs; without upstream work the update is applied at once. */
 export function beginUpdate(database: Database, update: RuleUpdate, change: Change): Promise<ChangeOutcome> {
   return givingKey(update.managedBy, () =>
-    refusable<ChangeOutcome>(database.forAccount(change.accountId), (sql, refuse) =>
+    refusable<ChangeOutcome>(database.forRuleChange(change.accountId), (sql, refuse) =>
       begin(sql, update, change, refuse),
     ),
   );
