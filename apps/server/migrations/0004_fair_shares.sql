@@ -17,7 +17,7 @@ create function account_use(account text, wanted_platform text)
 returns table (source_id text, share double precision, capacity integer, slots integer, own_slots bigint,
   calls_max integer, calls bigint, own_calls double precision, own_waiting bigint, rules_per_call integer,
   own_call_ends_ms double precision)
-language sql stable security definer set search_path from current as $$
+language sql stable security definer set search_path = public, pg_temp as $$
   with placeable as (
     select * from sources where platform = wanted_platform and enabled
   ), total as (

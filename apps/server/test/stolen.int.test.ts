@@ -192,7 +192,7 @@ test('the runtime login has every right that a statement of the server needs', a
 test('a login that may not migrate says so, and accepts a database that is complete', async () => {
   expect(await migrate(clone.urls.runtime)).toEqual([]);
   await using database = openTestDatabase(clone.url, 1);
-  await database.run(`delete from migrations where name like '0004%'`);
+  await database.run(`delete from migrations where name like '0005%'`);
   await expect(migrate(clone.urls.runtime)).rejects.toThrow('EARSHOT_MIGRATION_DATABASE_URL');
 });
 

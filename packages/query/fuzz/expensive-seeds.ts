@@ -19,7 +19,7 @@ const page = {
 };
 
 export const firehoseSeeds = [
-  `added:/${'(a?)'.repeat(300)}x/`,
+  `added:/${'a?'.repeat(300)}x/`,
   'added:/.*a.{40}c/ OR added:/.*b.{41}c/',
   'added:/(a|b)*a(a|b){90}/',
   'title:/~(.*a.{12}b)c~(.*a.{12}c)/',

@@ -83,7 +83,7 @@ grant select, update on sources to earshot_rules;
 grant select on leases to earshot_rules;
 grant select, insert, delete on slot_departures to earshot_rules;
 grant select, insert, update on watches, slot_services, slot_gaps to earshot_rules;
-grant execute on function count_rules_on, lock_sources to earshot_rules;
+grant execute on function count_rules_on, lock_sources, account_use to earshot_rules;
 create policy shared on slots to earshot_rules using (true);
 create policy shared on slot_holders to earshot_rules using (true);
 
