@@ -1,6 +1,6 @@
 import type { Match } from '@earshot/contract';
 import { explainMatch, type ParsedRules } from '../language/explain-match.ts';
-import { waitForTurn } from '../runtime/concurrency.ts';
+import { createTurns } from '../runtime/concurrency.ts';
 import type { StoredMatch } from './match-reader.sql.ts';
 
 /** A match as callers see it, with its position in the log. */
@@ -14,9 +14,10 @@ export async function toFollowed(
   parsedRules: ParsedRules,
   stored: readonly StoredMatch[],
 ): Promise<FollowedMatch[]> {
+  const nextTurn = createTurns();
   const matches: FollowedMatch[] = [];
   for (const match of stored) {
-    const turn = waitForTurn();
+    const turn = nextTurn();
     if (turn) await turn;
     matches.push({ position: match.position, match: toMatch(parsedRules, match) });
   }

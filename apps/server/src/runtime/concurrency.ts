@@ -36,21 +36,36 @@ export function createEventLoopYield(nowMs: () => number = () => performance.now
   };
 }
 
+const sliceMs = 5;
 let turnBeganAt: number | null = null;
 const waiting: (() => void)[] = [];
 
 /**
- * For loops that callers cause, such as explaining a page of matches: asked before each step. However many such loops
- * there are, together they get 20 ms of a turn of the event loop, and those that wait go on one after the other.
+ * For loops that callers cause, such as explaining a page of matches. The returned function is asked before each step.
+ * However many such loops there are, together they get 20 ms of a turn of the event loop, in slices of 5 ms one after the
+ * other, so that who has little to do does not wait long for those who have much.
  * Undefined means that the step may be taken now; an `await` would let all others ask before it is.
  */
-export function waitForTurn(): Promise<void> | undefined {
-  if (turnBeganAt === null) {
-    turnBeganAt = performance.now();
-    setImmediate(() => void shareTurn());
-  }
-  if (waiting.length === 0 && performance.now() - turnBeganAt < turnMs) return undefined;
-  return new Promise((resolve) => waiting.push(resolve));
+export function createTurns(): () => Promise<void> | undefined {
+  let sliceEndsAt = Number.NEGATIVE_INFINITY;
+  return () => {
+    const now = performance.now();
+    if (now < sliceEndsAt) return undefined;
+    if (turnBeganAt === null) {
+      turnBeganAt = now;
+      setImmediate(() => void shareTurn());
+    }
+    if (waiting.length === 0 && now - turnBeganAt < turnMs) {
+      sliceEndsAt = now + sliceMs;
+      return undefined;
+    }
+    return new Promise((resolve) => {
+      waiting.push(() => {
+        sliceEndsAt = performance.now() + sliceMs;
+        resolve();
+      });
+    });
+  };
 }
 
 async function shareTurn(): Promise<void> {
@@ -58,7 +73,7 @@ async function shareTurn(): Promise<void> {
   turnBeganAt = beganAt;
   for (let resume = waiting.shift(); resume !== undefined; resume = waiting.shift()) {
     resume();
-    // Its step is taken now.
+    // Its slice is used now.
     await Promise.resolve();
     if (performance.now() - beganAt >= turnMs) break;
   }

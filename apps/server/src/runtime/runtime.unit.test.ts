@@ -3,7 +3,7 @@ import { pino } from 'pino';
 import { describe, expect, test } from 'vitest';
 import { createMetrics } from '../observability/metrics.ts';
 import { backoffDelayMs } from './backoff.ts';
-import { waitForTurn } from './concurrency.ts';
+import { createTurns } from './concurrency.ts';
 import { newId } from './ids.ts';
 import { supervise } from './supervisor.ts';
 import { pause, type Worker } from './worker.ts';
@@ -123,8 +123,9 @@ test('loops that callers cause share a turn of the event loop, however many they
     if (running) setImmediate(nextTurn);
   };
   const loop = async () => {
+    const turns = createTurns();
     for (let step = 0; step < 3; step += 1) {
-      const turn = waitForTurn();
+      const turn = turns();
       if (turn) await turn;
       const until = performance.now() + stepMs;
       while (performance.now() < until);
@@ -138,4 +139,20 @@ test('loops that callers cause share a turn of the event loop, however many they
   expect(most).toBeGreaterThan(0);
   // Four steps are 20 ms; those of two turns can come together around the callback that counts.
   expect(most).toBeLessThanOrEqual(2 * 5);
+});
+
+test('a loop with little to do gets it done in one slice, beside those with much', async () => {
+  const order: string[] = [];
+  const loop = async (name: string, steps: number, stepMs: number) => {
+    const turns = createTurns();
+    for (let step = 0; step < steps; step += 1) {
+      const turn = turns();
+      if (turn) await turn;
+      const until = performance.now() + stepMs;
+      while (performance.now() < until);
+    }
+    order.push(name);
+  };
+  await Promise.all([...Array.from({ length: 10 }, () => loop('much', 5, 5)), loop('little', 20, 0.05)]);
+  expect(order.indexOf('little')).toBe(0);
 });

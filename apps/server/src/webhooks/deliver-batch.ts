@@ -3,7 +3,7 @@ import type { Telemetry } from '../observability/telemetry.ts';
 import type { MatchReader, StoredMatch } from '../readers/match-reader.sql.ts';
 import { toMatch } from '../readers/to-match.ts';
 import type { Checkpoint } from '../runtime/checkpoint.ts';
-import { waitForTurn } from '../runtime/concurrency.ts';
+import { createTurns } from '../runtime/concurrency.ts';
 import type { Batch, DeliveryStore, LeasedWebhook } from './delivery-store.sql.ts';
 import { type Attempt, afterAttempt, afterNothingToTry } from './endpoint-state.ts';
 import { createBatchBody, messageIdOf } from './message.ts';
@@ -71,9 +71,10 @@ async function nextBatch(options: DeliverBatchOptions, leased: LeasedWebhook): P
 
 async function buildBatch(options: DeliverBatchOptions, leased: LeasedWebhook): Promise<Batch | null> {
   const body = createBatchBody(leased.webhookId);
+  const nextTurn = createTurns();
   const positions: number[] = [];
   for await (const match of matchesAfter(options.reader, leased)) {
-    const turn = waitForTurn();
+    const turn = nextTurn();
     if (turn) await turn;
     if (!body.add(toMatch(options.parsedRules, match))) break;
     positions.push(match.position);
