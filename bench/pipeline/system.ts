@@ -39,6 +39,7 @@ export async function startSystem(
         EARSHOT_FIREHOSE_BASE_URL: sandbox.ready,
         EARSHOT_REQUESTS_PER_MINUTE: '1000000',
         EARSHOT_CHANGES_PER_MINUTE: '1000000',
+        EARSHOT_ACCOUNT_SHARE_PERCENT: '100',
         EARSHOT_UPSTREAM_PACE: '1000',
         ...env,
       },

@@ -142,6 +142,7 @@ function createServerNode(options: ServerNodeOptions) {
           // The sandbox heeds a new rule at once.
           EARSHOT_X_RULE_DELAY_MS: '0',
           EARSHOT_REQUESTS_PER_MINUTE: '1000000',
+          EARSHOT_ACCOUNT_SHARE_PERCENT: '100',
         },
         logFile: join(dir, `server-${name}.log`),
       });

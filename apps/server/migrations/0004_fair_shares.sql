@@ -17,8 +17,10 @@ create function account_use(account text, wanted_platform text)
 returns table (source_id text, share double precision, capacity integer, slots integer, own_slots bigint,
   calls_max integer, calls bigint, own_calls double precision, own_waiting bigint, rules_per_call integer,
   own_call_ends_ms double precision)
-language sql stable security definer set search_path = public, pg_temp as $$
-  with placeable as (
+language plpgsql stable security definer set search_path = public, pg_temp as $$
+#variable_conflict use_column
+begin
+  return query with placeable as (
     select * from sources where platform = wanted_platform and enabled
   ), total as (
     select sum(placeable.slots) >= min(account_share) * sum(placeable.capacity) as is_narrow from placeable
@@ -28,10 +30,13 @@ language sql stable security definer set search_path = public, pg_temp as $$
       select count(distinct slot_id) from slot_holders
       where slot_holders.account_id = account and slot_holders.platform = wanted_platform
     ) end,
-    s.calls_max, coalesce(made.calls, 0), coalesce(made.own, 0),
-    (select count(*) from slots waiting
-     where waiting.source_id = s.id and waiting.state = 'wanted'
-       and exists (select 1 from slot_holders h where h.slot_id = waiting.id and h.account_id = account)),
+    case when s.account_share < 1 then s.calls_max end, coalesce(made.calls, 0), coalesce(made.own, 0),
+    -- The inner limit makes it one index look-up per slot.
+    (select count(*) from slots waiting join lateral (
+       select 1 from slot_holders h
+       where h.account_id = account and h.platform = wanted_platform and h.slot_id = waiting.id limit 1
+     ) held on true
+     where waiting.source_id = s.id and waiting.state = 'wanted'),
     s.rules_per_call, made.own_ends_ms
   from placeable s
   left join lateral (
@@ -42,5 +47,5 @@ language sql stable security definer set search_path = public, pg_temp as $$
     from upstream_calls c
     where c.source_id = s.id and c.bucket = s.calls_bucket
       and c.called_at > clock_timestamp() - s.calls_window_ms * interval '1 ms'
-  ) made on true
-$$;
+  ) made on true;
+end $$;

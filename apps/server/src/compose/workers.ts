@@ -82,6 +82,7 @@ function sourceWorkers(shared: Shared, source: Source): Worker[] {
       ...common,
       upstream: source.rules,
       store: createRegistrarStore(database, { ruleDelayMs: config.xRuleDelayMs }),
+      accountShare: config.accountSharePercent / 100,
     }),
     createIngestWorker({
       ...common,

@@ -14,7 +14,7 @@ export interface SourceUse {
   readonly share: number;
   readonly capacity: number;
   readonly slots: number;
-  /** Calls per window; null when there is no limit. */
+  /** Calls per window; null when they are not shared out. */
   readonly callsMax: number | null;
   readonly calls: number;
   /** Of a call that registered rules of several accounts, each has its part. */
@@ -25,12 +25,20 @@ export interface SourceUse {
   readonly ownCallEndsMs: number | null;
 }
 
-/** Of the sources on which a slot can be placed; `ownSlots` is null when there is enough room not to count them. */
-export async function accountUse(
-  sql: Sql,
-  accountId: string,
-  platform: Platform,
-): Promise<{ uses: SourceUse[]; ownSlots: number | null }> {
+export interface AccountUse {
+  /** Those on which a slot can be placed. */
+  readonly sources: readonly SourceUse[];
+  /** On all of them; null when there is so much room that they need not be counted. */
+  readonly ownSlots: number | null;
+}
+
+export type ShareRefusal =
+  /** The account has its share of the upstream's rules. */
+  | { readonly kind: 'slots_share'; readonly limit: number; readonly used: number }
+  /** The account has used its share of the upstream's calls. */
+  | { readonly kind: 'calls_share'; readonly waitMs: number };
+
+export async function accountUse(sql: Sql, accountId: string, platform: Platform): Promise<AccountUse> {
   const rows = await sql.prepared<SourceUse & { ownSlots: number | null }>(
     `select source_id as "sourceId", share, capacity, slots, own_slots as "ownSlots", calls_max as "callsMax", calls,
        own_calls as "ownCalls", own_waiting as "ownWaiting", rules_per_call as "rulesPerCall",
@@ -38,11 +46,20 @@ export async function accountUse(
      from account_use($1, $2)`,
     [accountId, platform],
   );
-  return { uses: rows, ownSlots: rows[0]?.ownSlots ?? null };
+  return { sources: rows, ownSlots: rows[0]?.ownSlots ?? null };
+}
+
+/** Null when one more slot may be placed, or when there is no room for anybody's. */
+export function shareRefusal({ sources, ownSlots }: AccountUse): ShareRefusal | null {
+  if (sources.every(({ slots, capacity }) => slots >= capacity)) return null;
+  const limit = ownSlots === null ? Number.POSITIVE_INFINITY : slotsAllowed(sources, ownSlots);
+  if (ownSlots !== null && ownSlots >= limit) return { kind: 'slots_share', limit, used: ownSlots };
+  const waitMs = msUntilCall(sources);
+  return waitMs > 0 ? { kind: 'calls_share', waitMs } : null;
 }
 
 /** How many slots the account may have on these sources together, which are all of a platform. */
-export function slotsAllowed(uses: readonly SourceUse[], ownSlots: number): number {
+function slotsAllowed(uses: readonly SourceUse[], ownSlots: number): number {
   const sum = (of: (use: SourceUse) => number) => uses.reduce((total, use) => total + of(use), 0);
   const share = Math.min(...uses.map((use) => use.share));
   return allowed(

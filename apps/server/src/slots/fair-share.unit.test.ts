@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { mayCall, msUntilCall, type SourceUse, slotsAllowed } from './fair-share.sql.ts';
+import { mayCall, msUntilCall, type SourceUse, shareRefusal } from './fair-share.sql.ts';
 
 const unused: SourceUse = {
   sourceId: 'x:main',
@@ -31,13 +31,20 @@ function takeInTurn(all: number, mayTake: (own: number, total: number) => boolea
 
 describe('an account may have', () => {
   test('half of the slots that the others leave, and always a first one', () => {
-    const mayTake = (own: number, total: number) => own < slotsAllowed([{ ...unused, slots: total }], own);
+    const mayTake = (ownSlots: number, slots: number) =>
+      shareRefusal({ sources: [{ ...unused, slots }], ownSlots }) === null;
     expect(takeInTurn(8, mayTake)).toEqual([4, 2, 1, 1]);
-    expect(slotsAllowed([{ ...unused, slots: 8 }], 0)).toBe(1);
   });
 
   test('half of the slots of all sources together', () => {
-    expect(slotsAllowed([unused, { ...unused, sourceId: 'x:second', capacity: 4, slots: 2 }], 0)).toBe(5);
+    const sources = [unused, { ...unused, sourceId: 'x:second', capacity: 4, slots: 2 }];
+    expect(shareRefusal({ sources, ownSlots: 2 })).toBeNull();
+    const fuller = sources.map((use) => ({ ...use, slots: use.slots + 2 }));
+    expect(shareRefusal({ sources: fuller, ownSlots: 6 })).toEqual({
+      kind: 'slots_share',
+      limit: 6,
+      used: 6,
+    });
   });
 
   test('half of the calls that the others leave, and always a first one', () => {
@@ -54,6 +61,10 @@ describe('an account may have', () => {
   test('as many calls as the upstream, where that has no limit', () => {
     expect(mayCall({ ...unused, callsMax: null, calls: 1e6, ownCalls: 1e6 })).toBe(true);
   });
+});
+
+test('an upstream that is full for everybody is not a matter of shares', () => {
+  expect(shareRefusal({ sources: [{ ...unused, slots: 8 }], ownSlots: 8 })).toBeNull();
 });
 
 describe('slots that wait', () => {

@@ -39,10 +39,12 @@ export interface PaceOptions {
   readonly sourceId: string;
   readonly limits: Readonly<Record<CallKind, CallLimit>>;
   readonly store: CallStore;
+  /** How much of the calls removals may use before they have to wait; all of them unless it is said. */
+  readonly accountShare?: number | undefined;
 }
 
 export async function openPace(
-  { sourceId, limits, store }: PaceOptions,
+  { sourceId, limits, store, accountShare = 1 }: PaceOptions,
   lease: Lease,
   signal: AbortSignal,
 ): Promise<Pace> {
@@ -78,7 +80,11 @@ export async function openPace(
       },
     },
     room: (kind) => ask(roomAt, kind),
-    removalRoom: () => removalRoomAt(limits.change, spentFor('change'), performance.now(), removedAt),
+    removalRoom: () =>
+      removalRoomAt(limits.change, spentFor('change'), performance.now(), {
+        share: accountShare,
+        lastRemovalMs: removedAt,
+      }),
     isShort: (kind) => ask(isShortAt, kind),
     collect: (kind) => pause(ask(collectMsAt, kind), signal),
     callsMade() {

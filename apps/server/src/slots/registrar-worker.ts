@@ -21,6 +21,7 @@ const scarceReconcileFactor = 10;
 
 export interface RegistrarOptions extends Omit<RegistrarStep, 'lease' | 'pace'>, LeasedWorkerOptions {
   readonly timing?: Partial<typeof defaultTiming>;
+  readonly accountShare?: number;
 }
 
 /**
@@ -34,11 +35,11 @@ export function createRegistrarWorker(options: RegistrarOptions): Worker {
 }
 
 async function keepInStep(options: RegistrarOptions, lease: Lease, signal: AbortSignal): Promise<void> {
-  const { upstream, sourceId, store } = options;
+  const { upstream, sourceId, store, accountShare } = options;
   const timing = { ...defaultTiming, ...options.timing };
   const { reconcileEveryMs, lookAgainMs, retryDelayMs } = timing;
   using bell = options.bells.listen('slots');
-  const pace = await openPace({ sourceId, limits: upstream.limits, store }, lease, signal);
+  const pace = await openPace({ sourceId, limits: upstream.limits, store, accountShare }, lease, signal);
   const step: RegistrarStep = { ...options, lease, pace };
   let inDoubt = true;
   let reconciledAt = performance.now();

@@ -2,7 +2,7 @@ import type { Platform } from '@earshot/contract';
 import type { Database, Sql } from '../engines/database.ts';
 import { newId } from '../runtime/ids.ts';
 import { joinCalls } from '../runtime/join-calls.ts';
-import { accountUse, mayCall, msUntilCall, slotsAllowed } from './fair-share.sql.ts';
+import { accountUse, mayCall, msUntilCall, type ShareRefusal, shareRefusal } from './fair-share.sql.ts';
 import { type ProblemKind, type SlotState, stateAfter, statesWith, valueHash } from './slot.ts';
 
 /*
@@ -23,15 +23,7 @@ export type Placement =
   | { readonly kind: 'taken'; readonly slotId: string }
   | { readonly kind: 'no_source'; readonly platform: Platform }
   | { readonly kind: 'sources_full'; readonly platform: Platform; readonly capacity: number }
-  /** The account has its share of the upstream's rules. */
-  | {
-      readonly kind: 'slots_share';
-      readonly platform: Platform;
-      readonly limit: number;
-      readonly used: number;
-    }
-  /** The account has used its share of the upstream's calls. */
-  | { readonly kind: 'calls_share'; readonly platform: Platform; readonly waitMs: number };
+  | (ShareRefusal & { readonly platform: Platform });
 
 /** For which version a slot is held; `pending` until the change that needs it is applied. */
 export interface Hold {
@@ -61,8 +53,8 @@ export async function takeSlot(
     const slot = await lockExisting(sql, platform, hash);
     if (slot === null) return null;
     if (slot.needsCall) {
-      const { uses } = await accountUse(sql, rule.accountId, platform);
-      const waitMs = msUntilCall(uses.filter(({ sourceId }) => sourceId === slot.sourceId));
+      const use = await accountUse(sql, rule.accountId, platform);
+      const waitMs = msUntilCall(use.sources.filter(({ sourceId }) => sourceId === slot.sourceId));
       if (waitMs > 0) return { kind: 'calls_share', platform, waitMs };
     }
     await sql.prepared(holdExisting, [...holding, slot.id]);
@@ -71,19 +63,17 @@ export async function takeSlot(
   const before = await takeExisting();
   if (before) return before;
   // One placement at a time per platform: the capacity is read under this lock, which is held until the commit.
-  const sources = await sql.prepared<{ capacity: number }>(
-    'select source_capacity as capacity from lock_sources($1)',
+  const sources = await sql.prepared<{ capacity: number; shared: boolean }>(
+    `select source_capacity as capacity,
+       (select bool_or(account_share < 1) from sources where platform = $1 and enabled) as shared
+     from lock_sources($1)`,
     [platform],
   );
   if (sources.length === 0) return { kind: 'no_source', platform };
-  const { uses, ownSlots } = await accountUse(sql, rule.accountId, platform);
-  const hasRoom = uses.some(({ slots, capacity }) => slots < capacity);
-  const limit = ownSlots === null ? null : slotsAllowed(uses, ownSlots);
-  if (hasRoom && ownSlots !== null && limit !== null && ownSlots >= limit)
-    return { kind: 'slots_share', platform, limit, used: ownSlots };
-  const waitMs = msUntilCall(uses);
-  if (hasRoom && waitMs > 0) return { kind: 'calls_share', platform, waitMs };
-  const callable = uses.filter(mayCall).map(({ sourceId }) => sourceId);
+  const use = sources[0]?.shared ? await accountUse(sql, rule.accountId, platform) : null;
+  const refusal = use && shareRefusal(use);
+  if (refusal) return { ...refusal, platform };
+  const callable = use && use.sources.filter(mayCall).map(({ sourceId }) => sourceId);
   const [made] = await sql.prepared<{ id: string }>(holdNew, [...holding, newId('slot'), hash, callable]);
   if (made) return { kind: 'taken', slotId: made.id };
   // Another transaction made the same slot first, or there is no room.
@@ -138,7 +128,7 @@ const holdExisting = `with slot as (select $8::text as id) ${holdSlot}`;
 const holdNew = `with room as (
     select id, slots,
       exists (select 1 from leases where name = 'registrar:' || sources.id and expires_at > now()) as served
-    from sources where platform = $3 and enabled and slots < capacity and id = any($10)
+    from sources where platform = $3 and enabled and slots < capacity and ($10::text[] is null or id = any($10))
   ), slot as (
     insert into slots (id, platform, source_id, value, value_hash, state)
     select $8, $3, id, $7, $9, 'wanted' from room order by served desc, slots, id limit 1

@@ -28,17 +28,18 @@ export function callsMax({ calls }: CallLimit): number {
 }
 
 /**
- * How many calls removals may use: they leave half of the limit to registrations, for which somebody waits. Below that
- * one may be made in each fifteenth of the window, with everything that is to be removed by then.
+ * How many calls removals may use: they are the doing of whoever deletes, so they get the share of one account, and the
+ * rest is left to registrations. Beyond that one may be made in each fifteenth of the window, with everything that is to
+ * be removed by then.
  */
 export function removalRoomAt(
   limit: CallLimit,
   spent: SpentCalls,
   nowMs: number,
-  lastRemovalMs: number,
+  { share, lastRemovalMs }: { share: number; lastRemovalMs: number },
 ): number {
   const room = roomAt(limit, spent, nowMs);
-  const free = Math.floor(room - limit.calls / 2);
+  const free = Math.floor(room - (1 - share) * limit.calls);
   if (free > 0) return free;
   return room > 0 && nowMs - lastRemovalMs >= limit.windowMs / 15 ? 1 : 0;
 }

@@ -43,11 +43,13 @@ describe('a budget of calls', () => {
   });
 
   test('leaves half of the limit to registrations, but lets removals through now and then', () => {
-    expect(removalRoomAt(limit, [], 100, 90)).toBe(3);
-    expect(removalRoomAt(limit, eight.slice(0, 2), 100, 90)).toBe(1);
-    expect(removalRoomAt(limit, eight.slice(0, 3), 100, 90)).toBe(0);
-    expect(removalRoomAt(limit, eight.slice(0, 3), 100, 33)).toBe(1);
-    expect(removalRoomAt(limit, eight, 100, Number.NEGATIVE_INFINITY)).toBe(0);
+    const just = { share: 0.5, lastRemovalMs: 90 };
+    expect(removalRoomAt(limit, [], 100, just)).toBe(3);
+    expect(removalRoomAt(limit, eight.slice(0, 2), 100, just)).toBe(1);
+    expect(removalRoomAt(limit, eight.slice(0, 3), 100, just)).toBe(0);
+    expect(removalRoomAt(limit, eight.slice(0, 3), 100, { ...just, lastRemovalMs: 33 })).toBe(1);
+    expect(removalRoomAt(limit, eight, 100, { ...just, lastRemovalMs: Number.NEGATIVE_INFINITY })).toBe(0);
+    expect(removalRoomAt(limit, eight.slice(0, 3), 100, { ...just, share: 1 })).toBe(5);
   });
 
   test('is short when less than a tenth is left', () => {
