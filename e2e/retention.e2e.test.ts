@@ -45,6 +45,37 @@ test('a cursor from before what retention removed is refused, and the answer say
   expect((await api.matches({ order: 'oldest', cursor: oldest_cursor })).matches).toHaveLength(1);
 });
 
+test('with the logins of production, old days are dropped and no worker lacks a right', async () => {
+  await using world = await startWorld();
+  const [day, today] = [`current_date - 60`, `(now() at time zone 'UTC')::date`];
+  const [old] = await onDatabase<{ name: string }>(
+    world.databaseUrl,
+    `select 'posts_' || to_char(${day}, 'YYYYMMDD') as name, ensure_partitions(${day}, ${day})`,
+  );
+  await onDatabase(
+    world.databaseUrl,
+    `insert into posts select 'x', event_day::text, event_day, 'p', '{}' from unnest(array[${day}, ${today}]) as event_day`,
+  );
+  const server = await world.startServer({ EARSHOT_SECRETS_KEY: Buffer.alloc(32, 1).toString('base64') });
+  const api = server.api(await world.newAccount());
+  const { rule_id } = await api.createRule({ x: 'pulse', firehose: 'title:pulse' });
+  await world.sandbox.posts(['pulse one']);
+  await eventually(async () => expect((await api.matches()).matches).toHaveLength(1), { timeoutMs: 30_000 });
+  const isGone = async () => {
+    const [row] = await onDatabase<{ gone: boolean }>(
+      world.databaseUrl,
+      `select to_regclass('${old?.name}') is null as gone`,
+    );
+    return row?.gone;
+  };
+  await eventually(isGone, { timeoutMs: 30_000, intervalMs: 200 });
+  await api.deleteRule(rule_id);
+  const isPurged = async () => (await world.serverLog()).includes('matches of deleted rules purged');
+  await eventually(isPurged, { timeoutMs: 30_000, intervalMs: 200 });
+  await server.stop();
+  expect(await world.serverLog()).not.toMatch(/worker failed|permission denied|must be owner/);
+});
+
 test('a dead letter that an operator wants to be tried again is stored', async () => {
   await using world = await startWorld();
   const account = await world.newAccount();

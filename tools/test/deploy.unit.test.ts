@@ -24,9 +24,10 @@ interface Service {
 
 /** With what its services share filled in. */
 async function readServices(): Promise<[string, Service][]> {
-  const { parse }: { parse(text: string, options: object): { services: Record<string, Service> } } =
-    createRequire(join(root, 'apps/cli/package.json'))('yaml');
-  const { services } = parse(await readFile(join(root, 'compose.yaml'), 'utf8'), { merge: true });
+  const yaml: { parse(text: string, options: object): { services: Record<string, Service> } } = createRequire(
+    join(root, 'apps/cli/package.json'),
+  )('yaml');
+  const { services } = yaml.parse(await readFile(join(root, 'compose.yaml'), 'utf8'), { merge: true });
   return Object.entries(services);
 }
 

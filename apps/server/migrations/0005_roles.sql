@@ -91,13 +91,14 @@ create policy shared on slot_holders to earshot_rules using (true);
 
 grant select on installation, migrations to earshot_runtime;
 grant select, update on match_log, match_progress to earshot_runtime;
-grant select, insert, update on leases, sources to earshot_runtime;
+grant select, insert, update on leases, sources, coverage, gap_repairs, repair_spending, watches, slot_services, slot_gaps
+  to earshot_runtime;
 grant select, insert, update (name) on accounts to earshot_runtime;
 grant select, insert, update (last_used_at, revoked_at) on api_keys to earshot_runtime;
 grant select, insert on audit, posts to earshot_runtime;
 grant select, insert, delete on matches, settled_batches, upstream_calls, deliveries to earshot_runtime;
-grant select, insert, update, delete on rules, idempotency_keys, coverage, gap_repairs, repair_spending, watches, slot_services,
-  slot_gaps, usage, dead_letters, log_check, readers, webhooks, webhook_batches to earshot_runtime;
+grant select, insert, update, delete on rules, idempotency_keys, usage, dead_letters, log_check, readers, webhooks, webhook_batches
+  to earshot_runtime;
 grant execute on all functions in schema public to earshot_runtime;
 do $$
 declare

@@ -173,7 +173,7 @@ function matchWorkers(shared: Shared, stack: AsyncDisposableStack): Worker[] {
     every('make-room', 5_000, async () => telemetry.logSpace(await space.makeRoom())),
     everyUnderLease(leases, 'retention', hourMs, async () => {
       await removeExpiredDays({ ...shared, database: owned, retentionDays: config.retentionDays });
-      await forgetLedger(database, config.retentionDays);
+      await forgetLedger(owned, config.retentionDays);
     }),
   ];
 }
