@@ -26,6 +26,7 @@ export const nightly: Readonly<Record<string, readonly string[]>> = {
   'e2e/rules-as-code.e2e.test.ts': ['apps/cli/src/rules-file/**'],
   'e2e/sdk-follower.fault.e2e.test.ts': ['packages/sdk/src/**', 'apps/server/src/readers/**'],
   'apps/server/test/log-chaos.fault.int.test.ts': [log],
+  'apps/server/test/authentication-timing.int.test.ts': ['apps/server/src/accounts/{authenticate,keys}.ts'],
   'apps/server/test/store.fault.int.test.ts': ['apps/server/src/matching/**', log],
   'e2e/value-change.e2e.test.ts': ['apps/server/src/rules/**', 'apps/server/src/slots/**'],
   'e2e/big-list.e2e.test.ts': [

@@ -1,16 +1,83 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
-import { createLogger } from './logger.ts';
+import { newKey } from '../accounts/keys.ts';
+import { newSecret } from '../webhooks/secrets.ts';
 
-test('a key, token or authorization that reaches a log call by mistake is not written', () => {
-  const lines: string[] = [];
-  const log = createLogger({ level: 'debug', node: 'n' }, { write: (line) => lines.push(line) });
-  const secret = 'esk_secret';
-  for (const name of ['key', 'token', 'authorization']) {
-    log.info({ [name]: secret }, 'by mistake');
-    log.warn({ headers: { [name]: secret } }, 'by mistake');
-  }
-  log.info({ keyId: 'key_1', accountId: 'acc_1' }, 'on purpose');
-  expect(lines).toHaveLength(7);
-  expect(lines.filter((line) => line.includes(secret))).toEqual([]);
-  expect(lines[6]).toContain('"keyId":"key_1","accountId":"acc_1"');
+const { key, display } = newKey();
+const webhookSecret = newSecret();
+/** As X makes them: nothing tells that it is one. */
+const upstreamToken = 'AAAAAAAAAAAAAAAAAAAAAMLheAAAAAAA0%2BuSeid%2BULvsea4JtiGRiSDSJSI%3DEUifiRBkKG5E2';
+
+/** What the server's logger really writes, by a process of its own. */
+async function linesOf(statements: string): Promise<string[]> {
+  const logger = new URL('logger.ts', import.meta.url).href;
+  const program = `
+    import { createLogger } from ${JSON.stringify(logger)};
+    const log = createLogger({ level: 'debug', node: '1' });
+    ${statements}`;
+  const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', program]);
+  return stdout.trim().split('\n');
+}
+
+const json = (value: unknown) => JSON.stringify(value);
+
+test.each([
+  ['an API key in a field that says so', `log.info(${json({ keyId: 'key_1', key })}, 'request')`, key],
+  [
+    'a header',
+    `log.info(${json({ keyId: 'key_1', authorization: `Bearer ${key}` })}, 'request')`,
+    key.slice(-20),
+  ],
+  [
+    'a header that has no form',
+    `log.info(${json({ keyId: 'key_1', headers: { authorization: upstreamToken } })}, 'call')`,
+    upstreamToken,
+  ],
+  [
+    'a header with a scheme, deep in an error of a library',
+    `log.warn({ keyId: 'key_1', err: Object.assign(new Error('refused'), ${json({
+      request: { options: { headers: [`authorization: Bearer ${upstreamToken}`] } },
+    })}) }, 'call')`,
+    upstreamToken.slice(-20),
+  ],
+  [
+    'the token of an upstream in a field that says so',
+    `log.info(${json({ keyId: 'key_1', token: upstreamToken })}, 'source')`,
+    upstreamToken,
+  ],
+  [
+    'the token of an upstream one level down',
+    `log.info(${json({ keyId: 'key_1', source: { token: upstreamToken } })}, 'source')`,
+    upstreamToken,
+  ],
+  [
+    'the secret of a webhook in a field that says so',
+    `log.info(${json({ keyId: 'key_1', webhook: { secret: 'of no known form' } })}, 'rotated')`,
+    'of no known form',
+  ],
+  [
+    'the secret of a webhook under another name',
+    `log.info(${json({ keyId: 'key_1', webhook: { sealed: { plain: webhookSecret } } })}, 'rotated')`,
+    webhookSecret.slice('whsec_'.length),
+  ],
+  [
+    'an API key in the message of an error, and so in its stack',
+    `log.error({ keyId: 'key_1', err: new Error(${json(`no such thing:\n${key}`)}) }, 'failed')`,
+    key.slice('esk_'.length),
+  ],
+  ['an API key in the text of the line', `log.info({ keyId: 'key_1' }, ${json(`refused ${key}`)})`, key],
+])('%s is not written', async (_what, statement, secret) => {
+  const lines = await linesOf(statement);
+  expect(lines).toHaveLength(1);
+  expect(lines[0]).not.toContain(secret);
+  // The rest of the line is still there, and still JSON.
+  expect(JSON.parse(lines[0] ?? '')).toMatchObject({ keyId: 'key_1', node: '1', msg: expect.any(String) });
+  expect(lines[0]).toContain('[Redacted]');
+});
+
+test('what only resembles a secret is written: the shown part of a key, and ids', async () => {
+  const harmless = { keyId: 'key_01kb2n0a4c7q5t8w3y6z1v0n2p', display, requestId: 'req_1' };
+  const [line] = await linesOf(`log.info(${json(harmless)}, 'request')`);
+  expect(JSON.parse(line ?? '')).toMatchObject({ ...harmless, msg: 'request' });
 });

@@ -1,0 +1,160 @@
+import { type OperationId, operations, type Scope, scopes } from '@earshot/contract';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { overHttp, startAgent } from './src/mcp-agent.ts';
+import { shareWorld } from './src/shared-world.ts';
+import type { Account, ServerUnderTest, World } from './src/world.ts';
+
+interface Row {
+  /** The scope that the key needs; null when any valid key will do. */
+  readonly scope: Scope | null;
+  readonly request: object;
+  /** What a key with that scope alone is answered. */
+  readonly allowed: number | string;
+}
+
+const rule = { rule_id: `rule_${'0'.repeat(26)}` };
+const webhook = { webhook_id: `whk_${'0'.repeat(26)}` };
+const newRule = { name: 'a', intent: 'b', platforms: ['x'] };
+
+/**
+ * Which scope each operation is meant to need: written down a second time, so that a wrong line in the contract is noticed.
+ * The requests are real ones; where that would change something, they name what does not exist or ask for the impossible.
+ */
+const overHttpRows: Readonly<Record<OperationId, Row>> = {
+  CreateRule: { scope: 'rules:write', request: { ...newRule, overrides: { x: 'scoped' } }, allowed: 200 },
+  ListRules: { scope: 'rules:read', request: { limit: '1' }, allowed: 200 },
+  GetRule: { scope: 'rules:read', request: rule, allowed: 404 },
+  UpdateRule: { scope: 'rules:write', request: { ...rule, name: 'other' }, allowed: 404 },
+  PauseRule: { scope: 'rules:write', request: rule, allowed: 404 },
+  ResumeRule: { scope: 'rules:write', request: rule, allowed: 404 },
+  DeleteRule: { scope: 'rules:write', request: rule, allowed: 404 },
+  ValidateRule: {
+    scope: 'rules:read',
+    request: { platforms: ['x'], overrides: { x: 'scoped' } },
+    allowed: 200,
+  },
+  PlatformSyntax: { scope: null, request: {}, allowed: 200 },
+  ListMatches: { scope: 'matches:read', request: {}, allowed: 200 },
+  StreamMatches: { scope: 'matches:read', request: rule, allowed: 404 },
+  GetCoverage: { scope: 'matches:read', request: rule, allowed: 404 },
+  ReadMatches: { scope: 'matches:read', request: { reader: 'scoped', start: 'now' }, allowed: 200 },
+  AckMatches: { scope: 'matches:read', request: { reader: 'scoped', cursor: 'cAAAA' }, allowed: 400 },
+  ListReaders: { scope: 'matches:read', request: {}, allowed: 200 },
+  DeleteReader: { scope: 'matches:read', request: { reader: 'nobody' }, allowed: 404 },
+  CreateKey: { scope: 'keys:write', request: { expires_at: '2020-01-01T00:00:00.000Z' }, allowed: 400 },
+  ListKeys: { scope: 'keys:write', request: {}, allowed: 200 },
+  RevokeKey: { scope: 'keys:write', request: { key_id: `key_${'0'.repeat(26)}` }, allowed: 404 },
+  ListAudit: { scope: 'audit:read', request: {}, allowed: 200 },
+  CreateWebhook: { scope: 'webhooks:write', request: { name: 'a', url: 'http://a.test/' }, allowed: 400 },
+  ListWebhooks: { scope: 'webhooks:read', request: {}, allowed: 200 },
+  UpdateWebhook: { scope: 'webhooks:write', request: { ...webhook, state: 'paused' }, allowed: 404 },
+  DeleteWebhook: { scope: 'webhooks:write', request: webhook, allowed: 404 },
+  // This server has no key to seal secrets with.
+  RotateWebhookSecret: { scope: 'webhooks:write', request: webhook, allowed: 400 },
+  TestWebhook: { scope: 'webhooks:write', request: webhook, allowed: 404 },
+  ListDeliveries: { scope: 'webhooks:read', request: webhook, allowed: 404 },
+  ReplayWebhook: {
+    scope: 'webhooks:write',
+    request: { ...webhook, since: '2026-01-01T00:00:00.000Z' },
+    allowed: 404,
+  },
+};
+
+/** The same for the tools of `/mcp`. */
+const overMcpRows: Readonly<Record<string, Row>> = {
+  platform_syntax: { scope: null, request: {}, allowed: 'answered' },
+  validate_rule: {
+    scope: 'rules:read',
+    request: { platforms: ['x'], overrides: { x: 'scoped' } },
+    allowed: 'answered',
+  },
+  create_rule: {
+    scope: 'rules:write',
+    request: { ...newRule, overrides: { x: 'scoped' } },
+    allowed: 'answered',
+  },
+  wait_for_matches: {
+    scope: 'matches:read',
+    request: { reader: 'scoped-tool', start: 'now', wait_seconds: 0 },
+    allowed: 'answered',
+  },
+  list_matches: { scope: 'matches:read', request: {}, allowed: 'answered' },
+  list_rules: { scope: 'rules:read', request: {}, allowed: 'answered' },
+  get_rule: { scope: 'rules:read', request: rule, allowed: 'not_found' },
+  update_rule: { scope: 'rules:write', request: { ...rule, name: 'other' }, allowed: 'not_found' },
+  pause_rule: { scope: 'rules:write', request: rule, allowed: 'not_found' },
+  resume_rule: { scope: 'rules:write', request: rule, allowed: 'not_found' },
+  delete_rule: { scope: 'rules:write', request: rule, allowed: 'not_found' },
+  get_coverage: { scope: 'matches:read', request: rule, allowed: 'not_found' },
+};
+
+let world: World;
+let server: ServerUnderTest;
+/** A key for each scope, with no other; one without any; one with all. */
+const keyNames = [...scopes, 'none', 'all'] as const;
+let keys: Readonly<Record<string, Account>>;
+
+beforeAll(async () => {
+  world = await shareWorld();
+  server = await world.startServer();
+  const account = await world.newAccount();
+  const made = keyNames.map(async (name) => {
+    const granted = scopes.filter((scope) => name === 'all' || name === scope);
+    const created = await world.admin.createKey({ accountId: account.accountId, scopes: granted });
+    if (!created) throw new Error('the account is gone');
+    return [name, { ...account, ...created }] as const;
+  });
+  keys = Object.fromEntries(await Promise.all(made));
+});
+afterAll(() => world?.[Symbol.asyncDispose]());
+
+const keyOf = (name: string): Account => {
+  const key = keys[name];
+  if (!key) throw new Error(`there is no key ${name}`);
+  return key;
+};
+
+const expectedOf = ({ scope, allowed }: Row) =>
+  Object.fromEntries(
+    keyNames.map((name) => [
+      name,
+      scope === null || name === 'all' || name === scope ? allowed : `lacks ${scope}`,
+    ]),
+  );
+
+async function askWith(name: string, id: OperationId): Promise<number | string> {
+  const { method, path } = operations[id];
+  const { request } = overHttpRows[id];
+  const query = new URLSearchParams(Object.entries(request)).toString();
+  const api = server.api(keyOf(name));
+  const { status, json } =
+    method === 'GET' ? await api.call('GET', `${path}?${query}`) : await api.call('POST', path, request);
+  return status === 403 ? `lacks ${Object(json).details?.required_scope}` : status;
+}
+
+test.each(Object.values(operations).map(({ id, method, path }) => ({ id, method, path })))(
+  '$method $path is for the keys with its scope, and for no other',
+  async ({ id }) => {
+    const answered = await Promise.all(
+      keyNames.map(async (name) => [name, await askWith(name, id)] as const),
+    );
+    expect(Object.fromEntries(answered)).toEqual(expectedOf(overHttpRows[id]));
+  },
+);
+
+test('every tool of /mcp is for the keys with the scope of what it does, and for no other', async () => {
+  const answered: Record<string, Record<string, string>> = {};
+  const callAll = async (name: string) => {
+    await using agent = await startAgent(overHttp({ url: server.url, key: keyOf(name).key }));
+    // What a key may not do is not hidden from it: every key sees the same tools.
+    expect(agent.tools.map((tool) => tool.name).toSorted()).toEqual(Object.keys(overMcpRows).toSorted());
+    for (const [tool, { request }] of Object.entries(overMcpRows)) {
+      const { refusal } = await agent.callRaw(tool, request);
+      const refused = refusal?.required_scope ? `lacks ${refusal.required_scope}` : refusal?.code;
+      (answered[tool] ??= {})[name] = refused ?? 'answered';
+    }
+  };
+  await Promise.all(keyNames.map(callAll));
+  const expected = Object.entries(overMcpRows).map(([tool, row]) => [tool, expectedOf(row)] as const);
+  expect(answered).toEqual(Object.fromEntries(expected));
+});
