@@ -33,7 +33,7 @@ async function timesOf(
 ): Promise<number[]> {
   const times: number[] = [];
   const ended = until.then(() => true);
-  while (!(await Promise.race([ended, false]))) {
+  while (!(await Promise.race([ended, Promise.resolve(false)]))) {
     const startedAt = performance.now();
     await ask();
     times.push(performance.now() - startedAt);
