@@ -49,9 +49,14 @@ async function status(): Promise<{
 
 test('services stay up after the command, keep their addresses and end with down', async () => {
   const first = await services('up');
-  expect(first.stdout).toMatch(
-    /^EARSHOT_DATABASE_URL=postgres:\/\/earshot@127\.0\.0\.1:\d+\/earshot\nEARSHOT_NATS_URL=nats:\/\/127\.0\.0\.1:\d+\n$/,
-  );
+  const database = (user: string) => `postgres://${user}:[0-9a-f]{48}@127\\.0\\.0\\.1:\\d+/earshot`;
+  const settings = [
+    `EARSHOT_DATABASE_URL=${database('earshot_runtime')}`,
+    `EARSHOT_ACCOUNT_DATABASE_URL=${database('earshot_account')}`,
+    `EARSHOT_MIGRATION_DATABASE_URL=${database('earshot_owner')}`,
+    'EARSHOT_NATS_URL=nats://earshot:[0-9a-f]{48}@127\\.0\\.0\\.1:\\d+',
+  ];
+  expect(first.stdout).toMatch(new RegExp(`^${settings.join('\\n')}\\n$`));
   expect(await status()).toMatchObject({
     running: true,
     servers: [
