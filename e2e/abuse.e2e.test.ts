@@ -4,17 +4,18 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { eventually } from '@earshot/testkit';
-import { expect, inject, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { Api } from './src/api.ts';
 import { startWorld } from './src/world.ts';
 
 const run = promisify(execFile);
 const abuse = fileURLToPath(new URL('src/abuse.ts', import.meta.url));
 
-const isNightly = inject('isNightly');
-const seconds = isNightly ? 60 : 8;
-/** At night the machine has nothing else to do. The attacks took 10 to 37 s before they were mended. */
-const healthMsMax = isNightly ? 200 : 2000;
+/** `pnpm test:abuse` is the long version, for a machine that has nothing else to do. */
+const isAlone = process.env['ABUSE_ALONE'] !== undefined;
+const seconds = isAlone ? 60 : 8;
+/** Single attacks held everything up for 10 to 37 s before they were mended. */
+const healthMsMax = isAlone ? 200 : 2000;
 const rssMibMax = 700;
 
 /** As an operator has it who sets nothing. */
@@ -100,7 +101,7 @@ test('one key and hostile pages do all they can at once, and others do not suffe
   expect(sent['list']?.['200']).toBeGreaterThan(0);
   expect(Math.max(...healthTimes)).toBeLessThan(healthMsMax);
   expect(rss).toBeLessThan(rssMibMax);
-  if (isNightly) expect(p99(during)).toBeLessThan(2 * p99(before));
+  if (isAlone) expect(p99(during)).toBeLessThan(2 * p99(before));
   await eventually(
     async () => {
       const matches = await good.allMatches();
