@@ -112,7 +112,11 @@ describe('keys that nobody knows', () => {
     const { authenticateFrom } = setUp([]);
     const codes: string[] = [];
     for (const [n, one] of unknown(15).entries())
-      codes.push(await authenticateFrom(one, `2001:db8:1:2::${n}`).catch(({ code }) => code));
+      codes.push(
+        await authenticateFrom(one, n % 2 ? `2001:db8:1:2::${n}` : `2001:db8:1:2:${n}:4:5:6`).catch(
+          ({ code }) => code,
+        ),
+      );
     expect(codes.filter((code) => code === 'resource_exhausted')).toHaveLength(5);
     const [other = ''] = unknown(1);
     await expect(authenticateFrom(other, '2001:db8:1:3::1')).rejects.toMatchObject({

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Principal } from './call.ts';
 import type { Plans } from './plans.ts';
-import { createRateLimits, type RateLimitsOptions } from './rate-limits.ts';
+import { createRateLimits, createStreamLimit, type RateLimitsOptions } from './rate-limits.ts';
 import { fullBucket, refill, takeOne } from './token-bucket.ts';
 
 const plan = {
@@ -106,6 +106,28 @@ test('an account has so many requests under way and no more, until answers are o
   first?.release();
   expect(ask(principal('key_1')).refusal).toBeNull();
   expect(ask(principal('key_1')).refusal).not.toBeNull();
+});
+
+test('an answer that is released twice gives back one place', () => {
+  const { ask } = start({ inFlightMax: 2 });
+  const first = ask(principal('key_1'));
+  ask(principal('key_1'));
+  first.release();
+  first.release();
+  expect(ask(principal('key_1')).refusal).toBeNull();
+  expect(ask(principal('key_1')).refusal).not.toBeNull();
+});
+
+test('a key has so many streams open and no more, until one is closed', () => {
+  const open = createStreamLimit({ perKeyMax: 2, contact: 'us@example.com' });
+  const first = open(principal('key_1'));
+  open(principal('key_1'));
+  const refused = expect.objectContaining({ code: 'resource_exhausted', retryAfterSeconds: 10 });
+  expect(() => open(principal('key_1'))).toThrow(refused);
+  open(principal('key_2'));
+  first[Symbol.dispose]();
+  open(principal('key_1'));
+  expect(() => open(principal('key_1'))).toThrow(refused);
 });
 
 test('however many keys ask, only so many are remembered, and the busy ones longest', () => {

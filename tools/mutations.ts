@@ -1,0 +1,251 @@
+/** A protection taken out of the code, and the tests that have to notice. */
+export interface Mutation {
+  /** What is wrong afterwards. */
+  readonly name: string;
+  readonly file: string;
+  /** Occurs exactly once in the file. */
+  readonly find: string;
+  readonly replace: string;
+  /** The smallest test files that notice. None of them may go anywhere but this machine, also without the protection. */
+  readonly tests: readonly string[];
+  /** Why no test can notice, where that is so. */
+  readonly survives?: string;
+}
+
+type Change = readonly [name: string, find: string, replace: string, survives?: string];
+
+const inFile = (file: string, tests: readonly string[], changes: readonly Change[]): Mutation[] =>
+  changes.map(([name, find, replace, survives]) => ({
+    name,
+    file,
+    find,
+    replace,
+    tests,
+    ...(survives !== undefined && { survives }),
+  }));
+
+const server = 'apps/server/src';
+const accounts = `${server}/accounts`;
+const webhooks = `${server}/webhooks`;
+const authentication = [`${accounts}/authenticate.unit.test.ts`];
+const timing = ['apps/server/test/authentication-timing.int.test.ts'];
+const limits = [`${accounts}/rate-limits.unit.test.ts`];
+const leases = ['apps/server/test/lease.int.test.ts'];
+const scopes = ['e2e/scopes.e2e.test.ts'];
+const addresses = [`${webhooks}/public-address.unit.test.ts`];
+const connections = [`${webhooks}/guard-connect.unit.test.ts`];
+
+/** The row of an operation in the contract, up to its scope. */
+const asksFor = (id: string, scope: string) => `  ${id}: {\n    scope: ${scope},`;
+const withoutScope = (id: string, scope: string): Change => [
+  `${id} needs no scope`,
+  asksFor(id, `'${scope}'`),
+  asksFor(id, 'null'),
+];
+
+/**
+ * `pnpm test:mutations` carries them out one by one. A line that no longer occurs fails a unit test: change it with the code.
+ */
+export const mutations: readonly Mutation[] = [
+  ...inFile(`${accounts}/authenticate.ts`, authentication, [
+    ['a malformed key is looked up', 'if (!isWellFormedKey(key)) throw refuse();', ''],
+    ['a key is remembered for ever', 'if (known && known.until > nowMs())', 'if (known)'],
+    ['a revoked key works for half a minute', 'const rememberMs = 3_000;', 'const rememberMs = 30_000;'],
+    ['every repetition of an unknown key is looked up', 'noteUnknown(id);\n', '\n'],
+    [
+      'an unknown key is let in',
+      'if (!principal) {\n      noteUnknown(id);\n      throw refuse();\n    }',
+      '',
+    ],
+    ['unknown keys are not counted', 'if (!principal) guesses.failed(address);', ''],
+    ['any scheme will do', "authorization?.startsWith('Bearer ')", 'authorization'],
+    ['every address of an IPv6 network guesses anew', '.slice(0, 4)', ''],
+  ]),
+  ...inFile(`${accounts}/authenticate.ts`, timing, [
+    ['revoked and expired keys are let in', 'where hash = any($1) and ${isValid}', 'where hash = any($1)'],
+  ]),
+  ...inFile(`${accounts}/keys.ts`, timing, [
+    [
+      'keys never expire',
+      'revoked_at is null and (expires_at is null or expires_at > now())',
+      'revoked_at is null',
+    ],
+    ['keys cannot be revoked', 'revoked_at is null and (expires_at is', '(expires_at is'],
+    ['only the beginning of a key counts', '.update(key).digest()', '.update(key.slice(0, 30)).digest()'],
+  ]),
+  ...inFile('packages/contract/src/api-key.ts', authentication, [
+    ['the checksum of a key does not count', ' && text.endsWith(keyChecksum(body))', ''],
+  ]),
+  ...inFile(
+    `${accounts}/keys.ts`,
+    ['apps/server/test/claims.int.test.ts'],
+    [['an account gets one key too many', 'used >= keysMax', 'used > keysMax']],
+  ),
+  ...inFile(
+    `${accounts}/keys.ts`,
+    ['e2e/account.e2e.test.ts'],
+    [['a key gives scopes that it lacks', 'if (lacking !== undefined) {', 'if (lacking === null) {']],
+  ),
+
+  ...inFile(`${server}/http/handlers.ts`, scopes, [
+    ['scopes are not checked', 'assertScope(principal, operation);', ''],
+  ]),
+  ...inFile('packages/contract/src/readers.ts', scopes, [
+    withoutScope('AckMatches', 'matches:read'),
+    withoutScope('ListReaders', 'matches:read'),
+    withoutScope('DeleteReader', 'matches:read'),
+    [
+      'GET /matches/stream needs no scope',
+      "path: '/matches/stream',\n    scope: 'matches:read',",
+      "path: '/matches/stream',\n    scope: null,",
+    ],
+  ]),
+  ...inFile('packages/contract/src/coverage.ts', scopes, [withoutScope('GetCoverage', 'matches:read')]),
+  ...inFile('packages/contract/src/webhook-deliveries.ts', scopes, [
+    withoutScope('ListDeliveries', 'webhooks:read'),
+  ]),
+  ...inFile('packages/contract/src/webhooks.ts', scopes, [
+    [
+      'a key that reads webhooks rotates their secrets',
+      asksFor('RotateWebhookSecret', "'webhooks:write'"),
+      asksFor('RotateWebhookSecret', "'webhooks:read'"),
+    ],
+  ]),
+
+  ...inFile(`${accounts}/rate-limits.ts`, limits, [
+    ['requests are not limited', 'if (empty) return refuse(tooMany(empty, contact));', ''],
+    ['one request too many is under way', 'running >= inFlightMax', 'running > inFlightMax'],
+    [
+      'the account has no limit of its own',
+      'perMinute: 2 * requestsPerMinute',
+      'perMinute: 200 * requestsPerMinute',
+    ],
+    ['changes are not counted', '...(changes ? [', '...(false ? ['],
+    [
+      'a refused request gives back a place',
+      'release: () => undefined,',
+      'release: () => release(accountId),',
+    ],
+    ['releasing twice gives back two places', 'if (!released) release(accountId);', 'release(accountId);'],
+    ['one stream too many is open', 'used >= perKeyMax', 'used > perKeyMax'],
+  ]),
+  ...inFile(`${accounts}/token-bucket.ts`, limits, [
+    ['who was silent for an hour has saved up', 'Math.min(perMinute, tokens + gained)', 'tokens + gained'],
+    ['the last request is given away twice', 'tokens >= 1 ?', 'tokens >= 0 ?'],
+  ]),
+
+  ...inFile(
+    `${server}/runtime/cursor.ts`,
+    [`${server}/runtime/cursor.unit.test.ts`],
+    [
+      ['any signature will do', 'timingSafeEqual(signature, sign(scope, position))', 'true'],
+      ['cursors of other accounts are taken', '[scope.accountId, scope.filter]', '[scope.filter]'],
+      ['cursors of other lists are taken', '[scope.accountId, scope.filter]', '[scope.accountId]'],
+      ['other spellings of a cursor are taken', "cursor === prefix + bytes.toString('base64url') &&", ''],
+      [
+        'the secret of the installation does not count',
+        'createSecretKey(secret)',
+        'createSecretKey(Buffer.alloc(32))',
+      ],
+    ],
+  ),
+
+  ...inFile(`${webhooks}/public-address.ts`, addresses, [
+    ['the metadata service of clouds is public', "  '169.254.0.0/16',\n", ''],
+    ['private networks are public', "  '10.0.0.0/8',\n", ''],
+    ["Azure's own address is public", "  '168.63.129.16/32',\n", ''],
+    ['6to4 hides a private address', "'2002::/16', ", ''],
+    ['an address with a zone is public', "if (address.includes('%')) return false;", ''],
+    ['every IPv6 address is public', 'global.check(address, ', "address === '' || (address, "],
+  ]),
+  ...inFile(`${webhooks}/guarded-connector.ts`, connections, [
+    [
+      'only the first address of a name is checked',
+      'addresses.every(isAllowed)',
+      'addresses.slice(0, 1).every(isAllowed)',
+    ],
+    [
+      'only the last address of a name is checked',
+      'addresses.every(isAllowed)',
+      'addresses.slice(-1).every(isAllowed)',
+    ],
+    ['one public address speaks for all', 'addresses.every(isAllowed)', 'addresses.some(isAllowed)'],
+    [
+      'only as many addresses are checked as are tried',
+      'addresses.every(isAllowed)',
+      'addresses.slice(0, addressesMax).every(isAllowed)',
+    ],
+    [
+      'the peer is not checked',
+      'if (isPeer(socket.remoteAddress, addresses)) return socket;',
+      'return socket;',
+    ],
+    ['a connection to the wrong peer stays open', 'socket.destroy();', ''],
+    [
+      'one address of this machine permits plain HTTP',
+      '!addresses.every(isLoopback)',
+      '!addresses.some(isLoopback)',
+    ],
+  ]),
+  ...inFile(`${webhooks}/sender.ts`, connections, [
+    ['a URL is not checked again at sending', 'if (problem !== null) return', "if (problem === '') return"],
+  ]),
+  ...inFile(
+    `${webhooks}/secrets.ts`,
+    [`${webhooks}/secrets.unit.test.ts`],
+    [['secrets are sealed with the same nonce', 'randomBytes(nonceLength)', 'Buffer.alloc(nonceLength)']],
+  ),
+  ...inFile(
+    `${webhooks}/secrets.ts`,
+    [`${webhooks}/sign.unit.test.ts`],
+    [
+      [
+        'the signature of a webhook leaves out the time',
+        '.${timestamp}.${message.body}',
+        '..${message.body}',
+      ],
+      ['the signature of a webhook leaves out the body', '.${timestamp}.${message.body}', '.${timestamp}.'],
+    ],
+  ),
+
+  ...inFile(`${server}/engines/leases.ts`, leases, [
+    ['a lease is taken from its holder', 'where leases.expires_at < now()', 'where true'],
+    ['a new holder has the old epoch', 'epoch = leases.epoch + 1', 'epoch = leases.epoch'],
+    ['a late holder goes on writing', 'if (!row) throw new LeaseLost(lease);', ''],
+    [
+      'the epoch of a write does not count',
+      'where name = $1 and epoch = $2 for share',
+      'where name = $1 and $2::int8 > 0 for share',
+    ],
+    ['a takeover does not wait for a write', ' and epoch = $2 for share', ' and epoch = $2'],
+    ['who lost its lease works on', 'if (renewed === false) return;', ''],
+    ['who cannot renew works on', 'ttlMs * 0.6', 'ttlMs * 6'],
+    [
+      'anybody renews',
+      "set expires_at = now() + $3 * interval '1 ms' where name = $1 and epoch = $2",
+      "set expires_at = now() + $3 * interval '1 ms' where name = $1 and $2::int8 > 0",
+    ],
+    [
+      'anybody releases',
+      "set expires_at = now() - interval '1 second' where name = $1 and epoch = $2",
+      "set expires_at = now() - interval '1 second' where name = $1 and $2::int8 > 0",
+    ],
+  ]),
+  ...inFile(
+    `${server}/engines/leases.ts`,
+    ['apps/server/test/paused-registrar.int.test.ts'],
+    [['fenced writes are not', 'await assertLease(sql, lease);', '']],
+  ),
+
+  ...inFile(
+    `${server}/observability/logger.ts`,
+    [`${server}/observability/logger.unit.test.ts`],
+    [
+      ['fields with secrets are logged', '[field, `*.${field}`]', '[]'],
+      ['fields with secrets are logged one level down', '[field, `*.${field}`]', '[field]'],
+      ['secrets in texts are logged', "line.replace(secretTexts, '$1$2[Redacted]')", 'line'],
+      ['API keys in texts are logged', '(esk_|whsec_)', '(whsec_)'],
+      ['tokens in headers are logged', '(Bearer )', '(Bearer  )'],
+    ],
+  ),
+];
