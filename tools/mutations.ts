@@ -48,16 +48,16 @@ const withoutScope = (id: string, scope: string): Change => [
  */
 export const mutations: readonly Mutation[] = [
   ...inFile(`${accounts}/authenticate.ts`, authentication, [
-    ['a malformed key is looked up', 'if (!isWellFormedKey(key)) throw refuse();', ''],
+    ['a malformed key is looked up', 'if (!isWellFormedKey(key)) throw keyRefused();', ''],
     ['a key is remembered for ever', 'if (known && known.until > nowMs())', 'if (known)'],
     ['a revoked key works for half a minute', 'const rememberMs = 3_000;', 'const rememberMs = 30_000;'],
     ['every repetition of an unknown key is looked up', 'noteUnknown(id);\n', '\n'],
     [
       'an unknown key is let in',
-      'if (!principal) {\n      noteUnknown(id);\n      throw refuse();\n    }',
+      'throw waitSeconds === null ? keyRefused() : tooManyGuesses(waitSeconds);',
       '',
     ],
-    ['unknown keys are not counted', 'if (!principal) guesses.failed(address);', ''],
+    ['unknown keys are not counted', 'known ? null : guesses.failed(address)', 'null'],
     ['any scheme will do', "authorization?.startsWith('Bearer ')", 'authorization'],
     ['every address of an IPv6 network guesses anew', '.slice(0, 4)', ''],
   ]),
