@@ -18,6 +18,8 @@ const overBudget = new Error('over the budget of the evaluation');
 
 interface Evaluation {
   stepsLeft: number;
+  /** Whether something was not done because it would have cost more than was left. */
+  isShort: boolean;
   readonly atEnd: (() => void)[];
 }
 
@@ -28,10 +30,10 @@ export function withBudget<Result>(
   evaluate: () => Result,
   ifSpent: () => Result,
   steps = stepsMax,
-  onOverspent?: () => void,
+  onShort?: () => void,
 ): Result {
   const isOuter = current === null;
-  const evaluation = (current ??= { stepsLeft: steps, atEnd: [] });
+  const evaluation = (current ??= { stepsLeft: steps, isShort: false, atEnd: [] });
   try {
     return evaluate();
   } catch (error) {
@@ -40,7 +42,7 @@ export function withBudget<Result>(
   } finally {
     if (isOuter) {
       current = null;
-      if (evaluation.stepsLeft < 0) onOverspent?.();
+      if (evaluation.isShort) onShort?.();
       for (const forget of evaluation.atEnd) forget();
     }
   }
@@ -60,11 +62,17 @@ export function withBudgetOf<Result>(rule: object, evaluate: () => Result, ifSpe
   return withBudget(evaluate, ifSpent, lessSteps);
 }
 
-/** Charges work before it is done; ends the innermost `withBudget` when the evaluation cannot afford it. */
+/**
+ * Charges work before it is done; ends the innermost `withBudget` when the evaluation cannot afford it. What was not done
+ * costs nothing, so that cheaper parts can still be decided.
+ */
 export function spend(steps: number): void {
   if (current === null) return;
+  if (steps > current.stepsLeft) {
+    current.isShort = true;
+    throw overBudget;
+  }
   current.stepsLeft -= steps;
-  if (current.stepsLeft < 0) throw overBudget;
 }
 
 /** Called when the current evaluation ends, to let go of what was only needed for it. */
@@ -80,16 +88,19 @@ export function withShare<Result>(
   const outer = current;
   const available = outer?.stepsLeft ?? Number.POSITIVE_INFINITY;
   const granted = Math.min(share, available);
-  const part: Evaluation = { stepsLeft: granted, atEnd: outer?.atEnd ?? [] };
+  const part: Evaluation = { stepsLeft: granted, isShort: false, atEnd: outer?.atEnd ?? [] };
   current = part;
   try {
     const result = run();
     return { result, spent: granted - part.stepsLeft };
   } catch (error) {
     if (error !== overBudget || available <= share) throw error;
-    return { result: null, spent: granted };
+    return { result: null, spent: share };
   } finally {
     current = outer;
-    if (outer !== null) outer.stepsLeft -= granted - part.stepsLeft;
+    if (outer !== null) {
+      outer.stepsLeft -= granted - part.stepsLeft;
+      outer.isShort ||= part.isShort;
+    }
   }
 }

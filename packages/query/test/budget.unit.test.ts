@@ -126,6 +126,8 @@ describe('an evaluation that would take seconds', () => {
     const long = costOf(firehoseLanguage, 'added:w', pageOf('v '.repeat(200_000))).explanation;
     expect(long.state).toBe('unknown');
     expect(long.undecided).toEqual([expect.objectContaining({ why: 'deciding this would take too long' })]);
+    const elsewhere = costOf(firehoseLanguage, 'added:w OR title:w', pageOf('v '.repeat(200_000))).verdict;
+    expect(elsewhere.state).toBe('match');
   });
 
   test('is not tried again: a pattern that was too complex once stays so', () => {
