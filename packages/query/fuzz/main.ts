@@ -48,7 +48,7 @@ function searchExpensive({ language, seeds }: Chosen): void {
   process.stdout.write(
     [
       `${values.platform}: ${values.inputs} pairs, seed ${values.seed}, ${((performance.now() - started) / 1000).toFixed(0)} s`,
-      `worst evaluation ${worstMs.toFixed(2)} ms of processor time (${JSON.stringify(worst).slice(0, 200)})`,
+      `worst evaluation ${worstMs.toFixed(2)} ms (${JSON.stringify(worst).slice(0, 200)})`,
       ...failures.map((failure) => `FAILED ${failure}`),
       '',
     ].join('\n'),

@@ -55,7 +55,8 @@ export function list(value: unknown): readonly unknown[] {
   return value;
 }
 
-const stepsPerEntry = 5;
+const stepsPerEntry = 40;
+const stepsPerSource = 60;
 /** Also bounds how deep the part can be nested. */
 const stepsPerShown = 100;
 
@@ -75,6 +76,7 @@ export function textOf(value: unknown): string | undefined {
 }
 
 export function source(path: string, text: string): Source {
+  spend(stepsPerSource);
   let tokens: readonly TextToken[] | null = null;
   return {
     path,

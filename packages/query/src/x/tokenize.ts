@@ -22,7 +22,7 @@ const escapes = ['&amp;', '&lt;', '&gt;'] as const;
  * ignored, accents are not (x.md §11).
  */
 export function tokenize(text: string): TextToken[] {
-  spend(stepsPerCharacter * text.length);
+  spend(stepsPerToken + stepsPerCharacter * text.length);
   const tokens: TextToken[] = [];
   let wordStart = -1;
   let ascii = true;
