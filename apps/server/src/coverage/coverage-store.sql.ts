@@ -86,7 +86,10 @@ interface WatchedRow {
   to_at: Date | null;
 }
 
-/** The rule held the slot, and the source had it upstream: both at the same time. */
+/**
+ * The rule held the slot, and the source had it upstream: both at the same time. Of a slot that others held before it claims
+ * no more than of a new one, whose rule the upstream does not heed at once: the difference would tell that there are others.
+ */
 async function watchedSlots(
   database: Database,
   { accountId, ruleId, platform, from, to }: CoverageAsked,
@@ -95,8 +98,8 @@ async function watchedSlots(
   const rows = await database.forAccount(accountId).many<WatchedRow>(
     `select * from (
        select watches.platform, services.source_id, watches.slot_id,
-         greatest(watches.from_at, services.from_at
-           + coalesce(($6::jsonb ->> watches.platform)::float8, 0) * interval '1 ms') as from_at,
+         greatest(watches.from_at, services.from_at)
+           + coalesce(($6::jsonb ->> watches.platform)::float8, 0) * interval '1 ms' as from_at,
          least(watches.to_at, services.to_at) as to_at
        from watches join slot_services services on services.slot_id = watches.slot_id
        where watches.rule_id = $2 and watches.account_id = $1 and ($3::text is null or watches.platform = $3)

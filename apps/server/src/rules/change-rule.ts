@@ -78,7 +78,7 @@ async function carryOut(
     const slotIds = await database.transaction((sql) => undoChange(sql, ruleId));
     checkpoint('change.undone');
     bells.ring('slots');
-    await awaitGone(store, slotIds, outcomes);
+    await awaitGone(store, { slots, slotIds }, outcomes);
     throw failure;
   }
   checkpoint('change.registered');

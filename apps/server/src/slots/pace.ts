@@ -17,6 +17,9 @@ type CallStore = Pick<RegistrarStore, 'callsMade' | 'recordCall'>;
 /** A call waits at most this long for its turn; when more is needed, it fails and is tried again later. */
 const shortWaitMs = 2_000;
 
+/** So many call times are remembered: enough for their spread, few enough to follow the upstream's mood. */
+const callTimesMax = 50;
+
 /** One source's budget of rule calls, spent by the holder of its lease. */
 export interface Pace {
   /** For every call: waits until the budget allows it and records it, under the lease, before it is made. */
@@ -24,6 +27,10 @@ export interface Pace {
   room(kind: CallKind): number;
   isShort(kind: CallKind): boolean;
   collect(kind: CallKind): Promise<void>;
+  /** Makes calls, and remembers how long each of them took. */
+  timed<Answer>(kind: CallKind, calls: () => Promise<Answer>): Promise<Answer>;
+  /** Takes the time of a recent call, or fails as one would, without making it. */
+  imitate(kind: CallKind): Promise<void>;
   /** Calls since this was last asked. */
   callsMade(): number;
 }
@@ -32,10 +39,11 @@ export interface PaceOptions {
   readonly sourceId: string;
   readonly limits: Readonly<Record<CallKind, CallLimit>>;
   readonly store: CallStore;
+  readonly random?: () => number;
 }
 
 export async function openPace(
-  { sourceId, limits, store }: PaceOptions,
+  { sourceId, limits, store, random = Math.random }: PaceOptions,
   lease: Lease,
   signal: AbortSignal,
 ): Promise<Pace> {
@@ -46,30 +54,51 @@ export async function openPace(
     kind: CallKind,
   ): Answer => question(limits[kind], spentFor(kind), performance.now());
   let made = 0;
+  let told = 0;
+  let waitedMs = 0;
+  const timesMs: Record<CallKind, number[]> = { read: [], change: [] };
+  const awaitTurn = async (kind: CallKind) => {
+    const waitMs = ask(waitMsAt, kind);
+    if (waitMs > shortWaitMs) {
+      throw new UpstreamUnavailable('all rule calls that the upstream allows at the moment are used', {
+        retryAfterMs: waitMs,
+        notCalled: true,
+      });
+    }
+    if (waitMs > 0) await pause(waitMs, signal);
+    waitedMs += waitMs;
+  };
   return {
     call: {
       signal,
       async permit(kind) {
-        const waitMs = ask(waitMsAt, kind);
-        if (waitMs > shortWaitMs) {
-          throw new UpstreamUnavailable('all rule calls that the upstream allows at the moment are used', {
-            retryAfterMs: waitMs,
-            notCalled: true,
-          });
-        }
-        if (waitMs > 0) await pause(waitMs, signal);
+        await awaitTurn(kind);
         spentIn.set(limits[kind].bucket, ask(spend, kind));
         await store.recordCall(lease, sourceId, limits[kind]);
         made++;
       },
     },
+    async timed(kind, calls) {
+      const [startedAt, waitedBefore, madeBefore] = [performance.now(), waitedMs, made];
+      const answer = await calls();
+      const tookMs = performance.now() - startedAt - (waitedMs - waitedBefore);
+      const count = made - madeBefore;
+      if (count > 0) timesMs[kind] = [...timesMs[kind], tookMs / count].slice(-callTimesMax);
+      return answer;
+    },
+    async imitate(kind) {
+      await awaitTurn(kind);
+      // The first thing that a registrar does is to read: there is always some time to go by.
+      const times = timesMs[kind].length > 0 ? timesMs[kind] : timesMs.read;
+      await pause(times[Math.floor(random() * times.length)] ?? 0, signal);
+    },
     room: (kind) => ask(roomAt, kind),
     isShort: (kind) => ask(isShortAt, kind),
     collect: (kind) => pause(ask(collectMsAt, kind), signal),
     callsMade() {
-      const before = made;
-      made = 0;
-      return before;
+      const since = made - told;
+      told = made;
+      return since;
     },
   };
 }

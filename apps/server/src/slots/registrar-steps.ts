@@ -33,7 +33,7 @@ const movedAtOnce = 500;
 export async function reconcileSource(step: RegistrarStep): Promise<number> {
   const { store, upstream, installation, sourceId, lease, telemetry, bells, pace } = step;
   const listedAt = performance.now();
-  const listed = await upstream.list(pace.call);
+  const listed = await pace.timed('read', () => upstream.list(pace.call));
   const slots = await store.slotsOf(sourceId);
   const plan = reconcile(installation, listed, slots, await store.movedFrom(sourceId));
   for (let at = 0; at < plan.remove.length; at += upstream.batchMax) {
@@ -68,33 +68,52 @@ export async function reconcileSource(step: RegistrarStep): Promise<number> {
   return listed.length - plan.foreign - plan.remove.length;
 }
 
-/** Registers as many wanted slots as one batch takes. Returns how many slots it dealt with. */
-export async function registerWanted(step: RegistrarStep): Promise<number> {
-  const { upstream, installation, checkpoint, bells, pace } = step;
-  const slots = await collectWanted(step);
+/**
+ * Registers as many wanted slots as one batch takes. Returns how many slots it dealt with.
+ *
+ * Who takes a slot that is registered already, for somebody else, is answered here too, after the time of a call and
+ * with its failures: the upstream has nothing to do, but a faster answer would tell that somebody else watches the value.
+ */
+export async function registerAwaited(step: RegistrarStep): Promise<number> {
+  const { store, lease, bells, pace } = step;
+  const slots = await collectAwaited(step);
   if (slots.length === 0) return 0;
-  checkpoint('register.picked');
-  const outcomes = await upstream.add(
-    slots.map((slot) => ({ value: slot.value, tag: slotTag(installation, slot.id) })),
-    pace.call,
+  const wanted = slots.filter(({ state }) => state === 'wanted');
+  if (wanted.length > 0) await registerWanted(step, wanted);
+  else await pace.imitate('change');
+  const known = slots.filter(({ state }) => state === 'registered');
+  await store.recordServed(
+    lease,
+    known.map(({ id }) => id),
   );
-  checkpoint('register.added_upstream');
-  const unsettled = await recordOutcomes(step, pairOutcomes(slots, outcomes));
-  checkpoint('register.recorded');
   bells.ring('slot_outcomes');
-  bells.ring('streams');
-  if (unsettled > 0) throw new UpstreamUnavailable('the upstream has the rule already, but not as ours');
   return slots.length;
 }
 
-async function collectWanted({ store, sourceId, upstream, pace }: RegistrarStep): Promise<Slot[]> {
+async function registerWanted(step: RegistrarStep, wanted: readonly Slot[]): Promise<void> {
+  const { upstream, installation, checkpoint, bells, pace } = step;
+  checkpoint('register.picked');
+  const outcomes = await pace.timed('change', () =>
+    upstream.add(
+      wanted.map((slot) => ({ value: slot.value, tag: slotTag(installation, slot.id) })),
+      pace.call,
+    ),
+  );
+  checkpoint('register.added_upstream');
+  const unsettled = await recordOutcomes(step, pairOutcomes(wanted, outcomes));
+  checkpoint('register.recorded');
+  bells.ring('streams');
+  if (unsettled > 0) throw new UpstreamUnavailable('the upstream has the rule already, but not as ours');
+}
+
+async function collectAwaited({ store, sourceId, upstream, pace }: RegistrarStep): Promise<Slot[]> {
   const { batchMax, rulesPerCall } = upstream;
   // A batch that needs several calls takes only as many slots as there are calls left.
   const limit = rulesPerCall > 1 ? batchMax : Math.max(1, Math.min(batchMax, pace.room('change')));
-  const slots = await store.wanted(sourceId, limit);
-  if (slots.length === 0 || slots.length === limit || rulesPerCall === 1) return slots;
+  const slots = await store.awaited(sourceId, limit);
+  if (slots.length === 0 || slots.length >= limit || rulesPerCall === 1) return slots;
   await pace.collect('change');
-  return await store.wanted(sourceId, limit);
+  return await store.awaited(sourceId, limit);
 }
 
 type PairedOutcome = readonly [slot: Slot, outcome: AddOutcome];

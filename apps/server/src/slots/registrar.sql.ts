@@ -64,13 +64,20 @@ export function createRegistrarStore(database: Database, { ruleDelayMs }: Regist
       ]);
       return rows.map(toSlot);
     },
-    /** Slots to register, without those that were moved away and came back. */
-    async wanted(sourceId: string, limit: number): Promise<Slot[]> {
+    /**
+     * Slots that somebody waits for: `wanted` ones, without those that were moved away and came back, and `registered` ones
+     * with a holder who does not know it yet.
+     */
+    async awaited(sourceId: string, wantedMax: number): Promise<Slot[]> {
       const rows = await database.many<SlotRow>(
-        `select ${columns} from slots
-         where source_id = $1 and state = 'wanted' and moved_from is distinct from source_id
-         order by created_at limit $2`,
-        [sourceId, limit],
+        `(select ${columns} from slots
+          where source_id = $1 and state = 'wanted' and moved_from is distinct from source_id
+          order by created_at limit $2)
+         union all
+         select ${columns} from slots
+         where source_id = $1 and state = 'registered'
+           and id in (select slot_id from slot_holders where served_since is null)`,
+        [sourceId, wantedMax],
       );
       return rows.map(toSlot);
     },
@@ -83,6 +90,8 @@ export function createRegistrarStore(database: Database, { ruleDelayMs }: Regist
       fenced(database, lease, (sql) => beginDeleting(sql, sourceId, limit)),
     recordRegistered: (lease: Lease, registered: readonly Registered[]) =>
       fenced(database, lease, (sql) => recordRegistered(sql, registered, ruleDelayMs)),
+    recordServed: (lease: Lease, slotIds: readonly string[]) =>
+      fenced(database, lease, (sql) => recordServed(sql, slotIds)),
     recordProblem: (lease: Lease, slotIds: readonly string[], problem: Problem) =>
       fenced(database, lease, (sql) => recordProblem(sql, slotIds, problem)),
     recordGone: (lease: Lease, slotIds: readonly string[]) =>
@@ -147,6 +156,22 @@ async function recordRegistered(
     [slotIds, registered.map((one) => one.upstreamRuleId), registered.map((one) => one.foreignRule)],
   );
   await sql.run('update slot_gaps set to_at = now() where slot_id = any($1) and to_at is null', [slotIds]);
+  await recordServed(sql, slotIds);
+}
+
+/** The slots are registered: all who hold them are served from now on. */
+async function recordServed(sql: Sql, slotIds: readonly string[]): Promise<void> {
+  if (slotIds.length === 0) return;
+  await sql.run(
+    `update slots set problem = null, problem_kind = null
+     where id = any($1) and state = 'registered' and problem is not null`,
+    [slotIds],
+  );
+  await sql.run(
+    `update slot_holders set served_since = now() where slot_id = any($1) and served_since is null
+       and exists (select 1 from slots where id = slot_id and state = 'registered')`,
+    [slotIds],
+  );
 }
 
 /**

@@ -2,6 +2,7 @@ import type { Platform } from '@earshot/contract';
 import type { Database, Sql } from '../engines/database.ts';
 import { newId } from '../runtime/ids.ts';
 import { joinCalls } from '../runtime/join-calls.ts';
+import { platforms } from '../upstream/platforms.ts';
 import { type ProblemKind, type SlotState, stateAfter, statesWith, valueHash } from './slot.ts';
 
 /*
@@ -46,12 +47,16 @@ export async function takeSlot(
     hold.pending,
     value.value,
     translatedValue,
+    platforms[platform].newRuleId(),
   ];
   const takeExisting = async (): Promise<Placement | null> => {
-    const slotId = await lockExisting(sql, platform, hash);
-    if (slotId === null) return null;
-    await sql.prepared(holdExisting, [...holding, slotId]);
-    return { kind: 'taken', slotId };
+    const slot = await lockExisting(sql, rule.accountId, platform, hash);
+    if (slot === null) return null;
+    // Refused like a new value, for which there is no place: otherwise the answer would tell that others watch it.
+    if (!slot.own && slot.capacity === null) return { kind: 'no_source', platform };
+    if (!slot.own && !slot.room) return { kind: 'sources_full', platform, capacity: slot.capacity ?? 0 };
+    await sql.prepared(holdExisting, [...holding, slot.id, slot.served]);
+    return { kind: 'taken', slotId: slot.id };
   };
   const before = await takeExisting();
   if (before) return before;
@@ -68,12 +73,40 @@ export async function takeSlot(
   return (await takeExisting()) ?? { kind: 'sources_full', platform, capacity };
 }
 
+interface ExistingSlot {
+  id: string;
+  unchanged: boolean;
+  /** Another rule of the account holds it, or is even served by it: it is no news to the account. */
+  own: boolean;
+  served: boolean;
+  /** Whether a new slot would find a place, and among how many; null without a source. */
+  room: boolean;
+  capacity: number | null;
+}
+
 /** An existing slot's row changes only when it was given up, or has a problem: then it is tried again. */
-async function lockExisting(sql: Sql, platform: Platform, hash: Buffer): Promise<string | null> {
-  const [slot] = await sql.prepared<{ id: string; unchanged: boolean }>(
-    `select id, state not in ${statesWith('taken', 'changes')} and problem is null as unchanged
-     from slots where platform = $1 and value_hash = $2 for update`,
-    [platform, hash],
+async function lockExisting(
+  sql: Sql,
+  accountId: string,
+  platform: Platform,
+  hash: Buffer,
+): Promise<ExistingSlot | null> {
+  const [slot] = await sql.prepared<ExistingSlot>(
+    `select id, state not in ${statesWith('taken', 'changes')} and problem is null as unchanged,
+       coalesce(mine.own, false) as own, coalesce(mine.served and state = 'registered', false) as served, place.*
+     from slots
+     left join lateral (
+       select true as own, bool_or(served_since is not null) as served from slot_holders
+       where account_id = $3 and platform = $1 and slot_id = slots.id
+       having count(*) > 0
+     ) as mine on true
+     cross join (
+       select sum(capacity)::integer as capacity, coalesce(bool_or(capacity > sources.slots - coalesce(
+         (select sum(gone.slots) from slot_departures gone where gone.source_id = sources.id), 0)), false) as room
+       from sources where platform = $1 and enabled
+     ) as place
+     where slots.platform = $1 and value_hash = $2 for update of slots`,
+    [platform, hash, accountId],
   );
   if (slot && !slot.unchanged) {
     await sql.run(
@@ -84,7 +117,7 @@ async function lockExisting(sql: Sql, platform: Platform, hash: Buffer): Promise
       [slot.id],
     );
   }
-  return slot?.id ?? null;
+  return slot ?? null;
 }
 
 /**
@@ -92,15 +125,15 @@ async function lockExisting(sql: Sql, platform: Platform, hash: Buffer): Promise
  * is about to release still holds that slot; one that is resumed already has its version.
  */
 const holdSlot = `, holder as (
-    insert into slot_holders (slot_id, rule_id, account_id, platform, rule_version, pending)
-    select id, $1, $2, $3, $4, $5 from slot on conflict (slot_id, rule_id) do nothing
+    insert into slot_holders (slot_id, rule_id, account_id, platform, rule_version, pending, served_since)
+    select id, $1, $2, $3, $4, $5, case when served then now() end from slot on conflict (slot_id, rule_id) do nothing
   ), version as (
-    insert into rule_versions (rule_id, version, platform, value, translated_value, slot_id)
-    select $1, $4, $3, $6, $7, id from slot
+    insert into rule_versions (rule_id, version, platform, value, translated_value, platform_rule_id, slot_id)
+    select $1, $4, $3, $6, $7, $8, id from slot
     on conflict (rule_id, version, platform) do update set slot_id = excluded.slot_id
   ) select id from slot`;
 
-const holdExisting = `with slot as (select $8::text as id) ${holdSlot}`;
+const holdExisting = `with slot as (select $9::text as id, $10::boolean as served) ${holdSlot}`;
 
 /** On the source with the fewest slots, if one has room; sources without a registrar at the moment come last. */
 const holdNew = `with room as (
@@ -109,9 +142,9 @@ const holdNew = `with room as (
     from sources where platform = $3 and enabled and slots < capacity
   ), slot as (
     insert into slots (id, platform, source_id, value, value_hash, state)
-    select $8, $3, id, $7, $9, 'wanted' from room order by served desc, slots, id limit 1
+    select $9, $3, id, $7, $10, 'wanted' from room order by served desc, slots, id limit 1
     on conflict (platform, value_hash) do nothing
-    returning id
+    returning id, false as served
   ) ${holdSlot}`;
 
 /** Leaves all slots of the rule, or those that are named; returns their ids. */
@@ -146,8 +179,10 @@ export async function leaveSlots(
 /** A slot as whoever waits for it sees it. */
 export interface HeldSlot {
   readonly platform: Platform;
+  /** `wanted` until its source serves the rule, also while it serves others. */
   readonly state: SlotState;
-  readonly upstreamRuleId: string | null;
+  /** As the rule's account is shown it. */
+  readonly platformRuleId: string;
   readonly translatedValue: string;
   /** Whether the stream of its source is open. */
   readonly live: boolean;
@@ -159,7 +194,7 @@ interface HeldSlotRow {
   nth: number;
   platform: Platform;
   state: SlotState;
-  upstream_rule_id: string | null;
+  platform_rule_id: string;
   value: string;
   live: boolean;
   problem: string | null;
@@ -175,7 +210,9 @@ interface HeldVersion {
 export function createHeldSlots(database: Database): (asked: HeldVersion) => Promise<HeldSlot[]> {
   return joinCalls(async (asked: readonly HeldVersion[]) => {
     const rows = await database.prepared<HeldSlotRow>(
-      `select asked.nth::integer, slots.platform, slots.state, slots.upstream_rule_id, slots.value,
+      `select asked.nth::integer, slots.platform, v.platform_rule_id, slots.value,
+         case when slots.state = 'registered' and slot_holders.served_since is null then 'wanted'
+           else slots.state end as state,
          sources.live_until > now() as live, slots.problem, slots.problem_kind
        from unnest($1::text[], $2::integer[]) with ordinality as asked (rule_id, version, nth)
        join rule_versions v on v.rule_id = asked.rule_id and v.version = asked.version
@@ -194,7 +231,7 @@ function toHeldSlot(row: HeldSlotRow): HeldSlot {
   return {
     platform: row.platform,
     state: row.state,
-    upstreamRuleId: row.upstream_rule_id,
+    platformRuleId: row.platform_rule_id,
     translatedValue: row.value,
     live: row.live,
     problem: row.problem,
