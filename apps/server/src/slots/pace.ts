@@ -27,10 +27,10 @@ export interface Pace {
   room(kind: CallKind): number;
   isShort(kind: CallKind): boolean;
   collect(kind: CallKind): Promise<void>;
-  /** Makes calls, and remembers how long each of them took. */
-  timed<Answer>(kind: CallKind, calls: () => Promise<Answer>): Promise<Answer>;
-  /** Takes the time of a recent call, or fails as one would, without making it. */
-  imitate(kind: CallKind): Promise<void>;
+  /** Does work with calls in it, and remembers how long it took per call. */
+  timed<Answer>(kind: CallKind, work: () => Promise<Answer>): Promise<Answer>;
+  /** Lets the time of such work go by, or fails as it would, without making a call. `ending` is the last part of that time. */
+  imitate(kind: CallKind, ending: () => Promise<void>): Promise<void>;
   /** Calls since this was last asked. */
   callsMade(): number;
 }
@@ -56,6 +56,8 @@ export async function openPace(
   let made = 0;
   let told = 0;
   let waitedMs = 0;
+  /** How long the last `ending` took. */
+  let endingMs = 0;
   const timesMs: Record<CallKind, number[]> = { read: [], change: [] };
   const awaitTurn = async (kind: CallKind) => {
     const waitMs = ask(waitMsAt, kind);
@@ -78,19 +80,23 @@ export async function openPace(
         made++;
       },
     },
-    async timed(kind, calls) {
+    async timed(kind, work) {
       const [startedAt, waitedBefore, madeBefore] = [performance.now(), waitedMs, made];
-      const answer = await calls();
+      const answer = await work();
       const tookMs = performance.now() - startedAt - (waitedMs - waitedBefore);
       const count = made - madeBefore;
       if (count > 0) timesMs[kind] = [...timesMs[kind], tookMs / count].slice(-callTimesMax);
       return answer;
     },
-    async imitate(kind) {
+    async imitate(kind, ending) {
       await awaitTurn(kind);
       // The first thing that a registrar does is to read: there is always some time to go by.
       const times = timesMs[kind].length > 0 ? timesMs[kind] : timesMs.read;
-      await pause(times[Math.floor(random() * times.length)] ?? 0, signal);
+      const timeMs = times[Math.floor(random() * times.length)] ?? 0;
+      await pause(Math.max(0, timeMs - endingMs), signal);
+      const endingAt = performance.now();
+      await ending();
+      endingMs = performance.now() - endingAt;
     },
     room: (kind) => ask(roomAt, kind),
     isShort: (kind) => ask(isShortAt, kind),

@@ -79,13 +79,13 @@ export async function registerAwaited(step: RegistrarStep): Promise<number> {
   const slots = await collectAwaited(step);
   if (slots.length === 0) return 0;
   const wanted = slots.filter(({ state }) => state === 'wanted');
-  if (wanted.length > 0) await registerWanted(step, wanted);
-  else await pace.imitate('change');
-  const known = slots.filter(({ state }) => state === 'registered');
-  await store.recordServed(
-    lease,
-    known.map(({ id }) => id),
-  );
+  const known = slots.filter(({ state }) => state === 'registered').map(({ id }) => id);
+  if (wanted.length === 0) {
+    await pace.imitate('change', () => store.recordServed(lease, known));
+  } else {
+    await registerWanted(step, wanted);
+    if (known.length > 0) await store.recordServed(lease, known);
+  }
   bells.ring('slot_outcomes');
   return slots.length;
 }
@@ -93,14 +93,14 @@ export async function registerAwaited(step: RegistrarStep): Promise<number> {
 async function registerWanted(step: RegistrarStep, wanted: readonly Slot[]): Promise<void> {
   const { upstream, installation, checkpoint, bells, pace } = step;
   checkpoint('register.picked');
-  const outcomes = await pace.timed('change', () =>
-    upstream.add(
+  const unsettled = await pace.timed('change', async () => {
+    const outcomes = await upstream.add(
       wanted.map((slot) => ({ value: slot.value, tag: slotTag(installation, slot.id) })),
       pace.call,
-    ),
-  );
-  checkpoint('register.added_upstream');
-  const unsettled = await recordOutcomes(step, pairOutcomes(wanted, outcomes));
+    );
+    checkpoint('register.added_upstream');
+    return await recordOutcomes(step, pairOutcomes(wanted, outcomes));
+  });
   checkpoint('register.recorded');
   bells.ring('streams');
   if (unsettled > 0) throw new UpstreamUnavailable('the upstream has the rule already, but not as ours');
