@@ -18,17 +18,21 @@ interface HolderRow {
   account_id: string;
   rule_version: number;
   value: string;
+  held_since: Date | null;
 }
 
 const holderColumns = `slots.id as slot_id, slots.source_id, slots.upstream_rule_id, slots.value,
-  slot_holders.rule_id, slot_holders.account_id, slot_holders.rule_version`;
+  slot_holders.rule_id, slot_holders.account_id, slot_holders.rule_version,
+  case when $4::boolean then least(slot_holders.since, (
+    select min(from_at) from watches where watches.rule_id = slot_holders.rule_id and watches.slot_id = slots.id
+  )) end as held_since`;
 
 export function createMatchStore(
   database: Database,
   { retentionDays = 30 }: { retentionDays?: number } = {},
 ) {
   return {
-    async holdersOf({ slotIds, upstreamRules }: SlotReferences): Promise<Holder[]> {
+    async holdersOf({ slotIds, upstreamRules, searched }: SlotReferences): Promise<Holder[]> {
       const rows = await database.prepared<HolderRow>(
         `select ${holderColumns} from slots join slot_holders on slot_holders.slot_id = slots.id
          where slots.id = any($1) and not slot_holders.pending
@@ -37,7 +41,12 @@ export function createMatchStore(
          from unnest($2::text[], $3::text[]) as asked (source_id, upstream_rule_id)
          join slots on slots.source_id = asked.source_id and slots.upstream_rule_id = asked.upstream_rule_id
          join slot_holders on slot_holders.slot_id = slots.id and not slot_holders.pending`,
-        [slotIds, upstreamRules.map((one) => one.sourceId), upstreamRules.map((one) => one.upstreamRuleId)],
+        [
+          slotIds,
+          upstreamRules.map((one) => one.sourceId),
+          upstreamRules.map((one) => one.upstreamRuleId),
+          searched,
+        ],
       );
       return rows.map(toHolder);
     },
@@ -117,6 +126,7 @@ function toHolder(row: HolderRow): Holder {
     accountId: row.account_id,
     ruleVersion: row.rule_version,
     value: row.value,
+    heldSince: row.held_since,
   };
 }
 
