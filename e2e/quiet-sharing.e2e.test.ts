@@ -54,23 +54,15 @@ test('the ids on the platforms are each rule’s own, of the usual form, and do 
   }
 });
 
-test('a rule on a value that others watch begins no earlier than one on a new value', async () => {
-  await using accounts = await openAccounts({ EARSHOT_X_RULE_DELAY_MS: '20000' });
+test('a rule on a value that others watch is active since its own registration, like one on a new value', async () => {
+  await using accounts = await openAccounts();
   const { asAlice, asBob } = accounts;
   await asAlice.createRule({ x: 'ash' });
-  const begins = async (value: string) => {
+  for (const value of ['birch', 'ash', 'cedar']) {
     const { rule_id } = await asBob.createRule({ x: value });
     const { created_at, platforms } = await asBob.getRule(rule_id);
-    const activeMs = Date.parse(platforms.x?.active_since ?? '') - Date.parse(created_at);
-    const covered = await asBob.call('POST', '/api.GetCoverage', { rule_id });
-    const intervals = Object(covered.json).intervals as Array<{ state: string; from: string }>;
-    return { activeMs, states: new Set(intervals.map(({ state }) => state)) };
-  };
-  for (const value of ['birch', 'ash', 'cedar']) {
-    const { activeMs, states } = await begins(value);
-    expect(activeMs).toBeGreaterThan(0);
-    // The upstream does not heed a new rule yet.
-    expect(states).toEqual(new Set(['not_watched']));
+    // Never at the very moment of the creation: the upstream takes its time.
+    expect(Date.parse(platforms.x?.active_since ?? '')).toBeGreaterThan(Date.parse(created_at));
   }
 });
 
