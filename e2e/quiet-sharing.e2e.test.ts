@@ -153,7 +153,8 @@ test('a creation takes as long on a value that others watch as on a new one', as
   );
   const { asAlice, asBob } = accounts;
   const numbers = Array.from({ length: creations }, (_, n) => n);
-  await Promise.all(numbers.map((n) => asAlice.createRule({ x: `known${n}` })));
+  for (let at = 0; at < creations; at += 100)
+    await Promise.all(numbers.slice(at, at + 100).map((n) => asAlice.createRule({ x: `known${n}` })));
   const timeOf = async (value: string) => {
     const startedAt = performance.now();
     await asBob.createRule({ x: value });
