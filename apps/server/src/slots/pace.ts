@@ -61,12 +61,7 @@ export async function openPace(
   const timesMs: Record<CallKind, number[]> = { read: [], change: [] };
   const awaitTurn = async (kind: CallKind) => {
     const waitMs = ask(waitMsAt, kind);
-    if (waitMs > shortWaitMs) {
-      throw new UpstreamUnavailable('all rule calls that the upstream allows at the moment are used', {
-        retryAfterMs: waitMs,
-        notCalled: true,
-      });
-    }
+    if (waitMs > shortWaitMs) throw allCallsUsed(waitMs);
     if (waitMs > 0) await pause(waitMs, signal);
     waitedMs += waitMs;
   };
@@ -90,10 +85,7 @@ export async function openPace(
     },
     async imitate(kind, ending) {
       await awaitTurn(kind);
-      // The first thing that a registrar does is to read: there is always some time to go by.
-      const times = timesMs[kind].length > 0 ? timesMs[kind] : timesMs.read;
-      const timeMs = times[Math.floor(random() * times.length)] ?? 0;
-      await pause(Math.max(0, timeMs - endingMs), signal);
+      await pause(Math.max(0, drawTime(timesMs, kind, random) - endingMs), signal);
       const endingAt = performance.now();
       await ending();
       endingMs = performance.now() - endingAt;
@@ -107,6 +99,21 @@ export async function openPace(
       return since;
     },
   };
+}
+
+function allCallsUsed(retryAfterMs: number): UpstreamUnavailable {
+  const words = 'all rule calls that the upstream allows at the moment are used';
+  return new UpstreamUnavailable(words, { retryAfterMs, notCalled: true });
+}
+
+/** The first thing that a registrar does is to read: there is always a time to draw. */
+function drawTime(
+  timesMs: Readonly<Record<CallKind, readonly number[]>>,
+  kind: CallKind,
+  random: () => number,
+): number {
+  const times = timesMs[kind].length > 0 ? timesMs[kind] : timesMs.read;
+  return times[Math.floor(random() * times.length)] ?? 0;
 }
 
 async function spentBefore(
