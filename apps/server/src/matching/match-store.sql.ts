@@ -32,24 +32,7 @@ export function createMatchStore(
   { retentionDays = 30 }: { retentionDays?: number } = {},
 ) {
   return {
-    async holdersOf({ slotIds, upstreamRules, searched }: SlotReferences): Promise<Holder[]> {
-      const rows = await database.prepared<HolderRow>(
-        `select ${holderColumns} from slots join slot_holders on slot_holders.slot_id = slots.id
-         where slots.id = any($1) and not slot_holders.pending
-         union all
-         select ${holderColumns}
-         from unnest($2::text[], $3::text[]) as asked (source_id, upstream_rule_id)
-         join slots on slots.source_id = asked.source_id and slots.upstream_rule_id = asked.upstream_rule_id
-         join slot_holders on slot_holders.slot_id = slots.id and not slot_holders.pending`,
-        [
-          slotIds,
-          upstreamRules.map((one) => one.sourceId),
-          upstreamRules.map((one) => one.upstreamRuleId),
-          searched,
-        ],
-      );
-      return rows.map(toHolder);
-    },
+    holdersOf: (references: SlotReferences) => holdersOf(database, references),
     /** Sources on which a registration is under way: an unknown rule id there may soon be known. */
     async sourcesRegistering(sourceIds: readonly string[]): Promise<Set<string>> {
       if (sourceIds.length === 0) return new Set();
@@ -97,6 +80,25 @@ export function createMatchStore(
 }
 
 export type MatchStore = ReturnType<typeof createMatchStore>;
+
+async function holdersOf(sql: Sql, { slotIds, upstreamRules, searched }: SlotReferences): Promise<Holder[]> {
+  const rows = await sql.prepared<HolderRow>(
+    `select ${holderColumns} from slots join slot_holders on slot_holders.slot_id = slots.id
+     where slots.id = any($1) and not slot_holders.pending
+     union all
+     select ${holderColumns}
+     from unnest($2::text[], $3::text[]) as asked (source_id, upstream_rule_id)
+     join slots on slots.source_id = asked.source_id and slots.upstream_rule_id = asked.upstream_rule_id
+     join slot_holders on slot_holders.slot_id = slots.id and not slot_holders.pending`,
+    [
+      slotIds,
+      upstreamRules.map((one) => one.sourceId),
+      upstreamRules.map((one) => one.upstreamRuleId),
+      searched,
+    ],
+  );
+  return rows.map(toHolder);
+}
 
 async function insertDeadLetter(sql: Sql, { sequence, body, error, deliveries }: DeadLetter): Promise<void> {
   await settle(sql, [sequence]);
