@@ -88,8 +88,12 @@ export function createRegistrarStore(database: Database, { ruleDelayMs }: Regist
       fenced(database, lease, (sql) => recordCompared(sql, slotIds)),
     beginDeleting: (lease: Lease, sourceId: string, limit: number) =>
       fenced(database, lease, (sql) => beginDeleting(sql, sourceId, limit)),
-    recordRegistered: (lease: Lease, registered: readonly Registered[]) =>
-      fenced(database, lease, (sql) => recordRegistered(sql, registered, ruleDelayMs)),
+    async recordRegistered(lease: Lease, registered: readonly Registered[]): Promise<void> {
+      if (registered.length === 0) return;
+      await fenced(database, lease, (sql) => recordRegistered(sql, registered, ruleDelayMs));
+      const slotIds = registered.map(({ slotId }) => slotId);
+      await fenced(database, lease, (sql) => recordServed(sql, slotIds));
+    },
     recordServed: (lease: Lease, slotIds: readonly string[]) =>
       fenced(database, lease, (sql) => recordServed(sql, slotIds)),
     recordProblem: (lease: Lease, slotIds: readonly string[], problem: Problem) =>
@@ -141,7 +145,6 @@ async function recordRegistered(
   registered: readonly Registered[],
   ruleDelayMs: number,
 ): Promise<void> {
-  if (registered.length === 0) return;
   const slotIds = registered.map(({ slotId }) => slotId);
   await endFormerServices(sql, slotIds, ruleDelayMs);
   await sql.run(
@@ -156,22 +159,23 @@ async function recordRegistered(
     [slotIds, registered.map((one) => one.upstreamRuleId), registered.map((one) => one.foreignRule)],
   );
   await sql.run('update slot_gaps set to_at = now() where slot_id = any($1) and to_at is null', [slotIds]);
-  await recordServed(sql, slotIds);
 }
 
-/** The slots are registered: all who hold them are served from now on. */
+/**
+ * Of these slots, whoever holds one that is registered is served from now on. Rules are locked before holders, as everybody
+ * does who changes a rule: the trigger refers to them. So this is a transaction of its own, without slots locked before.
+ */
 async function recordServed(sql: Sql, slotIds: readonly string[]): Promise<void> {
-  if (slotIds.length === 0) return;
-  await sql.run(
-    `update slots set problem = null, problem_kind = null
-     where id = any($1) and state = 'registered' and problem is not null`,
+  const waiting = `slot_id = any($1) and served_since is null
+    and exists (select 1 from slots where slots.id = slot_id and state = 'registered')`;
+  const rules = await sql.many<{ id: string }>(
+    `select id from rules where id in (select rule_id from slot_holders where ${waiting}) order by id for key share`,
     [slotIds],
   );
-  await sql.run(
-    `update slot_holders set served_since = now() where slot_id = any($1) and served_since is null
-       and exists (select 1 from slots where id = slot_id and state = 'registered')`,
-    [slotIds],
-  );
+  await sql.run(`update slot_holders set served_since = now() where ${waiting} and rule_id = any($2)`, [
+    slotIds,
+    rules.map(({ id }) => id),
+  ]);
 }
 
 /**
