@@ -94,7 +94,12 @@ describe('somebody takes a slot', () => {
     gate.open();
     const after = await untilRegistered(world);
     expect(after).not.toBe(before);
-    expect(await world.rules.slotStates(second.ruleId)).toMatchObject([{ state: 'registered' }]);
+    // The rule is told a moment after its slot.
+    await eventually(
+      async () =>
+        expect(await world.rules.slotStates(second.ruleId)).toMatchObject([{ state: 'registered' }]),
+      soon,
+    );
     expect(await world.sandbox.xRules()).toMatchObject([{ id: after }]);
   });
 
