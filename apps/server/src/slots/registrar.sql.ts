@@ -64,23 +64,7 @@ export function createRegistrarStore(database: Database, { ruleDelayMs }: Regist
       ]);
       return rows.map(toSlot);
     },
-    /**
-     * Slots that somebody waits for: `wanted` ones, without those that were moved away and came back, and `registered` ones
-     * with a holder who does not know it yet.
-     */
-    async awaited(sourceId: string, wantedMax: number): Promise<Slot[]> {
-      const rows = await database.many<SlotRow>(
-        `(select ${columns} from slots
-          where source_id = $1 and state = 'wanted' and moved_from is distinct from source_id
-          order by created_at limit $2)
-         union all
-         select ${columns} from slots
-         where source_id = $1 and state = 'registered'
-           and id in (select slot_id from slot_holders where served_since is null)`,
-        [sourceId, wantedMax],
-      );
-      return rows.map(toSlot);
-    },
+    awaited: (sourceId: string, wantedMax: number) => awaited(database, sourceId, wantedMax),
     hasReturned: (sourceId: string) => hasReturned(database, sourceId),
     movedFrom: (sourceId: string) => movedFrom(database, sourceId, ruleDelayMs),
     callsMade: (sourceId: string) => callsMade(database, sourceId),
@@ -123,6 +107,24 @@ export function createRegistrarStore(database: Database, { ruleDelayMs }: Regist
     recordCall: (lease: Lease, sourceId: string, limit: CallLimit) =>
       fenced(database, lease, (sql) => recordCall(sql, sourceId, limit)),
   };
+}
+
+/**
+ * Slots that somebody waits for: `wanted` ones, without those that were moved away and came back, and `registered` ones with a
+ * holder who does not know it yet.
+ */
+async function awaited(sql: Sql, sourceId: string, wantedMax: number): Promise<Slot[]> {
+  const rows = await sql.many<SlotRow>(
+    `(select ${columns} from slots
+      where source_id = $1 and state = 'wanted' and moved_from is distinct from source_id
+      order by created_at limit $2)
+     union all
+     select ${columns} from slots
+     where source_id = $1 and state = 'registered'
+       and id in (select slot_id from slot_holders where served_since is null)`,
+    [sourceId, wantedMax],
+  );
+  return rows.map(toSlot);
 }
 
 /**
