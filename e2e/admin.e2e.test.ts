@@ -5,7 +5,7 @@ import { eventually } from '@earshot/testkit';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createApi } from './src/api.ts';
 import { shareWorld } from './src/shared-world.ts';
-import type { ServerUnderTest, World } from './src/world.ts';
+import { type ServerUnderTest, type World, xToken } from './src/world.ts';
 
 const main = join(import.meta.dirname, '../apps/cli/src/main.ts');
 let world: World;
@@ -78,6 +78,30 @@ test.for([
   const outcome = await admin(...typed.split(' '));
   expect(outcome).toMatchObject({ code, stdout: '' });
   expect(outcome.stderr).toContain(words);
+});
+
+test('an operator sees the id that the platform itself uses, and which rule it serves', async () => {
+  const account = await world.newAccount();
+  const api = server.api(account);
+  const { rule_id, platforms } = await api.createRule({ x: 'quince' });
+  const upstream = (await world.sandbox.xState(xToken)).rules.find(({ value }) => value === 'quince');
+  const shown = {
+    rule_id,
+    account_id: account.accountId,
+    platform: 'x',
+    platform_rule_id: platforms.x?.platform_rule_id,
+    upstream_rule_id: upstream?.id,
+    source_id: 'x:main',
+    state: 'registered',
+    value: 'quince',
+  };
+  expect(await adminJson('upstream-rules', '--rule', rule_id)).toEqual([shown]);
+  expect(await adminJson('upstream-rules')).toContainEqual(shown);
+  expect((await admin('upstream-rules')).stdout).toContain(
+    `${rule_id}  x:main  ${upstream?.id}  registered  quince`,
+  );
+  await api.deleteRule(rule_id);
+  expect(await admin('upstream-rules', '--rule', rule_id)).toMatchObject({ code: 3, stdout: '' });
 });
 
 test('a command that does not exist is refused with those that do', async () => {

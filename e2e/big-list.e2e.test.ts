@@ -36,8 +36,8 @@ async function multiply(ruleId: string) {
     insert into rule_versions (rule_id, version, platform, value, translated_value, slot_id)
       select copies.id, version, platform, value, translated_value, slot_id
       from rule_versions, ${copies} copies where rule_id = '${ruleId}';
-    insert into slot_holders (slot_id, rule_id, account_id, platform, rule_version)
-      select slot_id, copies.id, account_id, platform, rule_version
+    insert into slot_holders (slot_id, rule_id, account_id, platform, rule_version, served_since)
+      select slot_id, copies.id, account_id, platform, rule_version, served_since
       from slot_holders, ${copies} copies where rule_id = '${ruleId}';
     analyze;`;
   await run('psql', ['--quiet', '--set', 'ON_ERROR_STOP=1', '-c', sql, world.databaseUrl]);

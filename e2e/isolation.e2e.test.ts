@@ -2,7 +2,7 @@ import { eventually } from '@earshot/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Api } from './src/api.ts';
 import { shareWorld } from './src/shared-world.ts';
-import type { Account, ServerUnderTest, World } from './src/world.ts';
+import { type Account, type ServerUnderTest, tapToken, type World, xToken } from './src/world.ts';
 
 /** Bob must not learn that something of Alice's exists, nor see or change it. */
 let world: World;
@@ -116,8 +116,23 @@ describe('lists', () => {
       await asBob.listRules(),
     ]);
     const { rule_id, platform_rule_id } = alicesOtherRule;
-    for (const secret of [alice.accountId, alicesRule, rule_id, platform_rule_id, 'earshot:', 'slot_']) {
+    const { x, firehose } = (await asAlice.getRule(alicesRule)).platforms;
+    const alices = [alice.accountId, alicesRule, rule_id, platform_rule_id];
+    const upstream = [
+      ...(await world.sandbox.xState(xToken)).rules,
+      ...(await world.sandbox.firehoseState(tapToken)).rules,
+    ];
+    expect(upstream.length).toBeGreaterThanOrEqual(3);
+    for (const secret of [
+      ...alices,
+      x?.platform_rule_id,
+      firehose?.platform_rule_id,
+      ...upstream.map(({ id }) => id),
+      'earshot:',
+      'slot_',
+    ]) {
       expect(secret).toBeTypeOf('string');
+      expect(secret).not.toBe('');
       expect(everything).not.toContain(secret);
     }
   });

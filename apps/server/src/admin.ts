@@ -17,11 +17,27 @@ export interface Admin extends AsyncDisposable {
     expiresAt?: Date;
   }): Promise<{ keyId: string; key: string } | null>;
   revokeKey(keyId: string): Promise<boolean>;
+  /** What the upstreams have, the newest rules first; all rules without an id. */
+  listUpstreamRules(ruleId: string | null): Promise<UpstreamRuleRow[]>;
   /** Events that could not be stored, the newest first. */
   listDeadLetters(): Promise<DeadLetterRow[]>;
   /** All of them without an id. A node with the role `match` tries each once more; returns how many. */
   retryDeadLetters(id: number | null): Promise<number>;
 }
+
+/** A rule and the upstream rule that serves it. Accounts see `platform_rule_id`; the upstream says `upstream_rule_id`. */
+export interface UpstreamRuleRow {
+  readonly rule_id: string;
+  readonly account_id: string;
+  readonly platform: string;
+  readonly platform_rule_id: string;
+  readonly upstream_rule_id: string | null;
+  readonly source_id: string;
+  readonly state: string;
+  readonly value: string;
+}
+
+const upstreamRulesMax = 1_000;
 
 export async function openAdmin(databaseUrl: string): Promise<Admin> {
   await migrate(databaseUrl);
@@ -58,6 +74,17 @@ export async function openAdmin(databaseUrl: string): Promise<Admin> {
       if (!row) return false;
       return (await keys.revokeKey(byOperator(row.account_id, 'RevokeKey'), keyId)) !== null;
     },
+    listUpstreamRules: (ruleId) =>
+      database.many<UpstreamRuleRow>(
+        `select v.rule_id, holders.account_id, v.platform, v.platform_rule_id, slots.upstream_rule_id, slots.source_id,
+           slots.state, slots.value
+         from slot_holders holders join slots on slots.id = holders.slot_id
+         join rule_versions v on v.rule_id = holders.rule_id and v.version = holders.rule_version
+           and v.slot_id = holders.slot_id
+         where $1::text is null or v.rule_id = $1
+         order by v.rule_id desc, v.platform desc limit $2`,
+        [ruleId, upstreamRulesMax],
+      ),
     listDeadLetters: () => letters.list(),
     retryDeadLetters: (id) => letters.requestRetry(id),
     [Symbol.asyncDispose]: () => database[Symbol.asyncDispose](),

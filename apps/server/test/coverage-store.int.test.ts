@@ -94,6 +94,20 @@ describe('the ledger of a rule', () => {
     ]);
   });
 
+  test('claims no more of a slot that others held before than of a new one', async () => {
+    await using world = await openLedger();
+    const { database } = world;
+    await database.run(`update watches set from_at = ${minutes(20)}`);
+    await database.run(`update slot_services set from_at = ${minutes(50)}`);
+    await database.run(
+      `insert into coverage (source_id, from_at, proven_until) values ('x:main', ${minutes(120)}, now())`,
+    );
+    expect(await history(database, { hours: 1, xRuleDelayMs: 5 * 60_000 })).toEqual([
+      'not_watched 60–15',
+      'live 15–0',
+    ]);
+  });
+
   test('follows its slot to another source, which serves it before the first gives it up', async () => {
     await using world = await openLedger();
     const { database } = world;

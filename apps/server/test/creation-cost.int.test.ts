@@ -50,6 +50,8 @@ async function openRules() {
   const { counting, counter } = countStatements(database);
   const store = createRuleStore(counting);
   const all = stack.move();
+  /** As the registrars do for registered slots, new ones and others. */
+  const serve = () => database.run('update slot_holders set served_since = now() where served_since is null');
   return {
     url: clone.url,
     database,
@@ -59,17 +61,19 @@ async function openRules() {
     async register(values: { x?: string; firehose?: string }) {
       const { ruleId } = await beginRule(store, values, { accountId: 'acc_2' });
       await database.run(`update slots set state = 'registered', upstream_rule_id = 'up_' || value`);
+      await serve();
       await database.run(`update sources set live_until = now() + interval '1 minute'`);
       await store.activate(changeBy('acc_2'), created(ruleId));
       return ruleId;
     },
-    /** As the API creates a rule when all its slots are registered: write, look once, activate. */
+    /** As the API creates a rule when all its slots are registered: write, look when it is served, activate. */
     async create(
       values: { x?: string; firehose?: string },
       { claim = null, premiumRulesMax = 1_000 }: { claim?: Claim | null; premiumRulesMax?: number } = {},
     ) {
       const { ruleId: id, outcome } = await beginRule(store, values, { premiumRulesMax });
       if (outcome.kind !== 'begun') return { id, outcome, slots: [], activated: false };
+      await serve();
       const slots = await store.slotStates(id);
       const registered = slots.every(({ state }) => state === 'registered');
       const activated = registered && (await store.activate(changeBy('acc_1', claim), created(id)));
@@ -90,8 +94,8 @@ describe('a rule of registered values', () => {
     expect(outcome).toEqual({ kind: 'begun', equivalentRuleId: null });
     expect(activated).toBe(true);
     expect(slots).toMatchObject([
-      { platform: 'x', state: 'registered', upstreamRuleId: 'up_word', live: true },
-      { platform: 'firehose', state: 'registered', upstreamRuleId: 'up_word', live: true },
+      { platform: 'x', state: 'registered', live: true },
+      { platform: 'firehose', state: 'registered', live: true },
     ]);
     expect(
       await rules.database.many('select state, version, account_id from rules where id = $1', [id]),

@@ -102,6 +102,22 @@ describe('a batch', () => {
     expect(await matching.database.many('select 1 from posts')).toHaveLength(3);
   });
 
+  test('of a search is for the rules that held the slot at the time, also before a pause, and not for later ones', async () => {
+    await using matching = await openMatching();
+    const { database } = matching;
+    // Rule 1 has held the slot for two hours, rule 2 took it again after a pause, and rule 3 is new on it.
+    await database.run(`update watches set slot_id = 'slot_1'`);
+    await database.run(`update slot_holders set slot_id = 'slot_1'`);
+    await database.run(`update slot_holders set since = now() - interval '2 hours' where rule_id = 'rule_1'`);
+    await database.run(`update watches set from_at = now() - interval '2 hours' where rule_id <> 'rule_3'`);
+    const { payload, ...rest } = xEvent(1, { via: 'search' });
+    const published_at = new Date(Date.now() - 3_600_000).toISOString();
+    await matching.deliver([{ ...rest, payload: { ...payload, published_at } }]);
+    expect(await matching.matches()).toMatchObject([{ rule_id: 'rule_1' }, { rule_id: 'rule_2' }]);
+    await matching.deliver([xEvent(2)]);
+    expect(await matching.matches()).toHaveLength(5);
+  });
+
   test('that holds the same event twice stores it once', async () => {
     await using matching = await openMatching();
     await matching.deliver([xEvent(1), xEvent(1)]);

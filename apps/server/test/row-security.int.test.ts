@@ -57,6 +57,7 @@ beforeEach(async () => {
      values ('acc_1', 'o', 'k', 'f', 'a', now())`,
   );
   await database.run(`insert into readers (account_id, name) values ('acc_1', 'r')`);
+  await database.run(`insert into slot_leavings (slot_id, account_id) values ('slot_1', 'acc_1')`);
 });
 afterEach(() => stack.disposeAsync());
 
@@ -150,6 +151,9 @@ const tricks = [
   ['update match_log set last_position = 0', /permission denied/],
   ['update slots set state = $$releasing$$', /permission denied/],
   ['delete from slot_holders', /permission denied/],
+  ['select upstream_rule_id from slots', /permission denied/],
+  ['select registered_at from slots', /permission denied/],
+  ['select * from slot_services', /permission denied/],
   ['update rules set name = $$x$$', /permission denied/],
   ['delete from matches', /permission denied/],
   ['update audit set actor = $$x$$', /permission denied/],

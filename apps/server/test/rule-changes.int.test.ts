@@ -69,6 +69,7 @@ async function openRules() {
     const holders = await createMatchStore(database).holdersOf({
       slotIds: slots.map(({ id }) => id),
       upstreamRules: [],
+      searched: false,
     });
     return holders
       .filter((holder) => holder.ruleId === ruleId)

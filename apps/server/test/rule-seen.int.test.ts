@@ -22,8 +22,8 @@ async function takeSlot(database: Database, number: number): Promise<void> {
       [`rule_${number}`],
     );
     await sql.run(
-      `insert into slot_holders (slot_id, rule_id, account_id, platform, rule_version)
-       values ('slot_1', $1, 'acc_1', 'x', 1)`,
+      `insert into slot_holders (slot_id, rule_id, account_id, platform, rule_version, served_since)
+       values ('slot_1', $1, 'acc_1', 'x', 1, now())`,
       [`rule_${number}`],
     );
   });

@@ -47,8 +47,8 @@ export async function seedRules(
     [count],
   );
   await database.run(
-    `insert into slot_holders (slot_id, rule_id, account_id, platform, rule_version)
-     select 'slot_' || n, 'rule_' || n, 'acc_1', 'x', 1 from generate_series(1, $1) as n`,
+    `insert into slot_holders (slot_id, rule_id, account_id, platform, rule_version, served_since)
+     select 'slot_' || n, 'rule_' || n, 'acc_1', 'x', 1, now() from generate_series(1, $1) as n`,
     [count],
   );
   const installation = await database.one<{ id: string }>('select id from installation');

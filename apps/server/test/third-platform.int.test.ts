@@ -88,14 +88,14 @@ test('a platform that is added by its id and its descriptor is served like the o
   const created = await service.call('/api.CreateRule', { ...rule, overrides: { feed: 'Pumps heat' } });
   expect(created).toMatchObject({
     status: 200,
-    json: { platforms: { feed: { translated_value: 'heat pumps', status: 'active' } } },
+    json: {
+      platforms: {
+        feed: { platform_rule_id: 'word-shown', translated_value: 'heat pumps', status: 'active' },
+      },
+    },
   });
   expect(feed.rules()).toEqual([
-    {
-      id: created.json.platforms.feed.platform_rule_id,
-      value: 'heat pumps',
-      tag: expect.stringMatching(/^earshot:/),
-    },
+    { id: 'word-1', value: 'heat pumps', tag: expect.stringMatching(/^earshot:/) },
   ]);
 
   // What it delivers becomes a match, with the reason; what no rule asks for does not.

@@ -87,6 +87,7 @@ export function createWordFeed(): WordFeed {
       ruleType: 'regular',
       needsPaidPlan: false,
       ruleDelayMs: () => 0,
+      newRuleId: () => 'word-shown',
       sendsKeepAlives: false,
       readItem: (sourceId, { text }) => readFeedItem(sourceId, text),
       shortenItem: null,

@@ -98,7 +98,10 @@ const ruleStatus = z.enum(['active', 'pending', 'failed', 'paused']).meta({
 });
 
 export const registration = {
-  platform_rule_id: z.string().meta({ description: "The rule's id on the platform." }),
+  platform_rule_id: z.string().meta({
+    description:
+      "The rule's id on the platform, as this account sees it: stable while the rule has this value, and in the platform's form. The operator knows the id that the platform itself uses.",
+  }),
   translated_value: z.string().meta({ description: 'The value registered on the platform.' }),
   status: ruleStatus,
 };

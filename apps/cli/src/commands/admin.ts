@@ -74,8 +74,24 @@ const revokeKey = adminCommand({
   },
 });
 
+const upstreamRules = adminCommand({
+  name: 'upstream-rules',
+  summary: 'show rules with the ids that the platforms themselves use',
+  options: { rule: text('<rule id>', 'only this rule (default the newest 1,000)') },
+  examples: ['earshot admin upstream-rules --rule rule_01kb2m9x4c7q5t8w3y6z1v0n2p'],
+  async work(database, { options: { rule = null } }) {
+    const rules = await database.listUpstreamRules(rule);
+    if (rule !== null && rules.length === 0)
+      throw new Failure('notFound', `No platform has a rule for ${rule}: it is paused, deleted or unknown.`);
+    const lines = rules.map((one) =>
+      [one.rule_id, one.source_id, one.upstream_rule_id ?? '-', one.state, one.value].join('  '),
+    );
+    return { json: rules, text: lines.join('\n') || 'No platform has a rule.' };
+  },
+});
+
 export const admin: CommandGroup = {
   name: 'admin',
-  summary: 'accounts, keys and events that could not be stored, directly on the database',
-  commands: [createAccount, createKey, revokeKey, deadLetters],
+  summary: 'accounts, keys, upstream rules and events that could not be stored, directly on the database',
+  commands: [createAccount, createKey, revokeKey, upstreamRules, deadLetters],
 };

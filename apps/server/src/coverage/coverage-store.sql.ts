@@ -86,7 +86,10 @@ interface WatchedRow {
   to_at: Date | null;
 }
 
-/** The rule held the slot, and the source had it upstream: both at the same time. */
+/**
+ * The rule held the slot, and the source had it upstream: both at the same time. Of a slot that others held before it claims
+ * no more than of a new one, whose rule the upstream does not heed at once: the difference would tell that there are others.
+ */
 async function watchedSlots(
   database: Database,
   { accountId, ruleId, platform, from, to }: CoverageAsked,
@@ -94,16 +97,12 @@ async function watchedSlots(
 ): Promise<Watched[]> {
   const rows = await database.forAccount(accountId).many<WatchedRow>(
     `select * from (
-       select watches.platform, services.source_id, watches.slot_id,
-         greatest(watches.from_at, services.from_at
-           + coalesce(($6::jsonb ->> watches.platform)::float8, 0) * interval '1 ms') as from_at,
-         least(watches.to_at, services.to_at) as to_at
-       from watches join slot_services services on services.slot_id = watches.slot_id
-       where watches.rule_id = $2 and watches.account_id = $1 and ($3::text is null or watches.platform = $3)
-         and watches.from_at <= $5 and (watches.to_at is null or watches.to_at >= $4)
-     ) as watched where (to_at is null or (to_at > from_at and to_at >= $4)) and from_at <= $5
+       select platform, source_id, slot_id, to_at,
+         from_at + coalesce(($5::jsonb ->> platform)::float8, 0) * interval '1 ms' as from_at
+       from watched_slots($1) where $2::text is null or platform = $2
+     ) as watched where (to_at is null or (to_at > from_at and to_at >= $3)) and from_at <= $4
      order by from_at desc limit ${rowsMax}`,
-    [accountId, ruleId, platform, from, to, JSON.stringify(ruleDelaysMs)],
+    [ruleId, platform, from, to, JSON.stringify(ruleDelaysMs)],
   );
   return rows.map(toWatched);
 }

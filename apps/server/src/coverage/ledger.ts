@@ -110,7 +110,10 @@ function timelineOf(ledger: Ledger, watched: Watched): Timeline {
   for (const interval of intervals) {
     const [from, to] = [interval.from.getTime(), interval.to.getTime()];
     if (from > coveredTo) {
-      const repair = repairOf(ledger, interval, watched.slotId);
+      const repair = ownRepair(
+        repairOf(ledger, interval, watched.slotId),
+        watched.from.getTime() > coveredTo,
+      );
       const state = repair?.state === 'repaired' ? 'repaired' : 'gap';
       spans.push({ from: coveredTo, to: from, state, reason, repair });
     }
@@ -125,6 +128,11 @@ function timelineOf(ledger: Ledger, watched: Watched): Timeline {
   }
   const until = watched.to?.getTime() ?? Number.POSITIVE_INFINITY;
   return clip(worstOf([spans, ...missingSpans(ledger, watched)]), watched.from.getTime(), until);
+}
+
+/** How much a search found before the rule was there is not the rule's. */
+function ownRepair(repair: Repair | null, beganInGap: boolean): Repair | null {
+  return repair && beganInGap ? { ...repair, matches: null } : repair;
 }
 
 function isOpen(last: Interval | undefined, now: Date): boolean {

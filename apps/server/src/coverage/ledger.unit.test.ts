@@ -201,6 +201,21 @@ describe('a gap', () => {
     expect(repaired(other, [repair(other.id, { slotId: 'slot_2' })])).toMatchObject({ state: 'gap' });
   });
 
+  test('in which the rule began does not tell how much was found before', () => {
+    const interval = live(5, 10, null, { repair: 'partly' });
+    const [covered] = coverageOf(
+      ledger([live(0, 3, 'dropped'), interval], {
+        from: at(0),
+        watched: [watch(4)],
+        repairs: [repair(interval.id, {})],
+      }),
+    );
+    expect(covered?.timeline.find(({ state }) => state === 'repaired')).toMatchObject({
+      from: at(4).getTime(),
+      repair: { state: 'repaired', matches: null },
+    });
+  });
+
   test('stays a gap while its repair waits or is impossible, and says why', () => {
     for (const state of ['waiting', 'impossible'] as const) {
       const interval = live(5, 10, null, { repair: 'under_way' });

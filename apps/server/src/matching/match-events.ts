@@ -10,6 +10,8 @@ export interface Holder {
   readonly ruleId: string;
   readonly accountId: string;
   readonly ruleVersion: number;
+  /** Since when the rule has held the slot, pauses included; null when it does not matter. */
+  readonly heldSince: Date | null;
   /** The slot's value, with which our own evaluator checks the match. */
   readonly value: string;
 }
@@ -34,6 +36,8 @@ export interface Matched {
 }
 
 export interface SlotReferences {
+  /** Whether some of the events were searched for, and may be older than a holder. */
+  readonly searched: boolean;
   readonly slotIds: readonly string[];
   readonly upstreamRules: ReadonlyArray<{ sourceId: string; upstreamRuleId: string }>;
 }
@@ -49,7 +53,11 @@ export function slotReferences(installation: string, events: readonly LogEvent[]
       else slotIds.add(slotId);
     }
   }
-  return { slotIds: [...slotIds], upstreamRules: [...upstreamRules.values()] };
+  return {
+    searched: events.some(({ via }) => via === 'search'),
+    slotIds: [...slotIds],
+    upstreamRules: [...upstreamRules.values()],
+  };
 }
 
 /** The upstream decided which slots match; every rule that holds such a slot gets a match. Pure. */
@@ -72,7 +80,8 @@ export function matchEvents(
         slotId === null ? byUpstreamRule.get(`${event.sourceId} ${upstreamRuleId}`) : bySlot.get(slotId);
       if (!found && slotId === null) unknown.add(event);
       if (found?.[0]) verdicts.push({ event, value: found[0].value });
-      for (const { ruleId, accountId, ruleVersion } of found ?? []) {
+      for (const { ruleId, accountId, ruleVersion, heldSince } of found ?? []) {
+        if (isFromBefore(event, heldSince)) continue;
         matched = true;
         const { platform, key: eventKey, day: eventDay } = event;
         // A rule that changes holds the slots of two versions for a while: the match counts for the newer one.
@@ -91,4 +100,16 @@ export function matchEvents(
     if (matched) posts.push(event);
   }
   return { posts, matches: [...matches.values()], unknown, verdicts };
+}
+
+/** Times of posts are in whole seconds. */
+const precisionMs = 1_000;
+
+/**
+ * A gap is searched for all who hold the slot. Who came later gets nothing from before: it was not theirs, and it would tell
+ * that somebody else held the slot.
+ */
+function isFromBefore({ via, payload }: LogEvent, heldSince: Date | null): boolean {
+  if (via !== 'search' || heldSince === null) return false;
+  return Date.parse(payload.published_at ?? '') < heldSince.getTime() - precisionMs;
 }

@@ -36,6 +36,7 @@ function holder(slotId: string, ruleId: string, changed: Partial<Holder> = {}): 
     ruleId,
     accountId: 'acc_1',
     ruleVersion: 1,
+    heldSince: null,
     ...changed,
   };
 }
@@ -156,12 +157,35 @@ describe('an event is unknown', () => {
   });
 });
 
+test('what a search finds is not for a rule that took the slot later; what the stream brings is', () => {
+  const found = (minute: number, via: 'search' | undefined): LogEvent => {
+    const { payload, ...rest } = event(`post ${minute} ${via}`, [rule('1')]);
+    const published_at = new Date(Date.UTC(2026, 8, 1, 10, minute)).toISOString();
+    return { ...rest, payload: { ...payload, published_at }, ...(via && { via }) };
+  };
+  const events = [found(29, 'search'), found(31, 'search'), found(29, undefined)];
+  expect(slotReferences('here', events).searched).toBe(true);
+  const { matches, posts } = matchEvents('here', events, [
+    holder('slot_1', 'rule_before', { heldSince: new Date(Date.UTC(2026, 8, 1, 10, 0)) }),
+    holder('slot_1', 'rule_later', { heldSince: new Date(Date.UTC(2026, 8, 1, 10, 30)) }),
+  ]);
+  expect(posts).toHaveLength(3);
+  expect(matches.map(({ ruleId, eventKey }) => `${ruleId}: ${eventKey}`)).toEqual([
+    'rule_before: post 29 search',
+    'rule_before: post 31 search',
+    'rule_later: post 31 search',
+    'rule_before: post 29 undefined',
+    'rule_later: post 29 undefined',
+  ]);
+});
+
 test('slots are asked for once each, by our tag or by the upstream rule', () => {
   const events = [
     event('e', [rule('1', ours('slot_1')), rule('2'), rule('3', 'earshot:elsewhere:slot_1')]),
     event('f', [rule('1', ours('slot_1')), rule('2')]),
   ];
   expect(slotReferences('here', events)).toEqual({
+    searched: false,
     slotIds: ['slot_1'],
     upstreamRules: [
       { sourceId: 'x:main', upstreamRuleId: '2' },

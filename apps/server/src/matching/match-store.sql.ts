@@ -18,29 +18,21 @@ interface HolderRow {
   account_id: string;
   rule_version: number;
   value: string;
+  held_since: Date | null;
 }
 
 const holderColumns = `slots.id as slot_id, slots.source_id, slots.upstream_rule_id, slots.value,
-  slot_holders.rule_id, slot_holders.account_id, slot_holders.rule_version`;
+  slot_holders.rule_id, slot_holders.account_id, slot_holders.rule_version,
+  case when $4::boolean then least(slot_holders.since, (
+    select min(from_at) from watches where watches.rule_id = slot_holders.rule_id and watches.slot_id = slots.id
+  )) end as held_since`;
 
 export function createMatchStore(
   database: Database,
   { retentionDays = 30 }: { retentionDays?: number } = {},
 ) {
   return {
-    async holdersOf({ slotIds, upstreamRules }: SlotReferences): Promise<Holder[]> {
-      const rows = await database.prepared<HolderRow>(
-        `select ${holderColumns} from slots join slot_holders on slot_holders.slot_id = slots.id
-         where slots.id = any($1) and not slot_holders.pending
-         union all
-         select ${holderColumns}
-         from unnest($2::text[], $3::text[]) as asked (source_id, upstream_rule_id)
-         join slots on slots.source_id = asked.source_id and slots.upstream_rule_id = asked.upstream_rule_id
-         join slot_holders on slot_holders.slot_id = slots.id and not slot_holders.pending`,
-        [slotIds, upstreamRules.map((one) => one.sourceId), upstreamRules.map((one) => one.upstreamRuleId)],
-      );
-      return rows.map(toHolder);
-    },
+    holdersOf: (references: SlotReferences) => holdersOf(database, references),
     /** Sources on which a registration is under way: an unknown rule id there may soon be known. */
     async sourcesRegistering(sourceIds: readonly string[]): Promise<Set<string>> {
       if (sourceIds.length === 0) return new Set();
@@ -89,6 +81,25 @@ export function createMatchStore(
 
 export type MatchStore = ReturnType<typeof createMatchStore>;
 
+async function holdersOf(sql: Sql, { slotIds, upstreamRules, searched }: SlotReferences): Promise<Holder[]> {
+  const rows = await sql.prepared<HolderRow>(
+    `select ${holderColumns} from slots join slot_holders on slot_holders.slot_id = slots.id
+     where slots.id = any($1) and not slot_holders.pending
+     union all
+     select ${holderColumns}
+     from unnest($2::text[], $3::text[]) as asked (source_id, upstream_rule_id)
+     join slots on slots.source_id = asked.source_id and slots.upstream_rule_id = asked.upstream_rule_id
+     join slot_holders on slot_holders.slot_id = slots.id and not slot_holders.pending`,
+    [
+      slotIds,
+      upstreamRules.map((one) => one.sourceId),
+      upstreamRules.map((one) => one.upstreamRuleId),
+      searched,
+    ],
+  );
+  return rows.map(toHolder);
+}
+
 async function insertDeadLetter(sql: Sql, { sequence, body, error, deliveries }: DeadLetter): Promise<void> {
   await settle(sql, [sequence]);
   await sql.run('insert into dead_letters (sequence, body, error, deliveries) values ($1, $2, $3, $4)', [
@@ -117,6 +128,7 @@ function toHolder(row: HolderRow): Holder {
     accountId: row.account_id,
     ruleVersion: row.rule_version,
     value: row.value,
+    heldSince: row.held_since,
   };
 }
 

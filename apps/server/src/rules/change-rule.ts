@@ -80,7 +80,7 @@ async function carryOut(
     const slotIds = await database.transaction((sql) => undoChange(sql, ruleId));
     checkpoint('change.undone');
     bells.ring('slots');
-    await awaitGone(store, slotIds, outcomes);
+    await awaitGone(store, { accountId, slots, slotIds }, outcomes);
     throw failure;
   }
   checkpoint('change.registered');

@@ -106,7 +106,7 @@ async function carryOut(
   const failure = failureOf(slots);
   if (failure) {
     telemetry.ruleRefused({ ruleId, accountId, reason: failure.code });
-    await undo(options, ruleId, outcomes);
+    await undo(options, rule, slots, outcomes);
     throw failure;
   }
   checkpoint('create.registered');
@@ -117,11 +117,16 @@ async function carryOut(
   return complete;
 }
 
-async function undo({ store, bells, checkpoint }: CreateRuleOptions, ruleId: string, outcomes: BellListener) {
-  const slotIds = await store.abandon(ruleId);
+async function undo(
+  { store, bells, checkpoint }: CreateRuleOptions,
+  { id, accountId }: NewRule,
+  slots: readonly HeldSlot[],
+  outcomes: BellListener,
+) {
+  const slotIds = await store.abandon(id);
   checkpoint('create.abandoned');
   bells.ring('slots');
-  await awaitGone(store, slotIds, outcomes);
+  await awaitGone(store, { accountId, slots, slotIds }, outcomes);
 }
 
 function withEquivalent(answer: Answer, ruleId: string | null, values: CheckedRule['values']): Answer {
@@ -144,9 +149,9 @@ function equivalentRule(ruleId: string, value: string): WireDiagnostic {
 
 function platformResults(slots: readonly HeldSlot[], warnings: CheckedRule['warnings']): Answer['platforms'] {
   const results: Answer['platforms'] = {};
-  for (const { platform, upstreamRuleId, translatedValue, live } of slots) {
+  for (const { platform, platformRuleId, translatedValue, live } of slots) {
     results[platform] = {
-      platform_rule_id: upstreamRuleId ?? '',
+      platform_rule_id: platformRuleId,
       translated_value: translatedValue,
       status: live ? 'active' : 'pending',
       warnings: warnings.get(platform) ?? [],

@@ -65,6 +65,7 @@ export interface VersionRow {
   platform: Platform;
   value: string;
   translated_value: string;
+  platform_rule_id: string;
   slot_id: string;
 }
 
@@ -81,7 +82,7 @@ export async function lockRule(sql: Sql, ruleId: string): Promise<LockedRule | n
 /** The values of the rule's current version. */
 export function versionRows(sql: Sql, { id, version }: LockedRule): Promise<VersionRow[]> {
   return sql.many<VersionRow>(
-    `select platform, value, translated_value, slot_id from rule_versions
+    `select platform, value, translated_value, platform_rule_id, slot_id from rule_versions
      where rule_id = $1 and version = $2 order by platform`,
     [id, version],
   );

@@ -22,10 +22,10 @@ interface PlatformRow {
   platform: Platform;
   value: string;
   translated_value: string;
-  upstream_rule_id: string | null;
+  platform_rule_id: string | null;
   slot_state: string | null;
   live: boolean | null;
-  registered_at: string | null;
+  served_since: string | null;
   match_count: number;
   last_match_at: string | null;
 }
@@ -36,12 +36,13 @@ const selectRules = `
     rules.expires_at, rules.examples, rules.managed_set, rules.managed_key,
     (select json_agg(json_build_object(
         'platform', v.platform, 'value', v.value, 'translated_value', v.translated_value,
-        'upstream_rule_id', slots.upstream_rule_id, 'slot_state', slots.state, 'live', sources.live_until > now(),
-        'registered_at', slots.registered_at,
+        'platform_rule_id', case when holder.served_since is not null then v.platform_rule_id end,
+        'slot_state', slots.state, 'live', sources.live_until > now(), 'served_since', holder.served_since,
         'match_count', coalesce(counted.matches, 0), 'last_match_at', counted.last_match_at
       ) order by v.platform desc)
      from rule_versions v
      left join slots on slots.id = v.slot_id and rules.state <> 'paused'
+     left join slot_holders holder on holder.slot_id = slots.id and holder.rule_id = rules.id
      left join sources on sources.id = slots.source_id
      left join lateral (
        select sum(matches)::bigint as matches, max(last_match_at) as last_match_at
@@ -63,12 +64,12 @@ export function toRule(row: RuleRow): Rule {
   const platforms: Rule['platforms'] = {};
   for (const one of row.platforms) {
     platforms[one.platform] = {
-      platform_rule_id: one.upstream_rule_id ?? '',
+      platform_rule_id: one.platform_rule_id ?? '',
       value: one.value,
       translated_value: one.translated_value,
       status: row.state === 'paused' ? 'paused' : statusOf(one),
       rule_type: platformTraits[one.platform].ruleType,
-      active_since: toTime(one.registered_at),
+      active_since: toTime(one.served_since),
       last_match_at: toTime(one.last_match_at),
       match_count: one.match_count,
     };

@@ -60,11 +60,11 @@ export function createRuleStore(database: Database) {
       for (const { id } of rules) await database.transaction((sql) => abandon(sql, id));
       return rules.length;
     },
-    /** How many of these slots are not removed upstream yet. */
-    async stillReleasing(slotIds: readonly string[]): Promise<number> {
+    /** How many of these slots, which the account has left, are not removed yet, as far as the account can tell. */
+    async stillReleasing(accountId: string, slotIds: readonly string[]): Promise<number> {
       const row = await database.one<{ count: number }>(
-        `select count(*) from slots where id = any($1) and state in ('releasing', 'deleting')`,
-        [slotIds],
+        'select count(*) from slot_leavings where account_id = $1 and slot_id = any($2)',
+        [accountId, slotIds],
       );
       return row?.count ?? 0;
     },

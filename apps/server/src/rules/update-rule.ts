@@ -4,6 +4,7 @@ import type { Handler, Principal } from '../accounts/call.ts';
 import type { Change } from '../accounts/change.ts';
 import { type Database, refusable, type Sql } from '../engines/database.ts';
 import type { RuleValue } from '../slots/slot-holding.sql.ts';
+import { platforms as descriptors } from '../upstream/platforms.ts';
 import { type ChangeRuleOptions, changeRule } from './change-rule.ts';
 import { assertExamplesHold, assertPlanAllows, checkExamples, checkExpiry, checkRule } from './check-rule.ts';
 import { readRule } from './get-rule.ts';
@@ -119,9 +120,17 @@ async function keepSlot(
   kept: VersionRow | undefined,
 ): Promise<void> {
   await sql.run(
-    `insert into rule_versions (rule_id, version, platform, value, translated_value, slot_id)
-     values ($1, $2, $3, $4, $5, $6)`,
-    [ruleId, version, platform, value, translatedValue, kept?.slot_id ?? ''],
+    `insert into rule_versions (rule_id, version, platform, value, translated_value, platform_rule_id, slot_id)
+     values ($1, $2, $3, $4, $5, $6, $7)`,
+    [
+      ruleId,
+      version,
+      platform,
+      value,
+      translatedValue,
+      kept?.platform_rule_id ?? descriptors[platform].newRuleId(),
+      kept?.slot_id ?? '',
+    ],
   );
 }
 

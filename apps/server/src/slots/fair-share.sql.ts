@@ -29,7 +29,16 @@ export interface AccountUse {
   /** Those on which a slot can be placed. */
   readonly sources: readonly SourceUse[];
   /** On all of them; null when there is so much room that they need not be counted. */
-  readonly ownSlots: number | null;
+  readonly taken: TakenSlots | null;
+}
+
+/**
+ * What the account holds, and what the others do. A slot that both hold is in both numbers: they are the same as if each had one of its
+ * own, so that the account cannot tell.
+ */
+export interface TakenSlots {
+  readonly own: number;
+  readonly others: number;
 }
 
 export type ShareRefusal =
@@ -39,34 +48,30 @@ export type ShareRefusal =
   | { readonly kind: 'calls_share'; readonly waitMs: number };
 
 export async function accountUse(sql: Sql, accountId: string, platform: Platform): Promise<AccountUse> {
-  const rows = await sql.prepared<SourceUse & { ownSlots: number | null }>(
-    `select source_id as "sourceId", share, capacity, slots, own_slots as "ownSlots", calls_max as "callsMax", calls,
+  const rows = await sql.prepared<SourceUse & { own: number | null; others: number | null }>(
+    `select source_id as "sourceId", share, capacity, slots, own_slots as own, others_slots as others, calls_max as "callsMax", calls,
        own_calls as "ownCalls", own_waiting as "ownWaiting", rules_per_call as "rulesPerCall",
        own_call_ends_ms as "ownCallEndsMs"
      from account_use($1, $2)`,
     [accountId, platform],
   );
-  return { sources: rows, ownSlots: rows[0]?.ownSlots ?? null };
+  const { own = null, others = null } = rows[0] ?? {};
+  return { sources: rows, taken: own === null || others === null ? null : { own, others } };
 }
 
 /** Null when one more slot may be placed, or when there is no room for anybody's. */
-export function shareRefusal({ sources, ownSlots }: AccountUse): ShareRefusal | null {
+export function shareRefusal({ sources, taken }: AccountUse): ShareRefusal | null {
   if (sources.every(({ slots, capacity }) => slots >= capacity)) return null;
-  const limit = ownSlots === null ? Number.POSITIVE_INFINITY : slotsAllowed(sources, ownSlots);
-  if (ownSlots !== null && ownSlots >= limit) return { kind: 'slots_share', limit, used: ownSlots };
+  const limit = taken ? slotsAllowed(sources, taken) : Number.POSITIVE_INFINITY;
+  if (taken && taken.own >= limit) return { kind: 'slots_share', limit, used: taken.own };
   const waitMs = msUntilCall(sources);
   return waitMs > 0 ? { kind: 'calls_share', waitMs } : null;
 }
 
 /** How many slots the account may have on these sources together, which are all of a platform. */
-function slotsAllowed(uses: readonly SourceUse[], ownSlots: number): number {
-  const sum = (of: (use: SourceUse) => number) => uses.reduce((total, use) => total + of(use), 0);
-  const share = Math.min(...uses.map((use) => use.share));
-  return allowed(
-    share,
-    sum(({ capacity }) => capacity),
-    sum(({ slots }) => slots) - ownSlots,
-  );
+function slotsAllowed(uses: readonly SourceUse[], { others }: TakenSlots): number {
+  const capacity = uses.reduce((total, use) => total + use.capacity, 0);
+  return allowed(Math.min(...uses.map(({ share }) => share)), capacity, others);
 }
 
 /** Whether one more slot of the account may be registered on the source. */

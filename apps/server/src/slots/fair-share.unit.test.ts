@@ -32,15 +32,18 @@ function takeInTurn(all: number, mayTake: (own: number, total: number) => boolea
 describe('an account may have', () => {
   test('half of the slots that the others leave, and always a first one', () => {
     const mayTake = (ownSlots: number, slots: number) =>
-      shareRefusal({ sources: [{ ...unused, slots }], ownSlots }) === null;
+      shareRefusal({
+        sources: [{ ...unused, slots }],
+        taken: { own: ownSlots, others: slots - ownSlots },
+      }) === null;
     expect(takeInTurn(8, mayTake)).toEqual([4, 2, 1, 1]);
   });
 
   test('half of the slots of all sources together', () => {
     const sources = [unused, { ...unused, sourceId: 'x:second', capacity: 4, slots: 2 }];
-    expect(shareRefusal({ sources, ownSlots: 2 })).toBeNull();
+    expect(shareRefusal({ sources, taken: { own: 2, others: 0 } })).toBeNull();
     const fuller = sources.map((use) => ({ ...use, slots: use.slots + 2 }));
-    expect(shareRefusal({ sources: fuller, ownSlots: 6 })).toEqual({
+    expect(shareRefusal({ sources: fuller, taken: { own: 6, others: 0 } })).toEqual({
       kind: 'slots_share',
       limit: 6,
       used: 6,
@@ -64,7 +67,7 @@ describe('an account may have', () => {
 });
 
 test('an upstream that is full for everybody is not a matter of shares', () => {
-  expect(shareRefusal({ sources: [{ ...unused, slots: 8 }], ownSlots: 8 })).toBeNull();
+  expect(shareRefusal({ sources: [{ ...unused, slots: 8 }], taken: { own: 8, others: 0 } })).toBeNull();
 });
 
 describe('slots that wait', () => {

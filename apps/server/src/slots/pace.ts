@@ -18,6 +18,12 @@ type CallStore = Pick<RegistrarStore, 'callsMade' | 'recordCall'>;
 /** A call waits at most this long for its turn; when more is needed, it fails and is tried again later. */
 const shortWaitMs = 2_000;
 
+/** So many times are remembered: enough for their spread, few enough to follow the upstream's mood. */
+const timesMax = 50;
+
+/** What takes the time of calls, and of recording what came of them. */
+type Work = 'list' | 'add' | 'remove';
+
 /** One source's budget of rule calls, spent by the holder of its lease. */
 export interface Pace {
   /** For every call: waits until the budget allows it and records it, under the lease, before it is made. */
@@ -31,8 +37,19 @@ export interface Pace {
   removalRoom(): number;
   isShort(kind: CallKind): boolean;
   collect(kind: CallKind): Promise<void>;
+  /** Does work with calls in it, and remembers how long it took per call. */
+  timed<Answer>(work: Work, run: () => Promise<Answer>): Promise<Answer>;
+  /** Spends calls and lets the time of such work go by, or fails as it would, but calls nobody. */
+  imitate(work: Work, imitation: Imitation): Promise<void>;
   /** Calls since this was last asked. */
   callsMade(): number;
+}
+
+interface Imitation {
+  readonly call: UpstreamCall;
+  readonly calls: number;
+  /** The last part of the work's time. */
+  readonly ending?: () => Promise<void>;
 }
 
 export interface PaceOptions {
@@ -55,16 +72,14 @@ export async function openPace(
     kind: CallKind,
   ): Answer => question(limits[kind], spentFor(kind), performance.now());
   let made = 0;
+  let told = 0;
   let removedAt = Number.NEGATIVE_INFINITY;
+  let waitedMs = 0;
   const permit = async (kind: CallKind, accounts: readonly string[] = []) => {
     const waitMs = ask(waitMsAt, kind);
-    if (waitMs > shortWaitMs) {
-      throw new UpstreamUnavailable('all rule calls that the upstream allows at the moment are used', {
-        retryAfterMs: waitMs,
-        notCalled: true,
-      });
-    }
+    if (waitMs > shortWaitMs) throw allCallsUsed(waitMs);
     if (waitMs > 0) await pause(waitMs, signal);
+    waitedMs += waitMs;
     spentIn.set(limits[kind].bucket, ask(spend, kind));
     await store.recordCall(lease, sourceId, limits[kind], accounts);
     made++;
@@ -79,6 +94,10 @@ export async function openPace(
         removedAt = performance.now();
       },
     },
+    ...createImitation(
+      () => performance.now() - waitedMs,
+      () => made,
+    ),
     room: (kind) => ask(roomAt, kind),
     removalRoom: () =>
       removalRoomAt(limits.change, spentFor('change'), performance.now(), {
@@ -88,9 +107,46 @@ export async function openPace(
     isShort: (kind) => ask(isShortAt, kind),
     collect: (kind) => pause(ask(collectMsAt, kind), signal),
     callsMade() {
-      const before = made;
-      made = 0;
-      return before;
+      const since = made - told;
+      told = made;
+      return since;
+    },
+  };
+}
+
+function allCallsUsed(retryAfterMs: number): UpstreamUnavailable {
+  const words = 'all rule calls that the upstream allows at the moment are used';
+  return new UpstreamUnavailable(words, { retryAfterMs, notCalled: true });
+}
+
+/** `workedMs` is a clock that stands still while a call waits for its turn. */
+function createImitation(workedMs: () => number, callsMade: () => number): Pick<Pace, 'timed' | 'imitate'> {
+  const timesMs: Record<Work, number[]> = { list: [], add: [], remove: [] };
+  const endingsMs: Record<Work, number> = { list: 0, add: 0, remove: 0 };
+  /** The first thing that a registrar does is to list: there is always a time to draw. */
+  const drawTime = (work: Work) => {
+    const times = timesMs[work].length > 0 ? timesMs[work] : timesMs.list;
+    return times[Math.floor(Math.random() * times.length)] ?? 0;
+  };
+  return {
+    async timed(work, run) {
+      const [startedAt, madeBefore] = [workedMs(), callsMade()];
+      const answer = await run();
+      const calls = callsMade() - madeBefore;
+      if (calls > 0) timesMs[work] = [...timesMs[work], (workedMs() - startedAt) / calls].slice(-timesMax);
+      return answer;
+    },
+    async imitate(work, { call, calls, ending }) {
+      for (let nth = 1; nth <= calls; nth++) {
+        const startedAt = workedMs();
+        await call.permit('change');
+        const endingMs = nth === calls && ending ? endingsMs[work] : 0;
+        await pause(Math.max(0, drawTime(work) - (workedMs() - startedAt) - endingMs), call.signal);
+      }
+      if (!ending) return;
+      const endingAt = workedMs();
+      await ending();
+      endingsMs[work] = workedMs() - endingAt;
     },
   };
 }

@@ -3,10 +3,16 @@ import type { Bells } from '../engines/bells.ts';
 import type { Lease } from '../engines/leases.ts';
 import type { Telemetry } from '../observability/telemetry.ts';
 import type { Checkpoint } from '../runtime/checkpoint.ts';
-import { type AddOutcome, type UpstreamRules, UpstreamUnavailable } from '../upstream/upstream-rules.ts';
+import {
+  type AddOutcome,
+  type UpstreamCall,
+  type UpstreamRules,
+  UpstreamUnavailable,
+} from '../upstream/upstream-rules.ts';
 import type { Pace } from './pace.ts';
+import type { AwaitedSlot } from './quiet-sharing.sql.ts';
 import { reconcile } from './reconcile.ts';
-import type { Registered, RegistrarStore, WantedSlot } from './registrar.sql.ts';
+import type { Registered, RegistrarStore } from './registrar.sql.ts';
 import { type Slot, slotOfTag, slotTag } from './slot.ts';
 
 /** What one step of a registrar works with, while it holds the lease of its source. */
@@ -33,7 +39,7 @@ const movedAtOnce = 500;
 export async function reconcileSource(step: RegistrarStep): Promise<number> {
   const { store, upstream, installation, sourceId, lease, telemetry, bells, pace } = step;
   const listedAt = performance.now();
-  const listed = await upstream.list(pace.call);
+  const listed = await pace.timed('list', () => upstream.list(pace.call));
   const slots = await store.slotsOf(sourceId);
   const plan = reconcile(installation, listed, slots, await store.movedFrom(sourceId));
   for (let at = 0; at < plan.remove.length; at += upstream.batchMax) {
@@ -68,33 +74,68 @@ export async function reconcileSource(step: RegistrarStep): Promise<number> {
   return listed.length - plan.foreign - plan.remove.length;
 }
 
-/** Registers as many wanted slots as one batch takes. Returns how many slots it dealt with. */
-export async function registerWanted(step: RegistrarStep): Promise<number> {
-  const { upstream, installation, checkpoint, bells, pace } = step;
-  const slots = await collectWanted(step);
+/**
+ * Registers as many slots as one batch takes. Returns how many slots it dealt with.
+ *
+ * Who takes a slot that is registered already, for somebody else, is answered here too, after the time of a call and
+ * with its failures: the upstream has nothing to do, but a faster answer would tell that somebody else watches the value. For
+ * the same reason it spends the call.
+ */
+export async function registerAwaited(step: RegistrarStep): Promise<number> {
+  const { store, lease, bells, pace, upstream } = step;
+  const slots = await collectAwaited(step);
   if (slots.length === 0) return 0;
-  checkpoint('register.picked');
-  const outcomes = await upstream.add(
-    slots.map((slot) => ({ value: slot.value, tag: slotTag(installation, slot.id) })),
-    pace.callFor(slots.flatMap(({ accountId }) => accountId ?? [])),
-  );
-  checkpoint('register.added_upstream');
-  const unsettled = await recordOutcomes(step, pairOutcomes(slots, outcomes));
-  checkpoint('register.recorded');
+  const wanted = slots.filter(({ state }) => state === 'wanted');
+  const known = slots.filter(({ state }) => state === 'registered').map(({ id }) => id);
+  const call = pace.callFor(slots.flatMap(({ accountIds }) => accountIds));
+  const calls = callsFor(slots.length, upstream) - callsFor(wanted.length, upstream);
+  const tellKnown = () => store.recordServed(lease, known);
+  let unsettled = 0;
+  if (wanted.length === 0) {
+    await pace.imitate('add', { call, calls, ending: tellKnown });
+  } else {
+    await pace.imitate('add', { call, calls });
+    unsettled = await registerWanted(step, wanted, call);
+    if (known.length > 0) await tellKnown();
+  }
   bells.ring('slot_outcomes');
-  bells.ring('streams');
   if (unsettled > 0) throw new UpstreamUnavailable('the upstream has the rule already, but not as ours');
   return slots.length;
 }
 
-async function collectWanted({ store, sourceId, upstream, pace }: RegistrarStep): Promise<WantedSlot[]> {
+function callsFor(rules: number, { rulesPerCall }: UpstreamRules): number {
+  return Math.ceil(rules / rulesPerCall);
+}
+
+/** Returns how many slots remain unsettled. */
+async function registerWanted(
+  step: RegistrarStep,
+  wanted: readonly Slot[],
+  call: UpstreamCall,
+): Promise<number> {
+  const { upstream, installation, checkpoint, bells, pace } = step;
+  checkpoint('register.picked');
+  const unsettled = await pace.timed('add', async () => {
+    const outcomes = await upstream.add(
+      wanted.map((slot) => ({ value: slot.value, tag: slotTag(installation, slot.id) })),
+      call,
+    );
+    checkpoint('register.added_upstream');
+    return await recordOutcomes(step, pairOutcomes(wanted, outcomes));
+  });
+  checkpoint('register.recorded');
+  bells.ring('streams');
+  return unsettled;
+}
+
+async function collectAwaited({ store, sourceId, upstream, pace }: RegistrarStep): Promise<AwaitedSlot[]> {
   const { batchMax, rulesPerCall } = upstream;
   // A batch that needs several calls takes only as many slots as there are calls left.
   const limit = rulesPerCall > 1 ? batchMax : Math.max(1, Math.min(batchMax, pace.room('change')));
-  const slots = await store.wanted(sourceId, limit);
-  if (slots.length === 0 || slots.length === limit || rulesPerCall === 1) return slots;
+  const slots = await store.awaited(sourceId, limit);
+  if (slots.length === 0 || slots.length >= limit || rulesPerCall === 1) return slots;
   await pace.collect('change');
-  return await store.wanted(sourceId, limit);
+  return await store.awaited(sourceId, limit);
 }
 
 type PairedOutcome = readonly [slot: Slot, outcome: AddOutcome];
@@ -156,28 +197,48 @@ async function adoptDuplicates(
   });
 }
 
-/** Removes upstream what nobody holds any more. Returns how many slots it dealt with. */
+/**
+ * Removes upstream what nobody holds any more. Returns how many slots it dealt with. What an account has left to others is
+ * not removed, but takes the time and the calls of a removal: the difference would tell that there are others.
+ */
 export async function removeReleased(step: RegistrarStep): Promise<number> {
-  const { store, upstream, sourceId, lease, checkpoint, bells, pace } = step;
+  const { store, upstream, sourceId, lease, bells, pace } = step;
   const { batchMax, rulesPerCall } = upstream;
   const room = pace.removalRoom();
   // Without a call to remove it, a slot is not picked: until then a new holder can have it again at once.
   if (room === 0) return 0;
-  const slots = await store.beginDeleting(lease, sourceId, Math.min(batchMax, room * rulesPerCall));
-  if (slots.length === 0) return 0;
+  const limit = Math.min(batchMax, room * rulesPerCall);
+  const slots = await store.beginDeleting(lease, sourceId, limit);
+  const kept = await store.leftToOthers(sourceId, limit - slots.length);
+  if (slots.length + kept.length === 0) return 0;
+  const calls = callsFor(slots.length + kept.length, upstream) - callsFor(slots.length, upstream);
+  const forgetKept = () => store.recordLeft(lease, kept);
+  if (slots.length === 0) {
+    await pace.imitate('remove', { call: pace.removal, calls, ending: forgetKept });
+  } else {
+    await pace.imitate('remove', { call: pace.removal, calls });
+    await removePicked(step, slots);
+    if (kept.length > 0) await forgetKept();
+  }
+  bells.ring('slot_outcomes');
+  // A slot that was given up before its registration was recorded may be upstream all the same: compare.
+  if (slots.some(({ upstreamRuleId }) => upstreamRuleId === null)) await reconcileSource(step);
+  return slots.length + kept.length;
+}
+
+async function removePicked(step: RegistrarStep, slots: readonly Slot[]): Promise<void> {
+  const { store, upstream, lease, checkpoint, pace } = step;
   checkpoint('release.marked');
   const ids = slots.flatMap((slot) =>
     slot.upstreamRuleId !== null && !slot.foreignRule ? [slot.upstreamRuleId] : [],
   );
-  if (ids.length > 0) await upstream.remove(ids, pace.removal);
-  checkpoint('release.removed_upstream');
-  const settled = slots.filter((slot) => slot.upstreamRuleId !== null).map((slot) => slot.id);
-  await store.recordGone(lease, settled);
+  await pace.timed('remove', async () => {
+    if (ids.length > 0) await upstream.remove(ids, pace.removal);
+    checkpoint('release.removed_upstream');
+    const settled = slots.filter((slot) => slot.upstreamRuleId !== null).map((slot) => slot.id);
+    await store.recordGone(lease, settled);
+  });
   checkpoint('release.recorded');
-  bells.ring('slot_outcomes');
-  // A slot that was given up before its registration was recorded may be upstream all the same: compare.
-  if (settled.length < slots.length) await reconcileSource(step);
-  return slots.length;
 }
 
 /**

@@ -6,7 +6,7 @@ import {
   learnCapacity,
   type RegistrarStep,
   reconcileSource,
-  registerWanted,
+  registerAwaited,
   removeReleased,
 } from './registrar-steps.ts';
 
@@ -58,7 +58,7 @@ async function keepInStep(options: RegistrarOptions, lease: Lease, signal: Abort
           learntAt = reconciledAt;
         }
       }
-      const worked = (await registerWanted(step)) + (await removeReleased(step));
+      const worked = (await registerAwaited(step)) + (await removeReleased(step));
       if (worked === 0) await bell.wait(Math.min(lookAgainMs, reconcileEveryMs), signal);
     } catch (error) {
       if (!(error instanceof UpstreamUnavailable)) throw error;
@@ -84,7 +84,7 @@ async function tellWhoWaits(
 ): Promise<void> {
   if (error.notCalled) telemetry.ruleCallPostponed({ platform, sourceId, waitMs: error.retryAfterMs ?? 0 });
   else telemetry.upstreamRulesFailed({ platform, sourceId, err: error });
-  const waiting = await store.wanted(sourceId, upstream.batchMax);
+  const waiting = await store.awaited(sourceId, upstream.batchMax);
   await store.recordProblem(
     lease,
     waiting.map((slot) => slot.id),

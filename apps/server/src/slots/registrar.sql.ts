@@ -1,7 +1,16 @@
 import type { Database, Sql } from '../engines/database.ts';
 import { fenced, type Lease } from '../engines/leases.ts';
 import type { CallLimit } from '../upstream/call-budget.ts';
-import { type Problem, type Slot, type SlotState, stateAfter, statesWith } from './slot.ts';
+import { awaited, type LeftSlot, leftToOthers, recordLeft, recordServed } from './quiet-sharing.sql.ts';
+import {
+  type Problem,
+  type Slot,
+  type SlotRow,
+  slotColumns,
+  stateAfter,
+  statesWith,
+  toSlot,
+} from './slot.ts';
 import {
   endFormerServices,
   hasReturned,
@@ -35,52 +44,17 @@ export interface FullSource {
   readonly words: string;
 }
 
-export interface WantedSlot extends Slot {
-  /** Who has held it longest. */
-  readonly accountId: string | null;
-}
-
-interface SlotRow {
-  id: string;
-  value: string;
-  state: SlotState;
-  upstream_rule_id: string | null;
-  foreign_rule: boolean;
-}
-
-const columns = 'id, value, state, upstream_rule_id, foreign_rule';
-
-function toSlot(row: SlotRow): Slot {
-  return {
-    id: row.id,
-    value: row.value,
-    state: row.state,
-    upstreamRuleId: row.upstream_rule_id,
-    foreignRule: row.foreign_rule,
-  };
-}
-
 /** The statements of a registrar. Every change names the lease and throws LeaseLost when its epoch has passed. */
 export function createRegistrarStore(database: Database, { ruleDelayMs }: RegistrarStoreOptions) {
   return {
     async slotsOf(sourceId: string): Promise<Slot[]> {
-      const rows = await database.many<SlotRow>(`select ${columns} from slots where source_id = $1`, [
+      const rows = await database.many<SlotRow>(`select ${slotColumns} from slots where source_id = $1`, [
         sourceId,
       ]);
       return rows.map(toSlot);
     },
-    /** Slots to register, without those that were moved away and came back. */
-    async wanted(sourceId: string, limit: number): Promise<WantedSlot[]> {
-      const rows = await database.many<SlotRow & { account_id: string | null }>(
-        `select ${columns}, (
-           select account_id from slot_holders where slot_id = slots.id order by since, rule_id limit 1
-         ) as account_id from slots
-         where source_id = $1 and state = 'wanted' and moved_from is distinct from source_id
-         order by created_at limit $2`,
-        [sourceId, limit],
-      );
-      return rows.map((row) => ({ ...toSlot(row), accountId: row.account_id }));
-    },
+    awaited: (sourceId: string, limit: number) => awaited(database, sourceId, limit),
+    leftToOthers: (sourceId: string, limit: number) => leftToOthers(database, sourceId, limit),
     hasReturned: (sourceId: string) => hasReturned(database, sourceId),
     movedFrom: (sourceId: string) => movedFrom(database, sourceId, ruleDelayMs),
     callsMade: (sourceId: string) => callsMade(database, sourceId),
@@ -88,8 +62,16 @@ export function createRegistrarStore(database: Database, { ruleDelayMs }: Regist
       fenced(database, lease, (sql) => recordCompared(sql, slotIds)),
     beginDeleting: (lease: Lease, sourceId: string, limit: number) =>
       fenced(database, lease, (sql) => beginDeleting(sql, sourceId, limit)),
-    recordRegistered: (lease: Lease, registered: readonly Registered[]) =>
-      fenced(database, lease, (sql) => recordRegistered(sql, registered, ruleDelayMs)),
+    async recordRegistered(lease: Lease, registered: readonly Registered[]): Promise<void> {
+      if (registered.length === 0) return;
+      await fenced(database, lease, (sql) => recordRegistered(sql, registered, ruleDelayMs));
+      const slotIds = registered.map(({ slotId }) => slotId);
+      await fenced(database, lease, (sql) => recordServed(sql, slotIds));
+    },
+    recordServed: (lease: Lease, slotIds: readonly string[]) =>
+      fenced(database, lease, (sql) => recordServed(sql, slotIds)),
+    recordLeft: (lease: Lease, left: readonly LeftSlot[]) =>
+      fenced(database, lease, (sql) => recordLeft(sql, left)),
     recordProblem: (lease: Lease, slotIds: readonly string[], problem: Problem) =>
       fenced(database, lease, (sql) => recordProblem(sql, slotIds, problem)),
     recordGone: (lease: Lease, slotIds: readonly string[]) =>
@@ -128,7 +110,7 @@ async function beginDeleting(sql: Sql, sourceId: string, limit: number): Promise
      where id in (
        select id from slots where source_id = $1 and state in ${statesWith('picked', 'changes')}
        order by created_at limit $2 for update
-     ) returning ${columns}`,
+     ) returning ${slotColumns}`,
     [sourceId, limit],
   );
   return rows.map(toSlot);
@@ -139,7 +121,6 @@ async function recordRegistered(
   registered: readonly Registered[],
   ruleDelayMs: number,
 ): Promise<void> {
-  if (registered.length === 0) return;
   const slotIds = registered.map(({ slotId }) => slotId);
   await endFormerServices(sql, slotIds, ruleDelayMs);
   await sql.run(
@@ -184,6 +165,7 @@ async function recordFull(sql: Sql, { sourceId, slotIds, learnt, words }: FullSo
 async function recordGone(sql: Sql, slotIds: readonly string[]): Promise<void> {
   if (slotIds.length === 0) return;
   await sql.run('select 1 from slots where id = any($1) order by platform, id for update', [slotIds]);
+  await sql.run('delete from slot_leavings where slot_id = any($1)', [slotIds]);
   await sql.run(
     `delete from slots where id = any($1) and state in ${statesWith('gone', 'deletes')}
        and not exists (select 1 from slot_holders where slot_id = slots.id)`,

@@ -2,6 +2,7 @@ import type { Platform } from '@earshot/contract';
 import type { Database, Sql } from '../engines/database.ts';
 import { newId } from '../runtime/ids.ts';
 import { joinCalls } from '../runtime/join-calls.ts';
+import { platforms } from '../upstream/platforms.ts';
 import { accountUse, mayCall, msUntilCall, type ShareRefusal, shareRefusal } from './fair-share.sql.ts';
 import { type ProblemKind, type SlotState, stateAfter, statesWith, valueHash } from './slot.ts';
 
@@ -31,7 +32,12 @@ export interface Hold {
   readonly pending: boolean;
 }
 
-/** Takes the slot of a value, or makes it, and writes it down as the slot of the rule's version. */
+/**
+ * Takes the slot of a value, or makes it, and writes it down as the slot of the rule's version.
+ *
+ * A slot that only others hold is taken as a new one is made: under the same lock, with the same refusals, in as many
+ * statements. Anything else would tell that others watch the value.
+ */
 export async function takeSlot(
   sql: Sql,
   rule: { readonly id: string; readonly accountId: string },
@@ -48,20 +54,15 @@ export async function takeSlot(
     hold.pending,
     value.value,
     translatedValue,
+    platforms[platform].newRuleId(),
+    hash,
   ];
-  const takeExisting = async (): Promise<Placement | null> => {
-    const slot = await lockExisting(sql, platform, hash);
-    if (slot === null) return null;
-    if (slot.needsCall) {
-      const use = await accountUse(sql, rule.accountId, platform);
-      const waitMs = msUntilCall(use.sources.filter(({ sourceId }) => sourceId === slot.sourceId));
-      if (waitMs > 0) return { kind: 'calls_share', platform, waitMs };
-    }
-    await sql.prepared(holdExisting, [...holding, slot.id]);
-    return { kind: 'taken', slotId: slot.id };
-  };
-  const before = await takeExisting();
-  if (before) return before;
+  const before = await lockOwn(sql, rule.accountId, platform, hash);
+  const own = before?.own ? await takeExisting(sql, holding, 'own') : null;
+  if (own) {
+    const waitMs = own.needsCall ? await msUntilCallOn(sql, rule.accountId, platform, own.sourceId) : 0;
+    return waitMs > 0 ? { kind: 'calls_share', platform, waitMs } : { kind: 'taken', slotId: own.id };
+  }
   // One placement at a time per platform: the capacity is read under this lock, which is held until the commit.
   const sources = await sql.prepared<{ capacity: number; shared: boolean }>(
     `select source_capacity as capacity,
@@ -74,22 +75,62 @@ export async function takeSlot(
   const refusal = use && shareRefusal(use);
   if (refusal) return { ...refusal, platform };
   const callable = use && use.sources.filter(mayCall).map(({ sourceId }) => sourceId);
-  const [made] = await sql.prepared<{ id: string }>(holdNew, [...holding, newId('slot'), hash, callable]);
-  if (made) return { kind: 'taken', slotId: made.id };
-  // Another transaction made the same slot first, or there is no room.
-  const capacity = sources.reduce((sum, one) => sum + one.capacity, 0);
-  return (await takeExisting()) ?? { kind: 'sources_full', platform, capacity };
+  const take = () => takeExisting(sql, holding, callable);
+  const make = () => makeSlot(sql, holding, callable);
+  // The second only when another transaction has made or removed the slot meanwhile, or when there is no room.
+  const slot = before ? ((await take()) ?? (await make())) : ((await make()) ?? (await take()));
+  if (slot) return { kind: 'taken', slotId: slot.id };
+  return { kind: 'sources_full', platform, capacity: sources.reduce((sum, one) => sum + one.capacity, 0) };
 }
 
-/** An existing slot's row changes only when it was given up, or has a problem: then it is tried again. */
-async function lockExisting(sql: Sql, platform: Platform, hash: Buffer): Promise<ExistingSlot | null> {
-  const [slot] = await sql.prepared<ExistingSlot & { unchanged: boolean }>(
-    `select id, state not in ${statesWith('taken', 'changes')} and problem is null as unchanged,
-       source_id as "sourceId", state = 'deleting' or state = 'failed' or
-         state = 'releasing' and upstream_rule_id is null as "needsCall"
-     from slots where platform = $1 and value_hash = $2 for update`,
-    [platform, hash],
+/** Null when the value has no slot. It is locked only when it is the account's own, which is no news to the account. */
+async function lockOwn(
+  sql: Sql,
+  accountId: string,
+  platform: Platform,
+  hash: Buffer,
+): Promise<{ own: boolean } | null> {
+  const [slot] = await sql.prepared<{ own: boolean }>(
+    `select own.id is not null as own from slots as known left join lateral (
+       select id from slots where id = known.id and exists (
+         select 1 from slot_holders where account_id = $1 and platform = $2 and slot_id = known.id
+       ) for update
+     ) as own on true
+     where known.platform = $2 and known.value_hash = $3`,
+    [accountId, platform, hash],
   );
+  return slot ?? null;
+}
+
+async function msUntilCallOn(
+  sql: Sql,
+  accountId: string,
+  platform: Platform,
+  source: string,
+): Promise<number> {
+  const { sources } = await accountUse(sql, accountId, platform);
+  return msUntilCall(sources.filter(({ sourceId }) => sourceId === source));
+}
+
+interface ExistingSlot {
+  readonly id: string;
+  readonly sourceId: string;
+  readonly unchanged: boolean;
+  /** Nobody had it registered any more: whoever takes it causes a call. */
+  readonly needsCall: boolean;
+}
+
+/**
+ * Null when there is no slot, or when a new one would find no place on these sources. An existing slot's row changes only when it
+ * was given up, or has a problem: then it is tried again.
+ */
+async function takeExisting(
+  sql: Sql,
+  holding: readonly unknown[],
+  on: 'own' | readonly string[] | null,
+): Promise<ExistingSlot | null> {
+  const own = on === 'own';
+  const [slot] = await sql.prepared<ExistingSlot>(holdExisting, [...holding, own, own ? null : on]);
   if (slot && !slot.unchanged) {
     await sql.run(
       `update slots set
@@ -102,38 +143,57 @@ async function lockExisting(sql: Sql, platform: Platform, hash: Buffer): Promise
   return slot ?? null;
 }
 
-interface ExistingSlot {
-  readonly id: string;
-  readonly sourceId: string;
-  /** Nobody had it registered any more: whoever takes it causes a call. */
-  readonly needsCall: boolean;
+/** Null when there is one already, or no place on these sources. */
+async function makeSlot(
+  sql: Sql,
+  holding: readonly unknown[],
+  callable: readonly string[] | null,
+): Promise<{ id: string } | null> {
+  const [made] = await sql.prepared<{ id: string }>(holdNew, [...holding, newId('slot'), callable]);
+  return made ?? null;
 }
 
 /**
- * Writes the holder and the version for `slot`, the statement's first part. A rule that goes back to a value which it
+ * Writes the holder and the version for `slot`, an earlier part of the statement. A rule that goes back to a value which it
  * is about to release still holds that slot; one that is resumed already has its version.
  */
 const holdSlot = `, holder as (
-    insert into slot_holders (slot_id, rule_id, account_id, platform, rule_version, pending)
-    select id, $1, $2, $3, $4, $5 from slot on conflict (slot_id, rule_id) do nothing
+    insert into slot_holders (slot_id, rule_id, account_id, platform, rule_version, pending, served_since)
+    select id, $1, $2, $3, $4, $5, case when served then now() end from slot on conflict (slot_id, rule_id) do nothing
+  ), back as (
+    delete from slot_leavings using slot where slot_id = slot.id and account_id = $2
   ), version as (
-    insert into rule_versions (rule_id, version, platform, value, translated_value, slot_id)
-    select $1, $4, $3, $6, $7, id from slot
+    insert into rule_versions (rule_id, version, platform, value, translated_value, platform_rule_id, slot_id)
+    select $1, $4, $3, $6, $7, $8, id from slot
     on conflict (rule_id, version, platform) do update set slot_id = excluded.slot_id
-  ) select id from slot`;
+  ) select * from slot`;
 
-const holdExisting = `with slot as (select $8::text as id) ${holdSlot}`;
+const place = 'platform = $3 and enabled and slots < capacity and ($11::text[] is null or id = any($11))';
+
+/** Whoever has the slot already, which is locked then, is served with it from the first. */
+const holdExisting = `with found as (
+    select * from slots where platform = $3 and value_hash = $9
+      and ($10::boolean or exists (select 1 from sources where ${place})) for update
+  ), slot as (
+    select id, source_id as "sourceId", state not in ${statesWith('taken', 'changes')} and problem is null as unchanged,
+      state in ('deleting', 'failed') or state = 'releasing' and upstream_rule_id is null as "needsCall",
+      $10 and state = 'registered' and exists (
+        select 1 from slot_holders
+        where account_id = $2 and platform = $3 and slot_id = found.id and served_since is not null
+      ) as served
+    from found
+  ) ${holdSlot}`;
 
 /** On the source with the fewest slots, if one of those named has room; sources without a registrar at the moment come last. */
 const holdNew = `with room as (
     select id, slots,
       exists (select 1 from leases where name = 'registrar:' || sources.id and expires_at > now()) as served
-    from sources where platform = $3 and enabled and slots < capacity and ($10::text[] is null or id = any($10))
+    from sources where ${place}
   ), slot as (
     insert into slots (id, platform, source_id, value, value_hash, state)
-    select $8, $3, id, $7, $9, 'wanted' from room order by served desc, slots, id limit 1
+    select $10, $3, id, $7, $9, 'wanted' from room order by served desc, slots, id limit 1
     on conflict (platform, value_hash) do nothing
-    returning id
+    returning id, false as served
   ) ${holdSlot}`;
 
 /** Leaves all slots of the rule, or those that are named; returns their ids. */
@@ -142,8 +202,8 @@ export async function leaveSlots(
   ruleId: string,
   only: readonly string[] | null = null,
 ): Promise<string[]> {
-  const slots = await sql.many<{ id: string }>(
-    `select slots.id from slots join slot_holders on slot_holders.slot_id = slots.id
+  const slots = await sql.many<{ id: string; account_id: string }>(
+    `select slots.id, slot_holders.account_id from slots join slot_holders on slot_holders.slot_id = slots.id
      where slot_holders.rule_id = $1 and ($2::text[] is null or slots.id = any($2))
      order by slots.platform, slots.id for update of slots`,
     [ruleId, only],
@@ -162,14 +222,23 @@ export async function leaveSlots(
      where id = any($1) and state in ${statesWith('left', 'changes')} and ${unheld}`,
     [ids],
   );
+  await sql.run(
+    `insert into slot_leavings (slot_id, account_id) select id, $2 from slots
+     where id = any($1) and state <> 'failed'
+       and not exists (select 1 from slot_holders where slot_id = slots.id and account_id = $2)
+     on conflict do nothing`,
+    [ids, slots[0]?.account_id],
+  );
   return ids;
 }
 
 /** A slot as whoever waits for it sees it. */
 export interface HeldSlot {
   readonly platform: Platform;
+  /** `wanted` until its source serves the rule, also while it serves others. */
   readonly state: SlotState;
-  readonly upstreamRuleId: string | null;
+  /** As the rule's account is shown it. */
+  readonly platformRuleId: string;
   readonly translatedValue: string;
   /** Whether the stream of its source is open. */
   readonly live: boolean;
@@ -181,7 +250,7 @@ interface HeldSlotRow {
   nth: number;
   platform: Platform;
   state: SlotState;
-  upstream_rule_id: string | null;
+  platform_rule_id: string;
   value: string;
   live: boolean;
   problem: string | null;
@@ -197,7 +266,9 @@ interface HeldVersion {
 export function createHeldSlots(database: Database): (asked: HeldVersion) => Promise<HeldSlot[]> {
   return joinCalls(async (asked: readonly HeldVersion[]) => {
     const rows = await database.prepared<HeldSlotRow>(
-      `select asked.nth::integer, slots.platform, slots.state, slots.upstream_rule_id, slots.value,
+      `select asked.nth::integer, slots.platform, v.platform_rule_id, slots.value,
+         case when slots.state = 'registered' and slot_holders.served_since is null then 'wanted'
+           else slots.state end as state,
          sources.live_until > now() as live, slots.problem, slots.problem_kind
        from unnest($1::text[], $2::integer[]) with ordinality as asked (rule_id, version, nth)
        join rule_versions v on v.rule_id = asked.rule_id and v.version = asked.version
@@ -216,7 +287,7 @@ function toHeldSlot(row: HeldSlotRow): HeldSlot {
   return {
     platform: row.platform,
     state: row.state,
-    upstreamRuleId: row.upstream_rule_id,
+    platformRuleId: row.platform_rule_id,
     translatedValue: row.value,
     live: row.live,
     problem: row.problem,

@@ -89,6 +89,26 @@ export interface Slot {
   readonly foreignRule: boolean;
 }
 
+export interface SlotRow {
+  id: string;
+  value: string;
+  state: SlotState;
+  upstream_rule_id: string | null;
+  foreign_rule: boolean;
+}
+
+export const slotColumns = 'id, value, state, upstream_rule_id, foreign_rule';
+
+export function toSlot(row: SlotRow): Slot {
+  return {
+    id: row.id,
+    value: row.value,
+    state: row.state,
+    upstreamRuleId: row.upstream_rule_id,
+    foreignRule: row.foreign_rule,
+  };
+}
+
 /** Why the upstream does not have a rule: `refused` is about the value, `full` about the source. */
 export type ProblemKind = 'refused' | 'full' | 'unavailable';
 

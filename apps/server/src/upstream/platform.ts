@@ -18,6 +18,11 @@ export interface PlatformDescriptor<Settings> {
   readonly needsPaidPlan: boolean;
   /** How long after its registration the upstream heeds a new rule: nothing is covered until then. */
   readonly ruleDelayMs: (settings: Settings) => number;
+  /**
+   * A new id in the form of the upstream's, which an account is shown as its rule's id on the platform: the upstream's own
+   * would tell who shares a rule.
+   */
+  readonly newRuleId: () => string;
   /** Whether an open stream is never silent for long: then silence is no proof of having heard everything. */
   readonly sendsKeepAlives: boolean;
   readonly readItem: (sourceId: string, item: WireItem) => Reading;

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { languages } from '@earshot/query';
 import { createUpstreamClient } from '../client.ts';
 import type { PlatformDescriptor } from '../platform.ts';
@@ -26,6 +27,7 @@ export const firehosePlatform: PlatformDescriptor<FirehoseSettings> = {
   ruleType: 'regular',
   needsPaidPlan: true,
   ruleDelayMs: () => 0,
+  newRuleId: randomUUID,
   // A quiet tap sends nothing at all; what it missed is resumed anyway.
   sendsKeepAlives: false,
   readItem: (sourceId, { text, upstreamId }) => readFirehoseUpdate(sourceId, upstreamId ?? '', text),

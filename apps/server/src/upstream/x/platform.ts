@@ -1,3 +1,4 @@
+import { randomInt } from 'node:crypto';
 import { languages } from '@earshot/query';
 import { createUpstreamClient } from '../client.ts';
 import type { PlatformDescriptor, Repair } from '../platform.ts';
@@ -41,6 +42,7 @@ export const xPlatform: PlatformDescriptor<XSettings> = {
   ruleType: 'premium',
   needsPaidPlan: false,
   ruleDelayMs: ({ xRuleDelayMs }) => xRuleDelayMs,
+  newRuleId: () => `1${eighteenDigits()}`,
   sendsKeepAlives: true,
   readItem: (sourceId, { text }) => readXRecord(sourceId, text),
   shortenItem: null,
@@ -62,3 +64,8 @@ export const xPlatform: PlatformDescriptor<XSettings> = {
       };
     }),
 };
+
+function eighteenDigits(): string {
+  const nine = () => String(randomInt(10 ** 9)).padStart(9, '0');
+  return nine() + nine();
+}
