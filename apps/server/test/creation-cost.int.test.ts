@@ -32,6 +32,12 @@ function countStatements(database: Database) {
       counter.statements += 2;
       return database.transaction((sql) => work(counted(sql)));
     },
+    forRuleChange: (accountId) => ({
+      transaction(work) {
+        counter.statements += 2;
+        return database.forRuleChange(accountId).transaction((sql) => work(counted(sql)));
+      },
+    }),
   };
   return { counting, counter };
 }
@@ -87,11 +93,12 @@ describe('a rule of registered values', () => {
   test('is active after a few statements, with all that belongs to it', async () => {
     await using rules = await openRules();
     await rules.register({ x: 'word', firehose: 'word' });
+    const first = await rules.create({ x: 'word', firehose: 'word' });
     rules.counter.statements = 0;
     const { id, outcome, slots, activated } = await rules.create({ x: 'word', firehose: 'word' });
     // Two for the transaction, the count, the rule, two per slot, the equal rule; one look; one to activate.
     expect(rules.counter.statements).toBeLessThanOrEqual(11);
-    expect(outcome).toEqual({ kind: 'begun', equivalentRuleId: null });
+    expect(outcome).toEqual({ kind: 'begun', equivalentRuleId: first.id });
     expect(activated).toBe(true);
     expect(slots).toMatchObject([
       { platform: 'x', state: 'registered', live: true },
@@ -106,6 +113,23 @@ describe('a rule of registered values', () => {
       ]),
     ).toEqual([{ account_id: 'acc_1', operation: 'CreateRule', request_id: 'req_1' }]);
   });
+
+  test.for([1, 0.5])(
+    'that only others watch takes as many statements as one of new values, with a share of %d',
+    async (share) => {
+      await using rules = await openRules();
+      await rules.database.run('update sources set account_share = $1', [share]);
+      await rules.register({ x: 'word', firehose: 'word' });
+      const statementsOf = async (values: { x: string; firehose: string }) => {
+        rules.counter.statements = 0;
+        expect((await beginRule(rules.store, values)).outcome.kind).toBe('begun');
+        return rules.counter.statements;
+      };
+      const fresh = await statementsOf({ x: 'other', firehose: 'other' });
+      expect(await statementsOf({ x: 'word', firehose: 'word' })).toBe(fresh);
+      expect(fresh).toBeLessThanOrEqual(share < 1 ? 13 : 11);
+    },
+  );
 
   test('names an equal rule of the same account, the oldest, also a paused one, and no other', async () => {
     await using rules = await openRules();

@@ -58,10 +58,11 @@ export async function takeSlot(
     hash,
   ];
   const before = await lockOwn(sql, rule.accountId, platform, hash);
-  const own = before?.own ? await takeExisting(sql, holding, 'own') : null;
-  if (own) {
-    const waitMs = own.needsCall ? await msUntilCallOn(sql, rule.accountId, platform, own.sourceId) : 0;
-    return waitMs > 0 ? { kind: 'calls_share', platform, waitMs } : { kind: 'taken', slotId: own.id };
+  if (before?.own) {
+    const waitMs = before.needsCall ? await msUntilCallOn(sql, rule.accountId, platform, before.sourceId) : 0;
+    if (waitMs > 0) return { kind: 'calls_share', platform, waitMs };
+    const own = await takeExisting(sql, holding, 'own');
+    if (own) return { kind: 'taken', slotId: own.id };
   }
   // One placement at a time per platform: the capacity is read under this lock, which is held until the commit.
   const sources = await sql.prepared<{ capacity: number; shared: boolean }>(
@@ -83,18 +84,30 @@ export async function takeSlot(
   return { kind: 'sources_full', platform, capacity: sources.reduce((sum, one) => sum + one.capacity, 0) };
 }
 
-/** Null when the value has no slot. It is locked only when it is the account's own, which is no news to the account. */
+interface KnownSlot {
+  readonly sourceId: string;
+  /** The account holds it, or has left it just now: it is no news to the account. Only then it is locked. */
+  readonly own: boolean;
+  /** It is registered again, or as if it were: whoever takes it causes a call. */
+  readonly needsCall: boolean;
+}
+
+/** Null when the value has no slot. */
 async function lockOwn(
   sql: Sql,
   accountId: string,
   platform: Platform,
   hash: Buffer,
-): Promise<{ own: boolean } | null> {
-  const [slot] = await sql.prepared<{ own: boolean }>(
-    `select own.id is not null as own from slots as known left join lateral (
-       select id from slots where id = known.id and exists (
-         select 1 from slot_holders where account_id = $1 and platform = $2 and slot_id = known.id
-       ) for update
+): Promise<KnownSlot | null> {
+  const [slot] = await sql.prepared<KnownSlot>(
+    `select known.source_id as "sourceId", own.id is not null as own, own.is_left or own.state in ('deleting', 'failed')
+       or own.state = 'releasing' and own.upstream_rule_id is null as "needsCall"
+     from slots as known left join lateral (
+       select slots.*, is_left from slots, lateral (select exists (
+         select 1 from slot_leavings where account_id = $1 and slot_id = known.id) as is_left) as left_slot
+       where slots.id = known.id and (is_left or exists (
+         select 1 from slot_holders where account_id = $1 and platform = $2 and slot_id = known.id))
+       for update of slots
      ) as own on true
      where known.platform = $2 and known.value_hash = $3`,
     [accountId, platform, hash],
@@ -112,14 +125,6 @@ async function msUntilCallOn(
   return msUntilCall(sources.filter(({ sourceId }) => sourceId === source));
 }
 
-interface ExistingSlot {
-  readonly id: string;
-  readonly sourceId: string;
-  readonly unchanged: boolean;
-  /** Nobody had it registered any more: whoever takes it causes a call. */
-  readonly needsCall: boolean;
-}
-
 /**
  * Null when there is no slot, or when a new one would find no place on these sources. An existing slot's row changes only when it
  * was given up, or has a problem: then it is tried again.
@@ -128,9 +133,13 @@ async function takeExisting(
   sql: Sql,
   holding: readonly unknown[],
   on: 'own' | readonly string[] | null,
-): Promise<ExistingSlot | null> {
+): Promise<{ id: string } | null> {
   const own = on === 'own';
-  const [slot] = await sql.prepared<ExistingSlot>(holdExisting, [...holding, own, own ? null : on]);
+  const [slot] = await sql.prepared<{ id: string; unchanged: boolean }>(holdExisting, [
+    ...holding,
+    own,
+    own ? null : on,
+  ]);
   if (slot && !slot.unchanged) {
     await sql.run(
       `update slots set
@@ -175,8 +184,7 @@ const holdExisting = `with found as (
     select * from slots where platform = $3 and value_hash = $9
       and ($10::boolean or exists (select 1 from sources where ${place})) for update
   ), slot as (
-    select id, source_id as "sourceId", state not in ${statesWith('taken', 'changes')} and problem is null as unchanged,
-      state in ('deleting', 'failed') or state = 'releasing' and upstream_rule_id is null as "needsCall",
+    select id, state not in ${statesWith('taken', 'changes')} and problem is null as unchanged,
       $10 and state = 'registered' and exists (
         select 1 from slot_holders
         where account_id = $2 and platform = $3 and slot_id = found.id and served_since is not null
