@@ -1,8 +1,10 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Platform } from '@earshot/contract';
 import { eventually, type Template } from '@earshot/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createSourceStore } from '../src/ingest/source-store.sql.ts';
 import { accountUse } from '../src/slots/fair-share.sql.ts';
+import type { UpstreamRules } from '../src/upstream/upstream-rules.ts';
 import { changeBy, created } from './changes.ts';
 import { startRegistrar } from './registrar-support.ts';
 import { createMigratedTemplate } from './support.ts';
@@ -21,15 +23,27 @@ afterAll(() => template?.[Symbol.asyncDispose]());
 
 const soon = { timeoutMs: 60_000 };
 
+function slowly(upstream: UpstreamRules, callMs: number): UpstreamRules {
+  return {
+    ...upstream,
+    add: (...asked) => sleep(callMs).then(() => upstream.add(...asked)),
+    remove: (...asked) => sleep(callMs).then(() => upstream.remove(...asked)),
+  };
+}
+
 /** Alice watches these values, and is served; the share of an account is half. */
-async function openShares(platform: Platform, alices: readonly string[]) {
+async function openShares(
+  platform: Platform,
+  alices: readonly string[],
+  { capacity = 9, callMs = 0 }: { capacity?: number; callMs?: number } = {},
+) {
   await using stack = new AsyncDisposableStack();
   const world = stack.use(await openUpstreamWorld(template));
   const { database, rules } = world;
   await database.run(`insert into accounts (id, name, plan) values ('acc_2', 'two', 'paid')`);
-  const upstream = rulesOf(platform, world.client(platform));
+  const upstream = slowly(rulesOf(platform, world.client(platform)), callMs);
   await createSourceStore(database).announce([
-    { id: `${platform}:main`, platform, capacity: 9, accountShare: 0.5, rules: upstream },
+    { id: `${platform}:main`, platform, capacity, accountShare: 0.5, rules: upstream },
   ]);
   /** Compares once, at its start: when it compares again is not our matter. */
   const start = () =>
@@ -148,5 +162,33 @@ describe.for(['x', 'firehose'] as const)('on %s', (platform) => {
     ];
     expect([known, fresh].map(({ kind }) => kind)).toEqual(['calls_share', 'calls_share']);
     expect(own.kind).toBe('begun');
+  });
+
+  test('when no upstream rule is left, what others watch is refused like what is new, but not what is its own', async () => {
+    await using shares = await openShares(platform, ['ash', 'pine'], { capacity: 3 });
+    await using _registrar = shares.start();
+    await shares.create('birch');
+    const fresh = (await shares.begin('elm')).outcome;
+    expect(fresh).toEqual({ kind: 'sources_full', platform, capacity: 3 });
+    expect((await shares.begin('ash')).outcome).toEqual(fresh);
+    expect((await shares.begin('birch')).outcome.kind).toBe('begun');
+  });
+
+  test('taking and leaving what others watch keeps the registrar as busy as a registration and a removal', async () => {
+    const callMs = 400;
+    await using shares = await openShares(platform, ['ash'], { callMs });
+    await using _registrar = shares.start();
+    // One of each for real, from which it learns how long they take.
+    await shares.leave(await shares.create('birch'));
+    await shares.settled();
+    let startedAt = performance.now();
+    const rule = await shares.create('ash');
+    const takingMs = performance.now() - startedAt;
+    startedAt = performance.now();
+    await shares.leave(rule);
+    await shares.settled();
+    const leavingMs = performance.now() - startedAt;
+    expect(Math.min(takingMs, leavingMs)).toBeGreaterThan(callMs * 0.9);
+    expect((await shares.upstream()).map(({ value }) => value)).toEqual(['ash']);
   });
 });

@@ -18,8 +18,9 @@ type CallStore = Pick<RegistrarStore, 'callsMade' | 'recordCall'>;
 /** A call waits at most this long for its turn; when more is needed, it fails and is tried again later. */
 const shortWaitMs = 2_000;
 
-/** So many times are remembered: enough for their spread, few enough to follow the upstream's mood. */
+/** So many times are remembered; a time is drawn from a few of them, which follow the upstream's mood. */
 const timesMax = 50;
+const drawnFrom = 10;
 
 /** What takes the time of calls, and of recording what came of them. */
 type Work = 'list' | 'add' | 'remove';
@@ -37,8 +38,8 @@ export interface Pace {
   removalRoom(): number;
   isShort(kind: CallKind): boolean;
   collect(kind: CallKind): Promise<void>;
-  /** Does work with calls in it, and remembers how long it took per call. */
-  timed<Answer>(work: Work, run: () => Promise<Answer>): Promise<Answer>;
+  /** Does work with calls in it, for so many rules, and remembers how long it took per call. */
+  timed<Answer>(work: Work, rules: number, run: () => Promise<Answer>): Promise<Answer>;
   /** Spends calls and lets the time of such work go by, or fails as it would, but calls nobody. */
   imitate(work: Work, imitation: Imitation): Promise<void>;
   /** Calls since this was last asked. */
@@ -48,6 +49,8 @@ export interface Pace {
 interface Imitation {
   readonly call: UpstreamCall;
   readonly calls: number;
+  /** In all of the calls. */
+  readonly rules: number;
   /** The last part of the work's time. */
   readonly ending?: () => Promise<void>;
 }
@@ -121,27 +124,34 @@ function allCallsUsed(retryAfterMs: number): UpstreamUnavailable {
 
 /** `workedMs` is a clock that stands still while a call waits for its turn. */
 function createImitation(workedMs: () => number, callsMade: () => number): Pick<Pace, 'timed' | 'imitate'> {
-  const timesMs: Record<Work, number[]> = { list: [], add: [], remove: [] };
+  const times: Record<Work, CallTime[]> = { list: [], add: [], remove: [] };
   const endingsMs: Record<Work, number> = { list: 0, add: 0, remove: 0 };
-  /** The first thing that a registrar does is to list: there is always a time to draw. */
-  const drawTime = (work: Work) => {
-    const times = timesMs[work].length > 0 ? timesMs[work] : timesMs.list;
-    return times[Math.floor(Math.random() * times.length)] ?? 0;
+  /** The latest of calls of about that size. The first thing that a registrar does is to list: there is always a time to draw. */
+  const drawMs = (work: Work, rules: number) => {
+    const known = times[work].length > 0 ? times[work] : times.list;
+    const like = known
+      .toSorted((a, b) => Math.abs(a.rules - rules) - Math.abs(b.rules - rules))
+      .slice(0, drawnFrom);
+    return like[Math.floor(Math.random() * like.length)]?.ms ?? 0;
   };
   return {
-    async timed(work, run) {
+    async timed(work, rules, run) {
       const [startedAt, madeBefore] = [workedMs(), callsMade()];
       const answer = await run();
       const calls = callsMade() - madeBefore;
-      if (calls > 0) timesMs[work] = [...timesMs[work], (workedMs() - startedAt) / calls].slice(-timesMax);
+      const one = { rules: rules / calls, ms: (workedMs() - startedAt) / calls };
+      if (calls > 0) times[work] = [one, ...times[work]].slice(0, timesMax);
       return answer;
     },
-    async imitate(work, { call, calls, ending }) {
+    async imitate(work, { call, calls, rules, ending }) {
       for (let nth = 1; nth <= calls; nth++) {
         const startedAt = workedMs();
         await call.permit('change');
         const endingMs = nth === calls && ending ? endingsMs[work] : 0;
-        await pause(Math.max(0, drawTime(work) - (workedMs() - startedAt) - endingMs), call.signal);
+        await pause(
+          Math.max(0, drawMs(work, rules / calls) - (workedMs() - startedAt) - endingMs),
+          call.signal,
+        );
       }
       if (!ending) return;
       const endingAt = workedMs();
@@ -149,6 +159,11 @@ function createImitation(workedMs: () => number, callsMade: () => number): Pick<
       endingsMs[work] = workedMs() - endingAt;
     },
   };
+}
+
+interface CallTime {
+  readonly rules: number;
+  readonly ms: number;
 }
 
 async function spentBefore(

@@ -39,7 +39,7 @@ const movedAtOnce = 500;
 export async function reconcileSource(step: RegistrarStep): Promise<number> {
   const { store, upstream, installation, sourceId, lease, telemetry, bells, pace } = step;
   const listedAt = performance.now();
-  const listed = await pace.timed('list', () => upstream.list(pace.call));
+  const listed = await pace.timed('list', 1, () => upstream.list(pace.call));
   const slots = await store.slotsOf(sourceId);
   const plan = reconcile(installation, listed, slots, await store.movedFrom(sourceId));
   for (let at = 0; at < plan.remove.length; at += upstream.batchMax) {
@@ -92,9 +92,9 @@ export async function registerAwaited(step: RegistrarStep): Promise<number> {
   const tellKnown = () => store.recordServed(lease, known);
   let unsettled = 0;
   if (wanted.length === 0) {
-    await pace.imitate('add', { call, calls, ending: tellKnown });
+    await pace.imitate('add', { call, calls, rules: known.length, ending: tellKnown });
   } else {
-    await pace.imitate('add', { call, calls });
+    await pace.imitate('add', { call, calls, rules: known.length });
     unsettled = await registerWanted(step, wanted, call);
     if (known.length > 0) await tellKnown();
   }
@@ -115,7 +115,7 @@ async function registerWanted(
 ): Promise<number> {
   const { upstream, installation, checkpoint, bells, pace } = step;
   checkpoint('register.picked');
-  const unsettled = await pace.timed('add', async () => {
+  const unsettled = await pace.timed('add', wanted.length, async () => {
     const outcomes = await upstream.add(
       wanted.map((slot) => ({ value: slot.value, tag: slotTag(installation, slot.id) })),
       call,
@@ -214,9 +214,9 @@ export async function removeReleased(step: RegistrarStep): Promise<number> {
   const calls = callsFor(slots.length + kept.length, upstream) - callsFor(slots.length, upstream);
   const forgetKept = () => store.recordLeft(lease, kept);
   if (slots.length === 0) {
-    await pace.imitate('remove', { call: pace.removal, calls, ending: forgetKept });
+    await pace.imitate('remove', { call: pace.removal, calls, rules: kept.length, ending: forgetKept });
   } else {
-    await pace.imitate('remove', { call: pace.removal, calls });
+    await pace.imitate('remove', { call: pace.removal, calls, rules: kept.length });
     await removePicked(step, slots);
     if (kept.length > 0) await forgetKept();
   }
@@ -232,7 +232,7 @@ async function removePicked(step: RegistrarStep, slots: readonly Slot[]): Promis
   const ids = slots.flatMap((slot) =>
     slot.upstreamRuleId !== null && !slot.foreignRule ? [slot.upstreamRuleId] : [],
   );
-  await pace.timed('remove', async () => {
+  await pace.timed('remove', slots.length, async () => {
     if (ids.length > 0) await upstream.remove(ids, pace.removal);
     checkpoint('release.removed_upstream');
     const settled = slots.filter((slot) => slot.upstreamRuleId !== null).map((slot) => slot.id);
