@@ -29,7 +29,7 @@ type Work = 'list' | 'add' | 'remove';
 export interface Pace {
   /** For every call: waits until the budget allows it and records it, under the lease, before it is made. */
   readonly call: UpstreamCall;
-  /** The same on behalf of these accounts, one for each slot. */
+  /** The same on behalf of these accounts: of each slot, whoever waits for it. */
   callFor(accounts: readonly string[]): UpstreamCall;
   /** The same for removals. */
   readonly removal: UpstreamCall;

@@ -2,8 +2,8 @@ import type { Sql } from '../engines/database.ts';
 import type { CallLimit } from '../upstream/call-budget.ts';
 
 /**
- * Only the database's clock counts, so the clocks of nodes need not agree. `accounts` are those for whom the call is made,
- * one for each slot.
+ * Only the database's clock counts, so the clocks of nodes need not agree. `accounts` are those for whom the call is made:
+ * of each slot, whoever waits for it.
  */
 export async function recordCall(
   sql: Sql,
