@@ -1,6 +1,18 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { type ExamplesQuestion, judgeInWorker } from './judge-examples.ts';
+
+const threads = vi.hoisted(() => ({ toRefuse: 0 }));
+vi.mock('node:worker_threads', async (importOriginal) => {
+  const original = await importOriginal<typeof import('node:worker_threads')>();
+  class Worker extends original.Worker {
+    constructor(...args: ConstructorParameters<typeof original.Worker>) {
+      if (threads.toRefuse-- > 0) throw new Error('no memory for a thread');
+      super(...args);
+    }
+  }
+  return { ...original, Worker };
+});
 
 function questionOf(value: string, texts: readonly string[]): ExamplesQuestion {
   return {
@@ -22,6 +34,13 @@ const expensiveTexts = Array.from({ length: 20 }, (_, seed) =>
 const undecided = expect.objectContaining({
   outcome: 'undecided',
   message: 'Not decided by the example: deciding this would take too long.',
+});
+
+test('a thread that cannot be started fails the questions that wait for it, and no later one', async () => {
+  threads.toRefuse = 2;
+  const ask = () => judgeInWorker('acc_1', questionOf('added:solar', ['solar']));
+  const asked = await Promise.allSettled([ask(), ask(), ask()]);
+  expect(asked.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'fulfilled']);
 });
 
 test('examples hold or fail, as in the evaluation of a match', async () => {
