@@ -1,3 +1,4 @@
+import { readdir, readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test, vi } from 'vitest';
 import { type ExamplesQuestion, judgeInWorker } from './judge-examples.ts';
@@ -72,4 +73,13 @@ test('one question of each account is in the queue at a time', async () => {
   };
   await Promise.all([...Array.from({ length: 10 }, () => ask('acc_busy')), ask('acc_other')]);
   expect(order.indexOf('acc_other')).toBeLessThan(3);
+});
+
+test('the thread leaves the processor to everything else', async () => {
+  await judgeInWorker('acc_1', questionOf('added:solar', ['solar']));
+  const tasks = await readdir('/proc/self/task');
+  const stats = await Promise.all(tasks.map((task) => readFile(`/proc/self/task/${task}/stat`, 'utf8')));
+  // The 19th field; the name of the thread is the second and may contain spaces.
+  const niceness = stats.map((stat) => Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[16]));
+  expect(niceness.filter((nice) => nice === 19)).toHaveLength(1);
 });
