@@ -1,11 +1,12 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type * as workerThreads from 'node:worker_threads';
 import { expect, test, vi } from 'vitest';
 import { type ExamplesQuestion, judgeInWorker } from './judge-examples.ts';
 
 const threads = vi.hoisted(() => ({ toRefuse: 0 }));
 vi.mock('node:worker_threads', async (importOriginal) => {
-  const original = await importOriginal<typeof import('node:worker_threads')>();
+  const original = await importOriginal<typeof workerThreads>();
   class Worker extends original.Worker {
     constructor(...args: ConstructorParameters<typeof original.Worker>) {
       if (threads.toRefuse-- > 0) throw new Error('no memory for a thread');
