@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import type { Platform, RuleExamples } from '@earshot/contract';
 import { type JudgedExample, notDecided } from '@earshot/query';
-import { createConcurrencyLimit } from '../runtime/concurrency.ts';
+import { createConcurrencyLimit, createConcurrencyLimits } from '../runtime/concurrency.ts';
 
 /** What the thread is asked. */
 export interface ExamplesQuestion {
@@ -16,7 +16,7 @@ const judgingMsMax = 5000;
 const memoryMaxMb = 128;
 
 const inTurn = createConcurrencyLimit(1);
-const lastOfAccount = new Map<string, Promise<unknown>>();
+const inTurnOfAccount = createConcurrencyLimits(1);
 let thread: Promise<Worker> | null = null;
 
 /**
@@ -29,14 +29,7 @@ export async function judgeInWorker(
   question: ExamplesQuestion,
   deadlineMs = judgingMsMax,
 ): Promise<JudgedExample[]> {
-  const judge = () => inTurn(() => ask(question, deadlineMs));
-  const own = (lastOfAccount.get(accountId) ?? Promise.resolve()).then(judge, judge);
-  lastOfAccount.set(accountId, own);
-  try {
-    return await own;
-  } finally {
-    if (lastOfAccount.get(accountId) === own) lastOfAccount.delete(accountId);
-  }
+  return await inTurnOfAccount(accountId, () => inTurn(() => ask(question, deadlineMs)));
 }
 
 async function ask(question: ExamplesQuestion, deadlineMs: number): Promise<JudgedExample[]> {

@@ -20,6 +20,22 @@ export function createConcurrencyLimit(max: number): ConcurrencyLimit {
   };
 }
 
+/** The same for each key by itself, such as an account: who asks for much waits for itself. */
+export function createConcurrencyLimits(max: number) {
+  const limits = new Map<string, { readonly limit: ConcurrencyLimit; asked: number }>();
+  return async <Result>(key: string, work: () => Promise<Result>): Promise<Result> => {
+    const entry = limits.get(key) ?? { limit: createConcurrencyLimit(max), asked: 0 };
+    limits.set(key, entry);
+    entry.asked += 1;
+    try {
+      return await entry.limit(work);
+    } finally {
+      entry.asked -= 1;
+      if (entry.asked === 0) limits.delete(key);
+    }
+  };
+}
+
 const turnMs = 20;
 
 /**
