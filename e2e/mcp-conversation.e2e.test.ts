@@ -258,8 +258,14 @@ describe.each([
     const reader = { reader: 'tuned', start: 'now', wait_seconds: 0 };
     await wait(reader);
     await post(`${word} zoo advertisement`, `${word} zoo news`);
-    const { matches } = await wait({ ...reader, wait_seconds: 30 });
-    const ofThisVersion = matches.filter((match) => match['rule_version'] === 2);
+    // The former value may still be heard for a moment; its matches carry the former version.
+    let ofThisVersion: Found['matches'] = [];
+    for (let place: string | null | undefined; ofThisVersion.length === 0; ) {
+      const answer = await wait({ ...reader, wait_seconds: 30, ...(place && { ack: place }) });
+      expect(answer.counts.found).toBeGreaterThan(0);
+      ofThisVersion = answer.matches.filter((match) => match['rule_version'] === 2);
+      place = answer.ack;
+    }
     expect(ofThisVersion.map(({ content }) => content.text)).toEqual([`${word} zoo news`]);
   });
 

@@ -79,6 +79,9 @@ test('the commands of "From the command line" do what they say', async () => {
     /^(\d\d:\d\d:\d\d .*\n){3}/m,
   ];
   expect(commands).toHaveLength(expected.length);
+  // So many does the list show at most.
+  const onScreen = () => demo?.stdout().match(/^\d\d:\d\d:\d\d {2}(x|firehose) /gm)?.length ?? 0;
+  await eventually(() => onScreen() >= 5, { timeoutMs: 60_000 });
   for (const [index, command] of commands.entries()) {
     const { stdout } = await promisify(execFile)('/bin/sh', ['-c', command], { env, cwd: repository });
     expect(stdout).toMatch(expected[index] ?? /^$/);

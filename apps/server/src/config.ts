@@ -44,6 +44,8 @@ const aesKey = z
   .transform((text) => Buffer.from(text, 'base64'))
   .refine((key) => key.length === 32);
 const count = z.coerce.number().int().min(1);
+const postgresUrl = z.url({ protocol: /^postgres(ql)?$/ });
+const path = z.string().min(1);
 
 /** An address whose login can be decoded: `100%` in a password, for example, cannot. */
 function isAddress(text: string): boolean {
@@ -59,18 +61,18 @@ function isAddress(text: string): boolean {
 export const settings = {
   databaseUrl: {
     variable: 'EARSHOT_DATABASE_URL',
-    schema: z.url({ protocol: /^postgres(ql)?$/ }),
+    schema: postgresUrl,
     about: 'PostgreSQL 15 or newer, as `postgres://user:password@host:port/database`.',
   },
   accountDatabaseUrl: {
     variable: 'EARSHOT_ACCOUNT_DATABASE_URL',
-    schema: z.url({ protocol: /^postgres(ql)?$/ }).optional(),
+    schema: postgresUrl.optional(),
     about:
       'The same database by a login that sees the rows of one account at a time (`earshot_account` of `deploy/postgres-roles.sql`). Without it the login of `EARSHOT_DATABASE_URL` plays that role by `SET ROLE`, which protects from mistakes but not from injected SQL.',
   },
   migrationDatabaseUrl: {
     variable: 'EARSHOT_MIGRATION_DATABASE_URL',
-    schema: z.url({ protocol: /^postgres(ql)?$/ }).optional(),
+    schema: postgresUrl.optional(),
     about:
       'The same database by the login that owns the tables, for migrations and for dropping days that are no longer kept: needed by nodes with the role `match`, and by the first that starts after an upgrade. Without it the login of `EARSHOT_DATABASE_URL` must be the owner.',
   },
@@ -85,24 +87,24 @@ export const settings = {
   },
   natsCredsFile: {
     variable: 'EARSHOT_NATS_CREDS_FILE',
-    schema: z.string().min(1).optional(),
+    schema: path.optional(),
     about: 'A NATS credentials file (`.creds`), in place of a login in `EARSHOT_NATS_URL`.',
   },
   natsCaFile: {
     variable: 'EARSHOT_NATS_CA_FILE',
-    schema: z.string().min(1).optional(),
+    schema: path.optional(),
     about:
       'The certificate authority of the NATS servers (PEM), when it is one of your own. With it, TLS is insisted on. Address the servers by the names in their certificates.',
   },
   natsCertFile: {
     variable: 'EARSHOT_NATS_CERT_FILE',
-    schema: z.string().min(1).optional(),
+    schema: path.optional(),
     about:
       'The certificate with which this node proves itself to the NATS servers (PEM), if they ask for one.',
   },
   natsKeyFile: {
     variable: 'EARSHOT_NATS_KEY_FILE',
-    schema: z.string().min(1).optional(),
+    schema: path.optional(),
     about: 'The private key of `EARSHOT_NATS_CERT_FILE` (PEM).',
   },
   roles: {

@@ -111,6 +111,8 @@ function withSlowCommit(database: Database, beforeCommit: () => Promise<unknown>
     transaction: (work) =>
       database.transaction(async (sql) => {
         const result = await work(sql);
+        // However long it takes: a transaction that is ended meanwhile would be written again, at other positions.
+        await sql.run('set local idle_in_transaction_session_timeout = 0');
         await beforeCommit();
         return result;
       }),

@@ -6,8 +6,10 @@ import { createParsedRules } from '../src/language/explain-match.ts';
 import { createMatchStore, type MatchStore } from '../src/matching/match-store.sql.ts';
 import { storeBatch } from '../src/matching/match-worker.ts';
 import { daysAhead, ensurePartitions, removeExpiredDays } from '../src/matching/upkeep.ts';
+import { createFollowing } from '../src/readers/follow-matches.ts';
 import { listMatches } from '../src/readers/list-matches.ts';
-import { createMatchReader } from '../src/readers/match-reader.sql.ts';
+import { createMatchReader, createTailReader } from '../src/readers/match-reader.sql.ts';
+import { openMatchTail } from '../src/readers/match-tail.ts';
 import { createCursors } from '../src/runtime/cursor.ts';
 import { Failure } from '../src/runtime/failure.ts';
 import { callOf } from './call-of.ts';
@@ -41,18 +43,19 @@ async function openStore(changed: Partial<MatchStore> = {}) {
       [logged],
     );
   };
+  const parsedRules = createParsedRules();
+  const reader = createMatchReader(database);
+  const tail = await openMatchTail({
+    reader: createTailReader(database),
+    parsedRules,
+    bells: createLocalBells(),
+  });
   const list = listMatches({
-    reader: createMatchReader(database),
+    reader,
     rules: { exists: async () => true },
     coverage: async () => ({ complete_through: null, gaps: [] }),
-    parsedRules: createParsedRules(),
     cursors: createCursors(Buffer.alloc(32)),
-    following: {
-      now: async () => 0,
-      follow: () => {
-        throw new Error('nobody waits here');
-      },
-    },
+    following: createFollowing({ tail, reader, parsedRules }),
   });
   const follow = (request: { cursor?: string | null; rule_id?: string; limit?: number } = {}) => {
     const { cursor, rule_id, limit = 100 } = request;

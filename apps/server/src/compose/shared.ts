@@ -40,6 +40,10 @@ export interface Shared extends NodeOptions {
   readonly telemetry: Telemetry;
 }
 
+/** The pool replaces the connection. */
+export const warnOfIdleError = (log: Logger) => (error: Error) =>
+  log.warn({ err: error }, 'an idle database connection broke');
+
 export async function connectShared(options: NodeOptions, stack: AsyncDisposableStack): Promise<Shared> {
   const { config, log } = options;
   const applied = await migrate(config.migrationDatabaseUrl ?? config.databaseUrl);
@@ -51,7 +55,7 @@ export async function connectShared(options: NodeOptions, stack: AsyncDisposable
       url: config.databaseUrl,
       accountUrl: config.accountDatabaseUrl,
       connectionsMax: 16,
-      onIdleError: (error) => log.warn({ err: error }, 'an idle database connection broke'),
+      onIdleError: warnOfIdleError(log),
     }),
   );
   const wide = await findWideRights(database, config.accountDatabaseUrl !== undefined);

@@ -32,7 +32,7 @@ import { createDeliverBatch } from '../webhooks/deliver-batch.ts';
 import { createDeliverWorker } from '../webhooks/deliver-worker.ts';
 import { createDeliveryStore } from '../webhooks/delivery-store.sql.ts';
 import { forgetDeliveries } from '../webhooks/list-deliveries.ts';
-import { openSender, type Shared, secretBoxOf } from './shared.ts';
+import { openSender, type Shared, secretBoxOf, warnOfIdleError } from './shared.ts';
 import { openSources } from './sources.ts';
 
 const minuteMs = 60_000;
@@ -182,8 +182,7 @@ function matchWorkers(shared: Shared, stack: AsyncDisposableStack): Worker[] {
 function ownerDatabase({ config, database, log }: Shared, stack: AsyncDisposableStack): Database {
   const url = config.migrationDatabaseUrl;
   if (url === undefined) return database;
-  const onIdleError = (error: Error) => log.warn({ err: error }, 'an idle database connection broke');
-  return stack.use(openDatabase({ url, connectionsMax: 2, onIdleError }));
+  return stack.use(openDatabase({ url, connectionsMax: 2, onIdleError: warnOfIdleError(log) }));
 }
 
 /** Without a key for secrets nobody can have a webhook, or its secret cannot be opened: nothing to do here. */

@@ -84,6 +84,8 @@ function openPool(connectionString: string, options: DatabaseOptions): pg.Pool {
     max: options.connectionsMax,
     application_name: 'earshot',
     connectionTimeoutMillis: 10_000,
+    // A new connection plans every statement again: kept through pauses, so that the next burst does not begin with that.
+    idleTimeoutMillis: 300_000,
     statement_timeout: 30_000,
     idle_in_transaction_session_timeout: 10_000,
     keepAlive: true,

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import type { Platform, RuleExamples } from '@earshot/contract';
 import { type JudgedExample, notDecided } from '@earshot/query';
+import { createConcurrencyLimit, createConcurrencyLimits } from '../runtime/concurrency.ts';
 
 /** What the thread is asked. */
 export interface ExamplesQuestion {
@@ -14,9 +15,9 @@ export interface ExamplesQuestion {
 const judgingMsMax = 5000;
 const memoryMaxMb = 128;
 
+const inTurn = createConcurrencyLimit(1);
+const inTurnOfAccount = createConcurrencyLimits(1);
 let thread: Promise<Worker> | null = null;
-let last: Promise<unknown> = Promise.resolve();
-const lastOfAccount = new Map<string, Promise<unknown>>();
 
 /**
  * Evaluates the examples of a request in a thread of its own with a deadline and a memory limit: both the rule and the
@@ -28,31 +29,11 @@ export async function judgeInWorker(
   question: ExamplesQuestion,
   deadlineMs = judgingMsMax,
 ): Promise<JudgedExample[]> {
-  return await inTurn(lastOfAccount, accountId, () => {
-    const answer = last.then(() => ask(question, deadlineMs));
-    last = answer;
-    return answer;
-  });
-}
-
-/** After everything that the account has asked before. */
-async function inTurn<Result>(
-  lastOf: Map<string, Promise<unknown>>,
-  accountId: string,
-  work: () => Promise<Result>,
-): Promise<Result> {
-  const before = lastOf.get(accountId) ?? Promise.resolve();
-  const own = before.then(work);
-  lastOf.set(accountId, own);
-  try {
-    return await own;
-  } finally {
-    if (lastOf.get(accountId) === own) lastOf.delete(accountId);
-  }
+  return await inTurnOfAccount(accountId, () => inTurn(() => ask(question, deadlineMs)));
 }
 
 async function ask(question: ExamplesQuestion, deadlineMs: number): Promise<JudgedExample[]> {
-  const worker = await (thread ??= startThread());
+  const worker = await (thread ??= startThread().catch(forgetThread));
   worker.postMessage(question);
   try {
     // Also fails when the thread ends, for instance because it runs out of memory.
@@ -76,6 +57,12 @@ async function startThread(): Promise<Worker> {
   // Says when it has loaded the languages: the deadline is for the question alone.
   await once(worker, 'message');
   return worker;
+}
+
+/** The next question tries again. */
+function forgetThread(error: unknown): never {
+  thread = null;
+  throw error;
 }
 
 function undecided({ examples, invalid }: ExamplesQuestion): JudgedExample[] {

@@ -1,6 +1,20 @@
+import { readdir, readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { expect, test } from 'vitest';
+import type * as workerThreads from 'node:worker_threads';
+import { expect, test, vi } from 'vitest';
 import { type ExamplesQuestion, judgeInWorker } from './judge-examples.ts';
+
+const threads = vi.hoisted(() => ({ toRefuse: 0 }));
+vi.mock('node:worker_threads', async (importOriginal) => {
+  const original = await importOriginal<typeof workerThreads>();
+  class Worker extends original.Worker {
+    constructor(...args: ConstructorParameters<typeof original.Worker>) {
+      if (threads.toRefuse-- > 0) throw new Error('no memory for a thread');
+      super(...args);
+    }
+  }
+  return { ...original, Worker };
+});
 
 function questionOf(value: string, texts: readonly string[]): ExamplesQuestion {
   return {
@@ -22,6 +36,13 @@ const expensiveTexts = Array.from({ length: 20 }, (_, seed) =>
 const undecided = expect.objectContaining({
   outcome: 'undecided',
   message: 'Not decided by the example: deciding this would take too long.',
+});
+
+test('a thread that cannot be started fails the questions that wait for it, and no later one', async () => {
+  threads.toRefuse = 2;
+  const ask = () => judgeInWorker('acc_1', questionOf('added:solar', ['solar']));
+  const asked = await Promise.allSettled([ask(), ask(), ask()]);
+  expect(asked.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'fulfilled']);
 });
 
 test('examples hold or fail, as in the evaluation of a match', async () => {
@@ -53,4 +74,13 @@ test('one question of each account is in the queue at a time', async () => {
   };
   await Promise.all([...Array.from({ length: 10 }, () => ask('acc_busy')), ask('acc_other')]);
   expect(order.indexOf('acc_other')).toBeLessThan(3);
+});
+
+test('the thread leaves the processor to everything else', async () => {
+  await judgeInWorker('acc_1', questionOf('added:solar', ['solar']));
+  const tasks = await readdir('/proc/self/task');
+  const stats = await Promise.all(tasks.map((task) => readFile(`/proc/self/task/${task}/stat`, 'utf8')));
+  // The 19th field; the name of the thread is the second and may contain spaces.
+  const niceness = stats.map((stat) => Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[16]));
+  expect(niceness.filter((nice) => nice === 19)).toHaveLength(1);
 });

@@ -1,12 +1,15 @@
 import type { Match, Platform } from '@earshot/contract';
 import type { ParsedRules } from '../language/explain-match.ts';
-import { createConcurrencyLimit } from '../runtime/concurrency.ts';
-import type { MatchReader } from './match-reader.sql.ts';
+import { createConcurrencyLimit, createConcurrencyLimits } from '../runtime/concurrency.ts';
+import type { MatchQuery, MatchReader } from './match-reader.sql.ts';
 import type { MatchTail } from './match-tail.ts';
 import { type FollowedMatch, toFollowed } from './to-match.ts';
 
 /** Queries at once of all readers that are behind: thousands that reconnect together must not overload the database. */
 const readsAtOnceMax = 6;
+
+/** Pages of one account that are read and explained at once: a page may be 1 MiB, and takes its time from all others. */
+const pagesOfAccountMax = 2;
 
 export interface MatchFilter {
   readonly accountId: string;
@@ -14,6 +17,11 @@ export interface MatchFilter {
   readonly platform: Platform | null;
   readonly since?: Date | null;
   readonly until?: Date | null;
+}
+
+interface FollowedPage {
+  readonly matches: FollowedMatch[];
+  readonly more: boolean;
 }
 
 export interface Follower extends Disposable {
@@ -34,7 +42,14 @@ export function createFollowing(options: {
 }) {
   const { tail, reader, parsedRules } = options;
   const limited = createConcurrencyLimit(readsAtOnceMax);
+  const inTurnOfAccount = createConcurrencyLimits(pagesOfAccountMax);
+  const read = async (query: MatchQuery): Promise<FollowedPage> => {
+    const { matches, more } = await reader.read(query);
+    return { matches: await toFollowed(parsedRules, matches), more };
+  };
   return {
+    /** One page, without waiting for matches. */
+    page: (query: MatchQuery) => inTurnOfAccount(query.accountId, () => read(query)),
     /** The position at which a reader begins that wants only what is new. */
     now: () => tail.end(),
     /** Begins after this position. */
@@ -46,16 +61,18 @@ export function createFollowing(options: {
       const readBehind = async (limit: number) => {
         const visible = tail.position();
         const query = { ...filter, since, until, order: 'oldest', from: through, limit } as const;
-        const { matches, more } = await reader.read(query);
+        const { matches, more } = await read(query);
         const last = matches.at(-1)?.position ?? through;
         // The last page has shown everything that was visible when it was asked for.
         through = more ? last : Math.max(last, visible);
-        return await toFollowed(parsedRules, matches);
+        return matches;
       };
 
       const look = async (limit: number): Promise<FollowedMatch[]> => {
         const fromTail = member.after(through, { limit, accepts: (match) => isWanted(filter, match) });
-        if (!fromTail) return await limited(() => readBehind(limit));
+        if (!fromTail) {
+          return await inTurnOfAccount(filter.accountId, () => limited(() => readBehind(limit)));
+        }
         through = fromTail.through;
         return fromTail.matches;
       };

@@ -1,21 +1,19 @@
 import type { RequestOf } from '@earshot/contract';
 import type { Handler } from '../accounts/call.ts';
 import type { ReadCoverage } from '../coverage/read-coverage.ts';
-import type { ParsedRules } from '../language/explain-match.ts';
 import { noSuchRule } from '../rules/refusals.ts';
 import type { RuleStore } from '../rules/rule-store.sql.ts';
 import type { CursorScope, Cursors } from '../runtime/cursor.ts';
 import type { Following } from './follow-matches.ts';
 import type { MatchQuery, MatchReader } from './match-reader.sql.ts';
 import { openOffset, refuseRemoved, sealOffset, start } from './offset.ts';
-import { type FollowedMatch, toFollowed } from './to-match.ts';
+import type { FollowedMatch } from './to-match.ts';
 
 export interface ListMatchesOptions {
-  readonly reader: MatchReader;
+  readonly reader: Pick<MatchReader, 'removedThrough'>;
   readonly following: Following;
   readonly rules: Pick<RuleStore, 'exists'>;
   readonly coverage: ReadCoverage;
-  readonly parsedRules: ParsedRules;
   readonly cursors: Cursors;
 }
 
@@ -65,14 +63,11 @@ function scopeOf(accountId: string, request: Request): CursorScope {
 }
 
 async function readOrWait(
-  { reader, following, parsedRules }: ListMatchesOptions,
+  { following }: ListMatchesOptions,
   query: MatchQuery,
   { waitMs, signal }: { waitMs: number; signal: AbortSignal },
 ): Promise<{ matches: FollowedMatch[]; more: boolean }> {
-  if (waitMs === 0) {
-    const { matches, more } = await reader.read(query);
-    return { matches: await toFollowed(parsedRules, matches), more };
-  }
+  if (waitMs === 0) return await following.page(query);
   using follower = following.follow(query, query.from ?? 0);
   return { matches: await follower.next({ limit: query.limit, waitMs, signal }), more: true };
 }

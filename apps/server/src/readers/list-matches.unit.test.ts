@@ -1,9 +1,12 @@
 import { expect, test } from 'vitest';
 import { callOf } from '../../test/call-of.ts';
+import { createLocalBells } from '../../test/local-bells.ts';
 import { createParsedRules } from '../language/explain-match.ts';
 import { createCursors } from '../runtime/cursor.ts';
+import { createFollowing } from './follow-matches.ts';
 import { listMatches } from './list-matches.ts';
-import type { StoredMatch } from './match-reader.sql.ts';
+import type { StoredMatch, TailReader } from './match-reader.sql.ts';
+import { openMatchTail } from './match-tail.ts';
 
 /** Rules on patterns are the slowest to explain: each of them tries every word of the page. */
 const slowRule = Array.from({ length: 8 }, (_, index) => `added:/.*q.{${index}}z/`).join(' OR ');
@@ -33,6 +36,12 @@ function slowMatch(position: number): StoredMatch {
   };
 }
 
+const emptyLog: TailReader = {
+  lastPosition: async () => 0,
+  after: async () => [],
+  load: async () => ({ matches: [], taken: 0 }),
+};
+
 test('others have their turn while a page of matches is explained', async () => {
   let turns = 0;
   let counting = false;
@@ -41,25 +50,19 @@ test('others have their turn while a page of matches is explained', async () => 
     turns++;
     setImmediate(takeTurns);
   };
+  const parsedRules = createParsedRules();
+  const tail = await openMatchTail({ reader: emptyLog, parsedRules, bells: createLocalBells() });
+  const read = async () => {
+    counting = true;
+    setImmediate(takeTurns);
+    return { matches: Array.from({ length: page }, (_, index) => slowMatch(index + 1)), more: false };
+  };
   const list = listMatches({
-    reader: {
-      removedThrough: async () => 0,
-      read: async () => {
-        counting = true;
-        setImmediate(takeTurns);
-        return { matches: Array.from({ length: page }, (_, index) => slowMatch(index + 1)), more: false };
-      },
-    },
+    reader: { removedThrough: async () => 0 },
     rules: { exists: async () => true },
     coverage: async () => ({ complete_through: null, gaps: [] }),
-    parsedRules: createParsedRules(),
     cursors: createCursors(Buffer.alloc(32)),
-    following: {
-      now: async () => 0,
-      follow: () => {
-        throw new Error('not asked');
-      },
-    },
+    following: createFollowing({ tail, reader: { read }, parsedRules }),
   });
   const { matches } = await list(callOf('ListMatches', { limit: page, order: 'newest' }));
   counting = false;

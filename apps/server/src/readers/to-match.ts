@@ -17,8 +17,7 @@ export async function toFollowed(
   const nextTurn = createTurns();
   const matches: FollowedMatch[] = [];
   for (const match of stored) {
-    const turn = nextTurn();
-    if (turn) await turn;
+    await nextTurn();
     matches.push({ position: match.position, match: toMatch(parsedRules, match) });
   }
   return matches;

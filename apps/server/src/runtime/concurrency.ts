@@ -20,6 +20,22 @@ export function createConcurrencyLimit(max: number): ConcurrencyLimit {
   };
 }
 
+/** The same for each key by itself, such as an account: who asks for much waits for itself. */
+export function createConcurrencyLimits(max: number) {
+  const limits = new Map<string, { readonly limit: ConcurrencyLimit; asked: number }>();
+  return async <Result>(key: string, work: () => Promise<Result>): Promise<Result> => {
+    const entry = limits.get(key) ?? { limit: createConcurrencyLimit(max), asked: 0 };
+    limits.set(key, entry);
+    entry.asked += 1;
+    try {
+      return await entry.limit(work);
+    } finally {
+      entry.asked -= 1;
+      if (entry.asked === 0) limits.delete(key);
+    }
+  };
+}
+
 const turnMs = 20;
 
 /**
@@ -37,46 +53,25 @@ export function createEventLoopYield(nowMs: () => number = () => performance.now
 }
 
 const sliceMs = 5;
-let turnBeganAt: number | null = null;
 const waiting: (() => void)[] = [];
 
 /**
- * For loops that callers cause, such as explaining a page of matches. The returned function is asked before each step.
- * However many such loops there are, together they get 20 ms of a turn of the event loop, in slices of 5 ms one after the
- * other, so that who has little to do does not wait long for those who have much.
- * Undefined means that the step may be taken now; an `await` would let all others ask before it is.
+ * For loops that callers cause, such as explaining a page of matches. Await the returned function before each step.
+ * However many such loops there are, one of them gets 5 ms in each turn of the event loop, so that whoever has little to
+ * do does not wait long for those who have much.
  */
-export function createTurns(): () => Promise<void> | undefined {
+export function createTurns(): () => Promise<void> {
   let sliceEndsAt = Number.NEGATIVE_INFINITY;
-  return () => {
-    const now = performance.now();
-    if (now < sliceEndsAt) return undefined;
-    if (turnBeganAt === null) {
-      turnBeganAt = now;
-      setImmediate(() => void shareTurn());
-    }
-    if (waiting.length === 0 && now - turnBeganAt < turnMs) {
-      sliceEndsAt = now + sliceMs;
-      return undefined;
-    }
-    return new Promise((resolve) => {
-      waiting.push(() => {
-        sliceEndsAt = performance.now() + sliceMs;
-        resolve();
-      });
+  return async () => {
+    if (performance.now() < sliceEndsAt) return;
+    await new Promise<void>((resolve) => {
+      if (waiting.push(resolve) === 1) setImmediate(giveTurn);
     });
+    sliceEndsAt = performance.now() + sliceMs;
   };
 }
 
-async function shareTurn(): Promise<void> {
-  const beganAt = performance.now();
-  turnBeganAt = beganAt;
-  for (let resume = waiting.shift(); resume !== undefined; resume = waiting.shift()) {
-    resume();
-    // Its slice is used now.
-    await Promise.resolve();
-    if (performance.now() - beganAt >= turnMs) break;
-  }
-  if (waiting.length > 0) setImmediate(() => void shareTurn());
-  else turnBeganAt = null;
+function giveTurn(): void {
+  waiting.shift()?.();
+  if (waiting.length > 0) setImmediate(giveTurn);
 }

@@ -74,8 +74,7 @@ async function buildBatch(options: DeliverBatchOptions, leased: LeasedWebhook): 
   const nextTurn = createTurns();
   const positions: number[] = [];
   for await (const match of matchesAfter(options.reader, leased)) {
-    const turn = nextTurn();
-    if (turn) await turn;
+    await nextTurn();
     if (!body.add(toMatch(options.parsedRules, match))) break;
     positions.push(match.position);
   }

@@ -1,3 +1,4 @@
+import { lengthOf } from '@earshot/testkit';
 import { describe, expect, test } from 'vitest';
 import type { Node } from '../../src/ast.ts';
 import { createPageMatcher, evaluate, explain } from '../../src/firehose/evaluate.ts';
@@ -41,12 +42,14 @@ function delivered(page: Page): { matched_at: string; document: Record<string, u
   return { matched_at: '2026-06-01T12:00:00Z', document: { ...document, diff: { chunks } } };
 }
 
+const pairsWanted = lengthOf({ always: 20_000, nightly: 200_000 });
+
 describe('the canonical text', () => {
-  test('means the same on 200,000 pairs of rule and page, and is its own canonical text', {
+  test('means the same on every pair of rule and page, and is its own canonical text', {
     timeout: 120_000,
   }, () => {
     let pairs = 0;
-    for (const { rule, root } of readableRules(2_100, 11)) {
+    for (const { rule, root } of readableRules(Math.ceil(pairsWanted / 95), 11)) {
       const canonical = firehoseLanguage.canonical(firehoseLanguage.parse(rule));
       // Without a canonical text a part that can match nothing makes the whole one that can match nothing.
       const again = canonical === null ? null : firehoseLanguage.parse(canonical);
@@ -55,7 +58,7 @@ describe('the canonical text', () => {
       expect(again && firehoseLanguage.canonical(again), `for ${rule}`).toBe(canonical);
       pairs += pages.length;
     }
-    expect(pairs).toBeGreaterThanOrEqual(200_000);
+    expect(pairs).toBeGreaterThanOrEqual(pairsWanted);
   });
 
   test.each([
