@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { eventually } from '@earshot/testkit';
 import { expect, inject } from 'vitest';
+import { xToken } from '../world.ts';
 import { type Rows, type Scene, saying } from './scene.ts';
 
 export const localRows: Rows = {
@@ -74,6 +75,19 @@ export const localRows: Rows = {
   async 'admin revoke-key'(_, scene) {
     const { keyId } = await scene.world.newAccount();
     expect(await admin(scene, 'revoke-key', keyId)).toEqual({ key_id: keyId, revoked: true });
+  },
+
+  async 'admin upstream-rules'(_, scene) {
+    const api = scene.server.api(scene.account);
+    const { rule_id } = await api.createRule({ x: 'quince' });
+    const [upstream] = (await scene.world.sandbox.xState(xToken)).rules.filter(
+      ({ value }) => value === 'quince',
+    );
+    expect(upstream?.id).toBeTypeOf('string');
+    expect(await admin(scene, 'upstream-rules', '--rule', rule_id)).toMatchObject([
+      { rule_id, platform: 'x', upstream_rule_id: upstream?.id, state: 'registered', value: 'quince' },
+    ]);
+    await api.deleteRule(rule_id);
   },
 
   async 'admin dead-letters list'(_, scene) {
