@@ -120,6 +120,13 @@ function repairTelemetry(log: Logger, metrics: Metrics) {
 }
 
 function streamTelemetry(log: Logger, metrics: Metrics) {
+  /** The state in which each source is shown that this node listens to. */
+  const states = new Map<string, string>();
+  const forgetState = (source: string) => {
+    const state = states.get(source);
+    if (state !== undefined) metrics.sourceState.remove({ source, state });
+    states.delete(source);
+  };
   return {
     streamOpened(stream: { platform: string; sourceId: string; from: string }) {
       metrics.streamLive.set({ source: stream.sourceId }, 1);
@@ -148,9 +155,16 @@ function streamTelemetry(log: Logger, metrics: Metrics) {
       detail: string | null;
       nextAttemptInMs: number | null;
     }) {
-      metrics.sourceState.remove({ source: source.sourceId, state: source.from });
+      forgetState(source.sourceId);
+      states.set(source.sourceId, source.state);
       metrics.sourceState.set({ source: source.sourceId, state: source.state }, 1);
       log[usualStates.has(source.state) ? 'info' : 'warn'](source, 'source state');
+    },
+    /** This node does not listen to the source any more: what it knew last is not its to show. */
+    sourceLeft(sourceId: string) {
+      forgetState(sourceId);
+      metrics.streamLive.remove({ source: sourceId });
+      metrics.sourceQuiet.remove({ source: sourceId });
     },
     sourceQuiet(source: { sourceId: string; isQuiet: boolean; perMinute: number; usualPerMinute: number }) {
       metrics.sourceQuiet.set({ source: source.sourceId }, source.isQuiet ? 1 : 0);
