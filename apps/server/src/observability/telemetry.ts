@@ -119,14 +119,21 @@ function repairTelemetry(log: Logger, metrics: Metrics) {
   };
 }
 
-function streamTelemetry(log: Logger, metrics: Metrics) {
-  /** The state in which each source is shown that this node listens to. */
+/** One state per source, or none. */
+function createStateGauge(metrics: Metrics) {
   const states = new Map<string, string>();
-  const forgetState = (source: string) => {
-    const state = states.get(source);
-    if (state !== undefined) metrics.sourceState.remove({ source, state });
+  return (source: string, state: string | null) => {
+    const before = states.get(source);
+    if (before !== undefined) metrics.sourceState.remove({ source, state: before });
     states.delete(source);
+    if (state === null) return;
+    states.set(source, state);
+    metrics.sourceState.set({ source, state }, 1);
   };
+}
+
+function streamTelemetry(log: Logger, metrics: Metrics) {
+  const showState = createStateGauge(metrics);
   return {
     streamOpened(stream: { platform: string; sourceId: string; from: string }) {
       metrics.streamLive.set({ source: stream.sourceId }, 1);
@@ -155,14 +162,12 @@ function streamTelemetry(log: Logger, metrics: Metrics) {
       detail: string | null;
       nextAttemptInMs: number | null;
     }) {
-      forgetState(source.sourceId);
-      states.set(source.sourceId, source.state);
-      metrics.sourceState.set({ source: source.sourceId, state: source.state }, 1);
+      showState(source.sourceId, source.state);
       log[usualStates.has(source.state) ? 'info' : 'warn'](source, 'source state');
     },
     /** This node does not listen to the source any more: what it knew last is not its to show. */
     sourceLeft(sourceId: string) {
-      forgetState(sourceId);
+      showState(sourceId, null);
       metrics.streamLive.remove({ source: sourceId });
       metrics.sourceQuiet.remove({ source: sourceId });
     },
