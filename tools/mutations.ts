@@ -222,25 +222,19 @@ export const mutations: readonly Mutation[] = [
 
   ...inFile(`${server}/engines/leases.ts`, leases, [
     ['a lease is taken from its holder', 'where leases.expires_at < now()', 'where true'],
-    ['a new holder has the old epoch', 'epoch = leases.epoch + 1', 'epoch = leases.epoch'],
+    ['a new holder has the old epoch', 'greatest(leases.epoch + 1, excluded.epoch)', 'leases.epoch'],
+    ['an epoch repeats after a restore', 'greatest(leases.epoch + 1, excluded.epoch)', 'leases.epoch + 1'],
     ['a late holder goes on writing', 'if (!row) throw new LeaseLost(lease);', ''],
-    [
-      'the epoch of a write does not count',
-      'where name = $1 and epoch = $2 for share',
-      'where name = $1 and $2::int8 > 0 for share',
-    ],
-    ['a takeover does not wait for a write', ' and epoch = $2 for share', ' and epoch = $2'],
+    ['the epoch of a lease does not count', ' and epoch = $3', ' and $3::int8 > 0'],
+    ['the holder of a lease does not count', ' and holder = $2', " and $2 <> ''"],
+    ['a takeover does not wait for a write', '${isHeld} for share', '${isHeld}'],
     ['who lost its lease works on', 'if (renewed === false) return;', ''],
     ['who cannot renew works on', 'ttlMs * 0.6', 'ttlMs * 6'],
-    [
-      'anybody renews',
-      "set expires_at = now() + $3 * interval '1 ms' where name = $1 and epoch = $2",
-      "set expires_at = now() + $3 * interval '1 ms' where name = $1 and $2::int8 > 0",
-    ],
+    ['anybody renews', "'1 ms' where ${isHeld}`", "'1 ms' where name = $1 and $2 <> '' and $3::int8 > 0`"],
     [
       'anybody releases',
-      "set expires_at = now() - interval '1 second' where name = $1 and epoch = $2",
-      "set expires_at = now() - interval '1 second' where name = $1 and $2::int8 > 0",
+      "'1 second' where ${isHeld}`",
+      "'1 second' where name = $1 and $2 <> '' and $3::int8 > 0`",
     ],
   ]),
   ...inFile(

@@ -110,6 +110,52 @@ describe('what keeps a source from listening is shown to people', () => {
   });
 });
 
+describe('the gauges of a source that this node has left show nothing', () => {
+  const gauges = async ({ metrics }: ReturnType<typeof startIngest>) => ({
+    states: (await metrics.sourceState.get()).values.map(({ labels }) => labels.state),
+    live: (await metrics.streamLive.get()).values.map(({ value }) => value),
+    quiet: (await metrics.sourceQuiet.get()).values,
+  });
+  const nothing = { states: [], live: [], quiet: [] };
+
+  test('when another node has taken the lease', async () => {
+    await using world = await openUpstreamWorld(template);
+    await addRule(world, 'x');
+    await using ingest = startIngest(world, 'x', createMemoryLog(), { leaseTtlMs: 300 });
+    await eventually(
+      async () => expect(await gauges(ingest)).toEqual({ states: ['live'], live: [1], quiet: [] }),
+      soon,
+    );
+    ingest.metrics.sourceQuiet.set({ source: 'x:main' }, 1);
+    await world.database.run(
+      `update leases set holder = 'node-2', epoch = epoch + 1, expires_at = now() + interval '1 hour'`,
+    );
+    await eventually(async () => expect(await gauges(ingest)).toEqual(nothing), soon);
+  });
+
+  test('when the worker failed, and is started again', async () => {
+    await using world = await openUpstreamWorld(template);
+    await addRule(world, 'x');
+    const sources = createSourceStore(world.database);
+    let attempts = 0;
+    const ingest = startIngest(world, 'x', createMemoryLog(), {
+      sources: {
+        ...sources,
+        async recordConnect(...given) {
+          if (++attempts === 2) throw new Error('the database is away');
+          return await sources.recordConnect(...given);
+        },
+      },
+    });
+    await open(world, 'x');
+    await world.sandbox.arm({ kind: 'stream_status', platform: 'x', status: 503 });
+    await world.sandbox.arm({ kind: 'stream_cut', platform: 'x' });
+    await eventually(() => expect(attempts).toBe(2), soon);
+    await expect(ingest[Symbol.asyncDispose]()).rejects.toThrow('the database is away');
+    expect(await gauges(ingest)).toEqual(nothing);
+  });
+});
+
 describe('a connection of a dead process that X still counts', () => {
   async function strand(world: UpstreamWorld): Promise<void> {
     await addRule(world, 'x');

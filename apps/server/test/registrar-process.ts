@@ -69,8 +69,9 @@ function telling(silent: RegistrarStore): RegistrarStore {
 
 function withoutFence(fenced: RegistrarStore, asked: Database): RegistrarStore {
   const current = async ({ name }: Lease): Promise<Lease> => {
-    const row = await asked.one<{ epoch: number }>('select epoch from leases where name = $1', [name]);
-    return { name, epoch: String(row?.epoch) };
+    const row = await asked.one<Lease>('select name, holder, epoch from leases where name = $1', [name]);
+    if (!row) throw new Error(`nobody holds ${name}`);
+    return row;
   };
   return {
     ...fenced,

@@ -4,13 +4,22 @@ import type { Database, Sql, Transactions } from './database.ts';
 
 /**
  * A lease is a row with an epoch that grows with every new holder. The holder renews it every third of its
- * time to live and stops itself on its own monotonic clock before it can expire; whatever it writes names the
+ * time to live and stops itself on its own monotonic clock before it can expire; whatever it writes names itself and the
  * epoch, so a holder that was paused and wakes up late changes nothing.
+ *
+ * An epoch is at least the time in milliseconds: in a database that was set back (a restore, a failover to a standby that
+ * was behind) the next epoch is none that was given out before.
  */
 export interface Lease {
   readonly name: string;
+  readonly holder: string;
   readonly epoch: string;
 }
+
+const clockEpoch = '(extract(epoch from clock_timestamp()) * 1000)::bigint';
+/** SQL: whether the row is this lease. */
+const isHeld = 'name = $1 and holder = $2 and epoch = $3';
+const keyOf = ({ name, holder, epoch }: Lease) => [name, holder, epoch];
 
 export class LeaseLost extends Error {
   constructor(lease: Lease) {
@@ -25,27 +34,28 @@ export function createLeaseStore(database: Database) {
     async acquire(name: string, holder: string, ttlMs: number): Promise<Lease | null> {
       const row = await database.one<{ epoch: number }>(
         `insert into leases (name, holder, epoch, expires_at)
-         values ($1, $2, 1, now() + $3 * interval '1 ms')
+         values ($1, $2, ${clockEpoch}, now() + $3 * interval '1 ms')
          on conflict (name) do update
-           set holder = excluded.holder, epoch = leases.epoch + 1, expires_at = excluded.expires_at
+           set holder = excluded.holder, epoch = greatest(leases.epoch + 1, excluded.epoch),
+             expires_at = excluded.expires_at
            where leases.expires_at < now()
          returning epoch`,
         [name, holder, ttlMs],
       );
-      return row && { name, epoch: String(row.epoch) };
+      return row && { name, holder, epoch: String(row.epoch) };
     },
     /** False when the lease has another holder by now. */
     async renew(lease: Lease, ttlMs: number): Promise<boolean> {
       const renewed = await database.run(
-        `update leases set expires_at = now() + $3 * interval '1 ms' where name = $1 and epoch = $2`,
-        [lease.name, lease.epoch, ttlMs],
+        `update leases set expires_at = now() + $4 * interval '1 ms' where ${isHeld}`,
+        [...keyOf(lease), ttlMs],
       );
       return renewed === 1;
     },
     async release(lease: Lease): Promise<void> {
       await database.run(
-        `update leases set expires_at = now() - interval '1 second' where name = $1 and epoch = $2`,
-        [lease.name, lease.epoch],
+        `update leases set expires_at = now() - interval '1 second' where ${isHeld}`,
+        keyOf(lease),
       );
     },
   };
@@ -67,10 +77,7 @@ export function fenced<Result>(
 
 /** First statement of a protected write: the share lock keeps the epoch until the commit. */
 export async function assertLease(sql: Sql, lease: Lease): Promise<void> {
-  const row = await sql.one('select 1 from leases where name = $1 and epoch = $2 for share', [
-    lease.name,
-    lease.epoch,
-  ]);
+  const row = await sql.one(`select 1 from leases where ${isHeld} for share`, keyOf(lease));
   if (!row) throw new LeaseLost(lease);
 }
 

@@ -36,7 +36,7 @@ export interface IngestOptions extends LeasedWorkerOptions {
 export function createIngestWorker(options: IngestOptions): Worker {
   const name = `ingest:${options.sourceId}`;
   return createLeasedWorker({ name, outlivesStore: true }, options, (lease, held) =>
-    keepListening(options, lease, held),
+    keepListening(options, lease, held).finally(() => options.telemetry.sourceLeft(options.sourceId)),
   );
 }
 

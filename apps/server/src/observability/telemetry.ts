@@ -119,7 +119,21 @@ function repairTelemetry(log: Logger, metrics: Metrics) {
   };
 }
 
+/** One state per source, or none. */
+function createStateGauge(metrics: Metrics) {
+  const states = new Map<string, string>();
+  return (source: string, state: string | null) => {
+    const before = states.get(source);
+    if (before !== undefined) metrics.sourceState.remove({ source, state: before });
+    states.delete(source);
+    if (state === null) return;
+    states.set(source, state);
+    metrics.sourceState.set({ source, state }, 1);
+  };
+}
+
 function streamTelemetry(log: Logger, metrics: Metrics) {
+  const showState = createStateGauge(metrics);
   return {
     streamOpened(stream: { platform: string; sourceId: string; from: string }) {
       metrics.streamLive.set({ source: stream.sourceId }, 1);
@@ -148,9 +162,14 @@ function streamTelemetry(log: Logger, metrics: Metrics) {
       detail: string | null;
       nextAttemptInMs: number | null;
     }) {
-      metrics.sourceState.remove({ source: source.sourceId, state: source.from });
-      metrics.sourceState.set({ source: source.sourceId, state: source.state }, 1);
+      showState(source.sourceId, source.state);
       log[usualStates.has(source.state) ? 'info' : 'warn'](source, 'source state');
+    },
+    /** This node does not listen to the source any more: what it knew last is not its to show. */
+    sourceLeft(sourceId: string) {
+      showState(sourceId, null);
+      metrics.streamLive.remove({ source: sourceId });
+      metrics.sourceQuiet.remove({ source: sourceId });
     },
     sourceQuiet(source: { sourceId: string; isQuiet: boolean; perMinute: number; usualPerMinute: number }) {
       metrics.sourceQuiet.set({ source: source.sourceId }, source.isQuiet ? 1 : 0);
