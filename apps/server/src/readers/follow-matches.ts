@@ -8,9 +8,6 @@ import { type FollowedMatch, toFollowed } from './to-match.ts';
 /** Queries at once of all readers that are behind: thousands that reconnect together must not overload the database. */
 const readsAtOnceMax = 6;
 
-/** Pages of one account that are read and explained at once: a page may be 1 MiB, and takes its time from all others. */
-const pagesOfAccountMax = 2;
-
 export interface MatchFilter {
   readonly accountId: string;
   readonly ruleId: string | null;
@@ -42,7 +39,8 @@ export function createFollowing(options: {
 }) {
   const { tail, reader, parsedRules } = options;
   const limited = createConcurrencyLimit(readsAtOnceMax);
-  const inTurnOfAccount = createConcurrencyLimits(pagesOfAccountMax);
+  // A page may be 1 MiB, and reading and explaining it takes its time from all others: one of each account at a time.
+  const inTurnOfAccount = createConcurrencyLimits(1);
   const read = async (query: MatchQuery): Promise<FollowedPage> => {
     const { matches, more } = await reader.read(query);
     return { matches: await toFollowed(parsedRules, matches), more };
