@@ -175,7 +175,7 @@ async function recordLate({ stolen }: { stolen: boolean }) {
   expect(await world.sandbox.xRules()).toHaveLength(1);
   if (stolen) {
     await world.database.run(`update leases set expires_at = now() - interval '1 second'`);
-    expect(await leases.acquire('registrar:x:main', 'node-2', 60_000)).toMatchObject({ epoch: '2' });
+    expect(await leases.acquire('registrar:x:main', 'node-2', 60_000)).toMatchObject({ holder: 'node-2' });
   }
   gate.open();
   // It waits for the lease again: whatever it did under the old one is done.
