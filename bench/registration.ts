@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { startServerProgram } from '@earshot/engines';
 import { startSandbox } from '@earshot/sandbox';
-import { openAdmin } from '@earshot/server/admin';
+import { migrate, openAdmin } from '@earshot/server/admin';
 import { bareUpstreamSeconds } from './bare-upstream.ts';
 import { cpuSeconds, cpuShares } from './cpu-share.ts';
 import { createRuleCaller } from './rule-caller.ts';
@@ -48,6 +48,7 @@ const sandbox = stack.use(
     xApps: [...tokens, ...bareTokens].map((token) => ({ token, plan: 'enterprise', ruleCap: 25_000 })),
   }),
 );
+await migrate(postgresUrl);
 const admin = stack.use(await openAdmin(postgresUrl));
 const server = stack.use(
   await startServerProgram({

@@ -3,9 +3,11 @@ import type { Change } from './accounts/change.ts';
 import { createKeyStore, newKey } from './accounts/keys.ts';
 import type { PlanName } from './accounts/plans.ts';
 import { openDatabase } from './engines/database.ts';
-import { migrate } from './engines/migrate.ts';
+import { assertMigrated } from './engines/migrate.ts';
 import { createDeadLetters, type DeadLetterRow } from './matching/dead-letters.ts';
 import { newId } from './runtime/ids.ts';
+
+export { migrate, planMigrations } from './engines/migrate.ts';
 
 /** What an operator does directly on the database, before there is any key to do it over HTTP. */
 export interface Admin extends AsyncDisposable {
@@ -40,7 +42,7 @@ export interface UpstreamRuleRow {
 const upstreamRulesMax = 1_000;
 
 export async function openAdmin(databaseUrl: string): Promise<Admin> {
-  await migrate(databaseUrl);
+  await assertMigrated(databaseUrl);
   const database = openDatabase({ url: databaseUrl, connectionsMax: 1, onIdleError: () => undefined });
   const keys = createKeyStore(database);
   const letters = createDeadLetters(database);

@@ -76,6 +76,12 @@ export const settings = {
     about:
       'The same database by the login that owns the tables, for migrations and for dropping days that are no longer kept: needed by nodes with the role `match`, and by the first that starts after an upgrade. Without it the login of `EARSHOT_DATABASE_URL` must be the owner.',
   },
+  migrateAtStart: {
+    variable: 'EARSHOT_MIGRATE_AT_START',
+    schema: z.stringbool().default(true),
+    about:
+      'Whether the server migrates the database when it starts. With `false` it refuses to start until `earshot admin migrate --apply` has done it.',
+  },
   natsUrl: {
     variable: 'EARSHOT_NATS_URL',
     schema: z

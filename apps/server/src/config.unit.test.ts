@@ -74,6 +74,7 @@ const bad: Record<keyof typeof settings, readonly string[]> = {
   databaseUrl: ['mysql://a/b', 'nonsense'],
   accountDatabaseUrl: ['mysql://a/b'],
   migrationDatabaseUrl: ['nonsense'],
+  migrateAtStart: ['perhaps'],
   natsUrl: ['localhost:4222', 'nats://a,b', 'nats://me:100%@a'],
   natsCredsFile: [],
   natsCaFile: [],

@@ -3,7 +3,7 @@ import { BadConfig, type Config, readConfig } from './config.ts';
 import { createLogger } from './observability/logger.ts';
 import { Failure } from './runtime/failure.ts';
 
-/** When a shutdown hangs, the process ends all the same; everything it left is finished by its successor. */
+/** When a shutdown hangs, the process ends all the same; everything it left is finished by its successor. From the end of the drain delay on. */
 const shutdownWithinMs = 30_000;
 
 async function main(): Promise<void> {
@@ -19,9 +19,9 @@ async function main(): Promise<void> {
   log.info({ address: node.address, metricsPort: node.metricsPort, roles: config.roles }, 'earshot is up');
   const signal = await nextSignal();
   log.info({ signal }, 'shutting down');
-  setTimeout(() => process.exit(1), shutdownWithinMs).unref();
   node.drain();
   await drainDelay(config);
+  setTimeout(() => process.exit(1), shutdownWithinMs).unref();
   await node[Symbol.asyncDispose]();
   log.info('earshot is down');
 }

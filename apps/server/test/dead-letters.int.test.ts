@@ -1,7 +1,7 @@
 import { eventually, startTestNats, type Template } from '@earshot/testkit';
 import { headers } from '@nats-io/transport-node';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { readInstallation } from '../src/engines/migrate.ts';
+import { readInstallation } from '../src/engines/installation.ts';
 import { createDeadLetters, retryDeadLetters } from '../src/matching/dead-letters.ts';
 import type { MatchStore } from '../src/matching/match-store.sql.ts';
 import { createLocalBells } from './local-bells.ts';

@@ -1,6 +1,6 @@
 import { eventually, type NatsServers } from '@earshot/testkit';
 import type { Database } from '../src/engines/database.ts';
-import { readInstallation } from '../src/engines/migrate.ts';
+import { readInstallation } from '../src/engines/installation.ts';
 import { connectNats, type Nats } from '../src/engines/nats.ts';
 import {
   createEventConsumer,

@@ -2,7 +2,7 @@ import { eventually, startTestNats, type Template } from '@earshot/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createBells } from '../src/engines/bells.ts';
 import type { Database } from '../src/engines/database.ts';
-import { readInstallation } from '../src/engines/migrate.ts';
+import { readInstallation } from '../src/engines/installation.ts';
 import { connectNats, type Nats } from '../src/engines/nats.ts';
 import { createEventConsumer } from '../src/event-log/event-consumer.ts';
 import { createEventLog, type LogEvent } from '../src/event-log/event-log.ts';

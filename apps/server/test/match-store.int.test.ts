@@ -1,6 +1,6 @@
 import { eventually, type Template } from '@earshot/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { readInstallation } from '../src/engines/migrate.ts';
+import { readInstallation } from '../src/engines/installation.ts';
 import type { LoggedEvent } from '../src/event-log/event-consumer.ts';
 import type { LogEvent } from '../src/event-log/event-log.ts';
 import { createParsedRules } from '../src/language/explain-match.ts';

@@ -1,7 +1,7 @@
 import { defaultTapToken } from '@earshot/sandbox';
 import type { Database } from '../src/engines/database.ts';
+import { readInstallation } from '../src/engines/installation.ts';
 import { createLeaseStore, type Lease, LeaseLost, type LeaseStore } from '../src/engines/leases.ts';
-import { readInstallation } from '../src/engines/migrate.ts';
 import { pause } from '../src/runtime/worker.ts';
 import { createRegistrarStore, type RegistrarStore } from '../src/slots/registrar.sql.ts';
 import { createRegistrarWorker } from '../src/slots/registrar-worker.ts';

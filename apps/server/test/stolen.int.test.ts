@@ -7,7 +7,8 @@ import type { Template, TestDatabase } from '@earshot/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openAdmin } from '../src/admin.ts';
 import { type Database, openDatabase } from '../src/engines/database.ts';
-import { findWideRights, migrate } from '../src/engines/migrate.ts';
+import { findWideRights } from '../src/engines/installation.ts';
+import { migrate } from '../src/engines/migrate.ts';
 import { createSecretBox, newSecret } from '../src/webhooks/secrets.ts';
 import { createMigratedTemplate, openTestDatabase } from './support.ts';
 

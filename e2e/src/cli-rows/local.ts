@@ -90,6 +90,11 @@ export const localRows: Rows = {
     await api.deleteRule(rule_id);
   },
 
+  async 'admin migrate'(_, scene) {
+    expect(await admin(scene, 'migrate', '--plan')).toEqual({ missing: [] });
+    expect(await admin(scene, 'migrate', '--apply')).toEqual({ applied: [] });
+  },
+
   async 'admin dead-letters list'(_, scene) {
     expect(await admin(scene, 'dead-letters', 'list')).toEqual([]);
   },

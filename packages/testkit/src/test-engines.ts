@@ -16,6 +16,11 @@ export function migratedTemplate(): Template {
   return openTemplate({ postgresUrls: testPostgresUrls(), name: inject('migratedTemplate') });
 }
 
+/** For databases without anything in them. */
+export function emptyTemplate(): Template {
+  return openTemplate({ postgresUrls: testPostgresUrls(), name: 'template0' });
+}
+
 interface TestNatsOptions extends NatsSettings {
   readonly nodes?: 1 | 3;
   /** The caller's own folder, which stays, with what is in it. */

@@ -1,5 +1,5 @@
 import type { Admin } from '@earshot/server/admin';
-import { type Command, command, type Input, type NoOptions, type Options } from '../command.ts';
+import { type Command, type Context, command, type Input, type NoOptions, type Options } from '../command.ts';
 import { usageFailure } from '../failure.ts';
 import { loadLocal } from '../load-local.ts';
 import { text } from '../options.ts';
@@ -18,12 +18,18 @@ interface AdminCommand<Named extends Options, Placed extends Options>
   readonly work: (database: Admin, input: Input<Named, Placed>) => Promise<Outcome>;
 }
 
-const databaseUrl = {
+export const databaseUrl = {
   'database-url': text(
     '<url>',
     'the PostgreSQL of the installation (default: the variable EARSHOT_DATABASE_URL)',
   ),
 };
+
+export function databaseOf(given: string | undefined, env: Context['env']): string {
+  const url = given ?? env['EARSHOT_DATABASE_URL'];
+  if (url) return url;
+  throw usageFailure('Say which database: --database-url postgres://…, or set EARSHOT_DATABASE_URL.');
+}
 
 /** What an operator does directly on the database, before there is any key to do it over HTTP. */
 export function adminCommand<
@@ -37,9 +43,7 @@ export function adminCommand<
     async run(typed, { env, isJson, screen }) {
       // What the definition asked for, and one more.
       const input = typed as Input<Named, Placed>;
-      const url = typed.options['database-url'] ?? env['EARSHOT_DATABASE_URL'];
-      if (!url)
-        throw usageFailure('Say which database: --database-url postgres://…, or set EARSHOT_DATABASE_URL.');
+      const url = databaseOf(typed.options['database-url'], env);
       const { onDatabase } = await loadLocal(() => import('../local/admin-work.ts'));
       const working = onDatabase(url, (database) => work(database, input));
       const outcome = await screen.waitFor('Asking the database', working);

@@ -6,6 +6,7 @@ import { listOf, oneOf, required, text, time } from '../options.ts';
 import { keyText } from '../output/key-text.ts';
 import { adminCommand } from './admin-command.ts';
 import { deadLetters } from './admin-dead-letters.ts';
+import { migrateCommand } from './admin-migrate.ts';
 
 type Plan = NonNullable<Parameters<Admin['createAccount']>[0]['plan']>;
 
@@ -92,6 +93,7 @@ const upstreamRules = adminCommand({
 
 export const admin: CommandGroup = {
   name: 'admin',
-  summary: 'accounts, keys, upstream rules and events that could not be stored, directly on the database',
-  commands: [createAccount, createKey, revokeKey, upstreamRules, deadLetters],
+  summary:
+    'accounts, keys, upstream rules, events that could not be stored and migrations, directly on the database',
+  commands: [createAccount, createKey, revokeKey, upstreamRules, deadLetters, migrateCommand],
 };

@@ -3,7 +3,7 @@ import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { findNatsServer, type Nats, startNats, startPostgres } from '@earshot/engines';
-import { type Admin, openAdmin } from '@earshot/server/admin';
+import { type Admin, migrate, openAdmin } from '@earshot/server/admin';
 import { startDemoSandbox, startDemoServer } from './programs.ts';
 
 const natsServerCache = resolve(import.meta.dirname, '../../../../.earshot/cache');
@@ -79,6 +79,7 @@ async function startNatsFor({ natsNodes, natsServer, log }: DemoOptions, dir: st
 }
 
 async function createKeys(databaseUrl: string): Promise<readonly [string, string]> {
+  await migrate(databaseUrl);
   await using admin = await openAdmin(databaseUrl);
   return [await createKey(admin, 'Demo'), await createKey(admin, 'Second demo')];
 }

@@ -7,9 +7,9 @@ import {
   assertDurable,
   findWideRights,
   type Installation,
-  migrate,
   readInstallation,
-} from '../engines/migrate.ts';
+} from '../engines/installation.ts';
+import { assertMigrated, migrate } from '../engines/migrate.ts';
 import { connectNats, type Nats, type NatsOptions } from '../engines/nats.ts';
 import { ensureEventsStream } from '../event-log/events-stream.ts';
 import { createParsedRules, type ParsedRules } from '../language/explain-match.ts';
@@ -44,10 +44,17 @@ export interface Shared extends NodeOptions {
 export const warnOfIdleError = (log: Logger) => (error: Error) =>
   log.warn({ err: error }, 'an idle database connection broke');
 
+async function bringUpToDate({ config, log }: NodeOptions): Promise<void> {
+  if (!config.migrateAtStart) return await assertMigrated(config.databaseUrl);
+  const applied = await migrate(config.migrationDatabaseUrl ?? config.databaseUrl, {
+    onWait: (waiting) => log.warn(waiting, 'a migration waits for a lock: long transactions are in its way'),
+  });
+  if (applied.length > 0) log.info({ applied }, 'database migrated');
+}
+
 export async function connectShared(options: NodeOptions, stack: AsyncDisposableStack): Promise<Shared> {
   const { config, log } = options;
-  const applied = await migrate(config.migrationDatabaseUrl ?? config.databaseUrl);
-  if (applied.length > 0) log.info({ applied }, 'database migrated');
+  await bringUpToDate(options);
   await assertDurable(config.databaseUrl);
   const node = `${hostname()}-${randomBytes(4).toString('hex')}`;
   const database = stack.use(

@@ -38,6 +38,8 @@ export interface DatabaseOptions {
   /** The login for `forAccount`; undefined: that of `url`, by `set role`. */
   readonly accountUrl?: string | undefined;
   readonly connectionsMax: number;
+  /** 30 s without it; 0 is without end. */
+  readonly statementTimeoutMs?: number;
   readonly onIdleError: (error: Error) => void;
 }
 
@@ -86,7 +88,7 @@ function openPool(connectionString: string, options: DatabaseOptions): pg.Pool {
     connectionTimeoutMillis: 10_000,
     // A new connection plans every statement again: kept through pauses, so that the next burst does not begin with that.
     idleTimeoutMillis: 300_000,
-    statement_timeout: 30_000,
+    statement_timeout: options.statementTimeoutMs ?? 30_000,
     idle_in_transaction_session_timeout: 10_000,
     keepAlive: true,
   });

@@ -3,7 +3,7 @@ import type { Template } from '@earshot/testkit';
 import { z } from 'zod';
 import type { Bells } from '../../src/engines/bells.ts';
 import type { Database } from '../../src/engines/database.ts';
-import { readInstallation } from '../../src/engines/migrate.ts';
+import { readInstallation } from '../../src/engines/installation.ts';
 import { createSourceStore } from '../../src/ingest/source-store.sql.ts';
 import { createRuleStore, type RuleStore } from '../../src/rules/rule-store.sql.ts';
 import { createRuleUpkeep, type RuleUpkeep } from '../../src/rules/upkeep.ts';

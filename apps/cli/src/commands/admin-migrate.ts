@@ -1,0 +1,31 @@
+import { command } from '../command.ts';
+import { usageFailure } from '../failure.ts';
+import { loadLocal } from '../load-local.ts';
+import { flag } from '../options.ts';
+import { jsonLine } from '../output/printable.ts';
+import { databaseOf, databaseUrl } from './admin-command.ts';
+
+export const migrateCommand = command({
+  name: 'migrate',
+  summary: 'show or apply what the database lacks for this version',
+  details:
+    'With the login that owns the tables. Each migration is a transaction of its own; while long transactions are in its way it waits, without holding up the requests of others for more than a second at a time.',
+  options: {
+    plan: flag('only list what would be applied'),
+    apply: flag('apply it'),
+    ...databaseUrl,
+  },
+  examples: ['earshot admin migrate --plan', 'earshot admin migrate --apply'],
+  async run({ options: { plan, apply, 'database-url': given } }, { env, isJson, screen }) {
+    if (plan === apply) throw usageFailure('Say what to do: --plan, or --apply.');
+    const url = databaseOf(given, env);
+    const { migrate, planMigrations } = await loadLocal(() => import('../local/admin-work.ts'));
+    const onWait = (waiting: { migration: string; sessions: readonly string[] }) =>
+      screen.note(`${waiting.migration} waits for: ${waiting.sessions.join('; ') || 'a lock'}`);
+    const working = plan ? planMigrations(url) : migrate(url, { onWait });
+    const names = await screen.waitFor(plan ? 'Asking the database' : 'Migrating the database', working);
+    if (isJson) return screen.print(jsonLine(plan ? { missing: names } : { applied: names }));
+    if (names.length === 0) return screen.print('Nothing is missing.');
+    screen.print(`${plan ? 'To be applied' : 'Applied'}:\n${names.join('\n')}`);
+  },
+});

@@ -1,0 +1,195 @@
+import { cp, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { pathToFileURL } from 'node:url';
+import { emptyTemplate, migratedTemplate } from '@earshot/testkit';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { openAdmin } from '../src/admin.ts';
+import { startNode } from '../src/compose/node.ts';
+import { readConfig } from '../src/config.ts';
+import type { Database, Sql } from '../src/engines/database.ts';
+import { migrate, planMigrations } from '../src/engines/migrate.ts';
+import { openTestDatabase, silentLog } from './support.ts';
+
+const ours = new URL('../migrations/', import.meta.url);
+let dir: string;
+beforeAll(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'earshot-migrations-'));
+});
+afterAll(() => rm(dir, { recursive: true, force: true }));
+
+/** Our migrations and these. */
+async function withMore(more: Readonly<Record<string, string>>): Promise<URL> {
+  const folder = await mkdtemp(join(dir, 'files-'));
+  await cp(ours, folder, { recursive: true });
+  for (const [name, text] of Object.entries(more)) await writeFile(join(folder, name), text);
+  return pathToFileURL(`${folder}/`);
+}
+
+/** A transaction that has read a table and stays open, like that of a backup. */
+async function holdOpen(database: Database, statement: string): Promise<{ end(): Promise<void> }> {
+  const read = Promise.withResolvers<void>();
+  const end = Promise.withResolvers<void>();
+  const transaction = database.transaction(async (sql: Sql) => {
+    await sql.run('set local idle_in_transaction_session_timeout = 0');
+    await sql.run(statement);
+    read.resolve();
+    await end.promise;
+  });
+  await read.promise;
+  return {
+    async end() {
+      end.resolve();
+      await transaction;
+    },
+  };
+}
+
+const addColumn = { '9000_column.sql': 'alter table matches add column added integer;' };
+
+test('several nodes that start at once apply each migration once', async () => {
+  await using empty = await emptyTemplate().clone();
+  const planned = await planMigrations(empty.urls.owner);
+  const applied = await Promise.all(Array.from({ length: 4 }, () => migrate(empty.urls.owner)));
+  expect(applied.flat().toSorted()).toEqual(planned);
+  expect(await planMigrations(empty.urls.owner)).toEqual([]);
+});
+
+describe('beside a transaction that stays open on a table', () => {
+  /** How long somebody else's reads of the table take while `changing` goes on. */
+  async function readsDuring(database: Database, changing: Promise<unknown>): Promise<number[]> {
+    const times: number[] = [];
+    const ended = changing.then(
+      () => true,
+      () => true,
+    );
+    while (!(await Promise.race([ended, sleep(50, false)]))) {
+      const startedAt = performance.now();
+      await database.run('select 1 from matches limit 1');
+      times.push(performance.now() - startedAt);
+    }
+    return times;
+  }
+
+  test('a migration waits for it, says for whom, and holds nobody up for long', async () => {
+    await using clone = await migratedTemplate().clone();
+    await using database = openTestDatabase(clone.url);
+    const from = await withMore(addColumn);
+    const backup = await holdOpen(database, 'select 1 from matches limit 1');
+    const waits: (readonly string[])[] = [];
+    const migrating = migrate(clone.url, {
+      from,
+      onWait: ({ sessions }) => {
+        waits.push(sessions);
+        if (waits.length === 2) void backup.end();
+      },
+    });
+    const times = await readsDuring(database, migrating);
+    expect(await migrating).toEqual(['9000_column.sql']);
+    expect(waits).toHaveLength(2);
+    expect(waits[0]).toEqual([expect.stringMatching(/^pid \d+ \(earshot\), for \d+ s$/)]);
+    // It waits a second for the lock; a request waits behind it, and then has two seconds.
+    expect(Math.max(...times)).toBeGreaterThan(300);
+    expect(Math.max(...times)).toBeLessThan(2_000);
+  });
+
+  test('control: without a limit on the wait, everybody waits as long as that transaction', async () => {
+    await using clone = await migratedTemplate().clone();
+    await using database = openTestDatabase(clone.url);
+    const backup = await holdOpen(database, 'select 1 from matches limit 1');
+    setTimeout(() => void backup.end(), 4_000);
+    const times = await readsDuring(database, database.run(addColumn['9000_column.sql']));
+    expect(Math.max(...times)).toBeGreaterThan(2_000);
+  });
+
+  test('it gives up in the end, and names those that it waited for', async () => {
+    await using clone = await migratedTemplate().clone();
+    await using database = openTestDatabase(clone.url);
+    const backup = await holdOpen(database, 'select 1 from matches limit 1');
+    const migrating = migrate(clone.url, { from: await withMore(addColumn), patienceMs: 0 });
+    await expect(migrating).rejects.toThrow(/9000_column\.sql could not get its locks.* pid \d+ \(earshot\)/);
+    await backup.end();
+  });
+
+  test('an index can be made outside of a transaction, without any lock that others wait for', async () => {
+    await using clone = await migratedTemplate().clone();
+    await using database = openTestDatabase(clone.url);
+    const from = await withMore({
+      '9000_index.sql': `-- outside of a transaction
+
+drop index concurrently if exists by_plan;
+
+create index concurrently by_plan on accounts (plan);
+`,
+    });
+    const backup = await holdOpen(database, 'select 1 from accounts');
+    const migrating = migrate(clone.url, { from });
+    for (let n = 0; n < 10; n += 1) {
+      await database.run('insert into accounts (id, name, plan) values ($1, $1, $2)', [`acc_${n}`, 'paid']);
+    }
+    await backup.end();
+    expect(await migrating).toEqual(['9000_index.sql']);
+    expect(
+      await database.one(`select 1 as there from pg_indexes where indexname = 'by_plan'`),
+    ).not.toBeNull();
+  });
+});
+
+test('a migration may take longer than a statement of a request, and one that fails leaves the ones before', async () => {
+  await using clone = await migratedTemplate().clone();
+  await using database = openTestDatabase(clone.url);
+  const from = await withMore({
+    '9000_slow.sql': `create table seen as select current_setting('statement_timeout') as timeout;`,
+    '9001_broken.sql': 'create table half (id integer); select nonsense;',
+  });
+  await expect(migrate(clone.url, { from })).rejects.toThrow('nonsense');
+  expect(await database.one('select timeout from seen')).toEqual({ timeout: '0' });
+  expect(await database.one(`select to_regclass('half') as half`)).toEqual({ half: null });
+  expect(await planMigrations(clone.url, { from })).toEqual(['9001_broken.sql']);
+});
+
+describe('a version refuses a database', () => {
+  test('that a newer one has migrated', async () => {
+    await using clone = await migratedTemplate().clone();
+    await migrate(clone.url, { from: await withMore({ '9000_newer.sql': 'create table newer ();' }) });
+    await expect(planMigrations(clone.url)).rejects.toThrow(
+      'A newer version has migrated this database (9000_newer.sql)',
+    );
+    await expect(openAdmin(clone.url)).rejects.toThrow('9000_newer.sql');
+  });
+
+  test('unless that migration says that they can run beside each other', async () => {
+    await using clone = await migratedTemplate().clone();
+    const from = await withMore({
+      '9000_newer.sql': '-- compatible with 0006_quiet_sharing.sql\ncreate table newer ();',
+    });
+    await migrate(clone.url, { from });
+    expect(await planMigrations(clone.url)).toEqual([]);
+    const older = await withMore({});
+    await rm(new URL('0006_quiet_sharing.sql', older));
+    await expect(planMigrations(clone.url, { from: older })).rejects.toThrow('0006_quiet_sharing.sql');
+  });
+
+  test('whose migrations were not what its own are', async () => {
+    await using clone = await migratedTemplate().clone();
+    const from = await withMore({ '0005_roles.sql': '-- edited' });
+    await expect(planMigrations(clone.url, { from })).rejects.toThrow(
+      '0005_roles.sql is not what was applied',
+    );
+  });
+
+  test('that lacks a migration, where it does not migrate itself', async () => {
+    await using empty = await emptyTemplate().clone();
+    await expect(openAdmin(empty.url)).rejects.toThrow('run `earshot admin migrate --apply`');
+    const config = readConfig({
+      EARSHOT_DATABASE_URL: empty.url,
+      EARSHOT_NATS_URL: 'nats://127.0.0.1:1',
+      EARSHOT_MIGRATE_AT_START: 'false',
+    });
+    const starting = startNode({ config, log: silentLog, checkpoint: () => undefined });
+    await expect(starting).rejects.toThrow('run `earshot admin migrate --apply`');
+    await using database = openTestDatabase(empty.url, 1);
+    expect(await database.one(`select to_regclass('migrations') as table`)).toEqual({ table: null });
+  });
+});
