@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { createAuthenticate, createKeyGuesses, createKeyLookup } from '../accounts/authenticate.ts';
 import { createAnswerOnce, createClaimStore } from '../accounts/idempotency.ts';
 import { createKeyWatch } from '../accounts/key-watch.ts';
@@ -44,13 +43,18 @@ import {
 import { createUrlProblem } from '../webhooks/public-address.ts';
 import { replayWebhook } from '../webhooks/replay-webhook.ts';
 import { testWebhook } from '../webhooks/test-webhook.ts';
+import type { Readiness } from './readiness.ts';
 import { openSender, type Shared, secretBoxOf } from './shared.ts';
 import { ruleDelaysMs } from './sources.ts';
 
 /** Of one address. Callers have keys that work; this is for a list of old ones that somebody tries out. */
 const keyGuessesPerMinute = 60;
 
-export async function createApi(shared: Shared, stack: AsyncDisposableStack): Promise<HttpServer> {
+export async function createApi(
+  shared: Shared,
+  stack: AsyncDisposableStack,
+  isReady: Readiness,
+): Promise<HttpServer> {
   const { config, database, bells, parsedRules } = shared;
   const nowMs = () => performance.now();
   const plans = plansOf(config);
@@ -69,7 +73,7 @@ export async function createApi(shared: Shared, stack: AsyncDisposableStack): Pr
     }),
     limits: createRateLimits({ plans, contact, nowMs, inFlightMax: config.requestsInFlightMax }),
     answerOnce: createAnswerOnce(createClaimStore(database)),
-    isReady: () => missingEngines(shared),
+    isReady,
     mcpOrigins: config.mcpOrigins,
     trustedProxies: config.trustedProxies,
   });
@@ -177,16 +181,4 @@ function plansOf(config: Config): Plans {
       readersMax: config.readersMax,
     },
   };
-}
-
-const natsAnswersWithinMs = 1_000;
-
-/** Ready means that requests can be served; the upstreams are not part of it. */
-async function missingEngines({ database, nats }: Shared): Promise<string[]> {
-  const [postgres, roundTripMs] = await Promise.all([
-    database.one('select 1').catch(() => null),
-    // While it reconnects it does not answer, and is not closed either.
-    Promise.race([nats.connection.rtt().catch(() => null), sleep(natsAnswersWithinMs, null)]),
-  ]);
-  return [...(postgres ? [] : ['postgresql']), ...(roundTripMs === null ? ['nats'] : [])];
 }

@@ -15,9 +15,11 @@ import { ensureEventsStream } from '../event-log/events-stream.ts';
 import { createParsedRules, type ParsedRules } from '../language/explain-match.ts';
 import { ensurePartitions } from '../matching/upkeep.ts';
 import type { Logger } from '../observability/logger.ts';
-import { createMetrics, type Metrics } from '../observability/metrics.ts';
+import type { Metrics } from '../observability/metrics.ts';
 import { createTelemetry, type Telemetry } from '../observability/telemetry.ts';
+import { keepTrying } from '../runtime/backoff.ts';
 import type { Checkpoint } from '../runtime/checkpoint.ts';
+import { Failure } from '../runtime/failure.ts';
 import { createResolve } from '../webhooks/guarded-connector.ts';
 import { createSecretBox, type SecretBox } from '../webhooks/secrets.ts';
 import { createSender, type Sender } from '../webhooks/sender.ts';
@@ -26,6 +28,13 @@ export interface NodeOptions {
   readonly config: Config;
   readonly log: Logger;
   readonly checkpoint: Checkpoint;
+}
+
+/** A node that is starting. */
+interface Starting extends NodeOptions {
+  readonly metrics: Metrics;
+  /** What it cannot go on without. */
+  readonly onWaiting: (engine: string) => void;
 }
 
 /** What all parts of a node share: the engines, and the way to tell what happened. */
@@ -45,6 +54,7 @@ export const warnOfIdleError = (log: Logger) => (error: Error) =>
   log.warn({ err: error }, 'an idle database connection broke');
 
 async function bringUpToDate({ config, log }: NodeOptions): Promise<void> {
+  await assertDurable(config.databaseUrl);
   if (!config.migrateAtStart) return await assertMigrated(config.databaseUrl);
   const applied = await migrate(config.migrationDatabaseUrl ?? config.databaseUrl, {
     onWait: (waiting) => log.warn(waiting, 'a migration waits for a lock: long transactions are in its way'),
@@ -52,10 +62,20 @@ async function bringUpToDate({ config, log }: NodeOptions): Promise<void> {
   if (applied.length > 0) log.info({ applied }, 'database migrated');
 }
 
-export async function connectShared(options: NodeOptions, stack: AsyncDisposableStack): Promise<Shared> {
+export async function connectShared(
+  { metrics, onWaiting, ...options }: Starting,
+  stack: AsyncDisposableStack,
+): Promise<Shared> {
   const { config, log } = options;
-  await bringUpToDate(options);
-  await assertDurable(config.databaseUrl);
+  const tellWaiting = (engine: string) => (error: unknown) => {
+    onWaiting(engine);
+    log.warn({ err: error }, `${engine} does not answer; still trying`);
+  };
+  await keepTrying(() => bringUpToDate(options), {
+    delayMs: 1_000,
+    isForGood: (error) => !(error instanceof Failure) || error.code !== 'unavailable',
+    onWaiting: tellWaiting('PostgreSQL'),
+  });
   const node = `${hostname()}-${randomBytes(4).toString('hex')}`;
   const database = stack.use(
     openDatabase({
@@ -68,9 +88,10 @@ export async function connectShared(options: NodeOptions, stack: AsyncDisposable
   const wide = await findWideRights(database, config.accountDatabaseUrl !== undefined);
   if (wide.length > 0) log.warn({ wide }, 'the database gives more rights than needed: see SECURITY.md');
   await ensurePartitions(database);
-  const nats = stack.use(await connectNats(config.natsUrl, node, natsOptionsOf(options)));
+  const nats = stack.use(
+    await connectNats(config.natsUrl, node, natsOptionsOf(options, tellWaiting('NATS'))),
+  );
   await ensureEventsStream(nats, { replicas: config.eventsReplicas, bytesMax: config.eventsBytesMax });
-  const metrics = createMetrics();
   return {
     ...options,
     node,
@@ -84,11 +105,18 @@ export async function connectShared(options: NodeOptions, stack: AsyncDisposable
   };
 }
 
-function natsOptionsOf({ config, log }: NodeOptions): NatsOptions {
+function natsOptionsOf(
+  { config, log }: NodeOptions,
+  onWaiting: NonNullable<NatsOptions['onWaiting']>,
+): NatsOptions {
   const { natsCredsFile: creds, natsCaFile: ca, natsCertFile: cert, natsKeyFile: key } = config;
   return {
     files: { creds, ca, cert, key },
-    onWaiting: (error) => log.warn({ err: error }, 'NATS does not answer; still trying'),
+    onWaiting,
+    onChange: ({ isConnected, server }) =>
+      isConnected
+        ? log.info({ server }, 'connected to NATS again')
+        : log.warn({ server }, 'the connection to NATS is lost; trying to get it back'),
   };
 }
 

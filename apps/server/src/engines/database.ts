@@ -176,8 +176,11 @@ function statementName(text: string): string {
   return createHash('sha256').update(text).digest('base64url').slice(0, 20);
 }
 
-/** SQLSTATE classes and socket errors after which a retry may work: connection, shutdown, timeout, too many connections. */
-const transient = /^(08|57|53)|^(ECONN|ETIMEDOUT|EPIPE|ENOTFOUND)/;
+/**
+ * SQLSTATE classes and socket errors after which a retry may work: connection, shutdown, timeout, too many connections, and
+ * a standby that is not the primary yet, which only reads.
+ */
+const transient = /^(08|57|53|25006)|^(ECONN|ETIMEDOUT|EPIPE|ENOTFOUND)/;
 /** Serialization failures and deadlocks: the transaction was rolled back. */
 const conflicting = /^40/;
 

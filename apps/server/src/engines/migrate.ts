@@ -46,6 +46,11 @@ export async function planMigrations(url: string, { from = folder }: MigrateOpti
   return (await compare(database, await readMigrations(from))).map(({ name }) => name);
 }
 
+/** The last of our migrations: a database that has it has all of them. */
+export async function newestMigration(): Promise<string> {
+  return (await readMigrations(folder)).at(-1)?.name ?? '';
+}
+
 /** For those who do not migrate. */
 export async function assertMigrated(url: string): Promise<void> {
   const missing = await planMigrations(url);
@@ -223,7 +228,7 @@ async function longSessions(database: Database): Promise<string[]> {
 function stillLocked({ name }: Migration, sessions: readonly string[], cause: unknown): Failure {
   const who = sessions.length > 0 ? sessions.join('; ') : 'none that this login may see';
   return new Failure(
-    'unavailable',
+    'failed_precondition',
     `${name} could not get its locks: wait until the long transactions are over, or end them. They are: ${who}.`,
     { cause },
   );

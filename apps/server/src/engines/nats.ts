@@ -1,5 +1,4 @@
 import { readFile } from 'node:fs/promises';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { jetstream, jetstreamManager } from '@nats-io/jetstream';
 import {
   AuthorizationError,
@@ -8,6 +7,7 @@ import {
   credsAuthenticator,
   type NatsConnection,
 } from '@nats-io/transport-node';
+import { keepTrying } from '../runtime/backoff.ts';
 import { Failure } from '../runtime/failure.ts';
 
 export interface Nats extends AsyncDisposable {
@@ -24,34 +24,39 @@ export interface NatsOptions {
     readonly cert?: string | undefined;
     readonly key?: string | undefined;
   };
-  /** No server can be reached yet. Called for the first attempt and then every half a minute. */
+  /** No server can be reached yet. Called for the first attempt and then every few seconds. */
   readonly onWaiting?: (error: unknown) => void;
+  /** The connection was lost, or is there again. */
+  readonly onChange?: (change: { isConnected: boolean; server: string }) => void;
 }
 
 const retryDelayMs = 250;
-const tellEveryMs = 30_000;
 
 /** Connects, and reconnects for as long as it takes: the process outlives an outage of NATS. */
 export async function connectNats(url: string, name: string, options: NatsOptions = {}): Promise<Nats> {
-  const connection = await connectAtLast(
-    {
-      ...(await whoAndHow(url, options.files ?? {})),
-      name,
-      maxReconnectAttempts: -1,
-      reconnectTimeWait: retryDelayMs,
-      // A password that is changed on the servers first must not end the connection for good.
-      ignoreAuthErrorAbort: true,
-      ignoreClusterUpdates: true,
-      // Capturing a stack trace for every publish took a tenth of the CPU time.
-      noAsyncTraces: true,
-      // A server that hangs keeps its connections open and accepts new ones. After about 6 s without a pong the client
-      // goes to another server, and it waits no longer than `timeout` for a server's greeting.
-      pingInterval: 2_000,
-      maxPingOut: 2,
-      timeout: 2_000,
-    },
-    options.onWaiting,
-  );
+  const given: ConnectionOptions = {
+    ...(await whoAndHow(url, options.files ?? {})),
+    name,
+    maxReconnectAttempts: -1,
+    reconnectTimeWait: retryDelayMs,
+    // A password that is changed on the servers first must not end the connection for good.
+    ignoreAuthErrorAbort: true,
+    ignoreClusterUpdates: true,
+    // Capturing a stack trace for every publish took a tenth of the CPU time.
+    noAsyncTraces: true,
+    // A server that hangs keeps its connections open and accepts new ones. After about 6 s without a pong the client
+    // goes to another server, and it waits no longer than `timeout` for a server's greeting.
+    pingInterval: 2_000,
+    maxPingOut: 2,
+    timeout: 2_000,
+  };
+  // Not by the client's own waiting, which says nothing about what it waits for.
+  const connection = await keepTrying(() => connect(given), {
+    delayMs: retryDelayMs,
+    isForGood: (error) => error instanceof AuthorizationError,
+    onWaiting: options.onWaiting ?? (() => undefined),
+  }).catch(explainLogin);
+  if (options.onChange) void tellChanges(connection, options.onChange);
   return {
     connection,
     jetstream: jetstream(connection, { timeout: 5_000 }),
@@ -88,28 +93,19 @@ async function whoAndHow(url: string, files: NonNullable<NatsOptions['files']>):
   };
 }
 
-/** Not by the client's own waiting, which says nothing about what it waits for. */
-async function connectAtLast(
-  options: ConnectionOptions,
-  onWaiting: NatsOptions['onWaiting'],
-): Promise<NatsConnection> {
-  let tellAt = 0;
-  for (;;) {
-    try {
-      return await connect(options);
-    } catch (error) {
-      if (error instanceof AuthorizationError) throw badLogin(error);
-      if (performance.now() >= tellAt) {
-        onWaiting?.(error);
-        tellAt = performance.now() + tellEveryMs;
-      }
-      await sleep(retryDelayMs);
-    }
+/** Until the connection is closed. */
+async function tellChanges(
+  connection: NatsConnection,
+  onChange: NonNullable<NatsOptions['onChange']>,
+): Promise<void> {
+  for await (const status of connection.status()) {
+    if (status.type !== 'disconnect' && status.type !== 'reconnect') continue;
+    onChange({ isConnected: status.type === 'reconnect', server: status.server });
   }
 }
 
-function badLogin(cause: Error): Failure {
-  return new Failure(
+function explainLogin(cause: unknown): never {
+  throw new Failure(
     'failed_precondition',
     'NATS refuses the login: put user and password into EARSHOT_NATS_URL (nats://user:password@host:4222), or set EARSHOT_NATS_CREDS_FILE.',
     { cause },

@@ -6,21 +6,40 @@ export interface MetricsServer extends AsyncDisposable {
   readonly port: number;
 }
 
-/** Metrics have their own address and port, so that they need not be reachable from where the API is. */
+interface Answer {
+  readonly status: number;
+  readonly type?: string;
+  readonly body: string;
+}
+
+const unknown = async (): Promise<Answer> => ({ status: 404, body: '' });
+const json = { type: 'application/json; charset=utf-8' };
+
+/**
+ * Metrics have their own address and port, so that they need not be reachable from where the API is. Health is told here
+ * too: by nodes of every role, and from the moment on at which they start.
+ */
 export async function startMetricsServer(options: {
   host: string;
   port: number;
   metrics: Metrics;
+  isReady: () => Promise<string[]>;
 }): Promise<MetricsServer> {
   const { registry } = options.metrics;
+  const answers: Readonly<Record<string, () => Promise<Answer>>> = {
+    '/metrics': async () => ({ status: 200, type: registry.contentType, body: await registry.metrics() }),
+    '/healthz': async () => ({ status: 200, ...json, body: '{"status":"ok"}' }),
+    '/readyz': async () => {
+      const missing = await options.isReady();
+      const status = missing.length === 0 ? 'ready' : `not ready: ${missing.join(', ')}`;
+      return { status: missing.length === 0 ? 200 : 503, ...json, body: JSON.stringify({ status }) };
+    },
+  };
   const server = createServer((request, response) => {
+    const answer = answers[request.url ?? ''] ?? unknown;
     response.setHeader('x-content-type-options', 'nosniff');
-    if (request.url !== '/metrics') {
-      response.writeHead(404).end();
-      return;
-    }
-    registry.metrics().then(
-      (text) => response.writeHead(200, { 'content-type': registry.contentType }).end(text),
+    answer().then(
+      ({ status, type, body }) => response.writeHead(status, type ? { 'content-type': type } : {}).end(body),
       () => response.writeHead(500).end(),
     );
   });

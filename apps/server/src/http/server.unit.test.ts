@@ -186,7 +186,12 @@ test('no answer lets a browser guess what it is, and the page may be framed by n
     handlers: { ...handlers, ListRules: async () => Readable.from(['{}']) },
   });
   const url = await server.listen('127.0.0.1', 0);
-  await using metrics = await startMetricsServer({ host: '127.0.0.1', port: 0, metrics: createMetrics() });
+  await using metrics = await startMetricsServer({
+    host: '127.0.0.1',
+    port: 0,
+    metrics: createMetrics(),
+    isReady: async () => [],
+  });
   const paths = [
     '/docs',
     '/llms.txt',
@@ -200,7 +205,7 @@ test('no answer lets a browser guess what it is, and the page may be framed by n
   ];
   const urls = [
     ...paths.map((path) => `${url}${path}`),
-    ...['/metrics', '/'].map((path) => `http://127.0.0.1:${metrics.port}${path}`),
+    ...['/metrics', '/healthz', '/readyz', '/'].map((path) => `http://127.0.0.1:${metrics.port}${path}`),
   ];
   for (const one of urls) {
     const { headers } = await fetch(one);

@@ -1,3 +1,5 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
 export interface Backoff {
   readonly firstMs: number;
   readonly factor: number;
@@ -8,4 +10,29 @@ export interface Backoff {
 export function backoffDelayMs(backoff: Backoff, attempt: number, random: () => number): number {
   const step = Math.min(backoff.maxMs, backoff.firstMs * backoff.factor ** Math.max(0, attempt - 1));
   return Math.round(step * (0.5 + random() / 2));
+}
+
+const tellEveryMs = 5_000;
+
+/** Tries until it succeeds, or fails for good; says every five seconds that it still does not. */
+export async function keepTrying<Result>(
+  attempt: () => Promise<Result>,
+  options: {
+    readonly delayMs: number;
+    readonly isForGood: (error: unknown) => boolean;
+    readonly onWaiting: (error: unknown) => void;
+  },
+): Promise<Result> {
+  for (let tellAt = 0; ; ) {
+    try {
+      return await attempt();
+    } catch (error) {
+      if (options.isForGood(error)) throw error;
+      if (performance.now() >= tellAt) {
+        options.onWaiting(error);
+        tellAt = performance.now() + tellEveryMs;
+      }
+      await sleep(options.delayMs);
+    }
+  }
 }

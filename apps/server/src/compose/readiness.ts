@@ -1,0 +1,64 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Database } from '../engines/database.ts';
+import { newestMigration } from '../engines/migrate.ts';
+import type { Nats } from '../engines/nats.ts';
+import { eventsStream } from '../event-log/events-stream.ts';
+import type { Shared } from './shared.ts';
+
+/** What keeps the node from serving requests; empty when nothing does. */
+export type Readiness = () => Promise<string[]>;
+
+const natsAnswersWithinMs = 1_000;
+
+/** Ready means that requests can be served; the upstreams are not part of it. */
+export async function createReadiness({
+  database,
+  nats,
+}: Pick<Shared, 'database' | 'nats'>): Promise<Readiness> {
+  const migration = await newestMigration();
+  return async () => {
+    const [postgres, events] = await Promise.all([lacksOfPostgres(database, migration), lacksOfNats(nats)]);
+    return [...postgres, ...events];
+  };
+}
+
+interface PostgresRow {
+  reads_only: boolean;
+  role: boolean;
+  migrated: boolean;
+  today: boolean;
+}
+
+async function lacksOfPostgres(database: Database, migration: string): Promise<string[]> {
+  try {
+    const row = await database.one<PostgresRow>(
+      `select pg_is_in_recovery() or current_setting('transaction_read_only')::boolean as reads_only,
+         exists (select 1 from pg_roles where rolname = 'earshot_account') as role,
+         exists (select 1 from migrations where name = $1) as migrated,
+         to_regclass('matches_' || to_char(now() at time zone 'UTC', 'YYYYMMDD')) is not null as today`,
+      [migration],
+    );
+    return [
+      ...(row?.reads_only ? ['postgresql only reads: it is a standby'] : []),
+      ...(row?.role ? [] : ['postgresql lacks the role earshot_account: deploy/postgres-roles.sql']),
+      ...(row?.migrated ? [] : [`postgresql lacks ${migration}: earshot admin migrate`]),
+      ...(row?.today ? [] : ['postgresql lacks a partition for today']),
+    ];
+  } catch {
+    return ['postgresql'];
+  }
+}
+
+async function lacksOfNats({ connection, manager }: Nats): Promise<string[]> {
+  const asked = connection
+    .rtt()
+    .then(() => manager.streams.info(eventsStream))
+    .then(
+      () => [],
+      (error: unknown) => [isMissing(error) ? `nats lacks the stream ${eventsStream}` : 'nats'],
+    );
+  // While it reconnects it does not answer, and is not closed either.
+  return await Promise.race([asked, sleep(natsAnswersWithinMs, ['nats'])]);
+}
+
+const isMissing = (error: unknown) => error instanceof Error && /stream not found/.test(error.message);

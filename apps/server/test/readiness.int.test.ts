@@ -1,0 +1,146 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import {
+  eventually,
+  migratedTemplate,
+  startTcpProxy,
+  startTestNats,
+  startTestPostgres,
+} from '@earshot/testkit';
+import { pino } from 'pino';
+import { describe, expect, test } from 'vitest';
+import { startNode } from '../src/compose/node.ts';
+import { createReadiness } from '../src/compose/readiness.ts';
+import { readConfig } from '../src/config.ts';
+import { migrate } from '../src/engines/migrate.ts';
+import { connectNats } from '../src/engines/nats.ts';
+import { ensureEventsStream, eventsStream } from '../src/event-log/events-stream.ts';
+import { ensurePartitions } from '../src/matching/upkeep.ts';
+import { openTestDatabase, silentLog } from './support.ts';
+
+const soon = { timeoutMs: 60_000 };
+
+async function openEngines(databaseUrl: string, natsUrl: string) {
+  await using stack = new AsyncDisposableStack();
+  const database = stack.use(openTestDatabase(databaseUrl));
+  const nats = stack.use(await connectNats(natsUrl, 'test'));
+  await ensureEventsStream(nats, { replicas: 1, bytesMax: 1024 ** 3 });
+  const isReady = await createReadiness({ database, nats });
+  const all = stack.move();
+  return { database, nats, isReady, [Symbol.asyncDispose]: () => all.disposeAsync() };
+}
+
+describe('a node is ready only when its engines have all that it needs', () => {
+  test('a database that only reads, lacks a migration or the partition of today; a log without its stream', async () => {
+    await using server = await startTestNats();
+    await using clone = await migratedTemplate().clone();
+    await using engines = await openEngines(clone.url, server.url);
+    const { database, nats, isReady } = engines;
+    expect(await isReady()).toEqual([]);
+
+    await nats.manager.streams.delete(eventsStream);
+    expect(await isReady()).toEqual(['nats lacks the stream EVENTS']);
+    await ensureEventsStream(nats, { replicas: 1, bytesMax: 1024 ** 3 });
+
+    const [newest] = await database.many<{ name: string }>('select name from migrations order by name desc');
+    await database.run('update migrations set name = $2 where name = $1', [newest?.name, 'away']);
+    expect(await isReady()).toEqual([`postgresql lacks ${newest?.name}: earshot admin migrate`]);
+    await database.run('update migrations set name = $1 where name = $2', [newest?.name, 'away']);
+
+    const { today = '' } =
+      (await database.one<{ today: string }>(
+        `select 'matches_' || to_char(now() at time zone 'UTC', 'YYYYMMDD') as today`,
+      )) ?? {};
+    await database.run(`alter table ${today} rename to ${today}_away`);
+    expect(await isReady()).toEqual(['postgresql lacks a partition for today']);
+    await database.run(`alter table ${today}_away rename to ${today}`);
+
+    // As on a standby; its connections find out when they are made.
+    await database.run(`do $$ begin
+      execute format('alter database %I set default_transaction_read_only = on', current_database()); end $$`);
+    await using standby = await openEngines(clone.url, server.url);
+    expect(await standby.isReady()).toEqual(['postgresql only reads: it is a standby']);
+    await expect(standby.database.run(`delete from leases`)).rejects.toMatchObject({ code: 'unavailable' });
+    expect(await isReady()).toEqual([]);
+  });
+
+  test('a database that was restored without the role of accounts', async () => {
+    await using server = await startTestNats();
+    await using postgres = await startTestPostgres();
+    await migrate(postgres.url);
+    await using engines = await openEngines(postgres.url, server.url);
+    await ensurePartitions(engines.database);
+    expect(await engines.isReady()).toEqual([]);
+    await engines.database.run('drop owned by earshot_account');
+    await engines.database.run('alter role earshot_account rename to away');
+    expect(await engines.isReady()).toEqual([
+      'postgresql lacks the role earshot_account: deploy/postgres-roles.sql',
+    ]);
+  });
+});
+
+/** Nobody listens there now. */
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
+
+test('a node that cannot reach its engines says on its health port what it waits for, and starts when they are there', async () => {
+  await using server = await startTestNats();
+  await using clone = await migratedTemplate().clone();
+  const database = new URL(clone.url);
+  const target = { host: database.hostname, port: Number(database.port) };
+  await using postgres = await startTcpProxy({ target });
+  database.host = postgres.address;
+  const nats = new URL(server.url);
+  await using natsProxy = await startTcpProxy({ target: { host: nats.hostname, port: Number(nats.port) } });
+  postgres.refuse(true);
+  natsProxy.refuse(true);
+  const port = await freePort();
+  const config = readConfig({
+    EARSHOT_DATABASE_URL: database.href,
+    EARSHOT_NATS_URL: `nats://${natsProxy.address}`,
+    EARSHOT_ROLES: 'match',
+    EARSHOT_METRICS_PORT: String(port),
+  });
+  const ask = async (path: string) => {
+    const answer = await fetch(`http://127.0.0.1:${port}${path}`);
+    return await answer.json();
+  };
+  const starting = startNode({ config, log: silentLog, checkpoint: () => undefined });
+  const waitsFor = (engine: string) =>
+    eventually(
+      async () => expect(await ask('/readyz')).toEqual({ status: `not ready: waiting for ${engine}` }),
+      soon,
+    );
+  await waitsFor('PostgreSQL');
+  expect(await ask('/healthz')).toEqual({ status: 'ok' });
+  postgres.refuse(false);
+  await waitsFor('NATS');
+  natsProxy.refuse(false);
+  await using _node = await starting;
+  expect(await ask('/readyz')).toEqual({ status: 'ready' });
+});
+
+test('a lost connection to NATS, and the new one, are in the log', async () => {
+  await using server = await startTestNats();
+  await using clone = await migratedTemplate().clone();
+  const lines: string[] = [];
+  const log = pino({ level: 'info' }, { write: (line: string) => void lines.push(line) });
+  const config = readConfig({
+    EARSHOT_DATABASE_URL: clone.url,
+    EARSHOT_NATS_URL: server.url,
+    EARSHOT_ROLES: 'match',
+    EARSHOT_METRICS_PORT: '0',
+  });
+  await using _node = await startNode({ config, log, checkpoint: () => undefined });
+  const [node] = server.nodes;
+  await node?.kill('SIGKILL');
+  const logged = (words: string) => eventually(() => lines.some((line) => line.includes(words)), soon);
+  await logged('the connection to NATS is lost');
+  await node?.restart();
+  await logged('connected to NATS again');
+});
