@@ -16,5 +16,5 @@ COPY --from=dependencies /app .
 USER 10001:10001
 EXPOSE 8080 9464
 HEALTHCHECK --interval=10s --timeout=3s --start-period=30s \
-  CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.EARSHOT_METRICS_PORT ?? 9464}/healthz`).then((answer) => process.exit(answer.ok ? 0 : 1), () => process.exit(1))"]
+  CMD ["node", "-e", "fetch(`http://${process.env.EARSHOT_METRICS_HOST ?? '127.0.0.1'}:${process.env.EARSHOT_METRICS_PORT ?? 9464}/healthz`).then((answer) => process.exit(answer.ok ? 0 : 1), () => process.exit(1))"]
 CMD ["node", "apps/server/src/main.ts"]

@@ -143,7 +143,8 @@ export const settings = {
   metricsPort: {
     variable: 'EARSHOT_METRICS_PORT',
     schema: port.default(9464),
-    about: 'Port of `/metrics` (Prometheus); 0 takes a free one.',
+    about:
+      'Port of `/metrics` (Prometheus), and of `/healthz` and `/readyz` for nodes of every role; 0 takes a free one.',
   },
   xTokens: {
     variable: 'EARSHOT_X_TOKENS',
