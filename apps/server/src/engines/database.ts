@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import pg from 'pg';
+import { createConcurrencyLimits } from '../runtime/concurrency.ts';
 import { Failure } from '../runtime/failure.ts';
 
 /** Runs SQL: on the pool, or inside a transaction. */
@@ -52,6 +53,8 @@ export function openDatabase(options: DatabaseOptions): Database {
   const accountPool = accountUrl === undefined ? pool : openPool(accountUrl, options);
   const own = transactionsOf(pool);
   const accounts = transactionsOf(accountPool);
+  // Changes of one account wait for each other in any case: here, and not each with a connection that others need.
+  const inTurnOfAccount = createConcurrencyLimits(1);
   return {
     ...sqlOver(pool),
     transaction: (work) => own.transactionAfter('begin', work),
@@ -67,7 +70,9 @@ export function openDatabase(options: DatabaseOptions): Database {
     },
     forRuleChange: (accountId) => ({
       transaction: (work) =>
-        own.transactionAfter(`begin; set local role earshot_rules; ${account(accountId)}`, work),
+        inTurnOfAccount(accountId, () =>
+          own.transactionAfter(`begin; set local role earshot_rules; ${account(accountId)}`, work),
+        ),
     }),
     async [Symbol.asyncDispose]() {
       await Promise.all([pool.end(), accountPool === pool ? null : accountPool.end()]);
