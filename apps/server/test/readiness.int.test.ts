@@ -139,8 +139,8 @@ test('a lost connection to NATS, and the new one, are in the log', async () => {
   await using _node = await startNode({ config, log, checkpoint: () => undefined });
   const [node] = server.nodes;
   await node?.kill('SIGKILL');
-  const logged = (words: string) => eventually(() => lines.some((line) => line.includes(words)), soon);
-  await logged('the connection to NATS is lost');
+  const said = () => lines.join('');
+  await eventually(() => expect(said()).toContain('the connection to NATS is lost'), soon);
   await node?.restart();
-  await logged('connected to NATS again');
+  await eventually(() => expect(said()).toContain('connected to NATS again'), soon);
 });
