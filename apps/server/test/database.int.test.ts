@@ -39,7 +39,7 @@ test('a connection that breaks during a statement of a transaction is "unavailab
 
 test('changes of one account that wait for a lock leave the connections to others', async () => {
   await using clone = await template.clone();
-  await using database = openTestDatabase(clone.url, 4);
+  await using database = openTestDatabase(clone.url);
   await seedRules(database, 1);
   const locked = Promise.withResolvers<void>();
   const release = Promise.withResolvers<void>();

@@ -53,8 +53,8 @@ export function openDatabase(options: DatabaseOptions): Database {
   const accountPool = accountUrl === undefined ? pool : openPool(accountUrl, options);
   const own = transactionsOf(pool);
   const accounts = transactionsOf(accountPool);
-  // Changes of one account wait for each other in any case: here, and not each with a connection that others need.
-  const inTurnOfAccount = createConcurrencyLimits(1);
+  // Changes of one account wait for each other in any case: most of them here, and not each with a connection that others need.
+  const inTurnOfAccount = createConcurrencyLimits(changesOfAccountMax);
   return {
     ...sqlOver(pool),
     transaction: (work) => own.transactionAfter('begin', work),
@@ -79,6 +79,9 @@ export function openDatabase(options: DatabaseOptions): Database {
     },
   };
 }
+
+/** Enough that the next one is there when a lock is given back. */
+const changesOfAccountMax = 4;
 
 /** Local to the transaction, so that a pooled connection keeps nothing of it. */
 function account(id: string): string {
@@ -133,6 +136,8 @@ function transactionsOf(pool: pg.Pool) {
       await client.query(opening);
       return await read(sqlOver(client));
     } catch (error) {
+      // A write in a transaction that we began as reading only is a mistake of ours.
+      if (error instanceof Failure && isReadOnly(error.cause)) throw error.cause;
       return rethrow(error);
     } finally {
       // A read has nothing to commit, so the caller does not wait for the end of its transaction.
@@ -188,6 +193,8 @@ function statementName(text: string): string {
 const transient = /^(08|57|53|25006)|^(ECONN|ETIMEDOUT|EPIPE|ENOTFOUND)/;
 /** Serialization failures and deadlocks: the transaction was rolled back. */
 const conflicting = /^40/;
+
+const isReadOnly = (error: unknown) => error instanceof Error && 'code' in error && error.code === '25006';
 
 function rethrow(error: unknown): never {
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';

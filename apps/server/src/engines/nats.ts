@@ -105,6 +105,7 @@ async function tellChanges(
 }
 
 function explainLogin(cause: unknown): never {
+  if (!(cause instanceof AuthorizationError)) throw cause;
   throw new Failure(
     'failed_precondition',
     'NATS refuses the login: put user and password into EARSHOT_NATS_URL (nats://user:password@host:4222), or set EARSHOT_NATS_CREDS_FILE.',
