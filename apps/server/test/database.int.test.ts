@@ -1,7 +1,7 @@
 import type { Template } from '@earshot/testkit';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Database, Sql } from '../src/engines/database.ts';
-import { createMigratedTemplate, openTestDatabase, seedRules } from './support.ts';
+import { createMigratedTemplate, openTestDatabase } from './support.ts';
 
 let template: Template;
 beforeAll(async () => {
@@ -35,30 +35,4 @@ test('a connection that breaks during a statement of a transaction is "unavailab
   });
   await expect(broken).rejects.toMatchObject({ code: 'unavailable' });
   await expect(database.transaction((sql) => sql.one('select 1 as one'))).resolves.toEqual({ one: 1 });
-});
-
-test('changes of one account that wait for a lock leave the connections to others', async () => {
-  await using clone = await template.clone();
-  await using database = openTestDatabase(clone.url);
-  await seedRules(database, 1);
-  const locked = Promise.withResolvers<void>();
-  const release = Promise.withResolvers<void>();
-  const holding = database.transaction(async (sql) => {
-    await sql.run('select 1 from sources for update');
-    locked.resolve();
-    await release.promise;
-  });
-  await locked.promise;
-  const changes = Array.from({ length: 10 }, () =>
-    database
-      .forRuleChange('acc_1')
-      .transaction((sql) => sql.run('update sources set slots = slots where platform = $1', ['x'])),
-  );
-  expect(await database.forAccount('acc_2').one('select 1 as one')).toEqual({ one: 1 });
-  expect(await database.forRuleChange('acc_2').transaction((sql) => sql.one('select 1 as one'))).toEqual({
-    one: 1,
-  });
-  release.resolve();
-  await holding;
-  expect(await Promise.all(changes)).toEqual(Array.from({ length: 10 }, () => 1));
 });

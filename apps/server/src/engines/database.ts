@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
 import pg from 'pg';
-import { createConcurrencyLimits } from '../runtime/concurrency.ts';
 import { Failure } from '../runtime/failure.ts';
 
 /** Runs SQL: on the pool, or inside a transaction. */
@@ -53,8 +52,6 @@ export function openDatabase(options: DatabaseOptions): Database {
   const accountPool = accountUrl === undefined ? pool : openPool(accountUrl, options);
   const own = transactionsOf(pool);
   const accounts = transactionsOf(accountPool);
-  // Changes of one account wait for each other in any case: most of them here, and not each with a connection that others need.
-  const inTurnOfAccount = createConcurrencyLimits(changesOfAccountMax);
   return {
     ...sqlOver(pool),
     transaction: (work) => own.transactionAfter('begin', work),
@@ -70,18 +67,13 @@ export function openDatabase(options: DatabaseOptions): Database {
     },
     forRuleChange: (accountId) => ({
       transaction: (work) =>
-        inTurnOfAccount(accountId, () =>
-          own.transactionAfter(`begin; set local role earshot_rules; ${account(accountId)}`, work),
-        ),
+        own.transactionAfter(`begin; set local role earshot_rules; ${account(accountId)}`, work),
     }),
     async [Symbol.asyncDispose]() {
       await Promise.all([pool.end(), accountPool === pool ? null : accountPool.end()]);
     },
   };
 }
-
-/** Enough that the next one is there when a lock is given back. */
-const changesOfAccountMax = 4;
 
 /** Local to the transaction, so that a pooled connection keeps nothing of it. */
 function account(id: string): string {
