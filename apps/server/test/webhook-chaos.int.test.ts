@@ -172,11 +172,13 @@ async function finishUp(world: WebhookWorld, database: Database): Promise<void> 
   await using _sender = world.startSender();
   await eventually(
     async () => {
-      world.clock.offsetMs += 60_000;
-      const behind = await database.many(
+      const behind = await database.many<{ next_attempt_at: Date }>(
         `select state, failures, failing_since, next_attempt_at, lease_until, now(), position from webhooks
          where position < (select last_position from match_log)`,
       );
+      // At once to the next attempt, which may be hours away.
+      const nextMs = Math.min(...behind.map((one) => one.next_attempt_at.getTime())) - Date.now();
+      if (behind.length > 0) world.clock.offsetMs = Math.max(world.clock.offsetMs + 60_000, nextMs);
       expect(behind).toEqual([]);
     },
     { ...within, intervalMs: 50 },

@@ -1,3 +1,4 @@
+import { nextTick } from 'node:process';
 import { setImmediate as nextTurnOfLoop } from 'node:timers/promises';
 
 /** At most `max` pieces of work at the same time; the others start in the order in which they were asked for. */
@@ -54,24 +55,37 @@ export function createEventLoopYield(nowMs: () => number = () => performance.now
 
 const sliceMs = 5;
 const waiting: (() => void)[] = [];
+let isGiving = false;
 
 /**
  * For loops that callers cause, such as explaining a page of matches. Await the returned function before each step.
- * However many such loops there are, one of them gets 5 ms in each turn of the event loop, so that whoever has little to
- * do does not wait long for those who have much.
+ * However many such loops there are, together they get 5 ms in each turn of the event loop, one after the other, so that
+ * whoever has little to do does not wait long for those who have much.
  */
 export function createTurns(): () => Promise<void> {
   let sliceEndsAt = Number.NEGATIVE_INFINITY;
   return async () => {
     if (performance.now() < sliceEndsAt) return;
     await new Promise<void>((resolve) => {
-      if (waiting.push(resolve) === 1) setImmediate(giveTurn);
+      waiting.push(resolve);
+      if (!isGiving) giveTurnsSoon();
     });
     sliceEndsAt = performance.now() + sliceMs;
   };
 }
 
-function giveTurn(): void {
-  waiting.shift()?.();
-  if (waiting.length > 0) setImmediate(giveTurn);
+function giveTurnsSoon(): void {
+  isGiving = true;
+  setImmediate(() => void giveTurns());
+}
+
+async function giveTurns(): Promise<void> {
+  const endsAt = performance.now() + sliceMs;
+  while (waiting.length > 0 && performance.now() < endsAt) {
+    waiting.shift()?.();
+    // Comes after everything that follows from it: by then its slice is used, or it waits for something else.
+    await new Promise<void>((resolve) => nextTick(resolve));
+  }
+  isGiving = false;
+  if (waiting.length > 0) giveTurnsSoon();
 }

@@ -154,3 +154,16 @@ test('a loop with little to do gets it done in one slice, beside those with much
   await Promise.all([...Array.from({ length: 10 }, () => loop('much', 20, 5)), loop('little', 20, 0.01)]);
   expect(order.indexOf('little')).toBe(0);
 });
+
+test('many loops with little to do share a turn, instead of having one each', async () => {
+  let turns = 0;
+  let running = true;
+  const count = () => {
+    turns += 1;
+    if (running) setImmediate(count);
+  };
+  setImmediate(count);
+  await Promise.all(Array.from({ length: 500 }, () => createTurns()()));
+  running = false;
+  expect(turns).toBeLessThan(100);
+});
