@@ -1,4 +1,3 @@
-import { nextTick } from 'node:process';
 import { setImmediate as nextTurnOfLoop } from 'node:timers/promises';
 
 /** At most `max` pieces of work at the same time; the others start in the order in which they were asked for. */
@@ -84,7 +83,7 @@ async function giveTurns(): Promise<void> {
   while (waiting.length > 0 && performance.now() < endsAt) {
     waiting.shift()?.();
     // Comes after everything that follows from it: by then its slice is used, or it waits for something else.
-    await new Promise<void>((resolve) => nextTick(resolve));
+    await new Promise<void>((resolve) => process.nextTick(resolve));
   }
   isGiving = false;
   if (waiting.length > 0) giveTurnsSoon();
