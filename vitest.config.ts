@@ -58,6 +58,8 @@ export default defineConfig({
           fileParallelism: false,
         },
       },
+      // What needs more than CI has: each has a command of its own.
+      { test: { ...e2e, name: 'drill', include: ['e2e/*.drill.test.ts'], provide: { isNightly: true } } },
     ],
   },
 });

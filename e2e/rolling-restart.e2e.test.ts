@@ -1,7 +1,7 @@
-import { operations } from '@earshot/contract';
-import { connectSse, eventually } from '@earshot/testkit';
+import { eventually } from '@earshot/testkit';
 import { expect, test } from 'vitest';
-import { type Account, type ServerUnderTest, startWorld } from './src/world.ts';
+import { type Follower, followByLongPoll, followByName, followByStream } from './src/followers.ts';
+import { type ServerUnderTest, startWorld } from './src/world.ts';
 
 /** The nodes as a load balancer sees them: whoever comes back gets another one than the last time. */
 interface Nodes {
@@ -9,86 +9,10 @@ interface Nodes {
   turn: number;
 }
 
-interface Reader {
-  /** In the order of receipt, repetitions included. */
-  readonly ids: string[];
-  readonly reconnects: () => number;
-  readonly stopped: Promise<void>;
-}
-
 function next(nodes: Nodes): ServerUnderTest {
   const node = nodes.all[nodes.turn++ % nodes.all.length];
   if (!node) throw new Error('there is no node');
   return node;
-}
-
-const shortly = () => new Promise((resolve) => setTimeout(resolve, 100));
-
-function followByStream(nodes: Nodes, { key }: Account, start: string, isOver: () => boolean): Reader {
-  const ids: string[] = [];
-  let reconnects = -1;
-  let lastEventId = start;
-  const run = async () => {
-    while (!isOver()) {
-      reconnects += 1;
-      const connection = connectSse(new URL('/matches/stream', next(nodes).url), {
-        headers: { authorization: `Bearer ${key}`, 'last-event-id': lastEventId },
-        onEvent: ({ id, event, data }) => {
-          lastEventId = id;
-          if (event === 'match') ids.push(String(JSON.parse(data).id));
-        },
-      });
-      const timer = setInterval(() => isOver() && connection.cut(), 50);
-      await connection.closed;
-      clearInterval(timer);
-      await shortly();
-    }
-  };
-  return { ids, reconnects: () => reconnects, stopped: run() };
-}
-
-function followByLongPoll(nodes: Nodes, account: Account, start: string, isOver: () => boolean): Reader {
-  const ids: string[] = [];
-  let failures = 0;
-  let cursor = start;
-  const run = async () => {
-    while (!isOver()) {
-      const request = { order: 'oldest', cursor, wait_seconds: 1, limit: 100 };
-      const page = await next(nodes)
-        .api(account)
-        .matches(request)
-        .catch(() => null);
-      if (!page) failures += 1;
-      if (!page) await shortly();
-      ids.push(...(page?.matches.map(({ id }) => id) ?? []));
-      cursor = page?.next_cursor ?? cursor;
-    }
-  };
-  return { ids, reconnects: () => failures, stopped: run() };
-}
-
-function followByName(nodes: Nodes, account: Account, isOver: () => boolean): Reader {
-  const ids: string[] = [];
-  let failures = 0;
-  const ask = async (path: string, body: object) =>
-    (
-      await next(nodes)
-        .api(account)
-        .call('POST', path, body)
-        .catch(() => null)
-    )?.json;
-  const run = async () => {
-    while (!isOver()) {
-      const page = operations.ReadMatches.answer.safeParse(
-        await ask('/api.ReadMatches', { reader: 'roll', wait_seconds: 1, limit: 100 }),
-      );
-      if (!page.success) failures += 1;
-      ids.push(...(page.data?.matches.map(({ id }) => id) ?? []));
-      if (page.data?.cursor) await ask('/api.AckMatches', { reader: 'roll', cursor: page.data.cursor });
-      else if (!page.success) await shortly();
-    }
-  };
-  return { ids, reconnects: () => failures, stopped: run() };
 }
 
 test('while two nodes are replaced one after the other under load, no reader misses a match', async () => {
@@ -99,12 +23,12 @@ test('while two nodes are replaced one after the other under load, no reader mis
   await next(nodes).api(account).createRule({ x: 'comet', firehose: 'comet' });
   const start = (await next(nodes).api(account).matches({ order: 'oldest' })).next_cursor ?? '';
 
-  let over = false;
-  const isOver = () => over;
+  const over = new AbortController();
+  const options = { url: () => next(nodes).url, key: account.key, start, signal: over.signal };
   const readers = [
-    ...[1, 2, 3].map(() => followByStream(nodes, account, start, isOver)),
-    ...[1, 2].map(() => followByLongPoll(nodes, account, start, isOver)),
-    followByName(nodes, account, isOver),
+    ...[1, 2, 3].map(() => followByStream(options)),
+    ...[1, 2].map(() => followByLongPoll(options)),
+    followByName(options),
   ];
   let injected = 0;
   const loaded = new AbortController();
@@ -140,15 +64,15 @@ test('while two nodes are replaced one after the other under load, no reader mis
     },
     { timeoutMs: 60_000 },
   );
-  const firstSight = ({ ids }: Reader) => [...new Set(ids)];
+  const idsOf = ({ matches }: Follower) => matches.map(({ id }) => id);
   for (const reader of readers) {
-    await eventually(() => expect(firstSight(reader)).toEqual(log), { timeoutMs: 30_000 });
+    await eventually(() => expect([...new Set(idsOf(reader))]).toEqual(log), { timeoutMs: 30_000 });
   }
-  over = true;
+  over.abort();
   await Promise.all(readers.map(({ stopped }) => stopped));
   // The streams were ended by both nodes that left, and nothing came twice even without a look at the ids.
   for (const stream of readers.slice(0, 3)) {
-    expect(stream.reconnects()).toBeGreaterThanOrEqual(1);
-    expect(stream.ids).toEqual(log);
+    expect(stream.failures()).toBeGreaterThanOrEqual(1);
+    expect(idsOf(stream)).toEqual(log);
   }
 });

@@ -8,6 +8,13 @@ const pipeline = [
   'apps/server/src/upstream/**',
 ];
 const ledger = ['apps/server/src/coverage/**', 'apps/server/src/ingest/**'];
+const restores = [
+  ...pipeline,
+  'apps/server/src/readers/**',
+  'apps/server/src/webhooks/**',
+  'apps/server/migrations/**',
+  'e2e/src/{drill,followers}.ts',
+];
 const leases = ['apps/server/src/engines/leases.ts'];
 
 /**
@@ -29,6 +36,16 @@ export const nightly: Readonly<Record<string, readonly string[]>> = {
   'apps/server/test/log-chaos.fault.int.test.ts': [log],
   'apps/server/test/authentication-timing.int.test.ts': ['apps/server/src/accounts/{authenticate,keys}.ts'],
   'apps/server/test/store.fault.int.test.ts': ['apps/server/src/matching/**', log],
+  'e2e/restore-drill.e2e.test.ts': restores,
+  'e2e/promoted-standby.nightly.test.ts': restores,
+  'e2e/neighbours.e2e.test.ts': [
+    'apps/server/migrations/**',
+    ...leases,
+    log,
+    '.ci/previous-version',
+    'e2e/src/{previous-version,followers}.ts',
+  ],
+  'apps/server/test/big-batches.int.test.ts': ['apps/server/src/matching/**'],
   'e2e/value-change.e2e.test.ts': ['apps/server/src/rules/**', 'apps/server/src/slots/**'],
   'e2e/big-list.e2e.test.ts': [
     'apps/server/src/rules/list-rules.ts',

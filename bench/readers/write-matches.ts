@@ -70,10 +70,18 @@ async function writeBatch(
       [first, size, payload],
     );
     await client.query(
-      `insert into matches (position, account_id, rule_id, rule_version, platform, event_key, event_day)
-       select n, (select id from accounts), 'rule_' || case when $3 = 0 then 0 else 1 + n % greatest($3::bigint, 1) end, 1, 'x', 'bench-' || n,
-         (now() at time zone 'UTC')::date
-       from generate_series($1::bigint, $1::bigint + $2::bigint - 1) as n`,
+      `with new as (
+         insert into matches (position, account_id, rule_id, rule_version, platform, event_key, event_day)
+         select n, (select id from accounts), 'rule_' || case when $3 = 0 then 0 else 1 + n % greatest($3::bigint, 1) end, 1, 'x', 'bench-' || n,
+           (now() at time zone 'UTC')::date
+         from generate_series($1::bigint, $1::bigint + $2::bigint - 1) as n
+         returning *
+       )
+       insert into day_heads (account_id, rule_id, platform, event_day, first_position, last_position, matches)
+       select account_id, coalesce(rule_id, ''), platform, event_day, min(position), max(position), count(*)
+       from new group by grouping sets ((account_id, rule_id, platform, event_day), (account_id, platform, event_day))
+       on conflict (account_id, rule_id, platform, event_day) do update
+         set last_position = excluded.last_position, matches = day_heads.matches + excluded.matches`,
       [first, size, rules],
     );
     await client.query('commit');

@@ -9,6 +9,8 @@ export interface Feed {
   /** By the id under which a match would be listed. */
   readonly posts: ReadonlyMap<string, SentItem>;
   readonly pages: ReadonlyMap<string, SentItem>;
+  /** Sends nothing until the work is done. */
+  pausedFor(work: () => Promise<void>): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -19,6 +21,7 @@ export function startFeed(sandbox: SandboxClient, eventsPerSecond: number): Feed
   const perTick = Math.max(1, Math.round(eventsPerSecond / ticksPerSecond / 2));
   const stopping = new AbortController();
   let count = 0;
+  let pause = Promise.resolve();
   const tick = async () => {
     const numbers = Array.from({ length: perTick }, () => count++);
     const sentAfter = Date.now();
@@ -35,12 +38,17 @@ export function startFeed(sandbox: SandboxClient, eventsPerSecond: number): Feed
   const running = (async () => {
     for (let dueMs = performance.now(); !stopping.signal.aborted; dueMs += 1_000 / ticksPerSecond) {
       await sleep(Math.max(0, dueMs - performance.now()));
+      await pause;
       await tick();
     }
   })();
   return {
     posts,
     pages,
+    async pausedFor(work) {
+      pause = work();
+      await pause;
+    },
     async stop() {
       stopping.abort();
       await running;

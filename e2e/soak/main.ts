@@ -1,10 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { seededRandom } from '../src/random.ts';
-import { compare, type Gap, isWhole, type Verdict } from './compare.ts';
+import { isWhole, type Verdict } from './compare.ts';
 import { fireFaults } from './faults.ts';
 import { ruleWord, startFeed } from './feed.ts';
 import { type SoakSystem, startSoakSystem } from './system.ts';
+import { verdictOn } from './verdict.ts';
 
 /**
  * The real server, twice, with three NATS nodes, PostgreSQL and both upstreams, under random faults. At the end what
@@ -48,26 +49,13 @@ process.exitCode = whole ? 0 : 1;
 /** Asks again while the lists still grow. */
 async function untilSettled(soaked: SoakSystem): Promise<Record<'x' | 'firehose', Verdict>> {
   for (let before = -1; ; ) {
-    const [x, firehose] = [await verdictOn(soaked, 'x'), await verdictOn(soaked, 'firehose')];
+    const asked = { api: soaked.api(), feed, ruleId };
+    const [x, firehose] = [await verdictOn('x', asked), await verdictOn('firehose', asked)];
     const listed = x.listed + firehose.listed;
     if (listed === before) return { x, firehose };
     before = listed;
     await sleep(10_000);
   }
-}
-
-async function verdictOn(soaked: SoakSystem, platform: 'x' | 'firehose'): Promise<Verdict> {
-  const api = soaked.api();
-  const listed = await api.allMatches({ platform });
-  const { coverage } = await api.matches({ rule_id: ruleId, platform, limit: 1 });
-  const gaps: Gap[] = (coverage?.gaps ?? [])
-    .filter((gap) => platform === 'x' && !gap.repaired)
-    .map((gap) => ({ from: Date.parse(gap.from), to: gap.to === null ? Date.now() : Date.parse(gap.to) }));
-  return compare(
-    platform === 'x' ? feed.posts : feed.pages,
-    listed.map((match) => match.platform_post_id),
-    gaps,
-  );
 }
 
 function describe({ sent, listed, inGaps, lost, doubled, strangers }: Verdict): string {

@@ -25,7 +25,8 @@ export interface World extends AsyncDisposable {
   readonly database: Pool;
   readonly nats: Nats;
   readonly admin: Admin;
-  startServer(env?: Record<string, string>): Promise<ServerUnderTest>;
+  /** `script`: of another version. */
+  startServer(env?: Record<string, string>, script?: string): Promise<ServerUnderTest>;
   /** A new account with one key that may do everything. */
   newAccount(name?: string): Promise<Account>;
   /** What all servers have logged so far. */
@@ -51,20 +52,27 @@ export interface ServerUnderTest extends AsyncDisposable {
 interface WorldOptions {
   /** How the upstreams differ from one app and one tap that heed rules at once. */
   readonly sandbox?: SandboxOptions;
+  /** Instead of a copy of the run's template: migrated, and the caller's to drop. */
+  readonly database?: Pick<TestDatabase, 'url' | 'urls'>;
   /** The folder for its files. */
   readonly within?: string;
 }
 
-export async function startWorld({ sandbox: wanted, within = tmpdir() }: WorldOptions = {}): Promise<World> {
+export async function startWorld({
+  sandbox: wanted,
+  database: given,
+  within = tmpdir(),
+}: WorldOptions = {}): Promise<World> {
   await using stack = new AsyncDisposableStack();
   const dir = await mkdtemp(join(within, 'earshot-world-'));
   stack.defer(() => rm(dir, { recursive: true, force: true }));
   const logFile = join(dir, 'server.log');
   const [nats, database, sandbox] = await Promise.all([
     startTestNats({ dir: join(dir, 'nats'), password: 'world' }).then((started) => stack.use(started)),
-    migratedTemplate()
-      .clone()
-      .then((cloned) => stack.use(cloned)),
+    given ??
+      migratedTemplate()
+        .clone()
+        .then((cloned) => stack.use(cloned)),
     startSandbox({ ...oneOfEach, ruleDelayMs: 0, ...wanted }).then((started) => stack.use(started)),
   ]);
   const behind = new Pool({ connectionString: database.url, max: 1 });
@@ -87,9 +95,14 @@ export async function startWorld({ sandbox: wanted, within = tmpdir() }: WorldOp
   };
 }
 
-function serverStarter(common: { database: TestDatabase; nats: Nats; sandboxUrl: string; logFile: string }) {
+function serverStarter(common: {
+  database: Pick<TestDatabase, 'urls'>;
+  nats: Nats;
+  sandboxUrl: string;
+  logFile: string;
+}) {
   const started = new Set<Program<ServerReady>>();
-  const start = async (env: Record<string, string> = {}): Promise<ServerUnderTest> => {
+  const start = async (env: Record<string, string> = {}, script?: string): Promise<ServerUnderTest> => {
     const program = await startServerProgram({
       env: {
         EARSHOT_DATABASE_URL: common.database.urls.runtime,
@@ -111,6 +124,7 @@ function serverStarter(common: { database: TestDatabase; nats: Nats; sandboxUrl:
         ...env,
       },
       logFile: common.logFile,
+      ...(script !== undefined && { script }),
     });
     started.add(program);
     const url = program.ready.address;

@@ -6,6 +6,7 @@ export interface Following {
   /** From this time on; otherwise from now on. */
   readonly since: string | undefined;
   readonly signal: AbortSignal;
+  readonly note: (text: string) => void;
 }
 
 const pageSize = 100;
@@ -13,16 +14,17 @@ const openPollMs = 20;
 
 /** Matches as they come, each once and in order, over interruptions. Ends by throwing the reason of the signal. */
 export async function* followFrom(earshot: Earshot, following: Following): AsyncGenerator<Match, void> {
-  const { filter, since, signal } = following;
+  const { filter, since, signal, note } = following;
+  const onRestored = () => note('Earshot was restored to an earlier state: some matches may come again.');
   if (since === undefined) {
-    yield* earshot.followMatches(filter, { signal });
+    yield* earshot.followMatches(filter, { signal, onRestored });
     return;
   }
   // The stream is open before the past is listed, so that nothing falls between them. What is in both is given once.
   const left = new AbortController();
   const ends = AbortSignal.any([signal, left.signal]);
   try {
-    const live = earshot.followMatches(filter, { signal: ends });
+    const live = earshot.followMatches(filter, { signal: ends, onRestored });
     const matches = live[Symbol.asyncIterator]();
     const first = matches.next();
     await opened(live, first);
@@ -54,7 +56,7 @@ async function opened(live: FollowedMatches, first: Promise<unknown>): Promise<v
 
 async function* listPast(
   earshot: Earshot,
-  { filter, since, signal }: Following,
+  { filter, since, signal }: Omit<Following, 'note'>,
 ): AsyncGenerator<Match, void> {
   let cursor: string | undefined;
   for (;;) {

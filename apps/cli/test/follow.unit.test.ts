@@ -97,7 +97,12 @@ async function startLog() {
 test('the past and what comes are joined without a hole and without a repetition, and the stream ends with the loop', async () => {
   await using log = await startLog();
   const earshot = createEarshot({ url: log.url, key: 'esk_1' });
-  const following = { filter: {}, since: '2026-11-15T00:00:00Z', signal: AbortSignal.timeout(30_000) };
+  const following = {
+    filter: {},
+    since: '2026-11-15T00:00:00Z',
+    signal: AbortSignal.timeout(30_000),
+    note: () => undefined,
+  };
   const ids: string[] = [];
   for await (const { id } of followFrom(earshot, following)) {
     ids.push(id);
@@ -111,7 +116,12 @@ test('the past and what comes are joined without a hole and without a repetition
 test('a stream that is refused ends the tail with the reason', async () => {
   await using server = await startServer([{ status: 401 }]);
   const earshot = createEarshot({ url: server.url, key: 'esk_1' });
-  const following = { filter: {}, since: '2026-11-15T00:00:00Z', signal: AbortSignal.timeout(30_000) };
+  const following = {
+    filter: {},
+    since: '2026-11-15T00:00:00Z',
+    signal: AbortSignal.timeout(30_000),
+    note: () => undefined,
+  };
   await expect(followFrom(earshot, following).next()).rejects.toMatchObject({
     code: 'unauthenticated',
   });

@@ -2,8 +2,10 @@ import { type Scope, scopes } from '@earshot/contract';
 import type { Change } from './accounts/change.ts';
 import { createKeyStore, newKey } from './accounts/keys.ts';
 import type { PlanName } from './accounts/plans.ts';
-import { openDatabase } from './engines/database.ts';
+import { loseLog } from './coverage/upkeep.ts';
+import { openDatabase, type Sql } from './engines/database.ts';
 import { assertMigrated } from './engines/migrate.ts';
+import { bindLog } from './event-log/bound-log.ts';
 import { createDeadLetters, type DeadLetterRow } from './matching/dead-letters.ts';
 import { newId } from './runtime/ids.ts';
 
@@ -23,6 +25,8 @@ export interface Admin extends AsyncDisposable {
   listUpstreamRules(ruleId: string | null): Promise<UpstreamRuleRow[]>;
   /** Events that could not be stored, the newest first. */
   listDeadLetters(): Promise<DeadLetterRow[]>;
+  /** What the service cannot see by itself after PostgreSQL or NATS was restored. All nodes must be stopped. */
+  afterRestore(restore: { logLost: boolean; isCopy: boolean }): Promise<{ webhooksPaused: number }>;
   /** All of them without an id. A node with the role `match` tries each once more; returns how many. */
   retryDeadLetters(id: number | null): Promise<number>;
 }
@@ -87,10 +91,30 @@ export async function openAdmin(databaseUrl: string): Promise<Admin> {
          order by v.rule_id desc, v.platform desc limit $2`,
         [ruleId, upstreamRulesMax],
       ),
+    afterRestore: (restore) => database.transaction((sql) => afterRestore(sql, restore)),
     listDeadLetters: () => letters.list(),
     retryDeadLetters: (id) => letters.requestRetry(id),
     [Symbol.asyncDispose]: () => database[Symbol.asyncDispose](),
   };
+}
+
+async function afterRestore(
+  sql: Sql,
+  { logLost, isCopy }: { logLost: boolean; isCopy: boolean },
+): Promise<{ webhooksPaused: number }> {
+  // The next match begins a new incarnation.
+  await sql.run('update match_log set server = null');
+  if (logLost || isCopy) {
+    await loseLog(sql);
+    await bindLog(sql, null);
+  }
+  if (!isCopy) return { webhooksPaused: 0 };
+  // Its tags upstream and its cursors are its own from now on, and those who listen to the original hear nothing from it.
+  await sql.run(
+    `update installation set id = substr(replace(gen_random_uuid()::text, '-', ''), 1, 12),
+       cursor_secret = decode(replace(gen_random_uuid()::text || gen_random_uuid()::text, '-', ''), 'hex')`,
+  );
+  return { webhooksPaused: await sql.run(`update webhooks set state = 'paused' where state = 'active'`) };
 }
 
 function byOperator(accountId: string, operation: string): Change {

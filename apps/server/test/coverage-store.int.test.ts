@@ -80,31 +80,20 @@ describe('the ledger of a rule', () => {
     ]);
   });
 
-  test('begins when X heeds the rule, and that is later than its registration', async () => {
+  test.each([
+    ['begins when X heeds the rule, and that is later than its registration', 60, 45],
+    ['claims no more of a slot that others held before than of a new one', 20, 15],
+  ])('%s', async (_, watchedMinutes, liveMinutes) => {
     await using world = await openLedger();
     const { database } = world;
-    await database.run(`update watches set from_at = ${minutes(60)}`);
+    await database.run(`update watches set from_at = ${minutes(watchedMinutes)}`);
     await database.run(`update slot_services set from_at = ${minutes(50)}`);
     await database.run(
       `insert into coverage (source_id, from_at, proven_until) values ('x:main', ${minutes(120)}, now())`,
     );
     expect(await history(database, { hours: 1, xRuleDelayMs: 5 * 60_000 })).toEqual([
-      'not_watched 60–45',
-      'live 45–0',
-    ]);
-  });
-
-  test('claims no more of a slot that others held before than of a new one', async () => {
-    await using world = await openLedger();
-    const { database } = world;
-    await database.run(`update watches set from_at = ${minutes(20)}`);
-    await database.run(`update slot_services set from_at = ${minutes(50)}`);
-    await database.run(
-      `insert into coverage (source_id, from_at, proven_until) values ('x:main', ${minutes(120)}, now())`,
-    );
-    expect(await history(database, { hours: 1, xRuleDelayMs: 5 * 60_000 })).toEqual([
-      'not_watched 60–15',
-      'live 15–0',
+      `not_watched 60–${liveMinutes}`,
+      `live ${liveMinutes}–0`,
     ]);
   });
 
@@ -162,8 +151,8 @@ describe('an interval', () => {
     await database.run(`update coverage set from_at = ${minutes(9)}, proven_until = ${minutes(5)}`);
     await store.openCoverage('x:main');
     // A holder that was paused and wakes up late changes nothing.
-    await store.proveCoverage('x:main', first, 0);
-    await store.closeCoverage('x:main', first, { because: 'dropped', uncoveredMs: 0 });
+    expect(await store.proveCoverage('x:main', first, 0)).toBeNull();
+    await store.closeCoverage('x:main', first.id, { because: 'dropped', uncoveredMs: 0 });
     const rows = await database.many(
       `select ended_because, gap_because, round(extract(epoch from now() - gap_from) / 60)::int as gap_ago,
          round(extract(epoch from now() - proven_until) / 60)::int as proven_ago from coverage order by id`,

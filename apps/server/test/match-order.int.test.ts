@@ -16,6 +16,7 @@ import { supervise } from '../src/runtime/supervisor.ts';
 import { xEvent } from './stream-events.ts';
 import {
   createMigratedTemplate,
+  listToday,
   openTestDatabase,
   seedRules,
   silentLog,
@@ -147,6 +148,7 @@ function withSlowCommits(database: Database): Database {
 /** What everybody does first: a sequence, without the lock. */
 async function naiveStore(database: Database, order: Overtaking): Promise<MatchStore> {
   await database.run('create sequence naive_position');
+  await listToday(database);
   const real = createMatchStore(database);
   return {
     ...real,

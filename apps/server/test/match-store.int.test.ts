@@ -9,11 +9,13 @@ import { createMatchWorker } from '../src/matching/match-worker.ts';
 import { purgeSome } from '../src/matching/upkeep.ts';
 import { createMetrics } from '../src/observability/metrics.ts';
 import { createTelemetry } from '../src/observability/telemetry.ts';
+import { createMatchReader } from '../src/readers/match-reader.sql.ts';
 import { createRuleStore } from '../src/rules/rule-store.sql.ts';
 import { readFirehoseUpdate } from '../src/upstream/firehose/item.ts';
 import { readXRecord } from '../src/upstream/x/item.ts';
 import { changeBy } from './changes.ts';
 import { createLocalBells } from './local-bells.ts';
+import { keepFromMatches } from './size-world.ts';
 import { xEvent } from './stream-events.ts';
 import { createMigratedTemplate, openTestDatabase, seedRules, silentLog } from './support.ts';
 
@@ -212,6 +214,53 @@ function xRecord(rule: { id: string; tag?: string }, text = 'hello'): string {
 function page(document: { url: string; title?: string }, queryIds: string[]): string {
   return JSON.stringify({ query_ids: queryIds, matched_at: new Date().toISOString(), document });
 }
+
+test('what is kept beside the matches is what an upgrade finds in them', async () => {
+  await using matching = await openMatching();
+  const { database } = matching;
+  const rules = [1, 2, 3].map((n) => ({ upstreamRuleId: `${n}`, tag: null }));
+  const day = new Date(Date.now() - 3 * 86_400_000).toISOString().slice(0, 10);
+  await matching.deliver([xEvent(1, { rules }), xEvent(2), xEvent(3, { day })]);
+  await matching.deliver([xEvent(4), xEvent(5, { day, rules: rules.slice(1) })]);
+  await database.run(`update match_minutes set minute = minute - interval '5 minutes'`);
+  await database.run(`update matches set created_at = created_at - interval '5 minutes'`);
+  await matching.deliver([xEvent(6)]);
+  const kept = async () => ({
+    heads: await database.many('select * from heads order by account_id, rule_id, platform'),
+    days: await database.many('select * from day_heads order by account_id, rule_id, platform, event_day'),
+    minutes: await database.many('select * from match_minutes order by minute'),
+  });
+  const written = await kept();
+  expect(written.heads).toHaveLength(4);
+  expect(written.days).toHaveLength(8);
+  expect(written.minutes.length).toBeGreaterThan(1);
+  await database.run('truncate heads, day_heads, match_minutes');
+  await keepFromMatches(database);
+  expect(await kept()).toEqual(written);
+});
+
+test('times find their matches also when the clock was ahead for a while', async () => {
+  await using matching = await openMatching();
+  const { database } = matching;
+  await matching.deliver([xEvent(1)]);
+  for (const [table, column] of [
+    ['matches', 'created_at'],
+    ['match_minutes', 'minute'],
+  ])
+    await database.run(`update ${table} set ${column} = ${column} + interval '2 hours'`);
+  await matching.deliver([xEvent(2)]);
+  const list = async (asked: { sinceMinutes?: number; untilMinutes?: number }) => {
+    const at = (minutes?: number) => (minutes === undefined ? null : new Date(Date.now() + minutes * 60_000));
+    const range = { since: at(asked.sinceMinutes), until: at(asked.untilMinutes) };
+    const filter = { accountId: 'acc_1', ruleId: null, platform: null, from: null, limit: 10 };
+    const { matches } = await createMatchReader(database).read({ ...filter, ...range, order: 'oldest' });
+    return matches.map(({ position }) => position);
+  };
+  expect(await list({ sinceMinutes: -5 })).toEqual([1, 2]);
+  expect(await list({ sinceMinutes: 60 })).toEqual([1]);
+  expect(await list({ untilMinutes: 60 })).toEqual([2]);
+  expect(await list({ untilMinutes: 180 })).toEqual([1, 2]);
+});
 
 test('the purge removes the matches of deleted rules and no others, and later their tombstones', async () => {
   await using matching = await openMatching();

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
-import { emptyTemplate, migratedTemplate } from '@earshot/testkit';
+import { emptyTemplate, eventually, migratedTemplate } from '@earshot/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openAdmin } from '../src/admin.ts';
 import { startNode } from '../src/compose/node.ts';
@@ -136,6 +136,77 @@ create index concurrently by_plan on accounts (plan);
   });
 });
 
+describe('an index on all matches', () => {
+  const createIndex = {
+    '9000_index.sql': `-- outside of a transaction
+
+-- Who asks for it.
+create index concurrently matches_by_via on matches (via, position);
+`,
+  };
+  const today = `matches_${new Date().toISOString().slice(0, 10).replaceAll('-', '')}`;
+  const day = (days: number) => `(now() at time zone 'UTC')::date + ${days}`;
+  const write = (database: Database, key: string, days = 0) =>
+    database.run(
+      `insert into matches (position, account_id, rule_id, rule_version, platform, event_key, event_day)
+       values (1, 'acc_1', 'rule_1', 1, 'x', $1, ${day(days)})`,
+      [key],
+    );
+  const isUsable = async (database: Database) => {
+    const row = await database.one<{ usable: boolean; partitions: number }>(
+      `select indisvalid as usable, (select count(*) from pg_inherits where inhparent = indexrelid) as partitions
+       from pg_index where indexrelid = 'matches_by_via'::regclass`,
+    );
+    const tables = await database.many(`select 1 from pg_inherits where inhparent = 'matches'::regclass`);
+    return row?.usable === true && row.partitions === tables.length;
+  };
+
+  test('is made beside writers and readers, on every partition, also on one that comes meanwhile', async () => {
+    await using clone = await migratedTemplate().clone();
+    await using database = openTestDatabase(clone.url);
+    const writer = await holdOpen(database, `lock table ${today} in row exclusive mode`);
+    const migrating = migrate(clone.url, { from: await withMore(createIndex) });
+    const waiting = `select 1 from pg_stat_activity where query like 'create index concurrently%' and wait_event_type = 'Lock'
+      and datname = current_database()`;
+    await eventually(async () => expect(await database.many(waiting)).toHaveLength(1), { timeoutMs: 20_000 });
+    await write(database, 'beside');
+    await database.run(`select ensure_partitions(${day(30)}, ${day(30)})`);
+    await write(database, 'new', 30);
+    await writer.end();
+    expect(await migrating).toEqual(['9000_index.sql']);
+    expect(await isUsable(database)).toBe(true);
+  });
+
+  test('goes on where it was interrupted', async () => {
+    await using clone = await migratedTemplate().clone();
+    await using database = openTestDatabase(clone.url);
+    const from = await withMore(createIndex);
+    const writer = await holdOpen(database, `lock table ${today} in row exclusive mode`);
+    const migrating = migrate(clone.url, { from });
+    const cancel = `select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database()
+      and query like 'create index concurrently%' and wait_event_type = 'Lock'`;
+    const cancelled = async () => expect(await database.many(cancel)).toHaveLength(1);
+    await Promise.all([
+      expect(migrating).rejects.toThrow('database'),
+      eventually(cancelled, { timeoutMs: 20_000 }),
+    ]);
+    await writer.end();
+    const invalid = await database.many('select 1 from pg_index where not indisvalid');
+    expect(invalid.length).toBeGreaterThan(1);
+    expect(await migrate(clone.url, { from })).toEqual(['9000_index.sql']);
+    expect(await isUsable(database)).toBe(true);
+  });
+
+  test('is made once by several nodes that start at once', async () => {
+    await using clone = await migratedTemplate().clone();
+    await using database = openTestDatabase(clone.url);
+    const from = await withMore(createIndex);
+    const applied = await Promise.all(Array.from({ length: 3 }, () => migrate(clone.url, { from })));
+    expect(applied.flat()).toEqual(['9000_index.sql']);
+    expect(await isUsable(database)).toBe(true);
+  });
+});
+
 test('a migration may take longer than a statement of a request, and one that fails leaves the ones before', async () => {
   await using clone = await migratedTemplate().clone();
   await using database = openTestDatabase(clone.url);
@@ -161,7 +232,7 @@ describe('a version refuses a database', () => {
 
   test('unless that migration says that they can run beside each other', async () => {
     await using clone = await migratedTemplate().clone();
-    const next = { '9000_next.sql': '-- compatible with 0006_quiet_sharing.sql\ncreate table next ();' };
+    const next = { '9000_next.sql': '-- compatible with 0007_size.sql\ncreate table next ();' };
     const afterNext = { '9001_after.sql': '-- compatible with 9000_next.sql\ncreate table after ();' };
     await migrate(clone.url, { from: await withMore(next) });
     expect(await planMigrations(clone.url)).toEqual([]);

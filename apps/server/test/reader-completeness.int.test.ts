@@ -4,7 +4,7 @@ import { eventually, lengthOf, type Template } from '@earshot/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Database } from '../src/engines/database.ts';
 import { type ReaderApi, type ReaderWorld, startReaderWorld } from './reader-world.ts';
-import { createMigratedTemplate } from './support.ts';
+import { createMigratedTemplate, listToday } from './support.ts';
 
 /** `EARSHOT_READER_RECONNECTS=10000` makes the long run of it. */
 const reconnectsWanted = Number(
@@ -196,11 +196,14 @@ async function withoutLock(database: Database): Promise<void> {
   await database.run(
     `create trigger take instead of update on match_log for each row execute function take_positions()`,
   );
-  // Without the lock, writers would lock each other up over the counts of rules.
+  // Without the lock, writers would lock each other up over what is kept beside the matches.
   await database.run(
     `create function count_nothing() returns trigger language plpgsql as $$ begin return null; end $$`,
   );
-  await database.run(
-    `create trigger skip before insert on usage for each row execute function count_nothing()`,
-  );
+  await listToday(database);
+  for (const table of ['usage', 'heads', 'day_heads', 'match_minutes']) {
+    await database.run(
+      `create trigger skip before insert on ${table} for each row execute function count_nothing()`,
+    );
+  }
 }

@@ -9,6 +9,7 @@ import {
 } from '@earshot/testkit';
 import { pino } from 'pino';
 import { describe, expect, test } from 'vitest';
+import { openAdmin } from '../src/admin.ts';
 import { startNode } from '../src/compose/node.ts';
 import { createReadiness } from '../src/compose/readiness.ts';
 import { readConfig } from '../src/config.ts';
@@ -97,6 +98,9 @@ test('a node that cannot reach its engines says on its health port what it waits
   database.host = postgres.address;
   const nats = new URL(server.url);
   await using natsProxy = await startTcpProxy({ target: { host: nats.hostname, port: Number(nats.port) } });
+  // As a copy of another installation's database has it, or one whose log was lost.
+  await using bound = openTestDatabase(clone.url, 1);
+  await bound.run(`update event_log set created_at = 'somewhere else'`);
   postgres.refuse(true);
   natsProxy.refuse(true);
   const port = await freePort();
@@ -121,6 +125,9 @@ test('a node that cannot reach its engines says on its health port what it waits
   postgres.refuse(false);
   await waitsFor('NATS');
   natsProxy.refuse(false);
+  await waitsFor('its event log');
+  await using admin = await openAdmin(clone.url);
+  await admin.afterRestore({ logLost: true, isCopy: false });
   await using _node = await starting;
   expect(await ask('/readyz')).toEqual({ status: 'ready' });
 });

@@ -2,7 +2,7 @@ import type { Platform } from '@earshot/contract';
 import { createLeaseStore } from '../src/engines/leases.ts';
 import { createRegistrarStore } from '../src/slots/registrar.sql.ts';
 import { createRegistrarWorker, type RegistrarOptions } from '../src/slots/registrar-worker.ts';
-import type { SlotState } from '../src/slots/slot.ts';
+import type { SlotRow } from '../src/slots/slot.ts';
 import { silentLog, silentTelemetry } from './support.ts';
 import { rulesOf, runWorker, type UpstreamWorld } from './upstream-world.ts';
 
@@ -31,18 +31,13 @@ export function startRegistrar(
   );
 }
 
-export interface SlotRow {
-  id: string;
-  value: string;
-  state: SlotState;
-  upstream_rule_id: string | null;
-  foreign_rule: boolean;
+interface WholeSlotRow extends SlotRow {
   problem: string | null;
   problem_kind: string | null;
 }
 
-export function slotRows({ database }: UpstreamWorld): Promise<SlotRow[]> {
-  return database.many<SlotRow>('select * from slots order by created_at, id');
+export function slotRows({ database }: UpstreamWorld): Promise<WholeSlotRow[]> {
+  return database.many<WholeSlotRow>('select * from slots order by created_at, id');
 }
 
 /** Lets somebody wait for a moment that a wrapped call announces. */

@@ -49,6 +49,7 @@ async function openStore(changed: Partial<MatchStore> = {}) {
     reader: createTailReader(database),
     parsedRules,
     bells: createLocalBells(),
+    telemetry: silentTelemetry(),
   });
   const list = listMatches({
     reader,

@@ -28,6 +28,13 @@ beforeEach(async () => {
      values (1, 'acc_1', 'rule_1', 1, 'x', 'k', (now() at time zone 'UTC')::date)`,
   );
   await database.run(
+    `insert into heads (account_id, rule_id, platform, last_position) values ('acc_1', 'rule_1', 'x', 1)`,
+  );
+  await database.run(
+    `insert into day_heads (account_id, rule_id, platform, event_day, first_position, last_position, matches)
+     values ('acc_1', 'rule_1', 'x', now(), 1, 1, 1)`,
+  );
+  await database.run(
     `insert into usage (account_id, rule_id, platform, day, matches, last_match_at)
      values ('acc_1', 'rule_1', 'x', now(), 1, now())`,
   );
@@ -156,6 +163,9 @@ const tricks = [
   ['select * from slot_services', /permission denied/],
   ['update rules set name = $$x$$', /permission denied/],
   ['delete from matches', /permission denied/],
+  ['update heads set last_position = 0', /permission denied/],
+  ['delete from day_heads', /permission denied/],
+  ['delete from match_minutes', /permission denied/],
   ['update audit set actor = $$x$$', /permission denied/],
   ['update accounts set plan = $$paid$$', /permission denied/],
   ['update api_keys set scopes = $${keys:write}$$', /permission denied/],

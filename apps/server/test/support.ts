@@ -28,6 +28,16 @@ export function openTestDatabase(url: string, connectionsMax = 8): Database {
   return openDatabase({ url, connectionsMax, onIdleError: () => undefined });
 }
 
+/** For matches that are written without what is kept beside them: lists look into today's partition all the same. */
+export async function listToday(database: Database): Promise<void> {
+  await database.run(
+    `insert into day_heads (account_id, rule_id, platform, event_day, first_position, last_position, matches)
+     select account_id, rule_id, 'x', (now() at time zone 'UTC')::date, 0, 1000000, 0
+     from rules cross join lateral (values (id), ('')) as kept (rule_id)
+     on conflict do nothing`,
+  );
+}
+
 /** An account with rules, each holding a slot of its own on one X source. */
 export async function seedRules(
   database: Database,

@@ -90,6 +90,10 @@ export const localRows: Rows = {
     await api.deleteRule(rule_id);
   },
 
+  async 'admin after-restore'(_, scene) {
+    const done = { log_lost: false, copy: false, webhooks_paused: 0 };
+    expect(await admin(scene, 'after-restore')).toEqual(done);
+  },
   async 'admin migrate'(_, scene) {
     expect(await admin(scene, 'migrate', '--plan')).toEqual({ missing: [] });
     expect(await admin(scene, 'migrate', '--apply')).toEqual({ applied: [] });

@@ -30,10 +30,11 @@ export const errorCodes = {
   },
   out_of_range: {
     status: 400,
-    title: 'The cursor is older than what is kept',
-    when: 'The cursor points to a time before the retention period.',
+    title: 'The cursor points to what is not kept',
+    when: 'Retention has removed matches behind the cursor, or the match log was restored to an earlier state.',
     retryable: false,
-    whatToDo: 'Continue from `details.oldest_cursor` and treat what lies between as missed.',
+    whatToDo:
+      'Continue from `details.oldest_cursor`. Where `details.reason` is `retention`, treat what lies between as missed; where it is `restored`, expect some matches again.',
   },
   unauthenticated: {
     status: 401,
@@ -126,6 +127,10 @@ const errorCodeList = Object.keys(errorCodes) as ErrorCode[];
 const errorDetailsSchema = z.strictObject({
   request_id: z.string().meta({ description: 'The `x-request-id` of the answer.' }),
   violations: z.array(violationSchema).optional(),
+  reason: z.enum(['retention', 'restored']).optional().meta({
+    description:
+      'Of `out_of_range`: matches behind the cursor were removed by retention, or the match log was restored to an earlier state and the cursor is of what was lost.',
+  }),
   oldest_cursor: z.string().optional().meta({ description: 'Where to continue after `out_of_range`.' }),
   required_scope: z.enum(scopes).optional().meta({ description: 'The scope that the key lacks.' }),
   plan: z.string().optional().meta({ description: 'The plan of the account.' }),

@@ -113,7 +113,7 @@ export const readerOperations = defineOperations({
       reader: z.string(),
       moved: z.boolean().meta({ description: 'False when the reader was there already, or further.' }),
     }),
-    errors: ['not_found'],
+    errors: ['not_found', 'out_of_range'],
     example: { request: { reader, cursor: exampleCursor }, answer: { reader, moved: true } },
   },
   ListReaders: {

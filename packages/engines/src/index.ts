@@ -1,4 +1,5 @@
 export { compileCache } from './compile-cache.ts';
+export { freePorts } from './free-port.ts';
 export type { Nats, NatsNode, NatsPorts, NatsSettings } from './nats.ts';
 export { startNats } from './nats.ts';
 export { findNatsServer } from './nats-server-binary.ts';
@@ -10,5 +11,7 @@ export {
 } from './own-programs.ts';
 export type { Postgres, PostgresUrls } from './postgres.ts';
 export { startPostgres } from './postgres.ts';
-export { isRunning, stopPid } from './process.ts';
+export { findPostgresBinaries } from './postgres-binaries.ts';
+export { isRunning, spawnServer, stopPid } from './process.ts';
 export type { Program } from './program.ts';
+export { unprivilegedUser } from './unprivileged-user.ts';

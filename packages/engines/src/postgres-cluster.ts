@@ -1,8 +1,8 @@
 import { execFile } from 'node:child_process';
 import { createHash, randomBytes } from 'node:crypto';
-import { access, chown, mkdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { access, chown, copyFile, mkdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { findPostgresBinaries } from './postgres-binaries.ts';
 import type { RunAs } from './process.ts';
 import { isRunning } from './process.ts';
@@ -18,6 +18,7 @@ export interface Passwords {
   readonly account: string;
 }
 
+const passwordsName = 'passwords.json';
 const rolesFile = new URL('../../../deploy/postgres-roles.sql', import.meta.url);
 
 /** Prepares the cluster in the folder for a start; creates it with initdb if there is none. */
@@ -26,7 +27,7 @@ export async function openCluster(dir: string, log: (progress: string) => void) 
   const home = await reachableHome(dir, runAs);
   if (home !== dir) log(`PostgreSQL runs as another user, who cannot enter ${dir}: its data is in ${home}`);
   const dataDir = join(home, 'data');
-  const passwordsFile = join(home, 'passwords.json');
+  const passwordsFile = join(home, passwordsName);
   if (!(await exists(dataDir))) {
     log('Creating a PostgreSQL cluster');
     const passwords = newPasswords();
@@ -88,6 +89,18 @@ async function initialise({ binaries, dataDir, runAs, passwords }: Cluster): Pro
     input: await rolesWith(passwords),
   });
   await rename(draft, dataDir);
+}
+
+/** A base backup of the running server at the URL; as a `standby` it follows that server when it is started. */
+export async function backUp(
+  { binaries, runAs, dataDir }: Cluster,
+  { url, dir, standby }: { url: string; dir: string; standby: boolean },
+): Promise<void> {
+  await mkdir(dir, { recursive: true });
+  if (runAs !== undefined) await chown(dir, runAs.uid, runAs.gid);
+  await copyFile(join(dirname(dataDir), passwordsName), join(dir, passwordsName));
+  const args = ['-D', join(dir, 'data'), '-d', url, '--checkpoint=fast', ...(standby ? ['-R'] : [])];
+  await runTool(join(binaries, 'pg_basebackup'), args, { runAs });
 }
 
 /** As psql fills in its variables. */

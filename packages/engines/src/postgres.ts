@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { freePorts } from './free-port.ts';
 import type { Cluster, Passwords } from './postgres-cluster.ts';
-import { openCluster } from './postgres-cluster.ts';
+import { backUp, openCluster } from './postgres-cluster.ts';
 import type { Lifetime, ServerProcess } from './process.ts';
 import { spawnServer, waitUntilReady } from './process.ts';
 
@@ -46,6 +46,13 @@ export async function startPostgres(options: PostgresOptions) {
     pid: server.pid,
     /** Part of the command line of the process: see `isRunning`. */
     dataDir: cluster.dataDir,
+    /** A base backup to start from: another user must be able to enter its parents. With a port it is a standby, which follows there. */
+    backUp: (to: string, { standbyAt }: { standbyAt?: number } = {}) =>
+      backUp(cluster, {
+        url: urlsOf(cluster.passwords, standbyAt ?? port).superuser,
+        dir: resolve(to),
+        standby: standbyAt !== undefined,
+      }),
     /** Simulates a crash with SIGKILL. */
     kill: () => server.stop('SIGKILL'),
     stop,

@@ -118,6 +118,8 @@ function valueAt(args: unknown, field: string): string | undefined {
 function whatToDo({ code, details }: EarshotError): string {
   if (details.required_scope !== undefined)
     return `This key may not do that. Ask your user for a key with the scope "${details.required_scope}".`;
+  if (details.reason === 'restored')
+    return `Earshot was restored to an earlier state. Go on with the cursor ${details.oldest_cursor}; some matches may come again. A reader goes on without an ack.`;
   if (details.oldest_cursor !== undefined)
     return `What lies before is removed and missed. Go on with the cursor (or ack) ${details.oldest_cursor}.`;
   return code === 'unknown' ? 'Ask your user whether the address of Earshot is right.' : advice[code];

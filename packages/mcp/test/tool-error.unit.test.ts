@@ -113,6 +113,9 @@ describe('what cannot be mended by an edit', () => {
   test('what was removed is told with the place to go on from', () => {
     const { error } = refused({ code: 'out_of_range', details: { request_id: 'r', oldest_cursor: 'abc' } });
     expect(error).toMatchObject({ oldest_cursor: 'abc', what_to_do: expect.stringContaining('abc') });
+    const restored = { request_id: 'r', reason: 'restored', oldest_cursor: 'abc' } as const;
+    const { what_to_do } = refused({ code: 'out_of_range', details: restored }).error;
+    expect(what_to_do).toMatch(/restored .* abc; some matches may come again/);
   });
 
   test('what may succeed later says when', () => {

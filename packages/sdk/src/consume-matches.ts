@@ -1,8 +1,9 @@
 import type { CallOptions } from './call.ts';
 import type { Calls } from './calls.ts';
 import type { Match, Requests } from './contract-types.ts';
+import { isRestored, type RestoreListener } from './errors.ts';
 
-export interface ConsumeOptions extends Pick<CallOptions, 'signal' | 'timeoutMs'> {
+export interface ConsumeOptions extends Pick<CallOptions, 'signal' | 'timeoutMs'>, RestoreListener {
   /** Ends when everything is read, instead of waiting for more. */
   readonly untilEmpty?: boolean;
 }
@@ -18,12 +19,21 @@ export async function* consumeMatches(
   request: Requests['ReadMatches'],
   options: ConsumeOptions = {},
 ): AsyncGenerator<Match, void> {
-  const { untilEmpty = false, ...callOptions } = options;
+  const { untilEmpty = false, onRestored, ...callOptions } = options;
   const page = { wait_seconds: untilEmpty ? 0 : waitSeconds, ...request };
   for (;;) {
     const { matches, cursor } = await calls.readMatches(page, callOptions);
     yield* matches;
-    if (cursor !== null) await calls.ackMatches({ reader: request.reader, cursor }, callOptions);
-    else if (untilEmpty) return;
+    if (cursor === null) {
+      if (untilEmpty) return;
+      continue;
+    }
+    try {
+      await calls.ackMatches({ reader: request.reader, cursor }, callOptions);
+    } catch (error) {
+      // The reader was set back with the service, and reads on from there.
+      if (!isRestored(error)) throw error;
+      onRestored?.(error);
+    }
   }
 }

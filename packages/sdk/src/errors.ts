@@ -62,6 +62,19 @@ export class EarshotError extends Error {
   }
 }
 
+/** For loops that go on by themselves. */
+export interface RestoreListener {
+  /**
+   * The service was restored to an earlier state, and the loop goes on there: nothing that the service has is left out, and
+   * some matches may come again under new ids.
+   */
+  readonly onRestored?: ((error: EarshotError) => void) | undefined;
+}
+
+export function isRestored(error: unknown): error is EarshotError {
+  return error instanceof EarshotError && error.details.reason === 'restored';
+}
+
 /** The error in an answer whose status is not a success. */
 export function errorFromResponse(response: Response, body: string): EarshotError {
   const { status, headers } = response;

@@ -1,11 +1,11 @@
 import type { Match, Requests } from './contract-types.ts';
-import { EarshotError } from './errors.ts';
+import { EarshotError, isRestored, type RestoreListener } from './errors.ts';
 import { operations } from './operations.ts';
 import { jitteredDelayMs, pause } from './pause.ts';
 import { type Connection, send } from './send.ts';
 import { createEventParser, type EventParser, type ServerSentEvent } from './server-sent-events.ts';
 
-export interface FollowOptions {
+export interface FollowOptions extends RestoreListener {
   readonly signal?: AbortSignal | undefined;
   /** The server sends something every 15 seconds; after this long without anything the connection is taken for dead. */
   readonly silenceMsMax?: number | undefined;
@@ -30,7 +30,7 @@ export function followMatches(
   request: Requests['StreamMatches'] = {},
   options: FollowOptions = {},
 ): FollowedMatches {
-  const { signal, silenceMsMax = defaultSilenceMs } = options;
+  const { signal, silenceMsMax = defaultSilenceMs, onRestored } = options;
   const seen = new Set<string>();
   let { cursor } = request;
   let retryMs = defaultRetryMs;
@@ -65,6 +65,11 @@ export function followMatches(
       try {
         yield* oneConnection();
       } catch (error) {
+        if (isRestored(error)) {
+          cursor = error.details.oldest_cursor;
+          onRestored?.(error);
+          continue;
+        }
         if (!isWorthReconnecting(error)) throw error;
         retryAfterMs = error.retryAfterMs ?? 0;
       }

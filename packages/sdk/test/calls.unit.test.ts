@@ -151,3 +151,22 @@ test('a named reader is acknowledged page by page, after the loop has taken the 
     ['/api.ReadMatches', { reader: 'r', limit: 2, wait_seconds: 0 }],
   ]);
 });
+
+test('a named reader whose acknowledgement is lost by a restore reads on, and says so', async () => {
+  const page = (cursor: string | null, ...ids: string[]) =>
+    json(200, { matches: ids.map((id) => ({ id })), cursor, coverage: null });
+  await using server = await startAnsweringServer(
+    page('c9', 'mat_9'),
+    failure(400, 'out_of_range', {}, { reason: 'restored', oldest_cursor: 'c5' }),
+    page('c6', 'mat_6'),
+    json(200, { reader: 'r', moved: true }),
+    page(null),
+  );
+  const told: unknown[] = [];
+  const options = { untilEmpty: true, onRestored: (error: unknown) => told.push(error) };
+  const ids: string[] = [];
+  const earshot = createEarshot({ url: server.url, key });
+  for await (const { id } of earshot.consumeMatches({ reader: 'r' }, options)) ids.push(id);
+  expect(ids).toEqual(['mat_9', 'mat_6']);
+  expect(told).toMatchObject([{ details: { oldest_cursor: 'c5' } }]);
+});

@@ -96,6 +96,20 @@ test.for([
   await expect(take(matches, 1)).rejects.toMatchObject({ code, details: { oldest_cursor: 'c5' } });
 });
 
+test('after a restore of the service it goes on where it is told, and says so', async () => {
+  const details = { reason: 'restored', oldest_cursor: 'c5' };
+  await using server = await startAnsweringServer(
+    failure(400, 'out_of_range', {}, details),
+    stream('c5', [6], 'stay'),
+  );
+  const told: unknown[] = [];
+  const options = { onRestored: (error: unknown) => told.push(error) };
+  const matches = createEarshot({ url: server.url, key }).followMatches({ cursor: 'c9' }, options);
+  expect(await take(matches, 1)).toEqual(['mat_6']);
+  expect(server.asked.map(({ headers }) => headers['last-event-id'])).toEqual(['c9', 'c5']);
+  expect(told).toMatchObject([{ code: 'out_of_range', details }]);
+});
+
 test('a connection that says nothing for too long is given up', async () => {
   await using server = await startAnsweringServer(stream('c0', [], 'stay'), stream('c0', [1], 'stay'));
   const matches = createEarshot({ url: server.url, key }).followMatches({}, { silenceMsMax: 100 });

@@ -12,7 +12,7 @@ export interface Outcome {
 }
 
 interface AdminCommand<Named extends Options, Placed extends Options>
-  extends Pick<Command, 'name' | 'summary' | 'examples'> {
+  extends Pick<Command, 'name' | 'summary' | 'details' | 'examples'> {
   readonly options?: Named;
   readonly args?: Placed;
   readonly work: (database: Admin, input: Input<Named, Placed>) => Promise<Outcome>;

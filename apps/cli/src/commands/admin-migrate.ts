@@ -20,9 +20,12 @@ export const migrateCommand = command({
     if (plan === apply) throw usageFailure('Say what to do: --plan, or --apply.');
     const url = databaseOf(given, env);
     const { migrate, planMigrations } = await loadLocal(() => import('../local/admin-work.ts'));
-    const onWait = (waiting: { migration: string; sessions: readonly string[] }) =>
-      screen.note(`${waiting.migration} waits for: ${waiting.sessions.join('; ') || 'a lock'}`);
-    const working = plan ? planMigrations(url) : migrate(url, { onWait });
+    const working = plan
+      ? planMigrations(url)
+      : migrate(url, {
+          onWait: ({ migration, sessions }) =>
+            screen.note(`${migration} waits for: ${sessions.join('; ') || 'a lock'}`),
+        });
     const names = await screen.waitFor(plan ? 'Asking the database' : 'Migrating the database', working);
     if (isJson) return screen.print(jsonLine(plan ? { missing: names } : { applied: names }));
     if (names.length === 0) return screen.print('Nothing is missing.');

@@ -2,7 +2,7 @@ import { scopes as scopeNames } from '@earshot/contract/scopes';
 import type { Admin } from '@earshot/server/admin';
 import type { CommandGroup } from '../command.ts';
 import { Failure } from '../failure.ts';
-import { listOf, oneOf, required, text, time } from '../options.ts';
+import { flag, listOf, oneOf, required, text, time } from '../options.ts';
 import { keyText } from '../output/key-text.ts';
 import { adminCommand } from './admin-command.ts';
 import { deadLetters } from './admin-dead-letters.ts';
@@ -91,9 +91,37 @@ const upstreamRules = adminCommand({
   },
 });
 
+const afterRestore = adminCommand({
+  name: 'after-restore',
+  summary: 'say what the service cannot see by itself after PostgreSQL or NATS was restored',
+  details:
+    'With all nodes stopped, and with the login that owns the tables. Without an option: the match log begins a new incarnation, which it also does by itself on every other PostgreSQL server.',
+  options: {
+    'log-lost': flag(
+      'the event log is lost: accept the one that NATS has now, or make one; what was not matched yet is a gap',
+    ),
+    copy: flag(
+      'this database is a copy: it leaves the upstream rules of the original alone, and its webhooks are paused',
+    ),
+  },
+  examples: ['earshot admin after-restore --log-lost', 'earshot admin after-restore --copy'],
+  async work(database, { options: { 'log-lost': logLost, copy: isCopy } }) {
+    const { webhooksPaused } = await database.afterRestore({ logLost, isCopy });
+    const said = [
+      'A new incarnation of the match log begins with the next match.',
+      ...(logLost || isCopy ? ['The next event log is accepted; what was not matched yet is a gap.'] : []),
+      ...(isCopy ? [`This is an installation of its own now; ${webhooksPaused} webhooks are paused.`] : []),
+    ];
+    return {
+      json: { log_lost: logLost, copy: isCopy, webhooks_paused: webhooksPaused },
+      text: [...said, 'Start the nodes.'].join('\n'),
+    };
+  },
+});
+
 export const admin: CommandGroup = {
   name: 'admin',
   summary:
-    'accounts, keys, upstream rules, events that could not be stored and migrations, directly on the database',
-  commands: [createAccount, createKey, revokeKey, upstreamRules, deadLetters, migrateCommand],
+    'accounts, keys, upstream rules, events that could not be stored, migrations and restores, directly on the database',
+  commands: [createAccount, createKey, revokeKey, upstreamRules, deadLetters, migrateCommand, afterRestore],
 };

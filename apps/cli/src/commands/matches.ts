@@ -56,7 +56,7 @@ const tail = command({
     if (screen.isInteractive) screen.note('Waiting for matches. Ctrl+C ends it.');
     let shown = 0;
     try {
-      for await (const match of followFrom(earshot, { filter, since, signal })) {
+      for await (const match of followFrom(earshot, { filter, since, signal, note: screen.note })) {
         screen.print(isJson ? jsonLine(match) : matchLine(match, screen));
         shown += 1;
         if (shown >= limit) return 0;

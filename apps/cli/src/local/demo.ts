@@ -65,7 +65,12 @@ async function serveReader(
     screen.note(`Ready after ${seconds()} s.`);
     screen.print(guide({ baseUrl, sandboxUrl, keys }, screen));
     let shown = 0;
-    for await (const match of followFrom(earshot, { filter: {}, since: startedAt.toISOString(), signal })) {
+    for await (const match of followFrom(earshot, {
+      filter: {},
+      since: startedAt.toISOString(),
+      signal,
+      note: screen.note,
+    })) {
       screen.print(matchLine(match, screen));
       if (shown === 0) screen.note(`First match after ${seconds()} s.`);
       shown += 1;

@@ -55,11 +55,11 @@ export async function createApi(
   stack: AsyncDisposableStack,
   isReady: Readiness,
 ): Promise<HttpServer> {
-  const { config, database, bells, parsedRules } = shared;
+  const { config, database } = shared;
   const nowMs = () => performance.now();
   const plans = plansOf(config);
   const contact = config.supportContact;
-  const tail = await openMatchTail({ reader: createTailReader(database), parsedRules, bells });
+  const tail = await openMatchTail({ ...shared, reader: createTailReader(database) });
   const keyWatch = createKeyWatch(database);
   stack.use(supervise([tail.worker, keyWatch.worker], shared));
   return createHttpServer({

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Database } from '../engines/database.ts';
 import { newestMigration } from '../engines/migrate.ts';
 import type { Nats } from '../engines/nats.ts';
-import { eventsStream } from '../event-log/events-stream.ts';
+import { eventsStream, findEventsStream } from '../event-log/events-stream.ts';
 import type { Shared } from './shared.ts';
 
 /** What keeps the node from serving requests; empty when nothing does. */
@@ -49,16 +49,14 @@ async function lacksOfPostgres(database: Database, migration: string): Promise<s
   }
 }
 
-async function lacksOfNats({ connection, manager }: Nats): Promise<string[]> {
-  const asked = connection
+async function lacksOfNats(nats: Nats): Promise<string[]> {
+  const asked = nats.connection
     .rtt()
-    .then(() => manager.streams.info(eventsStream))
+    .then(() => findEventsStream(nats))
     .then(
-      () => [],
-      (error: unknown) => [isMissing(error) ? `nats lacks the stream ${eventsStream}` : 'nats'],
+      (stream) => (stream ? [] : [`nats lacks the stream ${eventsStream}`]),
+      () => ['nats'],
     );
   // While it reconnects it does not answer, and is not closed either.
   return await Promise.race([asked, sleep(natsAnswersWithinMs, ['nats'])]);
 }
-
-const isMissing = (error: unknown) => error instanceof Error && /stream not found/.test(error.message);

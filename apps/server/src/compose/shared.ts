@@ -11,7 +11,8 @@ import {
 } from '../engines/installation.ts';
 import { assertMigrated, migrate } from '../engines/migrate.ts';
 import { connectNats, type Nats, type NatsOptions } from '../engines/nats.ts';
-import { ensureEventsStream } from '../event-log/events-stream.ts';
+import { claimEventLog, ForeignLog } from '../event-log/bound-log.ts';
+import type { EventsStreamOptions } from '../event-log/events-stream.ts';
 import { createParsedRules, type ParsedRules } from '../language/explain-match.ts';
 import { ensurePartitions } from '../matching/upkeep.ts';
 import type { Logger } from '../observability/logger.ts';
@@ -91,7 +92,14 @@ export async function connectShared(
   const nats = stack.use(
     await connectNats(config.natsUrl, node, natsOptionsOf(options, tellWaiting('NATS'))),
   );
-  await ensureEventsStream(nats, { replicas: config.eventsReplicas, bytesMax: config.eventsBytesMax });
+  await keepTrying(() => claimEventLog(database, nats, eventsStreamOptions(config)), {
+    delayMs: 1_000,
+    isForGood: (error) => !(error instanceof ForeignLog),
+    onWaiting: (error) => {
+      onWaiting('its event log');
+      log.error({ err: error }, 'waiting for the event log of this database');
+    },
+  });
   return {
     ...options,
     node,
@@ -103,6 +111,10 @@ export async function connectShared(
     metrics,
     telemetry: createTelemetry(log, metrics),
   };
+}
+
+export function eventsStreamOptions({ eventsReplicas, eventsBytesMax }: Config): EventsStreamOptions {
+  return { replicas: eventsReplicas, bytesMax: eventsBytesMax };
 }
 
 function natsOptionsOf(

@@ -8,6 +8,7 @@ import { settleReplayed } from '../coverage/replay.ts';
 import { createMatchedThrough, forgetLedger, recordMatchedThrough } from '../coverage/upkeep.ts';
 import { type Database, openDatabase } from '../engines/database.ts';
 import { createLeaseStore, everyUnderLease, type LeasedWorkerOptions } from '../engines/leases.ts';
+import { claimEventLog, readEventLog } from '../event-log/bound-log.ts';
 import { createEventConsumer } from '../event-log/event-consumer.ts';
 import { createEventLog } from '../event-log/event-log.ts';
 import { createLogCopies } from '../event-log/log-copies.ts';
@@ -32,7 +33,7 @@ import { createDeliverBatch } from '../webhooks/deliver-batch.ts';
 import { createDeliverWorker } from '../webhooks/deliver-worker.ts';
 import { createDeliveryStore } from '../webhooks/delivery-store.sql.ts';
 import { forgetDeliveries } from '../webhooks/list-deliveries.ts';
-import { openSender, type Shared, secretBoxOf, warnOfIdleError } from './shared.ts';
+import { eventsStreamOptions, openSender, type Shared, secretBoxOf, warnOfIdleError } from './shared.ts';
 import { openSources } from './sources.ts';
 
 const minuteMs = 60_000;
@@ -150,7 +151,13 @@ function matchWorkers(shared: Shared, stack: AsyncDisposableStack): Worker[] {
   };
   const letters = createDeadLetters(database);
   const settled = createSettledStore(database);
-  const progress = { store: createMatchedThrough(database), progress: createMatchProgress(nats) };
+  const progress = {
+    store: createMatchedThrough(database),
+    progress: createMatchProgress(nats),
+    readLog: () => readEventLog(nats),
+    makeLog: () => claimEventLog(database, nats, eventsStreamOptions(config)),
+    telemetry,
+  };
   const space = createLogSpace(nats, () => settled.lastChecked());
   const checkLog = createCheckLog({
     telemetry,
@@ -178,11 +185,14 @@ function matchWorkers(shared: Shared, stack: AsyncDisposableStack): Worker[] {
   ];
 }
 
-/** Only the owner of a table may detach and drop a part of it. */
-function ownerDatabase({ config, database, log }: Shared, stack: AsyncDisposableStack): Database {
-  const url = config.migrationDatabaseUrl;
-  if (url === undefined) return database;
-  return stack.use(openDatabase({ url, connectionsMax: 2, onIdleError: warnOfIdleError(log) }));
+/**
+ * Only the owner of a table may detach and drop a part of it. Connections of its own, without a limit on statements: a day
+ * is detached once all transactions that saw it are over.
+ */
+function ownerDatabase({ config, log }: Shared, stack: AsyncDisposableStack): Database {
+  const url = config.migrationDatabaseUrl ?? config.databaseUrl;
+  const onIdleError = warnOfIdleError(log);
+  return stack.use(openDatabase({ url, connectionsMax: 2, statementTimeoutMs: 0, onIdleError }));
 }
 
 /** Without a key for secrets nobody can have a webhook, or its secret cannot be opened: nothing to do here. */

@@ -1,8 +1,14 @@
-import type { Database } from '../engines/database.ts';
+import type { Database, Sql } from '../engines/database.ts';
+import { bindLog, type EventLogState, lockBoundLog } from '../event-log/bound-log.ts';
 import { awaitMatched, type MatchProgress } from '../event-log/log-progress.ts';
+import { cutCoverage } from '../ingest/coverage-intervals.sql.ts';
 import { newestEventDay } from '../matching/upkeep.ts';
+import type { Telemetry } from '../observability/telemetry.ts';
 
 const lookAgainMs = 100;
+
+/** What became of the event log since somebody last looked. */
+type LogFate = 'same' | 'lost' | 'replaced' | 'went_back';
 
 /** Any number of nodes may record: the latest time counts. */
 export function createMatchedThrough(database: Database) {
@@ -17,26 +23,67 @@ export function createMatchedThrough(database: Database) {
         through,
       ]);
     },
+    /** Compares the log with the one that was there before; what is lost with it is a gap on the ledger from now on. */
+    follow: (log: EventLogState | null) => database.transaction((sql) => followLog(sql, log)),
   };
+}
+
+async function followLog(sql: Sql, log: EventLogState | null): Promise<LogFate> {
+  const bound = await lockBoundLog(sql);
+  const fate = fateOf(bound, log);
+  if (fate !== 'same') await loseLog(sql);
+  await bindLog(sql, log);
+  return fate;
+}
+
+function fateOf(
+  bound: { createdAt: string | null; lastSequence: number },
+  log: EventLogState | null,
+): LogFate {
+  if (bound.createdAt === null) return 'same';
+  if (log === null) return 'lost';
+  if (log.createdAt !== bound.createdAt) return 'replaced';
+  return log.lastSequence < bound.lastSequence ? 'went_back' : 'same';
+}
+
+/** What was heard and not matched yet is gone; so is what was known of the log's sequences. */
+export async function loseLog(sql: Sql): Promise<void> {
+  const row = await sql.one<{ matched_through: Date }>('select matched_through from match_progress');
+  await cutCoverage(sql, row?.matched_through ?? new Date(0));
+  await sql.run('delete from log_check');
+  await sql.run('delete from settled_batches');
 }
 
 export interface RecordMatchedThroughOptions {
   readonly store: ReturnType<typeof createMatchedThrough>;
   readonly progress: MatchProgress;
+  readonly readLog: () => Promise<EventLogState | null>;
+  readonly makeLog: () => Promise<void>;
+  readonly telemetry: Pick<Telemetry, 'eventLogLost'>;
 }
 
 /**
  * Records until when everything that was heard has been matched. Without it, an answer while matching lags would claim
- * to be complete although some of what was heard still waits in the event log.
+ * to be complete although some of what was heard still waits in the event log. A log that is gone is made again, after
+ * what was lost with it is on the ledger.
  */
 export async function recordMatchedThrough(
-  { store, progress }: RecordMatchedThroughOptions,
+  { store, progress, readLog, makeLog, telemetry }: RecordMatchedThroughOptions,
   signal: AbortSignal,
 ): Promise<void> {
+  const isSameLog = async () => {
+    const log = await readLog();
+    const fate = await store.follow(log);
+    if (fate !== 'same') telemetry.eventLogLost({ fate });
+    if (log === null) await makeLog();
+    return fate === 'same' && log !== null;
+  };
   // The time is read first: what is logged after it does not count.
   const through = await store.now();
+  if (!(await isSameLog())) return;
   await awaitMatched(progress, lookAgainMs, signal);
-  if (!signal.aborted) await store.record(through);
+  // In a log that went back meanwhile, the same sequences are other events.
+  if (!signal.aborted && (await isSameLog())) await store.record(through);
 }
 
 /**

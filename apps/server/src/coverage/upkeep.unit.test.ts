@@ -1,5 +1,7 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { eventually } from '@earshot/testkit';
 import { expect, test } from 'vitest';
+import { awaitMatched } from '../event-log/log-progress.ts';
 import { recordMatchedThrough } from './upkeep.ts';
 
 test('a time counts as matched when all that was logged at it is, and not before', async () => {
@@ -12,7 +14,11 @@ test('a time counts as matched when all that was logged at it is, and not before
       store: {
         now: async () => new Date(clock),
         record: async (through) => void recorded.push(through),
+        follow: async () => 'same' as const,
       },
+      readLog: async () => ({ createdAt: 'monday', lastSequence: progress.logged }),
+      makeLog: async () => undefined,
+      telemetry: { eventLogLost: () => undefined },
       progress: {
         logged: async () => progress.logged,
         matched: async () => {
@@ -32,4 +38,37 @@ test('a time counts as matched when all that was logged at it is, and not before
   await eventually(async () => expect(recorded).toEqual([new Date(1_000)]), { timeoutMs: 10_000 });
   stop.abort();
   await running;
+});
+
+test('a time does not count when the log went back while its events were being matched', async () => {
+  const recorded: Date[] = [];
+  const fates = ['same', 'went_back', 'same', 'same'] as const;
+  let looks = 0;
+  const told: string[] = [];
+  const options = {
+    store: {
+      now: async () => new Date(1_000),
+      record: async (through: Date) => void recorded.push(through),
+      follow: async () => fates[looks++] ?? 'same',
+    },
+    readLog: async () => ({ createdAt: 'monday', lastSequence: 7 }),
+    makeLog: async () => undefined,
+    telemetry: { eventLogLost: ({ fate }: { fate: string }) => void told.push(fate) },
+    progress: { logged: async () => 7, matched: async () => 7 },
+  };
+  await recordMatchedThrough(options, new AbortController().signal);
+  expect(recorded).toEqual([]);
+  expect(told).toEqual(['went_back']);
+  await recordMatchedThrough(options, new AbortController().signal);
+  expect(recorded).toEqual([new Date(1_000)]);
+});
+
+test('nobody waits for the events of a log that was lost meanwhile', async () => {
+  const sequences = { logged: 7, matched: 3 };
+  const progress = { logged: async () => sequences.logged, matched: async () => sequences.matched };
+  const waiting = awaitMatched(progress, 1, AbortSignal.timeout(20_000)).then(() => 'over');
+  await sleep(20);
+  sequences.logged = 2;
+  sequences.matched = 2;
+  expect(await Promise.race([waiting, sleep(5_000, 'still waits')])).toBe('over');
 });

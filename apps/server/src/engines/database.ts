@@ -17,7 +17,10 @@ export interface Transactions {
 }
 
 /** Outside of a transaction an account may only read: those transactions are read only. */
-export interface AccountSql extends Transactions, Pick<Sql, 'many' | 'one' | 'prepared'> {}
+export interface AccountSql extends Transactions, Pick<Sql, 'many' | 'one' | 'prepared'> {
+  /** Statements that all see the same. */
+  snapshot<Result>(read: (sql: Sql) => Promise<Result>): Promise<Result>;
+}
 
 export interface Database extends Sql, Transactions, AsyncDisposable {
   /**
@@ -59,6 +62,8 @@ export function openDatabase(options: DatabaseOptions): Database {
       const as = `${accountUrl === undefined ? 'set local role earshot_account; ' : ''}${account(accountId)}`;
       const reading = `begin read only; ${as}`;
       return {
+        snapshot: (read) =>
+          accounts.readAfter(`begin isolation level repeatable read read only; ${as}`, read),
         transaction: (work) => accounts.transactionAfter(`begin; ${as}`, work),
         many: (text, values) => accounts.readAfter(reading, (sql) => sql.many(text, values)),
         one: (text, values) => accounts.readAfter(reading, (sql) => sql.one(text, values)),

@@ -3,6 +3,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Failure } from '../runtime/failure.ts';
 import { type Database, openDatabase, type Sql } from './database.ts';
+import { createPartitionedIndex, partitionedIndexOf } from './partitioned-index.ts';
 
 const folder = new URL('../../migrations/', import.meta.url);
 
@@ -11,6 +12,7 @@ const lockWaitMs = 1_000;
 /** Between two attempts, so that those requests are answered. */
 const freeMs = 2_000;
 const patienceMs = 600_000;
+const turnAgainMs = 100;
 
 /** A file of `migrations/`. It never changes once it was released: what it did is done. */
 interface Migration {
@@ -48,7 +50,7 @@ export async function planMigrations(url: string, { from = folder }: MigrateOpti
 
 /** The last of our migrations: a database that has it has all of them. */
 export async function newestMigration(): Promise<string> {
-  return (await readMigrations(folder)).at(-1)?.name ?? '';
+  return (await namesIn(folder)).at(-1) ?? '';
 }
 
 /** For those who do not migrate. */
@@ -68,11 +70,11 @@ export async function assertMigrated(url: string): Promise<void> {
  */
 export async function migrate(url: string, options: MigrateOptions = {}): Promise<string[]> {
   await using database = openOwn(url);
-  const migrations = await readMigrations(options.from ?? folder);
-  if ((await compare(database, migrations)).length === 0) return [];
+  const missing = await compare(database, await readMigrations(options.from ?? folder));
+  if (missing.length === 0) return [];
   await prepareTable(database).catch(explainRights);
   const applied: string[] = [];
-  for (const migration of await compare(database, migrations)) {
+  for (const migration of missing) {
     if (await applyPatiently(database, migration, options)) applied.push(migration.name);
   }
   return applied;
@@ -83,8 +85,12 @@ function openOwn(url: string): Database {
   return openDatabase({ url, connectionsMax: 1, statementTimeoutMs: 0, onIdleError: () => undefined });
 }
 
+async function namesIn(from: URL): Promise<string[]> {
+  return (await readdir(from)).filter((name) => name.endsWith('.sql')).toSorted();
+}
+
 async function readMigrations(from: URL): Promise<Migration[]> {
-  const names = (await readdir(from)).filter((name) => name.endsWith('.sql')).toSorted();
+  const names = await namesIn(from);
   return await Promise.all(
     names.map(async (name) => {
       const text = await readFile(new URL(name, from), 'utf8');
@@ -152,8 +158,15 @@ async function prepareTable(database: Database): Promise<void> {
   });
 }
 
-/** One node after the other. */
-const takeTurn = (sql: Sql) => sql.run(`select pg_advisory_xact_lock(hashtext('earshot migrations'))`);
+/**
+ * One node after the other. Asked for again and again: a statement that waited would be one that an index made
+ * concurrently waits for.
+ */
+async function takeTurn(sql: Sql, kind: 'transaction' | 'session' = 'transaction'): Promise<void> {
+  const take = kind === 'session' ? 'pg_try_advisory_lock' : 'pg_try_advisory_xact_lock';
+  const ask = `select ${take}(hashtext('earshot migrations')) as taken`;
+  while (!(await sql.one<{ taken: boolean }>(ask))?.taken) await sleep(turnAgainMs);
+}
 
 /** False when another node was faster. */
 async function applyPatiently(
@@ -188,11 +201,15 @@ async function applyInside(sql: Sql, migration: Migration): Promise<boolean> {
 
 /** For indexes that are made beside the writers. When it is interrupted it is run again, so its statements allow for that. */
 async function applyOutside(database: Database, migration: Migration): Promise<boolean> {
-  await database.run(`select pg_advisory_lock(hashtext('earshot migrations'))`);
+  await takeTurn(database, 'session');
   try {
     if (await isApplied(database, migration)) return false;
     const statements = migration.text.split(/\n\n+/).filter((text) => /^(?!--)\S/m.test(text));
-    for (const statement of statements) await database.run(statement);
+    for (const statement of statements) {
+      const index = await partitionedIndexOf(database, statement);
+      if (index === null) await database.run(statement);
+      else await createPartitionedIndex(database, index, lockWaitMs);
+    }
     await record(database, migration);
     return true;
   } finally {

@@ -54,7 +54,7 @@ export async function connectNats(url: string, name: string, options: NatsOption
   const connection = await keepTrying(() => connect(given), {
     delayMs: retryDelayMs,
     isForGood: (error) => error instanceof AuthorizationError,
-    onWaiting: options.onWaiting ?? (() => undefined),
+    onWaiting: options.onWaiting,
   }).catch(explainLogin);
   if (options.onChange) void tellChanges(connection, options.onChange);
   return {

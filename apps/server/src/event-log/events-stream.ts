@@ -1,9 +1,11 @@
 import {
   AckPolicy,
   DiscardPolicy,
+  JetStreamApiCodes,
   JetStreamApiError,
   RetentionPolicy,
   StorageType,
+  type StreamInfo,
 } from '@nats-io/jetstream';
 import { nanos } from '@nats-io/transport-node';
 import type { Nats } from '../engines/nats.ts';
@@ -25,6 +27,14 @@ export interface EventsStreamOptions {
 /** The server's error code for "more than `max_file_store` allows", on one node and in a cluster. */
 const noSpaceCodes: readonly unknown[] = [10_047, 10_005];
 
+/** Null when NATS answers that there is none. */
+export async function findEventsStream({ manager }: Nats): Promise<StreamInfo | null> {
+  return await manager.streams.info(eventsStream).catch((error: unknown) => {
+    if (error instanceof JetStreamApiError && error.code === JetStreamApiCodes.StreamNotFound) return null;
+    throw error;
+  });
+}
+
 /**
  * Creates the stream and its consumer, or updates them to these settings. A full log refuses new events (`discard new`)
  * instead of dropping old ones; only events that are matched already are removed to make room (see log-space.ts).
@@ -44,8 +54,7 @@ export async function ensureEventsStream(
     duplicate_window: nanos(hourMs / 6),
     discard: DiscardPolicy.New,
   };
-  const existing = await streams.info(eventsStream).catch(() => null);
-  if (existing) {
+  if (await findEventsStream(nats)) {
     await streams.update(eventsStream, settings).catch(explainSpace(bytesMax));
   } else {
     await streams

@@ -9,10 +9,10 @@ const newLeaderWithinMs = 15_000;
 const lookAgainMs = 100;
 
 export interface LogState {
-  /** Differs when the log was created anew. */
-  readonly createdAt: string;
   /** Everything up to here was delivered and acknowledged, or left out. */
   readonly settledThrough: number;
+  /** The last one that was delivered. Beyond `settledThrough` some are acknowledged, those after one that waits to be. */
+  readonly deliveredThrough: number;
   /** The last sequence, when nothing waits to be delivered or acknowledged; else null. */
   readonly idleAt: number | null;
   /** The node that delivers. */
@@ -29,11 +29,11 @@ export function createLogCopies({ connection, manager }: Nats) {
     connection.request(`$JS.API.${what}`, payload, { timeout: 5_000 });
   return {
     async state(): Promise<LogState> {
-      const { created, state, config } = await stream();
+      const { state, config } = await stream();
       const info = await consumer();
       return {
-        createdAt: created,
         settledThrough: info.ack_floor.stream_seq,
+        deliveredThrough: info.delivered.stream_seq,
         idleAt: info.num_pending === 0 && info.num_ack_pending === 0 ? state.last_seq : null,
         deliverer: info.cluster?.leader ?? null,
         copies: config.num_replicas,

@@ -57,6 +57,7 @@ const shared = {
   credentials: exact('credentials', 300_000),
   bad_request: exact('bad_request', 300_000),
   log_unavailable: { shows: 'log_unavailable', waitsMs: [1_000, 2_000, 4_000], lastMs: 30_000 },
+  log_lost: { shows: 'reconnecting', waitsMs: [1_000, 2_000, 4_000], lastMs: 30_000, openedFirstMs: 0 },
   stopped: { shows: 'stopped', ...planned },
 } satisfies Partial<Record<EndingKind, Row>>;
 

@@ -7,8 +7,13 @@ const provenForSeconds = 10;
 
 export interface CoverageEnd {
   readonly because: string;
-  /** The last part of the interval, in which nothing was heard or nothing was kept. */
-  readonly uncoveredMs: number;
+  /** The last part of the interval, in which nothing was heard or nothing was kept; null: all since the last proof. */
+  readonly uncoveredMs: number | null;
+}
+
+export interface OpenInterval {
+  readonly id: number;
+  readonly provenUntil: Date;
 }
 
 export type CoverageIntervals = ReturnType<typeof createCoverageIntervals>;
@@ -18,15 +23,24 @@ export function createCoverageIntervals(database: Database) {
   return {
     /** Opens an interval of coverage; the source is live. */
     openCoverage: (sourceId: string) => database.transaction((sql) => openCoverage(sql, sourceId)),
-    /** Everything up to now is covered, unless the stream has been dead since its last byte, `silentMs` ago. */
-    proveCoverage: (sourceId: string, coverageId: number, silentMs: number): Promise<void> =>
+    /**
+     * Everything up to now is covered, unless the stream has been dead since its last byte, `silentMs` ago. Returns the
+     * time that is proven now; null when the ledger does not know any more what was proven last: it was closed, or the
+     * database has gone back.
+     */
+    proveCoverage: (
+      sourceId: string,
+      { id, provenUntil }: OpenInterval,
+      silentMs: number,
+    ): Promise<Date | null> =>
       database.transaction(async (sql) => {
         await stayLive(sql, sourceId);
-        await sql.run(
+        const row = await sql.one<{ proven_until: Date }>(
           `update coverage set proven_until = now(), heard_until = greatest(from_at, now() - $2 * interval '1 ms')
-           where id = $1 and ended_because is null`,
-          [coverageId, silentMs],
+           where id = $1 and ended_because is null and proven_until >= $3 returning proven_until`,
+          [id, silentMs, provenUntil],
         );
+        return row?.proven_until ?? null;
       }),
     closeCoverage: (
       sourceId: string,
@@ -37,7 +51,8 @@ export function createCoverageIntervals(database: Database) {
         await sql.run('update sources set live_until = now(), updated_at = now() where id = $1', [sourceId]);
         await sql.run(
           `update coverage set ended_because = $2,
-             proven_until = greatest(from_at, now() - $3 * interval '1 ms')
+             proven_until = case when $3::float8 is null then coalesce(heard_until, proven_until)
+               else greatest(from_at, now() - $3 * interval '1 ms') end
            where id = $1 and ended_because is null`,
           [coverageId, because, uncoveredMs],
         );
@@ -47,12 +62,26 @@ export function createCoverageIntervals(database: Database) {
      * first rule when it never listened. Null when there was nothing to miss.
      */
     uncoveredSince: (sourceId: string) => uncoveredSince(database, sourceId),
-    /** Nobody listens since the last interval ended, and this is what keeps it so. Throws LeaseLost without the lease. */
+    /**
+     * What the source had in the log is lost. Its connection went on for a moment, so the last event in the log tells a place
+     * behind what is lost: it resumes where the ledger was cut.
+     */
+    async hasLostLog(sourceId: string): Promise<boolean> {
+      const row = await database.one<{ ended_because: string | null }>(
+        'select ended_because from coverage where source_id = $1 order by from_at desc, id desc limit 1',
+        [sourceId],
+      );
+      return row?.ended_because === 'log_lost';
+    },
+    /**
+     * Nobody listens since the last interval ended, and this is what keeps it so; a lost log stays the reason, because it decides
+     * where to resume. Throws LeaseLost without the lease.
+     */
     explainGap: (lease: Lease, sourceId: string, reason: EndingKind) =>
       fenced(database, lease, (sql) =>
         sql.run(
           `update coverage set ended_because = $2
-           where id = (select max(id) from coverage where source_id = $1)`,
+           where id = (select max(id) from coverage where source_id = $1) and ended_because is distinct from 'log_lost'`,
           [sourceId, reason],
         ),
       ),
@@ -63,7 +92,7 @@ export function createCoverageIntervals(database: Database) {
  * What a dead process left open ends with the last byte that it proved to have heard. The new interval remembers the
  * gap before it, so that it can be repaired.
  */
-async function openCoverage(sql: Sql, sourceId: string): Promise<number> {
+async function openCoverage(sql: Sql, sourceId: string): Promise<OpenInterval> {
   await stayLive(sql, sourceId);
   await sql.run(
     `update coverage set ended_because = 'process_died', proven_until = coalesce(heard_until, proven_until)
@@ -71,14 +100,27 @@ async function openCoverage(sql: Sql, sourceId: string): Promise<number> {
     [sourceId],
   );
   const since = await uncoveredSince(sql, sourceId);
-  const row = await sql.one<{ id: number }>(
+  const row = await sql.one<{ id: number; proven_until: Date }>(
     `insert into coverage (source_id, from_at, proven_until, gap_from, gap_because)
      values ($1, now(), now(), $2, coalesce(
        (select ended_because from coverage where source_id = $1 order by from_at desc limit 1), 'not_listening_yet'))
-     returning id`,
+     returning id, proven_until`,
     [sourceId, since],
   );
-  return row?.id ?? 0;
+  return { id: row?.id ?? 0, provenUntil: row?.proven_until ?? new Date(0) };
+}
+
+/**
+ * What was heard after this time is lost. The intervals end there, later ones are empty; whoever listens finds out with its
+ * next proof and connects again, so that what can be replayed or searched for is.
+ */
+export async function cutCoverage(sql: Sql, from: Date): Promise<void> {
+  await sql.run(
+    `update coverage set ended_because = 'log_lost', from_at = least(from_at, $1), proven_until = least(proven_until, $1),
+       heard_until = least(heard_until, $1), gap_from = case when gap_from < $1 then gap_from end
+     where ended_because is null or proven_until > $1`,
+    [from],
+  );
 }
 
 async function uncoveredSince(sql: Sql, sourceId: string): Promise<Date | null> {

@@ -38,19 +38,22 @@ export interface ListenOptions {
  */
 export async function listen(options: ListenOptions, signal: AbortSignal): Promise<void> {
   const { sourceId, upstream, eventLog, intervals } = options;
-  const after = await eventLog.consumedBy(sourceId);
+  const logged = await eventLog.consumedBy(sourceId);
+  const after = (await intervals.hasLostLog(sourceId)) ? null : logged;
   const since = await intervals.uncoveredSince(sourceId);
   const consumed = createConsecutive(after);
   const logFailed = new AbortController();
+  const ledgerLost = new AbortController();
   using giveUp = abortLater(signal, giveUpAfterMs);
   const appender = createAppender(options, consumed, { logFailed, giveUp: giveUp.signal });
   const lag = createReadingLag(() => performance.now());
   const from = after ?? since?.toISOString() ?? 'now';
-  const coverage = createCoverage(options, { appender, lag }, from);
+  const coverage = createCoverage(options, { appender, lag, ledgerLost }, from);
   const yieldIfDue = createEventLoopYield();
+  const ends = [signal, logFailed.signal, ledgerLost.signal];
   let ending: StreamEnding = { kind: 'dropped' };
   try {
-    for await (const frame of upstream.open({ after, since }, AbortSignal.any([signal, logFailed.signal]))) {
+    for await (const frame of upstream.open({ after, since }, AbortSignal.any(ends))) {
       lag.came();
       coverage.heard();
       if (frame.kind === 'opened') {
@@ -68,9 +71,10 @@ export async function listen(options: ListenOptions, signal: AbortSignal): Promi
   } catch (error) {
     lag.came();
     if (error instanceof StreamEnded) ending = error.ending;
-    if (!logFailed.signal.aborted || signal.aborted) throw error;
-    ending = { kind: 'log_unavailable' };
-    throw new StreamEnded(ending, 'the event log did not take events', error);
+    if (signal.aborted || !ends.some(({ aborted }) => aborted)) throw error;
+    const kind = ledgerLost.signal.aborted ? 'log_lost' : 'log_unavailable';
+    ending = { kind };
+    throw new StreamEnded(ending, endingDetails[kind], error);
   } finally {
     options.checkpoint?.('ingest.ended');
     await appender.drained();
@@ -131,7 +135,7 @@ function createAppender(
 /** The interval on the ledger: opened when the upstream accepts, proven while it lasts, closed at its end. */
 function createCoverage(
   { intervals, sourceId, platform, bells, telemetry, onOpened, checkpoint }: ListenOptions,
-  { appender, lag }: { appender: Appender; lag: ReadingLag },
+  { appender, lag, ledgerLost }: { appender: Appender; lag: ReadingLag; ledgerLost: AbortController },
   from: string,
 ) {
   let id: number | null = null;
@@ -144,8 +148,9 @@ function createCoverage(
       heardAt = performance.now();
     },
     async open(): Promise<void> {
-      id = await intervals.openCoverage(sourceId);
-      const coverageId = id;
+      const interval = await intervals.openCoverage(sourceId);
+      id = interval.id;
+      let { provenUntil } = interval;
       const suspension = createSuspensionDetector(() => performance.now());
       uncertainMs = () => suspension.uncertainMs();
       timer = setInterval(() => {
@@ -153,8 +158,12 @@ function createCoverage(
         const behindMs = Math.max(appender.behindMs(), lag.behindMs());
         if (!suspension.check() || behindMs > proveEveryMs) return;
         const silentMs = sendsKeepAlives ? performance.now() - heardAt : 0;
-        intervals.proveCoverage(sourceId, coverageId, silentMs).then(
-          () => checkpoint?.('ingest.proven'),
+        intervals.proveCoverage(sourceId, { ...interval, provenUntil }, silentMs).then(
+          (proven) => {
+            checkpoint?.('ingest.proven');
+            if (proven === null) ledgerLost.abort();
+            else if (proven > provenUntil) provenUntil = proven;
+          },
           () => undefined,
         );
       }, proveEveryMs);
@@ -167,10 +176,16 @@ function createCoverage(
       clearInterval(timer);
       const silentMs = ending.kind === 'stalled' ? ending.silentMs : 0;
       const uncoveredMs = Math.max(silentMs, appender.behindMs(), lag.behindMs(), uncertainMs());
-      if (id !== null) await intervals.closeCoverage(sourceId, id, { because: ending.kind, uncoveredMs });
+      const end = { because: ending.kind, uncoveredMs: ending.kind === 'log_lost' ? null : uncoveredMs };
+      if (id !== null) await intervals.closeCoverage(sourceId, id, end);
     },
   };
 }
+
+const endingDetails = {
+  log_unavailable: 'the event log did not take events',
+  log_lost: 'the event log or the database has gone back to an earlier state',
+} as const;
 
 /** A signal that follows another one after a while. */
 function abortLater(signal: AbortSignal, afterMs: number): Disposable & { readonly signal: AbortSignal } {

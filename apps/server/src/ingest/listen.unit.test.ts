@@ -14,21 +14,23 @@ const post = (id: number): StreamFrame => ({
 
 /** A connection that is reset after these frames; how its interval of coverage was closed. */
 async function endOf(
-  frames: () => AsyncIterable<StreamFrame>,
+  frames: (signal: AbortSignal) => AsyncIterable<StreamFrame>,
   append: () => Promise<void>,
+  proven: Date | null = new Date(0),
 ): Promise<CoverageEnd | null> {
   let closed: CoverageEnd | null = null;
   const listening = listen(
     {
       sourceId: 'x:main',
       platform: 'x',
-      upstream: { open: frames },
+      upstream: { open: (_, signal) => frames(signal) },
       eventLog: { append, consumedBy: async () => null, recordConsumed: () => undefined },
       intervals: {
-        openCoverage: async () => 1,
-        proveCoverage: async () => undefined,
+        openCoverage: async () => ({ id: 1, provenUntil: new Date(0) }),
+        proveCoverage: async () => proven,
         closeCoverage: async (_sourceId, _coverageId, end) => void (closed = end),
         uncoveredSince: async () => null,
+        hasLostLog: async () => false,
       },
       bells: createLocalBells(),
       telemetry: silentTelemetry(),
@@ -103,4 +105,58 @@ test('the time that the log needs after the end is not covered', async () => {
     () => logAnswers.promise,
   );
   expect(end?.uncoveredMs).toBe(heldUpMs);
+});
+
+test('a connection ends when the ledger does not know any more what was proven on it, and covers nothing since', async () => {
+  const end = await endOf(
+    async function* (signal) {
+      yield { kind: 'opened' };
+      timePasses(1_500);
+      await nextTurn();
+      signal.throwIfAborted();
+      throw new StreamEnded({ kind: 'dropped' }, 'reset');
+    },
+    async () => undefined,
+    null,
+  );
+  expect(end).toEqual({ because: 'log_lost', uncoveredMs: null });
+});
+
+test('a source that has lost its log resumes where the ledger was cut, not behind what it sent to the log since', async () => {
+  const since = new Date(0);
+  const starts: unknown[] = [];
+  for (const isLost of [false, true]) {
+    const listening = listen(
+      {
+        sourceId: 'x:main',
+        platform: 'x',
+        upstream: {
+          open: (start) => {
+            starts.push(start);
+            throw new StreamEnded({ kind: 'dropped' }, 'reset');
+          },
+        },
+        eventLog: {
+          append: async () => undefined,
+          consumedBy: async () => 'the last event',
+          recordConsumed: () => undefined,
+        },
+        intervals: {
+          openCoverage: async () => ({ id: 1, provenUntil: since }),
+          proveCoverage: async () => since,
+          closeCoverage: async () => undefined,
+          uncoveredSince: async () => since,
+          hasLostLog: async () => isLost,
+        },
+        bells: createLocalBells(),
+        telemetry: silentTelemetry(),
+      },
+      new AbortController().signal,
+    );
+    await expect(listening).rejects.toThrow(StreamEnded);
+  }
+  expect(starts).toEqual([
+    { after: 'the last event', since },
+    { after: null, since },
+  ]);
 });

@@ -19,24 +19,30 @@ export interface CheckLogOptions {
 /**
  * A damaged copy of the log leaves events out without an error: its consumer reports that nothing is pending. So the
  * sequence of every settled event is stored with its matches, and this compares: a sequence that the log has passed and
- * that is not settled is a hole. It is fetched from the other copies and stored like any other event.
+ * that is not settled is a hole. It is fetched from the other copies and stored like any other event. The same finds what a
+ * database has forgotten that was restored to an earlier state.
  */
 export function createCheckLog({ log, settled, store, telemetry, nowMs }: CheckLogOptions) {
   let idleBefore = 0;
   let firstSeenAt = new Map<number, number>();
   return async (): Promise<void> => {
     const state = await log.state();
-    const from = await settled.checkedThrough(state.createdAt, state.settledThrough);
+    const { from, forgottenThrough } = await settled.begin(state);
     // The deliverer may lag behind the log, so its end counts only when it was idle at the previous check as well.
     const idle = Math.min(state.idleAt ?? 0, idleBefore);
     idleBefore = state.idleAt ?? 0;
     const through = Math.min(Math.max(state.settledThrough, idle), from + checkedAtOnceMax);
     if (through <= from) return;
     const holes = await settled.unsettled(from, through);
+    const isForgotten = (sequence: number) => sequence <= forgottenThrough;
     const fresh = holes.filter((sequence) => !firstSeenAt.has(sequence));
-    if (fresh.length > 0) telemetry.logHoleFound({ ...spanOf(fresh), consumerLeader: state.deliverer });
+    const forgotten = fresh.filter(isForgotten);
+    if (forgotten.length > 0) telemetry.eventsForgotten(spanOf(forgotten));
+    const leftOut = fresh.filter((sequence) => !isForgotten(sequence));
+    if (leftOut.length > 0) telemetry.logHoleFound({ ...spanOf(leftOut), consumerLeader: state.deliverer });
     firstSeenAt = new Map(holes.map((sequence) => [sequence, firstSeenAt.get(sequence) ?? nowMs()]));
-    const left = holes.length > 0 ? await recover(holes, state) : [];
+    if (state.copies > 1 && !holes.every(isForgotten)) await log.changeDeliverer();
+    const left = holes.length > 0 ? await recover(holes) : [];
     const lost = left.filter((sequence) => isGivenUp(sequence, state));
     if (lost.length > 0) telemetry.logHoleLost(spanOf(lost));
     const open = left.filter((sequence) => !isGivenUp(sequence, state));
@@ -50,8 +56,7 @@ export function createCheckLog({ log, settled, store, telemetry, nowMs }: CheckL
   }
 
   /** Returns what is still not settled. */
-  async function recover(holes: readonly number[], { copies }: LogState): Promise<number[]> {
-    if (copies > 1) await log.changeDeliverer();
+  async function recover(holes: readonly number[]): Promise<number[]> {
     const { found, missing } = await log.fetch(holes);
     const isSettled = new Set<number>();
     await store(found.map((logged) => ({ ...logged, ack: () => void isSettled.add(logged.sequence) })));
@@ -66,32 +71,47 @@ function spanOf(sequences: readonly number[]): { from: number; to: number; count
 }
 
 interface LogCheckRow {
-  log_created_at: string;
   checked_through: number;
+  forgotten_through: number;
+  same_server: boolean;
 }
 
 /** Which sequences of the log are settled, and up to which one the log was checked. */
 export function createSettledStore(database: Database) {
   return {
-    /** Where the last check ended; starts at `from` for a log that was never checked. */
-    async checkedThrough(logCreatedAt: string, from: number): Promise<number> {
+    /**
+     * Where the last check ended; starts at `settledThrough` for a log that was never checked. What is unsettled up to
+     * `forgottenThrough` may have been acknowledged before the database was last started: it may have gone back since.
+     */
+    async begin({
+      settledThrough,
+      deliveredThrough,
+    }: Pick<LogState, 'settledThrough' | 'deliveredThrough'>): Promise<{
+      from: number;
+      forgottenThrough: number;
+    }> {
       return await database.transaction(async (sql) => {
         const row = await sql.one<LogCheckRow>(
-          'select log_created_at, checked_through from log_check for update',
+          `select checked_through, forgotten_through, server is not distinct from this_server() as same_server
+           from log_check for update`,
         );
-        if (row?.log_created_at === logCreatedAt) return row.checked_through;
-        await sql.run('delete from log_check');
-        await sql.run('delete from settled_batches where last_sequence <= $1 or $2', [from, row !== null]);
-        await sql.run('insert into log_check (log_created_at, checked_through) values ($1, $2)', [
-          logCreatedAt,
-          from,
+        if (row?.same_server) return { from: row.checked_through, forgottenThrough: row.forgotten_through };
+        if (row === null) {
+          await sql.run('delete from settled_batches where last_sequence <= $1', [settledThrough]);
+          await sql.run('insert into log_check (checked_through, server) values ($1, this_server())', [
+            settledThrough,
+          ]);
+          return { from: settledThrough, forgottenThrough: 0 };
+        }
+        await sql.run('update log_check set server = this_server(), forgotten_through = $1', [
+          deliveredThrough,
         ]);
-        return from;
+        return { from: row.checked_through, forgottenThrough: deliveredThrough };
       });
     },
-    /** Like `checkedThrough`, whichever log it was; 0 before the first check. */
+    /** Like `begin`, for those who only read; 0 before the first check. */
     async lastChecked(): Promise<number> {
-      const row = await database.one<LogCheckRow>('select log_created_at, checked_through from log_check');
+      const row = await database.one<LogCheckRow>('select checked_through from log_check');
       return row?.checked_through ?? 0;
     },
     /** Sequences in (after, through] that are not settled. */

@@ -60,25 +60,54 @@ export function slotReferences(installation: string, events: readonly LogEvent[]
   };
 }
 
+type FindHolders = (event: LogEvent, rule: LogEvent['rules'][number]) => readonly Holder[] | undefined;
+
+function createFindHolders(installation: string, holders: readonly Holder[]): FindHolders {
+  const bySlot = Map.groupBy(holders, (holder) => holder.slotId);
+  const byUpstreamRule = Map.groupBy(holders, (holder) => `${holder.sourceId} ${holder.upstreamRuleId}`);
+  return ({ sourceId }, { upstreamRuleId, tag }) => {
+    const slotId = slotOfTag(installation, tag);
+    return slotId === null ? byUpstreamRule.get(`${sourceId} ${upstreamRuleId}`) : bySlot.get(slotId);
+  };
+}
+
+/** Splits a batch, in its order, into parts of at most so many matches; an event that alone has more is a part of its own. */
+export function splitByMatches<Logged extends { readonly event: LogEvent }>(
+  batch: readonly Logged[],
+  { installation, holders, max }: { installation: string; holders: readonly Holder[]; max: number },
+): Logged[][] {
+  const findHolders = createFindHolders(installation, holders);
+  const parts: Logged[][] = [];
+  let left = 0;
+  for (const logged of batch) {
+    const { event } = logged;
+    const matches = event.rules.reduce((sum, rule) => sum + (findHolders(event, rule)?.length ?? 0), 0);
+    if (matches > left || parts.length === 0) {
+      parts.push([]);
+      left = max;
+    }
+    parts.at(-1)?.push(logged);
+    left -= matches;
+  }
+  return parts;
+}
+
 /** The upstream decided which slots match; every rule that holds such a slot gets a match. Pure. */
 export function matchEvents(
   installation: string,
   events: readonly LogEvent[],
   holders: readonly Holder[],
 ): Matched {
-  const bySlot = Map.groupBy(holders, (holder) => holder.slotId);
-  const byUpstreamRule = Map.groupBy(holders, (holder) => `${holder.sourceId} ${holder.upstreamRuleId}`);
+  const findHolders = createFindHolders(installation, holders);
   const posts: LogEvent[] = [];
   const unknown = new Set<LogEvent>();
   const matches = new Map<string, NewMatch>();
   const verdicts: Array<{ event: LogEvent; value: string }> = [];
   for (const event of events) {
     let matched = false;
-    for (const { upstreamRuleId, tag } of event.rules) {
-      const slotId = slotOfTag(installation, tag);
-      const found =
-        slotId === null ? byUpstreamRule.get(`${event.sourceId} ${upstreamRuleId}`) : bySlot.get(slotId);
-      if (!found && slotId === null) unknown.add(event);
+    for (const rule of event.rules) {
+      const found = findHolders(event, rule);
+      if (!found && slotOfTag(installation, rule.tag) === null) unknown.add(event);
       if (found?.[0]) verdicts.push({ event, value: found[0].value });
       for (const { ruleId, accountId, ruleVersion, heldSince } of found ?? []) {
         if (isFromBefore(event, heldSince)) continue;

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { LogEvent } from '../event-log/event-log.ts';
 import type { MatchedRule } from '../upstream/item.ts';
-import { type Holder, matchEvents, slotReferences } from './match-events.ts';
+import { type Holder, matchEvents, slotReferences, splitByMatches } from './match-events.ts';
 
 const ours = (slotId: string) => `earshot:here:${slotId}`;
 const rule = (upstreamRuleId: string, tag: string | null = null): MatchedRule => ({ upstreamRuleId, tag });
@@ -192,4 +192,25 @@ test('slots are asked for once each, by our tag or by the upstream rule', () => 
       { sourceId: 'x:main', upstreamRuleId: '3' },
     ],
   });
+});
+
+test('a batch is split in its order, at what its events match at most', () => {
+  const holders = [
+    ...['a', 'b', 'c'].map((id) => holder('slot_3', `rule_${id}`)),
+    ...['a', 'b', 'c', 'd', 'e'].map((id) => holder('slot_5', `rule_${id}`)),
+  ];
+  const batch = [[], ['3'], ['99'], ['3', '5'], ['3'], [], ['3'], ['5']].map((ids, n) => ({
+    event: event(
+      `e${n}`,
+      ids.map((id) => rule(id)),
+    ),
+  }));
+  const parts = splitByMatches(batch, { installation: 'here', holders, max: 6 });
+  expect(parts.map((part) => part.map((logged) => logged.event.key))).toEqual([
+    ['e0', 'e1', 'e2'],
+    ['e3'],
+    ['e4', 'e5', 'e6'],
+    ['e7'],
+  ]);
+  expect(splitByMatches([], { installation: 'here', holders, max: 6 })).toEqual([]);
 });

@@ -161,9 +161,11 @@ async function insertPosts(sql: Sql, posts: readonly LogEvent[], settled: readon
 /**
  * From the update of `match_log` to the commit its row is locked: the next writer gets its positions only after
  * ours are visible. So a reader that has seen a position has seen all before it (I3). The time is taken under the same
- * lock, so it never decreases from one position to the next.
+ * lock, so it never decreases from one position to the next. What is kept beside the matches (migrations/0007_size.sql) is
+ * written under it as well: whoever sees a match sees the rows that lead to it.
  */
 async function insertMatches(sql: Sql, matches: readonly NewMatch[]): Promise<Record<string, number>> {
+  // The limit tells the planner that `log` is one row: a table that was never analysed is taken for thousands.
   const rows = await sql.prepared<{ platform: string; count: number }>(
     `with log as (
        update match_log set last_position = last_position + $1
@@ -172,16 +174,38 @@ async function insertMatches(sql: Sql, matches: readonly NewMatch[]): Promise<Re
        insert into matches
          (position, account_id, rule_id, rule_version, platform, event_key, event_day, via, created_at)
        select log.before + ordinality, account_id, rule_id, rule_version, platform, event_key, event_day, via, log.at
-       from log, unnest($2::text[], $3::text[], $4::integer[], $5::text[], $6::text[], $7::date[], $8::text[])
+       from (select * from log limit 1) as log,
+         unnest($2::text[], $3::text[], $4::integer[], $5::text[], $6::text[], $7::date[], $8::text[])
          with ordinality as given (account_id, rule_id, rule_version, platform, event_key, event_day, via, ordinality)
        on conflict do nothing
-       returning account_id, rule_id, platform, created_at
+       returning position, account_id, rule_id, platform, event_day, created_at
      ), counted as (
        insert into usage (account_id, rule_id, platform, day, matches, last_match_at)
        select account_id, rule_id, platform, (min(created_at) at time zone 'UTC')::date, count(*), max(created_at)
        from new group by account_id, rule_id, platform
        on conflict (rule_id, platform, day) do update
          set matches = usage.matches + excluded.matches, last_match_at = excluded.last_match_at
+     ), headed as (
+       insert into heads (account_id, rule_id, platform, last_position)
+       select account_id, coalesce(rule_id, ''), platform, max(position)
+       from new group by grouping sets ((account_id, rule_id, platform), (account_id, platform))
+       on conflict (account_id, rule_id, platform) do update set last_position = excluded.last_position
+     ), headed_by_day as (
+       insert into day_heads (account_id, rule_id, platform, event_day, first_position, last_position, matches)
+       select account_id, coalesce(rule_id, ''), platform, event_day, min(position), max(position), count(*)
+       from new group by grouping sets ((account_id, rule_id, platform, event_day), (account_id, platform, event_day))
+       on conflict (account_id, rule_id, platform, event_day) do update
+         set last_position = excluded.last_position, matches = day_heads.matches + excluded.matches
+     ), later as (
+       select minute, first_position from match_minutes
+       where minute > (select date_trunc('minute', at) from log) order by minute limit 1
+     ), timed as (
+       insert into match_minutes (minute, first_position, last_position)
+       select date_trunc('minute', at), coalesce((select first_position from later), before + 1), before + $1 from log
+       on conflict (minute) do update set last_position = excluded.last_position
+     ), after_a_clock_went_back as (
+       update match_minutes set last_position = log.before + $1
+       from later, log where match_minutes.minute >= later.minute
      )
      select platform, count(*) from new group by platform`,
     [

@@ -6,10 +6,12 @@ import type { Telemetry } from '../observability/telemetry.ts';
 import { createEventLoopYield } from '../runtime/concurrency.ts';
 import { Failure } from '../runtime/failure.ts';
 import type { Worker } from '../runtime/worker.ts';
-import { matchEvents, slotReferences } from './match-events.ts';
+import { type Matched, matchEvents, slotReferences, splitByMatches } from './match-events.ts';
 import type { MatchStore } from './match-store.sql.ts';
 
 const batchMax = 1_000;
+/** Of one transaction, which keeps all other writers waiting: some tenths of a second. */
+const matchesAtOnceMax = 5_000;
 const redeliverAfterMs = 1_000;
 /** With the delay above: longer than a registration takes from the upstream's acceptance to our record of it. */
 const deliveriesMax = 45;
@@ -68,7 +70,8 @@ type Readable = LoggedEvent & { readonly event: LogEvent };
 
 /**
  * Resolve, write in one transaction, then acknowledge. An event that cannot be stored does not block the others: the
- * batch is halved until it is alone, and after some tries it becomes a dead letter. Returns the upstream's verdicts.
+ * batch is halved until it is alone, and after some tries it becomes a dead letter. A batch that is too much for one
+ * transaction is stored in parts. Returns the upstream's verdicts.
  */
 export async function storeBatch(
   options: StoreBatchOptions,
@@ -77,52 +80,58 @@ export async function storeBatch(
   for (const logged of batch) {
     if (logged.event === null) await deadLetter(options, logged, 'not an event: the message cannot be read');
   }
-  return await storeOrHalve(options, batch.filter(isReadable));
+  return await storeInParts(options, batch.filter(isReadable));
 }
 
 function isReadable(logged: LoggedEvent): logged is Readable {
   return logged.event !== null;
 }
 
-async function storeOrHalve(options: StoreBatchOptions, batch: readonly Readable[]): Promise<Verdict[]> {
-  const [only] = batch;
-  if (only === undefined) return [];
+/** What became of a batch: `parts` are still to be stored, each by itself. */
+interface Outcome {
+  readonly verdicts: readonly Verdict[];
+  readonly parts: ReadonlyArray<readonly Readable[]>;
+}
+
+async function storeInParts(options: StoreBatchOptions, batch: readonly Readable[]): Promise<Verdict[]> {
+  if (batch.length === 0) return [];
+  const { verdicts, parts } = await storeOrHalve(options, batch);
+  const all = [...verdicts];
+  for (const part of parts) all.push(...(await storeInParts(options, part)));
+  return all;
+}
+
+async function storeOrHalve(options: StoreBatchOptions, batch: readonly Readable[]): Promise<Outcome> {
+  const [first] = batch;
   try {
     return await storeEvents(options, batch);
   } catch (error) {
-    if (!isCausedByData(error)) throw error;
-    if (batch.length === 1) {
-      await tryLater(options, only, error);
-      return [];
-    }
+    const isAlone = batch.length === 1;
+    if (!isCausedByData(error) && (isAlone || !isTimeout(error))) throw error;
+    if (isAlone && first) await tryLater(options, first, error);
     const half = Math.ceil(batch.length / 2);
-    const first = await storeOrHalve(options, batch.slice(0, half));
-    return [...first, ...(await storeOrHalve(options, batch.slice(half)))];
+    return { verdicts: [], parts: isAlone ? [] : [batch.slice(0, half), batch.slice(half)] };
   }
 }
 
-async function storeEvents(options: StoreBatchOptions, batch: readonly Readable[]): Promise<Verdict[]> {
+async function storeEvents(options: StoreBatchOptions, batch: readonly Readable[]): Promise<Outcome> {
   const { installation, store, bells, telemetry } = options;
   const startedAt = performance.now();
   const references = slotReferences(
     installation,
     batch.map(({ event }) => event),
   );
-  const [inRange, holders] = await Promise.all([
-    withinPartitions(options, batch),
-    store.holdersOf(references),
-  ]);
+  const holders = await store.holdersOf(references);
+  const parts = splitByMatches(batch, { installation, holders, max: matchesAtOnceMax });
+  if (parts.length > 1) return { verdicts: [], parts };
+  const inRange = await withinPartitions(options, batch);
   const streamEvents = inRange.map(({ event }) => event);
   const { posts, matches, unknown, verdicts } = matchEvents(installation, streamEvents, holders);
   const registering = await store.sourcesRegistering([...unknown].map((event) => event.sourceId));
   const isTooEarly = (logged: Readable) =>
     unknown.has(logged.event) && registering.has(logged.event.sourceId) && logged.deliveries < deliveriesMax;
   const settled = batch.filter((logged) => !isTooEarly(logged));
-  const stored = await store.write(
-    posts,
-    matches,
-    settled.map(({ sequence }) => sequence),
-  );
+  const stored = await writeInSteps(store, { posts, matches }, settled);
   for (const logged of batch) {
     if (isTooEarly(logged)) {
       logged.redeliver(redeliverAfterMs);
@@ -135,7 +144,26 @@ async function storeEvents(options: StoreBatchOptions, batch: readonly Readable[
   }
   if (matches.length > 0) bells.ring('matches');
   telemetry.batchStored({ events: batch.length, matches: stored, ms: performance.now() - startedAt });
-  return [...verdicts];
+  return { verdicts, parts: [] };
+}
+
+/** Of one event there may be more matches than one transaction takes: it is settled with the last of them. */
+async function writeInSteps(
+  store: MatchStore,
+  { posts, matches }: Pick<Matched, 'posts' | 'matches'>,
+  settled: readonly Readable[],
+): Promise<Record<string, number>> {
+  const stored: Record<string, number> = {};
+  let from = 0;
+  for (; from + matchesAtOnceMax < matches.length; from += matchesAtOnceMax)
+    add(stored, await store.write(posts, matches.slice(from, from + matchesAtOnceMax), []));
+  const sequences = settled.map(({ sequence }) => sequence);
+  add(stored, await store.write(posts, matches.slice(from), sequences));
+  return stored;
+}
+
+function add(sums: Record<string, number>, counts: Readonly<Record<string, number>>): void {
+  for (const [name, count] of Object.entries(counts)) sums[name] = (sums[name] ?? 0) + count;
 }
 
 /**
@@ -169,6 +197,12 @@ function isCausedByData(error: unknown): boolean {
     return /^(22|23|54)/.test(error.code);
   }
   return true;
+}
+
+/** A statement that was cut short: half as much may pass. */
+function isTimeout(error: unknown): boolean {
+  if (!(error instanceof Failure)) return false;
+  return error.cause instanceof Error && 'code' in error.cause && error.cause.code === '57014';
 }
 
 async function tryLater(options: StoreBatchOptions, logged: Readable, error: unknown): Promise<void> {

@@ -48,28 +48,58 @@ export async function purgeDeletedRules({ database, telemetry }: UpkeepOptions):
   return purged > 0;
 }
 
-/** Removes some matches of deleted rules, and tombstones that are no longer needed; returns how many matches. */
+interface DoomedRow {
+  account_id: string;
+  rule_id: string;
+  platform: string;
+  event_day: string;
+  last_position: number;
+}
+
+/**
+ * Removes some matches of one deleted rule and day, found by what was kept when they were written; returns how many. When
+ * there are none left, removes tombstones that are no longer needed.
+ */
 export async function purgeSome(sql: Sql): Promise<number> {
-  const purged = await sql.run(
-    `delete from matches using (
-       select matches.rule_id, matches.event_key, matches.event_day
-       from rules join matches on matches.rule_id = rules.id
-       where rules.state = 'deleted' limit $1
-     ) as doomed
-     where matches.rule_id = doomed.rule_id and matches.event_key = doomed.event_key
-       and matches.event_day = doomed.event_day`,
-    [purgeBatch],
-  );
-  // The tombstone outlives every batch that was matched before the deletion.
-  if (purged === 0) {
-    await sql.run(
-      `with gone as (
-         delete from rules where state = 'deleted' and deleted_at < now() - interval '1 hour' returning id
-       )
-       delete from usage where rule_id in (select id from gone)`,
+  for (;;) {
+    const doomed = await sql.one<DoomedRow>(
+      `select day_heads.account_id, day_heads.rule_id, day_heads.platform, event_day::text, last_position
+       from rules join day_heads on day_heads.account_id = rules.account_id and day_heads.rule_id = rules.id
+       where rules.state = 'deleted' limit 1`,
     );
+    if (doomed === null) return await removeTombstones(sql);
+    const { rule_id, platform, event_day } = doomed;
+    const purged = await sql.run(
+      `delete from matches where event_day = $2 and ctid = any(array(
+         select ctid from matches where event_day = $2 and rule_id = $1 and platform = $3 limit $4
+       ))`,
+      [rule_id, event_day, platform, purgeBatch],
+    );
+    if (purged < purgeBatch) await forgetDay(sql, doomed);
+    if (purged > 0) return purged;
   }
-  return purged;
+}
+
+/** Unless a batch that was matched before the deletion has added to it meanwhile. */
+async function forgetDay(sql: Sql, day: DoomedRow): Promise<void> {
+  await sql.run(
+    `delete from day_heads where account_id = $1 and rule_id = $2 and platform = $3 and event_day = $4
+       and last_position = $5`,
+    [day.account_id, day.rule_id, day.platform, day.event_day, day.last_position],
+  );
+}
+
+/** A tombstone outlives every batch that was matched before the deletion. */
+async function removeTombstones(sql: Sql): Promise<0> {
+  await sql.run(
+    `with gone as (
+       delete from rules where state = 'deleted' and deleted_at < now() - interval '1 hour' returning id, account_id
+     ), unused as (
+       delete from heads using gone where heads.account_id = gone.account_id and heads.rule_id = gone.id
+     )
+     delete from usage where rule_id in (select id from gone)`,
+  );
+  return 0;
 }
 
 export interface RetentionOptions {
@@ -95,6 +125,12 @@ export async function removeExpiredDays(options: RetentionOptions): Promise<void
     await removePartition(database, partition);
     telemetry.dayRemoved({ table: partition.name });
   }
+  // An event may be of a day that has yet to come: its match is older than its day.
+  await database.run(
+    `delete from match_minutes
+     where minute < least($1::date, (now() at time zone 'UTC')::date) - $2::integer - $3::integer`,
+    [newest, retentionDays, daysAheadMax],
+  );
 }
 
 interface PartitionRow {
@@ -129,28 +165,33 @@ export async function newestEventDay(sql: Sql): Promise<string | null> {
 }
 
 async function removePartition(database: Database, partition: PartitionRow): Promise<void> {
-  const { name, parent, attached, detaching } = partition;
+  const { name, parent, attached, detaching, day } = partition;
   if (attached) {
-    await recordRemoved(database, partition);
+    if (parent === 'matches') await recordRemoved(database, day);
     // `concurrently` blocks nobody and waits for running transactions; when interrupted, only `finalize` completes it.
     await database.run(
       `alter table ${parent} detach partition ${name} ${detaching ? 'finalize' : 'concurrently'}`,
     );
   }
-  // Once more for what was written meanwhile.
-  await recordRemoved(database, partition);
+  if (parent === 'matches') {
+    await database.transaction(async (sql) => {
+      // Once more for what was written meanwhile.
+      await recordRemoved(sql, day);
+      await sql.run('delete from day_heads where event_day = $1', [day]);
+    });
+  }
   await database.run(`drop table ${name}`);
 }
 
 /** So that a follower with an older cursor learns that it missed something. */
-async function recordRemoved(database: Database, { name, parent }: PartitionRow): Promise<void> {
-  if (parent !== 'matches') return;
-  await database.run(
+async function recordRemoved(sql: Sql, day: string): Promise<void> {
+  await sql.run(
     `insert into removed_matches (account_id, rule_id, platform, last_position)
-     select matches.account_id, matches.rule_id, matches.platform, max(matches.position)
-     from ${name} as matches join rules on rules.id = matches.rule_id and rules.state <> 'deleted'
-     group by matches.account_id, matches.rule_id, matches.platform
+     select day_heads.account_id, day_heads.rule_id, day_heads.platform, day_heads.last_position
+     from day_heads join rules on rules.id = day_heads.rule_id and rules.state <> 'deleted'
+     where event_day = $1
      on conflict (account_id, rule_id, platform) do update
        set last_position = greatest(removed_matches.last_position, excluded.last_position)`,
+    [day],
   );
 }

@@ -36,7 +36,8 @@ export function createMetrics() {
     metrics.webhookAttempts.inc({ outcome }, 0);
   }
   for (const because of ['gone', 'failing']) metrics.webhooksDisabled.inc({ because }, 0);
-  for (const fate of ['found', 'recovered', 'lost']) metrics.logHoles.inc({ fate }, 0);
+  for (const fate of ['found', 'forgotten', 'recovered', 'lost']) metrics.logHoles.inc({ fate }, 0);
+  for (const fate of ['lost', 'replaced', 'went_back']) metrics.eventLogLosses.inc({ fate }, 0);
   for (const platform of platforms) {
     for (const reason of dropReasons) metrics.itemsDropped.inc({ platform, reason }, 0);
     metrics.eventsLogged.inc({ platform }, 0);
@@ -73,9 +74,21 @@ function logMetrics(make: Makers) {
       'Sequence up to which every logged event is known to be dealt with.',
       [],
     ),
-    logHoles: make.counter('event_log_holes_total', 'Events that the log left out, by what became of them.', [
-      'fate',
-    ]),
+    logHoles: make.counter(
+      'event_log_holes_total',
+      'Events that the log left out (found) or a restored database had forgotten, and what became of them.',
+      ['fate'],
+    ),
+    eventLogLosses: make.counter(
+      'event_log_losses_total',
+      'Times that the event log was found lost, replaced or in an earlier state.',
+      ['fate'],
+    ),
+    matchLogWentBack: make.counter(
+      'match_log_went_back_total',
+      'Times that this node saw the match log in an earlier state than before: the database was restored.',
+      [],
+    ),
     deadLetters: make.counter('dead_letters_total', 'Events that could not be stored.', []),
     partitionDaysAhead: make.gauge(
       'partition_days_ahead',

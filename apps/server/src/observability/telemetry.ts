@@ -254,9 +254,30 @@ function logCheckTelemetry(log: Logger, metrics: Metrics) {
       metrics.logHoles.inc({ fate: 'found' }, hole.count);
       log.error(hole, 'the event log left out events: a copy of it is damaged');
     },
+    /** The database has gone back to a state in which it had not stored them yet; the log is healthy. */
+    eventsForgotten(forgotten: { from: number; to: number; count: number }) {
+      metrics.logHoles.inc({ fate: 'forgotten' }, forgotten.count);
+      log.error(
+        forgotten,
+        'the database was restored to an earlier state: events are stored again from the log',
+      );
+    },
+    /** What lay in it and was not matched yet is a gap on the ledger now. */
+    eventLogLost(lost: { fate: string }) {
+      metrics.eventLogLosses.inc(lost);
+      log.error(
+        lost,
+        'the event log is gone or was restored to an earlier state: what was not matched yet is a gap',
+      );
+    },
+    /** Seen by a node that had read matches which are gone now. */
+    matchLogWentBack(positions: { from: number; to: number }) {
+      metrics.matchLogWentBack.inc();
+      log.error(positions, 'the match log was restored to an earlier state: followers are told, and go on');
+    },
     logHoleRecovered(hole: { count: number }) {
       metrics.logHoles.inc({ fate: 'recovered' }, hole.count);
-      log.warn(hole, 'events that the log left out were fetched from another copy');
+      log.warn(hole, 'missing events were fetched from the event log and stored');
     },
     logHoleLost(hole: { from: number; to: number; count: number }) {
       metrics.logHoles.inc({ fate: 'lost' }, hole.count);

@@ -2,7 +2,16 @@ import type { Handler } from '../accounts/call.ts';
 import type { Database } from '../engines/database.ts';
 import type { Cursors } from '../runtime/cursor.ts';
 import { noSuchReader } from './manage-readers.ts';
-import { formatOffset, type Offset, openOffset, parseOffset, scopeOfReader, start } from './offset.ts';
+import { restoredTo } from './match-reader.sql.ts';
+import {
+  formatOffset,
+  type Offset,
+  openOffset,
+  parseOffset,
+  restored,
+  scopeOfReader,
+  start,
+} from './offset.ts';
 
 /** Moves a named reader, forward only unless `rewind` is set: an acknowledgement that arrives late takes nothing back. */
 export function ackMatches(options: {
@@ -11,13 +20,17 @@ export function ackMatches(options: {
 }): Handler<'AckMatches'> {
   const { database, cursors } = options;
   return async ({ principal: { accountId }, request: { reader, cursor, rewind } }) => {
-    const to = openOffset(cursors, scopeOfReader(accountId, reader), cursor);
+    const scope = scopeOfReader(accountId, reader);
+    const to = openOffset(cursors, scope, cursor);
     const moved = await database.forAccount(accountId).transaction(async (sql) => {
-      const row = await sql.one<{ place: string | null }>(
-        'select place from readers where account_id = $1 and name = $2 for update',
-        [accountId, reader],
+      const row = await sql.one<{ place: string | null; restored: number | null }>(
+        `select place, coalesce(${restoredTo('$3')}, ${endBefore('$3')}) as restored
+         from readers where account_id = $1 and name = $2 for update`,
+        [accountId, reader, to.position],
       );
       if (!row) throw noSuchReader();
+      // The reader itself was set back with the log: it reads what it acknowledged since then once more.
+      if (row.restored !== null) throw restored(cursors, scope, { ...to, position: row.restored });
       if (!moves(row.place === null ? start : parseOffset(row.place), to, rewind)) return false;
       await sql.run(
         'update readers set place = $3, acknowledged_at = now() where account_id = $1 and name = $2',
@@ -28,6 +41,13 @@ export function ackMatches(options: {
     return { reader, moved };
   };
 }
+
+/**
+ * SQL: the end of the log, if the position is beyond it: a restored log that was not written since. Moved there, the reader would be
+ * in what the next write skips, and could not leave it: it only goes forward.
+ */
+const endBefore = (position: string) =>
+  `(select last_position from match_log where last_position < ${position})`;
 
 function moves(from: Offset, to: Offset, rewind: boolean): boolean {
   if (to.position === from.position) return to.knownRemoved > from.knownRemoved;

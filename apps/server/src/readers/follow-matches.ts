@@ -1,7 +1,9 @@
 import type { Match, Platform } from '@earshot/contract';
 import type { ParsedRules } from '../language/explain-match.ts';
 import { createConcurrencyLimit, createConcurrencyLimits } from '../runtime/concurrency.ts';
-import type { MatchQuery, MatchReader } from './match-reader.sql.ts';
+import { Failure } from '../runtime/failure.ts';
+import type { MatchQuery } from './match-days.sql.ts';
+import type { MatchReader } from './match-reader.sql.ts';
 import type { MatchTail } from './match-tail.ts';
 import { type FollowedMatch, toFollowed } from './to-match.ts';
 
@@ -22,8 +24,19 @@ interface FollowedPage {
 }
 
 export interface Follower extends Disposable {
-  /** The next matches in the order of the log, fewer than `limit` when they are large; waits for the first. Empty after `waitMs`, or when the signal is aborted. */
+  /**
+   * The next matches in the order of the log, fewer than `limit` when they are large; waits for the first. Empty after
+   * `waitMs`, or when the signal is aborted. Throws LogWentBack when that happened behind it.
+   */
   next(options: { limit: number; waitMs: number; signal: AbortSignal }): Promise<FollowedMatch[]>;
+}
+
+/** Whoever comes back with the cursor that it has is told whether it is concerned, and where to go on (offset.ts). */
+export class LogWentBack extends Failure {
+  constructor() {
+    super('unavailable', 'The match log was just restored to an earlier state: ask again with your cursor.');
+    this.name = 'LogWentBack';
+  }
 }
 
 export type Following = ReturnType<typeof createFollowing>;
@@ -43,6 +56,11 @@ export function createFollowing(options: {
   const inTurnOfAccount = createConcurrencyLimits(1);
   const read = async (query: MatchQuery): Promise<FollowedPage> => {
     const { matches, more } = await reader.read(query);
+    // The log may have gone back since its cursor was checked, or since the tail was last read.
+    const [before, first] = [query.order === 'oldest' ? query.from : null, matches.at(0)];
+    if (before !== null && first && (await tail.wentBackBetween(before, first.position)) !== null) {
+      throw new LogWentBack();
+    }
     return { matches: await toFollowed(parsedRules, matches), more };
   };
   return {
@@ -50,14 +68,18 @@ export function createFollowing(options: {
     page: (query: MatchQuery) => inTurnOfAccount(query.accountId, () => read(query)),
     /** The position at which a reader begins that wants only what is new. */
     now: () => tail.end(),
-    /** Begins after this position. */
-    follow(filter: MatchFilter, position: number): Follower {
+    /**
+     * Begins after this position. `jumpedTo` is the last one to which the log is known to have jumped: until the tail has
+     * read beyond it, it may keep matches that were lost since.
+     */
+    follow(filter: MatchFilter, position: number, jumpedTo = 0): Follower {
       const { since = null, until = null } = filter;
       const member = tail.join(filter);
       let through = position;
+      const isTailCurrent = () => tail.position() >= jumpedTo;
 
       const readBehind = async (limit: number) => {
-        const visible = tail.position();
+        const visible = isTailCurrent() ? tail.position() : 0;
         const query = { ...filter, since, until, order: 'oldest', from: through, limit } as const;
         const { matches, more } = await read(query);
         const last = matches.at(-1)?.position ?? through;
@@ -67,7 +89,9 @@ export function createFollowing(options: {
       };
 
       const look = async (limit: number): Promise<FollowedMatch[]> => {
-        const fromTail = member.after(through, { limit, accepts: (match) => isWanted(filter, match) });
+        if (tail.isLost(through)) throw new LogWentBack();
+        const accepts = (match: Match) => isWanted(filter, match);
+        const fromTail = isTailCurrent() ? member.after(through, { limit, accepts }) : null;
         if (!fromTail) {
           return await inTurnOfAccount(filter.accountId, () => limited(() => readBehind(limit)));
         }

@@ -1,8 +1,9 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { type BellName, createBellListener } from '../engines/bells.ts';
 import { createParsedRules } from '../language/explain-match.ts';
-import { createFollowing, type Follower } from './follow-matches.ts';
-import type { MatchHeader, MatchQuery, StoredMatch, TailReader } from './match-reader.sql.ts';
+import { createFollowing, type Follower, LogWentBack } from './follow-matches.ts';
+import type { MatchQuery } from './match-days.sql.ts';
+import type { MatchHeader, StoredMatch, TailReader } from './match-reader.sql.ts';
 import { openMatchTail } from './match-tail.ts';
 
 const signal = new AbortController().signal;
@@ -30,16 +31,22 @@ function stored(position: number, ruleId: string, text: string | null = null): S
   };
 }
 
+/** Where positions go on after the log went back. */
+const jumpedTo = 2 ** 40;
+
 /** A match log in memory that counts who asks what, with a way to hold up or break a look at the end of it. */
 function createLog() {
-  const log: { accountId: string; match: StoredMatch }[] = [];
+  let log: { accountId: string; match: StoredMatch }[] = [];
+  let last = 0;
   const asked = { after: 0, load: 0, read: 0, atOnce: 0, atOnceMax: 0 };
   const hooks: { beforeLoad?: () => Promise<void>; loadMax?: number } = {};
   const tailReader: TailReader = {
-    lastPosition: async () => log.length,
+    lastPosition: async () => last,
+    restoredTo: async () => null,
     async after(position, limit) {
       asked.after += 1;
-      return log.slice(position, position + limit).map(({ accountId, match }): MatchHeader => {
+      const page = log.filter(({ match }) => match.position > position).slice(0, limit);
+      return page.map(({ accountId, match }): MatchHeader => {
         const { position: at, ruleId, ruleVersion, platform, createdAt, via } = match;
         const event = { eventKey: String(at), eventDay: '2026-11-14' };
         return { position: at, accountId, ruleId, ruleVersion, platform, createdAt, via, ...event };
@@ -48,7 +55,8 @@ function createLog() {
     async load(headers) {
       asked.load += 1;
       const taken = Math.min(headers.length, hooks.loadMax ?? headers.length);
-      const matches = headers.slice(0, taken).flatMap(({ position }) => log[position - 1]?.match ?? []);
+      const positions = new Set(headers.slice(0, taken).map(({ position }) => position));
+      const matches = log.map(({ match }) => match).filter(({ position }) => positions.has(position));
       await hooks.beforeLoad?.();
       return { matches, taken };
     },
@@ -67,18 +75,30 @@ function createLog() {
     },
   };
   const write = (accountId: string, ruleId: string, text?: string) =>
-    log.push({ accountId, match: stored(log.length + 1, ruleId, text) });
-  return { tailReader, reader, write, asked, hooks, length: () => log.length };
+    log.push({ accountId, match: stored(++last, ruleId, text) });
+  /** What is after the position is lost, and the next match is stored far behind it. */
+  const goBack = (to: number) => {
+    const through = last;
+    log = log.filter(({ match }) => match.position <= to);
+    last = jumpedTo;
+    tailReader.restoredTo = async (position) => (position > to && position <= through ? to : null);
+  };
+  return { tailReader, reader, write, goBack, asked, hooks };
 }
+
+const telemetry = { matchLogWentBack: () => undefined };
 
 async function start(bounds: { matchesMax?: number } = {}, log = createLog()) {
   const bell = createBellListener(() => undefined);
   const bells = { ring: () => bell.rang(), listen: (_name: BellName) => bell };
-  const tail = await openMatchTail({ reader: log.tailReader, parsedRules, bells, ...bounds });
+  const tail = await openMatchTail({ reader: log.tailReader, parsedRules, bells, telemetry, ...bounds });
   const following = createFollowing({ tail, reader: log.reader, parsedRules });
   const stop = new AbortController();
   const follow = (accountId: string, position: number, ruleId: string | null = null) =>
     following.follow(ofRule(accountId, ruleId), position);
+  /** As whoever was told that the log went back, and where to go on. */
+  const followAgain = (accountId: string, position: number) =>
+    following.follow(ofRule(accountId), position, jumpedTo);
   const page = (accountId: string) =>
     following.page({
       ...ofRule(accountId),
@@ -88,7 +108,16 @@ async function start(bounds: { matchesMax?: number } = {}, log = createLog()) {
       from: null,
       limit: 10,
     });
-  return { ...log, tail, follow, page, ring: bells.ring, run: () => tail.worker.run(stop.signal), stop };
+  return {
+    ...log,
+    tail,
+    follow,
+    followAgain,
+    page,
+    ring: bells.ring,
+    run: () => tail.worker.run(stop.signal),
+    stop,
+  };
 }
 
 const ofRule = (accountId: string, ruleId: string | null = null) => ({ accountId, ruleId, platform: null });
@@ -267,4 +296,49 @@ test('who left is not collected for any more', async () => {
   stop.abort();
   ring();
   await running;
+});
+
+test('a page that begins behind a lost position is not given: its follower was not told', async () => {
+  const log = createLog();
+  const far = 2 ** 40;
+  const reader = { read: async () => ({ matches: [stored(far, 'rule_1')], more: false }) };
+  const restoredTo = async (position: number) => (position > 5 ? 5 : null);
+  const tailReader = { ...log.tailReader, lastPosition: async () => 10, restoredTo };
+  const { follow, page } = await start({}, { ...log, tailReader, reader });
+  await expect(take(follow('acc_1', 7))).rejects.toThrow(LogWentBack);
+  expect(await take(follow('acc_1', 5))).toEqual([far]);
+  expect((await page('acc_1')).matches).toHaveLength(1);
+});
+
+describe('who was told that the log went back', () => {
+  /** The node keeps 1 to 3, of which 2 and 3 are lost; a new match is behind them. */
+  async function startWithLost() {
+    const started = await start();
+    const waiting = started.follow('acc_1', 0);
+    for (const _ of [1, 2, 3]) started.write('acc_1', 'rule_1');
+    const running = started.run();
+    expect(await take(waiting)).toEqual([1, 2, 3]);
+    started.goBack(1);
+    started.write('acc_1', 'rule_1');
+    return { ...started, waiting, running };
+  }
+
+  test('gets nothing of what is lost from a node that has not noticed', async () => {
+    const { followAgain, stop, ring, running } = await startWithLost();
+    expect(await take(followAgain('acc_1', 1))).toEqual([jumpedTo + 1]);
+    stop.abort();
+    ring();
+    await running;
+  });
+
+  test('nor from one that has', async () => {
+    const { followAgain, waiting, stop, ring, running, tail } = await startWithLost();
+    ring();
+    await expect(take(waiting)).rejects.toThrow(LogWentBack);
+    expect(tail.position()).toBe(jumpedTo + 1);
+    expect(await take(followAgain('acc_1', 1))).toEqual([jumpedTo + 1]);
+    stop.abort();
+    ring();
+    await running;
+  });
 });

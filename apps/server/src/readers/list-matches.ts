@@ -5,12 +5,13 @@ import { noSuchRule } from '../rules/refusals.ts';
 import type { RuleStore } from '../rules/rule-store.sql.ts';
 import type { CursorScope, Cursors } from '../runtime/cursor.ts';
 import type { Following } from './follow-matches.ts';
-import type { MatchQuery, MatchReader } from './match-reader.sql.ts';
-import { openOffset, refuseRemoved, sealOffset, start } from './offset.ts';
+import type { MatchQuery } from './match-days.sql.ts';
+import type { MatchReader } from './match-reader.sql.ts';
+import { openOffset, refuseOvertaken, sealOffset, start } from './offset.ts';
 import type { FollowedMatch } from './to-match.ts';
 
 export interface ListMatchesOptions {
-  readonly reader: Pick<MatchReader, 'removedThrough'>;
+  readonly reader: Pick<MatchReader, 'overtaken'>;
   readonly following: Following;
   readonly rules: Pick<RuleStore, 'exists'>;
   readonly coverage: ReadCoverage;
@@ -39,13 +40,15 @@ export function listMatches(options: ListMatchesOptions): Handler<'ListMatches'>
       from: offset?.position ?? null,
       limit: request.limit,
     };
-    if (offset && request.order === 'oldest') await refuseRemoved(options, query, scope, offset);
+    const follows = request.order === 'oldest';
+    const jumpedTo = offset && follows ? await refuseOvertaken(options, query, scope, offset) : 0;
     const { matches, more } = await readOrWait(options, query, {
+      jumpedTo,
       waitMs: (request.wait_seconds ?? 0) * 1_000,
       signal,
     });
     const position = matches.at(-1)?.position ?? offset?.position ?? 0;
-    const goesOn = request.order === 'oldest' || more;
+    const goesOn = follows || more;
     return {
       matches: matches.map(({ match }) => match),
       next_cursor: goesOn ? sealOffset(cursors, scope, { ...(offset ?? start), position }) : null,
@@ -65,9 +68,9 @@ function scopeOf(accountId: string, request: Request): CursorScope {
 async function readOrWait(
   { following }: ListMatchesOptions,
   query: MatchQuery,
-  { waitMs, signal }: { waitMs: number; signal: AbortSignal },
+  { jumpedTo, waitMs, signal }: { jumpedTo: number; waitMs: number; signal: AbortSignal },
 ): Promise<{ matches: FollowedMatch[]; more: boolean }> {
   if (waitMs === 0) return await following.page(query);
-  using follower = following.follow(query, query.from ?? 0);
+  using follower = following.follow(query, query.from ?? 0, jumpedTo);
   return { matches: await follower.next({ limit: query.limit, waitMs, signal }), more: true };
 }

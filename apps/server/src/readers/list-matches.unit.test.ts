@@ -38,6 +38,7 @@ function slowMatch(position: number): StoredMatch {
 
 const emptyLog: TailReader = {
   lastPosition: async () => 0,
+  restoredTo: async () => null,
   after: async () => [],
   load: async () => ({ matches: [], taken: 0 }),
 };
@@ -51,14 +52,15 @@ test('others have their turn while a page of matches is explained', async () => 
     setImmediate(takeTurns);
   };
   const parsedRules = createParsedRules();
-  const tail = await openMatchTail({ reader: emptyLog, parsedRules, bells: createLocalBells() });
+  const telemetry = { matchLogWentBack: () => undefined };
+  const tail = await openMatchTail({ reader: emptyLog, parsedRules, bells: createLocalBells(), telemetry });
   const read = async () => {
     counting = true;
     setImmediate(takeTurns);
     return { matches: Array.from({ length: page }, (_, index) => slowMatch(index + 1)), more: false };
   };
   const list = listMatches({
-    reader: { removedThrough: async () => 0 },
+    reader: { overtaken: async () => ({ removedThrough: 0, restoredTo: null, jumpedTo: 0 }) },
     rules: { exists: async () => true },
     coverage: async () => ({ complete_through: null, gaps: [] }),
     cursors: createCursors(Buffer.alloc(32)),

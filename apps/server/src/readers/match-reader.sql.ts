@@ -1,20 +1,9 @@
 import type { MatchPayload, Platform } from '@earshot/contract';
-import type { Database } from '../engines/database.ts';
+import type { Database, Sql } from '../engines/database.ts';
+import { findPlaces, type MatchQuery, nearRange, type Places } from './match-days.sql.ts';
 
 /** A page ends before the payloads of its matches exceed this, however many were asked for; it has one match at least. */
 const pageBytesMax = 1024 * 1024;
-
-export interface MatchQuery {
-  readonly accountId: string;
-  readonly ruleId: string | null;
-  readonly platform: Platform | null;
-  readonly since: Date | null;
-  readonly until: Date | null;
-  readonly order: 'newest' | 'oldest';
-  /** Exclusive: continue behind this position, in the direction of `order`. */
-  readonly from: number | null;
-  readonly limit: number;
-}
 
 export interface StoredMatch {
   readonly position: number;
@@ -61,71 +50,118 @@ const sizes = (order: string) => `sum(octet_length(posts.payload)) over (order b
 
 export type MatchReader = ReturnType<typeof createMatchReader>;
 
-/**
- * Reads the match log of one account. The page is cut from the narrow table first, in the order of its index; only then
- * are the payloads fetched. Written as one join, a planner without fresh statistics sorts everything behind the cursor
- * (measured: 240 ms against 2 ms per page over 50,000 matches). Prepared, because planning over all partitions costs
- * more than reading the page. What does not fit into the page is not fetched at all.
- */
+/** Reads the match log of one account. */
 export function createMatchReader(database: Database) {
   return {
     async read(query: MatchQuery): Promise<MatchPage> {
-      const { accountId, ruleId, platform, since, until, order, from, limit } = query;
-      const values: unknown[] = [accountId, limit, pageBytesMax];
-      const where: string[] = ['account_id = $1'];
-      const add = (condition: string, value: unknown) => {
-        if (value === null) return;
-        values.push(value);
-        where.push(`${condition} $${values.length}`);
-      };
-      add('rule_id =', ruleId);
-      add('platform =', platform);
-      add('created_at >=', since);
-      add('created_at <', until);
-      add(order === 'oldest' ? 'position >' : 'position <', from);
-      const direction = order === 'oldest' ? 'asc' : 'desc';
-      const rows = await database.forAccount(accountId).prepared<MatchRow>(
-        `with page as materialized (
-           select position, rule_id, rule_version, created_at, platform, event_key, event_day, via from matches
-           where ${where.join(' and ')} and rule_id not in (
-             select id from rules where account_id = $1 and state in ('creating', 'deleted')
-           )
-           order by position ${direction} limit $2
-         ), found as (
-           select page.*, posts.platform_post_id, posts.payload, ${sizes(`page.position ${direction}`)}
-           from (
-             select array_agg(rule_id) as rules, array_agg(event_key) as keys, array_agg(platform) as platforms,
-               array_agg(event_day) as days from page
-           ) as asked
-           cross join lateral posts_of(asked.rules, asked.keys, asked.platforms, asked.days) as posts
-           join page on page.rule_id = posts.rule_id and page.event_key = posts.event_key
-             and page.event_day = posts.event_day
-         )
-         select found.position, found.rule_id, found.rule_version, found.created_at, found.platform, found.via,
-           found.platform_post_id, found.payload, found.bytes, found.bytes_of_all, found.rows_of_all,
-           coalesce(versions.translated_value, '') as rule_value
-         from found
-         left join rule_versions versions on versions.rule_id = found.rule_id
-           and versions.version = found.rule_version and versions.platform = found.platform
-         where found.bytes <= $3 or found.nth = 1
-         order by found.position ${direction}`,
-        values,
-      );
+      const { accountId, limit } = query;
+      const rows = await database.forAccount(accountId).snapshot(async (sql) => {
+        const places = await findPlaces(sql, query);
+        const near = nearRange(places, query);
+        const found = await readPage(sql, query, { ...places, ...near });
+        const isNarrowed = near.after > places.after || near.through < places.through;
+        if (!isNarrowed || found[0]?.rows_of_all === limit) return found;
+        return await readPage(sql, query, places);
+      });
       const last = rows.at(-1);
       const more = last !== undefined && (isCut(last) || last.rows_of_all === limit);
       return { matches: rows.map(toStoredMatch), more };
     },
-    /** The last position up to which retention has removed such matches; 0 when it has removed none. */
-    async removedThrough(query: Pick<MatchQuery, 'accountId' | 'ruleId' | 'platform'>): Promise<number> {
-      const { accountId, ruleId, platform } = query;
-      const row = await database.forAccount(accountId).one<{ through: number | null }>(
-        `select max(last_position) as through from removed_matches
-         where account_id = $1 and ($2::text is null or rule_id = $2) and ($3::text is null or platform = $3)`,
-        [accountId, ruleId, platform],
-      );
-      return row?.through ?? 0;
-    },
+    /**
+     * What has overtaken a reader: up to which position retention has removed such matches (0: none), and to which one the
+     * log went back if the reader was ahead of that. With the last position to which the log jumped.
+     */
+    overtaken: (query: MatchFilter, position: number) => overtaken(database, query, position),
   };
+}
+
+type MatchFilter = Pick<MatchQuery, 'accountId' | 'ruleId' | 'platform'>;
+
+interface OvertakenRow {
+  readonly removed: number | null;
+  readonly restored: number | null;
+  readonly jumped: number | null;
+}
+
+async function overtaken(database: Database, filter: MatchFilter, position: number) {
+  const { accountId, ruleId, platform } = filter;
+  const row = await database.forAccount(accountId).one<OvertakenRow>(
+    `select (
+       select max(last_position) from removed_matches
+       where account_id = $1 and ($2::text is null or rule_id = $2) and ($3::text is null or platform = $3)
+     ) as removed, ${restoredTo('$4')} as restored, (select max(to_position) from position_jumps) as jumped`,
+    [accountId, ruleId, platform, position],
+  );
+  return {
+    removedThrough: row?.removed ?? 0,
+    restoredTo: row?.restored ?? null,
+    jumpedTo: row?.jumped ?? 0,
+  };
+}
+
+/** SQL: the position to which the log went back, if the given one was given out before that and is lost; else null. */
+export const restoredTo = (position: string) => `(
+  select min(from_position) from position_jumps where from_position < ${position} and to_position >= ${position})`;
+
+/**
+ * The page is cut from the narrow table first, in the order of its index; only then are the payloads fetched. Written as
+ * one join, a planner without fresh statistics sorts everything behind the cursor (measured: 240 ms against 2 ms per page
+ * over 50,000 matches). What does not fit into the page is not fetched at all. Not prepared: a plan that does not know
+ * the account may walk through everybody's matches, and planning is cheap over the few partitions that are left.
+ */
+async function readPage(sql: Sql, query: MatchQuery, places: Places): Promise<MatchRow[]> {
+  const values: unknown[] = [query.accountId, query.limit, pageBytesMax];
+  const direction = query.order === 'oldest' ? 'asc' : 'desc';
+  const inOrder = `order by position ${direction} limit $2`;
+  const matches = selectMatches(query, places, (value) => `$${values.push(value)}`);
+  if (matches.length === 0) return [];
+  return await sql.many<MatchRow>(
+    `with page as materialized (
+       select * from (${matches.map((select) => `(${select} ${inOrder})`).join(' union all ')}) as found ${inOrder}
+     ), found as (
+       select page.*, posts.platform_post_id, posts.payload, ${sizes(`page.position ${direction}`)}
+       from (
+         select array_agg(rule_id) as rules, array_agg(event_key) as keys, array_agg(platform) as platforms,
+           array_agg(event_day) as days from page
+       ) as asked
+       cross join lateral posts_of(asked.rules, asked.keys, asked.platforms, asked.days) as posts
+       join page on page.rule_id = posts.rule_id and page.event_key = posts.event_key
+         and page.event_day = posts.event_day
+     )
+     select found.position, found.rule_id, found.rule_version, found.created_at, found.platform, found.via,
+       found.platform_post_id, found.payload, found.bytes, found.bytes_of_all, found.rows_of_all,
+       coalesce(versions.translated_value, '') as rule_value
+     from found
+     left join rule_versions versions on versions.rule_id = found.rule_id
+       and versions.version = found.rule_version and versions.platform = found.platform
+     where found.bytes <= $3 or found.nth = 1
+     order by found.position ${direction}`,
+    values,
+  );
+}
+
+/** One statement for each platform, in the order of its index, over the partitions that have something in the range. */
+function selectMatches(
+  { ruleId, since, until }: MatchQuery,
+  { days, hidden, after, through }: Places,
+  parameter: (value: unknown) => string,
+): string[] {
+  const inRange = days.filter((day) => day.last > after && day.first <= through);
+  const conditions = [
+    'account_id = $1',
+    ...(ruleId === null ? [] : [`rule_id = ${parameter(ruleId)}`]),
+    `position > ${parameter(after)} and position <= ${parameter(through)}`,
+    ...(since === null ? [] : [`created_at >= ${parameter(since)}`]),
+    ...(until === null ? [] : [`created_at < ${parameter(until)}`]),
+    ...(hidden.length === 0 ? [] : [`rule_id <> all(${parameter(hidden)})`]),
+  ];
+  const byPlatform = Map.groupBy(inRange, ({ platform }) => platform);
+  return [...byPlatform].map(
+    ([platform, its]) =>
+      `select position, rule_id, rule_version, created_at, platform, event_key, event_day, via from matches
+       where ${conditions.join(' and ')} and platform = ${parameter(platform)}
+         and event_day = any(${parameter(its.map(({ day }) => day))}::date[])`,
+  );
 }
 
 /** Of the last row: whether more were found than fitted. */
@@ -191,6 +227,13 @@ export function createTailReader(database: Database) {
     async lastPosition(): Promise<number> {
       const row = await database.one<{ last_position: number }>('select last_position from match_log');
       return row?.last_position ?? 0;
+    },
+    /** To which position the log went back, when this one is lost by that; else null. */
+    async restoredTo(position: number): Promise<number | null> {
+      const row = await database.one<{ to: number | null }>(`select ${restoredTo('$1::bigint')} as to`, [
+        position,
+      ]);
+      return row?.to ?? null;
     },
     async after(position: number, limit: number): Promise<MatchHeader[]> {
       const rows = await database.prepared<HeaderRow>(

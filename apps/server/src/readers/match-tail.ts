@@ -1,5 +1,6 @@
 import { type Bells, createBellListener } from '../engines/bells.ts';
 import type { ParsedRules } from '../language/explain-match.ts';
+import type { Telemetry } from '../observability/telemetry.ts';
 import { createEventLoopYield } from '../runtime/concurrency.ts';
 import { createKeptBatches, type TailBatch, type Take } from './kept-batches.ts';
 import type { MatchHeader, StoredMatch, TailReader } from './match-reader.sql.ts';
@@ -8,11 +9,14 @@ import { type FollowedMatch, jsonOf, toFollowed } from './to-match.ts';
 /** Wake-ups may be lost, so the log is also read at this interval: once for the whole node. */
 const lookAgainMs = 1_000;
 const pageMax = 500;
+/** When positions jump by less, the log has not begun a new incarnation (migrations/0008_incarnations.sql). */
+const jumpMin = 2 ** 20;
 
 export interface MatchTailOptions {
   readonly reader: TailReader;
   readonly parsedRules: ParsedRules;
   readonly bells: Bells;
+  readonly telemetry: Pick<Telemetry, 'matchLogWentBack'>;
   /** Bounds of what is kept in memory. */
   readonly matchesMax?: number;
   readonly charactersMax?: number;
@@ -37,12 +41,14 @@ export async function openMatchTail(options: MatchTailOptions) {
   const kept = createKeptBatches(await reader.lastPosition(), options);
   /** How far the log was read: up to here it is decided which matches the tail collects. */
   let readThrough = kept.through();
+  const lost = createLostPositions(options);
 
   const advance = async (): Promise<boolean> => {
     if (groups.size === 0) {
       const last = await reader.lastPosition();
       // A reader that joined meanwhile relies on the tail collecting from `readThrough` on.
       if (groups.size > 0) return true;
+      await lost.notice(readThrough, last);
       readThrough = last;
       kept.restart(last);
       return false;
@@ -50,6 +56,9 @@ export async function openMatchTail(options: MatchTailOptions) {
     const headers = await reader.after(readThrough, pageMax);
     const last = headers.at(-1);
     if (!last) return false;
+    const first = headers[0]?.position ?? readThrough;
+    // A follower that was told goes on before what was lost, and must not get it from here.
+    if (await lost.notice(readThrough, first)) kept.restart(first - 1);
     // Without an await in between: a reader that joins from now on begins at the new `readThrough`.
     readThrough = last.position;
     const wanted = headers.filter((header) => keysOf(header).some((key) => groups.has(key)));
@@ -76,17 +85,13 @@ export async function openMatchTail(options: MatchTailOptions) {
     },
     /** Every match up to here is visible to a query that starts now. */
     position: () => readThrough,
+    isLost: lost.has,
+    wentBackBetween: lost.between,
     /** The last position of the log at this moment. */
     end: () => reader.lastPosition(),
     join({ accountId, ruleId }: { accountId: string; ruleId: string | null }) {
       const key = keyOf(accountId, ruleId);
-      const group: Group = groups.get(key) ?? { from: readThrough, members: new Set() };
-      groups.set(key, group);
-      const listener = createBellListener(() => {
-        group.members.delete(listener);
-        if (group.members.size === 0 && groups.get(key) === group) groups.delete(key);
-      });
-      group.members.add(listener);
+      const { group, listener } = joinGroup(groups, key, readThrough);
       return {
         /** What came after a position, and the position that this reaches; null when the tail does not go back so far. */
         after: (position: number, take: Take) =>
@@ -96,6 +101,40 @@ export async function openMatchTail(options: MatchTailOptions) {
       };
     },
   };
+}
+
+/** Positions that readers of this node were given before the log went back: PostgreSQL was restored, or a standby was behind. */
+function createLostPositions({ reader, telemetry }: Pick<MatchTailOptions, 'reader' | 'telemetry'>) {
+  let lost = { after: 0, through: 0 };
+  /** To which position the log went back between two that were read one after the other; null: it did not. */
+  const between = async (read: number, next: number): Promise<number | null> => {
+    if (next >= read && next - read <= jumpMin) return null;
+    return next < read ? next : await reader.restoredTo(read);
+  };
+  return {
+    between,
+    /** Whether the log went back behind this position after it was given out. */
+    has: (position: number) => position > lost.after && position <= lost.through,
+    /** Returns whether the log went back between the two. */
+    async notice(read: number, next: number): Promise<boolean> {
+      const to = await between(read, next);
+      if (to === null) return false;
+      lost = { after: to, through: Math.max(read, next - 1) };
+      telemetry.matchLogWentBack({ from: read, to });
+      return true;
+    },
+  };
+}
+
+function joinGroup(groups: Map<string, Group>, key: string, from: number) {
+  const group: Group = groups.get(key) ?? { from, members: new Set() };
+  groups.set(key, group);
+  const listener = createBellListener(() => {
+    group.members.delete(listener);
+    if (group.members.size === 0 && groups.get(key) === group) groups.delete(key);
+  });
+  group.members.add(listener);
+  return { group, listener };
 }
 
 async function wake(groups: ReadonlyMap<string, Group>, keys: Iterable<string>): Promise<void> {

@@ -41,18 +41,36 @@ export function formatOffset({ position, knownRemoved }: Offset): string {
   return knownRemoved > position ? `${position}:${knownRemoved}` : `${position}`;
 }
 
-/** Throws when retention has removed matches behind the offset of which its reader was not told yet. */
-export async function refuseRemoved(
-  { reader, cursors }: { reader: Pick<MatchReader, 'removedThrough'>; cursors: Cursors },
+/**
+ * Returns the position to which the log last jumped (0: never). Throws when the reader has to be told something before it goes on: that retention has removed matches behind its offset,
+ * or that the match log went back to a position before it, so that what it read last comes again under new ids.
+ */
+export async function refuseOvertaken(
+  { reader, cursors }: { reader: Pick<MatchReader, 'overtaken'>; cursors: Cursors },
   filter: MatchFilter,
   scope: CursorScope,
   offset: Offset,
-): Promise<void> {
-  const removed = await reader.removedThrough(filter);
-  if (removed <= Math.max(offset.position, offset.knownRemoved)) return;
+): Promise<number> {
+  const { removedThrough, restoredTo, jumpedTo } = await reader.overtaken(filter, offset.position);
+  if (restoredTo !== null) throw restored(cursors, scope, { ...offset, position: restoredTo });
+  if (removedThrough <= Math.max(offset.position, offset.knownRemoved)) return jumpedTo;
   throw new Failure(
     'out_of_range',
     'The cursor is older than the retention period. Continue from details.oldest_cursor.',
-    { details: { oldest_cursor: sealOffset(cursors, scope, { ...offset, knownRemoved: removed }) } },
+    {
+      details: {
+        reason: 'retention',
+        oldest_cursor: sealOffset(cursors, scope, { ...offset, knownRemoved: removedThrough }),
+      },
+    },
+  );
+}
+
+/** `to` is the last offset before the restore that the log still has. */
+export function restored(cursors: Cursors, scope: CursorScope, to: Offset): Failure {
+  return new Failure(
+    'out_of_range',
+    'The match log was restored to an earlier state. Continue from details.oldest_cursor: matches after it may come again, under new ids.',
+    { details: { reason: 'restored', oldest_cursor: sealOffset(cursors, scope, to) } },
   );
 }

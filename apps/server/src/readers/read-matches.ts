@@ -9,12 +9,12 @@ import type { Cursors } from '../runtime/cursor.ts';
 import { Failure } from '../runtime/failure.ts';
 import type { Following, MatchFilter } from './follow-matches.ts';
 import type { MatchReader } from './match-reader.sql.ts';
-import { formatOffset, parseOffset, refuseRemoved, scopeOfReader, sealOffset, start } from './offset.ts';
+import { formatOffset, parseOffset, refuseOvertaken, scopeOfReader, sealOffset, start } from './offset.ts';
 
 export interface ReadMatchesOptions {
   readonly database: Database;
   readonly following: Following;
-  readonly reader: Pick<MatchReader, 'removedThrough'>;
+  readonly reader: Pick<MatchReader, 'overtaken'>;
   readonly rules: Pick<RuleStore, 'exists'>;
   readonly coverage: ReadCoverage;
   readonly cursors: Cursors;
@@ -48,8 +48,8 @@ export function readMatches(options: ReadMatchesOptions): Handler<'ReadMatches'>
     const filter: MatchFilter = { accountId, ruleId, platform };
     const offset = reader.place === null ? null : parseOffset(reader.place);
     const scope = scopeOfReader(accountId, request.reader);
-    if (offset) await refuseRemoved(options, filter, scope, offset);
-    using follower = following.follow(filter, offset?.position ?? 0);
+    const jumpedTo = offset ? await refuseOvertaken(options, filter, scope, offset) : 0;
+    using follower = following.follow(filter, offset?.position ?? 0, jumpedTo);
     const waitMs = (request.wait_seconds ?? 0) * 1_000;
     const matches = await follower.next({ limit: request.limit, waitMs, signal });
     const last = matches.at(-1);

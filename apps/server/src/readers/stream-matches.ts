@@ -6,13 +6,13 @@ import type { RuleStore } from '../rules/rule-store.sql.ts';
 import type { CursorScope, Cursors } from '../runtime/cursor.ts';
 import { Failure } from '../runtime/failure.ts';
 import { pause } from '../runtime/worker.ts';
-import type { Follower, Following } from './follow-matches.ts';
+import { type Follower, type Following, LogWentBack } from './follow-matches.ts';
 import type { MatchReader } from './match-reader.sql.ts';
 import {
   formatOffset,
   type Offset,
   openOffset,
-  refuseRemoved,
+  refuseOvertaken,
   scopeOfFilter,
   sealOffset,
   start,
@@ -25,7 +25,7 @@ const databaseAgainMs = 1_000;
 
 export interface StreamMatchesOptions {
   readonly following: Following;
-  readonly reader: Pick<MatchReader, 'removedThrough'>;
+  readonly reader: Pick<MatchReader, 'overtaken'>;
   readonly rules: Pick<RuleStore, 'exists'>;
   readonly cursors: Cursors;
   readonly countStream: CountStream;
@@ -50,8 +50,8 @@ export function streamMatches(options: StreamMatchesOptions) {
       cursor === undefined
         ? { ...start, position: await following.now() }
         : openOffset(cursors, scope, cursor);
-    if (cursor !== undefined) await refuseRemoved(options, filter, scope, offset);
-    const follower = stack.use(following.follow(filter, offset.position));
+    const jumpedTo = cursor === undefined ? 0 : await refuseOvertaken(options, filter, scope, offset);
+    const follower = stack.use(following.follow(filter, offset.position, jumpedTo));
     const open = stack.move();
     return {
       nextEvents: createNextEvents({ follower, offset, scope, cursors, toEvent }),
@@ -86,7 +86,8 @@ function createNextEvents({
       const matches = await follower.next({ limit: matchesAtOnceMax, waitMs, signal });
       return matches.map((followed) => toEvent(scope, offset, followed));
     } catch (error) {
-      if (!(error instanceof Failure) || error.code !== 'unavailable') throw error;
+      if (!(error instanceof Failure) || error.code !== 'unavailable' || error instanceof LogWentBack)
+        throw error;
       // While the database is down, ending the stream would only make the client reconnect and fail again.
       await pause(Math.min(databaseAgainMs, waitMs), signal);
       return [];

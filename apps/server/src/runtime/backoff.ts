@@ -20,7 +20,7 @@ export async function keepTrying<Result>(
   options: {
     readonly delayMs: number;
     readonly isForGood: (error: unknown) => boolean;
-    readonly onWaiting: (error: unknown) => void;
+    readonly onWaiting?: ((error: unknown) => void) | undefined;
   },
 ): Promise<Result> {
   for (let tellAt = 0; ; ) {
@@ -29,7 +29,7 @@ export async function keepTrying<Result>(
     } catch (error) {
       if (options.isForGood(error)) throw error;
       if (performance.now() >= tellAt) {
-        options.onWaiting(error);
+        options.onWaiting?.(error);
         tellAt = performance.now() + tellEveryMs;
       }
       await sleep(options.delayMs);

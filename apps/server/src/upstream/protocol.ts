@@ -104,6 +104,7 @@ export const usualProtocol: Omit<Protocol, 'connects'> = {
     bad_request: { shows: 'bad_request', ladder: 'people' },
     degraded: { shows: 'degraded', ladder: 'credit' },
     log_unavailable: { shows: 'log_unavailable', ladder: 'log' },
+    log_lost: { shows: 'reconnecting', ladder: 'log', atOnce: true },
     stopped: { shows: 'stopped', ladder: 'planned' },
   },
 };

@@ -51,6 +51,8 @@ export const endingKinds = [
   /** The state of the account or app does not allow streams. */
   'degraded',
   'log_unavailable',
+  /** The event log or the ledger has gone back: what was heard lately is not in it any more. */
+  'log_lost',
   'stopped',
 ] as const;
 

@@ -100,8 +100,8 @@ interface DueRow {
 }
 
 /**
- * Those that wait longest first. Whether there is something to send is asked of the index of the rule; matches of
- * another platform are skipped by the sender. The batches are read by a second statement: the first one may have waited
+ * Those that wait longest first. Whether there is something to send is asked of the last positions; a match of a rule
+ * that was deleted meanwhile is skipped by the sender. The batches are read by a second statement: the first one may have waited
  * for a lock, and would see them as they were before.
  */
 async function leaseDue(
@@ -114,10 +114,11 @@ async function leaseDue(
        select id from webhooks
        where state = 'active' and troubled = $4 and next_attempt_at <= $2 and lease_until < now()
          and position < (select last_position from match_log)
-         and (case when rule_id is null
-           then exists (select from matches m where m.account_id = webhooks.account_id and m.position > webhooks.position)
-           else exists (select from matches m where m.rule_id = webhooks.rule_id and m.position > webhooks.position) end
-           or exists (select from webhook_batches b where b.webhook_id = webhooks.id))
+         and (exists (
+             select from heads where heads.account_id = webhooks.account_id
+               and heads.rule_id = coalesce(webhooks.rule_id, '') and heads.last_position > webhooks.position
+               and (webhooks.platform is null or heads.platform = webhooks.platform))
+           or id in (select webhook_id from webhook_batches))
        order by next_attempt_at limit $3 for update skip locked
      )
      update webhooks set lease = $1, lease_until = now() + interval '${leaseSeconds} seconds'

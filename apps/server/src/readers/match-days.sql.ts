@@ -1,0 +1,86 @@
+import type { Platform } from '@earshot/contract';
+import type { Sql } from '../engines/database.ts';
+
+export interface MatchQuery {
+  readonly accountId: string;
+  readonly ruleId: string | null;
+  readonly platform: Platform | null;
+  readonly since: Date | null;
+  readonly until: Date | null;
+  readonly order: 'newest' | 'oldest';
+  /** Exclusive: continue behind this position, in the direction of `order`. */
+  readonly from: number | null;
+  readonly limit: number;
+}
+
+/** What one partition has of the asked matches, on one platform. */
+export interface MatchDay {
+  readonly platform: Platform;
+  readonly day: string;
+  readonly first: number;
+  readonly last: number;
+  /** Those of rules that were deleted since are counted. */
+  readonly matches: number;
+}
+
+/** Behind `after`, up to `through`. */
+export interface PositionRange {
+  readonly after: number;
+  readonly through: number;
+}
+
+export interface Places extends PositionRange {
+  readonly days: readonly MatchDay[];
+  /** Rules whose matches are not listed. */
+  readonly hidden: readonly string[];
+}
+
+/**
+ * Where the matches of a query are, from what the match transaction has kept: the positions between its times, and the
+ * days that have something in between. A page then reads these partitions only, and none where there is nothing.
+ */
+export async function findPlaces(sql: Sql, query: MatchQuery): Promise<Places> {
+  const { accountId, ruleId, platform, since, until, order, from } = query;
+  const after = order === 'oldest' ? (from ?? 0) : 0;
+  const through = order === 'newest' && from !== null ? from - 1 : Number.MAX_SAFE_INTEGER;
+  const [row] = await sql.prepared<Places>(
+    `with range as (
+       select greatest($4::bigint, case when $6::timestamptz is not null then coalesce((
+           select first_position - 1 from match_minutes
+           where minute >= date_trunc('minute', $6::timestamptz) order by minute limit 1
+         ), $5) end) as after,
+         least($5::bigint, case when $7::timestamptz is not null then coalesce((
+           select last_position from match_minutes
+           where minute <= date_trunc('minute', $7::timestamptz) order by minute desc limit 1
+         ), 0) end) as through
+     )
+     select after, through,
+       array(select id from rules where account_id = $1 and state in ('creating', 'deleted')) as hidden,
+       (select coalesce(json_agg(json_build_object('platform', platform, 'day', event_day, 'first', first_position,
+           'last', last_position, 'matches', matches)), '[]')
+         from day_heads where account_id = $1 and rule_id = $2 and ($3::text is null or platform = $3)
+           and last_position > after and first_position <= through) as days
+     from range`,
+    [accountId, ruleId ?? '', platform, after, through, since, until],
+  );
+  return row ?? { after, through, days: [], hidden: [] };
+}
+
+/**
+ * As much of the range as is likely to have a page: the days next to its beginning that are within it and have enough
+ * matches together. Most pages are of one or two of a month's days.
+ */
+export function nearRange(
+  { after, through, days }: Pick<Places, 'after' | 'through' | 'days'>,
+  { order, limit }: Pick<MatchQuery, 'order' | 'limit'>,
+): PositionRange {
+  const whole = days.filter((day) => day.first > after && day.last <= through);
+  const inOrder = whole.toSorted((a, b) => (order === 'newest' ? b.first - a.first : a.last - b.last));
+  let matches = 0;
+  for (const day of inOrder) {
+    matches += day.matches;
+    if (matches < limit) continue;
+    return order === 'newest' ? { after: day.first - 1, through } : { after, through: day.last };
+  }
+  return { after, through };
+}

@@ -1,0 +1,171 @@
+import { errorSchema, operations } from '@earshot/contract';
+import { eventually, type SseEvent, type Template } from '@earshot/testkit';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createSettledStore } from '../src/matching/check-log.ts';
+import { type ReaderApi, type ReaderWorld, startReaderWorld } from './reader-world.ts';
+import { createMigratedTemplate } from './support.ts';
+
+let template: Template;
+beforeAll(async () => {
+  template = await createMigratedTemplate();
+});
+afterAll(() => template[Symbol.asyncDispose]());
+
+const soon = { timeoutMs: 10_000, intervalMs: 20 };
+
+interface Opened extends AsyncDisposable {
+  readonly world: ReaderWorld;
+  readonly api: ReaderApi;
+  readonly key: string;
+}
+
+async function open(): Promise<Opened> {
+  await using stack = new AsyncDisposableStack();
+  const world = stack.use(await startReaderWorld(template, { rules: 3 }));
+  const api = stack.use(await world.startApi());
+  const { key } = await world.newKey();
+  const running = stack.move();
+  return { world, api, key, [Symbol.asyncDispose]: () => running.disposeAsync() };
+}
+
+/** As a restored backup leaves it: matches after the position are gone, and another server wrote the row last. */
+async function goBack({ database }: ReaderWorld, position: number, server = 'another'): Promise<void> {
+  await database.run('delete from matches where position > $1', [position]);
+  await database.run(
+    `update match_log set last_position = $1, server = case $2 when 'this' then this_server() else $2 end`,
+    [position, server],
+  );
+}
+
+async function list({ api, key }: Opened, request: object) {
+  const { status, json } = await api.call(key, '/matches', { order: 'oldest', ...request });
+  if (status !== 200) return { refused: errorSchema.parse(json), ids: [], rules: [], cursor: null };
+  const { matches, next_cursor } = operations.ListMatches.answer.parse(json);
+  const ids = matches.map(({ id }) => id);
+  return { refused: null, ids, rules: matches.map(({ rule_id }) => rule_id), cursor: next_cursor };
+}
+
+describe('a match log that went back', () => {
+  test('gives out no id twice, and tells the follower that was ahead of it where to go on', async () => {
+    await using opened = await open();
+    const { world } = opened;
+    await world.write([1, 2, 3, 1, 2]);
+    const behind = await list(opened, { limit: 2 });
+    const ahead = await list(opened, {});
+    await goBack(world, 3);
+    await world.write([3, 3]);
+    const told = await list(opened, { cursor: ahead.cursor });
+    expect(told.refused).toMatchObject({ code: 'out_of_range', details: { reason: 'restored' } });
+    const again = await list(opened, { cursor: told.refused?.details.oldest_cursor });
+    expect(again.rules).toEqual(['rule_3', 'rule_3']);
+    expect(ahead.ids).not.toContain(again.ids[0]);
+    expect(ahead.ids).not.toContain(again.ids[1]);
+    // Who had read nothing of what is lost has nothing to be told.
+    expect((await list(opened, { cursor: behind.cursor })).rules).toEqual(['rule_3', 'rule_3', 'rule_3']);
+    expect((await list(opened, { cursor: again.cursor })).refused).toBeNull();
+  });
+
+  test('control: where the server seems to be the same, ids name two matches', async () => {
+    await using opened = await open();
+    const { world } = opened;
+    await world.write([1, 2, 3, 1, 2]);
+    const before = await list(opened, {});
+    await goBack(world, 3, 'this');
+    await world.write([3, 3]);
+    const after = await list(opened, {});
+    expect(after.ids).toEqual(before.ids);
+    expect(after.rules).not.toEqual(before.rules);
+  });
+
+  test('goes back twice, to the same state: still no id twice', async () => {
+    await using opened = await open();
+    const { world } = opened;
+    await world.write([1]);
+    const seen: string[] = [];
+    for (const rule of [2, 3]) {
+      await goBack(world, 1);
+      await world.write([rule]);
+      seen.push(...(await list(opened, {})).ids.slice(1));
+    }
+    expect(new Set(seen).size).toBe(2);
+  });
+
+  test('was dumped, and put back on the same server: no id twice either', async () => {
+    await using opened = await open();
+    const { world } = opened;
+    await world.write([1, 2]);
+    const before = await list(opened, {});
+    await goBack(world, 1, 'this');
+    for (const statement of [
+      'alter table match_log rename to dumped',
+      'create table match_log (like dumped including all)',
+      'insert into match_log select * from dumped',
+      `create trigger incarnations_begin before update of last_position on match_log for each row
+         when (old.server is distinct from this_server()) execute function begin_incarnation()`,
+    ])
+      await world.database.run(statement);
+    await world.write([3]);
+    expect(before.ids).not.toContain((await list(opened, {})).ids[1]);
+  });
+
+  test('ends the streams that were ahead of it; the next connection is told', async () => {
+    await using opened = await open();
+    const { world, api, key } = opened;
+    const events: SseEvent[] = [];
+    const stream = api.stream(key, { onEvent: (event) => events.push(event) });
+    await eventually(() => events.length > 0, soon);
+    await world.write([1, 2]);
+    await eventually(() => events.length === 3, soon);
+    await goBack(world, 1);
+    await world.write([3]);
+    await stream.closed;
+    const lastEventId = events.at(-1)?.id ?? '';
+    const refused = await fetch(`${api.url}/matches/stream`, {
+      headers: { authorization: `Bearer ${key}`, 'last-event-id': lastEventId },
+    });
+    expect(await refused.json()).toMatchObject({ code: 'out_of_range', details: { reason: 'restored' } });
+  });
+
+  test('a named reader that acknowledges what is lost is told, and reads again from where it was', async () => {
+    await using opened = await open();
+    const { world, api, key } = opened;
+    const read = async () =>
+      operations.ReadMatches.answer.parse((await api.call(key, '/api.ReadMatches', { reader: 'r' })).json);
+    await world.write([1, 2, 3]);
+    const { cursor } = await read();
+    await goBack(world, 1);
+    await world.write([3]);
+    const { json } = await api.call(key, '/api.AckMatches', { reader: 'r', cursor });
+    expect(json).toMatchObject({ code: 'out_of_range', details: { reason: 'restored' } });
+    expect((await read()).matches.map(({ rule_id }) => rule_id)).toEqual(['rule_1', 'rule_3']);
+  });
+
+  test('a named reader is told so also before it is written again: it would be stuck in what that skips', async () => {
+    await using opened = await open();
+    const { world, api, key } = opened;
+    const read = async () =>
+      operations.ReadMatches.answer.parse((await api.call(key, '/api.ReadMatches', { reader: 'r' })).json);
+    const ack = async (cursor: unknown) =>
+      (await api.call(key, '/api.AckMatches', { reader: 'r', cursor })).json;
+    await world.write([1, 2, 3]);
+    const { cursor } = await read();
+    await goBack(world, 1);
+    expect(await ack(cursor)).toMatchObject({ code: 'out_of_range', details: { reason: 'restored' } });
+    await world.write([3]);
+    const again = await read();
+    expect(again.matches.map(({ rule_id }) => rule_id)).toEqual(['rule_1', 'rule_3']);
+    expect(await ack(again.cursor)).toMatchObject({ moved: true });
+  });
+
+  test('blames no copy of the event log, also not behind an event that waited to be acknowledged', async () => {
+    await using opened = await open();
+    const { database } = opened.world;
+    const settled = createSettledStore(database);
+    await settled.begin({ settledThrough: 2, deliveredThrough: 9 });
+    await database.run(`update log_check set server = 'another'`);
+    expect(await settled.begin({ settledThrough: 3, deliveredThrough: 9 })).toEqual({
+      from: 2,
+      forgottenThrough: 9,
+    });
+  });
+});

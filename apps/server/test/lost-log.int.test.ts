@@ -1,0 +1,205 @@
+import { startTestNats, type Template } from '@earshot/testkit';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { openAdmin } from '../src/admin.ts';
+import { createMatchedThrough, recordMatchedThrough } from '../src/coverage/upkeep.ts';
+import type { Database } from '../src/engines/database.ts';
+import { createLeaseStore } from '../src/engines/leases.ts';
+import { connectNats, type Nats } from '../src/engines/nats.ts';
+import { claimEventLog, readEventLog } from '../src/event-log/bound-log.ts';
+import { createEventLog } from '../src/event-log/event-log.ts';
+import { eventsStream } from '../src/event-log/events-stream.ts';
+import { createMatchProgress } from '../src/event-log/log-progress.ts';
+import { createCoverageIntervals } from '../src/ingest/coverage-intervals.sql.ts';
+import { xEvent } from './stream-events.ts';
+import { createMigratedTemplate, openTestDatabase } from './support.ts';
+
+const stream = { replicas: 1, bytesMax: 64 * 1024 ** 2 };
+
+let template: Template;
+beforeAll(async () => {
+  template = await createMigratedTemplate();
+});
+afterAll(() => template[Symbol.asyncDispose]());
+
+interface World extends AsyncDisposable {
+  readonly database: Database;
+  readonly databaseUrl: string;
+  readonly nats: Nats;
+  readonly losses: string[];
+  record(): Promise<void>;
+  /** The intervals of X in order, in seconds before now. */
+  ledger(): Promise<{ from: number; to: number; because: string | null }[]>;
+}
+
+async function open(): Promise<World> {
+  await using stack = new AsyncDisposableStack();
+  const server = stack.use(await startTestNats());
+  const nats = stack.use(await connectNats(server.url, 'test'));
+  const clone = stack.use(await template.clone());
+  const database = stack.use(openTestDatabase(clone.url));
+  await claimEventLog(database, nats, stream);
+  const losses: string[] = [];
+  const options = {
+    store: createMatchedThrough(database),
+    progress: createMatchProgress(nats),
+    readLog: () => readEventLog(nats),
+    makeLog: () => claimEventLog(database, nats, stream),
+    telemetry: { eventLogLost: ({ fate }: { fate: string }) => void losses.push(fate) },
+  };
+  const running = stack.move();
+  return {
+    database,
+    databaseUrl: clone.url,
+    nats,
+    losses,
+    record: () => recordMatchedThrough(options, AbortSignal.timeout(20_000)),
+    ledger: () =>
+      database.many(
+        `select round(extract(epoch from now() - from_at))::int as from, ended_because as because,
+           round(extract(epoch from now() - proven_until))::int as to
+         from coverage where source_id = 'x:main' order by from_at`,
+      ),
+    [Symbol.asyncDispose]: () => running.disposeAsync(),
+  };
+}
+
+const ago = (seconds: number) => `now() - interval '${seconds} seconds'`;
+
+/** Heard from 600 to 0 seconds ago over three connections, of which everything is matched until 300 seconds ago. */
+async function heard({ database }: World): Promise<void> {
+  await database.run(`insert into coverage (source_id, from_at, proven_until, heard_until, ended_because) values
+    ('x:main', ${ago(600)}, ${ago(200)}, ${ago(200)}, 'dropped'),
+    ('x:main', ${ago(190)}, ${ago(100)}, ${ago(100)}, 'dropped'),
+    ('x:main', ${ago(90)}, now(), now(), null),
+    ('x:off', ${ago(900)}, ${ago(800)}, ${ago(800)}, 'stopped')`);
+  await database.run(`update match_progress set matched_through = ${ago(300)}`);
+}
+
+/** The interval that everything was matched in for a while, and two that are empty now. */
+const cut = [600, 300, 300].map((from) => ({ from, to: 300, because: 'log_lost' }));
+
+describe('an event log', () => {
+  test('that is gone is made again, and what was heard and not matched is a gap, also over several connections', async () => {
+    await using world = await open();
+    const { database, nats, losses } = world;
+    await heard(world);
+    await nats.manager.streams.delete(eventsStream);
+    await world.record();
+    expect(losses).toEqual(['lost']);
+    expect(await world.ledger()).toEqual(cut);
+    // Nothing was lost of a source that did not listen.
+    const off = await database.one(`select ended_because from coverage where source_id = 'x:off'`);
+    expect(off).toEqual({ ended_because: 'stopped' });
+    expect(await readEventLog(nats)).toMatchObject({ lastSequence: 0 });
+    await world.record();
+    await world.record();
+    expect(losses).toEqual(['lost']);
+    const row = await database.one(`select matched_through > ${ago(60)} as recent from match_progress`);
+    expect(row).toEqual({ recent: true });
+  });
+
+  test('that somebody else made anew counts as lost', async () => {
+    await using world = await open();
+    await heard(world);
+    const { streams } = world.nats.manager;
+    const { config } = await streams.info(eventsStream);
+    await streams.delete(eventsStream);
+    await streams.add(config);
+    await world.record();
+    expect(world.losses).toEqual(['replaced']);
+    expect(await world.ledger()).toEqual(cut);
+  });
+
+  test('that went back to an older copy is noticed before anything in it counts as matched', async () => {
+    await using world = await open();
+    const { database, nats } = world;
+    const log = createEventLog(nats);
+    await log.append(xEvent(1), null);
+    await heard(world);
+    // As if it had been ten events longer when somebody last looked.
+    await database.run('update event_log set last_sequence = 11');
+    await database.run('insert into settled_batches (last_sequence, sequences) values (11, array[2, 11])');
+    await world.record();
+    expect(world.losses).toEqual(['went_back']);
+    expect(await world.ledger()).toEqual(cut);
+    // What was settled under these numbers were other events.
+    expect(await database.many('select 1 from settled_batches')).toEqual([]);
+  });
+
+  test('control: one that only grows, or is idle, loses nothing', async () => {
+    await using world = await open();
+    await heard(world);
+    await world.record();
+    await world.record();
+    expect(world.losses).toEqual([]);
+    expect(await world.ledger()).toHaveLength(3);
+  });
+});
+
+describe('who listens', () => {
+  test('finds out with its next proof that the ledger was cut, or went back', async () => {
+    await using world = await open();
+    const { database } = world;
+    const intervals = createCoverageIntervals(database);
+    const opened = await intervals.openCoverage('x:main');
+    const proven = await intervals.proveCoverage('x:main', opened, 0);
+    expect(proven).not.toBeNull();
+    const interval = { ...opened, provenUntil: proven ?? new Date(0) };
+    await database.run(
+      `update coverage set from_at = ${ago(90)}, proven_until = ${ago(60)}, heard_until = ${ago(60)}`,
+    );
+    expect(await intervals.proveCoverage('x:main', interval, 0)).toBeNull();
+    await intervals.closeCoverage('x:main', opened.id, { because: 'log_lost', uncoveredMs: null });
+    expect(await world.ledger()).toEqual([{ from: 90, to: 60, because: 'log_lost' }]);
+  });
+
+  test('knows that its log was lost until it listens again, whatever keeps it from it', async () => {
+    await using world = await open();
+    const intervals = createCoverageIntervals(world.database);
+    const lease = await createLeaseStore(world.database).acquire('ingest:x:main', 'me', 60_000);
+    if (lease === null) throw new Error('somebody else has the lease');
+    await heard(world);
+    expect(await intervals.hasLostLog('x:main')).toBe(false);
+    await world.nats.manager.streams.delete(eventsStream);
+    await world.record();
+    await intervals.explainGap(lease, 'x:main', 'unreachable');
+    expect(await intervals.hasLostLog('x:main')).toBe(true);
+    await intervals.openCoverage('x:main');
+    expect(await intervals.hasLostLog('x:main')).toBe(false);
+  });
+});
+
+describe('a database that meets a log which is not its own', () => {
+  const lostOrCopied = { logLost: false, isCopy: false };
+
+  test('does not touch it, until the operator says what happened', async () => {
+    await using world = await open();
+    await using elsewhere = await startTestNats();
+    await using other = await connectNats(elsewhere.url, 'test');
+    const claim = () => claimEventLog(world.database, other, stream);
+    await expect(claim()).rejects.toThrow('earshot admin after-restore --log-lost');
+    expect(await readEventLog(other)).toBeNull();
+    await using admin = await openAdmin(world.databaseUrl);
+    await admin.afterRestore(lostOrCopied);
+    await expect(claim()).rejects.toThrow('not on this NATS server');
+    await admin.afterRestore({ ...lostOrCopied, logLost: true });
+    await claim();
+    expect(await readEventLog(other)).not.toBeNull();
+    // Now the former one is foreign.
+    await expect(claimEventLog(world.database, world.nats, stream)).rejects.toThrow(
+      'not on this NATS server',
+    );
+  });
+
+  test('is an installation of its own once it is said to be a copy', async () => {
+    await using world = await open();
+    const { database } = world;
+    const identity = () => database.one('select id, cursor_secret from installation');
+    const before = await identity();
+    await using admin = await openAdmin(world.databaseUrl);
+    await admin.afterRestore({ ...lostOrCopied, isCopy: true });
+    expect(await identity()).not.toEqual(before);
+    expect(await database.one('select created_at from event_log')).toEqual({ created_at: null });
+    expect(await database.one('select server from match_log')).toEqual({ server: null });
+  });
+});

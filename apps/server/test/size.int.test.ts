@@ -1,0 +1,201 @@
+import type { Template } from '@earshot/testkit';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Database } from '../src/engines/database.ts';
+import { createMatchStore } from '../src/matching/match-store.sql.ts';
+import { purgeSome, removeExpiredDays } from '../src/matching/upkeep.ts';
+import type { MatchQuery } from '../src/readers/match-days.sql.ts';
+import { createMatchReader } from '../src/readers/match-reader.sql.ts';
+import { createDeliveryStore } from '../src/webhooks/delivery-store.sql.ts';
+import { countReads, daysAgo, fillDay, needleMatches, rareEvents, type Size } from './size-world.ts';
+import { xEvent } from './stream-events.ts';
+import { createMigratedTemplate, openTestDatabase, seedRules } from './support.ts';
+
+/* By counted rows, which do not depend on the machine. `size.trial.ts` has times, at full size. */
+
+const yesterday = daysAgo(1);
+const size: Size = { matches: 50_000, rules: 100, quietAccounts: 100, day: yesterday };
+const partition = `matches_${yesterday.replaceAll('-', '')}`;
+/** Index entries that a page reads at most: its rows, once to find them and once for their posts, and one too many per index. */
+const pageRowsMax = 150;
+
+let template: Template;
+let stack: AsyncDisposableStack;
+let database: Database;
+beforeAll(async () => {
+  stack = new AsyncDisposableStack();
+  template = stack.use(await createMigratedTemplate());
+  const clone = stack.use(await template.clone());
+  database = stack.use(openTestDatabase(clone.url, 1));
+  await seedRules(database, size.rules);
+  await fillDay(database, size);
+});
+afterAll(() => stack?.disposeAsync());
+
+const query = (asked: Partial<MatchQuery>): MatchQuery => ({
+  accountId: 'acc_1',
+  ruleId: null,
+  platform: null,
+  since: null,
+  until: null,
+  order: 'newest',
+  from: null,
+  limit: 50,
+  ...asked,
+});
+const positions = async (asked: Partial<MatchQuery>) =>
+  (await createMatchReader(database).read(query(asked))).matches.map(({ position }) => position);
+/** What the page would be without any help. */
+const expected = async (asked: Partial<MatchQuery>): Promise<number[]> => {
+  const { accountId, ruleId, platform, since, until, order, from, limit } = query(asked);
+  const rows = await database.many<{ position: number }>(
+    `select position from matches where account_id = $1 and ($2::text is null or rule_id = $2)
+       and ($3::text is null or platform = $3) and ($4::timestamptz is null or created_at >= $4)
+       and ($5::timestamptz is null or created_at < $5)
+       and ($6::bigint is null or position ${order === 'oldest' ? '>' : '<'} $6)
+     order by position ${order === 'oldest' ? 'asc' : 'desc'} limit $7`,
+    [accountId, ruleId, platform, since, until, from, limit],
+  );
+  return rows.map(({ position }) => position);
+};
+const time = (of: number) => new Date(Date.parse(yesterday) + of * 86_400_000);
+
+describe('a page of a large day reads no more than it has', () => {
+  test.each<[string, Partial<MatchQuery>, number]>([
+    ['by account', {}, 50],
+    ['by rule', { ruleId: 'rule_7' }, 50],
+    ['of a rule with few matches', { ruleId: 'rule_100' }, needleMatches],
+    ['of a rare platform', { platform: 'firehose' }, 50],
+    ['of a rare platform and a rule', { platform: 'firehose', ruleId: 'rule_3' }, rareEvents],
+    ['of a quiet account', { accountId: 'quiet_5' }, 1],
+    ['until a time', { until: time(0.3) }, 50],
+    ['since a time, oldest first', { since: time(0.7), order: 'oldest' }, 50],
+    ['since a time, of a rule', { since: time(0.7), order: 'oldest', ruleId: 'rule_7' }, 50],
+    ['behind a cursor', { from: 5_000 }, 50],
+    ['behind a cursor, oldest first', { from: 5_000, order: 'oldest' }, 50],
+  ])('%s', async (_, asked, count) => {
+    const want = await expected(asked);
+    expect(want).toHaveLength(count);
+    for (const order of ['newest', 'oldest'] as const)
+      expect(await positions({ ...asked, order })).toEqual(await expected({ ...asked, order }));
+    const { rows } = await countReads(database, () => positions(asked));
+    // A minute of the day is 35 matches here: those before the time are read as well.
+    expect(rows).toBeLessThanOrEqual(pageRowsMax);
+  });
+
+  test.each<[string, Partial<MatchQuery>]>([
+    ['a platform that the account has nothing of', { accountId: 'quiet_5', platform: 'firehose' }],
+    ['a rule that has none', { ruleId: 'rule_none' }],
+    ['a time that has yet to come', { since: new Date(Date.now() + 86_400_000) }],
+    ['a time before all', { until: time(-1) }],
+    ['the end of the log', { from: 1_000_000, order: 'oldest' }],
+  ])('nothing at all for %s', async (_, asked) => {
+    const { scans } = await countReads(database, async () => expect(await positions(asked)).toEqual([]));
+    expect(scans).toBe(0);
+  });
+});
+
+test('a look for webhooks with something to send does not look at matches, and leases those that have', async () => {
+  const store = createDeliveryStore(database);
+  const look = () => store.leaseDue({ nowMs: Date.now() + 60_000, max: 10, troubled: false });
+  const { scans } = await countReads(database, async () => expect(await look()).toEqual([]));
+  expect(scans).toBe(0);
+  await write(['rule_quiet_7', 'quiet_7']);
+  expect((await look()).map(({ webhookId }) => webhookId)).toEqual(['whk_7']);
+});
+
+test('a purge without deleted rules reads no match; with one, it reads those of the rule', async () => {
+  const idle = await countReads(database, () => purgeSome(database));
+  expect(idle.scans).toBe(0);
+  await database.run(`update rules set state = 'deleted', deleted_at = now() where id = 'rule_3'`);
+  const { rows, partitions } = await countReads(database, async () => {
+    while ((await purgeSome(database)) > 0);
+  });
+  expect(await database.many(`select 1 from matches where rule_id = 'rule_3'`)).toEqual([]);
+  expect(partitions).toEqual([partition]);
+  // Found by index, on each platform once more to learn that there are none left.
+  expect(rows).toBeLessThan(1_100);
+});
+
+test('rules that are not listed are looked up once per page, however many partitions it reads', async () => {
+  for (const day of [2, 3, 4, 5, 6]) await write(['rule_1', 'acc_1', daysAgo(day)]);
+  const scansOfRules = async () => {
+    await database.run('select pg_stat_force_next_flush()');
+    const row = await database.one<{ scans: number }>(
+      `select seq_scan + idx_scan as scans from pg_stat_user_tables where relname = 'rules'`,
+    );
+    return row?.scans ?? 0;
+  };
+  const before = await scansOfRules();
+  expect(await positions({ ruleId: 'rule_1', limit: 2_000 })).toHaveLength(505);
+  expect((await scansOfRules()) - before).toBe(1);
+});
+
+test('a page looks into the partitions that have something for it, and into no others', async () => {
+  const today = `matches_${daysAgo(0).replaceAll('-', '')}`;
+  await write(['rule_8', 'acc_1', daysAgo(0)], 60);
+  const newest = await countReads(database, () => positions({ ruleId: 'rule_8' }));
+  expect(newest.partitions).toEqual([today]);
+  const both = await countReads(database, () => positions({ ruleId: 'rule_8', limit: 100 }));
+  expect(both.partitions).toEqual([partition, today]);
+  const [oldest = 0] = await positions({ ruleId: 'rule_8', limit: 60 });
+  const behind = await countReads(database, () =>
+    positions({ from: oldest - 40, order: 'oldest', ruleId: 'rule_8' }),
+  );
+  expect(behind.partitions).toEqual([today]);
+});
+
+test('a page goes on into older days where deleted rules have left less than was counted', async () => {
+  await write(['rule_9', 'acc_1', daysAgo(0)], 60);
+  await database.run(`update rules set state = 'deleted', deleted_at = now() where id = 'rule_9'`);
+  const page = await createMatchReader(database).read(query({ limit: 100 }));
+  expect(page.matches).toHaveLength(100);
+  expect(page.matches.map(({ ruleId }) => ruleId)).not.toContain('rule_9');
+});
+
+test('retention reads no match of the day that it removes, and tells the followers of each rule', async () => {
+  const last = await database.many(
+    `select rule_id, platform, max(position) as last_position from matches join rules on rules.id = rule_id
+     where event_day < $1 and state <> 'deleted' group by rule_id, platform order by rule_id, platform`,
+    [daysAgo(0)],
+  );
+  // What was read of a table is forgotten when it is dropped, so the first attempt dies before that.
+  const mortal: Database = {
+    ...database,
+    run: async (text, values) => {
+      if (text === `drop table ${partition}`) throw new Error('the process died');
+      return await database.run(text, values);
+    },
+  };
+  const remove = (owned: Database) =>
+    removeExpiredDays({ database: owned, retentionDays: 0, telemetry: { dayRemoved: () => undefined } });
+  const { partitions } = await countReads(database, () =>
+    expect(remove(mortal)).rejects.toThrow('the process died'),
+  );
+  expect(partitions).toEqual([]);
+  await remove(database);
+  const removed = await database.many(
+    `select rule_id, platform, last_position from removed_matches order by rule_id, platform`,
+  );
+  expect(removed).toEqual(last);
+  expect(await database.one(`select to_regclass('${partition}') as there`)).toEqual({ there: null });
+  expect(await database.many(`select 1 from day_heads where event_day = '${yesterday}'`)).toEqual([]);
+});
+
+let events = 0;
+/** Matches of one rule, each of an event of its own. */
+async function write(
+  [ruleId, accountId, day = daysAgo(0)]: [string, string, string?],
+  count = 1,
+): Promise<void> {
+  const posts = Array.from({ length: count }, () => xEvent(events++, { day }));
+  const matches = posts.map(({ key }) => ({
+    accountId,
+    ruleId,
+    ruleVersion: 1,
+    platform: 'x' as const,
+    eventKey: key,
+    eventDay: day,
+    via: 'stream' as const,
+  }));
+  await createMatchStore(database).write(posts, matches, []);
+}
