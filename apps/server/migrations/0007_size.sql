@@ -25,10 +25,13 @@ create table day_heads (
 ) with (fillfactor = 70);
 create index day_heads_by_day on day_heads (event_day);
 
--- Times as positions: the first position of this minute or any later one, the last of this minute or any earlier one.
--- Both hold also where the clock was set back.
-create table match_minutes (
-  minute timestamptz primary key,
+-- Times as positions, for each ten seconds: the first position of these or any later ones, the last of these or any earlier
+-- ones. Both hold also where the clock was set back.
+create function began_of(at timestamptz) returns timestamptz language sql immutable as $$
+  select date_bin('10 seconds', at, timestamptz '2000-01-01 00:00:00Z')
+$$;
+create table match_times (
+  began timestamptz primary key,
   first_position bigint not null,
   last_position bigint not null
 ) with (fillfactor = 70);
@@ -39,11 +42,11 @@ insert into day_heads (account_id, rule_id, platform, event_day, first_position,
   group by grouping sets ((account_id, rule_id, platform, event_day), (account_id, platform, event_day));
 insert into heads (account_id, rule_id, platform, last_position)
   select account_id, rule_id, platform, max(last_position) from day_heads group by account_id, rule_id, platform;
-insert into match_minutes (minute, first_position, last_position)
-  select minute, min(first_position) over (order by minute desc), max(last_position) over (order by minute) from (
-    select date_trunc('minute', created_at) as minute, min(position) as first_position, max(position) as last_position
+insert into match_times (began, first_position, last_position)
+  select began, min(first_position) over (order by began desc), max(last_position) over (order by began) from (
+    select began_of(created_at) as began, min(position) as first_position, max(position) as last_position
     from matches group by 1
-  ) as minutes;
+  ) as times;
 
 -- With the platform, so that one which is rare is found without reading the others.
 drop index matches_by_account;
@@ -65,6 +68,6 @@ begin
     execute format('create policy all_rows on %I to earshot_runtime using (true)', name);
   end loop;
 end $$;
-grant select on heads, day_heads, match_minutes to earshot_account;
+grant select on heads, day_heads, match_times to earshot_account;
 grant select, insert, update, delete on heads, day_heads to earshot_runtime;
-grant select, insert, update on match_minutes to earshot_runtime;
+grant select, insert, update on match_times to earshot_runtime;

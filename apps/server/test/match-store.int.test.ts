@@ -222,19 +222,19 @@ test('what is kept beside the matches is what an upgrade finds in them', async (
   const day = new Date(Date.now() - 3 * 86_400_000).toISOString().slice(0, 10);
   await matching.deliver([xEvent(1, { rules }), xEvent(2), xEvent(3, { day })]);
   await matching.deliver([xEvent(4), xEvent(5, { day, rules: rules.slice(1) })]);
-  await database.run(`update match_minutes set minute = minute - interval '5 minutes'`);
+  await database.run(`update match_times set began = began - interval '5 minutes'`);
   await database.run(`update matches set created_at = created_at - interval '5 minutes'`);
   await matching.deliver([xEvent(6)]);
   const kept = async () => ({
     heads: await database.many('select * from heads order by account_id, rule_id, platform'),
     days: await database.many('select * from day_heads order by account_id, rule_id, platform, event_day'),
-    minutes: await database.many('select * from match_minutes order by minute'),
+    times: await database.many('select * from match_times order by began'),
   });
   const written = await kept();
   expect(written.heads).toHaveLength(4);
   expect(written.days).toHaveLength(8);
-  expect(written.minutes.length).toBeGreaterThan(1);
-  await database.run('truncate heads, day_heads, match_minutes');
+  expect(written.times.length).toBeGreaterThan(1);
+  await database.run('truncate heads, day_heads, match_times');
   await keepFromMatches(database);
   expect(await kept()).toEqual(written);
 });
@@ -245,7 +245,7 @@ test('times find their matches also when the clock was ahead for a while', async
   await matching.deliver([xEvent(1)]);
   for (const [table, column] of [
     ['matches', 'created_at'],
-    ['match_minutes', 'minute'],
+    ['match_times', 'began'],
   ])
     await database.run(`update ${table} set ${column} = ${column} + interval '2 hours'`);
   await matching.deliver([xEvent(2)]);

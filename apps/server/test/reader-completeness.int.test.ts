@@ -201,7 +201,7 @@ async function withoutLock(database: Database): Promise<void> {
     `create function count_nothing() returns trigger language plpgsql as $$ begin return null; end $$`,
   );
   await listToday(database);
-  for (const table of ['usage', 'heads', 'day_heads', 'match_minutes']) {
+  for (const table of ['usage', 'heads', 'day_heads', 'match_times']) {
     await database.run(
       `create trigger skip before insert on ${table} for each row execute function count_nothing()`,
     );

@@ -165,7 +165,7 @@ const tricks = [
   ['delete from matches', /permission denied/],
   ['update heads set last_position = 0', /permission denied/],
   ['delete from day_heads', /permission denied/],
-  ['delete from match_minutes', /permission denied/],
+  ['delete from match_times', /permission denied/],
   ['update audit set actor = $$x$$', /permission denied/],
   ['update accounts set plan = $$paid$$', /permission denied/],
   ['update api_keys set scopes = $${keys:write}$$', /permission denied/],

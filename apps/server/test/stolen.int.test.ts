@@ -193,7 +193,7 @@ test('the runtime login has every right that a statement of the server needs', a
   // The owner migrates, makes a copy an installation of its own, and removes what is no longer kept.
   expect(missing.toSorted()).toEqual([
     'delete coverage',
-    'delete match_minutes',
+    'delete match_times',
     'delete repair_spending',
     'insert migrations',
     'insert removed_matches',

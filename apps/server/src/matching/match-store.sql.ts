@@ -197,15 +197,15 @@ async function insertMatches(sql: Sql, matches: readonly NewMatch[]): Promise<Re
        on conflict (account_id, rule_id, platform, event_day) do update
          set last_position = excluded.last_position, matches = day_heads.matches + excluded.matches
      ), later as (
-       select minute, first_position from match_minutes
-       where minute > (select date_trunc('minute', at) from log) order by minute limit 1
+       select began, first_position from match_times
+       where began > (select began_of(at) from log) order by began limit 1
      ), timed as (
-       insert into match_minutes (minute, first_position, last_position)
-       select date_trunc('minute', at), coalesce((select first_position from later), before + 1), before + $1 from log
-       on conflict (minute) do update set last_position = excluded.last_position
+       insert into match_times (began, first_position, last_position)
+       select began_of(at), coalesce((select first_position from later), before + 1), before + $1 from log
+       on conflict (began) do update set last_position = excluded.last_position
      ), after_a_clock_went_back as (
-       update match_minutes set last_position = log.before + $1
-       from later, log where match_minutes.minute >= later.minute
+       update match_times set last_position = log.before + $1
+       from later, log where match_times.began >= later.began
      )
      select platform, count(*) from new group by platform`,
     [

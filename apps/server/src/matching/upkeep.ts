@@ -127,8 +127,8 @@ export async function removeExpiredDays(options: RetentionOptions): Promise<void
   }
   // An event may be of a day that has yet to come: its match is older than its day.
   await database.run(
-    `delete from match_minutes
-     where minute < least($1::date, (now() at time zone 'UTC')::date) - $2::integer - $3::integer`,
+    `delete from match_times
+     where began < least($1::date, (now() at time zone 'UTC')::date) - $2::integer - $3::integer`,
     [newest, retentionDays, daysAheadMax],
   );
 }

@@ -46,12 +46,12 @@ export async function findPlaces(sql: Sql, query: MatchQuery): Promise<Places> {
   const [row] = await sql.prepared<Places>(
     `with range as (
        select greatest($4::bigint, case when $6::timestamptz is not null then coalesce((
-           select first_position - 1 from match_minutes
-           where minute >= date_trunc('minute', $6::timestamptz) order by minute limit 1
+           select first_position - 1 from match_times
+           where began >= began_of($6) order by began limit 1
          ), $5) end) as after,
          least($5::bigint, case when $7::timestamptz is not null then coalesce((
-           select last_position from match_minutes
-           where minute <= date_trunc('minute', $7::timestamptz) order by minute desc limit 1
+           select last_position from match_times
+           where began <= began_of($7) order by began desc limit 1
          ), 0) end) as through
      )
      select after, through,
