@@ -42,7 +42,7 @@ const capabilities = `${server}(accounts|rules|slots|ingest|matching|readers|cov
 /** Everything a capability stands on, the topmost first: each may import only what comes after it. */
 const layers = ['event-log', 'language', 'upstream', 'engines', 'runtime', 'observability'];
 const below = `${server}(${layers.join('|')})/`;
-const wiring = `${server}(main\\.ts|config\\.ts|admin\\.ts|compose/)`;
+const wiring = `${server}(main\\.ts|config\\.ts|settings\\.ts|admin\\.ts|compose/)`;
 
 const packageRules = Object.entries(allowed).flatMap(([name, targets]) => [
   {

@@ -42,6 +42,7 @@ const overHttpRows: Readonly<Record<OperationId, Row>> = {
   ListReaders: { scope: 'matches:read', request: {}, allowed: 200 },
   DeleteReader: { scope: 'matches:read', request: { reader: 'nobody' }, allowed: 404 },
   CreateKey: { scope: 'keys:write', request: { expires_at: '2020-01-01T00:00:00.000Z' }, allowed: 400 },
+  ListSources: { scope: 'rules:read', request: {}, allowed: 200 },
   ListKeys: { scope: 'keys:write', request: {}, allowed: 200 },
   RevokeKey: { scope: 'keys:write', request: { key_id: `key_${'0'.repeat(26)}` }, allowed: 404 },
   ListAudit: { scope: 'audit:read', request: {}, allowed: 200 },

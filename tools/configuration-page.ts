@@ -1,4 +1,4 @@
-import { settings } from '../apps/server/src/config.ts';
+import { settings } from '../apps/server/src/settings.ts';
 
 /** docs/configuration.md, from the table that the server reads its settings with. */
 export function renderConfigurationPage(): string {
@@ -10,7 +10,7 @@ export function renderConfigurationPage(): string {
     '# Configuration',
     '',
     'All settings are environment variables. An unknown variable that begins with `EARSHOT_` is taken for a typing mistake: the server',
-    'does not start. This page is generated from `apps/server/src/config.ts` by `pnpm docs:write`.',
+    'does not start. This page is generated from `apps/server/src/settings.ts` by `pnpm docs:write`.',
     '',
     '| Variable | Default | Meaning |',
     '|---|---|---|',

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { settings } from '../../apps/server/src/config.ts';
+import { settings } from '../../apps/server/src/settings.ts';
 
 const root = join(import.meta.dirname, '../..');
 

@@ -13,6 +13,7 @@ import { plan } from './commands/plan.ts';
 import { readers } from './commands/readers.ts';
 import { rules } from './commands/rules.ts';
 import { services } from './commands/services.ts';
+import { sources } from './commands/sources.ts';
 import { syntax } from './commands/syntax.ts';
 import { test } from './commands/test.ts';
 import { webhooks } from './commands/webhooks.ts';
@@ -28,6 +29,7 @@ export const earshotCommands: CommandGroup = {
     matches,
     syntax,
     coverage,
+    sources,
     webhooks,
     readers,
     keys,

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { BadConfig, readConfig, settings } from './config.ts';
+import { BadConfig, readConfig } from './config.ts';
+import { settings } from './settings.ts';
 
 const needed = {
   EARSHOT_DATABASE_URL: 'postgres://earshot:secret@db.example:5432/earshot',
@@ -115,6 +116,8 @@ const bad: Record<keyof typeof settings, readonly string[]> = {
   keepOldValueMs: ['-1', '600001', 'long'],
   xRuleDelayMs: ['-1', '600001', 'long'],
   xPlan: ['free'],
+  xExpansions: ['some'],
+  xSearch: ['everything'],
   xSearchPostsPerDay: ['-1', 'many'],
   supportContact: [],
   eventsReplicas: ['2', '5'],

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { createServer } from 'node:http';
+import { createServer, type IncomingHttpHeaders } from 'node:http';
 
 export interface Answer {
   readonly status: number;
@@ -13,15 +13,19 @@ export interface AnsweringServer extends AsyncDisposable {
   readonly url: string;
   /** What was asked so far: the body of a call, or its path when it had none. */
   readonly asked: readonly unknown[];
+  /** The headers of the same. */
+  readonly headers: readonly IncomingHttpHeaders[];
 }
 
 /** Gives these answers, one after the other, and 500 when there are no more. */
 export async function startAnsweringServer(answers: readonly Answer[]): Promise<AnsweringServer> {
   const asked: unknown[] = [];
+  const askedHeaders: IncomingHttpHeaders[] = [];
   const server = createServer((request, response) => {
     const chunks: Buffer[] = [];
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
     request.on('end', () => {
+      askedHeaders.push(request.headers);
       asked.push(chunks.length > 0 ? JSON.parse(Buffer.concat(chunks).toString()) : request.url);
       const { status, text, body = {}, headers = {} } = answers[asked.length - 1] ?? { status: 500 };
       response.writeHead(status, headers).end(text ?? JSON.stringify(body));
@@ -34,6 +38,7 @@ export async function startAnsweringServer(answers: readonly Answer[]): Promise<
   return {
     url: `http://127.0.0.1:${address.port}`,
     asked,
+    headers: askedHeaders,
     async [Symbol.asyncDispose]() {
       server.closeAllConnections();
       server.close();

@@ -31,7 +31,10 @@ export function createMemoryLog(before: (event: LogEvent) => Promise<void> | nul
       entries.push({ event, consumed });
     },
     // Only what is in the log counts, as after a crash.
-    consumedBy: async () => entries.at(-1)?.consumed ?? null,
+    consumedBy: async () => {
+      const position = entries.at(-1)?.consumed;
+      return position ? { position, at: new Date() } : null;
+    },
     recordConsumed: () => undefined,
   };
 }

@@ -54,6 +54,8 @@ export async function fillDay(
   await keepFromMatches(database);
   await database.run('update match_log set last_position = $1', [quietAccounts + events * rules]);
   await database.run('vacuum analyze');
+  // What was written so fast is not written out while times are taken.
+  await database.run('checkpoint');
 }
 
 /** What an upgrade does for the matches that are there. */

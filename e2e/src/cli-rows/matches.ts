@@ -35,6 +35,13 @@ export const matchesRows: Rows = {
     expect(await earshot('--platform', 'x')).toEqual(done(saying('PLATFORM  STATE')));
   },
 
+  async sources(earshot) {
+    expect(await earshot.json()).toMatchObject({
+      sources: expect.arrayContaining([expect.objectContaining({ platform: 'x', state: 'live' })]),
+    });
+    expect(await earshot()).toEqual(done(saying('PLATFORM  NAME')));
+  },
+
   async 'readers read'(earshot, scene) {
     const first = await earshot.json('morning', '--rule', scene.rule.rule_id);
     expect(first).toMatchObject({ matches: [{ rule_id: scene.rule.rule_id }], cursor: expect.any(String) });

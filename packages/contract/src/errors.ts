@@ -127,10 +127,14 @@ const errorCodeList = Object.keys(errorCodes) as ErrorCode[];
 const errorDetailsSchema = z.strictObject({
   request_id: z.string().meta({ description: 'The `x-request-id` of the answer.' }),
   violations: z.array(violationSchema).optional(),
-  reason: z.enum(['retention', 'restored']).optional().meta({
-    description:
-      'Of `out_of_range`: matches behind the cursor were removed by retention, or the match log was restored to an earlier state and the cursor is of what was lost.',
-  }),
+  reason: z
+    .enum(['retention', 'restored', 'no_credit', 'spend_cap', 'usage_cap', 'credentials'])
+    .optional()
+    .meta({
+      description:
+        'Of `out_of_range`: matches behind the cursor were removed by retention, or the match log was restored to an earlier state and the cursor is of what was lost. Of `failed_precondition`: what keeps the platform from taking rules.',
+    }),
+  what_to_do: z.string().optional().meta({ description: 'What the operator of the service has to do.' }),
   oldest_cursor: z.string().optional().meta({ description: 'Where to continue after `out_of_range`.' }),
   required_scope: z.enum(scopes).optional().meta({ description: 'The scope that the key lacks.' }),
   plan: z.string().optional().meta({ description: 'The plan of the account.' }),

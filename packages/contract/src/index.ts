@@ -34,6 +34,7 @@ export { integer, requestObject } from './request-fields.ts';
 export type { RuleExamples } from './rule-examples.ts';
 export type { Rule } from './rule-fields.ts';
 export { type Scope, scopes } from './scopes.ts';
+export { type SourceState, sourceStates } from './sources.ts';
 export { violationsOf } from './violations.ts';
 export type { Delivery } from './webhook-deliveries.ts';
 export type { Webhook } from './webhooks.ts';

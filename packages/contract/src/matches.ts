@@ -27,6 +27,10 @@ const payloadSchema = z
       .meta({ description: 'Null when the platform names none.' }),
     published_at: timestamp.nullable(),
     language: z.string().nullable(),
+    edit_of: z.string().optional().meta({
+      description:
+        'Of an edited post: the `platform_post_id` of its first version. Each version is an item of its own.',
+    }),
     raw: z.record(z.string(), z.unknown()).meta({ description: 'The item as the platform delivered it.' }),
   })
   .meta({ description: 'The matching item, in the same form for every platform.' });

@@ -7,6 +7,7 @@ import { matchOperations } from './matches.ts';
 import type { Operation } from './operation.ts';
 import { readerOperations } from './readers.ts';
 import { ruleOperations } from './rules.ts';
+import { sourceOperations } from './sources.ts';
 import { deliveryOperations } from './webhook-deliveries.ts';
 import { webhookOperations } from './webhooks.ts';
 
@@ -18,6 +19,7 @@ export const operations = {
   ...ruleOperations,
   ...matchOperations,
   ...coverageOperations,
+  ...sourceOperations,
   ...readerOperations,
   ...languageOperations,
   ...keyOperations,

@@ -56,11 +56,12 @@ function describeError(error: unknown, args: unknown): DescribedError {
   if (!(error instanceof EarshotError)) return unexpected;
   const { code, message, retryable, retryAfterMs, requestId } = error;
   // The violations become edits; the rest of the details are for the caller as they are: scope, limit, oldest cursor.
-  const { violations, request_id: _, ...details } = error.details;
+  const { violations, request_id: _, what_to_do = whatToDo(error), ...details } = error.details;
   return {
     code,
-    message: violations?.some(isOfPlatform) ? visible(message) : message,
-    ...(violations ? corrections(violations, args) : { what_to_do: whatToDo(error) }),
+    // A platform's own words may be in it.
+    message: visible(message),
+    ...(violations ? corrections(violations, args) : { what_to_do }),
     ...details,
     ...(requestId !== undefined && { request_id: requestId }),
     ...(retryable && { retryable, retry_after_seconds: Math.ceil((retryAfterMs ?? 1_000) / 1_000) }),

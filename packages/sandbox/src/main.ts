@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { defaultTapToken, defaultXToken, type SandboxOptions } from './options.ts';
 import { startSandbox } from './sandbox.ts';
@@ -14,6 +15,8 @@ const usage = `Usage: node packages/sandbox/src/main.ts [options]
   --excerpt-chars <n>   characters around a hit that a Firehose event shows (default all)
   --feed <posts,pages>  invented posts and pages per second, for example 5,1
   --seed <n>            seed of the feed (default 1)
+  --tls-key <file>      with --tls-cert: also by TLS on a port of its own, in HTTP/2 or HTTP/1.1
+  --tls-cert <file>     a certificate for localhost
   --no-rate-limits      switch off the rate limits of both services`;
 
 const { values } = parseArgs({
@@ -29,6 +32,8 @@ const { values } = parseArgs({
     'excerpt-chars': { type: 'string' },
     feed: { type: 'string' },
     seed: { type: 'string' },
+    'tls-key': { type: 'string' },
+    'tls-cert': { type: 'string' },
     'no-rate-limits': { type: 'boolean' },
     help: { type: 'boolean' },
   },
@@ -38,7 +43,8 @@ if (values.help) {
   console.log(usage);
 } else {
   const sandbox = await startSandbox(readOptions());
-  console.log(JSON.stringify({ url: sandbox.url }));
+  const { url, tlsUrl } = sandbox;
+  console.log(JSON.stringify({ url, ...(tlsUrl !== null && { tls_url: tlsUrl }) }));
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => void sandbox.close());
 }
 
@@ -46,6 +52,8 @@ function readOptions(): SandboxOptions {
   const { 'x-token': xTokens = [defaultXToken], 'tap-token': tapTokens = [defaultTapToken] } = values;
   const cap = (text: string | undefined) => (text === undefined ? {} : { ruleCap: toNumber(text) });
   const [postsPerSecond = 0, pagesPerSecond = 0] = values.feed?.split(',').map(toNumber) ?? [];
+  const { 'tls-key': key, 'tls-cert': cert } = values;
+  if ((key === undefined) !== (cert === undefined)) throw new RangeError('--tls-key needs --tls-cert');
   return {
     port: toNumber(values.port ?? '0'),
     speed: toNumber(values.speed ?? '1'),
@@ -54,6 +62,7 @@ function readOptions(): SandboxOptions {
     rateLimits: values['no-rate-limits'] !== true,
     xApps: xTokens.map((token) => ({ token, ...cap(values['x-rule-cap']) })),
     taps: tapTokens.map((token) => ({ token, ...cap(values['tap-rule-cap']) })),
+    ...(key && cert && { tls: { key: readFileSync(key, 'utf8'), cert: readFileSync(cert, 'utf8') } }),
     ...(values['management-key'] !== undefined && { managementKey: values['management-key'] }),
     ...(values['excerpt-chars'] !== undefined && { excerptChars: toNumber(values['excerpt-chars']) }),
     ...(values['rule-delay-ms'] !== undefined && { ruleDelayMs: toNumber(values['rule-delay-ms']) }),

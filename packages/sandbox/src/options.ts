@@ -1,4 +1,5 @@
 import type { TapOptions } from './firehose/tap.ts';
+import type { TlsOptions } from './http/tls-front.ts';
 import type { XAppOptions } from './x/app.ts';
 
 export const defaultXToken = 'sandbox-x-token';
@@ -13,6 +14,8 @@ export interface FeedRates {
 export interface SandboxOptions {
   /** 0 takes a free port. Default 0. */
   readonly port?: number;
+  /** Also by TLS on another port, in HTTP/2 or HTTP/1.1. Default not. */
+  readonly tls?: TlsOptions;
   /** How many times faster than documented the periods of the services pass. Default 1. */
   readonly speed?: number;
   /** Default: one app with defaultXToken. */

@@ -10,6 +10,7 @@ import type { Organization } from './firehose/organization.ts';
 import { firehoseRoutes } from './firehose/routes.ts';
 import { createTap } from './firehose/tap.ts';
 import { startServer } from './http/server.ts';
+import { startTlsFront } from './http/tls-front.ts';
 import { defaultManagementKey, defaultTapToken, defaultXToken, type SandboxOptions } from './options.ts';
 import { createRandom } from './random.ts';
 import { createSnowflakes } from './snowflake.ts';
@@ -19,6 +20,8 @@ import { xRoutes } from './x/routes.ts';
 
 export interface Sandbox extends AsyncDisposable {
   readonly url: string;
+  /** The same by TLS, under the name `localhost`; null without `tls` in the options. */
+  readonly tlsUrl: string | null;
   close(): Promise<void>;
 }
 
@@ -77,10 +80,12 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     ],
     deps,
   );
+  const front = options.tls ? await startTlsFront(0, server.url, options.tls) : null;
   feed.start();
   const close = async () => {
     feed.stop();
+    await front?.close();
     await server.close();
   };
-  return { url: server.url, close, [Symbol.asyncDispose]: close };
+  return { url: server.url, tlsUrl: front?.url ?? null, close, [Symbol.asyncDispose]: close };
 }

@@ -1,4 +1,5 @@
 export type { Nats as NatsServers, NatsNode } from '@earshot/engines';
+export { createCertificate } from './certificate.ts';
 export { eventually } from './eventually.ts';
 export { lengthOf, testNightly } from './nightly.ts';
 export { connectSse, type SseConnection, type SseEvent } from './sse-client.ts';

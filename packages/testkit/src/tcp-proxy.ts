@@ -1,6 +1,5 @@
 import { once } from 'node:events';
-import type { Socket } from 'node:net';
-import { connect, createServer } from 'node:net';
+import { connect, createServer, type Server, type Socket } from 'node:net';
 import { pipeline } from 'node:stream/promises';
 
 export type TcpProxy = Awaited<ReturnType<typeof startTcpProxy>>;
@@ -14,6 +13,7 @@ export async function startTcpProxy({ target }: TcpProxyOptions) {
   const fired = { cut: 0, held: 0, refused: 0 };
   const sockets = new Set<Socket>();
   const gate = createGate(() => fired.held++);
+  const frozen = createFreezer(() => fired.held++);
   let isRefusing = false;
   let isLast: ((sent: Buffer) => boolean) | null = null;
 
@@ -24,33 +24,31 @@ export async function startTcpProxy({ target }: TcpProxyOptions) {
       return;
     }
     const upstream = connect({ host: target.host ?? '127.0.0.1', port: target.port, allowHalfOpen: true });
-    for (const [socket, other] of [
-      [client, upstream],
-      [upstream, client],
+    const gates = [gate, frozen.gateOf(client)];
+    const sentByClient = (chunk: Buffer) => {
+      if (!isLast?.(chunk)) return;
+      fired.cut++;
+      client.resetAndDestroy();
+    };
+    for (const [socket, other, sent] of [
+      [client, upstream, sentByClient],
+      [upstream, client, () => undefined],
     ] as const) {
       sockets.add(socket);
       socket.once('close', () => sockets.delete(socket));
-      const sent = (chunk: Buffer) => {
-        if (socket !== client || !isLast?.(chunk)) return;
-        fired.cut++;
-        client.resetAndDestroy();
-      };
-      forward(socket, other, { gate, sent }).catch(() => {
+      forward(socket, other, { gates, sent }).catch(() => {
         client.destroy();
         upstream.destroy();
       });
     }
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  if (address === null || typeof address === 'string') throw new Error('a TCP server has no port');
+  const port = await listen(server);
   const resetAll = (): void => sockets.forEach((socket) => socket.resetAndDestroy());
 
   return {
-    port: address.port,
+    port,
     /** `host:port`, to be put in place of the target's. */
-    address: `127.0.0.1:${address.port}`,
+    address: `127.0.0.1:${port}`,
     /** Resets every open connection; later ones pass. */
     cut(): void {
       // Each connection has two sockets here.
@@ -67,6 +65,8 @@ export async function startTcpProxy({ target }: TcpProxyOptions) {
     /** Holds back all bytes in both directions, with the connections left open, as a dead network does. */
     pause: gate.close,
     resume: gate.open,
+    /** From now on the connections that are open pass nothing, as after a change of the path; later ones pass. */
+    freeze: frozen.freeze,
     /** Resets each new connection while on. */
     refuse(value: boolean): void {
       isRefusing = value;
@@ -75,6 +75,7 @@ export async function startTcpProxy({ target }: TcpProxyOptions) {
     fired,
     async [Symbol.asyncDispose](): Promise<void> {
       gate.open();
+      frozen.thaw();
       resetAll();
       server.close();
       await once(server, 'close');
@@ -82,24 +83,50 @@ export async function startTcpProxy({ target }: TcpProxyOptions) {
   };
 }
 
+async function listen(server: Server): Promise<number> {
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('a TCP server has no port');
+  return address.port;
+}
+
 async function forward(
   from: Socket,
   to: Socket,
-  { gate, sent }: { gate: ReturnType<typeof createGate>; sent: (chunk: Buffer) => void },
+  { gates, sent }: { gates: ReadonlyArray<ReturnType<typeof createGate>>; sent: (chunk: Buffer) => void },
 ): Promise<void> {
   await pipeline(
     from,
     async function* (chunks: AsyncIterable<Buffer>) {
       for await (const chunk of chunks) {
-        await gate.pass();
+        for (const gate of gates) await gate.pass();
         yield chunk;
         sent(chunk);
       }
       // The end of the stream is held back like its bytes.
-      await gate.pass();
+      for (const gate of gates) await gate.pass();
     },
     to,
   );
+}
+
+/** A gate for each open connection. */
+function createFreezer(onHeld: () => void) {
+  const gates = new Set<ReturnType<typeof createGate>>();
+  return {
+    gateOf(client: Socket) {
+      const gate = createGate(onHeld);
+      gates.add(gate);
+      client.once('close', () => {
+        gate.open();
+        gates.delete(gate);
+      });
+      return gate;
+    },
+    freeze: () => gates.forEach((gate) => gate.close()),
+    thaw: () => gates.forEach((gate) => gate.open()),
+  };
 }
 
 function createGate(onHeld: () => void) {

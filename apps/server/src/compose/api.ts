@@ -12,6 +12,7 @@ import { createReadCoverage } from '../coverage/read-coverage.ts';
 import type { Database } from '../engines/database.ts';
 import type { Handlers } from '../http/handlers.ts';
 import { createHttpServer, type HttpServer } from '../http/server.ts';
+import { listSources } from '../ingest/list-sources.ts';
 import { syntaxGuides } from '../language/rule-language.ts';
 import { ackMatches } from '../readers/ack-matches.ts';
 import { createFollowing } from '../readers/follow-matches.ts';
@@ -124,6 +125,7 @@ function handlersOf(
     ValidateRule: validateRule,
     PlatformSyntax: async ({ request }) => ({ platforms: syntaxGuides(request.platforms) }),
     GetCoverage: getCoverage({ ...forCoverage, rules }),
+    ListSources: listSources(shared),
     ListMatches: listMatches(forReaders),
     StreamMatches: streamMatches({
       ...forReaders,

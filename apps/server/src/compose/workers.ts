@@ -1,5 +1,4 @@
 import { createClaimStore } from '../accounts/idempotency.ts';
-import type { RoleName } from '../config.ts';
 import { isRecoverable, recoverGap } from '../coverage/recover-gap.ts';
 import { repairGap } from '../coverage/repair-gap.ts';
 import { createRepairStore } from '../coverage/repair-store.sql.ts';
@@ -26,6 +25,7 @@ import { createMatchReader } from '../readers/match-reader.sql.ts';
 import { createRuleStore } from '../rules/rule-store.sql.ts';
 import { createRuleUpkeep, releaseOldSlots, undoAbandonedCreations, upkeepRules } from '../rules/upkeep.ts';
 import { every, type Worker } from '../runtime/worker.ts';
+import type { RoleName } from '../settings.ts';
 import { createRegistrarStore } from '../slots/registrar.sql.ts';
 import { createRegistrarWorker } from '../slots/registrar-worker.ts';
 import type { Source } from '../upstream/platform.ts';

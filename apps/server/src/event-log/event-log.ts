@@ -11,12 +11,18 @@ export type LogEvent = Item;
 const consumedHeader = 'Earshot-Consumed';
 const retryDelayMs = 250;
 
+/** Up to this upstream position everything is in the log, or was dropped. */
+export interface Consumed {
+  readonly position: string;
+  readonly at: Date;
+}
+
 /** The durable log between the upstreams, which do not deliver again, and the database, which may be slow or down. */
 export function createEventLog({ jetstream, manager }: Nats, { retryForMs = 60_000 } = {}) {
   const sameTurn = createSameTurn();
   /** Of each source, the last event that this process knows in the log, and how far the source is consumed behind it. */
   const lastSequence = new Map<string, number>();
-  const consumedBehind = new Map<string, { sequence: number; position: string }>();
+  const consumedBehind = new Map<string, { sequence: number; consumed: Consumed }>();
   return {
     /**
      * Resolves when the log has the event on disk; retries under the same message id for a minute, then throws.
@@ -47,20 +53,22 @@ export function createEventLog({ jetstream, manager }: Nats, { retryForMs = 60_0
      * Where to resume the source: from the last event of it in the log, or behind what was consumed after that event, if
      * this process knows.
      */
-    async consumedBy(sourceId: string): Promise<string | null> {
+    async consumedBy(sourceId: string): Promise<Consumed | null> {
       const last = await manager.streams.getMessage(eventsStream, { last_by_subj: subjectOf(sourceId) });
       const sequence = last?.seq ?? 0;
       lastSequence.set(sourceId, sequence);
       const behind = consumedBehind.get(sourceId);
-      if (behind?.sequence === sequence) return behind.position;
-      return last?.header.get(consumedHeader) || null;
+      if (behind?.sequence === sequence) return behind.consumed;
+      const position = last?.header.get(consumedHeader);
+      return last && position ? { position, at: last.time } : null;
     },
     /**
      * Everything up to `position` is in the log, or was dropped and leaves no trace in it. It is remembered, not stored:
      * with nothing but dropped items in sight, each connection would begin with the same ones again.
      */
     recordConsumed(sourceId: string, position: string): void {
-      consumedBehind.set(sourceId, { sequence: lastSequence.get(sourceId) ?? 0, position });
+      const consumed = { position, at: new Date() };
+      consumedBehind.set(sourceId, { sequence: lastSequence.get(sourceId) ?? 0, consumed });
     },
   };
 }

@@ -1,5 +1,6 @@
+import type { SourceState } from '@earshot/contract';
 import { backoffDelayMs } from '../runtime/backoff.ts';
-import type { Ladder, Protocol, SourceState, Wait } from '../upstream/protocol.ts';
+import type { Ladder, Protocol, Wait } from '../upstream/protocol.ts';
 import type { StreamEnding } from '../upstream/upstream-stream.ts';
 
 /** The state of a source's connector. It begins anew with each holder of the lease; the spent connects do not. */

@@ -1,7 +1,7 @@
-import type { Platform } from '@earshot/contract';
+import { type Platform, type SourceState, sourceStates } from '@earshot/contract';
 import { describe, expect, test } from 'vitest';
 import { firehoseProtocol } from '../upstream/firehose/platform.ts';
-import { type Protocol, type SourceState, sourceStates } from '../upstream/protocol.ts';
+import type { Protocol } from '../upstream/protocol.ts';
 import { type EndingKind, endingKinds, type StreamEnding } from '../upstream/upstream-stream.ts';
 import { xProtocol } from '../upstream/x/platform.ts';
 import { afterEnding, afterOpening, newConnector, steadyAfterMs } from './connector.ts';

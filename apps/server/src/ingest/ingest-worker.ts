@@ -1,4 +1,4 @@
-import type { Platform } from '@earshot/contract';
+import type { Platform, SourceState } from '@earshot/contract';
 import type { Bells } from '../engines/bells.ts';
 import { createLeasedWorker, type Lease, type LeasedWorkerOptions } from '../engines/leases.ts';
 import type { EventLog } from '../event-log/event-log.ts';
@@ -6,7 +6,7 @@ import type { Telemetry } from '../observability/telemetry.ts';
 import type { Checkpoint } from '../runtime/checkpoint.ts';
 import { pause, type Worker } from '../runtime/worker.ts';
 import type { Source } from '../upstream/platform.ts';
-import type { Protocol, SourceState } from '../upstream/protocol.ts';
+import type { Protocol } from '../upstream/protocol.ts';
 import { StreamEnded, type StreamEnding, type UpstreamStream } from '../upstream/upstream-stream.ts';
 import { openConnectBudget } from './connect-budget.ts';
 import { afterEnding, afterOpening, type NextAttempt, newConnector } from './connector.ts';

@@ -39,7 +39,7 @@ export interface ListenOptions {
 export async function listen(options: ListenOptions, signal: AbortSignal): Promise<void> {
   const { sourceId, upstream, eventLog, intervals } = options;
   const logged = await eventLog.consumedBy(sourceId);
-  const after = (await intervals.hasLostLog(sourceId)) ? null : logged;
+  const after = (await intervals.hasLostLog(sourceId)) ? null : (logged?.position ?? null);
   const since = await intervals.uncoveredSince(sourceId);
   const consumed = createConsecutive(after);
   const logFailed = new AbortController();
@@ -51,9 +51,10 @@ export async function listen(options: ListenOptions, signal: AbortSignal): Promi
   const coverage = createCoverage(options, { appender, lag, ledgerLost }, from);
   const yieldIfDue = createEventLoopYield();
   const ends = [signal, logFailed.signal, ledgerLost.signal];
+  const start = { after, afterAt: logged?.at ?? null, since };
   let ending: StreamEnding = { kind: 'dropped' };
   try {
-    for await (const frame of upstream.open({ after, since }, AbortSignal.any(ends))) {
+    for await (const frame of upstream.open(start, AbortSignal.any(ends))) {
       lag.came();
       coverage.heard();
       if (frame.kind === 'opened') {
@@ -80,7 +81,7 @@ export async function listen(options: ListenOptions, signal: AbortSignal): Promi
     await appender.drained();
     options.checkpoint?.('ingest.drained');
     const position = consumed.position();
-    if (position !== null) eventLog.recordConsumed(sourceId, position);
+    if (position !== null && position !== after) eventLog.recordConsumed(sourceId, position);
     await coverage.close(signal.aborted ? { kind: 'stopped' } : ending);
   }
 }

@@ -138,7 +138,7 @@ test('a source that has lost its log resumes where the ledger was cut, not behin
         },
         eventLog: {
           append: async () => undefined,
-          consumedBy: async () => 'the last event',
+          consumedBy: async () => ({ position: 'the last event', at: since }),
           recordConsumed: () => undefined,
         },
         intervals: {
@@ -156,7 +156,7 @@ test('a source that has lost its log resumes where the ledger was cut, not behin
     await expect(listening).rejects.toThrow(StreamEnded);
   }
   expect(starts).toEqual([
-    { after: 'the last event', since },
-    { after: null, since },
+    { after: 'the last event', afterAt: since, since },
+    { after: null, afterAt: since, since },
   ]);
 });

@@ -1,9 +1,8 @@
-import type { Platform } from '@earshot/contract';
+import type { Platform, SourceState } from '@earshot/contract';
 import type { Database } from '../engines/database.ts';
 import { assertLease, fenced, type Lease } from '../engines/leases.ts';
 import { callsMade, recordCall } from '../slots/upstream-calls.ts';
 import { type CallLimit, callsMax } from '../upstream/call-budget.ts';
-import type { SourceState } from '../upstream/protocol.ts';
 import type { UpstreamRules } from '../upstream/upstream-rules.ts';
 
 export interface ConfiguredSource {

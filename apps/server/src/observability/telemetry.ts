@@ -39,6 +39,7 @@ function requestTelemetry(log: Logger, metrics: Metrics) {
 }
 
 function ruleTelemetry(log: Logger, metrics: Metrics) {
+  const warnOfUnused = createUnusedWarning(log);
   return {
     ruleCreated(rule: { ruleId: string; accountId: string; ms: number }) {
       log.info(rule, 'rule created');
@@ -83,11 +84,31 @@ function ruleTelemetry(log: Logger, metrics: Metrics) {
       removed: number;
       gone: number;
       foreign: number;
+      unused: readonly string[];
     }) {
+      const { unused, ...counts } = result;
       metrics.foreignRules.set({ source: result.sourceId }, result.foreign);
+      warnOfUnused(result.sourceId, unused);
       const changed = result.adopted + result.vanished + result.removed + result.gone + result.moved > 0;
-      log[changed ? 'info' : 'debug'](result, 'upstream rules reconciled');
+      log[changed ? 'info' : 'debug'](counts, 'upstream rules reconciled');
     },
+  };
+}
+
+const unusedShown = 5;
+
+/** Once for each number of them: a look every 30 s must not fill the log. */
+function createUnusedWarning(log: Logger) {
+  const known = new Map<string, number>();
+  return (sourceId: string, values: readonly string[]): void => {
+    if (values.length === (known.get(sourceId) ?? 0)) return;
+    known.set(sourceId, values.length);
+    if (values.length === 0) return;
+    const shown = values.slice(0, unusedShown).map((value) => value.slice(0, 200));
+    log.warn(
+      { sourceId, count: values.length, values: shown },
+      'the upstream has rules that are not ours: what they match may be billed, and is not stored',
+    );
   };
 }
 

@@ -3,6 +3,8 @@ import type { Platform, Violation } from '@earshot/contract';
 import type { BellListener } from '../engines/bells.ts';
 import { Failure } from '../runtime/failure.ts';
 import type { HeldSlot } from '../slots/slot-holding.sql.ts';
+import { isBlocking } from '../upstream/upstream-rules.ts';
+import { whatToDo } from '../upstream/what-to-do.ts';
 import type { RuleStore } from './rule-store.sql.ts';
 
 /** How long the upstreams may take to confirm. */
@@ -24,6 +26,11 @@ export function areRegistered(slots: readonly HeldSlot[]): boolean {
   return slots.every(({ state }) => state === 'registered');
 }
 
+/** Nothing will register it before a person does something: waiting is of no use. */
+function isBlocked({ state, problemKind }: HeldSlot): boolean {
+  return state !== 'registered' && isBlocking(problemKind);
+}
+
 /** `seen` is what was read last. */
 export async function awaitRegistration(
   seen: HeldSlot[],
@@ -31,7 +38,7 @@ export async function awaitRegistration(
   outcomes: BellListener,
 ): Promise<HeldSlot[]> {
   const settled = (slots: readonly HeldSlot[]) =>
-    areRegistered(slots) || slots.some(({ state }) => state === 'failed');
+    areRegistered(slots) || slots.some((slot) => slot.state === 'failed' || isBlocked(slot));
   if (areRegistered(seen)) return seen;
   return await awaitSlots(look, settled, { outcomes, withinMs: confirmWithinMs });
 }
@@ -57,12 +64,13 @@ export async function awaitGone(
   outcomes: BellListener,
 ): Promise<void> {
   if (slots.every(({ state }) => state === 'failed')) return;
-  const refused = slots.some(({ state }) => state === 'failed');
-  const answerAt = performance.now() + (refused ? refusedAfterMs : undoneWithinMs);
+  const isRefused = slots.some(({ state }) => state === 'failed');
+  const areBlocked = slots.some(isBlocked);
+  const answerAt = performance.now() + (isRefused || areBlocked ? refusedAfterMs : undoneWithinMs);
   await awaitSlots(
     () => store.stillReleasing(accountId, slotIds),
     (left) => left === 0,
-    { outcomes, withinMs: undoneWithinMs },
+    { outcomes, withinMs: areBlocked ? refusedAfterMs : undoneWithinMs },
   );
   await sleep(Math.max(0, answerAt - performance.now()));
 }
@@ -106,7 +114,17 @@ export function failureOf(slots: readonly HeldSlot[], undone = 'nothing was crea
   }
   const waiting = slots.find(({ state }) => state !== 'registered');
   if (!waiting) return null;
-  const { platform, problem } = waiting;
+  const { platform, problem, problemKind } = waiting;
+  if (isBlocking(problemKind)) {
+    const what = whatToDo[problemKind];
+    return new Failure(
+      'failed_precondition',
+      `"${platform}" takes no rules: ${problem}; ${undone}. ${what}`,
+      {
+        details: { platform, reason: problemKind, what_to_do: what },
+      },
+    );
+  }
   return problem === null
     ? new Failure('deadline_exceeded', `"${platform}" did not confirm the rule in time; ${undone}.`, {
         details: { platform },

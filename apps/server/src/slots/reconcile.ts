@@ -15,6 +15,8 @@ export interface Reconciliation {
   readonly gone: readonly string[];
   /** Rules that bear no tag of ours: never touched, only counted. */
   readonly foreign: number;
+  /** The values of those that no slot uses: the upstream may bill what they match, and nobody here gets it. */
+  readonly unused: readonly string[];
 }
 
 /**
@@ -43,11 +45,14 @@ export function reconcile(
   const remove: string[] = [];
   const lost = new Set(moving);
   let foreign = 0;
+  const unused: string[] = [];
+  const used = new Set(ruleOfSlot.values());
   for (const rule of upstream) {
     const slotId = slotOfTag(installation, rule.tag);
     const slot = slotId === null ? undefined : slotById.get(slotId);
     if (slotId === null) {
       foreign++;
+      if (!used.has(rule.id)) unused.push(rule.value);
     } else if (!slot && stillMoving.has(slotId)) {
       // Its new source is not ready.
       lost.delete(slotId);
@@ -75,5 +80,6 @@ export function reconcile(
       (slot) => slot.state === 'deleting' || (slot.state === 'releasing' && !ruleOfSlot.has(slot.id)),
     ),
     foreign,
+    unused,
   };
 }

@@ -5,7 +5,7 @@ import { reconcile } from './reconcile.ts';
 import { type Slot, type SlotState, slotOfTag, slotTag } from './slot.ts';
 
 const installation = 'here';
-const nothing = { adopt: [], vanished: [], lost: [], remove: [], gone: [], foreign: 0 };
+const nothing = { adopt: [], vanished: [], lost: [], remove: [], gone: [], foreign: 0, unused: [] };
 
 function slot(state: SlotState, upstreamRuleId: string | null = null): Slot {
   return { id: 'slot_1', value: 'word', state, upstreamRuleId, foreignRule: false };
@@ -70,6 +70,12 @@ test('of several rules with the tag of one slot the recorded one stays', () => {
 test('a foreign rule that a slot uses is neither removed nor missed', () => {
   const plan = reconcile(installation, [rule('1', 'theirs')], [slot('registered', '1')]);
   expect(plan).toEqual({ ...nothing, foreign: 1 });
+});
+
+test('a foreign rule that no slot uses is left alone and named', () => {
+  const foreign = { ...rule('2', 'theirs'), value: 'happy' };
+  const plan = reconcile(installation, [rule('1'), foreign], [slot('registered', '1')]);
+  expect(plan).toEqual({ ...nothing, foreign: 1, unused: ['happy'] });
 });
 
 test('the rule of a slot that is moving to another source stays until it has arrived', () => {
@@ -138,6 +144,7 @@ test('after a plan was carried out there is nothing left to do, and no foreign r
       expect(reconcile(installation, after.upstream, after.slots)).toEqual({
         ...nothing,
         foreign: plan.foreign,
+        unused: expect.any(Array),
       });
     }),
     { numRuns: 1_000 },

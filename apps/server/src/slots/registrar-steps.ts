@@ -67,6 +67,7 @@ export async function reconcileSource(step: RegistrarStep): Promise<number> {
     removed: plan.remove.length,
     gone: plan.gone.length,
     foreign: plan.foreign,
+    unused: plan.unused,
   });
   if (moved > 0) bells.ring('slots');
   if (plan.adopt.length > 0) bells.ring('streams');

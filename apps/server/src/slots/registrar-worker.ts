@@ -1,5 +1,5 @@
 import { createLeasedWorker, type Lease, type LeasedWorkerOptions } from '../engines/leases.ts';
-import { pause, type Worker } from '../runtime/worker.ts';
+import type { Worker } from '../runtime/worker.ts';
 import { UpstreamUnavailable } from '../upstream/upstream-rules.ts';
 import { openPace } from './pace.ts';
 import {
@@ -35,7 +35,7 @@ export function createRegistrarWorker(options: RegistrarOptions): Worker {
 }
 
 async function keepInStep(options: RegistrarOptions, lease: Lease, signal: AbortSignal): Promise<void> {
-  const { upstream, sourceId, store, accountShare } = options;
+  const { upstream, sourceId, platform, store, accountShare } = options;
   const timing = { ...defaultTiming, ...options.timing };
   const { reconcileEveryMs, lookAgainMs, retryDelayMs } = timing;
   using bell = options.bells.listen('slots');
@@ -65,10 +65,17 @@ async function keepInStep(options: RegistrarOptions, lease: Lease, signal: Abort
       // The call was aborted because the lease or the process ended: not a failure of the upstream.
       if (signal.aborted) return;
       inDoubt ||= !error.notCalled || pace.callsMade() > 0;
-      await tellWhoWaits(step, error);
-      // A call that was not made may be tried again soon: whoever begins to wait meanwhile is to be told why.
-      if (error.notCalled) await pause(lookAgainMs, signal);
-      else await pause(Math.max(retryDelayMs, error.retryAfterMs ?? 0), signal);
+      const { notCalled, retryAfterMs } = error;
+      if (notCalled) step.telemetry.ruleCallPostponed({ platform, sourceId, waitMs: retryAfterMs ?? 0 });
+      else step.telemetry.upstreamRulesFailed({ platform, sourceId, err: error });
+      // A call that was not made may be tried again soon.
+      const waitMs = notCalled ? lookAgainMs : Math.max(retryDelayMs, retryAfterMs ?? 0);
+      const untilMs = performance.now() + waitMs;
+      // Whoever begins to wait meanwhile is told why as well.
+      while (!signal.aborted && performance.now() < untilMs) {
+        await tellWhoWaits(step, error);
+        await bell.wait(Math.min(lookAgainMs, untilMs - performance.now()), signal);
+      }
     }
   }
 }
@@ -79,16 +86,14 @@ function isScarce({ pace }: RegistrarStep): boolean {
 
 /** Writes the reason to the slots that wait, where their callers find it. */
 async function tellWhoWaits(
-  { store, sourceId, upstream, bells, telemetry, platform, lease }: RegistrarStep,
+  { store, sourceId, upstream, bells, lease }: RegistrarStep,
   error: UpstreamUnavailable,
 ): Promise<void> {
-  if (error.notCalled) telemetry.ruleCallPostponed({ platform, sourceId, waitMs: error.retryAfterMs ?? 0 });
-  else telemetry.upstreamRulesFailed({ platform, sourceId, err: error });
   const waiting = await store.awaited(sourceId, upstream.batchMax);
   await store.recordProblem(
     lease,
     waiting.map((slot) => slot.id),
-    { kind: 'unavailable', words: error.message },
+    { kind: error.blockedBy ?? 'unavailable', words: error.message },
   );
   bells.ring('slot_outcomes');
 }

@@ -142,14 +142,15 @@ async function recordRegistered(
  * once has rules that rely on it: it is tried again after 1, 2, 4 … 60 minutes.
  */
 async function recordProblem(sql: Sql, slotIds: readonly string[], problem: Problem): Promise<void> {
+  const isRefused = problem.kind === 'refused' || problem.kind === 'full';
   await sql.run(
     `update slots set problem = $2, problem_kind = $3,
-       state = case when $3 = 'unavailable' then ${stateAfter('unavailable')} else ${stateAfter('refused')} end,
-       attempts = case when $3 = 'unavailable' or registered_at is null then attempts else attempts + 1 end,
-       retry_at = case when $3 = 'unavailable' or registered_at is null then retry_at
+       state = case when $4 then ${stateAfter('refused')} else ${stateAfter('unavailable')} end,
+       attempts = case when $4 and registered_at is not null then attempts + 1 else attempts end,
+       retry_at = case when not $4 or registered_at is null then retry_at
          else now() + least(60, power(2, least(attempts, 6))) * interval '1 minute' end
      where id = any($1)`,
-    [slotIds, problem.words, problem.kind],
+    [slotIds, problem.words, problem.kind, isRefused],
   );
 }
 

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Platform } from '@earshot/contract';
+import type { Blocking } from '../upstream/upstream-rules.ts';
 
 /**
  * A slot is one upstream rule on one source, shared by all rules with the same canonical value.
@@ -110,7 +111,7 @@ export function toSlot(row: SlotRow): Slot {
 }
 
 /** Why the upstream does not have a rule: `refused` is about the value, `full` about the source. */
-export type ProblemKind = 'refused' | 'full' | 'unavailable';
+export type ProblemKind = 'refused' | 'full' | 'unavailable' | Blocking;
 
 export interface Problem {
   readonly kind: ProblemKind;

@@ -36,6 +36,8 @@ export interface UpstreamAnswer {
 }
 
 const answerWithinMs = 10_000;
+/** A stream may have its headers late, with its first byte, on a busy day of the upstream. */
+const openWithinMs = 30_000;
 const defaultBodyWithinMs = 30_000;
 /** The longest page of X's rules, 1,000 of 2,048 characters, has 14 MB when every character is escaped. */
 const answerBytesMax = 16 * 1024 * 1024;
@@ -44,7 +46,8 @@ const answerDepthMax = 1_000;
 const userAgent = 'earshot/0.1';
 
 export function createUpstreamClient({ baseUrl, token, name, bodyWithinMs }: UpstreamClientOptions) {
-  const agent = new Agent({ connect: { timeout: answerWithinMs } });
+  // Over HTTP/2 a stream that is given up leaves its connection open, and the next one would wait on the same dead path.
+  const agent = new Agent({ allowH2: false, connect: { timeout: answerWithinMs } });
   const headers = {
     authorization: `Bearer ${token}`,
     'user-agent': userAgent,
@@ -87,7 +90,7 @@ export function createUpstreamClient({ baseUrl, token, name, bodyWithinMs }: Ups
         return await request(new URL(path, baseUrl), {
           dispatcher: agent,
           headers: { ...headers, ...more },
-          headersTimeout: answerWithinMs,
+          headersTimeout: openWithinMs,
           bodyTimeout: silenceMaxMs,
           signal,
         });

@@ -1,7 +1,8 @@
 import type { Platform } from '@earshot/contract';
 import { type FirehoseSettings, firehosePlatform } from './firehose/platform.ts';
 import type { PlatformDescriptor } from './platform.ts';
-import { type XSettings, xPlatform } from './x/platform.ts';
+import { xPlatform } from './x/platform.ts';
+import type { XSettings } from './x/settings.ts';
 
 export type UpstreamSettings = XSettings & FirehoseSettings;
 

@@ -1,27 +1,6 @@
+import type { SourceState } from '@earshot/contract';
 import type { CallLimit } from './call-budget.ts';
 import type { EndingKind } from './upstream-stream.ts';
-
-/** What people see of a source: is it listening, and if not, what keeps it. */
-export const sourceStates = [
-  'starting',
-  'live',
-  'reconnecting',
-  'failing',
-  'rate_limited',
-  'slot_busy',
-  'no_rules',
-  'rules_invalid',
-  'provisioning',
-  'no_credit',
-  'spend_cap',
-  'usage_cap',
-  'credentials',
-  'bad_request',
-  'degraded',
-  'log_unavailable',
-  'stopped',
-] as const;
-export type SourceState = (typeof sourceStates)[number];
 
 /** Failures that wait together: each has its own count, so that alternating ones do not reset each other. */
 export type Ladder =

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
+import { sourceStates } from '@earshot/contract';
 import { expect, test } from 'vitest';
-import { sourceStates } from './protocol.ts';
 import { gapReasons } from './upstream-stream.ts';
 
 /** Names in code in the first column of the tables after a heading. */

@@ -43,6 +43,12 @@ export type AddOutcome =
   /** It takes no more, or not all of those that travelled in the same call. */
   | { readonly kind: 'full'; readonly words: string };
 
+/** What keeps an upstream from taking rules until a person does something about it. */
+export const blockings = ['no_credit', 'spend_cap', 'usage_cap', 'credentials'] as const;
+export type Blocking = (typeof blockings)[number];
+
+export const isBlocking = (kind: string | null): kind is Blocking => blockings.some((one) => one === kind);
+
 /**
  * The upstream did not do, or did not say whether it did, what was asked. The change may have been made: list
  * before asking again.
@@ -51,14 +57,21 @@ export class UpstreamUnavailable extends Error {
   readonly retryAfterMs: number | null;
   /** Not even asked: this call changed nothing. */
   readonly notCalled: boolean;
+  readonly blockedBy: Blocking | null;
 
   constructor(
     message: string,
-    options: { retryAfterMs?: number | null; notCalled?: boolean; cause?: unknown } = {},
+    options: {
+      retryAfterMs?: number | null;
+      notCalled?: boolean;
+      blockedBy?: Blocking | null;
+      cause?: unknown;
+    } = {},
   ) {
     super(message, { cause: options.cause });
     this.name = 'UpstreamUnavailable';
     this.retryAfterMs = options.retryAfterMs ?? null;
     this.notCalled = options.notCalled ?? false;
+    this.blockedBy = options.blockedBy ?? null;
   }
 }

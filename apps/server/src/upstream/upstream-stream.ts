@@ -7,6 +7,8 @@ export interface UpstreamStream {
 export interface StreamStart {
   /** The last consumed upstream event id, for upstreams that can resume from it. */
   readonly after: string | null;
+  /** When it was consumed; null where nobody knows. */
+  readonly afterAt?: Date | null;
   /** Without an id: replay what happened since then, if the upstream can. */
   readonly since: Date | null;
 }

@@ -1,9 +1,5 @@
-import { execFile } from 'node:child_process';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { promisify } from 'node:util';
+import { createCertificate } from '@earshot/testkit';
 import { describe, expect, test, vi } from 'vitest';
 import { type Handler, startEndpoint } from '../../test/web-endpoint.ts';
 import { parseRetryAfterMs } from '../runtime/retry-after.ts';
@@ -107,19 +103,8 @@ test.each([
 });
 
 describe('by TLS', () => {
-  async function certificate(name: string) {
-    const dir = await mkdtemp(join(tmpdir(), 'earshot-tls-'));
-    const [key, cert] = [join(dir, 'key.pem'), join(dir, 'cert.pem')];
-    const command = `req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 -subj /CN=${name}`;
-    const files = ['-addext', `subjectAltName=DNS:${name}`, '-keyout', key, '-out', cert];
-    await promisify(execFile)('openssl', [...command.split(' '), ...files]);
-    const pair = { key: await readFile(key, 'utf8'), cert: await readFile(cert, 'utf8') };
-    await rm(dir, { recursive: true });
-    return pair;
-  }
-
   test('the certificate must be trusted and bear the name of the URL, not the address', async () => {
-    const tls = await certificate('hooks.example');
+    const tls = await createCertificate('hooks.example');
     await using endpoint = await startEndpoint(() => 204, { tls });
     const sendBy = async (name: string, ca?: string) => {
       await using sender = createSender({

@@ -2,7 +2,7 @@ import type { LeafNode } from '../ast.ts';
 import { leavesOf } from '../explain.ts';
 import { parse } from './parser.ts';
 
-/** Recent search accepts shorter queries than the stream accepts rules. */
+/** Recent search accepts shorter queries than the stream accepts rules, except for Enterprise. */
 export const searchLengthMax = 512;
 
 /** Operators of the stream that X's recent search does not have. */
@@ -38,9 +38,9 @@ export type Searchability =
       readonly operator: string | null;
     };
 
-/** Whether the value of a rule can be used as a query of recent search. */
-export function searchability(value: string): Searchability {
-  if (value.length > searchLengthMax) return { searchable: false, why: 'too_long', operator: null };
+/** Whether the value of a rule can be used as a query of search. */
+export function searchability(value: string, lengthMax = searchLengthMax): Searchability {
+  if (value.length > lengthMax) return { searchable: false, why: 'too_long', operator: null };
   const { root } = parse(value);
   const leaves = root === null ? [] : leavesOf(root);
   const lacking = leaves.find(isStreamOnly);

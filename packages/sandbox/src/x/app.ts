@@ -6,6 +6,7 @@ import type { NextSnowflake } from '../snowflake.ts';
 import { compileXRule } from './compile-rule.ts';
 import { type Connections, createConnections } from './connections.ts';
 import { createDelayedRules, type DelayedRules } from './delayed-rules.ts';
+import type { XDialect } from './dialects.ts';
 import { createJournal, type Journal } from './journal.ts';
 import { createMeter, type Meter } from './metering.ts';
 import { createProblems, type XProblems } from './problems.ts';
@@ -38,9 +39,19 @@ export interface XAppOptions {
   readonly problemHost?: string;
   /** Whether a DuplicateRule error contains the id of the existing rule. Default true. */
   readonly duplicateIds?: boolean;
+  /** The words that search takes and answers with; X's guides and its OpenAPI document differ. Default `post`. */
+  readonly searchDialect?: XDialect;
 }
 
-export type XLimit = 'stream' | 'list' | 'change' | 'counts' | 'connections' | 'killAll' | 'search';
+export type XLimit =
+  | 'stream'
+  | 'list'
+  | 'change'
+  | 'counts'
+  | 'connections'
+  | 'killAll'
+  | 'search'
+  | 'searchAll';
 
 /** All state of one app, which is identified by its bearer token. */
 export interface XApp {
@@ -49,6 +60,7 @@ export interface XApp {
   plan: XPlan;
   readonly ruleCap: number;
   readonly duplicateIds: boolean;
+  readonly searchDialect: XDialect;
   readonly problems: XProblems;
   readonly rules: RuleSet;
   readonly liveRules: DelayedRules;
@@ -69,6 +81,7 @@ const callsPerWindow: Record<XLimit, number> = {
   connections: 450,
   killAll: 25,
   search: 450,
+  searchAll: 300,
 };
 
 export interface XAppDeps {
@@ -103,6 +116,7 @@ export function createXApp(options: XAppOptions & XAppDeps): XApp {
     plan,
     ruleCap,
     duplicateIds: options.duplicateIds ?? true,
+    searchDialect: options.searchDialect ?? 'post',
     problems: createProblems(options.problemHost ?? 'api.twitter.com'),
     rules: createRuleSet({
       compile: (value) => compileXRule(value, tierOf(app.plan)),
@@ -123,6 +137,7 @@ export function createXApp(options: XAppOptions & XAppDeps): XApp {
       connections: window('connections'),
       killAll: window('killAll'),
       search: window('search'),
+      searchAll: window('searchAll'),
     },
     recoveries: 0,
   };

@@ -1,4 +1,5 @@
 import { isJsonObject, type JsonObject } from '../http/json.ts';
+import { projectionValues, toTweetName, type XDialect } from './dialects.ts';
 import { mentionedNames } from './entities.ts';
 import type { XIncludes, XPost } from './post.ts';
 import type { XProblems } from './problems.ts';
@@ -7,52 +8,29 @@ import type { XRule } from './rule-set.ts';
 /** The fields that a request asks for (x.md §4.1). */
 export type Projection = ReturnType<typeof readProjection>;
 
-const words = (list: string) => new Set(list.split(' '));
+interface ProjectionOptions {
+  readonly dialect?: XDialect;
+  /** Those that do not belong to the projection. */
+  readonly otherParameters?: readonly string[];
+}
 
-const allowedValues: Record<string, ReadonlySet<string>> = {
-  'tweet.fields': words(
-    'article attachments author_id card_uri community_id context_annotations conversation_id created_at ' +
-      'display_text_range edit_controls edit_history_tweet_ids entities geo id in_reply_to_user_id lang ' +
-      'matched_media_notes media_metadata non_public_metrics note_request_suggestions note_tweet organic_metrics ' +
-      'paid_partnership possibly_sensitive promoted_metrics public_metrics referenced_tweets reply_settings scopes ' +
-      'source suggested_source_links suggested_source_links_with_counts text withheld',
-  ),
-  expansions: words(
-    'article.cover_media article.media_entities attachments.media_keys attachments.media_source_tweet ' +
-      'attachments.poll_ids author_id edit_history_tweet_ids entities.mentions.username ' +
-      'entities.note.mentions.username geo.place_id in_reply_to_user_id referenced_tweets.id ' +
-      'referenced_tweets.id.attachments.media_keys referenced_tweets.id.author_id',
-  ),
-  'user.fields': words(
-    'affiliation confirmed_email connection_status created_at description entities id is_identity_verified ' +
-      'location most_recent_tweet_id name parody pinned_tweet_id profile_banner_url profile_image_url protected ' +
-      'public_metrics receives_your_dm subscription subscription_type url username verified ' +
-      'verified_followers_count verified_type withheld',
-  ),
-  'media.fields': words(
-    'alt_text duration_ms height media_key non_public_metrics organic_metrics preview_image_url ' +
-      'promoted_metrics public_metrics type url variants width',
-  ),
-  'place.fields': words('contained_within country country_code full_name geo id name place_type'),
-  'poll.fields': words('duration_minutes end_datetime id options voting_status'),
-};
-
-/** Reads the fields and expansions of a request; `otherParameters` are those that do not belong to the projection. */
+/** Reads the fields and expansions of a request. */
 export function readProjection(
   query: URLSearchParams,
   problems: Pick<XProblems, 'invalidParameter'>,
-  otherParameters: readonly string[] = [],
+  { dialect = 'tweet', otherParameters = [] }: ProjectionOptions = {},
 ) {
   for (const [parameter, value] of query) {
     if (otherParameters.includes(parameter)) continue;
-    const allowed = allowedValues[parameter];
+    const allowed = projectionValues[dialect][parameter];
     if (allowed === undefined) throw problems.invalidParameter(parameter, value);
     const unknown = value.split(',').find((field) => !allowed.has(field));
     if (unknown !== undefined) throw problems.invalidParameter(parameter, unknown);
   }
-  const fields = (parameter: string): ReadonlySet<string> => new Set(query.get(parameter)?.split(','));
+  const fields = (parameter: string): ReadonlySet<string> =>
+    new Set(query.get(parameter)?.split(',').map(toTweetName));
   return {
-    tweetFields: fields('tweet.fields'),
+    tweetFields: fields(`${dialect}.fields`),
     expansions: fields('expansions'),
     userFields: fields('user.fields'),
     mediaFields: fields('media.fields'),

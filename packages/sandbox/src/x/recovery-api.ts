@@ -36,6 +36,6 @@ function readJob(app: XApp, query: Exchange['query'], nowMs: number) {
   const [fromMs, toMs] = ['start_time', 'end_time'].map((name) => Date.parse(query.get(name) ?? ''));
   if (fromMs === undefined || !(fromMs >= nowMs - windowMs)) throw refuse('start_time');
   if (toMs === undefined || !(toMs > fromMs)) throw refuse('end_time');
-  const projection = readProjection(query, app.problems, ['start_time', 'end_time']);
+  const projection = readProjection(query, app.problems, { otherParameters: ['start_time', 'end_time'] });
   return { fromMs, toMs, projection };
 }

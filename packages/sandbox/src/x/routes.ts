@@ -2,7 +2,7 @@ import type { Deps } from '../deps.ts';
 import type { Route } from '../http/router.ts';
 import { killConnections, killEndpointConnections, listConnections } from './connections-api.ts';
 import { changeRules, countRules, listRules } from './rules-api.ts';
-import { searchRecent } from './search-api.ts';
+import { searchAll, searchRecent } from './search-api.ts';
 import { openStream } from './stream-api.ts';
 
 export const xRoutes: readonly Route<Deps>[] = [
@@ -11,6 +11,7 @@ export const xRoutes: readonly Route<Deps>[] = [
   ['POST', '/2/tweets/search/stream/rules', changeRules],
   ['GET', '/2/tweets/search/stream/rules/counts', countRules],
   ['GET', '/2/tweets/search/recent', searchRecent],
+  ['GET', '/2/tweets/search/all', searchAll],
   ['GET', '/2/connections', listConnections],
   ['DELETE', '/2/connections', killConnections],
   ['DELETE', '/2/connections/:endpoint', killEndpointConnections],

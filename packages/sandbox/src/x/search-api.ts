@@ -4,35 +4,67 @@ import type { Deps } from '../deps.ts';
 import { type Exchange, sendJson } from '../http/exchange.ts';
 import { isJsonObject, type JsonObject } from '../http/json.ts';
 import { admit } from './access.ts';
-import type { XApp } from './app.ts';
+import type { XApp, XLimit } from './app.ts';
+import { inPostNames } from './dialects.ts';
 import type { XPost } from './post.ts';
 import { type Projection, project, readProjection } from './projection.ts';
 import { compileSearch } from './search-query.ts';
 
-const windowMs = 7 * 24 * 3_600_000;
 /** Younger posts are not in the index yet. */
 const indexDelayMs = 10_000;
 const searchParameters = ['query', 'start_time', 'end_time', 'max_results', 'next_token'];
-const pageSizeMax = 100;
 
-/** GET /2/tweets/search/recent: newest first, in pages. Every returned post is metered. */
-export function searchRecent(exchange: Exchange, { apps, archive, clock }: Deps): void {
-  const app = admit(exchange, apps, 'search');
-  const projection = readProjection(exchange.query, app.problems, searchParameters);
-  const { fromMs, toMs } = readWindow(app, exchange.query, clock);
-  const matches = readQuery(app, exchange.query);
+interface SearchIndex {
+  readonly limit: Extract<XLimit, 'search' | 'searchAll'>;
+  readonly reachesBackMs: number;
+  readonly queryLengthMax: number;
+  readonly pageSizeMax: number;
+}
+
+const recent: SearchIndex = {
+  limit: 'search',
+  reachesBackMs: 7 * 24 * 3_600_000,
+  queryLengthMax: 512,
+  pageSizeMax: 100,
+};
+const all: SearchIndex = {
+  limit: 'searchAll',
+  reachesBackMs: 20 * 365 * 24 * 3_600_000,
+  queryLengthMax: 1_024,
+  pageSizeMax: 500,
+};
+
+/** GET /2/tweets/search/recent */
+export const searchRecent = (exchange: Exchange, deps: Deps) => search(recent, exchange, deps);
+/** GET /2/tweets/search/all */
+export const searchAll = (exchange: Exchange, deps: Deps) => search(all, exchange, deps);
+
+/** Newest first, in pages. Every returned post is metered. */
+function search(index: SearchIndex, exchange: Exchange, { apps, archive, clock }: Deps): void {
+  const app = admit(exchange, apps, index.limit);
+  const dialect = app.searchDialect;
+  const otherParameters = searchParameters;
+  const projection = readProjection(exchange.query, app.problems, { dialect, otherParameters });
+  const { fromMs, toMs } = readWindow(index, app, exchange.query, clock);
+  const matches = readQuery(index, app, exchange.query);
   const below = readToken(app, exchange.query);
   const found = archive
     .between(fromMs, toMs)
     .filter((post) => (below === undefined || BigInt(post.id) < below) && matches(post))
     .toSorted((one, other) => (BigInt(one.id) < BigInt(other.id) ? 1 : -1));
-  const size = readSize(app, exchange.query);
+  const size = readSize(index, app, exchange.query);
   const page = found.slice(0, size);
   for (const post of page) app.meter.count(clock.nowMs(), post.id, { users: [], posts: [] });
-  sendJson(exchange.response, 200, toAnswer(page, projection, found.length > size));
+  const answer = toAnswer(page, projection, found.length > size);
+  sendJson(exchange.response, 200, dialect === 'post' ? inPostNames(answer) : answer);
 }
 
-function readWindow(app: XApp, query: Exchange['query'], clock: Clock): { fromMs: number; toMs: number } {
+function readWindow(
+  { reachesBackMs }: SearchIndex,
+  app: XApp,
+  query: Exchange['query'],
+  clock: Clock,
+): { fromMs: number; toMs: number } {
   const nowMs = clock.nowMs();
   const latestMs = nowMs - clock.realMs(indexDelayMs);
   const time = (name: string, otherwise: number) => {
@@ -42,23 +74,27 @@ function readWindow(app: XApp, query: Exchange['query'], clock: Clock): { fromMs
       throw app.problems.invalidParameter(name, given);
     return Date.parse(given);
   };
-  const fromMs = time('start_time', nowMs - windowMs);
+  const fromMs = time('start_time', nowMs - reachesBackMs);
   const toMs = time('end_time', latestMs);
-  if (fromMs < nowMs - windowMs - 1_000)
+  if (fromMs < nowMs - reachesBackMs - 1_000)
     throw app.problems.invalidParameter('start_time', query.get('start_time'));
   if (toMs > latestMs || toMs <= fromMs)
     throw app.problems.invalidParameter('end_time', query.get('end_time'));
   return { fromMs, toMs };
 }
 
-function readQuery(app: XApp, query: Exchange['query']): (post: XPost) => boolean {
+function readQuery(
+  { queryLengthMax }: SearchIndex,
+  app: XApp,
+  query: Exchange['query'],
+): (post: XPost) => boolean {
   const value = query.get('query') ?? '';
-  const matches = searchability(value).searchable ? compileSearch(value) : undefined;
+  const matches = searchability(value, queryLengthMax).searchable ? compileSearch(value) : undefined;
   if (matches === undefined) throw app.problems.invalidParameter('query', value);
   return matches;
 }
 
-function readSize(app: XApp, query: Exchange['query']): number {
+function readSize({ pageSizeMax }: SearchIndex, app: XApp, query: Exchange['query']): number {
   const size = Number(query.get('max_results') ?? 10);
   if (!Number.isInteger(size) || size < 10 || size > pageSizeMax)
     throw app.problems.invalidParameter('max_results', query.get('max_results'));

@@ -2,15 +2,18 @@ import { z } from 'zod';
 import type { UpstreamAnswer, UpstreamClient } from '../client.ts';
 import {
   type AddOutcome,
+  isBlocking,
   type NewUpstreamRule,
   type UpstreamCall,
   type UpstreamRules,
   UpstreamUnavailable,
 } from '../upstream-rules.ts';
+import { endingOf } from './stream.ts';
 
+const noReason = 'no reason given';
 const path = '/v1/rules';
 const validatePath = '/v1/validate';
-const credentialRetryMs = 60_000;
+const blockedRetryMs = 60_000;
 /**
  * All rules of a tap come in one answer: 100,000 of them, as many as are placed on one by default, with values of 500
  * characters, or 16,000 of the longest.
@@ -18,9 +21,13 @@ const credentialRetryMs = 60_000;
 const listBytesMax = 64 * 1024 * 1024;
 
 const ruleSchema = z.looseObject({ id: z.string(), value: z.string(), tag: z.string().nullish() });
-const listSchema = z.looseObject({ data: z.array(ruleSchema) });
+const listSchema = z.looseObject({
+  data: z.array(ruleSchema),
+  meta: z.looseObject({ count: z.number().nullish() }).nullish().catch(null),
+});
 const addedSchema = z.looseObject({ data: z.looseObject({ id: z.string() }) });
-const validatedSchema = z.looseObject({ data: z.looseObject({ valid: z.literal(true) }) });
+const validSchema = z.looseObject({ valid: z.literal(true) });
+const validatedSchema = z.union([z.looseObject({ data: validSchema }), validSchema]);
 const errorSchema = z.looseObject({
   message: z.string().nullish(),
   error: z.looseObject({ message: z.string().nullish() }).nullish(),
@@ -40,7 +47,11 @@ export function createFirehoseRules(client: UpstreamClient, { pace = 1 } = {}): 
       const answer = await client.call('GET', path, { bytesMax: listBytesMax, signal });
       const listed = listSchema.safeParse(answer.body);
       if (answer.status !== 200 || !listed.success) throw unavailable(answer);
-      return listed.data.data.map(({ id, value, tag }) => ({ id, value, tag: tag ?? null }));
+      const { data, meta } = listed.data;
+      // Taken as all there is, a part of the list would have the others registered once more.
+      if (data.length < (meta?.count ?? 0))
+        throw new UpstreamUnavailable(`Firehose listed ${data.length} of its ${meta?.count} rules`);
+      return data.map(({ id, value, tag }) => ({ id, value, tag: tag ?? null }));
     },
     async add(rules, call) {
       const outcomes: AddOutcome[] = [];
@@ -91,7 +102,7 @@ async function isLimit(
   words: string,
   signal: AbortSignal,
 ): Promise<boolean> {
-  if (!/\b(?:limit|at most|maximum|too many|quota)\b/i.test(words)) return false;
+  if (!/\b(?:limit|at most|maximum|too many|quota|number of rules)\b/i.test(words)) return false;
   const answer = await client.call('POST', validatePath, { body: { value }, signal });
   return answer.status === 200 && validatedSchema.safeParse(answer.body).success;
 }
@@ -99,20 +110,20 @@ async function isLimit(
 /** The shape of error bodies is not documented: the known places, in the order of firehose.md §8. */
 function wordsOf(body: unknown): string {
   const parsed = errorSchema.safeParse(body);
-  if (!parsed.success) return 'no reason given';
+  if (!parsed.success) return noReason;
   const { error, message, errors } = parsed.data;
-  const words =
-    error?.message ??
-    message ??
-    Object.values(errors ?? {})
-      .flat()
-      .join(' ');
-  return (words || 'no reason given').slice(0, 1_000);
+  // The message often says no more than that there are errors.
+  const words = [error?.message ?? message, ...Object.values(errors ?? {}).flat()].filter(Boolean).join(' ');
+  return (words || noReason).slice(0, 1_000);
 }
 
-function unavailable({ status, retryAfterMs }: UpstreamAnswer): UpstreamUnavailable {
-  const credential = status === 401 || status === 402 || status === 403;
-  return new UpstreamUnavailable(`Firehose answered ${status} to a rule call`, {
-    retryAfterMs: retryAfterMs ?? (credential ? credentialRetryMs : null),
+function unavailable({ status, body, retryAfterMs }: UpstreamAnswer): UpstreamUnavailable {
+  const { kind } = endingOf(status, null);
+  const blockedBy = isBlocking(kind) ? kind : null;
+  const words = wordsOf(body);
+  const because = words === noReason ? '' : `: ${words.slice(0, 300)}`;
+  return new UpstreamUnavailable(`Firehose answered ${status} to a rule call${because}`, {
+    retryAfterMs: retryAfterMs ?? (blockedBy ? blockedRetryMs : null),
+    blockedBy,
   });
 }

@@ -41,6 +41,27 @@ describe('a 422 that speaks of a limit', () => {
     expect(asked).toEqual([rule, { value: rule.value }]);
   });
 
+  test.each([{ data: { valid: true } }, { valid: true }])(
+    'is known by a verdict like %j',
+    async (verdict) => {
+      const errors = { value: ['You have reached the number of rules of your plan.'] };
+      const body = { message: 'The given data was invalid.', errors };
+      const { result } = await ask(
+        [
+          { status: 422, body },
+          { status: 200, body: verdict },
+        ],
+        (rules) => rules.add([rule], never),
+      );
+      expect(result).toEqual([
+        {
+          kind: 'full',
+          words: 'The given data was invalid. You have reached the number of rules of your plan.',
+        },
+      ]);
+    },
+  );
+
   test.each([
     { status: 200, body: { data: { valid: false } } },
     { status: 422, body: { message: 'The value is not valid.' } },
@@ -54,7 +75,7 @@ describe('a 422 that speaks of a limit', () => {
 /** The shape of an error is not documented: every place it was seen in (firehose.md §8). */
 test.each([
   [{ error: { message: 'one' }, message: 'two' }, 'one'],
-  [{ message: 'two', errors: { value: ['three'] } }, 'two'],
+  [{ message: 'two', errors: { value: ['three'] } }, 'two three'],
   [{ errors: { value: ['three'], tag: ['four'] } }, 'three four'],
   [{}, 'no reason given'],
   [[], 'no reason given'],
@@ -73,6 +94,23 @@ test.each([
   await expect(ask([{ status, body }], (rules) => rules.add([rule], never))).rejects.toMatchObject({
     name: 'UpstreamUnavailable',
     retryAfterMs,
+  });
+});
+
+test('a refusal of the tap keeps the words of Firehose', async () => {
+  const answer = { status: 402, body: { error: { message: 'The credit is used up.' } } };
+  await expect(ask([answer], (rules) => rules.add([rule], never))).rejects.toThrow(
+    'Firehose answered 402 to a rule call: The credit is used up.',
+  );
+});
+
+test('a list that is shorter than it says is no list', async () => {
+  const one = { id: 'a', value: 'cat', tag: null };
+  const list = (count: number) => ({ status: 200, body: { data: [one], meta: { count } } });
+  expect((await ask([list(1)], (rules) => rules.list(never))).result).toEqual([one]);
+  await expect(ask([list(57)], (rules) => rules.list(never))).rejects.toMatchObject({
+    name: 'UpstreamUnavailable',
+    message: 'Firehose listed 1 of its 57 rules',
   });
 });
 

@@ -1,3 +1,4 @@
+import type { Dispatcher } from 'undici';
 import { retryAfterMs, streamFrames, type UpstreamClient } from '../client.ts';
 import { type Line, splitLines } from '../split-lines.ts';
 import {
@@ -13,29 +14,49 @@ const timeoutSeconds = 300;
 /** A quiet tap sends nothing between `connected` and `end` (firehose.md §6.2). */
 const silenceMaxMs = (timeoutSeconds + 20) * 1_000;
 const minutesMax = 24 * 60;
+const idAgeMaxMs = 23 * 3_600_000;
 
 /** The tap's stream: server-sent events, resumed by the id of the last one. */
 export function createFirehoseStream(client: UpstreamClient): UpstreamStream {
   return {
-    async *open(from, signal) {
-      const answer = await client.open(`/v1/stream?${query(from)}`, {
-        headers: {
-          accept: 'text/event-stream',
-          'cache-control': 'no-cache',
-          ...(from.after === null ? {} : { 'last-event-id': from.after }),
-        },
-        silenceMaxMs,
-        signal,
-      });
+    async *open(asked, signal) {
+      let from = withoutOldId(asked);
+      let answer = await connect(client, from, signal);
+      if (from.after !== null && isBadRequest(answer.statusCode)) {
+        // The id may be one that Firehose does not have any more: the time since the last proven moment is as good.
+        discard(answer);
+        from = { ...from, after: null, since: from.since ?? new Date(0) };
+        answer = await connect(client, from, signal);
+      }
       if (answer.statusCode !== 200) {
-        // Destroying a body that nobody reads is an error of that body, and without a listener the process's end.
-        answer.body.on('error', () => undefined).destroy();
+        discard(answer);
         const ending = endingOf(answer.statusCode, retryAfterMs(answer, Date.now()));
         throw new StreamEnded(ending, `Firehose answered ${answer.statusCode}`);
       }
       yield* streamFrames({ body: answer.body, read: readFrames, silenceMaxMs, signal });
     },
   };
+}
+
+function connect(
+  client: UpstreamClient,
+  from: StreamStart,
+  signal: AbortSignal,
+): Promise<Dispatcher.ResponseData> {
+  const resumed = from.after === null ? {} : { 'last-event-id': from.after };
+  const headers = { accept: 'text/event-stream', 'cache-control': 'no-cache', ...resumed };
+  return client.open(`/v1/stream?${query(from)}`, { headers, silenceMaxMs, signal });
+}
+
+/** Destroying a body that nobody reads is an error of that body, and without a listener the process's end. */
+function discard({ body }: Dispatcher.ResponseData): void {
+  body.on('error', () => undefined).destroy();
+}
+
+/** Firehose keeps events for about a day, and does not say what it makes of an id from before that. */
+function withoutOldId(from: StreamStart): StreamStart {
+  const ageMs = from.afterAt ? Date.now() - from.afterAt.getTime() : 0;
+  return ageMs > idAgeMaxMs && from.since !== null ? { ...from, after: null } : from;
 }
 
 /**
@@ -48,8 +69,10 @@ function query({ after, since }: StreamStart): string {
   return `timeout=${timeoutSeconds}&since=${Math.min(minutesMax, Math.max(1, minutes))}m`;
 }
 
+const isBadRequest = (status: number) => status >= 400 && endingOf(status, null).kind === 'bad_request';
+
 /** The meaning of a status; the body says nothing more. */
-function endingOf(status: number, waitMs: number | null): StreamEnding {
+export function endingOf(status: number, waitMs: number | null): StreamEnding {
   if (status === 401 || status === 403) return { kind: 'credentials' };
   if (status === 402) return { kind: 'no_credit' };
   if (status === 429) return { kind: 'rate_limited', retryAfterMs: waitMs };

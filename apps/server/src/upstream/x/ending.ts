@@ -5,6 +5,8 @@ import type { StreamEnding } from '../upstream-stream.ts';
 export const problemSchema = z.looseObject({
   type: z.string().nullish(),
   title: z.string().nullish(),
+  /** As of a 403, `client-not-enrolled`. */
+  reason: z.string().nullish().catch(null),
   detail: z.string().nullish().catch(null),
   connection_issue: z.string().nullish(),
   disconnect_type: z.string().nullish(),
@@ -20,6 +22,14 @@ export function problemOf(body: unknown): XProblem {
   if (!parsed.success) return {};
   const { errors, ...top } = parsed.data;
   return Array.isArray(errors) && !('type' in top && top.type) ? (errors[0] ?? {}) : top;
+}
+
+const wordsLengthMax = 300;
+
+/** What X says of a refusal, to be put behind what we say of it: the part that tells people what to do. */
+export function wordsAfterColon({ title, reason, connection_issue, detail }: XProblem): string {
+  const words = [...new Set([connection_issue ?? title, reason, detail])].filter(Boolean).join(', ');
+  return words === '' ? '' : `: ${words.slice(0, wordsLengthMax)}`;
 }
 
 export function problemIn(body: unknown, type: string): boolean {

@@ -16,6 +16,8 @@ const recordSchema = z.looseObject({
     author_id: optionalText,
     created_at: optionalText,
     lang: optionalText,
+    edit_history_tweet_ids: z.array(z.string()).nullish().catch(null),
+    edit_history_post_ids: z.array(z.string()).nullish().catch(null),
     note_tweet: z.looseObject({ text: optionalText }).nullish(),
     note_post: z.looseObject({ text: optionalText }).nullish(),
   }),
@@ -80,6 +82,7 @@ function toPayload({ data, includes }: PostRecord, raw: Record<string, unknown>)
   const author = includes?.users?.find((user) => user.id === data.author_id);
   const handle = author?.username ?? null;
   const authorId = data.author_id ?? null;
+  const [first = data.id] = data.edit_history_tweet_ids ?? data.edit_history_post_ids ?? [];
   return {
     url: `https://x.com/${handle ?? 'i'}/status/${data.id}`,
     title: null,
@@ -88,6 +91,7 @@ function toPayload({ data, includes }: PostRecord, raw: Record<string, unknown>)
     author: authorId === null ? null : { id: authorId, name: author?.name ?? null, handle },
     published_at: toTime(data.created_at) ?? postedAt(data.id).toISOString(),
     language: data.lang ?? null,
+    ...(first !== data.id && { edit_of: first }),
     raw,
   };
 }

@@ -51,6 +51,16 @@ describe('a post', () => {
     });
   });
 
+  test.each(['edit_history_tweet_ids', 'edit_history_post_ids'])(
+    'says of which post it is an edit, by %s',
+    (field) => {
+      const { edit_history_tweet_ids: own, ...data } = post.data;
+      const edited = { ...post, data: { ...data, [field]: ['1961112223334445000', ...own] } };
+      expect(eventOf(edited).payload).toMatchObject({ edit_of: '1961112223334445000' });
+      expect(eventOf(post).payload).not.toHaveProperty('edit_of');
+    },
+  );
+
   test('keeps everything of the upstream except which rules it matched', () => {
     const strange = { ...post, errors: [{ title: 'Not Found Error' }], new_thing: { deep: [1] } };
     const { matching_rules: _rules, ...rest } = strange;

@@ -6,17 +6,8 @@ import { atPace, type Protocol, usualProtocol } from '../protocol.ts';
 import { readXRecord } from './item.ts';
 import { createXRules } from './rules.ts';
 import { createXSearch } from './search.ts';
+import type { XSettings } from './settings.ts';
 import { createEndStaleConnections, createXRecovery, createXStream } from './stream.ts';
-
-export interface XSettings {
-  readonly xTokens: ReadonlyArray<{ readonly name: string; readonly token: string }>;
-  readonly xBaseUrl: string;
-  readonly xRuleCapacity: number;
-  readonly xRuleDelayMs: number;
-  readonly xPlan: 'payg' | 'enterprise';
-  readonly xSearchPostsPerDay: number;
-  readonly upstreamPace: number;
-}
 
 const { waits, reactions } = usualProtocol;
 
@@ -49,15 +40,17 @@ export const xPlatform: PlatformDescriptor<XSettings> = {
   openSources: (settings, stack) =>
     settings.xTokens.map(({ name, token }) => {
       const client = stack.use(createUpstreamClient({ baseUrl: settings.xBaseUrl, token, name: 'X' }));
-      const { xPlan, xSearchPostsPerDay: postsPerDay, upstreamPace: pace } = settings;
-      const recovery = xPlan === 'enterprise' ? createXRecovery(client) : null;
-      const fetching: Repair = { by: 'fetching', recovery, search: createXSearch(client), postsPerDay };
+      const { xExpansions: expansions, xPlan: plan, xSearchPostsPerDay: postsPerDay } = settings;
+      const { upstreamPace: pace } = settings;
+      const recovery = plan === 'enterprise' ? createXRecovery(client, expansions) : null;
+      const search = createXSearch(client, { expansions, archive: settings.xSearch, plan });
+      const fetching: Repair = { by: 'fetching', recovery, search, postsPerDay };
       return {
         id: `x:${name}`,
         platform: 'x',
         capacity: settings.xRuleCapacity,
         rules: createXRules(client, { pace }),
-        stream: createXStream(client),
+        stream: createXStream(client, { expansions }),
         protocol: atPace(xProtocol, pace),
         endStaleConnections: createEndStaleConnections(client),
         repair: recovery || postsPerDay > 0 ? fetching : { by: 'nothing' },

@@ -2,16 +2,17 @@ import { z } from 'zod';
 import type { UpstreamAnswer, UpstreamClient } from '../client.ts';
 import {
   type AddOutcome,
+  isBlocking,
   type NewUpstreamRule,
   type UpstreamCall,
   type UpstreamRule,
   type UpstreamRules,
   UpstreamUnavailable,
 } from '../upstream-rules.ts';
-import { problemIn, problemType } from './ending.ts';
+import { endingOfX, problemIn, problemOf, problemType, wordsAfterColon } from './ending.ts';
 
 const path = '/2/tweets/search/stream/rules';
-const credentialRetryMs = 60_000;
+const blockedRetryMs = 60_000;
 const rulesPerCall = 100;
 const windowMs = 15 * 60_000;
 
@@ -131,7 +132,8 @@ async function addAgain(
 }
 
 function outcomeOf(rule: NewUpstreamRule, body: z.output<typeof addSchema>): AddOutcome | null {
-  const added = body.data?.find(({ value }) => value === rule.value);
+  // By our tag: X may write the value in its own way.
+  const added = body.data?.find(({ tag, value }) => (tag ? tag === rule.tag : value === rule.value));
   if (added) return { kind: 'added', id: added.id };
   const error = body.errors?.find(({ value }) => value === rule.value);
   if (!error) return null;
@@ -151,9 +153,12 @@ function wordsOf(error: RuleError): string {
   return words.slice(0, 1_000);
 }
 
-function unavailable({ status, retryAfterMs }: UpstreamAnswer): UpstreamUnavailable {
-  const credential = status === 401 || status === 402 || status === 403;
-  return new UpstreamUnavailable(`X answered ${status} to a rule call`, {
-    retryAfterMs: retryAfterMs ?? (credential ? credentialRetryMs : null),
+function unavailable({ status, body, retryAfterMs }: UpstreamAnswer): UpstreamUnavailable {
+  const problem = problemOf(body);
+  const { kind } = endingOfX(problem, { status, retryAfterMs });
+  const blockedBy = isBlocking(kind) ? kind : null;
+  return new UpstreamUnavailable(`X answered ${status} to a rule call${wordsAfterColon(problem)}`, {
+    retryAfterMs: retryAfterMs ?? (blockedBy ? blockedRetryMs : null),
+    blockedBy,
   });
 }

@@ -36,6 +36,14 @@ describe('adding rules', () => {
     expect(asked).toEqual([{ add: [{ value: 'cat', tag: 'tag of cat' }] }]);
   });
 
+  test('that X writes in its own way are known by their tags', async () => {
+    const { rules } = await rulesThatAnswer([
+      { status: 201, body: { data: [{ id: '1', value: '(cat)', tag: 'tag of  cat' }] } },
+    ]);
+    const [outcome] = await rules.add([{ value: ' cat', tag: 'tag of  cat' }], never);
+    expect(outcome).toEqual({ kind: 'added', id: '1' });
+  });
+
   test('a duplicate beside a valid one, in the order of the question', async () => {
     const { rules } = await rulesThatAnswer([
       { status: 201, body: { data: [created('1', 'cat')], errors: [duplicate] } },
@@ -118,6 +126,21 @@ describe('adding rules', () => {
       retryAfterMs,
     });
   });
+});
+
+test('a refusal of the app keeps the words of X', async () => {
+  const body = {
+    title: 'Client Forbidden',
+    reason: 'client-not-enrolled',
+    detail: 'x'.repeat(5_000),
+    type: `${problems}/client-forbidden`,
+  };
+  const { rules } = await rulesThatAnswer([{ status: 403, body }]);
+  const error: unknown = await rules.add(add('cat'), never).catch((thrown: unknown) => thrown);
+  if (!(error instanceof UpstreamUnavailable)) throw new Error('it was not refused');
+  expect(error.blockedBy).toBe('credentials');
+  expect(error.message).toMatch(/^X answered 403 to a rule call: Client Forbidden, client-not-enrolled, xxx/);
+  expect(error.message.length).toBeLessThan(400);
 });
 
 describe('room', () => {

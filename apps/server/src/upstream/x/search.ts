@@ -3,11 +3,35 @@ import { z } from 'zod';
 import type { UpstreamClient } from '../client.ts';
 import type { PostSearch, SearchAsked, SearchFidelity, SearchPage } from '../platform.ts';
 import { UpstreamUnavailable } from '../upstream-rules.ts';
-import { problemOf } from './ending.ts';
-import { fields } from './stream.ts';
+import { problemOf, wordsAfterColon } from './ending.ts';
+import { fieldsOf, inStreamNames, type XDialect } from './fields.ts';
+import { defaultXExpansions, type XExpansions, type XPlan, type XSearchArchive } from './settings.ts';
 
-const path = '/2/tweets/search/recent';
 const credentialRetryMs = 900_000;
+
+interface Archive {
+  readonly path: string;
+  readonly reachesBackMs: number;
+  readonly callIntervalMs: number;
+  readonly valueLengthMax: number;
+}
+
+const archives: Readonly<Record<XSearchArchive, Archive>> = {
+  // 450 calls in 15 minutes.
+  recent: {
+    path: '/2/tweets/search/recent',
+    reachesBackMs: 7 * 24 * 3_600_000,
+    callIntervalMs: 2_000,
+    valueLengthMax: 512,
+  },
+  // 300 calls in 15 minutes, one a second. Further back than anything that is kept here.
+  all: {
+    path: '/2/tweets/search/all',
+    reachesBackMs: 365 * 24 * 3_600_000,
+    callIntervalMs: 3_000,
+    valueLengthMax: 1_024,
+  },
+};
 
 const objects = z.array(z.looseObject({})).nullish();
 const pageSchema = z.looseObject({
@@ -19,34 +43,82 @@ const pageSchema = z.looseObject({
 type Wire = Record<string, unknown>;
 type Includes = NonNullable<z.output<typeof pageSchema>['includes']>;
 
-/** Recent search: seven days back, newest first. Its times are whole seconds, so the window is widened to them. */
-export function createXSearch(client: UpstreamClient): PostSearch {
+const enterpriseLengthMax = 4_096;
+
+interface XSearchOptions {
+  readonly expansions?: XExpansions;
+  readonly archive?: XSearchArchive;
+  readonly plan?: XPlan;
+}
+
+/** Search, newest first. Its times are whole seconds, so the window is widened to them. */
+export function createXSearch(
+  client: UpstreamClient,
+  { expansions = defaultXExpansions, archive = 'recent', plan = 'payg' }: XSearchOptions = {},
+): PostSearch {
+  const { path, reachesBackMs, callIntervalMs, valueLengthMax } = archives[archive];
+  const lengthMax = plan === 'enterprise' ? enterpriseLengthMax : valueLengthMax;
+  const vocabularies = createVocabularies(expansions);
   return {
-    reachesBackMs: 7 * 24 * 3_600_000,
+    reachesBackMs,
     pageSize: { min: 10, max: 100 },
-    // 450 calls in 15 minutes.
-    callIntervalMs: 2_000,
-    fidelityOf,
+    callIntervalMs,
+    fidelityOf: (value) => fidelityOf(value, lengthMax),
     async page(asked, signal) {
-      const answer = await client.call('GET', `${path}?${parametersOf(asked)}`, { signal });
-      const { status, body, retryAfterMs } = answer;
-      if (status === 400)
-        return { kind: 'refused', words: problemOf(body).detail ?? problemOf(body).title ?? '' };
-      const page = pageSchema.safeParse(body);
-      if (status !== 200 || !page.success) {
-        const credential = status === 401 || status === 402 || status === 403;
-        throw new UpstreamUnavailable(`X answered ${status} to a search`, {
-          retryAfterMs: retryAfterMs ?? (credential ? credentialRetryMs : null),
-        });
+      for (;;) {
+        const { fields, isLast, giveUp } = vocabularies.current();
+        const query = new URLSearchParams({ ...fields, ...parametersOf(asked) });
+        const answer = await client.call('GET', `${path}?${query.toString()}`, { signal });
+        const { status, body, retryAfterMs } = answer;
+        if (status === 400 && !isLast && namesOneOf(Object.keys(fields), body)) {
+          giveUp();
+          continue;
+        }
+        const words = wordsAfterColon(problemOf(body));
+        if (status === 400) return { kind: 'refused', words: words.slice(2) };
+        const page = pageSchema.safeParse(inStreamNames(body));
+        if (status !== 200 || !page.success) {
+          const credential = status === 401 || status === 402 || status === 403;
+          throw new UpstreamUnavailable(`X answered ${status} to a search${words}`, {
+            retryAfterMs: retryAfterMs ?? (credential ? credentialRetryMs : null),
+          });
+        }
+        return toPage(page.data, asked.rule);
       }
-      return toPage(page.data, asked.rule);
     },
   };
 }
 
+/**
+ * The words of the current description first, the older ones of X's guides if it does not take those, and at last none: a
+ * post with its text alone is better than a gap. What was refused once is not asked for again.
+ */
+function createVocabularies(expansions: XExpansions) {
+  const dialects: readonly XDialect[] = ['post', 'tweet'];
+  const all = [...dialects.map((dialect) => fieldsOf(dialect, expansions)), {}];
+  let index = 0;
+  return {
+    current() {
+      const at = index;
+      return {
+        fields: all[at] ?? {},
+        isLast: at === all.length - 1,
+        giveUp: () => {
+          index = Math.max(index, at + 1);
+        },
+      };
+    },
+  };
+}
+
+function namesOneOf(parameters: readonly string[], body: unknown): boolean {
+  const text = JSON.stringify(body) ?? '';
+  return parameters.some((name) => text.includes(name));
+}
+
 /** Search has fewer operators than the stream, takes shorter values, and finds less. */
-function fidelityOf(value: string): SearchFidelity {
-  const verdict = searchability(value);
+function fidelityOf(value: string, lengthMax: number): SearchFidelity {
+  const verdict = searchability(value, lengthMax);
   if (!verdict.searchable) {
     const because =
       verdict.operator === null ? 'value_too_long_to_search' : `no_search_for_${verdict.operator}`;
@@ -56,16 +128,15 @@ function fidelityOf(value: string): SearchFidelity {
   return { searchable: true, fidelity: [...ofWords, 'deleted_posts_missing'] };
 }
 
-function parametersOf({ value, from, to, size, token }: SearchAsked): string {
+function parametersOf({ value, from, to, size, token }: SearchAsked): Record<string, string> {
   const seconds = (ms: number) => `${new Date(ms).toISOString().slice(0, 19)}Z`;
-  return new URLSearchParams({
-    ...Object.fromEntries(fields),
+  return {
     query: value,
     start_time: seconds(Math.floor(from.getTime() / 1_000) * 1_000),
     end_time: seconds(Math.ceil(to.getTime() / 1_000) * 1_000),
     max_results: String(size),
     ...(token !== null && { next_token: token }),
-  }).toString();
+  };
 }
 
 function toPage(

@@ -4,28 +4,13 @@ import type { Recovery, Source } from '../platform.ts';
 import { type Line, splitLines } from '../split-lines.ts';
 import { UpstreamUnavailable } from '../upstream-rules.ts';
 import { StreamEnded, type UpstreamStream } from '../upstream-stream.ts';
-import { endingOfX, problemOf } from './ending.ts';
+import { endingOfX, problemOf, wordsAfterColon } from './ending.ts';
+import { fieldsOf } from './fields.ts';
+import { defaultXExpansions } from './settings.ts';
 
-/** Keep-alives come every 20 s: a timer of 20 s would misfire. Our HTTP client's clock adds up to a second. */
-const defaultSilenceMaxMs = 25_000;
-
-/** Everything app-only that can influence matching (x.md §4.1). */
-export const fields = new URLSearchParams({
-  'tweet.fields': [
-    'attachments,author_id,context_annotations,conversation_id,created_at,display_text_range,edit_controls',
-    'edit_history_tweet_ids,entities,geo,id,in_reply_to_user_id,lang,note_tweet,possibly_sensitive',
-    'public_metrics,referenced_tweets,reply_settings,scopes,source,text,withheld',
-  ].join(','),
-  expansions: [
-    'author_id,in_reply_to_user_id,referenced_tweets.id,referenced_tweets.id.author_id',
-    'entities.mentions.username,entities.note.mentions.username,attachments.media_keys',
-    'referenced_tweets.id.attachments.media_keys,geo.place_id',
-  ].join(','),
-  'user.fields':
-    'affiliation,created_at,description,id,location,name,public_metrics,username,verified,verified_type',
-  'media.fields': 'media_key,type,url,preview_image_url,duration_ms,alt_text',
-  'place.fields': 'contained_within,country,country_code,full_name,geo,id,name,place_type',
-});
+/** Keep-alives come every 20 s, and one may be late: half a period more. Our HTTP client's clock adds up to a second. */
+const defaultSilenceMaxMs = 30_000;
+const path = '/2/tweets/search/stream';
 
 const lineBytesMax = 4 * 1024 * 1024;
 const read = (chunks: AsyncIterable<Uint8Array>): AsyncIterable<Line> =>
@@ -34,14 +19,12 @@ const read = (chunks: AsyncIterable<Uint8Array>): AsyncIterable<Line> =>
 /** The filtered stream: one JSON record per CRLF line, empty lines are keep-alives. It cannot resume. */
 export function createXStream(
   client: UpstreamClient,
-  { silenceMaxMs = defaultSilenceMaxMs } = {},
+  { expansions = defaultXExpansions, silenceMaxMs = defaultSilenceMaxMs } = {},
 ): UpstreamStream {
+  const query = new URLSearchParams(fieldsOf('tweet', expansions)).toString();
   return {
     async *open(_from, signal) {
-      const answer = await client.open(`/2/tweets/search/stream?${fields.toString()}`, {
-        silenceMaxMs,
-        signal,
-      });
+      const answer = await client.open(`${path}?${query}`, { silenceMaxMs, signal });
       if (answer.statusCode !== 200) {
         const body: unknown = await readJson(answer.body).catch(() => null);
         const wait = retryAfterMs(answer, Date.now());
@@ -62,7 +45,7 @@ function refusedWith(status: number, body: unknown, retryAfterMs: number | null)
   const problem = problemOf(body);
   return new StreamEnded(
     endingOfX(problem, { status, retryAfterMs }),
-    `X answered ${status} ${problem.connection_issue ?? problem.title ?? ''}`.trim(),
+    `X answered ${status}${wordsAfterColon(problem)}`,
   );
 }
 
@@ -72,17 +55,21 @@ const recoverySilenceMaxMs = 30_000;
  * A recovery job of an Enterprise app: the stream once more, from one time to another, on a connection of its own. For
  * the last 24 hours; an hour less is safe to rely on.
  */
-export function createXRecovery(client: UpstreamClient): Recovery {
+export function createXRecovery(client: UpstreamClient, expansions = defaultXExpansions): Recovery {
+  const fields = fieldsOf('tweet', expansions);
   return {
     reachesBackMs: 23 * 3_600_000,
     async *records(from, to, signal) {
       const seconds = (ms: number) => `${new Date(ms).toISOString().slice(0, 19)}Z`;
-      const start = seconds(Math.floor(from.getTime() / 1_000) * 1_000);
-      const end = seconds(Math.ceil(to.getTime() / 1_000) * 1_000);
-      const answer = await client.open(
-        `/2/tweets/search/stream?${fields.toString()}&start_time=${start}&end_time=${end}`,
-        { silenceMaxMs: recoverySilenceMaxMs, signal },
-      );
+      const query = new URLSearchParams({
+        ...fields,
+        start_time: seconds(Math.floor(from.getTime() / 1_000) * 1_000),
+        end_time: seconds(Math.ceil(to.getTime() / 1_000) * 1_000),
+      });
+      const answer = await client.open(`${path}?${query.toString()}`, {
+        silenceMaxMs: recoverySilenceMaxMs,
+        signal,
+      });
       if (answer.statusCode !== 200) {
         answer.body.on('error', () => undefined).destroy();
         throw new UpstreamUnavailable(`X answered ${answer.statusCode} to a recovery`, {

@@ -1,0 +1,30 @@
+import type { Answers } from '@earshot/sdk';
+import { apiCommand } from '../api-command.ts';
+import type { Screen } from '../output/screen.ts';
+import { renderTable } from '../output/table.ts';
+import { shortTime } from '../output/times.ts';
+
+export const sources = apiCommand({
+  name: 'sources',
+  summary: 'what is connected to the platforms, and what to do where it is not',
+  examples: ['earshot sources'],
+  doing: 'Asking for the sources',
+  ask: (earshot) => earshot.listSources(),
+  show: sourcesText,
+});
+
+function sourcesText(answer: Answers['ListSources'], screen: Screen): string {
+  const rows = answer.sources.map(({ platform, name, state, since, heard_until }) => [
+    platform,
+    name,
+    state,
+    shortTime(since),
+    heard_until === null ? 'never' : shortTime(heard_until),
+  ]);
+  if (rows.length === 0) return 'There are no sources: the operator has set no token of a platform.';
+  const table = renderTable(['PLATFORM', 'NAME', 'STATE', 'SINCE', 'HEARD UNTIL'], rows, screen);
+  const notes = answer.sources
+    .filter(({ problem }) => problem !== undefined)
+    .map(({ platform, name, problem, what_to_do }) => `${platform} ${name}: ${problem}\n  ${what_to_do}`);
+  return [table, ...notes].join('\n\n');
+}

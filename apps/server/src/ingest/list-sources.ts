@@ -1,0 +1,39 @@
+import type { Platform, SourceState } from '@earshot/contract';
+import type { Handler } from '../accounts/call.ts';
+import type { Database } from '../engines/database.ts';
+import { whatToDo } from '../upstream/what-to-do.ts';
+
+interface SourceRow {
+  readonly id: string;
+  readonly platform: Platform;
+  readonly state: SourceState;
+  readonly since: Date;
+  readonly heard_until: Date | null;
+  readonly problem: string | null;
+}
+
+/** The same for every account: sources belong to the installation. One whose node died says nothing: its time runs out. */
+export function listSources({ database }: { readonly database: Database }): Handler<'ListSources'> {
+  return async () => {
+    const rows = await database.many<SourceRow>(
+      `select id, platform, state_detail as problem, heard.until as heard_until,
+         case when state = 'live' and live_until < now() then 'stopped' else state end as state,
+         case when state = 'live' and live_until < now() then live_until else state_since end as since
+       from sources left join lateral (
+         select proven_until as until from coverage where source_id = sources.id order by from_at desc limit 1
+       ) as heard on true
+       where enabled or slots > 0 order by platform, id`,
+    );
+    return {
+      sources: rows.map(({ id, platform, state, since, heard_until, problem }) => ({
+        platform,
+        name: id.slice(platform.length + 1),
+        state,
+        since: since.toISOString(),
+        heard_until: heard_until?.toISOString() ?? null,
+        what_to_do: whatToDo[state],
+        ...(problem !== null && state !== 'live' && { problem }),
+      })),
+    };
+  };
+}

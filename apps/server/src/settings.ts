@@ -1,0 +1,375 @@
+import { platforms } from '@earshot/contract';
+import { z } from 'zod';
+import { checkpoints, deliveryCheckpoints, ingestCheckpoints } from './runtime/checkpoint.ts';
+import { defaultXExpansions, xExpansions, xPlans, xSearches } from './upstream/x/settings.ts';
+
+/**
+ * Every setting, once: its variable, what it accepts, its default and its documentation.
+ * docs/configuration.md is generated from this table (`pnpm docs:write`).
+ */
+export interface Setting {
+  readonly variable: `EARSHOT_${string}`;
+  readonly schema: z.ZodType;
+  readonly about: string;
+}
+
+const roleNames = ['api', 'ingest', 'match', 'deliver'] as const;
+export type RoleName = (typeof roleNames)[number];
+
+const list = z.string().transform((text) =>
+  text
+    .split(',')
+    .map((one) => one.trim())
+    .filter(Boolean),
+);
+const roles = list.pipe(z.array(z.enum(roleNames)).min(1));
+const credential = z.templateLiteral([z.string().regex(/^[a-z0-9-]{1,40}$/), '=', z.string().min(1)]);
+const credentials = list
+  .pipe(
+    z.array(credential).transform((pairs) =>
+      pairs.map((pair) => ({
+        name: pair.slice(0, pair.indexOf('=')),
+        token: pair.slice(pair.indexOf('=') + 1),
+      })),
+    ),
+  )
+  .refine((all) => new Set(all.map(({ name }) => name)).size === all.length);
+const sourceId = new RegExp(`^(${platforms.join('|')}):[a-z0-9-]{1,40}$`);
+const port = z.coerce.number().int().min(0).max(65_535);
+/** A range of everything would let every caller say who it is. */
+const addressRange = z
+  .union([z.ipv4(), z.ipv6(), z.cidrv4(), z.cidrv6()])
+  .refine((range) => !range.endsWith('/0'));
+const aesKey = z
+  .base64()
+  .transform((text) => Buffer.from(text, 'base64'))
+  .refine((key) => key.length === 32);
+const count = z.coerce.number().int().min(1);
+const postgresUrl = z.url({ protocol: /^postgres(ql)?$/ });
+const path = z.string().min(1);
+
+/** An address whose login can be decoded: `100%` in a password, for example, cannot. */
+function isAddress(text: string): boolean {
+  try {
+    const { host, username, password } = new URL(text);
+    for (const part of [username, password]) decodeURIComponent(part);
+    return host !== '';
+  } catch {
+    return false;
+  }
+}
+
+export const settings = {
+  databaseUrl: {
+    variable: 'EARSHOT_DATABASE_URL',
+    schema: postgresUrl,
+    about: 'PostgreSQL 15 or newer, as `postgres://user:password@host:port/database`.',
+  },
+  accountDatabaseUrl: {
+    variable: 'EARSHOT_ACCOUNT_DATABASE_URL',
+    schema: postgresUrl.optional(),
+    about:
+      'The same database by a login that sees the rows of one account at a time (`earshot_account` of `deploy/postgres-roles.sql`). Without it the login of `EARSHOT_DATABASE_URL` plays that role by `SET ROLE`, which protects from mistakes but not from injected SQL.',
+  },
+  migrationDatabaseUrl: {
+    variable: 'EARSHOT_MIGRATION_DATABASE_URL',
+    schema: postgresUrl.optional(),
+    about:
+      'The same database by the login that owns the tables, for migrations and for dropping days that are no longer kept: needed by nodes with the role `match`, and by the first that starts after an upgrade. Without it the login of `EARSHOT_DATABASE_URL` must be the owner.',
+  },
+  migrateAtStart: {
+    variable: 'EARSHOT_MIGRATE_AT_START',
+    schema: z.stringbool().default(true),
+    about:
+      'Whether the server migrates the database when it starts. With `false` it refuses to start until `earshot admin migrate --apply` has done it.',
+  },
+  natsUrl: {
+    variable: 'EARSHOT_NATS_URL',
+    schema: z
+      .string()
+      .regex(/^(nats|tls):\/\/[^,]+(,(nats|tls):\/\/[^,]+)*$/)
+      .refine((text) => text.split(',').every(isAddress)),
+    about:
+      'nats-server 2.14.5 or newer with JetStream, as `nats://user:password@host:port`, `nats://token@host:port` or, to insist on TLS, `tls://…`; several addresses separated by commas, with one login for all. Special characters in a password are percent-encoded.',
+  },
+  natsCredsFile: {
+    variable: 'EARSHOT_NATS_CREDS_FILE',
+    schema: path.optional(),
+    about: 'A NATS credentials file (`.creds`), in place of a login in `EARSHOT_NATS_URL`.',
+  },
+  natsCaFile: {
+    variable: 'EARSHOT_NATS_CA_FILE',
+    schema: path.optional(),
+    about:
+      'The certificate authority of the NATS servers (PEM), when it is one of your own. With it, TLS is insisted on. Address the servers by the names in their certificates.',
+  },
+  natsCertFile: {
+    variable: 'EARSHOT_NATS_CERT_FILE',
+    schema: path.optional(),
+    about:
+      'The certificate with which this node proves itself to the NATS servers (PEM), if they ask for one.',
+  },
+  natsKeyFile: {
+    variable: 'EARSHOT_NATS_KEY_FILE',
+    schema: path.optional(),
+    about: 'The private key of `EARSHOT_NATS_CERT_FILE` (PEM).',
+  },
+  roles: {
+    variable: 'EARSHOT_ROLES',
+    schema: roles.default([...roleNames]),
+    about:
+      'What this node does: any of `api`, `ingest`, `match`, `deliver`, separated by commas. Default: all.',
+  },
+  host: {
+    variable: 'EARSHOT_HOST',
+    schema: z.string().min(1).default('127.0.0.1'),
+    about: 'Address on which the API listens.',
+  },
+  port: {
+    variable: 'EARSHOT_PORT',
+    schema: port.default(8080),
+    about: 'Port of the API; 0 takes a free one.',
+  },
+  trustedProxies: {
+    variable: 'EARSHOT_TRUSTED_PROXIES',
+    schema: list.pipe(z.array(addressRange)).default([]),
+    about:
+      'Addresses and CIDR ranges of the proxies in front of the API, separated by commas. The caller is then the last address in `X-Forwarded-For` that is not one of them. Default: none, and the header is ignored.',
+  },
+  metricsHost: {
+    variable: 'EARSHOT_METRICS_HOST',
+    schema: z.string().min(1).default('127.0.0.1'),
+    about: 'Address on which `/metrics` listens. Whoever reaches it needs no key: never a public one.',
+  },
+  metricsPort: {
+    variable: 'EARSHOT_METRICS_PORT',
+    schema: port.default(9464),
+    about:
+      'Port of `/metrics` (Prometheus), and of `/healthz` and `/readyz` for nodes of every role; 0 takes a free one.',
+  },
+  xTokens: {
+    variable: 'EARSHOT_X_TOKENS',
+    schema: credentials.default([]),
+    about:
+      'Bearer tokens of X apps as `name=token`, separated by commas; each is one stream with its own rules.',
+  },
+  firehoseTokens: {
+    variable: 'EARSHOT_FIREHOSE_TOKENS',
+    schema: credentials.default([]),
+    about: 'Tokens of Firehose taps as `name=token`, separated by commas.',
+  },
+  xBaseUrl: {
+    variable: 'EARSHOT_X_BASE_URL',
+    schema: z.url().default('https://api.x.com'),
+    about: 'Where X is; the sandbox takes its place in development.',
+  },
+  firehoseBaseUrl: {
+    variable: 'EARSHOT_FIREHOSE_BASE_URL',
+    schema: z.url().default('https://api.firehose.com'),
+    about: 'Where Firehose is; the sandbox takes its place in development.',
+  },
+  xRuleCapacity: {
+    variable: 'EARSHOT_X_RULE_CAPACITY',
+    schema: count.default(1_000),
+    about: 'The most rules that are placed on one X app; fewer when X says that it takes fewer.',
+  },
+  firehoseRuleCapacity: {
+    variable: 'EARSHOT_FIREHOSE_RULE_CAPACITY',
+    schema: count.default(100_000),
+    about:
+      'The most rules that are placed on one Firehose tap. Firehose documents no number: fewer when it refuses more.',
+  },
+  drainSources: {
+    variable: 'EARSHOT_DRAIN_SOURCES',
+    schema: list.pipe(z.array(z.string().regex(sourceId))).default([]),
+    about:
+      'Sources to empty, as `x:name` or `firehose:name`, separated by commas; keep their tokens until they are. Nothing new is placed on them and their rules move to other sources of the platform.',
+  },
+  upstreamPace: {
+    variable: 'EARSHOT_UPSTREAM_PACE',
+    schema: z.coerce.number().min(1).max(10_000).default(1),
+    about: 'For the sandbox and tests only: how many times faster the windows of upstream rate limits pass.',
+  },
+  accountSharePercent: {
+    variable: 'EARSHOT_ACCOUNT_SHARE_PERCENT',
+    schema: z.coerce.number().int().min(1).max(100).default(50),
+    about:
+      'How much of what the other accounts leave one account may use: of the rules that a platform takes, and of the calls that change them. 100 where all accounts are your own.',
+  },
+  premiumRulesMax: {
+    variable: 'EARSHOT_PREMIUM_RULES_MAX',
+    schema: count.default(1_000),
+    about:
+      'Rules on `x` that one account on a paid plan may have, if its share (`EARSHOT_ACCOUNT_SHARE_PERCENT`) of what X takes is not smaller.',
+  },
+  freePremiumRulesMax: {
+    variable: 'EARSHOT_FREE_PREMIUM_RULES_MAX',
+    schema: z.coerce.number().int().min(0).default(0),
+    about: 'Rules on `x` that one account on the free plan may have.',
+  },
+  requestsPerMinute: {
+    variable: 'EARSHOT_REQUESTS_PER_MINUTE',
+    schema: count.default(600),
+    about:
+      'Requests per minute of one key on a paid plan; all keys of an account together get twice as many. Each node counts for itself: N nodes allow N times.',
+  },
+  freeRequestsPerMinute: {
+    variable: 'EARSHOT_FREE_REQUESTS_PER_MINUTE',
+    schema: count.default(60),
+    about: 'The same on the free plan.',
+  },
+  changesPerMinute: {
+    variable: 'EARSHOT_CHANGES_PER_MINUTE',
+    schema: count.default(120),
+    about: 'Changes of rules and keys per minute of one account on a paid plan, counted by each node.',
+  },
+  freeChangesPerMinute: {
+    variable: 'EARSHOT_FREE_CHANGES_PER_MINUTE',
+    schema: count.default(12),
+    about: 'The same on the free plan.',
+  },
+  keysMax: {
+    variable: 'EARSHOT_KEYS_MAX',
+    schema: count.default(100),
+    about: 'Keys that one account on a paid plan may have. `earshot admin` is not bound by it.',
+  },
+  freeKeysMax: {
+    variable: 'EARSHOT_FREE_KEYS_MAX',
+    schema: count.default(5),
+    about: 'The same on the free plan.',
+  },
+  webhooksMax: {
+    variable: 'EARSHOT_WEBHOOKS_MAX',
+    schema: count.default(100),
+    about: 'Webhooks that one account on a paid plan may have.',
+  },
+  freeWebhooksMax: {
+    variable: 'EARSHOT_FREE_WEBHOOKS_MAX',
+    schema: z.coerce.number().int().min(0).default(2),
+    about: 'The same on the free plan.',
+  },
+  secretsKey: {
+    variable: 'EARSHOT_SECRETS_KEY',
+    schema: aesKey.optional(),
+    about:
+      'Encrypts the signing secrets of webhooks in the database: 32 random bytes in base64 (`openssl rand -base64 32`), the same on every node. Without it there are no webhooks; with another one, those that exist cannot be served.',
+  },
+  allowInsecureWebhooks: {
+    variable: 'EARSHOT_ALLOW_INSECURE_WEBHOOKS',
+    schema: z.stringbool().default(false),
+    about:
+      'For development only: webhooks may also go to this machine, by plain HTTP and on any port. Otherwise only to the public internet, by HTTPS on port 443 or 8443.',
+  },
+  readersMax: {
+    variable: 'EARSHOT_READERS_MAX',
+    schema: count.default(100),
+    about: 'Named readers that one account on a paid plan may have.',
+  },
+  freeReadersMax: {
+    variable: 'EARSHOT_FREE_READERS_MAX',
+    schema: count.default(5),
+    about: 'The same on the free plan.',
+  },
+  streamsPerKeyMax: {
+    variable: 'EARSHOT_STREAMS_PER_KEY_MAX',
+    schema: count.default(5),
+    about: 'Streams (`GET /matches/stream`) that one key may have open on one node.',
+  },
+  requestsInFlightMax: {
+    variable: 'EARSHOT_REQUESTS_IN_FLIGHT_MAX',
+    schema: count.default(32),
+    about:
+      'Requests of one account that one node answers at the same time, those that wait for matches included.',
+  },
+  mcpOrigins: {
+    variable: 'EARSHOT_MCP_ORIGINS',
+    schema: list.pipe(z.array(z.string().regex(/^[a-z][a-z0-9+.-]*:\/\/[^/]+$/))).default([]),
+    about:
+      'Origins of web pages that may call `/mcp`, such as `https://agents.example.com`, separated by commas. Programs send no `Origin` and need no entry.',
+  },
+  keepOldValueMs: {
+    variable: 'EARSHOT_KEEP_OLD_VALUE_MS',
+    schema: z.coerce.number().int().min(0).max(600_000).default(20_000),
+    about:
+      'How long the old value of a changed rule stays registered beside the new one. X needs about 20 s to heed a new rule.',
+  },
+  xRuleDelayMs: {
+    variable: 'EARSHOT_X_RULE_DELAY_MS',
+    schema: z.coerce.number().int().min(0).max(600_000).default(20_000),
+    about:
+      'How long X needs to heed a new rule: the coverage of a rule begins that much after its registration, and a rule that moves to another source stays on its former one for that long.',
+  },
+  xPlan: {
+    variable: 'EARSHOT_X_PLAN',
+    schema: z.enum(xPlans).default('payg'),
+    about:
+      'What X sells you. With `enterprise` gaps of the last day are filled by recovery; otherwise, and what is older, by searching.',
+  },
+  xExpansions: {
+    variable: 'EARSHOT_X_EXPANSIONS',
+    schema: z.enum(xExpansions).default(defaultXExpansions),
+    about:
+      'What X sends beside each post, and may charge: `none`, its `author` ($0.010), or in `full` also whom it mentions, what it refers to, media and places. `why` shows less with less; what matches is X’s verdict, whatever is sent.',
+  },
+  xSearch: {
+    variable: 'EARSHOT_X_SEARCH',
+    schema: z.enum(xSearches).default('recent'),
+    about:
+      'Where gaps are searched for: `recent` is the last week, `all` the whole archive, where your app has access to it; it also takes rules of up to 1,024 characters instead of 512.',
+  },
+  xSearchPostsPerDay: {
+    variable: 'EARSHOT_X_SEARCH_POSTS_PER_DAY',
+    schema: z.coerce.number().int().min(0).max(3_000_000).default(1_000),
+    about:
+      'Posts that gaps of X streams may be filled with per UTC day, by searching; each costs what a post of the stream costs ($0.005). 0 leaves gaps unrepaired.',
+  },
+  supportContact: {
+    variable: 'EARSHOT_SUPPORT_CONTACT',
+    schema: z.string().min(1).default('the operator of this installation'),
+    about: 'Whom callers ask for higher limits; part of error messages.',
+  },
+  eventsReplicas: {
+    variable: 'EARSHOT_EVENTS_REPLICAS',
+    schema: z.coerce
+      .number()
+      .pipe(z.union([z.literal(1), z.literal(3)]))
+      .default(1),
+    about: 'Copies of the event log: 1 on a single NATS node, 3 on a cluster.',
+  },
+  eventsBytesMax: {
+    variable: 'EARSHOT_EVENTS_BYTES_MAX',
+    schema: count.default(8 * 1024 ** 3),
+    about: 'Size of the event log on disk. A full log refuses new events; keep it below 60 % of the disk.',
+  },
+  retentionDays: {
+    variable: 'EARSHOT_RETENTION_DAYS',
+    schema: z.coerce.number().int().min(8).max(3_650).default(30),
+    about: 'Days for which matches are kept, counted from the day of the event.',
+  },
+  matchWorkers: {
+    variable: 'EARSHOT_MATCH_WORKERS',
+    schema: z.coerce.number().int().min(1).max(64).default(2),
+    about: 'Match workers of this node.',
+  },
+  leaseTtlMs: {
+    variable: 'EARSHOT_LEASE_TTL_MS',
+    schema: z.coerce.number().int().min(500).max(60_000).default(10_000),
+    about: 'After this time without a sign of life another node takes over a source.',
+  },
+  drainDelayMs: {
+    variable: 'EARSHOT_DRAIN_DELAY_MS',
+    schema: z.coerce.number().int().min(0).max(60_000).default(0),
+    about:
+      'Time between "not ready" and the end of listening at a shutdown, for load balancers (5000 is usual).',
+  },
+  logLevel: {
+    variable: 'EARSHOT_LOG_LEVEL',
+    schema: z.enum(['debug', 'info', 'warn', 'error', 'silent']).default('info'),
+    about: 'How much is logged.',
+  },
+  crashAt: {
+    variable: 'EARSHOT_CRASH_AT',
+    schema: z.enum([...checkpoints, ...ingestCheckpoints, ...deliveryCheckpoints]).optional(),
+    about: 'For tests only: the process kills itself at this point.',
+  },
+} as const satisfies Record<string, Setting>;

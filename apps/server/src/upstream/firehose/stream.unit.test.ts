@@ -1,0 +1,73 @@
+import { describe, expect, test } from 'vitest';
+import { type Answer, startAnsweringServer } from '../../../test/answering-server.ts';
+import { createUpstreamClient } from '../client.ts';
+import { StreamEnded, type StreamStart } from '../upstream-stream.ts';
+import { createFirehoseStream } from './stream.ts';
+
+const hourMs = 3_600_000;
+const ago = (ms: number) => new Date(Date.now() - ms);
+const opened = { status: 200, text: 'event: connected\ndata: {}\n\n' };
+const refused = { status: 400, body: { message: 'The Last-Event-ID is not known.' } };
+
+/** Connects once; how it ended, and what was asked. */
+async function connect(from: StreamStart, answers: readonly Answer[]) {
+  await using server = await startAnsweringServer(answers);
+  await using client = createUpstreamClient({ baseUrl: server.url, token: 't', name: 'Firehose' });
+  const frames: string[] = [];
+  try {
+    for await (const { kind } of createFirehoseStream(client).open(from, new AbortController().signal))
+      frames.push(kind);
+  } catch (error) {
+    if (!(error instanceof StreamEnded)) throw error;
+    const asked = server.asked.map((path, index) => ({
+      since: new URL(String(path), server.url).searchParams.get('since'),
+      id: server.headers[index]?.['last-event-id'],
+    }));
+    return { frames, ending: error.ending, asked };
+  }
+  throw new Error('it ended without saying how');
+}
+
+describe('a stream is resumed', () => {
+  test('behind the last event', async () => {
+    const from = { after: '0-7', afterAt: ago(22 * hourMs), since: ago(90_000) };
+    expect((await connect(from, [opened])).asked).toEqual([{ id: '0-7', since: null }]);
+  });
+
+  test('from the last proven moment, when the event is older than Firehose keeps any', async () => {
+    const from = { after: '0-7', afterAt: ago(24 * hourMs), since: ago(90_000) };
+    const { frames, asked } = await connect(from, [opened]);
+    expect(asked).toEqual([{ id: undefined, since: '3m' }]);
+    expect(frames).toEqual(['opened']);
+  });
+
+  test('from the last proven moment, at once, when Firehose refuses the id', async () => {
+    const from = { after: '0-7', afterAt: ago(hourMs), since: ago(90_000) };
+    const { frames, asked } = await connect(from, [refused, opened]);
+    expect(asked).toEqual([
+      { id: '0-7', since: null },
+      { id: undefined, since: '3m' },
+    ]);
+    expect(frames).toEqual(['opened']);
+  });
+
+  test('a day back, when nobody knows what was proven', async () => {
+    const { asked } = await connect({ after: '0-7', since: null }, [refused, opened]);
+    expect(asked[1]).toEqual({ id: undefined, since: '1440m' });
+  });
+});
+
+test.each([
+  [401, { kind: 'credentials' }],
+  [402, { kind: 'no_credit' }],
+  [503, { kind: 'failing', status: 503 }],
+])('a %i has nothing to do with the id', async (status, ending) => {
+  const result = await connect({ after: '0-7', since: ago(90_000) }, [{ status }]);
+  expect(result).toMatchObject({ ending, asked: [{ id: '0-7' }] });
+});
+
+test('a request that is refused without an id is bad', async () => {
+  const { ending, asked } = await connect({ after: '0-7', since: ago(90_000) }, [refused, refused]);
+  expect(ending).toEqual({ kind: 'bad_request' });
+  expect(asked).toHaveLength(2);
+});

@@ -1,0 +1,183 @@
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { createServer, type IncomingHttpHeaders } from 'node:http';
+import { expect, test } from 'vitest';
+import { createUpstreamClient, type UpstreamClient } from './client.ts';
+import { createFirehoseRules } from './firehose/rules.ts';
+import { createFirehoseStream } from './firehose/stream.ts';
+import { createXRules } from './x/rules.ts';
+import { createXSearch } from './x/search.ts';
+import { xExpansions, xSearches } from './x/settings.ts';
+import { createEndStaleConnections, createXRecovery, createXStream } from './x/stream.ts';
+
+interface Asked {
+  readonly call: string;
+  readonly query: ReadonlyArray<readonly [name: string, value: string]>;
+  readonly body: readonly string[];
+  readonly headers: readonly string[];
+}
+
+interface DescribedCall {
+  readonly call: string;
+  readonly query: Readonly<Record<string, readonly string[] | null | undefined>>;
+  readonly body?: readonly string[];
+  readonly headers?: readonly string[];
+}
+
+interface Description {
+  readonly of: string;
+  readonly read_on: string;
+  readonly calls: readonly DescribedCall[];
+}
+
+const file = new URL('../../test/upstream-words.json', import.meta.url);
+const described: readonly Description[] = JSON.parse(readFileSync(file, 'utf8'));
+const calls = described.flatMap((source) => source.calls);
+/** Of HTTP, and of neither upstream. */
+const usualHeaders = [
+  'host',
+  'connection',
+  'authorization',
+  'user-agent',
+  'accept-encoding',
+  'content-type',
+  'content-length',
+];
+
+/** Whatever is wrong with what was asked, by the description that fits it best. */
+function unknownIn(asked: Asked): string[] {
+  const candidates = calls.filter(({ call }) => matches(call, asked.call));
+  if (candidates.length === 0) return [asked.call];
+  const findings = candidates.map((candidate) => unknownBy(candidate, asked));
+  return findings.toSorted((one, other) => one.length - other.length)[0] ?? [];
+}
+
+function matches(pattern: string, call: string): boolean {
+  return new RegExp(`^${pattern.replaceAll(/:[a-z]+/g, '[^/]+')}$`).test(call);
+}
+
+function unknownBy({ query, body = [], headers = [] }: DescribedCall, asked: Asked): string[] {
+  const parameters = asked.query.flatMap(([name, value]) => {
+    const values = query[name];
+    if (values === undefined) return [name];
+    return values === null
+      ? []
+      : value
+          .split(',')
+          .filter((one) => !values.includes(one))
+          .map((one) => `${name}=${one}`);
+  });
+  const known = new Set([...usualHeaders, ...headers]);
+  return [
+    ...parameters,
+    ...asked.body.filter((key) => !body.includes(key)),
+    ...asked.headers.filter((name) => !known.has(name)),
+  ];
+}
+
+/** An upstream that takes everything, and writes down what it was asked. */
+async function startRecorder() {
+  const asked: Asked[] = [];
+  const server = createServer((request, response) => {
+    const chunks: Buffer[] = [];
+    request.on('data', (chunk: Buffer) => chunks.push(chunk));
+    request.on('end', () => {
+      const url = new URL(request.url ?? '', 'http://upstream');
+      const text = Buffer.concat(chunks).toString();
+      asked.push({
+        call: `${request.method} ${url.pathname}`,
+        query: [...url.searchParams],
+        body: text === '' ? [] : keysOf(JSON.parse(text)),
+        headers: headersOf(request.headers),
+      });
+      const refusesNewer = url.searchParams.get('query') === 'older' && url.searchParams.has('post.fields');
+      const answer = refusesNewer
+        ? { errors: [{ parameters: { 'post.fields': [] } }] }
+        : { data: [{ id: '1', value: 'a' }] };
+      response.writeHead(refusesNewer ? 400 : 200).end(JSON.stringify(answer));
+    });
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('a TCP server has no port');
+  return {
+    url: `http://127.0.0.1:${address.port}`,
+    asked,
+    [Symbol.dispose]: () => {
+      server.closeAllConnections();
+      server.close();
+    },
+  };
+}
+
+const headersOf = (headers: IncomingHttpHeaders) => Object.keys(headers);
+
+function keysOf(value: unknown, prefix = ''): string[] {
+  if (Array.isArray(value)) return [...new Set(value.flatMap((one) => keysOf(one, prefix)))];
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).flatMap(([key, one]) => [
+    `${prefix}${key}`,
+    ...keysOf(one, `${prefix}${key}.`),
+  ]);
+}
+
+const signal = new AbortController().signal;
+const call = { signal, permit: () => Promise.resolve() };
+const rule = { value: 'a', tag: 't' };
+const times = { from: new Date(0), to: new Date(60_000) };
+
+async function askEverythingOfX(client: UpstreamClient): Promise<void> {
+  const rules = createXRules(client);
+  await rules.list(call);
+  await rules.add([rule], call);
+  await rules.remove(['1'], call);
+  await rules.room(call);
+  await createEndStaleConnections(client)(signal);
+  for (const expansions of xExpansions) {
+    await drain(createXStream(client, { expansions }).open({ after: null, since: null }, signal));
+    await drain(createXRecovery(client, expansions).records(times.from, times.to, signal));
+    for (const archive of xSearches) {
+      for (const value of ['newer', 'older']) {
+        const search = createXSearch(client, { expansions, archive });
+        await search.page({ ...times, value, rule: { id: '1', tag: 't' }, size: 10, token: 'next' }, signal);
+      }
+    }
+  }
+}
+
+async function askEverythingOfFirehose(client: UpstreamClient): Promise<void> {
+  const rules = createFirehoseRules(client);
+  await rules.list(call).catch(() => undefined);
+  await rules.add([rule], call).catch(() => undefined);
+  await rules.remove(['1'], call);
+  const stream = createFirehoseStream(client);
+  await drain(stream.open({ after: '0-1', since: null }, signal));
+  await drain(stream.open({ after: null, since: new Date() }, signal));
+}
+
+async function drain(items: AsyncIterable<unknown>): Promise<void> {
+  try {
+    for await (const _ of items);
+  } catch {
+    // However it ends: it was asked for.
+  }
+}
+
+test('every call, parameter, value, header and field that we send is in the descriptions of the upstreams', async () => {
+  using recorder = await startRecorder();
+  await using client = createUpstreamClient({ baseUrl: recorder.url, token: 't', name: 'It' });
+  await askEverythingOfX(client);
+  await askEverythingOfFirehose(client);
+  expect(new Set(recorder.asked.map((asked) => asked.call)).size).toBeGreaterThanOrEqual(11);
+  expect(recorder.asked.some(({ query }) => query.some(([name]) => name === 'tweet.fields'))).toBe(true);
+  expect(recorder.asked.flatMap(unknownIn)).toEqual([]);
+});
+
+test.each([
+  ['GET /2/tweets/search/recent', [['post.fields', 'author_id']], 'post.fields=author_id'],
+  ['GET /2/tweets/search/stream', [['post.fields', 'text']], 'post.fields'],
+  ['GET /2/tweets/search/latest', [], 'GET /2/tweets/search/latest'],
+] as const)('control: %s with %j is noticed', (asked, query, finding) => {
+  expect(unknownIn({ call: asked, query, body: [], headers: [] })).toEqual([finding]);
+});

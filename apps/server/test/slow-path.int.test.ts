@@ -1,0 +1,81 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import { getCACertificates, setDefaultCACertificates } from 'node:tls';
+import { defaultXToken, startSandbox } from '@earshot/sandbox';
+import { createCertificate, startTcpProxy } from '@earshot/testkit';
+import { describe, expect, test } from 'vitest';
+import { createUpstreamClient } from '../src/upstream/client.ts';
+import { StreamEnded, type StreamFrame } from '../src/upstream/upstream-stream.ts';
+import { createXRules } from '../src/upstream/x/rules.ts';
+import { createXStream } from '../src/upstream/x/stream.ts';
+
+const never = new AbortController().signal;
+const from = { after: null, since: null };
+/** Long against the second by which our HTTP client's clock may be late. */
+const silenceMaxMs = 8_000;
+
+/** How long nothing is heard when the connection of a stream passes no byte any more, while the next one would. */
+async function outageMs(url: string): Promise<number> {
+  const target = { port: Number(new URL(url).port) };
+  await using proxy = await startTcpProxy({ target });
+  const baseUrl = url.replace(`:${target.port}`, `:${proxy.port}`);
+  await using client = createUpstreamClient({ baseUrl, token: defaultXToken, name: 'X' });
+  const stream = createXStream(client, { silenceMaxMs });
+  const opened = stream.open(from, never)[Symbol.asyncIterator]();
+  expect((await opened.next()).value).toEqual({ kind: 'opened' } satisfies StreamFrame);
+  const frozenAt = performance.now();
+  proxy.freeze();
+  await expect(drain(opened)).rejects.toThrow(StreamEnded);
+  const again = stream.open(from, never)[Symbol.asyncIterator]();
+  expect((await again.next()).value).toEqual({ kind: 'opened' });
+  const ms = performance.now() - frozenAt;
+  expect(proxy.fired.held).toBeGreaterThan(0);
+  return ms;
+}
+
+async function drain(frames: AsyncIterator<StreamFrame>): Promise<void> {
+  while (!(await frames.next()).done);
+}
+
+describe.concurrent('a slow or dead path to an upstream', () => {
+  test('is noticed as fast by TLS, where HTTP/2 is offered, as by plain HTTP', {
+    timeout: 60_000,
+  }, async () => {
+    const tls = await createCertificate('localhost');
+    setDefaultCACertificates([...getCACertificates(), tls.cert]);
+    // X lets the new connection in: it knows no more of the dead path than we do.
+    const start = () =>
+      startSandbox({
+        tls,
+        xApps: [{ token: defaultXToken, secondConnection: 'replace' }],
+        rateLimits: false,
+      });
+    await using one = await start();
+    await using other = await start();
+    for (const { url } of [one, other]) {
+      await using client = createUpstreamClient({ baseUrl: url, token: defaultXToken, name: 'X' });
+      const call = { signal: never, permit: () => Promise.resolve() };
+      await createXRules(client).add([{ value: 'acme', tag: 'a' }], call);
+    }
+    const [plain, byTls] = await Promise.all([outageMs(one.url), outageMs(other.tlsUrl ?? '')]);
+    expect(byTls / plain, `${byTls} ms by TLS, ${plain} ms by HTTP/1.1`).toBeLessThan(1.2);
+  });
+
+  test('may have the headers of a stream 12 s late', { timeout: 60_000 }, async () => {
+    const server = createServer(
+      (_request, response) => void setTimeout(() => response.writeHead(200).flushHeaders(), 12_000),
+    );
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const address = server.address();
+    if (address === null || typeof address === 'string') throw new Error('a TCP server has no port');
+    const baseUrl = `http://127.0.0.1:${address.port}`;
+    {
+      await using client = createUpstreamClient({ baseUrl, token: 't', name: 'X' });
+      const frames = createXStream(client).open(from, never)[Symbol.asyncIterator]();
+      expect((await frames.next()).value).toEqual({ kind: 'opened' });
+    }
+    server.closeAllConnections();
+    server.close();
+  });
+});

@@ -1,0 +1,60 @@
+import { once } from 'node:events';
+import { request } from 'node:http';
+import { createSecureServer, type Http2ServerRequest, type Http2ServerResponse } from 'node:http2';
+import type { Socket } from 'node:net';
+
+export interface TlsOptions {
+  /** PEM. */
+  readonly key: string;
+  readonly cert: string;
+}
+
+/** What HTTP/1.1 says of a connection, which HTTP/2 does not know. */
+const hopByHop = ['connection', 'keep-alive', 'transfer-encoding', 'upgrade'];
+
+/** The same sandbox as a public service is reached: by TLS, in HTTP/2 or HTTP/1.1, whichever the client prefers. */
+export async function startTlsFront(port: number, target: string, tls: TlsOptions) {
+  const server = createSecureServer({ ...tls, allowHTTP1: true }, (asked, answer) =>
+    forward(target, asked, answer),
+  );
+  const sockets = new Set<Socket>();
+  server.on('connection', (socket: Socket) => {
+    sockets.add(socket);
+    socket.once('close', () => sockets.delete(socket));
+  });
+  server.listen(port, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('a TCP server has no port');
+  return {
+    url: `https://localhost:${address.port}`,
+    async close(): Promise<void> {
+      const closed = once(server, 'close');
+      server.close();
+      for (const socket of sockets) socket.destroy();
+      await closed;
+    },
+  };
+}
+
+function forward(target: string, asked: Http2ServerRequest, answer: Http2ServerResponse): void {
+  const headers = Object.entries(asked.headers).filter(
+    ([name]) => !name.startsWith(':') && !hopByHop.includes(name),
+  );
+  const passed = request(new URL(asked.url, target), {
+    method: asked.method,
+    headers: Object.fromEntries(headers),
+    agent: false,
+  });
+  passed.on('response', (response) => {
+    const kept = Object.entries(response.headers).filter(([name]) => !hopByHop.includes(name));
+    answer.writeHead(response.statusCode ?? 502, Object.fromEntries(kept));
+    answer.flushHeaders();
+    response.on('error', () => answer.destroy());
+    response.pipe(answer);
+  });
+  passed.on('error', () => answer.destroy());
+  // A client that is gone is gone for the sandbox too.
+  answer.on('close', () => passed.destroy());
+  asked.pipe(passed);
+}
