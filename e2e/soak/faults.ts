@@ -7,7 +7,8 @@ interface Fault {
 }
 
 const frozenMs = 5_000;
-const stallFoundWithinMs = 30_000;
+/** More than the 30 s after which the watchdog finds it. */
+const stallFoundWithinMs = 35_000;
 
 /** Everything that may go wrong while it runs; each heals what it broke before the next one comes. */
 const faults: readonly Fault[] = [

@@ -9,6 +9,7 @@ import { bindLog } from './event-log/bound-log.ts';
 import { createDeadLetters, type DeadLetterRow } from './matching/dead-letters.ts';
 import { newId } from './runtime/ids.ts';
 
+export { listForeignRules } from './compose/foreign-rules.ts';
 export { migrate, planMigrations } from './engines/migrate.ts';
 
 /** What an operator does directly on the database, before there is any key to do it over HTTP. */

@@ -90,6 +90,18 @@ export const localRows: Rows = {
     await api.deleteRule(rule_id);
   },
 
+  async 'admin foreign-rules'(_, scene) {
+    const { databaseUrl, nats, sandbox } = scene.world;
+    const env = {
+      EARSHOT_DATABASE_URL: databaseUrl,
+      EARSHOT_NATS_URL: nats.url,
+      EARSHOT_X_TOKENS: `main=${xToken}`,
+      EARSHOT_X_BASE_URL: sandbox.url,
+    };
+    const listed = await inRepository(scene, ['admin', 'foreign-rules'], env);
+    expect(listed).toEqual({ deleted: false, rules: [] });
+  },
+
   async 'admin after-restore'(_, scene) {
     const done = { log_lost: false, copy: false, webhooks_paused: 0 };
     expect(await admin(scene, 'after-restore')).toEqual(done);

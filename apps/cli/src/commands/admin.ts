@@ -6,6 +6,7 @@ import { flag, listOf, oneOf, required, text, time } from '../options.ts';
 import { keyText } from '../output/key-text.ts';
 import { adminCommand } from './admin-command.ts';
 import { deadLetters } from './admin-dead-letters.ts';
+import { foreignRules } from './admin-foreign-rules.ts';
 import { migrateCommand } from './admin-migrate.ts';
 
 type Plan = NonNullable<Parameters<Admin['createAccount']>[0]['plan']>;
@@ -123,5 +124,14 @@ export const admin: CommandGroup = {
   name: 'admin',
   summary:
     'accounts, keys, upstream rules, events that could not be stored, migrations and restores, directly on the database',
-  commands: [createAccount, createKey, revokeKey, upstreamRules, deadLetters, migrateCommand, afterRestore],
+  commands: [
+    createAccount,
+    createKey,
+    revokeKey,
+    upstreamRules,
+    foreignRules,
+    deadLetters,
+    migrateCommand,
+    afterRestore,
+  ],
 };

@@ -1,0 +1,23 @@
+import { command } from '../command.ts';
+import { loadLocal } from '../load-local.ts';
+import { flag } from '../options.ts';
+import { jsonLine } from '../output/printable.ts';
+
+export const foreignRules = command({
+  name: 'foreign-rules',
+  summary: 'show the rules of your X apps and Firehose taps that are not Earshot’s',
+  details:
+    'Asks the platforms, with the settings of the server (EARSHOT_X_TOKENS, EARSHOT_FIREHOSE_TOKENS, EARSHOT_DATABASE_URL …). What such a rule matches may be billed, and is not stored. Rules of another installation of Earshot are among them.',
+  options: { delete: flag('delete them there') },
+  examples: ['earshot admin foreign-rules', 'earshot admin foreign-rules --delete'],
+  async run({ options: { delete: remove } }, { env, isJson, screen }) {
+    const { listForeignRules } = await loadLocal(() => import('../local/admin-work.ts'));
+    const rules = await screen.waitFor('Asking the platforms', listForeignRules(env, { remove }));
+    if (isJson) return screen.print(jsonLine({ deleted: remove, rules }));
+    if (rules.length === 0) return screen.print('All rules are Earshot’s.');
+    const lines = rules.map(({ source_id, upstream_rule_id, value, tag }) =>
+      [source_id, upstream_rule_id, tag ?? '-', value].join('  '),
+    );
+    screen.print([...(remove ? ['Deleted:'] : []), ...lines].join('\n'));
+  },
+});

@@ -1,0 +1,52 @@
+import { readConfig } from '../config.ts';
+import { openDatabase } from '../engines/database.ts';
+import { readInstallation } from '../engines/installation.ts';
+import { slotOfTag } from '../slots/slot.ts';
+import type { Source } from '../upstream/platform.ts';
+import { platforms } from '../upstream/platforms.ts';
+
+/** A rule upstream that is not ours. What it matches may be billed, and is not stored. */
+export interface ForeignRule {
+  readonly source_id: string;
+  readonly upstream_rule_id: string;
+  readonly value: string;
+  readonly tag: string | null;
+}
+
+/** Lists them on every configured source, and with `remove` deletes them there. Asks the upstreams. */
+export async function listForeignRules(
+  environment: Readonly<Record<string, string | undefined>>,
+  { remove }: { readonly remove: boolean },
+): Promise<ForeignRule[]> {
+  const config = readConfig(environment);
+  await using stack = new AsyncDisposableStack();
+  const database = stack.use(
+    openDatabase({ url: config.databaseUrl, connectionsMax: 1, onIdleError: () => undefined }),
+  );
+  const { id: installation } = await readInstallation(database);
+  const rows = await database.many<{ id: string }>('select upstream_rule_id as id from slots');
+  const used = new Set(rows.map(({ id }) => id));
+  const sources = Object.values(platforms).flatMap((platform) => platform.openSources(config, stack));
+  const found: ForeignRule[] = [];
+  for (const source of sources) {
+    const listed = await source.rules.list(operatorsCall);
+    const foreign = listed.filter(({ id, tag }) => slotOfTag(installation, tag) === null && !used.has(id));
+    if (remove)
+      await removeAll(
+        source,
+        foreign.map(({ id }) => id),
+      );
+    found.push(
+      ...foreign.map(({ id, value, tag }) => ({ source_id: source.id, upstream_rule_id: id, value, tag })),
+    );
+  }
+  return found;
+}
+
+/** Somebody waits for it, and asks seldom: it takes no part in the budget of the registrar's calls. */
+const operatorsCall = { signal: new AbortController().signal, permit: () => Promise.resolve() };
+
+async function removeAll({ rules }: Source, ids: readonly string[]): Promise<void> {
+  for (let at = 0; at < ids.length; at += rules.batchMax)
+    await rules.remove(ids.slice(at, at + rules.batchMax), operatorsCall);
+}
