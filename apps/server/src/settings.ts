@@ -360,7 +360,7 @@ export const settings = {
     variable: 'EARSHOT_DRAIN_DELAY_MS',
     schema: z.coerce.number().int().min(0).max(60_000).default(0),
     about:
-      'Time between "not ready" and the end of listening at a shutdown, for load balancers (5000 is usual).',
+      'Time between "not ready" and the end of listening at a shutdown, for load balancers (5000 is usual). Stopping takes up to 30 s more: give the container 35 s more than this.',
   },
   logLevel: {
     variable: 'EARSHOT_LOG_LEVEL',
