@@ -151,7 +151,7 @@ export const settings = {
     variable: 'EARSHOT_X_TOKENS',
     schema: credentials.default([]),
     about:
-      'Bearer tokens of X apps as `name=token`, separated by commas; each is one stream with its own rules.',
+      'Bearer tokens of X apps as `name=token`, separated by commas; each is one stream with its own rules. X allows one production app for one use: [terms](upstreams/terms.md).',
   },
   firehoseTokens: {
     variable: 'EARSHOT_FIREHOSE_TOKENS',
