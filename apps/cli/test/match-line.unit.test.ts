@@ -98,6 +98,16 @@ test('what the text does not show is said in words', () => {
   expect(matchLine(match, plain(120))).toMatch(/Liftoff! {2}\(from mira\)$/);
 });
 
+test('what the item does not decide is named with a question mark, unless the text shows why it matched', () => {
+  const undecided = [{ rule_span: { start: 0, end: 9 }, field: 'sample', why: 'only X can decide this' }];
+  const unsure = (match: Match): Match => ({ ...match, why: { ...match.why, undecided } });
+  expect(matchLine(unsure(post), plain(120))).toMatch(/Liftoff! {2}\(sample\?\)$/);
+  const named = because(post, { field: 'from', text: 'mira' });
+  expect(matchLine(unsure(named), plain(120))).toMatch(/Liftoff! {2}\(from mira, sample\?\)$/);
+  const shown = because(post, { text_span: { start: 0, end: 7 }, text: 'Liftoff' });
+  expect(matchLine(unsure(shown), marked(120))).toMatch(/ \[Liftoff\]!$/);
+});
+
 test('no control, bidirectional or line-breaking character of a post reaches the terminal', () => {
   const hostile = '\u001b[2Ja\r\nb\u0007\u009b1m\u202ec\u2028d\u0000\u200be\ud800';
   expect(printable(hostile)).toBe('[2Ja b 1m c d e');

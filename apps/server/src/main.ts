@@ -1,9 +1,9 @@
 import { startNode } from './compose/node.ts';
-import { BadConfig, type Config, readConfig } from './config.ts';
+import { BadConfig, readConfig } from './config.ts';
 import { createLogger } from './observability/logger.ts';
 import { Failure } from './runtime/failure.ts';
+import { shutDown } from './runtime/shut-down.ts';
 
-/** When a shutdown hangs, the process ends all the same; everything it left is finished by its successor. From the end of the drain delay on. */
 const shutdownWithinMs = 30_000;
 
 async function main(): Promise<void> {
@@ -19,10 +19,11 @@ async function main(): Promise<void> {
   log.info({ address: node.address, metricsPort: node.metricsPort, roles: config.roles }, 'earshot is up');
   const signal = await nextSignal();
   log.info({ signal }, 'shutting down');
-  node.drain();
-  await drainDelay(config);
-  setTimeout(() => process.exit(1), shutdownWithinMs).unref();
-  await node[Symbol.asyncDispose]();
+  await shutDown(node, {
+    drainDelayMs: config.drainDelayMs,
+    withinMs: shutdownWithinMs,
+    giveUp: () => process.exit(1),
+  });
   log.info('earshot is down');
 }
 
@@ -31,10 +32,6 @@ function nextSignal(): Promise<NodeJS.Signals> {
     process.once('SIGTERM', resolve);
     process.once('SIGINT', resolve);
   });
-}
-
-async function drainDelay({ drainDelayMs }: Config): Promise<void> {
-  if (drainDelayMs > 0) await new Promise((resolve) => setTimeout(resolve, drainDelayMs));
 }
 
 /** What the operator can mend is said in a sentence; everything else with its trace. */

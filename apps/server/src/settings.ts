@@ -151,7 +151,7 @@ export const settings = {
     variable: 'EARSHOT_X_TOKENS',
     schema: credentials.default([]),
     about:
-      'Bearer tokens of X apps as `name=token`, separated by commas; each is one stream with its own rules.',
+      'Bearer tokens of X apps as `name=token`, separated by commas; each is one stream with its own rules. X allows one production app for one use: [terms](upstreams/terms.md).',
   },
   firehoseTokens: {
     variable: 'EARSHOT_FIREHOSE_TOKENS',
@@ -360,7 +360,7 @@ export const settings = {
     variable: 'EARSHOT_DRAIN_DELAY_MS',
     schema: z.coerce.number().int().min(0).max(60_000).default(0),
     about:
-      'Time between "not ready" and the end of listening at a shutdown, for load balancers (5000 is usual).',
+      'Time between "not ready" and the end of listening at a shutdown, for load balancers (5000 is usual). Stopping takes up to 30 s more: give the container 35 s more than this.',
   },
   logLevel: {
     variable: 'EARSHOT_LOG_LEVEL',

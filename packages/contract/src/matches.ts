@@ -39,7 +39,7 @@ const whySchema = z
   .strictObject({
     verdict: z.enum(['match', 'unknown']).meta({
       description:
-        "Our own reading of the rule. The platform's verdict counts; `unknown`: the item alone does not show why.",
+        "Our own reading of the rule. The platform's verdict counts; `unknown`: the item alone does not decide it.",
     }),
     confidence: z.enum(['exact', 'approximate']),
     evidence: z
@@ -53,11 +53,12 @@ const whySchema = z
         }),
       )
       .meta({
-        description: 'The smallest set of places that is enough. `rule_span` refers to `translated_value`.',
+        description:
+          'The smallest set of places that is enough, with what is undecided taken as satisfied. `rule_span` refers to `translated_value`.',
       }),
     undecided: z
       .array(z.strictObject({ rule_span: spanSchema, field: z.string(), why: z.string() }))
-      .meta({ description: 'Parts of the rule that the item does not decide.' }),
+      .meta({ description: 'Clauses of the rule that the item does not decide, each with the reason.' }),
   })
   .meta({ description: 'Why the item matched.' });
 

@@ -25,6 +25,10 @@ const match = z.object({
   via: z.string(),
   matched_at: time,
   cut: z.array(z.string()).optional().meta({ description: 'What is not whole: expand' }),
+  undecided: z
+    .array(z.string())
+    .optional()
+    .meta({ description: 'Clauses that only the platform could decide' }),
   content,
 });
 

@@ -12,7 +12,12 @@ interface Shown {
   readonly counts: { found: number; shown: number; left_out: number; not_expanded?: number };
   readonly next_cursor: string | null;
   readonly coverage: { gaps: unknown[]; gaps_left_out?: number } | null;
-  readonly matches: Array<{ match_id: string; cut?: string[]; content: { text: string | null } }>;
+  readonly matches: Array<{
+    match_id: string;
+    cut?: string[];
+    undecided?: string[];
+    content: { text: string | null };
+  }>;
 }
 
 /** A server's list: a cursor is the place behind the last match of a page. As long as real cursors are. */
@@ -132,6 +137,18 @@ describe('an answer with matches', { timeout: 60_000 }, () => {
       '🚀'.repeat(4_000),
     ]);
     expect(text).toContain('(cut: text: the first 4000 of 4001 characters)\n<untrusted');
+  });
+
+  test('says which clauses of the rule the item does not decide, outside of what strangers wrote', async () => {
+    const clause = { rule_span: { start: 8, end: 17 }, field: 'sample', why: 'only X can decide this' };
+    const sure = aMatch(1, { text: english });
+    const unsure = { ...sure, why: { ...sure.why, undecided: [clause, clause] } };
+    const { structured, text } = await answer({ read: list([unsure, aMatch(2, { text: english })]) });
+    expect(structured.matches.map(({ undecided }) => undecided)).toEqual([
+      ['sample: only X can decide this'],
+      undefined,
+    ]);
+    expect(text).toContain('(undecided: sample: only X can decide this)\n<untrusted');
   });
 
   test('shares what there is evenly: a long text does not take from short ones', async () => {

@@ -104,10 +104,8 @@ function explainTree(root: Node, leafVerdict: LeafVerdictOf): Explanation {
   const verdictOf = (leaf: LeafNode): LeafVerdict => known.get(leaf)?.verdict ?? leafVerdict(leaf);
   const verdict = evaluateTree(root, verdictOf);
   const distinctLeaves = [...new Set(known.values())];
-  const witness =
-    verdict.state === 'unknown'
-      ? []
-      : affordedList(() => distinct(witnessOf(root, verdict.state, verdictOf)));
+  const shown = verdict.state === 'no_match' ? 'no_match' : 'match';
+  const witness = affordedList(() => distinct(witnessOf(root, shown, verdictOf)));
   const flips = affordedList(() => flipsOf(root, known, distinctLeaves, verdict.state));
   return {
     ...verdict,
@@ -165,15 +163,13 @@ export function leavesOf(root: Node): LeafNode[] {
 /**
  * The cheapest set of evidence that keeps `node` in `state`. One child is enough where one child decides (a true
  * branch of an `or`, a false one of an `and`); all are needed otherwise. A negation asks its child for the
- * opposite, so the witness of a true `-lang:de` is the language that the item does have.
+ * opposite, so the witness of a true `-lang:de` is the language that the item does have. What the item does not decide is
+ * taken to be in `state`: a delivered item did match, and one undecided clause must not hide the evidence of the others.
  */
 function witnessOf(node: Node, state: State, verdictOf: LeafVerdictOf): readonly Evidence[] {
   switch (node.kind) {
     case 'leaf':
-      return verdictOf(node).evidence.map((evidence) => {
-        spend(stepsPerEvidence);
-        return { ...evidence, rule: node.span, field: node.field };
-      });
+      return leafWitness(node, state, verdictOf(node));
     case 'never':
       return [];
     case 'not':
@@ -187,18 +183,37 @@ function witnessOf(node: Node, state: State, verdictOf: LeafVerdictOf): readonly
   }
 }
 
+function leafWitness(leaf: LeafNode, state: State, verdict: LeafVerdict): Evidence[] {
+  // What an undecided leaf shows speaks for it, so it is no reason for its negation.
+  if (verdict.state === 'unknown' && state === 'no_match') return [];
+  return verdict.evidence.map((evidence) => {
+    spend(stepsPerEvidence);
+    return { ...evidence, rule: leaf.span, field: leaf.field };
+  });
+}
+
 function cheapest(children: readonly Node[], state: State, verdictOf: LeafVerdictOf): readonly Evidence[] {
   let best: readonly Evidence[] = [];
   let bestCost = Number.POSITIVE_INFINITY;
   for (const child of children) {
     spend(stepsPerNode * sizeOf(child));
     const verdict = evaluateTree(child, verdictOf);
-    if (verdict.state !== state) continue;
+    if (verdict.state !== state && verdict.state !== 'unknown') continue;
     const witness = witnessOf(child, state, verdictOf);
-    const cost = witness.length * 2 + (verdict.confidence === 'exact' ? 0 : 1);
+    const cost = costOf(verdict, witness.length);
     if (cost < bestCost) [best, bestCost] = [witness, cost];
   }
   return best;
+}
+
+/** Above the cost of any evidence that an evaluation can afford. */
+const undecidedCost = 1_000_000;
+
+/** A decided child comes before an undecided one; one of which the item shows nothing explains nothing. */
+function costOf({ state, confidence }: Verdict, evidenceCount: number): number {
+  const cost = evidenceCount * 2 + (confidence === 'exact' ? 0 : 1);
+  if (state !== 'unknown') return cost;
+  return evidenceCount === 0 ? Number.POSITIVE_INFINITY : undecidedCost + cost;
 }
 
 function distinct(evidence: readonly Evidence[]): Evidence[] {

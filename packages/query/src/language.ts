@@ -66,7 +66,7 @@ export interface Evidence {
 
 /** The verdict of one leaf on one item, from which explain.ts derives that of the rule. */
 export interface LeafVerdict extends Verdict {
-  /** For a match, the smallest evidence; for a miss, the value that contradicts the leaf, if there is one. */
+  /** For a match, the smallest evidence; for a miss, the value that contradicts the leaf; for an unknown, what speaks for it. */
   readonly evidence: readonly Evidence[];
   /** Why the leaf misses or is unknown, as a message. */
   readonly why?: string;
@@ -82,7 +82,10 @@ export interface Flip {
 }
 
 export interface Explanation extends Verdict {
-  /** The smallest set of places that is enough for this verdict. Empty when the verdict is unknown. */
+  /**
+   * The smallest set of places that is enough for this verdict. When it is unknown: for a match, with the undecided leaves taken
+   * as satisfied, because the platform delivers only matches.
+   */
   readonly witness: readonly Evidence[];
   /** For a match: negated leaves that would end it if they appeared. */
   readonly breakers: readonly Flip[];

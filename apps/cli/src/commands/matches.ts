@@ -11,7 +11,7 @@ const list = apiCommand({
   name: 'list',
   summary: 'list stored matches, newest first',
   details:
-    'Words in bold yellow are why it matched. Below the list stands whether silence means that nothing happened.',
+    'Words in bold yellow are why it matched; a name with a question mark is a clause that the item does not decide.\nBelow the list stands whether silence means that nothing happened.',
   options: {
     rule: ruleFilter,
     platform: platformFilter,

@@ -32,10 +32,11 @@ export function highlightedText({ payload, platform_post_id, why }: Match): Segm
   return [...segmentsOf(`${title} · `, []), ...segmentsOf(text, inText)];
 }
 
-/** Why it matched, where the text itself does not show it: the author, the language, … */
+/** Why it matched, where the text itself does not show it: the author, the language, …, and what the item leaves undecided. */
 export function hiddenReasons({ why }: Match): string {
   const reasons = why.evidence.map(({ field, text }) => `${field} ${text}`.trim());
-  return spaced([...new Set(reasons)].join(', '));
+  const undecided = why.undecided.map(({ field }) => `${field}?`);
+  return spaced([...new Set([...reasons, ...undecided])].join(', '));
 }
 
 function isTitle(path: string): boolean {

@@ -1,5 +1,6 @@
 import type { Match } from '@earshot/sdk';
 import { type ExcerptSize, excerptOf, type UntrustedContent } from './untrusted.ts';
+import { visible } from './visible.ts';
 
 /** A match in both forms of a tool result. */
 export interface WrittenMatch {
@@ -7,11 +8,12 @@ export interface WrittenMatch {
   readonly lines: readonly string[];
 }
 
-/** Outside of `content`, and of the fence, is only what Earshot itself made: ids, times, platform, what was cut. */
+/** Outside of `content`, and of the fence, is only what Earshot itself made: ids, times, platform, what was cut or not decided. */
 export function writeMatch(match: Match, size: ExcerptSize, nonce: string): WrittenMatch {
   const { id, rule_id: ruleId, rule_version: version, platform, via, created_at: matchedAt } = match;
   const { content, cut } = excerptOf(match, size);
-  const notes = cut.length === 0 ? '' : ` (cut: ${cut.join(', ')})`;
+  const undecided = size.bare ? [] : undecidedOf(match);
+  const notes = `${noteOf('cut', cut)}${noteOf('undecided', undecided)}`;
   return {
     fields: {
       match_id: id,
@@ -21,6 +23,7 @@ export function writeMatch(match: Match, size: ExcerptSize, nonce: string): Writ
       via,
       matched_at: matchedAt,
       ...(cut.length === 0 ? {} : { cut }),
+      ...(undecided.length === 0 ? {} : { undecided }),
       content,
     },
     lines: [
@@ -30,6 +33,18 @@ export function writeMatch(match: Match, size: ExcerptSize, nonce: string): Writ
       `</untrusted-content-${nonce}>`,
     ],
   };
+}
+
+const undecidedMax = 3;
+
+/** Clauses of the rule that the item does not decide: their fields, and the reasons in our words. */
+function undecidedOf({ why }: Match): string[] {
+  const clauses = why.undecided.map(({ field, why: reason }) => visible(`${field}: ${reason}`));
+  return [...new Set(clauses)].slice(0, undecidedMax);
+}
+
+function noteOf(name: string, parts: readonly string[]): string {
+  return parts.length === 0 ? '' : ` (${name}: ${parts.join(', ')})`;
 }
 
 /**

@@ -81,7 +81,7 @@ function judge(leaf: LeafNode, document: FirehoseDocument): LeafVerdict {
   if (row.type === 'number') return judgeRating(leaf, document);
   if (row.type === 'filter') return judgeRecent(leaf, document);
   if (leaf.field === 'domain') return judgeDomain(leaf, document);
-  return judgeValues(leaf, document.values.get(leaf.field) ?? []);
+  return judgeValues(leaf, document.values.get(leaf.field) ?? [], document.whole);
 }
 
 function judgeEverything(leaf: LeafNode): LeafVerdict {
@@ -94,19 +94,25 @@ function judgeTextField(leaf: LeafNode, field: TextField | undefined): LeafVerdi
   return judgeText(leaf, field);
 }
 
-function judgeValues(leaf: LeafNode, values: readonly Value[]): LeafVerdict {
+function judgeValues(leaf: LeafNode, values: readonly Value[], whole: boolean): LeafVerdict {
   const { state, evidence } = firstAccepted(leaf, values);
   if (state === 'unknown') return unknown('the pattern is too complex to be decided here');
   if (state === 'match') return { state, confidence: 'exact', evidence };
-  // Whether a label implies its parents is not documented; the platform's own examples suggest it.
-  const below = leaf.test.type === 'term' && isAbove(leaf.test, values);
+  const below = whole ? undefined : labelBelow(leaf.test, values);
+  if (below !== undefined)
+    return {
+      ...unknown('whether a label counts for those above it is not documented'),
+      evidence: [evidenceOf(leaf, below)],
+    };
   const why = values.length === 0 ? 'the match does not carry this field' : undefined;
   const shown = values.slice(0, 1).map((value) => evidenceOf(leaf, value));
-  return { ...miss(shown, why), confidence: below ? 'approximate' : 'exact' };
+  return miss(shown, why);
 }
 
-function isAbove(test: Extract<Test, { type: 'term' }>, values: readonly Value[]): boolean {
-  return test.value.startsWith('/') && values.some(({ value }) => value.startsWith(`${test.value}/`));
+/** Whether a page with `/News/Politics` has `/News` is not documented; the platform's own examples suggest it. */
+function labelBelow(test: Test, values: readonly Value[]): Value | undefined {
+  if (test.type !== 'term' || !test.value.startsWith('/')) return undefined;
+  return values.find(({ value }) => value.startsWith(`${test.value}/`));
 }
 
 function judgeDomain(leaf: LeafNode, { domain, whole }: FirehoseDocument): LeafVerdict {

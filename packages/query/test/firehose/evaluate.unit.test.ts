@@ -81,7 +81,8 @@ describe('fields outside the text', () => {
     ['domain:"jobs.example.co.uk"', 'unknown', 'approximate'],
     ['domain:"co.uk"', 'no_match', 'exact'],
     ['page_category:"/News/Politics"', 'match', 'exact'],
-    ['page_category:"/News"', 'no_match', 'approximate'],
+    ['page_category:"/News"', 'unknown', 'approximate'],
+    ['page_category:"/New"', 'no_match', 'exact'],
     ['dr:[70 TO 80]', 'match', 'exact'],
     ['dr:{70 TO 80]', 'no_match', 'exact'],
     ['publish_time:[2026 TO *]', 'no_match', 'exact'],
@@ -167,6 +168,7 @@ describe('a whole page', () => {
     title: 'Jobs',
     publish_time: '2026-09-01T08:00:00',
     matched_at: '2026-09-01T09:30:00Z',
+    page_category: ['/News/Politics'],
     chunks: [
       { typ: 'ins', text: 'heat' },
       { typ: 'ins', text: 'pump' },
@@ -182,6 +184,8 @@ describe('a whole page', () => {
     ['removed_anchor:"press release"', false],
     ['domain:"jobs.example.com"', true],
     ['dr:[0 TO *]', false],
+    ['page_category:"/News"', false],
+    ['heat AND NOT page_category:"/News"', true],
     ['recent:2h', true],
     ['recent:1h', false],
   ])('%s: %s', (rule, expected) => {

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { request } from 'node:http';
+import { request, ServerResponse } from 'node:http';
 import { createSecureServer, type Http2ServerRequest, type Http2ServerResponse } from 'node:http2';
 import type { Socket } from 'node:net';
 
@@ -49,7 +49,8 @@ function forward(target: string, asked: Http2ServerRequest, answer: Http2ServerR
   passed.on('response', (response) => {
     const kept = Object.entries(response.headers).filter(([name]) => !hopByHop.includes(name));
     answer.writeHead(response.statusCode ?? 502, Object.fromEntries(kept));
-    answer.flushHeaders();
+    // In HTTP/1.1 headers wait for the first byte of the body, which a quiet stream does not send for long.
+    if (answer instanceof ServerResponse) answer.flushHeaders();
     response.on('error', () => answer.destroy());
     response.pipe(answer);
   });

@@ -10,7 +10,7 @@ const sigils: Readonly<Record<string, string>> = { hashtags: '#', cashtags: '$',
 /** `#tag`, `$SYM` and `@user` are entities of the post, not words of its text. */
 export const hashtag = tagEvaluator('hashtags', ['tag']);
 export const cashtag = tagEvaluator('cashtags', ['tag']);
-export const mention = tagEvaluator('mentions', ['username', 'id']);
+export const mention = besidesRetweet(tagEvaluator('mentions', ['username', 'id']));
 
 function tagEvaluator(kind: string, names: readonly string[]): LeafEvaluator {
   return (leaf, document) => {
@@ -37,7 +37,7 @@ function folded(text: string): string {
 
 export const hasHashtags = hasEvaluator('hashtags');
 export const hasCashtags = hasEvaluator('cashtags');
-export const hasMentions = hasEvaluator('mentions');
+export const hasMentions = besidesRetweet(hasEvaluator('mentions'));
 
 function hasEvaluator(kind: string): LeafEvaluator {
   return (leaf, document) => {
@@ -48,6 +48,23 @@ function hasEvaluator(kind: string): LeafEvaluator {
     if (certainty(document, kind) === 'approximate')
       return unknown('the post was delivered without its entities');
     return contentMiss(leaf, document, 'exact', `the post has no ${kind}`);
+  };
+}
+
+/**
+ * The entities of a retweet have the mention of its "RT @…". Whether X counts that is not documented, so a mention that only
+ * the retweet itself has decides nothing.
+ */
+function besidesRetweet(evaluator: LeafEvaluator): LeafEvaluator {
+  return (leaf, document) => {
+    const { own, retweeted } = document;
+    if (retweeted === null) return evaluator(leaf, document);
+    const others = document.content.filter((post) => post !== own);
+    const decided = evaluator(leaf, { ...document, content: others });
+    if (decided.state === 'match') return decided;
+    const { state, evidence } = evaluator(leaf, { ...document, content: [own] });
+    if (state !== 'match') return decided;
+    return { ...unknown('X does not say whether the mention of a retweet counts'), evidence };
   };
 }
 
