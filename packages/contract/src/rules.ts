@@ -13,6 +13,7 @@ import {
 } from './request-fields.ts';
 import { ruleExamples } from './rule-examples.ts';
 import {
+  acceptDoubts,
   expiresAt,
   ifVersion,
   managedBy,
@@ -68,6 +69,7 @@ export const ruleOperations = defineOperations({
       intent: ruleIntent,
       platforms: distinctPlatforms.meta({ description: 'Platforms to create the rule on.' }),
       overrides,
+      accept_doubts: acceptDoubts,
       expires_at: expiresAt.optional(),
       examples: ruleExamples.optional(),
       managed_by: managedBy.optional(),
@@ -156,6 +158,7 @@ export const ruleOperations = defineOperations({
       overrides: overrides.optional().meta({
         description: 'Exactly one entry for each listed platform; together with `platforms`.',
       }),
+      accept_doubts: acceptDoubts,
       expires_at: expiresAt.optional(),
       examples: ruleExamples.nullable().optional().meta({
         description:
@@ -166,7 +169,7 @@ export const ruleOperations = defineOperations({
       }),
       if_version: ifVersion,
     }).superRefine((request, context) => {
-      const { rule_id: _, if_version: __, ...changes } = request ?? {};
+      const { rule_id: _, if_version: __, accept_doubts: ___, ...changes } = request ?? {};
       if (Object.keys(changes).length === 0)
         context.addIssue(requestIssue('required', 'Name at least one field to change.'));
       for (const [given, missing] of [

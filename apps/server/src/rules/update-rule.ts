@@ -38,7 +38,7 @@ export function updateRule(options: UpdateRuleOptions): Handler<'UpdateRule'> {
     const { accountId } = principal;
     const { rule_id: ruleId, name, intent, platforms, overrides } = request;
     const plan = options.plans[principal.plan];
-    const values = platforms && overrides && checkRule({ platforms, overrides }).values;
+    const values = platforms && overrides && checkRule({ ...request, platforms, overrides }).values;
     assertPlanAllows(principal, plan, platforms ?? []);
     await assertExamples(options, principal, request);
     const { premiumRulesMax } = plan;

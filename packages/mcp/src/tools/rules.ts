@@ -1,6 +1,7 @@
 import { requestObject } from '@earshot/contract';
 import { z } from 'zod';
 import {
+  acceptDoubts,
   changedOutput,
   expiresAt,
   overrides,
@@ -43,6 +44,7 @@ const updateRule = defineTool({
     intent: z.string().optional(),
     platforms: platforms.optional(),
     overrides: overrides.optional(),
+    accept_doubts: acceptDoubts,
     expires_at: expiresAt.optional(),
   }),
   output: changedOutput,

@@ -108,7 +108,8 @@ function verdictsOf(regex: string, texts: readonly string[]): string {
 }
 
 const agree = (ours: string, lucenes: string) =>
-  ours.length === lucenes.length && [...ours].every((one, index) => one === '?' || one === lucenes[index]);
+  ours.length === lucenes.length &&
+  Array.from(ours).every((one, index) => one === '?' || one === lucenes[index]);
 
 /**
  * Lucene 4.10 takes any repetition of an expression without words for one without words; we say the empty text. A
