@@ -64,8 +64,9 @@ interface Wanted {
   readonly drop: Platform | undefined;
 }
 
-/** The API takes all values at once. What is not named stays as it is registered. */
+/** A platform is left by naming all the others with their values. */
 async function newValues(earshot: Earshot, ruleId: string, { values, drop }: Wanted) {
+  if (drop === undefined) return { overrides: onPlatforms(values).overrides };
   const rule = await earshot.getRule({ rule_id: ruleId });
   const request = onPlatforms(
     onEachPlatform((platform) =>
