@@ -51,10 +51,18 @@ describe('a rule with mistakes', () => {
     expect((await world.sandbox.xState(xToken)).rules).toEqual([]);
   });
 
-  test('that is legal but probably not meant is created with a warning', async () => {
-    const created = await api.createRule({ x: 'glacier OR lake -is:retweet' });
+  test('that is legal but hardly meant is created only for who accepts the doubt', async () => {
+    const overrides = { x: 'glacier OR lake -is:retweet' };
+    const refused = await api.call('POST', '/api.CreateRule', rule(overrides));
+    expect(refused).toMatchObject({
+      status: 400,
+      json: { details: { violations: [{ code: 'or_precedence', severity: 'doubt' }] } },
+    });
+    const accepted = await api.call('POST', '/api.CreateRule', { ...rule(overrides), accept_doubts: true });
+    expect(accepted.status).toBe(200);
+    const created = operations.CreateRule.answer.parse(accepted.json);
     expect(created.platforms.x?.warnings).toEqual(
-      expect.arrayContaining([expect.objectContaining({ severity: 'warning' })]),
+      expect.arrayContaining([expect.objectContaining({ severity: 'doubt' })]),
     );
     await api.deleteRule(created.rule_id);
   });

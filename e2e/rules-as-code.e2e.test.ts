@@ -61,20 +61,20 @@ describe('apply', () => {
     await write([
       'set: launches',
       'rules:',
-      ...rule('rockets', 'rocket', [
+      ...rule('rockets', 'rocket engine', [
         '    name: Rockets!',
         '    expires_at: 2999-01-01T00:00:00Z',
         '    examples:',
-        '      must_match: [{ platform: x, payload: { text: A rocket } }]',
+        '      must_match: [{ platform: x, payload: { text: A rocket engine } }]',
       ]),
-      ...rule('cakes', 'cake'),
+      ...rule('cakes', 'cake recipe'),
     ]);
     const first = await earshot(['apply', '--yes']);
     expect(first).toMatchObject({ code: 0, stderr: '' });
     expect(first.stdout).toMatch(/^\+ rockets\n {4}name: Rockets!\n/);
     expect(first.stdout).toMatch(/2 to create, 0 to change, 0 to delete, 0 unchanged\.\n/);
     expect(first.stdout).toMatch(/✓ created rockets \(rule_\w+\)/);
-    expect(await names()).toEqual(['cakes: cake', 'rockets: rocket']);
+    expect(await names()).toEqual(['cakes: cake recipe', 'rockets: rocket engine']);
 
     await using proxy = await startListeningProxy(server.url);
     const second = await earshot(['apply', '--yes'], proxy.url);

@@ -30,7 +30,7 @@ const refusalSchema = z.object({
         }),
       )
       .optional(),
-    send: z.record(z.string(), z.string()).optional(),
+    send: z.object({ overrides: z.record(z.string(), z.string()) }).optional(),
     required_scope: z.string().optional(),
   }),
 });

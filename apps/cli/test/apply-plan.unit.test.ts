@@ -6,7 +6,15 @@ import type { WantedRule } from '../src/rules-file/rules-file.ts';
 import { ruleOf } from './rule-of.ts';
 
 function wanted(key: string): WantedRule {
-  return { key, name: key, intent: 'new', overrides: { x: 'rocket' }, expiresAt: null, examples: null };
+  return {
+    key,
+    name: key,
+    intent: 'new',
+    overrides: { x: 'rocket' },
+    acceptDoubts: false,
+    expiresAt: null,
+    examples: null,
+  };
 }
 
 const plan = planRules(

@@ -8,7 +8,13 @@ test('a mistake stands with carets below its place, and a fix is something to pa
     code: 'ambiguous_and',
     message: 'X has no AND.',
     span: { start: 7, end: 10 },
-    fixes: [{ title: 'Remove AND', edits: [{ span: { start: 7, end: 11 }, text: '' }] }],
+    fixes: [
+      {
+        title: 'Remove AND',
+        certainty: 'certain' as const,
+        edits: [{ span: { start: 7, end: 11 }, text: '' }],
+      },
+    ],
   };
   const text = renderFinding(finding, { option: '--x', value: "rocket AND it's", columns: 80 });
   expect(text).toBe(
@@ -24,7 +30,9 @@ test('a mistake stands with carets below its place, and a fix is something to pa
 
 test('without a place or a value only the words remain, and a fix that leaves nothing is not offered', () => {
   const typed = { option: '--x', value: undefined, columns: 80 };
-  const fixes = [{ title: 'Remove it', edits: [{ span: { start: 0, end: 4 }, text: '' }] }];
+  const fixes = [
+    { title: 'Remove it', certainty: 'certain' as const, edits: [{ span: { start: 0, end: 4 }, text: '' }] },
+  ];
   expect(renderFinding({ code: 'too_long', message: 'Too long.', fixes }, typed)).toBe(
     '--x: error: Too long. [too_long]',
   );
@@ -55,8 +63,13 @@ test('edits are made from the end, so that their places stay right', () => {
     { span: { start: 0, end: 0 }, text: '(' },
     { span: { start: 13, end: 13 }, text: ')' },
   ];
-  const finding = { code: 'c', message: 'M.', fixes: [{ title: 'Group', edits }] };
+  const finding = {
+    code: 'c',
+    message: 'M.',
+    fixes: [{ title: 'Group', certainty: 'guess' as const, edits }],
+  };
   const typed = { option: '--x', value: 'rust OR cargo -is:retweet', columns: 80 };
+  expect(renderFinding(finding, typed)).toContain('Perhaps: Group:');
   expect(renderFinding(finding, typed).split('\n').at(-1)).toBe("    --x '(rust OR cargo) -is:retweet'");
 });
 

@@ -3,7 +3,12 @@ import { planRules } from '../src/rules-file/plan.ts';
 import { planText } from '../src/rules-file/plan-text.ts';
 import { ruleOf } from './rule-of.ts';
 
-const common = { intent: 'to know', overrides: { x: 'rocket "lift off"' }, expiresAt: null };
+const common = {
+  intent: 'to know',
+  overrides: { x: 'rocket "lift off"' },
+  acceptDoubts: false,
+  expiresAt: null,
+};
 const examples = {
   must_match: [{ platform: 'x' as const, payload: { text: 'rocket' } }],
   must_not_match: [],

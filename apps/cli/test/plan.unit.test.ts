@@ -11,6 +11,7 @@ function wanted(key: string, more: Partial<WantedRule> = {}): WantedRule {
     name: key,
     intent: 'to know',
     overrides: { x: 'rocket' },
+    acceptDoubts: false,
     expiresAt: null,
     examples: null,
   };
@@ -92,6 +93,13 @@ describe('requests', () => {
       platforms: ['firehose'],
       overrides,
     });
+  });
+
+  test('a rule that accepts doubts says so with its values', () => {
+    const doubtful = wanted('a', { acceptDoubts: true, overrides: { x: 'rocket NOT cake' } });
+    expect(createRequest(set, doubtful)).toMatchObject({ accept_doubts: true });
+    const [changed] = planRules({ set, rules: [doubtful] }, [ruleOf('a')]).updates;
+    expect(changed && updateRequest(changed)).toMatchObject({ accept_doubts: true });
   });
 
   test('a creation marks the rule as the file’s, and a deletion names the version', () => {

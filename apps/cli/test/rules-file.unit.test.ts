@@ -35,6 +35,16 @@ describe('a rules file', () => {
     });
   });
 
+  test('with a value that hardly anybody can have meant is wrong, unless the rule accepts doubts', () => {
+    const doubtful = good.replace('x: rocket launch', 'x: rocket launch NOT cake');
+    const accepted = doubtful.replace('    overrides:', '    accept_doubts: true\n    overrides:');
+    expect(check(doubtful).findings).toMatchObject([{ severity: 'error', code: 'not_is_a_word' }]);
+    expect(check(accepted)).toMatchObject({
+      rules: [{ acceptDoubts: true }],
+      findings: [{ severity: 'warning', code: 'not_is_a_word' }],
+    });
+  });
+
   test('that is no YAML is shown where it breaks', () => {
     expect(findingsOf('set: a\nrules: {\n')).toEqual([
       expect.stringMatching(/^rules\.yaml:3:1: error\[yaml\]: .+\n/),

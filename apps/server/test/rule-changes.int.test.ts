@@ -52,6 +52,7 @@ async function openRules() {
         intent: undefined,
         expiresAt: undefined,
         values: [{ platform: 'x', value: x, translatedValue: x }],
+        keepsOtherPlatforms: false,
         premiumRulesMax: 1_000,
         keepOldMs: 0,
         ...changed,
@@ -110,6 +111,14 @@ describe('a change of value', () => {
       { value: 'new', state: 'registered' },
       { value: 'old', state: 'releasing' },
     ]);
+  });
+
+  test('on one platform leaves the other platform as it is', async () => {
+    await using rules = await openRules();
+    const ruleId = await rules.create({ x: 'old', firehose: 'other' });
+    expect(await rules.update(ruleId, 'new', { keepsOtherPlatforms: true })).toBe(true);
+    await rules.upkeep.release(await rules.upkeep.due());
+    expect(await rules.heard(ruleId)).toEqual(['new v2', 'other v2']);
   });
 
   test('is not released before its time', async () => {

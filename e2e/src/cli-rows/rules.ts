@@ -89,17 +89,16 @@ export const rulesRows: Rows = {
   },
 
   async 'rules validate'(earshot) {
-    const words = ['--x', 'rust OR cargo -is:retweet'];
-    expect(await earshot.json(...words)).toMatchObject({ platforms: { x: { valid: true } } });
-    const doubtful = await earshot(...words);
-    expect(doubtful.code).toBe(0);
+    expect(await earshot.json('--x', 'rust cargo')).toMatchObject({ platforms: { x: { valid: true } } });
+    const doubtful = await earshot('--x', '"rust 2027" OR "cargo 2027" -is:retweet');
+    expect(doubtful.code).toBe(5);
     expect(doubtful.stdout.split('\n').slice(0, 6)).toEqual([
-      'valid on x, registered as: cargo -is:retweet OR rust',
-      '  --x  rust OR cargo -is:retweet',
-      '                     ^^^^^^^^^^^',
-      saying('warning: '),
-      '  Apply it to all branches:',
-      "    --x '(rust OR cargo) -is:retweet'",
+      'doubtful on x, with --accept-doubts registered as: "cargo 2027" -is:retweet OR "rust 2027"',
+      '  --x  "rust 2027" OR "cargo 2027" -is:retweet',
+      '                                   ^^^^^^^^^^^',
+      saying('doubt: '),
+      '  Perhaps: Apply it to all branches:',
+      `    --x '("rust 2027" OR "cargo 2027") -is:retweet'`,
     ]);
     expect(await earshot('--firehose', 'title:')).toMatchObject({
       code: 5,

@@ -28,6 +28,10 @@ export const spanSchema = z.strictObject({ start: z.int().min(0), end: z.int().m
 
 const fixSchema = z.strictObject({
   title: z.string().meta({ description: 'What the fix does.' }),
+  certainty: z.enum(['certain', 'guess']).meta({
+    description:
+      '`certain`: nothing else can have been meant, so a program may apply it. `guess`: whoever knows the intent has to choose.',
+  }),
   edits: z
     .array(z.strictObject({ span: spanSchema, text: z.string() }))
     .meta({ description: 'Put each text in the place of its span; the spans never overlap.' }),
@@ -40,6 +44,10 @@ export const violationSchema = z
       .meta({ description: 'Path of the field, such as `overrides.x`; empty for the request.' }),
     code: z.string(),
     message: z.string().meta({ description: 'What to do about it.' }),
+    severity: z
+      .enum(['error', 'doubt'])
+      .optional()
+      .meta({ description: 'Of a rule value: a doubt is registered with `accept_doubts`, an error never.' }),
     span: spanSchema.optional(),
     fixes: z.array(fixSchema).optional(),
   })
@@ -48,14 +56,15 @@ export const violationSchema = z
 /** What the rule language says about one place of a value. */
 export const diagnosticSchema = z
   .strictObject({
-    severity: z.enum(['error', 'warning', 'hint']),
+    severity: z.enum(['error', 'doubt', 'warning', 'hint']),
     code: z.string(),
     message: z.string().meta({ description: 'What is wrong and what to do.' }),
     span: spanSchema,
     fixes: z.array(fixSchema),
   })
   .meta({
-    description: 'A finding about one place of a rule value. Errors are refused, the others are not.',
+    description:
+      'A finding about one place of a rule value. Errors are refused, doubts unless the request says `accept_doubts: true`, the others are only told.',
   });
 
 export type WireDiagnostic = z.output<typeof diagnosticSchema>;

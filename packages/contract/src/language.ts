@@ -8,12 +8,13 @@ import { overrideMismatches, overrides } from './rule-fields.ts';
 
 const validationSchema = z.strictObject({
   valid: z.boolean().meta({
-    description: 'Whether CreateRule would register the value: it has no error, and no example of it fails.',
+    description:
+      'Whether CreateRule would register the value without `accept_doubts`: it has no error and no doubt, and no example of it fails.',
   }),
-  translated_value: z
-    .string()
-    .nullable()
-    .meta({ description: 'The canonical value that would be registered; null when it is not valid.' }),
+  translated_value: z.string().nullable().meta({
+    description:
+      'The canonical value that would be registered, with doubts when they are accepted; null when it has an error.',
+  }),
   diagnostics: z.array(diagnosticSchema),
 });
 
@@ -73,25 +74,34 @@ export const languageOperations = defineOperations({
       }),
     }),
     example: {
-      request: { platforms: ['x'], overrides: { x: 'rust OR cargo -is:retweet' } },
+      request: { platforms: ['x'], overrides: { x: '"rust 2027" OR "cargo 2027" -is:retweet' } },
       answer: {
         platforms: {
           x: {
-            valid: true,
-            translated_value: 'cargo -is:retweet OR rust',
+            valid: false,
+            translated_value: '"cargo 2027" -is:retweet OR "rust 2027"',
             diagnostics: [
               {
-                severity: 'warning',
+                severity: 'doubt',
                 code: 'or_precedence',
                 message:
-                  '-is:retweet applies to one branch of the OR only, because a space binds tighter than OR. Group the branches if it is meant for all.',
-                span: { start: 14, end: 25 },
+                  '-is:retweet applies to one branch of the OR only, because a space binds tighter than OR. Group the branches, or that branch.',
+                span: { start: 28, end: 39 },
                 fixes: [
                   {
                     title: 'Apply it to all branches',
+                    certainty: 'guess',
                     edits: [
                       { span: { start: 0, end: 0 }, text: '(' },
-                      { span: { start: 13, end: 13 }, text: ')' },
+                      { span: { start: 27, end: 27 }, text: ')' },
+                    ],
+                  },
+                  {
+                    title: 'Keep it on its branch',
+                    certainty: 'guess',
+                    edits: [
+                      { span: { start: 15, end: 15 }, text: '(' },
+                      { span: { start: 39, end: 39 }, text: ')' },
                     ],
                   },
                 ],

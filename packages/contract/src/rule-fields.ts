@@ -39,6 +39,11 @@ export const expiresAt = requestTime.nullable().meta({
   description: 'When the rule is paused by itself: a time in the future, or null for never.',
 });
 
+export const acceptDoubts = z.boolean().optional().meta({
+  description:
+    'Register the values as they are, although they have doubts: findings that a platform takes but hardly anybody can have meant. Errors are refused all the same.',
+});
+
 export const managedPattern = /^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/;
 
 export const managedName = (description: string) =>

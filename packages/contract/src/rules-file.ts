@@ -4,6 +4,7 @@ import { platforms } from './platforms.ts';
 import { alsoWhenFieldsFail, requestIssue, requestObject } from './request-fields.ts';
 import { ruleExamples } from './rule-examples.ts';
 import {
+  acceptDoubts,
   badManagedName,
   expiresAt,
   managedName,
@@ -32,6 +33,7 @@ const fileRule = requestObject(
       description: "The rule in each platform's own syntax: what has no entry is not watched.",
       minProperties: 1,
     }),
+    accept_doubts: acceptDoubts,
     expires_at: expiresAt.optional(),
     examples: ruleExamples.optional(),
   },

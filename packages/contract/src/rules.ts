@@ -13,6 +13,7 @@ import {
 } from './request-fields.ts';
 import { ruleExamples } from './rule-examples.ts';
 import {
+  acceptDoubts,
   expiresAt,
   ifVersion,
   managedBy,
@@ -68,6 +69,7 @@ export const ruleOperations = defineOperations({
       intent: ruleIntent,
       platforms: distinctPlatforms.meta({ description: 'Platforms to create the rule on.' }),
       overrides,
+      accept_doubts: acceptDoubts,
       expires_at: expiresAt.optional(),
       examples: ruleExamples.optional(),
       managed_by: managedBy.optional(),
@@ -154,8 +156,10 @@ export const ruleOperations = defineOperations({
         .optional()
         .meta({ description: 'All platforms that the rule shall be on; together with `overrides`.' }),
       overrides: overrides.optional().meta({
-        description: 'Exactly one entry for each listed platform; together with `platforms`.',
+        description:
+          'New values. Alone, for the platforms named here, and the others stay as they are; with `platforms`, exactly one for each of these.',
       }),
+      accept_doubts: acceptDoubts,
       expires_at: expiresAt.optional(),
       examples: ruleExamples.nullable().optional().meta({
         description:
@@ -166,18 +170,15 @@ export const ruleOperations = defineOperations({
       }),
       if_version: ifVersion,
     }).superRefine((request, context) => {
-      const { rule_id: _, if_version: __, ...changes } = request ?? {};
+      const { rule_id: _, if_version: __, accept_doubts: ___, ...changes } = request ?? {};
       if (Object.keys(changes).length === 0)
         context.addIssue(requestIssue('required', 'Name at least one field to change.'));
-      for (const [given, missing] of [
-        ['platforms', 'overrides'],
-        ['overrides', 'platforms'],
-      ] as const) {
-        if (given in changes && !(missing in changes))
-          context.addIssue(
-            requestIssue('required', `"${missing}" is required together with "${given}".`, [missing]),
-          );
-      }
+      if ('platforms' in changes && !('overrides' in changes))
+        context.addIssue(
+          requestIssue('required', '"overrides" is required together with "platforms".', ['overrides']),
+        );
+      if (changes.overrides !== undefined && Object.keys(changes.overrides ?? {}).length === 0)
+        context.addIssue(requestIssue('required', 'Needs a value for at least one platform.', ['overrides']));
       for (const issue of overrideMismatches(request)) context.addIssue(issue);
     }, alsoWhenFieldsFail),
     answer: ruleSchema,

@@ -62,11 +62,13 @@ describe('UpdateRule', () => {
     expect(update({})).toEqual([': required']);
     expect(update({ name: 'another' })).toEqual([]);
     expect(update({ expires_at: null })).toEqual([]);
+    expect(update({ accept_doubts: true })).toEqual([': required']);
   });
 
-  test('takes platforms and overrides together, and one override for each platform', () => {
+  test('takes overrides alone, and with platforms one override for each of them', () => {
     expect(update({ platforms: ['x'] })).toEqual(['overrides: required']);
-    expect(update({ overrides: { x: 'a' } })).toEqual(['platforms: required']);
+    expect(update({ overrides: { x: 'a' } })).toEqual([]);
+    expect(update({ overrides: {} })).toEqual(['overrides: required']);
     expect(update({ platforms: ['x'], overrides: { firehose: 'a' } })).toEqual([
       'overrides.x: missing_override',
       'overrides.firehose: extra_override',

@@ -1,5 +1,5 @@
 import type { Violation } from '@earshot/contract';
-import { applyFix, type Edit, type Fix, type Span, underline } from '@earshot/query';
+import { applyFix, type Fix, underline } from '@earshot/query';
 import { z } from 'zod';
 
 /** What is wrong with a rule value: where, and the whole value after each fix. */
@@ -10,15 +10,17 @@ export const findingSchema = z.object({
   span: z.object({ start: z.int(), end: z.int() }).optional(),
   excerpt: z.string().optional().meta({ description: 'The value with carets under the place' }),
   fixes: z
-    .array(z.object({ title: z.string(), value: z.string() }))
+    .array(z.object({ title: z.string(), certainty: z.enum(['certain', 'guess']), value: z.string() }))
     .optional()
-    .meta({ description: 'value: the whole value after the fix, to send as it is' }),
+    .meta({ description: 'value: the whole value after the fix. Choose a guess by the intent' }),
 });
 
 export type Finding = z.output<typeof findingSchema>;
 
 /** The fields that violations and diagnostics share. */
-export type Place = Pick<Violation, 'code' | 'message' | 'span' | 'fixes'> & { readonly severity?: string };
+export type Place = Pick<Violation, 'code' | 'message' | 'span' | 'fixes'> & {
+  readonly severity?: string | undefined;
+};
 
 const excerptColumns = 100;
 
@@ -33,7 +35,9 @@ export function toFinding(value: string | undefined, place: Place): Finding {
       .map((line) => `  ${line}`)
       .join('\n'),
     ...(fixes.length > 0 && {
-      fixes: fixes.map(toFix).map((fix) => ({ title: fix.title, value: applyFix(value, fix) })),
+      fixes: fixes
+        .map(toFix)
+        .map((fix) => ({ title: fix.title, certainty: fix.certainty, value: applyFix(value, fix) })),
     }),
   };
 }
@@ -56,28 +60,15 @@ export function firstFindings<One extends Finding>(findings: readonly One[]): On
   });
 }
 
-/** The value after the first fix of every place, as far as they do not overlap; undefined when nothing has a fix. */
-export function valueAfterFixes(value: string, places: readonly Place[]): string | undefined {
-  const edits: Edit[] = [];
-  for (const [first] of places.map(({ fixes = [] }) => fixes.map(toFix))) {
-    if (first && !first.edits.some((edit) => edits.some((other) => overlap(edit.span, other.span))))
-      edits.push(...first.edits);
-  }
-  return edits.length === 0 ? undefined : applyFix(value, { title: '', edits });
-}
-
 /** For people, and for agents that see text only. */
 export function renderFinding({ severity, code, message, excerpt, fixes = [] }: Finding): string {
   const lines = [`${severity ?? 'error'} [${code}]: ${message}`];
   if (excerpt !== undefined) lines.push(excerpt);
-  for (const { title, value } of fixes) lines.push(`  fix (${title}): ${value}`);
+  for (const { title, certainty, value } of fixes)
+    lines.push(`  ${certainty === 'certain' ? 'fix' : 'perhaps'} (${title}): ${value}`);
   return lines.join('\n');
 }
 
-function toFix({ title, edits }: NonNullable<Violation['fixes']>[number]): Fix {
-  return { title, edits: edits.map(({ span, text }) => ({ span: [span.start, span.end], text })) };
-}
-
-function overlap([start, end]: Span, [otherStart, otherEnd]: Span): boolean {
-  return start < otherEnd && otherStart < end;
+function toFix({ title, certainty, edits }: NonNullable<Violation['fixes']>[number]): Fix {
+  return { title, certainty, edits: edits.map(({ span, text }) => ({ span: [span.start, span.end], text })) };
 }

@@ -20,6 +20,11 @@ export const overrides = z
   )
   .meta({ description: 'The rule, once for each listed platform, in its own syntax (platform_syntax)' });
 
+export const acceptDoubts = z
+  .boolean()
+  .optional()
+  .meta({ description: 'Only when your user wants the value exactly as it is, in spite of a doubt' });
+
 export const expiresAt = z
   .string()
   .nullable()

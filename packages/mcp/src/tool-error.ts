@@ -1,7 +1,8 @@
-import { errorCodes, type Violation } from '@earshot/contract';
+import { errorCodes, type Platform, platforms, type Violation } from '@earshot/contract';
+import { corrected, languages } from '@earshot/query';
 import { EarshotError } from '@earshot/sdk';
 import { visible } from './content/visible.ts';
-import { type Finding, firstFindings, renderFinding, toFinding, valueAfterFixes } from './finding.ts';
+import { type Finding, firstFindings, renderFinding, toFinding } from './finding.ts';
 import { InvalidArguments } from './tool.ts';
 
 interface ErrorBlock {
@@ -26,7 +27,7 @@ export function toolErrorResult(error: unknown, args: unknown): ToolErrorResult 
   const lines = [
     `${code}: ${message}`,
     ...violations.map(({ field, ...finding }) => `${field || 'arguments'}: ${renderFinding(finding)}`),
-    ...Object.entries(send ?? {}).map(([field, value]) => `Send ${field} as: ${value}`),
+    ...(send ? [`Send: ${JSON.stringify(send)}`] : []),
     what_to_do,
   ];
   return {
@@ -43,8 +44,8 @@ interface DescribedError {
   readonly message: string;
   readonly what_to_do: string;
   readonly violations?: readonly (Finding & { readonly field: string })[];
-  /** What to send in the place of each field: all first fixes together. */
-  readonly send?: Readonly<Record<string, string>>;
+  /** Fields of the request as they should have been, when the mistakes leave no doubt about that. */
+  readonly send?: Send;
   readonly [detail: string]: unknown;
 }
 
@@ -76,18 +77,12 @@ const unexpected: DescribedError = {
 };
 
 function corrections(violations: readonly Violation[], args: unknown) {
-  const send: Record<string, string> = {};
-  for (const field of new Set(violations.map((violation) => violation.field))) {
-    const value = valueAt(args, field);
-    const here = violations.filter((violation) => violation.field === field);
-    const fixed = value === undefined ? undefined : valueAfterFixes(value, here);
-    if (fixed !== undefined) send[field] = fixed;
-  }
-  const hasFix = Object.keys(send).length > 0;
+  const send = correction(violations, args);
+  const isDoubtful = violations.every(({ severity }) => severity === 'doubt');
   return {
-    what_to_do: hasFix
-      ? 'Call again with the fields of "send", the rest unchanged.'
-      : 'Correct the fields named above and call again.',
+    what_to_do: send
+      ? 'Call again with the fields of "send" in place of yours, the rest unchanged.'
+      : `Correct the fields named above and call again; choose by the intent where a fix is a guess.${isDoubtful ? ' Only if your user wants exactly this: accept_doubts.' : ''}`,
     violations: firstFindings(
       violations.map(({ field, ...place }) => ({
         field,
@@ -97,8 +92,29 @@ function corrections(violations: readonly Violation[], args: unknown) {
         }),
       })),
     ),
-    ...(hasFix && { send }),
+    ...(send && { send }),
   };
+}
+
+interface Send {
+  readonly overrides: Readonly<Partial<Record<Platform, string>>>;
+}
+
+/** Null unless every violation is of a value that its certain fixes make valid: a half of it would be refused again. */
+function correction(violations: readonly Violation[], args: unknown): Send | null {
+  const overrides: Partial<Record<Platform, string>> = {};
+  for (const platform of platforms) {
+    const field = `overrides.${platform}`;
+    const value = valueAt(args, field);
+    if (value === undefined) continue;
+    const isRefused = violations.some((violation) => violation.field === field);
+    const fixed = isRefused ? corrected(languages[platform], value) : value;
+    if (fixed === null) return null;
+    overrides[platform] = fixed;
+  }
+  const fields = new Set(Object.keys(overrides).map((platform) => `overrides.${platform}`));
+  const isCovered = violations.every(({ field, severity }) => fields.has(field) && severity !== undefined);
+  return violations.length > 0 && isCovered ? { overrides } : null;
 }
 
 /** A platform's refusal is told in its own words, which are not ours. */

@@ -1,40 +1,26 @@
 import type { Violation } from '@earshot/contract';
+import { languages } from '@earshot/query';
 import { EarshotError } from '@earshot/sdk';
 import { describe, expect, test } from 'vitest';
 import { InvalidArguments } from '../src/tool.ts';
 import { toolErrorResult } from '../src/tool-error.ts';
 
-const args = { overrides: { x: 'cats AND dogs AND OR' } };
+const args = { overrides: { x: 'cats AND dogs', firehose: '"cats" AND "dogs"' } };
 
 const removal = (start: number, end: number) => ({
   title: 'Remove it',
+  certainty: 'certain' as const,
   edits: [{ span: { start, end }, text: '' }],
 });
 
-const mistakes: Violation[] = [
-  {
-    field: 'overrides.x',
-    code: 'ambiguous_and',
-    message: 'X has no AND.',
-    span: { start: 5, end: 8 },
-    fixes: [removal(5, 9)],
-  },
-  {
-    field: 'overrides.x',
-    code: 'ambiguous_and',
-    message: 'X has no AND.',
-    span: { start: 14, end: 17 },
-    fixes: [removal(13, 17)],
-  },
-  {
-    field: 'overrides.x',
-    code: 'dangling_or',
-    message: 'OR has nothing behind it.',
-    span: { start: 18, end: 20 },
-    // Overlaps the one before: only one of them can be made.
-    fixes: [removal(16, 20)],
-  },
-];
+const mistake: Violation = {
+  field: 'overrides.x',
+  code: 'ambiguous_and',
+  message: 'X has no AND.',
+  severity: 'error',
+  span: { start: 5, end: 8 },
+  fixes: [removal(5, 9)],
+};
 
 function refused(
   fields: ConstructorParameters<typeof EarshotError>[1],
@@ -43,38 +29,36 @@ function refused(
   return read(new EarshotError(message, fields));
 }
 
-function read(error: unknown) {
-  const { answer } = toolErrorResult(error, args);
+function read(error: unknown, sent: unknown = args) {
+  const { answer } = toolErrorResult(error, sent);
   const [text, forPrograms] = answer.content;
   return { text: text?.text ?? '', error: JSON.parse(forPrograms?.text ?? '').error };
 }
 
 describe('a refusal is an edit', () => {
-  const details = { request_id: 'req_1', violations: mistakes };
+  const details = { request_id: 'req_1', violations: [mistake] };
   const { text, error } = refused({ code: 'invalid_argument', details, requestId: 'req_1' });
 
   test('each mistake has its place, carets under it, and the whole value after the fix', () => {
     expect(error['violations']).toMatchObject([
       {
         field: 'overrides.x',
+        severity: 'error',
         span: { start: 5, end: 8 },
-        excerpt: '  cats AND dogs AND OR\n       ^^^',
-        fixes: [{ title: 'Remove it', value: 'cats dogs AND OR' }],
+        excerpt: '  cats AND dogs\n       ^^^',
+        fixes: [{ title: 'Remove it', certainty: 'certain', value: 'cats dogs' }],
       },
-      { fixes: [{ value: 'cats AND dogs OR' }] },
-      { fixes: [{ value: 'cats AND dogs AN' }] },
     ]);
   });
 
-  test('"send" has all fixes together that do not overlap', () => {
-    expect(error['send']).toEqual({ 'overrides.x': 'cats dogs OR' });
-    expect(text).toContain('Send overrides.x as: cats dogs OR');
+  test('"send" has the values as the request nests them, also those that were right', () => {
+    const send = { overrides: { x: 'cats dogs', firehose: '"cats" AND "dogs"' } };
+    expect(error['send']).toEqual(send);
+    expect(text).toContain(`Send: ${JSON.stringify(send)}`);
   });
 
   test('the text says the same for people', () => {
-    expect(text).toContain(
-      'overrides.x: error [ambiguous_and]: X has no AND.\n  cats AND dogs AND OR\n       ^^^',
-    );
+    expect(text).toContain('overrides.x: error [ambiguous_and]: X has no AND.\n  cats AND dogs\n       ^^^');
   });
 
   test('a mistake without a place is told with its field', () => {
@@ -88,17 +72,55 @@ describe('a refusal is an edit', () => {
   test('a long rule with a mistake at every word does not make a long refusal', () => {
     const x = 'cats AND '.repeat(400);
     const violations = Array.from({ length: 20 }, (_, index) => ({
-      ...mistakes[0],
-      field: 'overrides.x',
-      code: 'ambiguous_and',
-      message: 'X has no AND.',
+      ...mistake,
       span: { start: 9 * index + 5, end: 9 * index + 8 },
       fixes: [removal(9 * index + 5, 9 * index + 9)],
     }));
     const { answer } = toolErrorResult(new InvalidArguments(violations), { overrides: { x } });
     expect(JSON.stringify(answer).length).toBeLessThan(50_000);
-    const { error: told } = JSON.parse(answer.content[1]?.text ?? '');
-    expect(told.send['overrides.x']).toBe('cats '.repeat(20) + 'cats AND '.repeat(380));
+  });
+});
+
+describe('"send" is offered only for what can be registered and is meant', () => {
+  const sendFor = (platform: 'x' | 'firehose', value: string, ...more: Violation[]) => {
+    const violations = languages[platform]
+      .validate(value)
+      .diagnostics.flatMap(({ severity, code, message }): Violation[] =>
+        severity === 'error' || severity === 'doubt'
+          ? [{ field: `overrides.${platform}`, code, message, severity }]
+          : [],
+      );
+    expect(violations.length).toBeGreaterThan(0);
+    const sent = { overrides: { [platform]: value } };
+    return read(new InvalidArguments([...violations, ...more]), sent).error;
+  };
+
+  test('fixes are applied until none is left, doubts included', () => {
+    const { send } = sendFor('x', 'bitcoin AND (ETF OR SEC) AND NOT scam');
+    expect(send).toEqual({ overrides: { x: 'bitcoin (ETF OR SEC) -scam' } });
+  });
+
+  test.each([
+    ['x', 'bitcoin, ethereum, solana'],
+    ['x', '(C++ OR C# OR .NET) job lang:en'],
+    ['x', 'bitcoin OR ethereum "rate cut"'],
+    ['firehose', 'lang:en -is:retweet bitcoin'],
+    ['firehose', 'site:acme.com pricing'],
+    ['firehose', '$AAPL AND earnings'],
+    ['firehose', '"heat pump" AND recent:30m'],
+  ] as const)('on %s nothing is to be sent for %s', (platform, value) => {
+    expect(sendFor(platform, value)).not.toHaveProperty('send');
+  });
+
+  test('a doubt says what accepts it', () => {
+    const told = sendFor('x', 'bitcoin OR ethereum "rate cut"');
+    expect(told['what_to_do']).toContain('accept_doubts');
+  });
+
+  test('another field that is wrong keeps it back: half a correction would be refused again', () => {
+    const other = { field: 'intent', code: 'required', message: '"intent" is required.' };
+    expect(sendFor('x', 'cats AND dogs')).toHaveProperty('send');
+    expect(sendFor('x', 'cats AND dogs', other)).not.toHaveProperty('send');
   });
 });
 

@@ -1,4 +1,4 @@
-import { applyFix, type Diagnostic } from '../src/diagnostics.ts';
+import { applyFix, type Diagnostic, type Fix } from '../src/diagnostics.ts';
 import { leavesOf } from '../src/explain.ts';
 import type { Language, Parsed, Validated } from '../src/language.ts';
 
@@ -41,8 +41,8 @@ const suspectsMax = 100;
 const plainWords = 'word '.repeat(800);
 
 /**
- * Promises for any text: no throw, every span inside the text, a canonical text exactly when valid that is its own
- * canonical text, and fixes that remove what they are offered for.
+ * Promises for any text: no throw, every span inside the text, a canonical text exactly without errors that is its own
+ * canonical text, and certain fixes that remove what they are offered for.
  */
 export function fuzz({ language, input, inputs, item, onProgress }: FuzzOptions): FuzzSummary {
   const times = new Float64Array(inputs);
@@ -60,7 +60,10 @@ export function fuzz({ language, input, inputs, item, onProgress }: FuzzOptions)
       const { diagnostics, canonical, valid } = result;
       times[round] = tookMs;
       if (tookMs >= suspectMs) suspects.push({ text, tookMs });
-      if (valid !== (canonical !== null)) fail('canonical text and validity disagree');
+      const severities = new Set(diagnostics.map(({ severity }) => severity));
+      if (severities.has('error') !== (canonical === null)) fail('canonical text and errors disagree');
+      if (valid === (severities.has('error') || severities.has('doubt')))
+        fail('validity and findings disagree');
       if (canonical !== null && language.validate(canonical).canonical !== canonical)
         fail('canonical text is not stable');
       if (!diagnostics.every((diagnostic) => isInside(diagnostic, text))) fail('a span is outside the text');
@@ -158,16 +161,20 @@ function isSound({ text, root, tokens }: Parsed): boolean {
   return inside && end <= text.length;
 }
 
-/** Null for a fix that removes its finding, the finding's code for one that does not. One fix per input is tried. */
+/** Null for a certain fix that removes its finding, the finding's code for one that does not. One per input is tried. */
 function checkFixes(language: Language, text: string, diagnostics: readonly Diagnostic[]): (string | null)[] {
-  const diagnostic = diagnostics.find(({ fixes }) => fixes.length > 0);
+  const diagnostic = diagnostics.find(({ fixes }) => fixes.some(isCertain));
   // A full list is cut off, so a finding that goes makes room for the next one.
   if (diagnostic === undefined || diagnostics.length >= 100) return [];
   const count = (found: readonly Diagnostic[]): number =>
     found.filter(({ code }) => code === diagnostic.code).length;
   const before = count(diagnostics);
-  return diagnostic.fixes.map((fix) => {
+  return diagnostic.fixes.filter(isCertain).map((fix) => {
     const after = count(language.validate(applyFix(text, fix)).diagnostics);
     return after < before ? null : diagnostic.code;
   });
+}
+
+function isCertain({ certainty }: Fix): boolean {
+  return certainty === 'certain';
 }

@@ -1,6 +1,6 @@
 import type { Span } from './ast.ts';
 
-export type Severity = 'error' | 'warning' | 'hint';
+export type Severity = 'error' | 'doubt' | 'warning' | 'hint';
 
 /** Replace the text at `span` by `text`; several edits of one fix never overlap. */
 export interface Edit {
@@ -10,6 +10,8 @@ export interface Edit {
 
 export interface Fix {
   readonly title: string;
+  /** `certain`: nothing else can have been meant, so a program may apply it. `guess`: the author has to choose. */
+  readonly certainty: 'certain' | 'guess';
   readonly edits: readonly Edit[];
 }
 
@@ -23,12 +25,17 @@ export interface Diagnostic {
   readonly fixes: readonly Fix[];
 }
 
-/** The rule cannot be registered as it is. */
+/** The platform refuses the rule, or it can never match. */
 export function error(code: string, message: string, span: Span, fixes: readonly Fix[] = []): Diagnostic {
   return { severity: 'error', code, message, span, fixes };
 }
 
-/** The rule can be registered but probably does not mean what its author intended. */
+/** The platform takes the rule, but hardly anybody can have meant it: registered only when its author insists. */
+export function doubt(code: string, message: string, span: Span, fixes: readonly Fix[] = []): Diagnostic {
+  return { severity: 'doubt', code, message, span, fixes };
+}
+
+/** The rule can be registered but may not mean what its author intended. */
 export function warning(code: string, message: string, span: Span, fixes: readonly Fix[] = []): Diagnostic {
   return { severity: 'warning', code, message, span, fixes };
 }
@@ -40,7 +47,17 @@ export function hint(code: string, message: string, span: Span): Diagnostic {
 
 /** A fix of one edit. */
 export function replace(title: string, span: Span, text: string): Fix {
-  return { title, edits: [{ span, text }] };
+  return { title, certainty: 'guess', edits: [{ span, text }] };
+}
+
+/** The same fix, for a mistake that leaves no doubt about what was meant. */
+export function certain(fix: Fix): Fix {
+  return { ...fix, certainty: 'certain' };
+}
+
+/** Whether nothing has to be accepted before the rule is registered. */
+export function isClear({ severity }: Diagnostic): boolean {
+  return severity !== 'error' && severity !== 'doubt';
 }
 
 /** The same with a title that quotes the rule, so that its length is limited. */
@@ -53,7 +70,7 @@ export function replacement(title: string, span: Span, text: string): Fix {
 }
 
 /** The text after a fix. */
-export function applyFix(text: string, fix: Fix): string {
+export function applyFix(text: string, fix: Pick<Fix, 'edits'>): string {
   let result = text;
   for (const { span, text: inserted } of fix.edits.toSorted((a, b) => b.span[0] - a.span[0])) {
     result = result.slice(0, span[0]) + inserted + result.slice(span[1]);
@@ -65,10 +82,12 @@ const titleLengthMax = 60;
 
 const diagnosticsMax = 100;
 
-/** In text order. Beyond the limit errors are kept first, because an invalid rule must not look valid. */
+const ranks: Readonly<Record<Severity, number>> = { error: 0, doubt: 1, warning: 2, hint: 2 };
+
+/** In text order. Beyond the limit errors are kept first, then doubts: an invalid rule must not look valid. */
 export function inTextOrder(diagnostics: readonly Diagnostic[]): readonly Diagnostic[] {
   if (diagnostics.length < 2) return diagnostics;
-  const rank = ({ severity }: Diagnostic): number => (severity === 'error' ? 0 : 1);
+  const rank = ({ severity }: Diagnostic): number => ranks[severity];
   const kept =
     diagnostics.length <= diagnosticsMax
       ? diagnostics

@@ -3,6 +3,7 @@ import type { Language, Platform } from './language.ts';
 import { xLanguage } from './x/language.ts';
 
 export type { LeafNode, Node, Span, Test } from './ast.ts';
+export { corrected } from './correct.ts';
 export { applyFix, type Diagnostic, type Edit, type Fix, type Severity } from './diagnostics.ts';
 export { type JudgedExample, judgeExamples, notDecided, type RuleExamples } from './example.ts';
 export { leavesOf } from './explain.ts';

@@ -35,10 +35,10 @@ export interface ValidateOptions {
 export type Tier = 'standard' | 'enterprise' | 'embedding';
 
 export interface Validated {
-  /** True when there is no diagnostic of severity `error`. */
+  /** True when there is neither an error nor a doubt. */
   readonly valid: boolean;
   readonly diagnostics: readonly Diagnostic[];
-  /** The text to register, equal for equal rules; null when the rule is not valid. */
+  /** The text to register, equal for equal rules; null when there is an error. With doubts, what accepting them registers. */
   readonly canonical: string | null;
   readonly root: Node | null;
 }

@@ -11,7 +11,7 @@ export function renderDiagnostic(text: string, diagnostic: Diagnostic): string {
   const lines = [`${diagnostic.severity}[${diagnostic.code}]: ${diagnostic.message}`];
   for (const line of underline(text, diagnostic.span, columns)) lines.push(`  ${line}`);
   for (const fix of diagnostic.fixes) {
-    lines.push(`  fix: ${fix.title}`);
+    lines.push(`  ${fix.certainty === 'certain' ? 'fix' : 'perhaps'}: ${fix.title}`);
     lines.push(`    ${applyFix(text, fix).replaceAll(/[\r\n\t\v\f]/g, ' ')}`);
   }
   return lines.join('\n');

@@ -26,8 +26,10 @@ describe.each(Object.values(languages))('the syntax guide of $platform', (langua
     expect(guide.pitfalls.length).toBeGreaterThan(4);
     const unfit = guide.pitfalls.filter(({ wrong, right }) => {
       const before = language.validate(wrong).diagnostics.map(({ code }) => code);
-      const after = language.validate(right).diagnostics.map(({ code }) => code);
-      return before.length === 0 || after.some((code) => before.includes(code));
+      const { valid, diagnostics } = language.validate(right);
+      const after = new Set(diagnostics.map(({ code }) => code));
+      // Short as they are, many are called broad on both sides.
+      return !valid || before.every((code) => after.has(code));
     });
     expect(unfit).toEqual([]);
   });

@@ -20,6 +20,7 @@ describe('a rendered finding', () => {
   test('shows the message, the text, carets under the place and the text after each fix', () => {
     const fixes = [
       {
+        certainty: 'certain' as const,
         title: 'Swap',
         edits: [
           { span: [0, 1], text: 'b' },
@@ -55,6 +56,6 @@ test('the edits of a fix are applied whatever their order', () => {
     { span: [0, 1], text: 'long' },
     { span: [2, 3], text: '' },
   ] as const;
-  expect(applyFix('a b', { title: '', edits })).toBe('long ');
-  expect(applyFix('a b', { title: '', edits: edits.toReversed() })).toBe('long ');
+  expect(applyFix('a b', { edits })).toBe('long ');
+  expect(applyFix('a b', { edits: edits.toReversed() })).toBe('long ');
 });

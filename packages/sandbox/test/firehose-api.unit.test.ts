@@ -125,7 +125,7 @@ describe('rules', () => {
   test('are checked without being saved, with and without a token', async () => {
     const good = await client.tap('POST', '/v1/validate', { value: 'solar AND wind' });
     expect(good).toMatchObject({ status: 200, body: { data: { valid: true, diagnostics: [] } } });
-    const bad = await client.call('POST', '/v1/validate/public', undefined, { value: 'solar AND' });
+    const bad = await client.call('POST', '/v1/validate/public', undefined, { value: 'solar AND wind AND' });
     expect(bad).toMatchObject({
       status: 200,
       body: { data: { valid: false, diagnostics: [{ severity: 'error' }] } },

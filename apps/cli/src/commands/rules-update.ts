@@ -5,7 +5,7 @@ import { usageFailure } from '../failure.ts';
 import { flag, oneOf, ruleId, text, time } from '../options.ts';
 import { ruleText } from '../output/rule-text.ts';
 import { onPlatforms } from '../platforms.ts';
-import { ruleValues } from './rule-values.ts';
+import { acceptDoubts, ruleValues } from './rule-values.ts';
 
 export const updateRule = apiCommand({
   name: 'update',
@@ -16,6 +16,7 @@ export const updateRule = apiCommand({
     name: text('<name>', 'new name'),
     intent: text('<text>', 'new intent'),
     ...ruleValues,
+    'accept-doubts': acceptDoubts,
     drop: oneOf(platforms, 'leave this platform'),
     expires: time('when it pauses by itself', 'future'),
     'never-expires': flag('it no longer pauses by itself'),
@@ -28,7 +29,15 @@ export const updateRule = apiCommand({
   doing: 'Registering the change',
   isSlow: true,
   ask: async (earshot, { options, args }) => {
-    const { name, intent, drop, expires, 'never-expires': neverExpires, ...values } = options;
+    const {
+      name,
+      intent,
+      drop,
+      expires,
+      'never-expires': neverExpires,
+      'accept-doubts': accept,
+      ...values
+    } = options;
     if (expires !== undefined && neverExpires)
       throw usageFailure('Say --expires or --never-expires, not both.');
     const isNewValue = [...Object.values(values), drop].some((one) => one !== undefined);
@@ -41,7 +50,11 @@ export const updateRule = apiCommand({
     };
     if (Object.keys(changes).length === 0)
       throw usageFailure('Say what shall change: --name, --x, --expires, …');
-    return earshot.updateRule({ rule_id: args.rule, ...changes });
+    return earshot.updateRule({
+      rule_id: args.rule,
+      ...changes,
+      ...(accept && { accept_doubts: true }),
+    });
   },
   show: ruleText,
 });
@@ -51,8 +64,9 @@ interface Wanted {
   readonly drop: Platform | undefined;
 }
 
-/** The API takes all values at once. What is not named stays as it is registered. */
+/** A platform is left by naming all the others with their values. */
 async function newValues(earshot: Earshot, ruleId: string, { values, drop }: Wanted) {
+  if (drop === undefined) return { overrides: onPlatforms(values).overrides };
   const rule = await earshot.getRule({ rule_id: ruleId });
   const request = onPlatforms(
     onEachPlatform((platform) =>

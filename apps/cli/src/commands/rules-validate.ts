@@ -1,9 +1,24 @@
-import { platforms } from '@earshot/contract/platforms';
+import { type Platform, platforms } from '@earshot/contract/platforms';
+import type { Answers } from '@earshot/sdk';
 import { apiCommand } from '../api-command.ts';
 import { exitCodes } from '../failure.ts';
 import { renderFinding } from '../output/findings.ts';
 import { printable } from '../output/printable.ts';
+import type { Screen } from '../output/screen.ts';
 import { readOverrides, ruleValues } from './rule-values.ts';
+
+type Found = NonNullable<Answers['ValidateRule']['platforms'][Platform]>;
+
+function headOf(
+  platform: Platform,
+  { valid, translated_value: value }: Found,
+  paint: Screen['paint'],
+): string {
+  if (value === null) return `${paint('red', 'invalid')} on ${platform}`;
+  return valid
+    ? `${paint('green', 'valid')} on ${platform}, registered as: ${printable(value)}`
+    : `${paint('yellow', 'doubtful')} on ${platform}, with --accept-doubts registered as: ${printable(value)}`;
+}
 
 export const validateRule = apiCommand({
   name: 'validate',
@@ -22,9 +37,7 @@ export const validateRule = apiCommand({
       .flatMap((platform) => {
         const found = answer.platforms[platform];
         if (found === undefined) return [];
-        const head = found.valid
-          ? `${paint('green', 'valid')} on ${platform}, registered as: ${printable(found.translated_value ?? '')}`
-          : `${paint('red', 'invalid')} on ${platform}`;
+        const head = headOf(platform, found, paint);
         const typed = { option: `--${platform}`, value: options[platform], columns };
         return [head, ...found.diagnostics.map((one) => renderFinding(one, typed))];
       })

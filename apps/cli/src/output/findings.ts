@@ -3,7 +3,9 @@ import type { ErrorDetails } from '@earshot/sdk';
 import { shellQuoted, spaced } from './printable.ts';
 
 /** What the API says about one place of a value: a diagnostic, or a violation with its field. */
-type Finding = Omit<NonNullable<ErrorDetails['violations']>[number], 'field'> & { severity?: string };
+type Finding = Omit<NonNullable<ErrorDetails['violations']>[number], 'field' | 'severity'> & {
+  severity?: string | undefined;
+};
 
 /** Carets below the place, the message, and each fix as something to paste. */
 export function renderFinding(
@@ -22,10 +24,11 @@ export function renderFinding(
   } else if (option !== '') lines[0] = `${option}: ${lines[0] ?? ''}`;
   for (const fix of finding.fixes ?? []) {
     const edits = fix.edits.map(({ span, text }) => ({ span: [span.start, span.end] as const, text }));
-    const mended = applyFix(value ?? '', { title: fix.title, edits }).trim();
+    const mended = applyFix(value ?? '', { edits }).trim();
     // Without the value there is nothing to mend, and an empty rule mends nothing.
     if (value === undefined || mended === '') continue;
-    lines.push(`  ${spaced(fix.title)}:`, `    ${option} ${shellQuoted(mended)}`);
+    const perhaps = fix.certainty === 'guess' ? 'Perhaps: ' : '';
+    lines.push(`  ${perhaps}${spaced(fix.title)}:`, `    ${option} ${shellQuoted(mended)}`);
   }
   return lines.join('\n');
 }

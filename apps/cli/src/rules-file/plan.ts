@@ -77,11 +77,12 @@ function instant(time: string | null): string | null {
 }
 
 export function createRequest(set: string, wanted: WantedRule): Requests['CreateRule'] {
-  const { key, name, intent, overrides, expiresAt, examples } = wanted;
+  const { key, name, intent, overrides, acceptDoubts, expiresAt, examples } = wanted;
   return {
     name,
     intent,
     ...onPlatforms(overrides),
+    ...(acceptDoubts && { accept_doubts: true }),
     ...(expiresAt !== null && { expires_at: expiresAt }),
     ...(examples !== null && { examples }),
     managed_by: { set, key },
@@ -97,6 +98,7 @@ export function updateRequest({ wanted, rule, changes }: PlannedUpdate): Request
     ...(changed.has('name') && { name: wanted.name }),
     ...(changed.has('intent') && { intent: wanted.intent }),
     ...(changed.has('overrides') && onPlatforms(wanted.overrides)),
+    ...(changed.has('overrides') && wanted.acceptDoubts && { accept_doubts: true }),
     ...(changed.has('expires_at') && { expires_at: wanted.expiresAt }),
     ...(changed.has('examples') && { examples: wanted.examples }),
   };

@@ -17,6 +17,7 @@ export interface WantedRule {
   readonly name: string;
   readonly intent: string;
   readonly overrides: FileRule['overrides'];
+  readonly acceptDoubts: boolean;
   readonly expiresAt: string | null;
   readonly examples: NonNullable<FileRule['examples']> | null;
 }
@@ -75,13 +76,15 @@ export function checkRulesFile(source: SourceFile): CheckedFile {
   };
 }
 
-function toWanted(key: string, { name, intent, overrides, expires_at, examples }: FileRule): WantedRule {
+function toWanted(key: string, rule: FileRule): WantedRule {
+  const { name, intent, overrides, accept_doubts, expires_at, examples } = rule;
   const isEmpty = !examples || examples.must_match.length + examples.must_not_match.length === 0;
   return {
     key,
     name: name ?? key,
     intent,
     overrides,
+    acceptDoubts: accept_doubts ?? false,
     expiresAt: expires_at ?? null,
     examples: isEmpty ? null : examples,
   };
@@ -92,16 +95,18 @@ interface CheckedValues {
   readonly invalid: ReadonlySet<Platform>;
 }
 
-function checkValues(source: SourceFile, { key, overrides }: WantedRule): CheckedValues {
+/** What CreateRule would refuse is an error of the file. */
+function checkValues(source: SourceFile, { key, overrides, acceptDoubts }: WantedRule): CheckedValues {
   const findings: Finding[] = [];
   const invalid = new Set<Platform>();
   for (const platform of platforms) {
     const value = overrides[platform];
     if (value === undefined) continue;
     for (const diagnostic of languages[platform].validate(value).diagnostics) {
-      const { severity } = diagnostic;
-      if (severity === 'hint') continue;
-      if (severity === 'error') invalid.add(platform);
+      if (diagnostic.severity === 'hint') continue;
+      if (diagnostic.severity === 'error') invalid.add(platform);
+      const isRefused = diagnostic.severity === 'error' || (diagnostic.severity === 'doubt' && !acceptDoubts);
+      const severity = isRefused ? 'error' : 'warning';
       const place = source.placeWithin(['rules', key, 'overrides', platform], diagnostic.span[0]);
       findings.push(aboutValue(source, { severity, place, value, diagnostic }));
     }

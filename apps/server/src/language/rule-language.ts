@@ -5,6 +5,8 @@ import { platforms } from '../upstream/platforms.ts';
 type WireFix = WireDiagnostic['fixes'][number];
 
 export interface CheckedValue {
+  /** Neither an error nor a doubt. */
+  readonly valid: boolean;
   /** Null when the value has errors. */
   readonly canonical: string | null;
   readonly diagnostics: readonly WireDiagnostic[];
@@ -12,12 +14,20 @@ export interface CheckedValue {
 
 /** Everything the rule language says about a value, in the words of the interface. */
 export function checkValue(platform: Platform, value: string): CheckedValue {
-  const { canonical, diagnostics } = platforms[platform].language.validate(value);
-  return { canonical, diagnostics: diagnostics.map(toWire) };
+  const { valid, canonical, diagnostics } = platforms[platform].language.validate(value);
+  return { valid, canonical, diagnostics: diagnostics.map(toWire) };
 }
 
-export function toViolation(platform: Platform, { code, message, span, fixes }: WireDiagnostic): Violation {
-  return { field: `overrides.${platform}`, code, message, span, fixes };
+export function toViolation(platform: Platform, diagnostic: WireDiagnostic): Violation {
+  const { severity, code, message, span, fixes } = diagnostic;
+  return {
+    field: `overrides.${platform}`,
+    code,
+    message,
+    severity: severity === 'doubt' ? 'doubt' : 'error',
+    span,
+    fixes,
+  };
 }
 
 export function syntaxGuides(listed: readonly Platform[]): AnswerOf<'PlatformSyntax'>['platforms'] {
@@ -44,6 +54,7 @@ function toWire({ severity, code, message, span, fixes }: Diagnostic): WireDiagn
   const wireFixes = fixes.map(
     (fix): WireFix => ({
       title: fix.title,
+      certainty: fix.certainty,
       edits: fix.edits.map((edit) => ({ span: toWireSpan(edit.span), text: edit.text })),
     }),
   );

@@ -1,5 +1,6 @@
 import { operations } from '@earshot/contract';
 import { describe, expect, test } from 'vitest';
+import { checkRule } from '../rules/check-rule.ts';
 import { validateRule } from '../rules/validate-rule.ts';
 import { checkValue, syntaxGuides, toViolation } from './rule-language.ts';
 
@@ -8,6 +9,7 @@ describe('the examples of the interface', () => {
     const { request, answer } = operations.CreateRule.example;
     for (const platform of ['x', 'firehose'] as const) {
       expect(checkValue(platform, request.overrides[platform])).toEqual({
+        valid: true,
         canonical: answer.platforms[platform].translated_value,
         diagnostics: answer.platforms[platform].warnings,
       });
@@ -30,7 +32,7 @@ test('the guides have the form of the interface, and every value in them is acce
     const { examples = [], pitfalls = [] } = platforms[platform] ?? {};
     expect(examples.length).toBeGreaterThan(0);
     const values = [...examples.map((one) => one.value), ...pitfalls.map((one) => one.right)];
-    expect(values.filter((value) => checkValue(platform, value).canonical === null)).toEqual([]);
+    expect(values.filter((value) => !checkValue(platform, value).valid)).toEqual([]);
   }
 });
 
@@ -39,7 +41,48 @@ test('an error becomes a violation of its override, with its place and its fixes
   expect(error && toViolation('x', error)).toMatchObject({
     field: 'overrides.x',
     code: 'ambiguous_and',
+    severity: 'error',
     span: { start: 8, end: 11 },
-    fixes: [{ title: 'Remove AND' }, { title: 'Quote it to find the word' }],
+    fixes: [
+      { title: 'Remove AND', certainty: 'certain' },
+      { title: 'Quote it to find the word', certainty: 'guess' },
+    ],
+  });
+});
+
+describe('a value that hardly anybody can have meant', () => {
+  const doubtful = { platforms: ['x' as const], overrides: { x: '"north cape" NOT sunset' } };
+
+  test('is refused with its fix, and with how to insist', () => {
+    let refusal: unknown;
+    try {
+      checkRule(doubtful);
+    } catch (error) {
+      refusal = error;
+    }
+    expect(refusal).toMatchObject({
+      code: 'invalid_argument',
+      message: expect.stringContaining('"accept_doubts": true'),
+      details: {
+        violations: [{ severity: 'doubt', code: 'not_is_a_word', fixes: [{ certainty: 'certain' }] }],
+      },
+    });
+  });
+
+  test('is taken as it is by who insists, and told as a warning', () => {
+    const { values, warnings } = checkRule({ ...doubtful, accept_doubts: true });
+    expect(values).toMatchObject([{ platform: 'x', translatedValue: '"north cape" not sunset' }]);
+    expect(warnings.get('x')).toMatchObject([{ severity: 'doubt', code: 'not_is_a_word' }]);
+  });
+
+  test('is not valid to ValidateRule, which tells what insisting would register', async () => {
+    const principal = { accountId: 'acc_1', keyId: 'key_1', plan: 'paid', scopes: [] } as const;
+    const { platforms } = await validateRule({ principal, request: doubtful });
+    expect(platforms.x).toMatchObject({ valid: false, translated_value: '"north cape" not sunset' });
+  });
+
+  test('an error beside it is refused all the same', () => {
+    const overrides = { x: '"north cape" NOT sunset AND' };
+    expect(() => checkRule({ ...doubtful, overrides, accept_doubts: true })).toThrow('X has no AND');
   });
 });

@@ -13,28 +13,38 @@ export interface CheckedRule {
   readonly warnings: ReadonlyMap<Platform, WireDiagnostic[]>;
 }
 
-/** Throws with every error of every value, so that the caller can correct all of them at once. */
+/**
+ * Throws with every error of every value, and every doubt that is not accepted, so that the caller can correct all of them
+ * at once.
+ */
 export function checkRule({
   platforms,
   overrides,
-}: Pick<RequestOf<'CreateRule'>, 'platforms' | 'overrides'>): CheckedRule {
+  accept_doubts: acceptDoubts = false,
+}: Pick<RequestOf<'CreateRule'>, 'platforms' | 'overrides' | 'accept_doubts'>): CheckedRule {
   const values: RuleValue[] = [];
   const warnings = new Map<Platform, WireDiagnostic[]>();
   const violations: Violation[] = [];
   for (const platform of platforms) {
     const value = overrides[platform] ?? '';
     const { canonical, diagnostics } = checkValue(platform, value);
-    const isError = ({ severity }: WireDiagnostic) => severity === 'error';
-    violations.push(...diagnostics.filter(isError).map((one) => toViolation(platform, one)));
+    const isRefused = ({ severity }: WireDiagnostic) =>
+      severity === 'error' || (severity === 'doubt' && !acceptDoubts);
+    violations.push(...diagnostics.filter(isRefused).map((one) => toViolation(platform, one)));
     warnings.set(
       platform,
-      diagnostics.filter((one) => !isError(one)),
+      diagnostics.filter((one) => !isRefused(one)),
     );
     if (canonical !== null) values.push({ platform, value, translatedValue: canonical });
   }
   const [first] = violations;
-  if (first)
-    throw new Failure('invalid_argument', `${first.field}: ${first.message}`, { details: { violations } });
+  if (first) {
+    const isDoubtful = violations.every(({ severity }) => severity === 'doubt');
+    const accept = isDoubtful ? ' If it is meant as it is, send "accept_doubts": true.' : '';
+    throw new Failure('invalid_argument', `${first.field}: ${first.message}${accept}`, {
+      details: { violations },
+    });
+  }
   return { values, warnings };
 }
 

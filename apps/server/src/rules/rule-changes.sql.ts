@@ -24,6 +24,8 @@ export interface RuleUpdate {
   readonly examples?: RuleExamples | null | undefined;
   readonly managedBy?: ManagedBy | undefined;
   readonly values: readonly RuleValue[] | undefined;
+  /** Platforms that `values` does not name stay as they are; otherwise the rule leaves them. */
+  readonly keepsOtherPlatforms: boolean;
   /** The version that the caller has seen, if it matters. */
   readonly ifVersion?: number | undefined;
   readonly premiumRulesMax: number;

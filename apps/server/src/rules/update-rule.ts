@@ -36,10 +36,11 @@ export interface UpdateRuleOptions extends ChangeRuleOptions {
 export function updateRule(options: UpdateRuleOptions): Handler<'UpdateRule'> {
   return async ({ principal, request, change: asked }) => {
     const { accountId } = principal;
-    const { rule_id: ruleId, name, intent, platforms, overrides } = request;
+    const { rule_id: ruleId, name, intent, overrides } = request;
     const plan = options.plans[principal.plan];
-    const values = platforms && overrides && checkRule({ platforms, overrides }).values;
-    assertPlanAllows(principal, plan, platforms ?? []);
+    const platforms = platformNames.filter((platform) => overrides?.[platform] !== undefined);
+    const values = overrides && checkRule({ ...request, platforms, overrides }).values;
+    assertPlanAllows(principal, plan, platforms);
     await assertExamples(options, principal, request);
     const { premiumRulesMax } = plan;
     const update = {
@@ -52,6 +53,7 @@ export function updateRule(options: UpdateRuleOptions): Handler<'UpdateRule'> {
       managedBy: request.managed_by,
       ifVersion: request.if_version,
       values,
+      keepsOtherPlatforms: request.platforms === undefined,
       premiumRulesMax,
       keepOldMs: options.keepOldMs,
     };
@@ -74,7 +76,8 @@ async function assertExamples(
   const examples = request.examples ?? rule.examples;
   if (!examples) return;
   const current = platformNames.map((platform) => [platform, rule.platforms[platform]?.value] as const);
-  const overrides = request.overrides ?? Object.fromEntries(current);
+  const kept = request.platforms === undefined ? Object.fromEntries(current) : {};
+  const overrides = { ...kept, ...request.overrides };
   assertExamplesHold(await checkExamples(accountId, overrides, examples));
 }
 
@@ -95,8 +98,9 @@ async function begin(sql: Sql, update: RuleUpdate, asked: Change, refuse: Refuse
   assertVersion(rule.version, update.ifVersion);
   await assertKeyFree(sql, update);
   const current = await versionRows(sql, rule);
-  if (isSame(rule, current, update)) return { kind: 'applied', rule: await readLocked(sql, rule) };
-  const values = update.values ?? current.map(toValue);
+  const values = valuesAfter(current, update);
+  if (isSame(rule, current, { ...update, values }))
+    return { kind: 'applied', rule: await readLocked(sql, rule) };
   await assertPremiumRoom(sql, { rule, current, values, premiumRulesMax: update.premiumRulesMax }, refuse);
   const change: BegunChange = { ruleId, version: rule.version + 1, update };
   const isNew = (value: RuleValue) => rule.state !== 'paused' && !sameSlot(current, value);
@@ -106,6 +110,17 @@ async function begin(sql: Sql, update: RuleUpdate, asked: Change, refuse: Refuse
   if (taken.length > 0) return await markBegun(sql, change);
   await writeApplied(sql, change);
   return { kind: 'applied', rule: await record(sql, rule, asked) };
+}
+
+/** The rule's values after the update; those that it does not name are not judged again. */
+function valuesAfter(
+  current: readonly VersionRow[],
+  { values, keepsOtherPlatforms }: RuleUpdate,
+): readonly RuleValue[] {
+  if (values === undefined) return current.map(toValue);
+  const isNamed = ({ platform }: VersionRow) => values.some((value) => value.platform === platform);
+  const kept = keepsOtherPlatforms ? current.filter((row) => !isNamed(row)) : [];
+  return [...kept.map(toValue), ...values];
 }
 
 function sameSlot(current: readonly VersionRow[], { platform, translatedValue }: RuleValue) {
@@ -136,13 +151,12 @@ async function keepSlot(
 
 /** Whether the update changes nothing. */
 function isSame(rule: LockedRule, current: readonly VersionRow[], update: RuleUpdate): boolean {
-  const { name = rule.name, intent = rule.intent, expiresAt = rule.expires_at, values } = update;
+  const { name = rule.name, intent = rule.intent, expiresAt = rule.expires_at, values = [] } = update;
   const sameValues =
-    values === undefined ||
-    (values.length === current.length &&
-      values.every((value) =>
-        current.some((one) => one.platform === value.platform && one.value === value.value),
-      ));
+    values.length === current.length &&
+    values.every((value) =>
+      current.some((one) => one.platform === value.platform && one.value === value.value),
+    );
   const sameExpiry = expiresAt?.getTime() === rule.expires_at?.getTime();
   const { examples = rule.examples, managedBy = managedByOf(rule) } = update;
   const sameAsCode =

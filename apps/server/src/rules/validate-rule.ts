@@ -11,15 +11,15 @@ export async function validateRule({
   const { platforms, overrides, examples } = request;
   const checked: AnswerOf<'ValidateRule'>['platforms'] = {};
   for (const platform of platforms) {
-    const { canonical, diagnostics } = checkValue(platform, overrides[platform] ?? '');
+    const { valid, canonical, diagnostics } = checkValue(platform, overrides[platform] ?? '');
     checked[platform] = {
-      valid: canonical !== null,
+      valid,
       translated_value: canonical,
       diagnostics: [...diagnostics],
     };
   }
   if (!examples) return { platforms: checked };
-  const invalid = new Set(platforms.filter((platform) => !checked[platform]?.valid));
+  const invalid = new Set(platforms.filter((platform) => checked[platform]?.translated_value === null));
   return withExamples(checked, await checkExamples(principal.accountId, overrides, examples, invalid));
 }
 

@@ -2,14 +2,14 @@ import { requestObject } from '@earshot/contract';
 import { z } from 'zod';
 import { findingSchema, firstFindings, toFinding } from '../finding.ts';
 import { describePlatforms, perPlatform } from '../per-platform.ts';
-import { expiresAt, overrides, platforms } from '../rule-fields.ts';
+import { acceptDoubts, expiresAt, overrides, platforms } from '../rule-fields.ts';
 import { defineTool } from '../tool.ts';
 
 export const createRule = defineTool({
   name: 'create_rule',
   title: 'Create a rule',
   description:
-    'Watch for something from now on (past posts are not searched). Registers on all listed platforms or on none. Read platform_syntax first. A mistake is refused together with the corrected value to send. Then wait_for_matches.',
+    'Watch for something from now on (past posts are not searched). Registers on all listed platforms or on none. Read platform_syntax first. A mistake is refused with its fixes and, where they are certain, the values to send. Then wait_for_matches.',
   annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: false, openWorldHint: true },
   input: requestObject({
     name: z.string().meta({ description: 'Short, for people' }),
@@ -21,6 +21,7 @@ export const createRule = defineTool({
       ),
     }),
     overrides,
+    accept_doubts: acceptDoubts,
     expires_at: expiresAt.optional(),
   }),
   output: z.object({

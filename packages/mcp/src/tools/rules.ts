@@ -1,6 +1,7 @@
 import { requestObject } from '@earshot/contract';
 import { z } from 'zod';
 import {
+  acceptDoubts,
   changedOutput,
   expiresAt,
   overrides,
@@ -35,7 +36,7 @@ const updateRule = defineTool({
   name: 'update_rule',
   title: 'Change a rule',
   description:
-    'What is not named stays. A new value needs platforms and overrides, for all platforms that the rule shall be on; it takes over without a gap, and the matches stay.',
+    'What is not named stays: overrides alone changes the platforms named there, with platforms the rule is on these and no others. A new value takes over without a gap, and the matches stay.',
   annotations: { ...repeatable, destructiveHint: true },
   input: requestObject({
     rule_id: ruleId,
@@ -43,6 +44,7 @@ const updateRule = defineTool({
     intent: z.string().optional(),
     platforms: platforms.optional(),
     overrides: overrides.optional(),
+    accept_doubts: acceptDoubts,
     expires_at: expiresAt.optional(),
   }),
   output: changedOutput,

@@ -1,5 +1,5 @@
 import type { LeafNode, Node } from '../ast.ts';
-import { isSyntax, quote } from './escape.ts';
+import { escapeTerm, quote } from './escape.ts';
 import { defaultField, fields, limits } from './tables.ts';
 
 /**
@@ -167,12 +167,4 @@ function valueText({ test }: LeafNode): string {
 function boundText(value: string | null): string {
   if (value === null) return '*';
   return /^[\w.+-]+$/.test(value) && value !== 'TO' ? value : quote(value);
-}
-
-function escapeTerm(value: string): string {
-  // A backslash keeps a value that is spelled like an operator from being one.
-  if (/^(?:AND|OR|NOT|&&|\|\|)$/.test(value)) return `\\${value}`;
-  let escaped = '';
-  for (const character of value) escaped += isSyntax(character.charCodeAt(0)) ? `\\${character}` : character;
-  return escaped;
 }

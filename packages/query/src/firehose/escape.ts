@@ -16,6 +16,20 @@ export function isSyntax(unit: number): boolean {
   return unit < 128 ? classes[unit] !== 0 : unit === ideographicSpace;
 }
 
+/** Outside quotes: a backslash before every character that is syntax. */
+export function escapeTerm(value: string): string {
+  // A backslash keeps a value that is spelled like an operator from being one.
+  if (/^(?:AND|OR|NOT|&&|\|\|)$/.test(value)) return `\\${value}`;
+  let escaped = '';
+  for (const character of value) escaped += isSyntax(character.charCodeAt(0)) ? `\\${character}` : character;
+  return escaped;
+}
+
+/** A pattern whose slashes and colons were written without their backslashes. */
+export function escapeSlashes(pattern: string): string {
+  return pattern.replaceAll(/\\[\s\S]|[/:]/g, (part) => (part.length > 1 ? part : `\\${part}`));
+}
+
 export function quote(value: string): string {
   const plain = !value.includes('"') && !value.includes('\\');
   return plain ? `"${value}"` : `"${value.replaceAll(/["\\]/g, '\\$&')}"`;

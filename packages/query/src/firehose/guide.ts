@@ -10,6 +10,7 @@ const pitfalls: SyntaxGuide['pitfalls'] = [
     why: 'without precedence this is read as `wind AND storage`; solar is ignored',
   },
   { wrong: 'heat pump', right: '"heat pump"', why: 'words side by side mean OR' },
+  { wrong: 'solar language:"en"', right: 'solar AND language:"en"', why: 'the same, also for fields' },
   { wrong: 'title:heat pump', right: 'title:"heat pump"', why: 'a field belongs to the next word only' },
   {
     wrong: 'solar AND (NOT jobs AND NOT careers)',
@@ -20,12 +21,27 @@ const pitfalls: SyntaxGuide['pitfalls'] = [
   { wrong: 'solar and wind', right: 'solar AND wind', why: 'operators are upper case' },
   { wrong: 'title:10-K', right: 'title:"10-K"', why: 'unquoted, it is 10 OR k' },
   {
-    wrong: 'page_category:/News',
-    right: 'page_category:"/News"',
+    wrong: 'solar AND page_category:/News',
+    right: 'solar AND page_category:"/News"',
     why: 'an unquoted slash starts a regular expression',
   },
-  { wrong: 'category:"/News"', right: 'page_category:"/News"', why: 'an unknown field never matches' },
-  { wrong: 'language:EN', right: 'language:"en"', why: 'values are compared with case' },
+  {
+    wrong: 'solar AND url:*/press/*',
+    right: 'solar AND url:*\\/press\\/*',
+    why: 'the same: a slash in a pattern needs a backslash',
+  },
+  {
+    wrong: 'solar AND url:"*/press/*"',
+    right: 'solar AND url:*\\/press\\/*',
+    why: 'in quotes `*` is no wildcard',
+  },
+  {
+    wrong: 'solar AND category:"/News"',
+    right: 'solar AND page_category:"/News"',
+    why: 'an unknown field never matches',
+  },
+  { wrong: 'solar AND language:EN', right: 'solar AND language:"en"', why: 'values are compared with case' },
+  { wrong: 'language:"en"', right: '"heat pump" AND language:"en"', why: 'filters alone match the crawl' },
   {
     wrong: 'solar AND publish_time:[2026-05-01 TO 2026-05-31]',
     right: 'solar AND publish_time:[2026-05-01 TO 2026-06-01}',

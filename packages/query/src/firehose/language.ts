@@ -1,3 +1,4 @@
+import { isClear } from '../diagnostics.ts';
 import type { Language, Parsed } from '../language.ts';
 import { canonicalText } from './canonical.ts';
 import { evaluate, explain } from './evaluate.ts';
@@ -5,7 +6,7 @@ import { guide } from './guide.ts';
 import { parse, readRule } from './parse.ts';
 import { diagnose } from './validate.ts';
 
-function canonical({ root, diagnostics }: Parsed): string | null {
+function canonical({ root, diagnostics }: Pick<Parsed, 'root' | 'diagnostics'>): string | null {
   if (root === null || diagnostics.some(({ severity }) => severity === 'error')) return null;
   return canonicalText(root);
 }
@@ -22,7 +23,11 @@ export const firehoseLanguage: Language = {
     const rule = readRule(text);
     const { root } = rule;
     const diagnostics = diagnose(rule);
-    const valid = !diagnostics.some(({ severity }) => severity === 'error');
-    return { valid, diagnostics, canonical: valid && root !== null ? canonicalText(root) : null, root };
+    return {
+      valid: diagnostics.every(isClear),
+      diagnostics,
+      canonical: canonical({ root, diagnostics }),
+      root,
+    };
   },
 };

@@ -1,5 +1,5 @@
 import type { Span } from '../ast.ts';
-import { type Diagnostic, error, type Fix } from '../diagnostics.ts';
+import { certain, type Diagnostic, error, type Fix, replace } from '../diagnostics.ts';
 import { unescape } from './escape.ts';
 import type { Lexeme } from './lexeme.ts';
 
@@ -77,5 +77,5 @@ function fixesFor(text: string, span: Span, bounds: readonly Bound[]): Fix[] {
   const [low, high] = words;
   if (low === undefined || high === undefined || words.length !== 2) return [];
   const fixed = `${text.charAt(span[0])}${low} TO ${high}${text.charAt(span[1] - 1)}`;
-  return [{ title: `Write ${fixed}`, edits: [{ span, text: fixed }] }];
+  return [certain(replace(`Write ${fixed}`, span, fixed))];
 }

@@ -1,5 +1,6 @@
-import { type Diagnostic, error, replace } from '../diagnostics.ts';
-import { isSyntax, isWhite, quote } from './escape.ts';
+import type { Span } from '../ast.ts';
+import { certain, type Diagnostic, error, type Fix, replace } from '../diagnostics.ts';
+import { escapeSlashes, isSyntax, isWhite, quote } from './escape.ts';
 import { scanRange } from './lex-range.ts';
 import type { Lexeme, LexemeKind } from './lexeme.ts';
 
@@ -114,7 +115,8 @@ function readBareUrl(text: string, from: number, report: (diagnostic: Diagnostic
   const value = field === 'domain' && host !== undefined ? quote(host) : quote(address);
   const message = 'A URL must be quoted: without quotes its colon and slashes are read as query syntax.';
   const fix = replace('Quote the URL', [from, end], field === undefined ? `url:${value}` : value);
-  report(error('unquoted_url', message, [from, end], [fix]));
+  // Without a field it may be one page or all pages below it.
+  report(error('unquoted_url', message, [from, end], [field === undefined ? fix : certain(fix)]));
   return { kind: 'broken', start: from, end };
 }
 
@@ -146,13 +148,22 @@ function readRegex(
   }
   if (last > from) return { kind: 'regex', start: from, end: last + 1 };
   const end = endOfRun(text, from);
-  // In `UI/UX` the word before the slash belongs to the value.
-  const start = previous?.end === from && previous.kind === 'term' ? previous.start : from;
   const message =
     'An unquoted `/` starts a regular expression, and this one never ends. Quote the value, or escape the slash as `\\/`.';
-  const fix = replace('Quote the value', [start, end], quote(text.slice(start, end)));
-  report(error('unclosed_regex', message, [from, end], [fix]));
+  report(error('unclosed_regex', message, [from, end], [slashFix(text, [from, end], previous)]));
   return { kind: 'broken', start: from, end };
+}
+
+/** The word or pattern before the slash belongs to the value: `UI/UX`, and `*` before `/press/*`. */
+function slashFix(text: string, [from, end]: Span, previous: Lexeme | undefined): Fix {
+  const isGlued = previous?.end === from && /^(?:term|prefix|wildcard)$/.test(previous.kind);
+  const start = isGlued ? previous.start : from;
+  const value = text.slice(start, end);
+  return certain(
+    /[*?]/.test(value)
+      ? replace('Escape the slashes', [start, end], escapeSlashes(value))
+      : replace('Quote the value', [start, end], quote(value)),
+  );
 }
 
 // SLOP = "~" [ number ] ; BOOST = "^" number

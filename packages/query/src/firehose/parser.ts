@@ -163,9 +163,12 @@ function missingValue(cursor: Cursor, start: number): void {
   if (end <= start) return;
   const what = cursor.text.slice(start, end);
   const message = `Something to look for is missing after \`${what}\`.`;
-  cursor.report(
-    error('missing_value', message, [start, end], [replace(`Remove \`${what}\``, [start, end], '')]),
-  );
+  const from = Math.max(0, start - 12);
+  const before =
+    /(?:^|\s+)(?:AND|OR|&&|\|\|)?\s*$/.exec(cursor.text.slice(from, start))?.index ?? start - from;
+  const isLast = cursor.at >= cursor.lexemes.length;
+  const fix = replace(`Remove \`${what}\``, [isLast ? from + before : start, end], '');
+  cursor.report(error('missing_value', message, [start, end], [fix]));
 }
 
 function readGroup(cursor: Cursor, depth: number): Group | null {

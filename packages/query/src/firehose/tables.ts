@@ -125,6 +125,17 @@ const rows: readonly FieldRow[] = [
 
 export const fields: ReadonlyMap<string, FieldRow> = new Map(rows.map((row) => [row.name, row]));
 
+/** Names of other platforms and of settings, which no field stands for. */
+export const fieldsElsewhere: ReadonlyMap<string, string> = new Map([
+  ...['is', 'has', 'from', 'to', 'url_contains', 'place', 'bio', 'min_faves', 'retweets_of'].map(
+    (name): [string, string] => [name, 'It belongs to rules for X; a web page has nothing of the kind'],
+  ),
+  ['source', 'For the site of a page use `domain`'],
+  ['author', 'Pages have no author here; use `domain` for the site'],
+  ['quality', 'It is a setting of the platform and not a part of the query'],
+  ['nsfw', 'It is a setting of the platform and not a part of the query'],
+]);
+
 /** Names that are often written instead, in public material and in other systems. */
 export const fieldAliases: ReadonlyMap<string, string> = new Map([
   ['lang', 'language'],
@@ -148,6 +159,8 @@ export const fieldAliases: ReadonlyMap<string, string> = new Map([
   ['headline', 'title'],
   ['intitle', 'title'],
   ['inurl', 'url'],
+  ['allintitle', 'title'],
+  ['allinurl', 'url'],
   ['link', 'url'],
   ['anchor', 'added_anchor'],
   ['date', 'publish_time'],

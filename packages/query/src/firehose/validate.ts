@@ -3,18 +3,22 @@ import type { ReadRule } from './parse.ts';
 import type { Atom, Group } from './surface.ts';
 import { defaultField } from './tables.ts';
 import { boost } from './validate/boost.ts';
-import { broadRule } from './validate/broad-rule.ts';
+import { breadth } from './validate/breadth.ts';
 import { comparison } from './validate/comparison.ts';
 import { deadClause } from './validate/dead-clause.ts';
 import { domainRating } from './validate/domain-rating.ts';
 import { domainValue } from './validate/domain-value.ts';
+import { droppedSigns } from './validate/dropped-signs.ts';
 import { emptyPhrase } from './validate/empty-phrase.ts';
+import { escapedSpace } from './validate/escaped-space.ts';
 import { exactUrl } from './validate/exact-url.ts';
 import { filterReference } from './validate/filter-reference.ts';
+import { foreignOperator } from './validate/foreign-operator.ts';
 import { fuzzyDistance } from './validate/fuzzy-distance.ts';
 import { gluedRegex } from './validate/glued-regex.ts';
 import { ignoredClause } from './validate/ignored-clause.ts';
 import { implicitOperator } from './validate/implicit-operator.ts';
+import { impossibleRegex } from './validate/impossible-regex.ts';
 import { languageCode } from './validate/language-code.ts';
 import { leafCount } from './validate/leaf-count.ts';
 import { loneSign } from './validate/lone-sign.ts';
@@ -27,10 +31,19 @@ import { pageCategory } from './validate/page-category.ts';
 import { pageType } from './validate/page-type.ts';
 import { patternUse } from './validate/pattern-use.ts';
 import { publishDate } from './validate/publish-date.ts';
+import { quotedWildcard } from './validate/quoted-wildcard.ts';
 import { recentPlacement } from './validate/recent-placement.ts';
 import { recentWindow } from './validate/recent-window.ts';
 import { regexDialect } from './validate/regex-dialect.ts';
-import type { AtomRule, GroupRule, PlacedAtom, PlacedClause, View, ViewRule } from './validate/rule.ts';
+import {
+  type AtomRule,
+  foreignQuotes,
+  type GroupRule,
+  type PlacedAtom,
+  type PlacedClause,
+  type View,
+  type ViewRule,
+} from './validate/rule.ts';
 import { smartQuotes } from './validate/smart-quotes.ts';
 import { unknownField } from './validate/unknown-field.ts';
 import { unquotedTokens } from './validate/unquoted-tokens.ts';
@@ -42,7 +55,7 @@ const viewRules: readonly ViewRule[] = [
   smartQuotes,
   nothingLeft,
   leafCount,
-  broadRule,
+  breadth,
 ];
 
 const groupRules: readonly GroupRule[] = [onlyNegations, implicitOperator, deadClause, orNot];
@@ -57,9 +70,10 @@ const valueRules: readonly AtomRule[] = [
   publishDate,
   exactUrl,
   ignoredClause,
+  droppedSigns,
 ];
 
-const patternRules: readonly AtomRule[] = [patternUse, domainRating, recentWindow];
+const patternRules: readonly AtomRule[] = [patternUse, domainRating, recentWindow, exactUrl];
 
 const atomRules: Readonly<Record<Atom['kind'], readonly AtomRule[]>> = {
   term: [
@@ -70,12 +84,14 @@ const atomRules: Readonly<Record<Atom['kind'], readonly AtomRule[]>> = {
     patternUse,
     fuzzyDistance,
     lowercaseOperator,
+    foreignOperator,
+    escapedSpace,
   ],
-  quoted: [...valueRules, emptyPhrase],
+  quoted: [...valueRules, emptyPhrase, quotedWildcard],
   lone_sign: [...valueRules, loneSign],
   prefix: patternRules,
-  wildcard: [...patternRules, matchAll, domainValue],
-  regex: [...patternRules, gluedRegex, regexDialect],
+  wildcard: [...patternRules, matchAll],
+  regex: [...patternRules, gluedRegex, regexDialect, impossibleRegex],
   range: [...patternRules, publishDate],
 };
 
@@ -122,6 +138,7 @@ function createView(
     text,
     root,
     hasSyntaxErrors,
+    foreignQuotes: foreignQuotes(text),
     top,
     groups,
     clauses,

@@ -1,5 +1,6 @@
 import type { Node } from '../ast.ts';
 import type { Parsed } from '../language.ts';
+import { implied, ofPlaces } from './exclusions.ts';
 import { printLeaf } from './print.ts';
 import { lengthMax } from './tables.ts';
 
@@ -15,6 +16,26 @@ export function canonical({ text: written, root, diagnostics }: Omit<Parsed, 'to
   if (text.length <= limit || written.length > limit) return text;
   // Canonical aliases or quotes may exceed X's length limit although the original text does not: keep the original.
   return written.trim().replaceAll(/\s+/g, ' ');
+}
+
+/** Whether a part of the rule requires what it excludes, once groups are flattened and negations pushed down. */
+export function isContradictory(root: Node): boolean {
+  return clashes(normalise(root));
+}
+
+function clashes({ kind, parts }: Printed): boolean {
+  if (parts.some(clashes)) return true;
+  if (kind !== 'and') return false;
+  const texts = new Set(parts.map(({ text }) => text));
+  const given = new Set(parts.flatMap(({ text }) => implied.get(text) ?? []));
+  const isExcluded = ({ kind: own, text }: Printed): boolean =>
+    own === 'not' && (texts.has(text.slice(1)) || given.has(text.slice(1)));
+  if (parts.some(isExcluded)) return true;
+  return texts.has('is:retweet') && parts.some(isOfPlace);
+}
+
+function isOfPlace({ kind, text }: Printed): boolean {
+  return kind === 'leaf' && (ofPlaces.has(text) || ofPlaces.has(/^\w+/.exec(text)?.[0] ?? ''));
 }
 
 interface Printed {

@@ -87,7 +87,8 @@ function isPlainUnicode(value: string): boolean {
   for (const character of value) {
     const codePoint = character.codePointAt(0) ?? 0;
     if (isEmoji(codePoint)) return isPlainEmoji(character, codePoint, value);
-    if (isSeparator(codePoint)) return false;
+    // A keycap is a digit with a variation selector.
+    if (isSeparator(codePoint) || isEmojiModifier(codePoint)) return false;
   }
   return true;
 }

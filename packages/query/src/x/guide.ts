@@ -6,10 +6,16 @@ import { depthMax, lengthMax, operators } from './tables.ts';
 const pitfalls: SyntaxGuide['pitfalls'] = [
   { wrong: 'glacier AND lake', right: 'glacier lake', why: 'a space already means AND' },
   { wrong: 'glacier or lake', right: 'glacier OR lake', why: 'only capital OR is the operator' },
+  { wrong: 'glacier NOT lake', right: 'glacier -lake', why: 'NOT is searched as a word' },
   {
     wrong: 'glacier OR lake -is:retweet',
     right: '(glacier OR lake) -is:retweet',
     why: 'a space binds tighter than OR',
+  },
+  {
+    wrong: 'glacier OR lake "melting ice"',
+    right: '(glacier OR lake) "melting ice"',
+    why: 'the same; for one branch write `glacier OR (lake "melting ice")`',
   },
   {
     wrong: 'has:media lang:en',
@@ -30,6 +36,12 @@ const pitfalls: SyntaxGuide['pitfalls'] = [
     right: '(glacier OR lake) sample:10',
     why: 'sample: is for the whole rule',
   },
+  {
+    wrong: 'from:acme_sky from:acme_ice',
+    right: 'from:acme_sky OR from:acme_ice',
+    why: 'a post has one author',
+  },
+  { wrong: '"C++" jobs', right: '"cpp jobs"', why: 'signs are dropped: it would find the letter c' },
   { wrong: 'lang:en lang:de glacier', right: '(lang:en OR lang:de) glacier', why: 'a post has one language' },
 ];
 

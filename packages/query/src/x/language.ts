@@ -1,3 +1,4 @@
+import { isClear } from '../diagnostics.ts';
 import type { Language } from '../language.ts';
 import { canonical } from './canonical.ts';
 import { evaluate, explain } from './evaluate.ts';
@@ -16,7 +17,11 @@ export const xLanguage: Language = {
   validate(text, options = {}) {
     const rule = readRule(text);
     const diagnostics = diagnose(rule, options.tier ?? 'standard');
-    const valid = !diagnostics.some(({ severity }) => severity === 'error');
-    return { valid, diagnostics, canonical: valid ? canonical(rule) : null, root: rule.root };
+    return {
+      valid: diagnostics.every(isClear),
+      diagnostics,
+      canonical: canonical({ ...rule, diagnostics }),
+      root: rule.root,
+    };
   },
 };

@@ -1,6 +1,7 @@
-import { type Diagnostic, error, replacement, warning } from '../diagnostics.ts';
+import { certain, type Diagnostic, error, replacement, warning } from '../diagnostics.ts';
 import { isNameCode, isSpace } from './characters.ts';
 import { isCurly, type Quotes, readQuoted, type Value } from './quotes.ts';
+import { isOperatorName } from './tables.ts';
 
 type LexemeKind =
   | 'open'
@@ -108,7 +109,7 @@ function push(lexer: Lexer, lexeme: Lexeme): void {
     before.kind !== 'minus'
   ) {
     const message = 'X separates clauses by spaces. Put a space here.';
-    const fix = replacement('Insert a space', [lexeme.start, lexeme.start], ' ');
+    const fix = certain(replacement('Insert a space', [lexeme.start, lexeme.start], ' '));
     lexer.diagnostics.push(warning('missing_space', message, [lexeme.start, lexeme.end], [fix]));
   }
   lexer.lexemes.push(lexeme);
@@ -120,7 +121,7 @@ function isWrongDash(lexer: Lexer, code: number): boolean {
   const next = lexer.text.charCodeAt(lexer.at + 1);
   if (Number.isNaN(next) || isSpace(next)) return false;
   const message = 'This is a typographic dash. X negates with a plain hyphen: -word.';
-  const fix = replacement('Use a hyphen', [lexer.at, lexer.at + 1], '-');
+  const fix = certain(replacement('Use a hyphen', [lexer.at, lexer.at + 1], '-'));
   lexer.diagnostics.push(error('wrong_dash', message, [lexer.at, lexer.at + 1], [fix]));
   return true;
 }
@@ -209,7 +210,9 @@ function reportMissingValue(lexer: Lexer, start: number, gap: number, found: Val
     return;
   }
   const message = `No space may stand between ${name} and its value.`;
-  const fix = replacement('Remove the space', [gap, found.open], '');
+  const cut = replacement('Remove the space', [gap, found.open], '');
+  // In prose a word may end with a colon; the name of an operator does not.
+  const fix = isOperatorName(lexer.text.slice(start, gap - 1)) ? certain(cut) : cut;
   lexer.diagnostics.push(error('space_after_colon', message, [start, gap], [fix]));
 }
 

@@ -43,3 +43,37 @@ function isFilter(node: Node): boolean {
   if (node.kind === 'not') return node.child.kind === 'leaf';
   return node.kind === 'leaf' && node.field !== 'keyword' && findOperator(node.field)?.standalone === 'no';
 }
+
+/**
+ * What stands beside one branch of an OR although it was probably meant for all: the filters above, or whatever follows
+ * the last alternative (`a OR b c`) or precedes the first (`a b OR c`) when every other branch is a single clause.
+ */
+export function outerClauses(node: Node): OuterFilters | null {
+  if (node.kind !== 'or') return null;
+  const branches = node.children.map(clausesOf);
+  const first = branches[0] ?? [];
+  const last = branches.at(-1) ?? [];
+  const lead = Math.max(
+    0,
+    first.findIndex((clause) => !isFilter(clause)),
+  );
+  const tail = last.findLastIndex((clause) => !isFilter(clause));
+  const isSingle = branches.slice(1, -1).every((branch) => branch.length === 1);
+  const begin = first.at(-1);
+  const [end] = last;
+  if (isSingle && begin !== undefined && end !== undefined && !isFilter(begin) && !isFilter(end)) {
+    if (first.length - lead === 1 && last.length > 1)
+      return {
+        coreStart: begin.span[0],
+        coreEnd: end.span[1],
+        filters: [...last.slice(1), ...first.slice(0, lead)],
+      };
+    if (tail === 0 && first.length > 1)
+      return {
+        coreStart: begin.span[0],
+        coreEnd: end.span[1],
+        filters: [...first.slice(0, -1), ...last.slice(1)],
+      };
+  }
+  return outerFilters(node);
+}

@@ -1,5 +1,5 @@
 import type { Node, NotNode, Span } from '../ast.ts';
-import { type Diagnostic, error, type Fix, replacement, warning } from '../diagnostics.ts';
+import { certain, type Diagnostic, error, type Fix, replacement, warning } from '../diagnostics.ts';
 import type { Parsed, Token, TokenKind } from '../language.ts';
 import { cutting } from './cut.ts';
 import { leafOf } from './leaf.ts';
@@ -131,7 +131,9 @@ function parsePrimary(parser: Parser, next: Lexeme, depth: number): Node | null 
   const span: Span = [next.start, close.end];
   if (empty) {
     const message = 'These parentheses hold nothing. Remove them.';
-    parser.diagnostics.push(error('empty_group', message, span, [replacement('Remove ()', span, '')]));
+    parser.diagnostics.push(
+      error('empty_group', message, span, [certain(replacement('Remove ()', span, ''))]),
+    );
   }
   return inner === null ? null : withSpan(inner, span);
 }

@@ -21,6 +21,7 @@ export interface Quotes {
 const quote = 0x22;
 const backslash = 0x5c;
 const apostrophe = 0x27;
+const curlySingle = 0x2018;
 const closeParenthesis = 0x29;
 
 export function isCurly(code: number): boolean {
@@ -51,6 +52,11 @@ export function readQuoted(quotes: Quotes, start: number): Value | null {
       close: text.indexOf('\\"', start + 2),
       code: 'escaped_quotes',
     });
+  }
+  if (code === curlySingle) {
+    const close = text.indexOf('’', start + 1);
+    if (close > start + 1)
+      return foreignPhrase(quotes, { open: start, width: 1, close, code: 'curly_quotes' });
   }
   if (code === apostrophe) {
     const close = closingApostrophe(quotes, start + 1);
@@ -106,6 +112,7 @@ function foreignPhrase(quotes: Quotes, { open, width, close, code }: ForeignQuot
       : [
           {
             title: 'Use straight double quotes',
+            certainty: 'certain',
             edits: [
               { span: [open, open + width], text: '"' },
               { span: closing, text: '"' },

@@ -16,6 +16,12 @@ export function findOperator(name: string): Operator | undefined {
   return operatorByName.get(name);
 }
 
+/** Whether a clause may begin with this name and a colon. */
+export function isOperatorName(name: string): boolean {
+  const lower = name.toLowerCase();
+  return lower === 'is' || lower === 'has' || operatorByName.has(lower);
+}
+
 /** Words and tags are written without an operator name. */
 export function isImplied({ name }: Operator): boolean {
   return name === 'keyword' || name === 'hashtag' || name === 'cashtag' || name === 'mention';

@@ -5,15 +5,15 @@ import type { ValueKind } from './operator.ts';
 import { findOperator } from './tables.ts';
 import { ambiguousAnd } from './validate/ambiguous-and.ts';
 import { badCharacter } from './validate/bad-character.ts';
+import { breadth } from './validate/breadth.ts';
 import { contextValue } from './validate/context-value.ts';
-import { contradiction } from './validate/contradiction.ts';
+import { contradiction, nestedContradiction } from './validate/contradiction.ts';
 import { countryCode } from './validate/country-code.ts';
 import { embeddingText, embeddingThreshold } from './validate/embedding.ts';
 import { emptyPhrase } from './validate/empty-phrase.ts';
 import { geo } from './validate/geo.ts';
 import { handle } from './validate/handle.ts';
 import { knownLanguage } from './validate/language-code.ts';
-import { languageConflict } from './validate/language-conflict.ts';
 import { ruleLength } from './validate/length.ts';
 import { lowercaseOr } from './validate/lowercase-or.ts';
 import { negatedGroup } from './validate/negated-group.ts';
@@ -24,6 +24,7 @@ import { orPrecedence } from './validate/or-precedence.ts';
 import { positiveClause } from './validate/positive-clause.ts';
 import { postId } from './validate/post-id.ts';
 import { proximity } from './validate/proximity.ts';
+import { quotedSyntax } from './validate/quoted-syntax.ts';
 import { quotedValue } from './validate/quoted-value.ts';
 import type { LeafRule, TextRule, TreeRule, View } from './validate/rule.ts';
 import { samplePlacement } from './validate/sample-placement.ts';
@@ -31,11 +32,12 @@ import { tagName } from './validate/tag-name.ts';
 import { tierAvailable } from './validate/tier.ts';
 import { unknownOperator } from './validate/unknown-operator.ts';
 import { unquotedPunctuation } from './validate/unquoted-punctuation.ts';
+import { valueConflict } from './validate/value-conflict.ts';
 
 const textRules: readonly TextRule[] = [ruleLength, badCharacter];
 
 const valueRules: Readonly<Record<ValueKind, readonly LeafRule[]>> = {
-  words: [ambiguousAnd, lowercaseOr, notWord, unquotedPunctuation, quotedValue, proximity],
+  words: [ambiguousAnd, lowercaseOr, notWord, unquotedPunctuation, quotedValue, quotedSyntax, proximity],
   tag: [tagName],
   text: [quotedValue],
   handle: [handle],
@@ -62,8 +64,10 @@ export function diagnose(parsed: Omit<Parsed, 'tokens'>, tier: Tier): readonly D
   for (const rule of textRules) rule(view);
   const wanted = new Set<TreeRule>();
   checkNode(root, { view, wanted }, null, null);
-  positiveClause(root, view);
+  if (positiveClause(root, view)) breadth(root, view);
   for (const rule of wanted) rule(root, view);
+  if (text.includes('(') && found.every(({ severity }) => severity !== 'error'))
+    nestedContradiction(root, view);
   return inTextOrder(found);
 }
 
@@ -86,7 +90,7 @@ function checkNode(node: Node, walk: Walk, parent: Node | null, negation: NotNod
       break;
     case 'and':
       if (parent?.kind === 'and') break;
-      languageConflict(node, walk.view);
+      valueConflict(node, walk.view);
       contradiction(node, walk.view);
       break;
     case 'never':

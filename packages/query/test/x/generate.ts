@@ -86,7 +86,7 @@ export function randomClause(random: Random): string {
 export function randomRule(random: Random): string {
   for (;;) {
     const rule = randomOr(random, 2);
-    if (xLanguage.validate(rule).valid) return rule;
+    if (xLanguage.validate(rule).canonical !== null) return rule;
   }
 }
 

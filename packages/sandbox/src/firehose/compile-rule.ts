@@ -5,8 +5,9 @@ import { longestWordOf } from '../match/words.ts';
 import type { FirehosePage } from './page.ts';
 
 export function compileFirehoseRule(value: string): Compiled<FirehosePage> {
-  const { valid, root, diagnostics } = languages.firehose.validate(value);
-  if (!valid || root === null) {
+  const { canonical, root, diagnostics } = languages.firehose.validate(value);
+  // The platform takes what is only doubtful.
+  if (canonical === null || root === null) {
     const errors = diagnostics.filter(({ severity }) => severity === 'error');
     return { ok: false, details: errors.map(({ message }) => message) };
   }

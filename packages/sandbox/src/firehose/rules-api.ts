@@ -57,15 +57,17 @@ export async function validateOwnRule(exchange: Exchange, { organization }: Deps
 export async function validateRule(exchange: Exchange): Promise<void> {
   const value = (await readJsonObject(exchange.request))?.['value'];
   if (typeof value !== 'string') throw invalid('value', 'The value field is required.');
-  const { valid, root, diagnostics } = languages.firehose.validate(value);
+  const { canonical, root, diagnostics } = languages.firehose.validate(value);
+  const valid = canonical !== null;
   const compiled = valid && root !== null ? { compiled: printCompiled(root) } : {};
   sendJson(exchange.response, 200, {
     data: { valid, diagnostics: diagnostics.map(toWireDiagnostic), ...compiled },
   });
 }
 
+/** Doubts are Earshot's own; the platform only warns. */
 function toWireDiagnostic({ severity, message, span: [start, end] }: Diagnostic): object {
-  return { severity, message, start, end };
+  return { severity: severity === 'doubt' ? 'warning' : severity, message, start, end };
 }
 
 function authorize(exchange: Exchange, { organization, faults }: Deps): Tap {

@@ -9,8 +9,9 @@ const { evaluate, validate } = languages.x;
 
 /** Errors are worded as X words them (x.md §10.4). A clause that a post does not decide, such as `embedding:`, never matches. */
 export function compileXRule(value: string, tier: Tier): Compiled<XPost> {
-  const { valid, root, diagnostics } = validate(value, { tier });
-  if (!valid || root === null) return { ok: false, details: upstreamDetails(value, diagnostics) };
+  const { canonical, root, diagnostics } = validate(value, { tier });
+  // X takes what is only doubtful.
+  if (canonical === null || root === null) return { ok: false, details: upstreamDetails(value, diagnostics) };
   const percent = samplePercentOf(root);
   const rest = withoutSample(root);
   return {

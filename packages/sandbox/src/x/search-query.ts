@@ -11,7 +11,7 @@ const { evaluate, validate } = languages.x;
 export function compileSearch(value: string): ((post: XPost) => boolean) | undefined {
   const exact = validate(value, { tier: 'standard' });
   const { root } = exact;
-  if (!exact.valid || root === null) return undefined;
+  if (exact.canonical === null || root === null) return undefined;
   const plain = validate(withoutAccents(value), { tier: 'standard' }).root;
   const hasWords = leavesOf(root).some(({ field }) => field === 'keyword');
   return (post) => {

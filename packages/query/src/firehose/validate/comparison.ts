@@ -1,4 +1,4 @@
-import { error, replace } from '../../diagnostics.ts';
+import { certain, error, replace } from '../../diagnostics.ts';
 import { quoted } from '../../text.ts';
 import { quote } from '../escape.ts';
 import { fields } from '../tables.ts';
@@ -13,7 +13,9 @@ export function comparison({ atom, field, clause }: PlacedAtom, view: View): voi
   const bound = /^[\w.-]+$/.test(rest) ? rest : quote(rest);
   const range =
     sign === '>' ? `${equal === '' ? '{' : '['}${bound} TO *]` : `[* TO ${bound}${equal === '' ? '}' : ']'}`;
-  const fixes = rest === '' ? [] : [replace(`Write ${field}:${range}`, atom.span, range)];
+  const fix = replace(`Write ${field}:${range}`, atom.span, range);
+  // After a day may begin with the day or behind it.
+  const fixes = rest === '' ? [] : [field === 'dr' ? certain(fix) : fix];
   const message = `${quoted(sign + equal)} is not an operator here. Compare with a range such as \`${field}:[low TO high]\`.`;
   view.report(error('comparison_operator', message, atom.span, fixes));
 }

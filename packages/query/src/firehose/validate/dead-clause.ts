@@ -1,4 +1,4 @@
-import { type Edit, type Fix, warning } from '../../diagnostics.ts';
+import { doubt, type Edit, type Fix } from '../../diagnostics.ts';
 import { quoted } from '../../text.ts';
 import type { Clause, Group } from '../surface.ts';
 import { isAsSeen, source, type View } from './rule.ts';
@@ -16,10 +16,16 @@ export function deadClause(group: Group, view: View): void {
     .slice(0, 3)
     .join(', ');
   const message = `${names} can never affect this rule: AND and OR have no precedence here, and beside a clause that is required an optional one is ignored. Add parentheses.`;
-  view.report(warning('dead_clause', message, first.span, fixesFor(group)));
+  view.report(doubt('dead_clause', message, first.span, fixesFor(group)));
+}
+
+/** `"foo" NEAR "bar"` of other languages: a distance is written behind a phrase. */
+function isNear({ body }: Clause): boolean {
+  return body.type === 'atom' && body.kind === 'term' && /^(?:NEAR|WITHIN|ADJ)\d*$/.test(body.value);
 }
 
 function fixesFor(group: Group): Fix[] {
+  if (group.clauses.some(isNear)) return [];
   const groupings = [
     grouping('Group the alternatives', group.clauses, 'and'),
     grouping('Group what belongs together with AND', group.clauses, 'or'),
@@ -40,7 +46,7 @@ function withoutDead({ clauses }: Group): Fix {
   if (first !== undefined && kept !== undefined && firstKept > 0) {
     edits.push({ span: [first.span[0], kept.span[0]], text: '' });
   }
-  return { title: 'Remove what has no effect', edits };
+  return { title: 'Remove what has no effect', certainty: 'guess', edits };
 }
 
 /** Cuts the level at one kind of operator and puts parentheses around each piece of several clauses. */
@@ -54,6 +60,8 @@ function grouping(title: string, clauses: readonly Clause[], cutAt: 'and' | 'or'
   }
   // A piece that has only exclusions would match nothing.
   if (pieces.some((piece) => piece.length > 1 && piece.every(isNegative))) return null;
+  // `NOT a OR b` in parentheses would be `b AND NOT a`.
+  if (cutAt === 'and' && pieces.some((piece) => piece.length > 1 && piece.some(isNegative))) return null;
   if (cutAt === 'or' && pieces.some((piece) => piece.every(isNegative))) return null;
   const parentheses = pieces.flatMap((piece): Edit[] => {
     const start = piece[0]?.span[0];
@@ -64,7 +72,9 @@ function grouping(title: string, clauses: readonly Clause[], cutAt: 'and' | 'or'
       { span: [end, end], text: ')' },
     ];
   });
-  return parentheses.length === 0 ? null : { title, edits: [...parentheses, ...missingAnds(clauses)] };
+  return parentheses.length === 0
+    ? null
+    : { title, certainty: 'guess', edits: [...parentheses, ...missingAnds(clauses)] };
 }
 
 /** An exclusion without an operator does not make the clause before it required; AND does. */

@@ -1,4 +1,4 @@
-import { error, type Fix, replace } from '../../diagnostics.ts';
+import { certain, error, type Fix, replace } from '../../diagnostics.ts';
 import type { RangeBounds } from '../surface.ts';
 import type { PlacedAtom, View } from './rule.ts';
 
@@ -35,5 +35,5 @@ function exactFixes(value: string, span: PlacedAtom['atom']['span']): Fix[] {
 
 function swapFixes({ low, high }: RangeBounds, span: PlacedAtom['atom']['span']): Fix[] {
   if (low === null || high === null || !isRating(low) || !isRating(high)) return [];
-  return [replace('Swap the bounds', span, `[${high} TO ${low}]`)];
+  return [certain(replace('Swap the bounds', span, `[${high} TO ${low}]`))];
 }

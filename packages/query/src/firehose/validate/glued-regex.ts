@@ -1,16 +1,28 @@
-import { replace, warning } from '../../diagnostics.ts';
-import { quote } from '../escape.ts';
+import { certain, doubt, type Fix, replace } from '../../diagnostics.ts';
+import { escapeSlashes, quote } from '../escape.ts';
+import { fields } from '../tables.ts';
 import { type PlacedAtom, source, type View } from './rule.ts';
 
-/** In `UI/UX design for A/B tests` the text between the slashes becomes a regular expression. */
+/** In `url:*\/blog\/*` without backslashes, or in `UI/UX or A/B`, the text between the slashes becomes an expression. */
 export function gluedRegex(placed: PlacedAtom, view: View): void {
   if (!isGlued(placed)) return;
-  const { atom, group, index } = placed;
-  const start = group.clauses[index - 1]?.body.span[0] ?? atom.span[0];
+  const message =
+    'An unescaped `/` starts a regular expression that runs to the next `/`. Quote the word, or write `\\/`.';
+  const fixes = view.hasSyntaxErrors ? [] : [fixFor(placed, view)];
+  view.report(doubt('glued_regex', message, placed.atom.span, fixes));
+}
+
+function fixFor({ atom, group, index }: PlacedAtom, view: View): Fix {
+  const before = group.clauses[index - 1];
+  const start = before?.body.span[0] ?? atom.span[0];
+  const field = before?.field?.name ?? '';
+  const isPattern =
+    fields.get(field)?.type === 'keyword' || /[*?]/.test(view.text.slice(start, atom.span[0]));
+  const run = /^[^\s()]*/.exec(view.text.slice(start))?.[0] ?? '';
+  if (isPattern)
+    return certain(replace('Escape the slashes', [start, start + run.length], escapeSlashes(run)));
   const end = atom.span[0] + (/^\/[^\s/()]*/.exec(source(view, atom.span))?.[0].length ?? 1);
-  const message = 'An unquoted `/` starts a regular expression that runs to the next `/`. Quote the word.';
-  const fix = replace('Quote the word', [start, end], quote(view.text.slice(start, end)));
-  view.report(warning('glued_regex', message, atom.span, view.hasSyntaxErrors ? [] : [fix]));
+  return certain(replace('Quote the word', [start, end], quote(view.text.slice(start, end))));
 }
 
 export function isGlued({ atom, clause, group, index }: PlacedAtom): boolean {

@@ -1,8 +1,9 @@
-import { type Edit, type Fix, warning } from '../../diagnostics.ts';
+import { doubt, type Edit, type Fix, warning } from '../../diagnostics.ts';
 import { quoted } from '../../text.ts';
+import { canonicalText } from '../canonical.ts';
 import { isWhite, quote } from '../escape.ts';
 import type { Atom, Clause, Group } from '../surface.ts';
-import { isAsSeen, isOperatorWord, source, type View } from './rule.ts';
+import { isAsSeen, isForeignOperator, isOperatorWord, source, type View } from './rule.ts';
 
 /**
  * Two clauses side by side are probably an OR, which most people do not expect and the platform does not document.
@@ -16,12 +17,26 @@ export function implicitOperator(group: Group, view: View): void {
   const previous = group.clauses[group.clauses.indexOf(first) - 1];
   const run = wordRun(group, group.clauses.indexOf(first) - 1);
   const scope = run.length > 1 && previous?.field != null ? previous.field.name : null;
-  const message =
-    scope === null
+  const isBare = isWordList(view.top);
+  const message = isBare
+    ? `Words side by side mean OR: ${asRegistered(view)} will be registered. Write AND or OR, or quote a phrase.`
+    : scope === null
       ? 'Two clauses without an operator between them mean OR: either is enough. Write AND or OR, or quote a phrase.'
       : `\`${scope}:\` belongs to the next word only; the words after it are searched in \`added\`, and any of them is enough. Quote the phrase.`;
   const fixes = [...phraseFix(run, gaps, view), ...insertions(gaps, view)];
-  view.report(warning('implicit_operator', message, first.span, fixes));
+  view.report((isBare ? warning : doubt)('implicit_operator', message, first.span, fixes));
+}
+
+/** A rule of bare words and nothing else: an OR of them is what search engines do, too. */
+function isWordList({ clauses }: Group): boolean {
+  return clauses.every(
+    ({ body, field, modifier, conjunction, node }) =>
+      isBareWord(body) && field === null && modifier === null && conjunction === null && node !== null,
+  );
+}
+
+function asRegistered({ root }: View): string {
+  return quoted(root === null ? '' : (canonicalText(root) ?? ''), 80);
 }
 
 function isGap(previous: Clause | undefined, clause: Clause): boolean {
@@ -35,7 +50,7 @@ function isGap(previous: Clause | undefined, clause: Clause): boolean {
 function isNoise({ body, field }: Clause): boolean {
   if (body.type === 'group') return false;
   if (field !== null) return field.name === 'recent';
-  return body.kind === 'lone_sign' || isOperatorWord(body);
+  return body.kind === 'lone_sign' || isOperatorWord(body) || isForeignOperator(body);
 }
 
 /** Plain words side by side, the first one possibly with a field, are probably meant as a phrase. */
@@ -67,6 +82,7 @@ function phraseFix(run: readonly Clause[], gaps: readonly Clause[], view: View):
   return [
     {
       title: `Search for the phrase ${quoted(words)}${rest}`,
+      certainty: 'guess',
       edits: [joined, ...insertion('AND', others, view)],
     },
   ];
@@ -74,8 +90,8 @@ function phraseFix(run: readonly Clause[], gaps: readonly Clause[], view: View):
 
 function insertions(gaps: readonly Clause[], view: View): Fix[] {
   return [
-    { title: 'Require all: AND', edits: insertion('AND', gaps, view) },
-    { title: 'Either is enough: OR', edits: insertion('OR', gaps, view) },
+    { title: 'Require all: AND', certainty: 'guess', edits: insertion('AND', gaps, view) },
+    { title: 'Either is enough: OR', certainty: 'guess', edits: insertion('OR', gaps, view) },
   ];
 }
 

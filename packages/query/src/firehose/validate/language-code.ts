@@ -1,4 +1,4 @@
-import { error, replace } from '../../diagnostics.ts';
+import { certain, error, replace } from '../../diagnostics.ts';
 import { quoted } from '../../text.ts';
 import { quote } from '../escape.ts';
 import { languageLabels } from '../labels.ts';
@@ -49,7 +49,7 @@ export function languageCode(placed: PlacedAtom, view: View): void {
   const meant = [lower, names.get(lower), lower.split('-')[0]].find(
     (code) => code !== undefined && labels.has(code),
   );
-  const fixes = meant === undefined ? [] : [replace(`Use "${meant}"`, atom.span, quote(meant))];
+  const fixes = meant === undefined ? [] : [certain(replace(`Use "${meant}"`, atom.span, quote(meant)))];
   const hint = meant === undefined ? `Known codes: ${[...labels].join(' ')}.` : `Did you mean "${meant}"?`;
   const message = `${quoted(atom.value)} is not a language code of the platform, so this never matches. ${hint}`;
   view.report(error('unknown_language', message, atom.span, fixes));

@@ -1,5 +1,5 @@
-import { type Fix, replace, warning } from '../../diagnostics.ts';
-import { isOperatorWord, type PlacedAtom, type View } from './rule.ts';
+import { certain, doubt, type Fix, replace } from '../../diagnostics.ts';
+import { isOperatorWord, isProse, type PlacedAtom, type View } from './rule.ts';
 
 /** Operators are upper case; in lower case they are stop words and ignored. */
 export function lowercaseOperator({ atom, clause, group, index }: PlacedAtom, view: View): void {
@@ -9,7 +9,8 @@ export function lowercaseOperator({ atom, clause, group, index }: PlacedAtom, vi
   const next = group.clauses[index + 1];
   const needsClauseBefore = upper !== 'NOT' && (index === 0 || clause.conjunction !== null);
   const usable = next !== undefined && next.conjunction === null && !needsClauseBefore;
-  const fixes: Fix[] = usable ? [replace(`Use ${upper}`, atom.span, upper)] : [];
+  const fix = replace(`Use ${upper}`, atom.span, upper);
+  const fixes: Fix[] = !usable ? [] : isProse(view.text) ? [fix] : [certain(fix)];
   const message = `\`${atom.value}\` is read as a word and ignored. Operators are written in upper case: ${upper}.`;
-  view.report(warning('lowercase_operator', message, atom.span, fixes));
+  view.report(doubt('lowercase_operator', message, atom.span, fixes));
 }

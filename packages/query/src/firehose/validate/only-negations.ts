@@ -1,4 +1,4 @@
-import { error, type Fix } from '../../diagnostics.ts';
+import { certain, error, type Fix, replace } from '../../diagnostics.ts';
 import type { Clause, Group } from '../surface.ts';
 import { type PlacedClause, source, type View } from './rule.ts';
 
@@ -29,7 +29,9 @@ function fixesFor(group: Group, owner: PlacedClause | undefined, view: View): Fi
   const inner = group.clauses.map((clause) => withoutModifier(clause, view)).join(' OR ');
   const field = owner.clause.field === null ? '' : `${owner.clause.field.name}:`;
   const text = `NOT ${field}(${inner})`;
-  return [{ title: 'Negate the group as a whole', edits: [{ span: owner.clause.span, text }] }];
+  const fix = replace('Negate the group as a whole', owner.clause.span, text);
+  // `NOT a OR NOT b` may be meant as `NOT (a AND b)`.
+  return [group.clauses.some(({ conjunction }) => conjunction?.kind === 'or') ? fix : certain(fix)];
 }
 
 function withoutModifier({ modifier, span }: Clause, view: View): string {

@@ -1,4 +1,4 @@
-import { replace, warning } from '../../diagnostics.ts';
+import { certain, doubt, error, replace } from '../../diagnostics.ts';
 import { isPlainValue, type PlacedAtom, type View } from './rule.ts';
 
 const datePattern = /^[0-9]{4}-[0-9]{2}-[0-9]{2}$/;
@@ -9,21 +9,28 @@ export function publishDate(placed: PlacedAtom, view: View): void {
   const { atom, field } = placed;
   if (field !== 'publish_time') return;
   const high = atom.range?.high ?? null;
-  if (atom.range?.includeHigh === true && high !== null && datePattern.test(high)) {
+  const low = atom.range?.low ?? null;
+  if (low !== null && high !== null && low > high) {
+    const message = 'The range runs backwards, so it never matches: the earlier time comes first.';
+    const written = view.text.slice(...atom.span);
+    const swapped = written.replace(/^(.)([\w:.-]+)( TO )([\w:.-]+)(.)$/, '$1$4$3$2$5');
+    const fixes = swapped === written ? [] : [certain(replace('Swap the bounds', atom.span, swapped))];
+    view.report(error('backward_range', message, atom.span, fixes));
+  } else if (atom.range?.includeHigh === true && high !== null && datePattern.test(high)) {
     const next = nextDay(high);
     const end = view.text.slice(atom.range.highSpan[1], atom.span[1]).replace(/\]$/, '}');
     const fixes =
       next === null
         ? []
-        : [replace(`Up to the end of ${high}`, [atom.range.highSpan[0], atom.span[1]], next + end)];
+        : [certain(replace(`Up to the end of ${high}`, [atom.range.highSpan[0], atom.span[1]], next + end))];
     const message = `This leaves out ${high} itself: times are compared as text. Use the next day as an excluded bound.`;
-    view.report(warning('date_upper_bound', message, atom.range.highSpan, fixes));
+    view.report(doubt('date_upper_bound', message, atom.range.highSpan, fixes));
   } else if (isPlainValue(placed) && datePattern.test(atom.value)) {
     const next = nextDay(atom.value);
     const fixes =
-      next === null ? [] : [replace('Match the whole day', atom.span, `[${atom.value} TO ${next}}`)];
+      next === null ? [] : [certain(replace('Match the whole day', atom.span, `[${atom.value} TO ${next}}`))];
     const message = 'A publication time has hours and minutes, so a date alone never equals it. Use a range.';
-    view.report(warning('date_without_time', message, atom.span, fixes));
+    view.report(error('date_without_time', message, atom.span, fixes));
   }
 }
 

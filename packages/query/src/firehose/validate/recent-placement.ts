@@ -1,4 +1,4 @@
-import { error, type Fix } from '../../diagnostics.ts';
+import { certain, error, type Fix, replace } from '../../diagnostics.ts';
 import type { Group } from '../surface.ts';
 import { type PlacedClause, removal, source, type View } from './rule.ts';
 
@@ -72,5 +72,5 @@ function moveToEnd(placed: PlacedClause, view: View): Fix[] {
   const rest = (view.text.slice(0, cut.span[0]) + view.text.slice(cut.span[1])).trim();
   const isOne = placed.group === view.top && view.top.clauses.length === 2;
   const text = `${isOne ? rest : `(${rest})`} AND ${clause.replace(/^\+/, '')}`;
-  return [{ title: 'Apply it to the whole rule', edits: [{ span: [0, view.text.length], text }] }];
+  return [certain(replace('Apply it to the whole rule', [0, view.text.length], text))];
 }

@@ -1,12 +1,18 @@
 import type { Span } from '../../ast.ts';
-import { error, type Fix, hint, replace } from '../../diagnostics.ts';
+import { certain, error, type Fix, hint, replace } from '../../diagnostics.ts';
 import { quoted } from '../../text.ts';
 import { parseWindow } from '../evaluate-recent.ts';
 import type { PlacedAtom, View } from './rule.ts';
 
 const qualityHours = 7 * 24;
 
-const unitNames: Readonly<Record<string, string>> = { hour: 'h', hr: 'h', day: 'd', month: 'mo', mon: 'mo' };
+const unitNames: Readonly<Record<string, string>> = {
+  hour: 'h',
+  hr: 'h',
+  day: 'd',
+  month: 'mo',
+  mon: 'mo',
+};
 
 /** `recent:` takes a whole number and `h`, `d` or `mo` (firehose.md §12.8). */
 export function recentWindow({ atom, field }: PlacedAtom, view: View): void {
@@ -27,8 +33,12 @@ function windowFixes(value: string, span: Span): Fix[] {
   const found = /^([1-9][0-9]{0,4})\s*([a-z]*)$/i.exec(value.trim());
   if (found === null) return [];
   const [, count = '', unit = ''] = found;
+  // Minutes or months; the shortest window is an hour.
+  if (unit === 'm') return ['1h', `${count}mo`].map((meant) => replace(`Use ${meant}`, span, meant));
   const meant = normalUnit(Number(count), unit.toLowerCase());
-  return meant === null ? [] : [replace(`Use ${meant}`, span, meant)];
+  if (meant === null) return [];
+  const fix = replace(`Use ${meant}`, span, meant);
+  return [unit === '' || unit === 'M' ? fix : certain(fix)];
 }
 
 function normalUnit(count: number, unit: string): string | null {

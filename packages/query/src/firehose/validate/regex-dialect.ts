@@ -1,4 +1,4 @@
-import { error, replace, warning } from '../../diagnostics.ts';
+import { certain, doubt, error, replace, warning } from '../../diagnostics.ts';
 import { parseRegex } from '../../pattern-syntax.ts';
 import type { PlacedAtom, View } from './rule.ts';
 
@@ -26,9 +26,9 @@ function reportClasses(value: string, start: number, view: View): void {
     const meant = classes[found[1] ?? ''];
     if (meant === undefined) continue;
     const at = start + found.index;
-    const message = `\`${found[0]}\` means the letter ${found[1]} here, not a class of characters. Write \`${meant}\`.`;
-    const fix = replace(`Use ${meant}`, [at, at + 2], meant);
-    view.report(warning('regex_dialect', message, [at, at + 2], [fix]));
+    const message = `Not every version of Lucene reads \`${found[0]}\` as a class of characters; the older ones find the letter. Write \`${meant}\`.`;
+    const fix = certain(replace(`Use ${meant}`, [at, at + 2], meant));
+    view.report(doubt('regex_dialect', message, [at, at + 2], [fix]));
   }
 }
 
@@ -37,8 +37,8 @@ function reportAnchors(value: string, start: number, view: View): void {
   for (const place of places.filter((at) => at >= 0)) {
     const at = start + place;
     const message = `\`${value.charAt(place)}\` is an ordinary character here: an expression always covers the whole value.`;
-    const fix = replace('Remove it', [at, at + 1], '');
-    view.report(warning('regex_dialect', message, [at, at + 1], [fix]));
+    const fix = certain(replace('Remove it', [at, at + 1], ''));
+    view.report(doubt('regex_dialect', message, [at, at + 1], [fix]));
   }
 }
 

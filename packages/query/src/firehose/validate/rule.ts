@@ -8,6 +8,8 @@ export interface View {
   readonly root: Node | null;
   /** The clauses may differ from what the author intended. */
   readonly hasSyntaxErrors: boolean;
+  /** Places of quotes that do not make a phrase. */
+  readonly foreignQuotes: readonly number[];
   readonly top: Group;
   readonly groups: readonly Group[];
   readonly clauses: readonly PlacedClause[];
@@ -55,11 +57,33 @@ export function isPlainValue({ atom }: PlacedAtom): boolean {
  * with a slash that was read as a regular expression they are not, and advice on their operators would mislead.
  */
 export function isAsSeen(group: Group, view: View): boolean {
-  if (view.hasSyntaxErrors || /[“”„«»]/.test(view.text)) return false;
+  if (view.hasSyntaxErrors || view.foreignQuotes.length > 0) return false;
   return !group.clauses.some(({ span }, index) => {
     const previous = group.clauses[index - 1]?.body;
     return previous?.type === 'atom' && previous.kind === 'regex' && previous.span[1] === span[0];
   });
+}
+
+/** Where typographic quotes stand, and single ones around a value. An apostrophe inside a word is none. */
+export function foreignQuotes(text: string): readonly number[] {
+  if (!/[“”„«»'‘]/.test(text)) return [];
+  const places = new Set<number>();
+  for (const { index } of text.matchAll(/[“”„«»]/g)) places.add(index);
+  for (const found of text.matchAll(/(?<=^|[\s(:])(?:'[^'"]*'|‘[^’"]*’)(?=$|[\s)])/g)) {
+    if (found[0].length < 3) continue;
+    places.add(found.index).add(found.index + found[0].length - 1);
+  }
+  return [...places].toSorted((a, b) => a - b);
+}
+
+/** Plain words only, as in "trick or treat": what looks like an operator may belong to a phrase. */
+export function isProse(text: string): boolean {
+  return text.length <= 200 && /^[\p{L}\p{M}\p{N}'’\s]*$/u.test(text) && !/\b(?:AND|OR|NOT)\b/.test(text);
+}
+
+/** Operators of other languages that are punctuation to Lucene. */
+export function isForeignOperator({ kind, value }: Atom): boolean {
+  return kind === 'term' && (value === '|' || value === '&');
 }
 
 /** `and`, `or` and `not` in any spelling that is not the operator. */

@@ -1,16 +1,14 @@
-import { warning } from '../../diagnostics.ts';
+import { doubt, type Edit } from '../../diagnostics.ts';
 import type { View } from './rule.ts';
 
-/** Typographic quotes come from word processors and chat programs and do not make a phrase. */
+/** Typographic quotes come from word processors and chat programs, single ones from SQL; neither makes a phrase. */
 export function smartQuotes(view: View): void {
-  if (!/[“”„«»]/.test(view.text)) return;
-  const first = view.atoms.find(({ atom }) => atom.kind === 'term' && /[“”„«»]/.test(atom.value));
+  const { foreignQuotes: places } = view;
+  const [first] = places;
   if (first === undefined) return;
-  const edits = [...view.text.matchAll(/[“”„«»]/g)].map((found) => ({
-    span: [found.index, found.index + 1] as const,
-    text: '"',
-  }));
-  const at = edits.find(({ span }) => span[0] >= first.atom.span[0])?.span ?? first.atom.span;
-  const message = 'Typographic quotes do not make a phrase. Use the straight quote `"`.';
-  view.report(warning('smart_quotes', message, at, [{ title: 'Use straight quotes', edits }]));
+  if (!view.atoms.some(({ atom }) => atom.kind === 'term' && /[“”„«»'‘’]/.test(atom.value))) return;
+  const edits = places.map((at): Edit => ({ span: [at, at + 1], text: '"' }));
+  const message = 'Typographic and single quotes do not make a phrase. Use the straight quote `"`.';
+  const fix = { title: 'Use straight quotes', certainty: 'certain', edits } as const;
+  view.report(doubt('smart_quotes', message, [first, first + 1], [fix]));
 }

@@ -1,8 +1,8 @@
-import { error, type Fix, replace } from '../../diagnostics.ts';
+import { certain, error, type Fix, replace } from '../../diagnostics.ts';
 import { closest, quoted } from '../../text.ts';
-import { quote } from '../escape.ts';
-import { fieldAliases, fields } from '../tables.ts';
-import type { PlacedClause, View } from './rule.ts';
+import { escapeTerm } from '../escape.ts';
+import { fieldAliases, fields, fieldsElsewhere } from '../tables.ts';
+import { type PlacedClause, removal, type View } from './rule.ts';
 
 /** Bounds the work on a rule that has nothing but colons. */
 const reportsMax = 100;
@@ -16,14 +16,17 @@ export function unknownField(view: View): void {
     reports += 1;
     if (reports > reportsMax) return;
     const lower = field.name.toLowerCase();
-    const meant = fieldAliases.get(lower) ?? closest(lower.slice(0, 40), fields.keys());
+    const elsewhere = fieldsElsewhere.get(lower);
+    const alias = fieldAliases.get(lower);
+    const meant = alias ?? (elsewhere === undefined ? closest(lower.slice(0, 40), fields.keys()) : null);
     const message = `There is no field ${quoted(field.name)}, so this never matches.`;
     if (meant !== null) {
-      const fix = replace(`Use ${meant}`, field.span, meant);
-      view.report(error('unknown_field', `${message} Did you mean \`${meant}\`?`, field.span, [fix]));
+      const fixes = [fixTo(placed, meant, alias !== undefined || meant === lower)];
+      view.report(error('unknown_field', `${message} Did you mean \`${meant}\`?`, field.span, fixes));
     } else {
-      const help = `${message} Fields: ${[...fields.keys()].join(', ')}. To search for the colon, quote the text.`;
-      view.report(error('unknown_field', help, field.span, quoteAll(placed)));
+      const help =
+        elsewhere ?? `Fields: ${[...fields.keys()].join(', ')}. To search for a colon, quote the text`;
+      view.report(error('unknown_field', `${message} ${help}.`, field.span, removalOf(placed, view)));
     }
   }
 }
@@ -32,9 +35,25 @@ function isMatchAll({ clause }: PlacedClause): boolean {
   return clause.field?.name === '*' && clause.body.type === 'atom' && clause.body.value === '*';
 }
 
-function quoteAll({ clause: { field, body } }: PlacedClause): Fix[] {
-  if (field === null || body.type === 'group' || (body.kind !== 'term' && body.kind !== 'quoted')) return [];
-  return [
-    replace('Search for it as text', [field.span[0], body.span[1]], quote(`${field.name} ${body.value}`)),
-  ];
+/** Other engines find a part of the URL, where this field holds the whole. */
+const inUrl: ReadonlySet<string> = new Set(['inurl', 'allinurl']);
+
+function fixTo({ clause: { field, body } }: PlacedClause, meant: string, isAlias: boolean): Fix {
+  const span = field?.span ?? body.span;
+  const isPart = inUrl.has(field?.name.toLowerCase() ?? '') && body.type === 'atom';
+  if (isPart && (body.kind === 'term' || body.kind === 'quoted'))
+    return certain(replace(`Use ${meant}`, [span[0], body.span[1]], `${meant}:*${escapeTerm(body.value)}*`));
+  const fix = replace(`Use ${meant}`, span, meant);
+  return isAlias && !looseAliases.has(field?.name.toLowerCase() ?? '') ? certain(fix) : fix;
+}
+
+/** Names that may be meant in more than one way. */
+const looseAliases: ReadonlySet<string> = new Set(['since', 'age', 'date', 'link', 'anchor', 'topic']);
+
+/** What excludes retweets, replies and the like excludes no page, so it can go. */
+function removalOf(placed: PlacedClause, view: View): Fix[] {
+  if (view.hasSyntaxErrors) return [];
+  const { field, modifier } = placed.clause;
+  const isOfPosts = /^(?:is|has)$/i.test(field?.name ?? '') && modifier?.kind === 'prohibit';
+  return isOfPosts ? removal(placed).map(certain) : removal(placed);
 }

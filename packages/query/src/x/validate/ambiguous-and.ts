@@ -1,13 +1,14 @@
-import { error, replacement } from '../../diagnostics.ts';
+import { certain, error, replacement } from '../../diagnostics.ts';
 import { cutting } from '../cut.ts';
-import { type LeafRule, source } from './rule.ts';
+import { isProse, type LeafRule, source } from './rule.ts';
 
 /** X refuses the bare word `and` in any letter case: a space already joins two clauses (x.md §10.1). */
 export const ambiguousAnd: LeafRule = (leaf, view, negation) => {
   if (leaf.test.type !== 'term' || leaf.test.value !== 'and') return;
   const word = source(view, leaf).replaceAll(/[()\s]/g, '');
   const quote = replacement('Quote it to find the word', leaf.valueSpan, `"${word}"`);
-  const remove = cutting(`Remove ${word}`, view.text, leaf.span);
+  const cut = cutting(`Remove ${word}`, view.text, leaf.span);
+  const remove = isProse(view.text) ? cut : certain(cut);
   const message = `X has no ${word}: a space between two clauses already means that both must match.`;
   view.report(error('ambiguous_and', message, leaf.span, negation === null ? [remove, quote] : [quote]));
 };

@@ -1,4 +1,4 @@
-import { error, replacement } from '../../diagnostics.ts';
+import { certain, error, replacement } from '../../diagnostics.ts';
 import type { TextRule } from './rule.ts';
 
 const unsendable =
@@ -11,7 +11,7 @@ export const badCharacter: TextRule = (view) => {
   for (const { 0: found, index } of view.text.matchAll(unsendable)) {
     const span = [index, index + found.length] as const;
     const message = `An invisible character (U+${(found.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}) stands here. Remove it.`;
-    view.report(error('bad_character', message, span, [replacement('Remove it', span, '')]));
+    view.report(error('bad_character', message, span, [certain(replacement('Remove it', span, ''))]));
   }
 };
 

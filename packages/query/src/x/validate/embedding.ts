@@ -1,4 +1,4 @@
-import { error, replacement } from '../../diagnostics.ts';
+import { certain, error, replacement } from '../../diagnostics.ts';
 import { leavesOf } from '../../explain.ts';
 import { cutting } from '../cut.ts';
 import { type LeafRule, type TreeRule } from './rule.ts';
@@ -12,7 +12,7 @@ export const embeddingText: LeafRule = (leaf, view) => {
   const fixes =
     leaf.test.type === 'phrase' || written.endsWith('\\')
       ? []
-      : [replacement('Quote it', leaf.valueSpan, `"${written}"`)];
+      : [certain(replacement('Quote it', leaf.valueSpan, `"${written}"`))];
   view.report(error('unquoted_value', message, leaf.valueSpan, fixes));
 };
 

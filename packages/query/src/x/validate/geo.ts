@@ -1,5 +1,5 @@
 import type { LeafNode, Test } from '../../ast.ts';
-import { error, type Fix, replacement } from '../../diagnostics.ts';
+import { certain, error, type Fix, replacement } from '../../diagnostics.ts';
 import type { LeafRule, View } from './rule.ts';
 
 const sideKmMax = 25 * 1.609344;
@@ -30,10 +30,11 @@ function problemOf(leaf: LeafNode, view: View): Problem | null {
   return { message: `${leaf.field}: takes ${form}, separated by spaces.`, fixes: bracketFix(leaf, written) };
 }
 
-/** Corrects commas and a missing unit, the usual mistakes. */
+/** Corrects commas, a space before the unit and a missing unit, the usual mistakes. */
 function bracketFix(leaf: LeafNode, written: string): Fix[] {
   const parts = written
     .replaceAll(/[[\],]/g, ' ')
+    .replace(/(\d)\s+(km|mi)(?=\s*$)/i, '$1$2')
     .split(/\s+/)
     .filter((part) => part !== '');
   const numeric = parts.every((part) => /^-?\d{1,4}(\.\d{1,20})?(mi|km)?$/i.test(part));
@@ -42,7 +43,16 @@ function bracketFix(leaf: LeafNode, written: string): Fix[] {
   if (leaf.field === 'point_radius' && !/[a-z]$/i.test(last)) parts.splice(2, 1, `${last}km`);
   if (parts.slice(0, leaf.field === 'point_radius' ? 2 : 4).some((part) => /[a-z]$/i.test(part))) return [];
   const text = `[${parts.join(' ')}]`;
-  return [replacement(`Write ${text}`, leaf.valueSpan, text)];
+  const asWritten = replacement(`Write ${text}`, leaf.valueSpan, text);
+  // Who writes commas usually puts the latitude first.
+  if (written.includes(',')) return [...swappedFix(leaf, parts), asWritten];
+  return [/\d\s*(?:km|mi)\s*\]$/i.test(written) ? certain(asWritten) : asWritten];
+}
+
+function swappedFix(leaf: LeafNode, [first = '', second = '', ...rest]: readonly string[]): Fix[] {
+  if (leaf.field !== 'point_radius') return [];
+  const text = `[${[second, first, ...rest].join(' ')}]`;
+  return [replacement(`Longitude first: ${text}`, leaf.valueSpan, text)];
 }
 
 function outside(longitude: number, latitude: number): boolean {

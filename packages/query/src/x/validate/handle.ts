@@ -1,5 +1,5 @@
 import type { LeafNode } from '../../ast.ts';
-import { error, type Fix, replacement } from '../../diagnostics.ts';
+import { certain, error, type Fix, replacement } from '../../diagnostics.ts';
 import { quoted } from '../../text.ts';
 import { clauseSpan, type LeafRule, type View } from './rule.ts';
 
@@ -16,7 +16,8 @@ export const handle: LeafRule = (leaf, view) => {
     list === null
       ? `${name} takes one account name of letters, digits and _, without @; ${quoted(written, 40)} is not one.`
       : `${name} takes one account. Join several with OR.`;
-  const fixes = list ?? (plain === null ? [] : [replacement(`Write ${name}${plain}`, leaf.valueSpan, plain)]);
+  const fixes =
+    list ?? (plain === null ? [] : [certain(replacement(`Write ${name}${plain}`, leaf.valueSpan, plain))]);
   view.report(error(list === null ? 'bad_handle' : 'one_value', message, leaf.valueSpan, fixes));
 };
 
@@ -29,8 +30,9 @@ function accountList(leaf: LeafNode, view: View, name: string): Fix[] | null {
     .map((part) => part.replace(/^@/, ''))
     .filter((part) => part !== '');
   if (accounts.length < 2 || !accounts.every((account) => /^\w{1,20}$/.test(account))) return null;
-  const group = `(${accounts.map((account) => name + account).join(' OR ')})`;
-  return [replacement('Join them with OR', [start, end], group)];
+  const list = accounts.map((account) => name + account).join(' OR ');
+  const isGrouped = leaf.span[0] < start && leaf.span[1] > end;
+  return [certain(replacement('Join them with OR', [start, end], isGrouped ? list : `(${list})`))];
 }
 
 /** What was meant by `@acme_sky`, `https://x.com/acme_sky` or `acme_sky.` */

@@ -1,7 +1,10 @@
-import { error, replacement, warning } from '../../diagnostics.ts';
+import { certain, error, replacement, warning } from '../../diagnostics.ts';
 import { quoted } from '../../text.ts';
 import { currentLanguages, languageCode, languageInstead, olderLanguages } from '../languages.ts';
 import type { LeafRule } from './rule.ts';
+
+/** Chinese has two codes, and `br` may be Breton. */
+const ambiguous: ReadonlySet<string> = new Set(['zh', 'cn', 'chinese', 'br']);
 
 /** X may ignore an unknown code, so that the rule would match more than intended (x.md §10.3): refused. */
 export const knownLanguage: LeafRule = (leaf, view) => {
@@ -16,6 +19,7 @@ export const knownLanguage: LeafRule = (leaf, view) => {
   const lower = value.toLowerCase();
   const instead = languageInstead.get(lower) ?? languageCode(lower.split(/[-_]/)[0] ?? '');
   const message = `X does not classify ${quoted(value, 20)}. Use a code such as en, de, ja or zh-CN${instead === undefined ? '' : `; here probably ${instead}`}.`;
-  const fixes = instead === undefined ? [] : [replacement(`Write lang:${instead}`, leaf.valueSpan, instead)];
+  const fix = instead === undefined ? [] : [replacement(`Write lang:${instead}`, leaf.valueSpan, instead)];
+  const fixes = ambiguous.has(lower) ? fix : fix.map(certain);
   view.report(error('unknown_language', message, leaf.valueSpan, fixes));
 };

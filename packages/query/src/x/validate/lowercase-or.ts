@@ -1,12 +1,15 @@
-import { replacement, warning } from '../../diagnostics.ts';
-import { type LeafRule, source } from './rule.ts';
+import { certain, doubt, replacement } from '../../diagnostics.ts';
+import { isProse, type LeafRule, source } from './rule.ts';
 
 /** Only upper-case `OR` between clauses is the operator; `or` is searched as a word. */
 export const lowercaseOr: LeafRule = (leaf, view, negation) => {
   if (leaf.test.type !== 'term' || leaf.test.value !== 'or' || negation !== null) return;
   const message = `${source(view, leaf)} is searched as a word here. Write OR in capitals to mean "either".`;
-  const fixes = isBetweenClauses(view.text, leaf.span) ? [replacement('Write OR', leaf.span, 'OR')] : [];
-  view.report(warning('lowercase_or', message, leaf.span, fixes));
+  const fix = replacement('Write OR', leaf.span, 'OR');
+  const phrase = replacement('Search the phrase', [0, view.text.length], `"${view.text.trim()}"`);
+  const isBetween = isBetweenClauses(view.text, leaf.span);
+  const fixes = !isBetween ? [] : isProse(view.text) ? [fix, phrase] : [certain(fix)];
+  view.report(doubt('lowercase_or', message, leaf.span, fixes));
 };
 
 function isBetweenClauses(text: string, [start, end]: readonly [number, number]): boolean {

@@ -1,5 +1,5 @@
 import type { Node, NotNode } from '../../ast.ts';
-import { error, replacement, warning } from '../../diagnostics.ts';
+import { certain, error, replacement, warning } from '../../diagnostics.ts';
 import { type NodeRule, source, type View } from './rule.ts';
 
 /** X's page advises against `-( … )`. An OR of plain clauses is rewritten; anything else has no legal form. */
@@ -20,7 +20,9 @@ function reportRewrite(node: NotNode, clauses: readonly Node[], view: View): voi
   const message =
     'X advises against a dash before parentheses. The rule is registered with each clause negated.';
   view.report(
-    warning('negated_group', message, node.span, [replacement('Negate each clause', node.span, text)]),
+    warning('negated_group', message, node.span, [
+      certain(replacement('Negate each clause', node.span, text)),
+    ]),
   );
 }
 

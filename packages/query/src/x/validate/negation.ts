@@ -1,4 +1,4 @@
-import { error, replacement } from '../../diagnostics.ts';
+import { certain, error, replacement } from '../../diagnostics.ts';
 import { findOperator } from '../tables.ts';
 import type { LeafRule } from './rule.ts';
 
@@ -13,7 +13,7 @@ export const negationAllowed: LeafRule = (leaf, view, negation) => {
   }
   if (rule === 'always' && negation === null) {
     const message = `${leaf.field} works only negated: it drops posts that are shown as ads only.`;
-    const fix = replacement('Negate it', [leaf.span[0], leaf.span[0]], '-');
+    const fix = certain(replacement('Negate it', [leaf.span[0], leaf.span[0]], '-'));
     view.report(error('must_be_negated', message, leaf.span, [fix]));
   }
 };

@@ -1,4 +1,5 @@
-import { error, type Fix, replacement } from '../../diagnostics.ts';
+import type { Span } from '../../ast.ts';
+import { certain, error, type Fix, replacement } from '../../diagnostics.ts';
 import type { ValueKind } from '../operator.ts';
 import { findOperator } from '../tables.ts';
 import type { LeafRule } from './rule.ts';
@@ -23,7 +24,7 @@ export const numberValue: LeafRule = (leaf, view) => {
     const meant = meantNumber(written, kind);
     report(
       `${leaf.field}: takes ${expectations[kind] ?? 'a number'}.`,
-      meant === null ? [] : [replacement(`Write ${meant}`, leaf.valueSpan, meant)],
+      meant === null ? [] : [numberFix(leaf.valueSpan, written, meant)],
     );
   } else if (test.high !== null && test.low !== null && test.low > test.high) {
     const swapped = `${test.high}..${test.low}`;
@@ -37,6 +38,12 @@ export const numberValue: LeafRule = (leaf, view) => {
     ]);
   }
 };
+
+/** `10k`, `1,000`, `10%` and `100-500` can mean one thing only; `>1000` may be meant without the bound. */
+function numberFix(span: Span, written: string, meant: string): Fix {
+  const fix = replacement(`Write ${meant}`, span, meant);
+  return /^[\d,_]+[km%]?$|^\d+(?:-|\.{2,3}|:)\d+$/i.test(written) ? certain(fix) : fix;
+}
 
 /** Offers the number for `>1,000`, `10k`, `100-500` and `10%`. */
 function meantNumber(written: string, kind: ValueKind): string | null {

@@ -1,19 +1,21 @@
-import type { Node } from '../../ast.ts';
-import { type Fix, warning } from '../../diagnostics.ts';
-import { outerFilters } from '../outer-filters.ts';
+import type { Node, OrNode } from '../../ast.ts';
+import { doubt, type Edit, type Fix } from '../../diagnostics.ts';
+import { outerClauses } from '../outer-filters.ts';
 import { type NodeRule, shown } from './rule.ts';
 
 /**
- * `a OR b -is:retweet` filters only `b`, because a space binds tighter than OR. Reported when a filter stands at the
- * outer end of an OR and no other branch has one: then it was most likely meant for all.
+ * `a OR b -is:retweet` filters only `b`, and `a OR b c` requires `c` only beside `b`, because a space binds tighter than
+ * OR. Reported when a clause stands at the outer end of an OR and no other branch has one: then it was most likely meant
+ * for all. Parentheses around the branch say that it was not.
  */
 export const orPrecedence: NodeRule<'or'> = (node, view) => {
-  const found = outerFilters(node);
+  const found = outerClauses(node);
   const first = found?.filters[0];
   if (found === null || first === undefined || found.filters.some(isSample)) return;
   const fix = orGrouping(node, 'Apply it to all branches');
-  const message = `${shown(view, first)} applies to one branch of the OR only, because a space binds tighter than OR. Group the branches if it is meant for all.`;
-  view.report(warning('or_precedence', message, first.span, fix === null ? [] : [fix]));
+  const message = `${shown(view, first)} applies to one branch of the OR only, because a space binds tighter than OR. Group the branches, or that branch.`;
+  const fixes = [...(fix === null ? [] : [fix]), asRead(node)];
+  view.report(doubt('or_precedence', message, first.span, fixes));
 };
 
 /** `sample:` in a branch is an error of its own, with the same fix. */
@@ -21,15 +23,27 @@ function isSample(node: Node): boolean {
   return node.kind === 'leaf' && node.field === 'sample';
 }
 
-/** Parentheses around what OR joins, with the filters at both outer ends left outside. */
+/** Parentheses around what OR joins, with the clauses at both outer ends left outside. */
 export function orGrouping(node: Node, title: string): Fix | null {
-  const found = outerFilters(node);
+  const found = outerClauses(node);
   if (found === null) return null;
   return {
     title,
+    certainty: 'guess',
     edits: [
       { span: [found.coreStart, found.coreStart], text: '(' },
       { span: [found.coreEnd, found.coreEnd], text: ')' },
     ],
   };
+}
+
+/** Parentheses around every branch of several clauses: what X reads, said out loud. */
+function asRead({ children }: OrNode): Fix {
+  const edits = children
+    .filter((child) => child.kind === 'and' && child.span[0] === child.children[0]?.span[0])
+    .flatMap(({ span: [start, end] }): Edit[] => [
+      { span: [start, start], text: '(' },
+      { span: [end, end], text: ')' },
+    ]);
+  return { title: 'Keep it on its branch', certainty: 'guess', edits };
 }

@@ -1,11 +1,11 @@
 import type { LeafNode, Node, OrNode, Test } from '../../ast.ts';
-import { error, type Fix, replacement, warning } from '../../diagnostics.ts';
+import { certain, doubt, error, type Fix, replacement, warning } from '../../diagnostics.ts';
 import { undocumented } from '../elsewhere.ts';
 import { findOperator } from '../tables.ts';
-import { shown, source, type TreeRule, type View } from './rule.ts';
+import { shown, source, type View } from './rule.ts';
 
-/** Observed or suspected to be refused alone (x.md §10.1); only a warning, because X decides. */
-const stopWords: ReadonlySet<string> = new Set(
+/** Observed or suspected to be refused alone (x.md §10.1). */
+export const stopWords: ReadonlySet<string> = new Set(
   'a an and at but by com from http https if in is it its me my or rt the this to too via we www you'.split(
     ' ',
   ),
@@ -18,11 +18,13 @@ const yes = 3;
 
 /**
  * Every branch needs a clause that can stand alone, not negated: pos(AND) = any child, pos(OR) = all children
- * (x.md §10.1). Levels rather than booleans, because stop words and operators of unclear type only warn.
+ * (x.md §10.1). Levels rather than booleans, because stop words and operators of unclear type are not refused by all
+ * accounts. Answers whether the rule has such a clause.
  */
-export const positiveClause: TreeRule = (root, view) => {
+export function positiveClause(root: Node, view: View): boolean {
   blame(root, null, view);
-};
+  return level(root) > stopWord;
+}
 
 function level(node: Node): number {
   switch (node.kind) {
@@ -105,23 +107,24 @@ function undash(node: Node, leaf: LeafNode): Fix[] {
 }
 
 function reportDoubtful(node: Node, own: number, view: View): void {
-  const [code, message] =
-    own === stopWord
-      ? ['stop_words_only', 'Words as common as these may be refused alone. Add a rarer word.']
-      : [
-          'may_not_stand_alone',
-          'X does not say whether this can stand alone. Add a word, phrase, hashtag or account to be safe.',
-        ];
-  view.report(warning(code, message, node.span));
+  if (own === stopWord) {
+    const message =
+      'X may refuse words as common as these alone; otherwise nearly every post matches. Add a rarer word.';
+    view.report(doubt('stop_words_only', message, node.span));
+    return;
+  }
+  const message =
+    'X does not say whether this can stand alone. Add a word, phrase, hashtag or account to be safe.';
+  view.report(warning('may_not_stand_alone', message, node.span));
 }
 
-/** A branch of exclusions in an otherwise valid rule seems to be legal, but is rarely intended. */
+/** A branch of exclusions in an otherwise valid rule seems to be legal, but holds for nearly every post. */
 function lintNegatedBranches(node: Node, view: View): void {
   if (node.kind === 'leaf' || node.kind === 'not' || node.kind === 'never') return;
   for (const child of node.children) {
     if (node.kind === 'or' && child.kind === 'not') {
       const message = 'This branch of OR holds for every post without the clause. X may refuse it.';
-      view.report(warning('negated_or_branch', message, child.span, joinFix(node, view)));
+      view.report(doubt('negated_or_branch', message, child.span, joinFix(node, view)));
     }
     lintNegatedBranches(child, view);
   }
@@ -137,8 +140,28 @@ function firstPositive(node: Node): LeafNode | null {
   return null;
 }
 
+/** `a lang:no OR lang:da` can only mean `a (lang:no OR lang:da)`. */
+function sameFilterFix(or: OrNode, view: View): Fix[] {
+  const [first, ...rest] = or.children;
+  const clauses = first?.kind === 'and' ? first.children : [];
+  const filter = clauses.at(-1);
+  const last = rest.at(-1);
+  if (filter?.kind !== 'leaf' || last === undefined || level(filter) > no) return [];
+  if (clauses.slice(0, -1).every((clause) => level(clause) === no)) return [];
+  if (!rest.every((child) => child.kind === 'leaf' && family(child.field) === family(filter.field)))
+    return [];
+  const group = [filter, ...rest].map((child) => source(view, child)).join(' OR ');
+  return [certain(replacement('Group the filters', [filter.span[0], last.span[1]], `(${group})`))];
+}
+
+function family(field: string): string {
+  return field.replace(/:.*$/, '');
+}
+
 /** `a OR b OR -c` becomes `(a OR b) -c`: branches that cannot stand alone become conditions on the others. */
 function joinFix(or: OrNode, view: View): Fix[] {
+  const grouped = sameFilterFix(or, view);
+  if (grouped.length > 0) return grouped;
   const sound = or.children.filter((child) => level(child) > no);
   const rest = or.children.filter((child) => level(child) === no);
   const first = or.children[0];

@@ -1,28 +1,55 @@
-import { error, replacement, warning } from '../../diagnostics.ts';
+import type { LeafNode } from '../../ast.ts';
+import { certain, type Diagnostic, doubt, error, replacement, warning } from '../../diagnostics.ts';
+import { quoted } from '../../text.ts';
 import { isEmoji, isPlainWord, isSeparator } from '../characters.ts';
-import { type LeafRule, source } from './rule.ts';
+import { type LeafRule, source, type View } from './rule.ts';
 
 /** A phrase must contain a word, and a value with punctuation must be quoted. */
 export const quotedValue: LeafRule = (leaf, view) => {
-  if (leaf.test.type === 'phrase') {
-    if (leaf.test.words.length > 0 && !leaf.test.words.some(hasToken)) {
-      const message = 'X drops punctuation when it looks for words, so this can match nothing.';
-      view.report(warning('nothing_to_match', message, leaf.span));
-    }
+  const { test } = leaf;
+  const words = test.type === 'phrase' ? test.words : test.type === 'term' ? [test.value] : [];
+  const isText = leaf.field !== 'url_contains' && (test.type === 'phrase' || leaf.field !== 'keyword');
+  if (isText && words.some((word) => word !== '') && !words.some(hasToken)) {
+    const message = 'X drops punctuation when it looks for words, so this can match nothing.';
+    view.report(error('nothing_to_match', message, leaf.span));
     return;
   }
+  if (test.type === 'phrase') return;
   if (leaf.test.type !== 'term' || leaf.field === 'keyword' || leaf.test.value === '') return;
+  const cutName = severalWords(leaf, view);
+  if (cutName !== null) return view.report(cutName);
   const value = view.text.slice(leaf.valueSpan[0], leaf.valueSpan[1]);
   const colon = value.includes(':');
   if (!colon && isPlainWord(leaf.test.value) && leaf.field !== 'entity') return;
   const message = `Put the value of ${leaf.field}: in quotes${colon ? '; a second colon is not read otherwise' : ''}.`;
-  const fix = replacement('Quote the value', leaf.valueSpan, `"${value}"`);
+  const fix = certain(replacement('Quote the value', leaf.valueSpan, `"${value}"`));
   const fixes = source(view, leaf).endsWith('\\') ? [] : [fix];
   const report = colon
     ? error('second_colon', message, leaf.valueSpan, fixes)
     : warning('unquoted_value', message, leaf.valueSpan, fixes);
   view.report(report);
 };
+
+const nameFields: ReadonlySet<string> = new Set(['entity', 'place', 'source']);
+
+/** In `entity:Michael Jordan` the second word is a clause of its own. */
+function severalWords(leaf: LeafNode, view: View): Diagnostic | null {
+  const end = leaf.valueSpan[1];
+  const after = /^ +([\p{L}\p{N}]+)(?=$|[ )])/u.exec(view.text.slice(end, end + 60));
+  const next = after?.[1] ?? '';
+  const value = view.text.slice(leaf.valueSpan[0], end);
+  if (next === '' || /^(?:OR|AND|NOT|and|or)$/.test(next) || !/^[\p{L}\p{N}]+$/u.test(value)) return null;
+  const isName = /^\p{Lu}/u.test(value) && /^\p{Lu}/u.test(next);
+  if (!nameFields.has(leaf.field) && !isName) return null;
+  const message = `${leaf.field}: takes one word here; ${quoted(next, 40)} is looked for in the post. Quote the value.`;
+  const whole = replacement(
+    'Quote both words',
+    [leaf.valueSpan[0], end + (after?.[0].length ?? 0)],
+    `"${value} ${next}"`,
+  );
+  const one = replacement('Quote the first word', leaf.valueSpan, `"${value}"`);
+  return doubt('unquoted_value', message, leaf.valueSpan, [whole, one]);
+}
 
 function hasToken(word: string): boolean {
   for (let at = 0; at < word.length; at += 1) {

@@ -19,6 +19,11 @@ export function source(view: View, { span }: { readonly span: Span }): string {
   return view.text.slice(span[0], span[1]);
 }
 
+/** Plain words only, as in "trick or treat": what looks like an operator may belong to a phrase. */
+export function isProse(text: string): boolean {
+  return text.length <= 200 && /^[\p{L}\p{M}\p{N}'’\s]*$/u.test(text) && !/\b(?:AND|OR|NOT)\b/.test(text);
+}
+
 /** A clause in a message, cut to 40 characters. */
 export function shown(view: View, node: { readonly span: Span }): string {
   const text = source(view, node);

@@ -1,5 +1,5 @@
 import type { LeafNode, Node } from '../../ast.ts';
-import { error } from '../../diagnostics.ts';
+import { certain, error } from '../../diagnostics.ts';
 import { cutting } from '../cut.ts';
 import { orGrouping } from './or-precedence.ts';
 import { type TreeRule, type View } from './rule.ts';
@@ -30,5 +30,5 @@ function walk(node: Node, or: Node | null, view: View, seen: LeafNode[]): void {
 function reportInsideOr(leaf: LeafNode, or: Node, view: View): void {
   const fix = orGrouping(or, 'Group the OR');
   const message = 'sample: applies to the whole rule. Put everything that OR joins in parentheses before it.';
-  view.report(error('sample_needs_group', message, leaf.span, fix === null ? [] : [fix]));
+  view.report(error('sample_needs_group', message, leaf.span, fix === null ? [] : [certain(fix)]));
 }

@@ -1,5 +1,5 @@
 import type { LeafNode } from '../../ast.ts';
-import { error, type Fix, replacement, warning } from '../../diagnostics.ts';
+import { certain, error, type Fix, replacement, warning } from '../../diagnostics.ts';
 import { quoted } from '../../text.ts';
 import type { LeafRule } from './rule.ts';
 
@@ -12,7 +12,8 @@ export const tagName: LeafRule = (leaf, view) => {
   const written = view.text.slice(leaf.valueSpan[0], leaf.valueSpan[1]);
   if ((leaf.field === 'hashtag' ? hashtag : cashtag).test(leaf.test.value)) return;
   const sigil = leaf.field === 'hashtag' ? '#' : '$';
-  const serverDecides = leaf.field === 'cashtag' && /^[\w.]+$/.test(written);
+  // X shows #1989 as no hashtag, but an older page of its documentation has it as a rule.
+  const serverDecides = (leaf.field === 'cashtag' ? /^[\w.]+$/ : /^\d+$/).test(written);
   const message =
     leaf.field === 'hashtag'
       ? `${quoted(`#${written}`, 40)} is no hashtag: at least one letter, then letters, digits and _ only.`
@@ -32,7 +33,7 @@ function fixes(leaf: LeafNode, written: string, sigil: '#' | '$'): Fix[] {
     return [replacement('Join them with OR', span, `(${parts.map((part) => sigil + part).join(' OR ')})`)];
   }
   const trimmed = written.replaceAll(/^[^\p{L}\p{N}]+|[^\p{L}\p{M}\p{N}_]+$/gu, '');
-  if (pattern.test(trimmed)) return [replacement(`Write ${sigil}${trimmed}`, span, sigil + trimmed)];
+  if (pattern.test(trimmed)) return [certain(replacement(`Write ${sigil}${trimmed}`, span, sigil + trimmed))];
   if (written.endsWith('\\')) return [];
   return [replacement('Search it as text', span, `"${sigil === '$' ? '$' : ''}${written}"`)];
 }

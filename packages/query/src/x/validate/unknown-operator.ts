@@ -1,12 +1,13 @@
-import type { LeafNode } from '../../ast.ts';
-import { error, type Fix, replacement, warning } from '../../diagnostics.ts';
+import type { LeafNode, NotNode } from '../../ast.ts';
+import { certain, error, type Fix, replacement, warning } from '../../diagnostics.ts';
 import { closest, quoted } from '../../text.ts';
-import { elsewhere, undocumented } from '../elsewhere.ts';
-import { isImplied, operators } from '../tables.ts';
+import { cutting } from '../cut.ts';
+import { type Elsewhere, elsewhere, undocumented } from '../elsewhere.ts';
+import { findOperator, isImplied, operators } from '../tables.ts';
 import { clauseSpan, type LeafRule, source, type View } from './rule.ts';
 
 /** An operator that the filtered stream does not have: from another product, misspelt or invented. */
-export const unknownOperator: LeafRule = (leaf, view) => {
+export const unknownOperator: LeafRule = (leaf, view, negation) => {
   const name = leaf.field.replace(/:$/, '');
   const shown = quoted(name, 40);
   if (undocumented.has(name)) {
@@ -14,24 +15,66 @@ export const unknownOperator: LeafRule = (leaf, view) => {
     view.report(warning('undocumented_operator', message, leaf.span));
     return;
   }
-  const known = elsewhere.get(name) ?? elsewhere.get(name.replace(/:.*$/, ''));
+  const list = flagList(leaf, view, negation);
+  if (list !== null) {
+    view.report(error('one_value', 'An operator takes one value. Write a clause for each.', leaf.span, list));
+    return;
+  }
+  const known = elsewhereOf(leaf, view, name);
   if (known !== undefined) {
     const message = `The stream has no operator ${shown}: ${known.hint}.`;
-    const fixes = known.instead === undefined ? [] : [insteadFix(leaf, view, known.instead)];
-    view.report(error('unsupported_operator', message, leaf.span, fixes));
+    view.report(
+      error('unsupported_operator', message, leaf.span, elsewhereFixes(leaf, view, known, negation)),
+    );
     return;
   }
   const near = nearest(name);
-  const message = `X has no operator ${shown}.${near === null ? ' Quote the text if you mean the words.' : ` Did you mean ${near}?`}`;
-  view.report(
-    error(
-      'unknown_operator',
-      message,
-      leaf.span,
-      near === null ? quoteFix(leaf, view) : [nearFix(leaf, view, near)],
-    ),
-  );
+  const message = `X has no operator ${shown}.${near === null ? '' : ` Did you mean ${near}?`}`;
+  const fixes = near === null ? removal(leaf, view, negation) : [nearFix(leaf, view, near)];
+  view.report(error('unknown_operator', message, leaf.span, fixes));
 };
+
+/** By name and value, or by name alone. */
+function elsewhereOf(leaf: LeafNode, view: View, name: string): Elsewhere | undefined {
+  const value = view.text.slice(leaf.valueSpan[0], leaf.valueSpan[1]).toLowerCase();
+  return elsewhere.get(`${name}:${value}`) ?? elsewhere.get(name) ?? elsewhere.get(name.replace(/:.*$/, ''));
+}
+
+function elsewhereFixes(
+  leaf: LeafNode,
+  view: View,
+  { instead, certainty }: Elsewhere,
+  negation: NotNode | null,
+): Fix[] {
+  if (instead === undefined) return removal(leaf, view, negation);
+  // `-exclude:retweets` and the like say nothing clear.
+  if (instead.startsWith('-') && negation !== null) return [];
+  if (instead === '') return removal(leaf, view, negation).map(certain);
+  const fix = insteadFix(leaf, view, instead);
+  return [certainty === 'guess' ? fix : certain(fix)];
+}
+
+/** `-is:retweet,-is:reply`: several flags behind one another. */
+function flagList(leaf: LeafNode, view: View, negation: NotNode | null): Fix[] | null {
+  const [start, end] = clauseSpan(leaf, view.text);
+  const parts = source(view, { span: [start, end] })
+    .split(',')
+    .map((part) => part.replace(/^-/, ''));
+  const family = /^(?:is|has):/.exec(leaf.field)?.[0];
+  if (family === undefined || parts.length < 2) return null;
+  const flags = parts.map((part) => (part.includes(':') ? part : family + part));
+  if (!flags.every((flag) => findOperator(flag.toLowerCase()) !== undefined)) return null;
+  return negation === null
+    ? [replacement('Either is enough: OR', [start, end], `(${flags.join(' OR ')})`)]
+    : [certain(replacement('Exclude each', [start, end], flags.join(' -')))];
+}
+
+/** Quoting it instead would look for words that no post has. */
+function removal(leaf: LeafNode, view: View, negation: NotNode | null): Fix[] {
+  const { span } = negation?.child === leaf ? negation : leaf;
+  const isAlone = span[0] === 0 && span[1] === view.text.length;
+  return isAlone ? [] : [cutting('Remove it', view.text, span)];
+}
 
 function insteadFix(leaf: LeafNode, view: View, instead: string): Fix {
   const [start, end] = clauseSpan(leaf, view.text);
@@ -45,9 +88,7 @@ function insteadFix(leaf: LeafNode, view: View, instead: string): Fix {
 }
 
 function nearest(name: string): string | null {
-  const names = operators.flatMap((operator) =>
-    isImplied(operator) ? [] : [operator.name, ...(operator.aliases ?? [])],
-  );
+  const names = operators.flatMap((operator) => (isImplied(operator) ? [] : [operator.name]));
   const family = /^(is|has):/.exec(name)?.[0];
   if (family === undefined)
     return closest(
@@ -65,11 +106,4 @@ function nearFix(leaf: LeafNode, view: View, near: string): Fix {
   const [start, end] = clauseSpan(leaf, view.text);
   if (near.includes(':')) return replacement(`Write ${near}`, [start, end], near);
   return replacement(`Write ${near}:`, [start, start + leaf.field.length], near);
-}
-
-function quoteFix(leaf: LeafNode, view: View): Fix[] {
-  const [start, end] = clauseSpan(leaf, view.text);
-  const text = source(view, { span: [start, end] });
-  if (text.includes('"') || text.endsWith('\\')) return [];
-  return [replacement('Quote it', [start, end], `"${text}"`)];
 }

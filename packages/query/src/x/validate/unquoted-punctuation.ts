@@ -1,8 +1,9 @@
 import type { LeafNode } from '../../ast.ts';
-import { type Diagnostic, error, type Fix, replacement, warning } from '../../diagnostics.ts';
+import { certain, type Diagnostic, error, type Fix, replacement, warning } from '../../diagnostics.ts';
 import { quoted } from '../../text.ts';
-import { isEmoji, isPlainWord, isSeparator } from '../characters.ts';
+import { isEmoji, isEmojiModifier, isPlainWord, isSeparator } from '../characters.ts';
 import { cutting } from '../cut.ts';
+import { signsDropped } from './quoted-syntax.ts';
 import { type LeafRule, source, type View } from './rule.ts';
 
 /** A bare keyword is letters and digits, or one plain emoji; everything else must be quoted (x.md §10.1). */
@@ -13,13 +14,17 @@ export const unquotedPunctuation: LeafRule = (leaf, view) => {
 };
 
 function quoteFix(leaf: LeafNode, word: string): Fix[] {
-  return word.endsWith('\\') ? [] : [replacement('Quote it', leaf.valueSpan, `"${word}"`)];
+  return word.endsWith('\\') ? [] : [certain(replacement('Quote it', leaf.valueSpan, `"${word}"`))];
 }
 
 function emojiFinding(leaf: LeafNode, word: string): Diagnostic | null {
-  if (!Array.from(word).some((character) => isEmoji(character.codePointAt(0) ?? 0))) return null;
+  if (!Array.from(word).some((character) => isOfEmoji(character.codePointAt(0) ?? 0))) return null;
   const message = 'An emoji with a skin tone, joiner, flag or neighbour must stand in quotes.';
   return error('unquoted_emoji', message, leaf.span, quoteFix(leaf, word));
+}
+
+function isOfEmoji(codePoint: number): boolean {
+  return isEmoji(codePoint) || isEmojiModifier(codePoint);
 }
 
 const joinMarks: ReadonlyMap<string, string> = new Map([
@@ -33,7 +38,7 @@ const joinMarks: ReadonlyMap<string, string> = new Map([
 /** Syntax of other search languages. */
 function borrowedSyntax(leaf: LeafNode, word: string, view: View): Diagnostic | null {
   const foreign = (message: string, fix: Fix): Diagnostic =>
-    error('foreign_syntax', message, leaf.span, [fix]);
+    error('foreign_syntax', message, leaf.span, [certain(fix)]);
   const joined = joinMarks.get(word);
   if (joined !== undefined) {
     const fix =
@@ -45,7 +50,7 @@ function borrowedSyntax(leaf: LeafNode, word: string, view: View): Diagnostic | 
   if (word.includes('://')) {
     const fix = replacement('Search it as a link', leaf.valueSpan, `url:"${word}"`);
     const message = 'A link must be written with url: and quotes.';
-    return error('bare_url', message, leaf.span, word.endsWith('\\') ? [] : [fix]);
+    return error('bare_url', message, leaf.span, word.endsWith('\\') ? [] : [certain(fix)]);
   }
   const rest = word.slice(1);
   if ((word.startsWith('!') || word.startsWith('+')) && isPlainWord(rest)) {
@@ -53,7 +58,22 @@ function borrowedSyntax(leaf: LeafNode, word: string, view: View): Diagnostic | 
     const message = 'X excludes with a dash and requires by a space; it does not know ! and +.';
     return foreign(message, replacement(`Write ${instead}`, leaf.valueSpan, instead));
   }
-  if (word.includes('*')) return wildcard(leaf, word);
+  const hashtag = /^%23([\p{L}\p{N}_]+)$/u.exec(word)?.[1];
+  if (hashtag !== undefined)
+    return foreign(
+      'This is a hashtag as links write it.',
+      replacement(`Write #${hashtag}`, leaf.valueSpan, `#${hashtag}`),
+    );
+  const boosted = /^([\p{L}\p{N}]+)\^\d+(?:\.\d+)?$/u.exec(word)?.[1];
+  if (boosted !== undefined)
+    return foreign('X has no boosts.', replacement(`Write ${boosted}`, leaf.valueSpan, boosted));
+  if (word.length > 2 && word.startsWith('/') && word.endsWith('/')) {
+    const message = 'X has no regular expressions. List the words with OR.';
+    return error('foreign_syntax', message, leaf.span);
+  }
+  const near = distance(leaf, word, view);
+  if (near !== null) return near;
+  if (/[*?](?=.)|\*$/.test(word)) return wildcard(leaf);
   const parts = word.split('|').filter((part) => part !== '');
   if (word.includes('|') && parts.length > 1 && parts.every(isPlainWord)) {
     const fix = replacement('Write OR', leaf.valueSpan, `(${parts.join(' OR ')})`);
@@ -62,11 +82,32 @@ function borrowedSyntax(leaf: LeafNode, word: string, view: View): Diagnostic | 
   return null;
 }
 
-function wildcard(leaf: LeafNode, word: string): Diagnostic {
-  const plain = word.replaceAll('*', '');
+/** `~2` after a word or a space, and `NEAR/5`: what X writes as `"a b"~5`. */
+function distance(leaf: LeafNode, word: string, view: View): Diagnostic | null {
+  const message = 'X knows distance between two words only: "one two"~5.';
+  const report = (fixes: readonly Fix[]): Diagnostic => error('foreign_syntax', message, leaf.span, fixes);
+  if (!/[~/]/.test(word)) return null;
+  const from = Math.max(0, leaf.valueSpan[0] - 40);
+  const before = view.text.slice(from, leaf.valueSpan[0]);
+  if (/^~\d$/.test(word) && /"\s+$/.test(before)) {
+    const [start] = leaf.valueSpan;
+    return report([certain(replacement('Remove the space', [from + before.trimEnd().length, start], ''))]);
+  }
+  const fuzzy = /^([\p{L}\p{N}]+)~\d?$/u.exec(word)?.[1];
+  if (fuzzy !== undefined) return report([replacement(`Write ${fuzzy}`, leaf.valueSpan, fuzzy)]);
+  const count = /^(?:NEAR|WITHIN|W|N)\/(\d)$/.exec(word)?.[1];
+  if (count === undefined) return null;
+  const left = /"?([\p{L}\p{N}]+)"?\s+$/u.exec(before);
+  const right = /^\s+"?([\p{L}\p{N}]+)"?/u.exec(view.text.slice(leaf.valueSpan[1], leaf.valueSpan[1] + 40));
+  if (left === null || right === null) return report([]);
+  const whole = [from + left.index, leaf.valueSpan[1] + right[0].length] as const;
+  const text = `"${left[1]} ${right[1]}"~${Math.min(6, Number(count))}`;
+  return report([replacement(`Write ${text}`, whole, text)]);
+}
+
+function wildcard(leaf: LeafNode): Diagnostic {
   const message = 'X has no wildcards: words match whole. List the forms you need with OR.';
-  const fixes = plain !== '' && isPlainWord(plain) ? [replacement('Remove *', leaf.valueSpan, plain)] : [];
-  return error('no_wildcards', message, leaf.span, fixes);
+  return error('no_wildcards', message, leaf.span);
 }
 
 function punctuation(leaf: LeafNode, word: string, view: View): Diagnostic {
@@ -77,13 +118,32 @@ function punctuation(leaf: LeafNode, word: string, view: View): Diagnostic {
     const fix = cutting(`Remove ${word}`, view.text, leaf.span);
     return error(code, `${shown} has no letter or digit to search for. Remove it.`, leaf.span, [fix]);
   }
+  const left = signsDropped(word);
+  if (left !== null) {
+    const message = `X drops the signs of ${shown} and would find the word ${quoted(left, 40)}. Write words that tell it apart.`;
+    return error('dropped_signs', message, leaf.span);
+  }
   const message = `${shown} has punctuation, so X wants it in quotes.`;
   if (bare !== word && isPlainWord(bare)) {
     const fix = replacement('Remove the punctuation', leaf.valueSpan, bare);
-    return error(code, message, leaf.span, [fix, ...quoteFix(leaf, word)]);
+    if (/^[^,;]*[.!?…]+$/.test(word)) return error(code, message, leaf.span, [certain(fix)]);
+    return error(code, message, leaf.span, [...listFix(view), fix]);
   }
   const onlyUnderscores = isPlainWord(leaf.test.type === 'term' ? leaf.test.value.replaceAll('_', '') : word);
   return (onlyUnderscores ? warning : error)(code, message, leaf.span, quoteFix(leaf, word));
+}
+
+/** Bounds the work on a text of nothing but commas. */
+const listLengthMax = 300;
+
+/** `a, b, c` is a list, of which either or all may be meant. */
+function listFix(view: View): Fix[] {
+  if (view.text.length > listLengthMax) return [];
+  const items = view.text.split(/\s*[,;]\s*/);
+  if (items.length < 2 || !items.every((item) => item !== '' && isPlainWord(item.replaceAll(' ', ''))))
+    return [];
+  const list = items.map((item) => (item.includes(' ') ? `"${item}"` : item)).join(' OR ');
+  return [replacement('Either is enough: OR', [0, view.text.length], list)];
 }
 
 function stripEnds(word: string): string {

@@ -1,0 +1,66 @@
+import type { LeafNode, Test } from '../../ast.ts';
+import { broadRule, type Weight } from '../../breadth.ts';
+import { fields } from '../tables.ts';
+import { isStopWord } from '../tokenize.ts';
+import type { View } from './rule.ts';
+
+const words = {
+  everything:
+    'Nothing here says what pages are about: a large part of the crawl matches, and each page is billed. Add words, a domain or a part of the URL.',
+  oneWord:
+    'Very broad: one word is enough, and each page is billed. Require a second word or a phrase, a site, a category or a rating, such as `AND dr:[50 TO *]`.',
+} as const;
+
+export function breadth(view: View): void {
+  if (view.root === null) return;
+  const found = broadRule(view.root, weightOf, words);
+  // What a clause that cannot be read was to narrow nobody knows.
+  const isUnread = view.hasSyntaxErrors || view.clauses.some(({ field }) => !isKnown(field));
+  if (found !== null && !(isUnread && found.severity === 'doubt')) view.report(found);
+}
+
+function isKnown(field: string): boolean {
+  return field === '*' || fields.has(field);
+}
+
+function weightOf({ field, test }: LeafNode): Weight {
+  if (isAnything(test)) return 0;
+  const type = fields.get(field)?.type;
+  if (type === undefined) return 0;
+  if (field === 'url' || field === 'domain') return addressWeight(test);
+  if (type === 'text') return textWeight(test);
+  if (field === 'dr') return test.type === 'range' && Number(test.low ?? 0) >= ratingMin ? 1 : 0;
+  return field === 'page_category' || field === 'page_type' ? 1 : 0;
+}
+
+/** Most sites are rated lower. */
+const ratingMin = 30;
+
+function textWeight(test: Test): Weight {
+  if (test.type !== 'phrase') return 2;
+  return test.words.filter((word) => !isStopWord(word)).length > 1 ? 3 : 2;
+}
+
+/** A whole address, or a pattern with a part that is not in every address. */
+function addressWeight(test: Test): Weight {
+  if (test.type === 'term' || test.type === 'fuzzy') return 3;
+  const pattern =
+    test.type === 'prefix'
+      ? test.value
+      : test.type === 'wildcard'
+        ? test.pattern
+        : test.type === 'regex'
+          ? test.source.replaceAll(/\\([dws])|\[[^\]]*\]/g, ' ')
+          : '';
+  const parts = pattern.split(/[^\p{L}\p{N}]+/u).filter((part) => !commonParts.has(part));
+  return parts.length > 0 ? 3 : 0;
+}
+
+const commonParts: ReadonlySet<string> = new Set(['', 'http', 'https', 'www', 'com', 'org', 'net', 'html']);
+
+/** `*`, `?*`, `.*`, `[* TO *]`. */
+function isAnything(test: Test): boolean {
+  if (test.type === 'wildcard') return /^[*?]+$/.test(test.pattern);
+  if (test.type === 'regex') return /^(?:\.[*+]?|\(|\))*$/.test(test.source);
+  return test.type === 'range' && test.low === null && test.high === null;
+}

@@ -1,0 +1,73 @@
+import type { LeafNode } from '../../ast.ts';
+import { broadRule, type Weight } from '../../breadth.ts';
+import { findOperator } from '../tables.ts';
+import { stopWords } from './positive-clause.ts';
+import { source, type TreeRule } from './rule.ts';
+
+const words = {
+  everything:
+    'Nearly every post matches a part of this, and each is billed. Say what posts must be about: a rarer word, a phrase, a hashtag or an account.',
+  oneWord:
+    'Very broad: one word or tag is enough, and each post is billed (a common word: 200,000 a day, $1,000). Require a second word, a phrase or an account.',
+} as const;
+
+const weights: Readonly<Record<string, Weight>> = {
+  cashtag: 2,
+  bio: 2,
+  bio_name: 2,
+  bio_location: 2,
+  place: 2,
+  place_country: 2,
+  url_title: 2,
+  url_description: 2,
+  min_followers: 1,
+  followers_count: 1,
+  listed_count: 1,
+  tweets_count: 0,
+  following_count: 0,
+  lang: 0,
+  source: 0,
+};
+
+export const breadth: TreeRule = (root, view) => {
+  let hasUnknown = false;
+  const found = broadRule(
+    root,
+    (leaf) => {
+      hasUnknown ||= findOperator(leaf.field) === undefined;
+      return isOperatorWord(source(view, leaf)) ? 0 : weightOf(leaf);
+    },
+    words,
+  );
+  // What an unknown operator was to narrow nobody knows.
+  if (found !== null && !(hasUnknown && found.severity === 'doubt')) view.report(found);
+};
+
+/** Longer ones are names of their own; `#AI` and `#news` are as common as words. */
+const shortTag = 5;
+
+/** Not a word that posts are meant to have; other rules report it. */
+function isOperatorWord(text: string): boolean {
+  return text.length <= 3 && /^(?:AND|OR|NOT|and|or)$/.test(text);
+}
+
+function weightOf({ field, test }: LeafNode): Weight {
+  if (test.type === 'flag' || findOperator(field) === undefined) return 0;
+  if (field === 'url' || field === 'url_contains') return isOfEveryLink(test) ? 0 : 3;
+  if (field === 'hashtag') return test.type === 'term' && test.value.length <= shortTag ? 2 : 3;
+  if (field === 'context') return test.type === 'term' && test.value.endsWith('.*') ? 2 : 3;
+  const known = weights[field];
+  if (known !== undefined) return known;
+  // An account, a post, an area, a percentage.
+  if (field !== 'keyword') return 3;
+  const given = test.type === 'phrase' ? test.words : test.type === 'term' ? [test.value] : [];
+  const telling = given.filter((word) => !stopWords.has(word));
+  if (telling.length === 0) return 0;
+  const isSeveral = telling.length > 1 || /\p{L}[^\p{L}\p{M}\p{N}]+[\p{L}\p{N}]/u.test(telling[0] ?? '');
+  return test.type === 'phrase' && isSeveral ? 3 : 2;
+}
+
+function isOfEveryLink(test: LeafNode['test']): boolean {
+  const value = test.type === 'phrase' ? test.words.join(' ') : test.type === 'term' ? test.value : '';
+  return /^[\W_]*(?:https?|www|com|t\.co)?[\W_]*$/.test(value);
+}
