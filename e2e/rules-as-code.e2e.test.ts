@@ -247,7 +247,7 @@ describe('plan', () => {
     expect(broken.stderr).toContain('rules.yaml:6:17: error[ambiguous_and]');
     expect(broken.stderr).toContain('\n  rocket AND launch\n         ^^^\n');
     const example = '    examples: { must_match: [{ platform: x, payload: { text: cake } }] }';
-    await write(['set: launches', 'rules:', ...rule('rockets', 'rocket', [example])]);
+    await write(['set: launches', 'rules:', ...rule('rockets', 'rocket launch', [example])]);
     const failing = await earshot(['apply', '--yes', '--json'], proxy.url);
     expect(failing).toMatchObject({ code: 5, stdout: '' });
     expect(JSON.parse(failing.stderr)).toMatchObject({

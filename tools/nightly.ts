@@ -5,7 +5,9 @@ const pipeline = [
   log,
   'apps/server/src/ingest/**',
   'apps/server/src/matching/**',
-  'apps/server/src/upstream/**',
+  // All but the clients of rules, which carry no items.
+  'apps/server/src/upstream/*.ts',
+  'apps/server/src/upstream/*/!(rules)*.ts',
 ];
 const ledger = ['apps/server/src/coverage/**', 'apps/server/src/ingest/**'];
 const restores = [
@@ -29,7 +31,11 @@ export const nightly: Readonly<Record<string, readonly string[]>> = {
   'e2e/connector-failover.fault.e2e.test.ts': [...ledger, ...leases],
   'e2e/gap.fault.e2e.test.ts': ledger,
   'e2e/limits.e2e.test.ts': ['apps/server/src/accounts/**', 'apps/server/src/http/{server,handlers}.ts'],
-  'e2e/registration.e2e.test.ts': ['apps/server/src/slots/**', ...leases],
+  'e2e/registration.e2e.test.ts': [
+    'apps/server/src/slots/**',
+    'apps/server/src/upstream/*/rules.ts',
+    ...leases,
+  ],
   'e2e/quiet-sharing.e2e.test.ts': ['apps/server/src/rules/**', 'apps/server/src/slots/**'],
   'e2e/rules-as-code.e2e.test.ts': ['apps/cli/src/rules-file/**'],
   'e2e/sdk-follower.fault.e2e.test.ts': ['packages/sdk/src/**', 'apps/server/src/readers/**'],

@@ -3,7 +3,7 @@ import { migratedTemplate } from '@earshot/testkit';
 import { expect, test } from 'vitest';
 import { listForeignRules } from '../src/compose/foreign-rules.ts';
 import { slotTag } from '../src/slots/slot.ts';
-import { rulesOf, openUpstreamWorld } from './upstream-world.ts';
+import { openUpstreamWorld, rulesOf } from './upstream-world.ts';
 
 const call = { signal: new AbortController().signal, permit: () => Promise.resolve() };
 

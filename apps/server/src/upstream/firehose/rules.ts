@@ -113,7 +113,8 @@ function wordsOf(body: unknown): string {
   if (!parsed.success) return noReason;
   const { error, message, errors } = parsed.data;
   // The message often says no more than that there are errors.
-  const words = [error?.message ?? message, ...Object.values(errors ?? {}).flat()].filter(Boolean).join(' ');
+  const all = new Set([error?.message ?? message, ...Object.values(errors ?? {}).flat()]);
+  const words = [...all].filter(Boolean).join(' ');
   return (words || noReason).slice(0, 1_000);
 }
 

@@ -76,6 +76,7 @@ describe('a 422 that speaks of a limit', () => {
 test.each([
   [{ error: { message: 'one' }, message: 'two' }, 'one'],
   [{ message: 'two', errors: { value: ['three'] } }, 'two three'],
+  [{ message: 'three', errors: { value: ['three'] } }, 'three'],
   [{ errors: { value: ['three'], tag: ['four'] } }, 'three four'],
   [{}, 'no reason given'],
   [[], 'no reason given'],
