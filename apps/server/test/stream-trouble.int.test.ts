@@ -13,7 +13,7 @@ beforeAll(async () => {
 afterAll(() => template?.[Symbol.asyncDispose]());
 
 describe('a stream that stays up and brings nothing', () => {
-  test.concurrent('not even keep-alives, is found within 30 s', async () => {
+  test.concurrent('not even keep-alives, is found within 35 s', async () => {
     await using world = await openUpstreamWorld(template);
     await addRule(world, 'x');
     await using ingest = startIngest(world, 'x', createMemoryLog());
@@ -21,7 +21,7 @@ describe('a stream that stays up and brings nothing', () => {
     await world.sandbox.arm({ kind: 'stream_stall', platform: 'x' });
     const stalledAt = performance.now();
     await eventually(async () => expect(await ingest.endings()).toEqual(['stalled']), { timeoutMs: 60_000 });
-    expect(performance.now() - stalledAt).toBeLessThan(30_000);
+    expect(performance.now() - stalledAt).toBeLessThan(35_000);
     expect(await world.sandbox.fired()).toEqual([1]);
   });
 
@@ -32,7 +32,7 @@ describe('a stream that stays up and brings nothing', () => {
     await using ingest = startIngest(world, 'x', createMemoryLog(), { upstream });
     await open(world, 'x');
     await world.sandbox.arm({ kind: 'stream_stall', platform: 'x' });
-    await new Promise((resolve) => setTimeout(resolve, 31_000));
+    await new Promise((resolve) => setTimeout(resolve, 36_000));
     expect(await ingest.endings()).toEqual([]);
   });
 
