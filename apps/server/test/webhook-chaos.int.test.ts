@@ -50,6 +50,17 @@ function taking(take: () => void): number {
   return 200;
 }
 
+/** Takes everything, and breaks the connection instead of answering to the first message and each third after it. */
+function forgetful(): Inbox {
+  let messages = 0;
+  return inbox((_received, take, response) => {
+    take();
+    if (messages++ % 3 !== 0) return 200;
+    response.destroy();
+    return undefined;
+  });
+}
+
 function endpointsOf(random: () => number, state: { gone: boolean }) {
   return {
     steady: inbox((_received, take) => taking(take)),
@@ -63,12 +74,7 @@ function endpointsOf(random: () => number, state: { gone: boolean }) {
       response.writeHead(429, { 'retry-after': '30' }).end();
       return undefined;
     }),
-    forgetful: inbox((_received, take, response) => {
-      take();
-      if (random() < 0.7) return 200;
-      response.destroy();
-      return undefined;
-    }),
+    forgetful: forgetful(),
     gone: inbox((_received, take) => (state.gone && random() < 0.5 ? 410 : taking(take))),
     picky: inbox((received, take) => (received.body.includes('poison') ? 400 : taking(take))),
   } satisfies Record<string, Inbox>;
