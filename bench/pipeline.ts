@@ -88,6 +88,7 @@ sent = await visible();
 
 const half = Math.max(1, Math.round((rate ?? eventsPerSecond) / 2));
 let due = Number.POSITIVE_INFINITY;
+const beforeFollowing = await cpuSeconds(processes);
 const following = followLatencies(system, await lastCursor(system), () => due);
 due = await injectAtRate(system.load, { perSecond: half, seconds: 15, first: 10_000_000 });
 const latencies = await following;
@@ -95,6 +96,7 @@ say(
   `receipt to listed at ${half}/s: p50 ${percentile(latencies, 0.5)} ms, p99 ${percentile(latencies, 0.99)} ms, ` +
     `worst ${latencies.at(-1)} ms`,
 );
+say(`processor time: ${cpuShares(beforeFollowing, await cpuSeconds(processes))}`);
 
 const { rows } = await database.query<{ bytes: string }>('select avg(length(payload)) as bytes from posts');
 const bytes = Math.round(Number(rows[0]?.bytes)) + 300;
