@@ -24,13 +24,8 @@ const words = /X answered 402 to a rule call: CreditsDepleted, The account has n
 const advice = 'Add credit to the upstream account. It is tried again by itself.';
 const rule = { name: 'a', intent: 'b', platforms: ['x'], overrides: { x: 'acme' } };
 
-async function setPlan(plan: string): Promise<void> {
-  const url = new URL('/sandbox/x/plan', world.sandbox.url);
-  await fetch(url, { method: 'POST', body: JSON.stringify({ plan }) });
-}
-
 test('a rule on a platform without credit is refused within 2 s, with its words and what to do', async () => {
-  await setPlan('out_of_credit');
+  await world.sandbox.setXPlan('out_of_credit');
   const took: number[] = [];
   for (const attempt of [1, 2, 3]) {
     const startedAt = performance.now();

@@ -5,7 +5,7 @@ import { createServer } from 'node:http';
 import { promisify } from 'node:util';
 import { type OperationId, operations } from '@earshot/contract';
 import { deliveryCheckpoints } from '@earshot/server/checkpoints';
-import { eventually } from '@earshot/testkit';
+import { eventually, listenOnLoopback } from '@earshot/testkit';
 import { Client } from 'pg';
 import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -38,12 +38,9 @@ async function startReceiver() {
       response.end('thank you');
     });
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  if (address === null || typeof address === 'string') throw new Error('a TCP server has no port');
+  const port = await listenOnLoopback(server);
   return {
-    url: `http://127.0.0.1:${address.port}/hook`,
+    url: `http://127.0.0.1:${port}/hook`,
     messages,
     async [Symbol.asyncDispose]() {
       server.closeAllConnections();

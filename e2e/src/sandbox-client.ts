@@ -5,6 +5,8 @@ export interface SandboxClient {
   pages(pages: ReadonlyArray<{ url: string; title: string; text: string }>): Promise<InjectedPage[]>;
   xState(token: string): Promise<XState>;
   firehoseState(token: string): Promise<FirehoseState>;
+  /** What X sold to the app: whether it has credit, for example. */
+  setXPlan(plan: string): Promise<void>;
   arm(fault: Record<string, unknown>): Promise<void>;
   /** How often each armed fault fired, in the order of arming. */
   fired(): Promise<number[]>;
@@ -79,6 +81,7 @@ export function createSandboxClient(url: string): SandboxClient {
     },
     xState: (token) => ask('GET', `/sandbox/x/state?token=${token}`),
     firehoseState: (token) => ask('GET', `/sandbox/firehose/state?token=${token}`),
+    setXPlan: (plan) => ask('POST', '/sandbox/x/plan', { plan }),
     arm: (fault) => ask('POST', '/sandbox/faults', fault),
     async fired() {
       const answer = await ask<{ faults: Array<{ fired: number }> }>('GET', '/sandbox/faults');

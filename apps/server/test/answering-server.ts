@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
+import { listenOnLoopback } from '@earshot/testkit';
 
 export interface Answer {
   readonly status: number;
@@ -31,12 +32,9 @@ export async function startAnsweringServer(answers: readonly Answer[]): Promise<
       response.writeHead(status, headers).end(text ?? JSON.stringify(body));
     });
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  if (address === null || typeof address === 'string') throw new Error('a TCP server has no port');
+  const port = await listenOnLoopback(server);
   return {
-    url: `http://127.0.0.1:${address.port}`,
+    url: `http://127.0.0.1:${port}`,
     asked,
     headers: askedHeaders,
     async [Symbol.asyncDispose]() {

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import type { Platform } from '@earshot/contract';
+import { listenOnLoopback } from '@earshot/testkit';
 
 export interface HostileUpstream extends AsyncDisposable {
   readonly url: string;
@@ -27,12 +28,9 @@ export async function startHostileUpstream(platform: Platform): Promise<HostileU
     const missed = kept.slice(kept.findIndex(({ id }) => id === after) + 1);
     response.write(opening[platform] + missed.map(({ bytes }) => bytes).join(''));
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  if (address === null || typeof address === 'string') throw new Error('a TCP server has no port');
+  const port = await listenOnLoopback(server);
   return {
-    url: `http://127.0.0.1:${address.port}`,
+    url: `http://127.0.0.1:${port}`,
     opened,
     send(bytes, id) {
       if (id !== undefined) kept.push({ id, bytes });

@@ -1,8 +1,7 @@
-import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { defaultXToken, startSandbox } from '@earshot/sandbox';
-import { createCertificate, startTcpProxy } from '@earshot/testkit';
+import { createCertificate, listenOnLoopback, startTcpProxy } from '@earshot/testkit';
 import { describe, expect, test } from 'vitest';
 import { createUpstreamClient } from '../src/upstream/client.ts';
 import { StreamEnded, type StreamFrame } from '../src/upstream/upstream-stream.ts';
@@ -65,11 +64,8 @@ describe.concurrent('a slow or dead path to an upstream', () => {
     const server = createServer(
       (_request, response) => void setTimeout(() => response.writeHead(200).flushHeaders(), 12_000),
     );
-    server.listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    const address = server.address();
-    if (address === null || typeof address === 'string') throw new Error('a TCP server has no port');
-    const baseUrl = `http://127.0.0.1:${address.port}`;
+    const port = await listenOnLoopback(server);
+    const baseUrl = `http://127.0.0.1:${port}`;
     {
       await using client = createUpstreamClient({ baseUrl, token: 't', name: 'X' });
       const frames = createXStream(client).open(from, never)[Symbol.asyncIterator]();

@@ -1,6 +1,7 @@
 export type { Nats as NatsServers, NatsNode } from '@earshot/engines';
 export { createCertificate } from './certificate.ts';
 export { eventually } from './eventually.ts';
+export { listenOnLoopback } from './listen.ts';
 export { lengthOf, testNightly } from './nightly.ts';
 export { connectSse, type SseConnection, type SseEvent } from './sse-client.ts';
 export { startTcpProxy } from './tcp-proxy.ts';

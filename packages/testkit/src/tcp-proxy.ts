@@ -1,6 +1,7 @@
 import { once } from 'node:events';
-import { connect, createServer, type Server, type Socket } from 'node:net';
+import { connect, createServer, type Socket } from 'node:net';
 import { pipeline } from 'node:stream/promises';
+import { listenOnLoopback } from './listen.ts';
 
 export type TcpProxy = Awaited<ReturnType<typeof startTcpProxy>>;
 
@@ -42,7 +43,7 @@ export async function startTcpProxy({ target }: TcpProxyOptions) {
       });
     }
   });
-  const port = await listen(server);
+  const port = await listenOnLoopback(server);
   const resetAll = (): void => sockets.forEach((socket) => socket.resetAndDestroy());
 
   return {
@@ -81,14 +82,6 @@ export async function startTcpProxy({ target }: TcpProxyOptions) {
       await once(server, 'close');
     },
   };
-}
-
-async function listen(server: Server): Promise<number> {
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  if (address === null || typeof address === 'string') throw new Error('a TCP server has no port');
-  return address.port;
 }
 
 async function forward(

@@ -1,8 +1,8 @@
 import { readConfig } from '../config.ts';
 import { openDatabase } from '../engines/database.ts';
 import { readInstallation } from '../engines/installation.ts';
-import { slotOfTag } from '../slots/slot.ts';
-import type { Source } from '../upstream/platform.ts';
+import { unusedForeign } from '../slots/reconcile.ts';
+import { removeInBatches } from '../slots/registrar-steps.ts';
 import { platforms } from '../upstream/platforms.ts';
 
 /** A rule upstream that is not ours. What it matches may be billed, and is not stored. */
@@ -30,12 +30,9 @@ export async function listForeignRules(
   const found: ForeignRule[] = [];
   for (const source of sources) {
     const listed = await source.rules.list(operatorsCall);
-    const foreign = listed.filter(({ id, tag }) => slotOfTag(installation, tag) === null && !used.has(id));
-    if (remove)
-      await removeAll(
-        source,
-        foreign.map(({ id }) => id),
-      );
+    const foreign = unusedForeign(installation, listed, used);
+    const ids = foreign.map(({ id }) => id);
+    if (remove) await removeInBatches(source.rules, ids, operatorsCall);
     found.push(
       ...foreign.map(({ id, value, tag }) => ({ source_id: source.id, upstream_rule_id: id, value, tag })),
     );
@@ -45,8 +42,3 @@ export async function listForeignRules(
 
 /** Somebody waits for it, and asks seldom: it takes no part in the budget of the registrar's calls. */
 const operatorsCall = { signal: new AbortController().signal, permit: () => Promise.resolve() };
-
-async function removeAll({ rules }: Source, ids: readonly string[]): Promise<void> {
-  for (let at = 0; at < ids.length; at += rules.batchMax)
-    await rules.remove(ids.slice(at, at + rules.batchMax), operatorsCall);
-}

@@ -45,14 +45,12 @@ export function reconcile(
   const remove: string[] = [];
   const lost = new Set(moving);
   let foreign = 0;
-  const unused: string[] = [];
-  const used = new Set(ruleOfSlot.values());
+  const unused = unusedForeign(installation, upstream, new Set(ruleOfSlot.values()));
   for (const rule of upstream) {
     const slotId = slotOfTag(installation, rule.tag);
     const slot = slotId === null ? undefined : slotById.get(slotId);
     if (slotId === null) {
       foreign++;
-      if (!used.has(rule.id)) unused.push(rule.value);
     } else if (!slot && stillMoving.has(slotId)) {
       // Its new source is not ready.
       lost.delete(slotId);
@@ -80,6 +78,15 @@ export function reconcile(
       (slot) => slot.state === 'deleting' || (slot.state === 'releasing' && !ruleOfSlot.has(slot.id)),
     ),
     foreign,
-    unused,
+    unused: unused.map(({ value }) => value),
   };
+}
+
+/** Rules that bear no tag of ours, and that no slot uses. */
+export function unusedForeign(
+  installation: string,
+  upstream: readonly UpstreamRule[],
+  used: ReadonlySet<string>,
+): UpstreamRule[] {
+  return upstream.filter(({ id, tag }) => slotOfTag(installation, tag) === null && !used.has(id));
 }

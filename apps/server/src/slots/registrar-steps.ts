@@ -42,9 +42,7 @@ export async function reconcileSource(step: RegistrarStep): Promise<number> {
   const listed = await pace.timed('list', 1, () => upstream.list(pace.call));
   const slots = await store.slotsOf(sourceId);
   const plan = reconcile(installation, listed, slots, await store.movedFrom(sourceId));
-  for (let at = 0; at < plan.remove.length; at += upstream.batchMax) {
-    await upstream.remove(plan.remove.slice(at, at + upstream.batchMax), pace.call);
-  }
+  await removeInBatches(upstream, plan.remove, pace.call);
   await store.recordRegistered(
     lease,
     plan.adopt.map((adopted) => ({ ...adopted, foreignRule: false })),
@@ -73,6 +71,16 @@ export async function reconcileSource(step: RegistrarStep): Promise<number> {
   if (plan.adopt.length > 0) bells.ring('streams');
   bells.ring('slot_outcomes');
   return listed.length - plan.foreign - plan.remove.length;
+}
+
+/** However many they are. */
+export async function removeInBatches(
+  upstream: Pick<UpstreamRules, 'remove' | 'batchMax'>,
+  ids: readonly string[],
+  call: UpstreamCall,
+): Promise<void> {
+  for (let at = 0; at < ids.length; at += upstream.batchMax)
+    await upstream.remove(ids.slice(at, at + upstream.batchMax), call);
 }
 
 /**

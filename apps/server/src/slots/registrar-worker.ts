@@ -90,6 +90,7 @@ async function tellWhoWaits(
   error: UpstreamUnavailable,
 ): Promise<void> {
   const waiting = await store.awaited(sourceId, upstream.batchMax);
+  if (waiting.length === 0) return;
   await store.recordProblem(
     lease,
     waiting.map((slot) => slot.id),

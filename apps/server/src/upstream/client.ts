@@ -108,6 +108,11 @@ export function createUpstreamClient({ baseUrl, token, name, bodyWithinMs }: Ups
   };
 }
 
+/** Destroying a body that nobody reads is an error of that body, and without a listener the process's end. */
+export function discard({ body }: Dispatcher.ResponseData): void {
+  body.on('error', () => undefined).destroy();
+}
+
 export interface FramesOptions<Frame> {
   readonly body: Dispatcher.ResponseData['body'];
   readonly read: (chunks: AsyncIterable<Uint8Array>) => AsyncIterable<Frame>;

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { gzipSync } from 'node:zlib';
+import { listenOnLoopback } from '@earshot/testkit';
 import { expect, test } from 'vitest';
 import { createUpstreamClient } from './client.ts';
 import { createFirehoseRules } from './firehose/rules.ts';
@@ -19,16 +20,13 @@ async function startUpstream(
 ) {
   await using stack = new AsyncDisposableStack();
   const server = createServer((request, response) => answer(response, request));
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
+  const port = await listenOnLoopback(server);
   stack.defer(async () => {
     server.closeAllConnections();
     server.close();
     await once(server, 'close');
   });
-  const address = server.address();
-  if (address === null || typeof address === 'string') throw new Error('a TCP server has no port');
-  const baseUrl = `http://127.0.0.1:${address.port}`;
+  const baseUrl = `http://127.0.0.1:${port}`;
   const patience = bodyWithinMs === undefined ? {} : { bodyWithinMs };
   const client = stack.use(createUpstreamClient({ baseUrl, token: 't', name: 'It', ...patience }));
   const all = stack.move();

@@ -47,6 +47,8 @@ export type AddOutcome =
 export const blockings = ['no_credit', 'spend_cap', 'usage_cap', 'credentials'] as const;
 export type Blocking = (typeof blockings)[number];
 
+const blockedRetryMs = 60_000;
+
 export const isBlocking = (kind: string | null): kind is Blocking => blockings.some((one) => one === kind);
 
 /**
@@ -74,4 +76,16 @@ export class UpstreamUnavailable extends Error {
     this.notCalled = options.notCalled ?? false;
     this.blockedBy = options.blockedBy ?? null;
   }
+}
+
+/** An answer that carries out no rule call, by what its status means. */
+export function refusedRuleCall(
+  message: string,
+  { kind, retryAfterMs }: { kind: string; retryAfterMs: number | null },
+): UpstreamUnavailable {
+  const blockedBy = isBlocking(kind) ? kind : null;
+  return new UpstreamUnavailable(message, {
+    retryAfterMs: retryAfterMs ?? (blockedBy ? blockedRetryMs : null),
+    blockedBy,
+  });
 }

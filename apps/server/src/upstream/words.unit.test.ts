@@ -1,6 +1,6 @@
-import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
+import { listenOnLoopback } from '@earshot/testkit';
 import { expect, test } from 'vitest';
 import { createUpstreamClient, type UpstreamClient } from './client.ts';
 import { createFirehoseRules } from './firehose/rules.ts';
@@ -97,12 +97,9 @@ async function startRecorder() {
       response.writeHead(refusesNewer ? 400 : 200).end(JSON.stringify(answer));
     });
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  if (address === null || typeof address === 'string') throw new Error('a TCP server has no port');
+  const port = await listenOnLoopback(server);
   return {
-    url: `http://127.0.0.1:${address.port}`,
+    url: `http://127.0.0.1:${port}`,
     asked,
     [Symbol.dispose]: () => {
       server.closeAllConnections();

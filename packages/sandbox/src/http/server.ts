@@ -1,5 +1,5 @@
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { createServer } from 'node:http';
+import type { AddressInfo, Server } from 'node:net';
 import { type Exchange, openExchange, Refusal, sendJson } from './exchange.ts';
 import { findRoute, type Route } from './router.ts';
 
@@ -9,11 +9,9 @@ export async function startServer<Deps>(port: number, routes: readonly Route<Dep
     request.socket.setNoDelay(true);
     void answer(openExchange(request, response), routes, deps);
   });
-  await listen(server, port);
-  const address = server.address();
-  if (!isAddressInfo(address)) throw new Error('the sandbox server has no TCP address');
+  const listening = await listen(server, port);
   return {
-    url: `http://127.0.0.1:${address.port}`,
+    url: `http://127.0.0.1:${listening}`,
     close: async () => {
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
       server.closeAllConnections();
@@ -46,7 +44,8 @@ function isAddressInfo(address: string | AddressInfo | null): address is Address
   return typeof address === 'object' && address !== null;
 }
 
-async function listen(server: Server, port: number): Promise<void> {
+/** On loopback; returns the port. */
+export async function listen(server: Server, port: number): Promise<number> {
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     server.listen(port, '127.0.0.1', () => {
@@ -54,4 +53,7 @@ async function listen(server: Server, port: number): Promise<void> {
       resolve();
     });
   });
+  const address = server.address();
+  if (!isAddressInfo(address)) throw new Error('the sandbox server has no TCP address');
+  return address.port;
 }

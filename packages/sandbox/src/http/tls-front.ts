@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { request, ServerResponse } from 'node:http';
 import { createSecureServer, type Http2ServerRequest, type Http2ServerResponse } from 'node:http2';
 import type { Socket } from 'node:net';
+import { listen } from './server.ts';
 
 export interface TlsOptions {
   /** PEM. */
@@ -22,12 +23,9 @@ export async function startTlsFront(port: number, target: string, tls: TlsOption
     sockets.add(socket);
     socket.once('close', () => sockets.delete(socket));
   });
-  server.listen(port, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  if (address === null || typeof address === 'string') throw new Error('a TCP server has no port');
+  const listening = await listen(server, port);
   return {
-    url: `https://localhost:${address.port}`,
+    url: `https://localhost:${listening}`,
     async close(): Promise<void> {
       const closed = once(server, 'close');
       server.close();

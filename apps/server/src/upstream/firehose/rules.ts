@@ -2,8 +2,8 @@ import { z } from 'zod';
 import type { UpstreamAnswer, UpstreamClient } from '../client.ts';
 import {
   type AddOutcome,
-  isBlocking,
   type NewUpstreamRule,
+  refusedRuleCall,
   type UpstreamCall,
   type UpstreamRules,
   UpstreamUnavailable,
@@ -13,7 +13,6 @@ import { endingOf } from './stream.ts';
 const noReason = 'no reason given';
 const path = '/v1/rules';
 const validatePath = '/v1/validate';
-const blockedRetryMs = 60_000;
 /**
  * All rules of a tap come in one answer: 100,000 of them, as many as are placed on one by default, with values of 500
  * characters, or 16,000 of the longest.
@@ -120,11 +119,7 @@ function wordsOf(body: unknown): string {
 
 function unavailable({ status, body, retryAfterMs }: UpstreamAnswer): UpstreamUnavailable {
   const { kind } = endingOf(status, null);
-  const blockedBy = isBlocking(kind) ? kind : null;
   const words = wordsOf(body);
   const because = words === noReason ? '' : `: ${words.slice(0, 300)}`;
-  return new UpstreamUnavailable(`Firehose answered ${status} to a rule call${because}`, {
-    retryAfterMs: retryAfterMs ?? (blockedBy ? blockedRetryMs : null),
-    blockedBy,
-  });
+  return refusedRuleCall(`Firehose answered ${status} to a rule call${because}`, { kind, retryAfterMs });
 }

@@ -1,5 +1,5 @@
 import type { Dispatcher } from 'undici';
-import { retryAfterMs, streamFrames, type UpstreamClient } from '../client.ts';
+import { discard, retryAfterMs, streamFrames, type UpstreamClient } from '../client.ts';
 import { type Line, splitLines } from '../split-lines.ts';
 import {
   StreamEnded,
@@ -46,11 +46,6 @@ function connect(
   const resumed = from.after === null ? {} : { 'last-event-id': from.after };
   const headers = { accept: 'text/event-stream', 'cache-control': 'no-cache', ...resumed };
   return client.open(`/v1/stream?${query(from)}`, { headers, silenceMaxMs, signal });
-}
-
-/** Destroying a body that nobody reads is an error of that body, and without a listener the process's end. */
-function discard({ body }: Dispatcher.ResponseData): void {
-  body.on('error', () => undefined).destroy();
 }
 
 /** Firehose keeps events for about a day, and does not say what it makes of an id from before that. */

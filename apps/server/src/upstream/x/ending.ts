@@ -26,10 +26,16 @@ export function problemOf(body: unknown): XProblem {
 
 const wordsLengthMax = 300;
 
-/** What X says of a refusal, to be put behind what we say of it: the part that tells people what to do. */
-export function wordsAfterColon({ title, reason, connection_issue, detail }: XProblem): string {
+/** What X says of a refusal: the part that tells people what to do. */
+export function wordsOf({ title, reason, connection_issue, detail }: XProblem): string {
   const words = [...new Set([connection_issue ?? title, reason, detail])].filter(Boolean).join(', ');
-  return words === '' ? '' : `: ${words.slice(0, wordsLengthMax)}`;
+  return words.slice(0, wordsLengthMax);
+}
+
+/** The same, to be put behind what we say of it. */
+export function wordsAfterColon(problem: XProblem): string {
+  const words = wordsOf(problem);
+  return words === '' ? '' : `: ${words}`;
 }
 
 export function problemIn(body: unknown, type: string): boolean {

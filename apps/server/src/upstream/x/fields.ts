@@ -61,3 +61,12 @@ export function inStreamNames(value: unknown): unknown {
     ]),
   );
 }
+
+/** X takes whole seconds: the window is widened to them. */
+export function wholeSeconds(from: Date, to: Date): { start_time: string; end_time: string } {
+  const text = (seconds: number) => `${new Date(seconds * 1_000).toISOString().slice(0, 19)}Z`;
+  return {
+    start_time: text(Math.floor(from.getTime() / 1_000)),
+    end_time: text(Math.ceil(to.getTime() / 1_000)),
+  };
+}

@@ -2,17 +2,16 @@ import { z } from 'zod';
 import type { UpstreamAnswer, UpstreamClient } from '../client.ts';
 import {
   type AddOutcome,
-  isBlocking,
   type NewUpstreamRule,
+  refusedRuleCall,
   type UpstreamCall,
   type UpstreamRule,
   type UpstreamRules,
-  UpstreamUnavailable,
+  type UpstreamUnavailable,
 } from '../upstream-rules.ts';
 import { endingOfX, problemIn, problemOf, problemType, wordsAfterColon } from './ending.ts';
 
 const path = '/2/tweets/search/stream/rules';
-const blockedRetryMs = 60_000;
 const rulesPerCall = 100;
 const windowMs = 15 * 60_000;
 
@@ -156,9 +155,6 @@ function wordsOf(error: RuleError): string {
 function unavailable({ status, body, retryAfterMs }: UpstreamAnswer): UpstreamUnavailable {
   const problem = problemOf(body);
   const { kind } = endingOfX(problem, { status, retryAfterMs });
-  const blockedBy = isBlocking(kind) ? kind : null;
-  return new UpstreamUnavailable(`X answered ${status} to a rule call${wordsAfterColon(problem)}`, {
-    retryAfterMs: retryAfterMs ?? (blockedBy ? blockedRetryMs : null),
-    blockedBy,
-  });
+  const message = `X answered ${status} to a rule call${wordsAfterColon(problem)}`;
+  return refusedRuleCall(message, { kind, retryAfterMs });
 }

@@ -3,8 +3,8 @@ import { z } from 'zod';
 import type { UpstreamClient } from '../client.ts';
 import type { PostSearch, SearchAsked, SearchFidelity, SearchPage } from '../platform.ts';
 import { UpstreamUnavailable } from '../upstream-rules.ts';
-import { problemOf, wordsAfterColon } from './ending.ts';
-import { fieldsOf, inStreamNames, type XDialect } from './fields.ts';
+import { problemOf, wordsAfterColon, wordsOf } from './ending.ts';
+import { fieldsOf, inStreamNames, wholeSeconds } from './fields.ts';
 import { defaultXExpansions, type XExpansions, type XPlan, type XSearchArchive } from './settings.ts';
 
 const credentialRetryMs = 900_000;
@@ -51,14 +51,17 @@ interface XSearchOptions {
   readonly plan?: XPlan;
 }
 
-/** Search, newest first. Its times are whole seconds, so the window is widened to them. */
+/** Search, newest first. */
 export function createXSearch(
   client: UpstreamClient,
   { expansions = defaultXExpansions, archive = 'recent', plan = 'payg' }: XSearchOptions = {},
 ): PostSearch {
   const { path, reachesBackMs, callIntervalMs, valueLengthMax } = archives[archive];
   const lengthMax = plan === 'enterprise' ? enterpriseLengthMax : valueLengthMax;
-  const vocabularies = createVocabularies(expansions);
+  // The words of the current description first, the older ones of X's guides if it does not take those, and at last none: a
+  // post with its text alone is better than a gap.
+  const vocabularies = [fieldsOf('post', expansions), fieldsOf('tweet', expansions), {}];
+  let vocabulary = 0;
   return {
     reachesBackMs,
     pageSize: { min: 10, max: 100 },
@@ -66,47 +69,27 @@ export function createXSearch(
     fidelityOf: (value) => fidelityOf(value, lengthMax),
     async page(asked, signal) {
       for (;;) {
-        const { fields, isLast, giveUp } = vocabularies.current();
+        const tried = vocabulary;
+        const fields = vocabularies[tried] ?? {};
         const query = new URLSearchParams({ ...fields, ...parametersOf(asked) });
         const answer = await client.call('GET', `${path}?${query.toString()}`, { signal });
         const { status, body, retryAfterMs } = answer;
-        if (status === 400 && !isLast && namesOneOf(Object.keys(fields), body)) {
-          giveUp();
+        if (status === 400 && namesOneOf(Object.keys(fields), body)) {
+          // Another search may have been refused meanwhile.
+          vocabulary = Math.max(vocabulary, tried + 1);
           continue;
         }
-        const words = wordsAfterColon(problemOf(body));
-        if (status === 400) return { kind: 'refused', words: words.slice(2) };
+        const problem = problemOf(body);
+        if (status === 400) return { kind: 'refused', words: wordsOf(problem) };
         const page = pageSchema.safeParse(inStreamNames(body));
         if (status !== 200 || !page.success) {
           const credential = status === 401 || status === 402 || status === 403;
-          throw new UpstreamUnavailable(`X answered ${status} to a search${words}`, {
+          throw new UpstreamUnavailable(`X answered ${status} to a search${wordsAfterColon(problem)}`, {
             retryAfterMs: retryAfterMs ?? (credential ? credentialRetryMs : null),
           });
         }
         return toPage(page.data, asked.rule);
       }
-    },
-  };
-}
-
-/**
- * The words of the current description first, the older ones of X's guides if it does not take those, and at last none: a
- * post with its text alone is better than a gap. What was refused once is not asked for again.
- */
-function createVocabularies(expansions: XExpansions) {
-  const dialects: readonly XDialect[] = ['post', 'tweet'];
-  const all = [...dialects.map((dialect) => fieldsOf(dialect, expansions)), {}];
-  let index = 0;
-  return {
-    current() {
-      const at = index;
-      return {
-        fields: all[at] ?? {},
-        isLast: at === all.length - 1,
-        giveUp: () => {
-          index = Math.max(index, at + 1);
-        },
-      };
     },
   };
 }
@@ -129,11 +112,9 @@ function fidelityOf(value: string, lengthMax: number): SearchFidelity {
 }
 
 function parametersOf({ value, from, to, size, token }: SearchAsked): Record<string, string> {
-  const seconds = (ms: number) => `${new Date(ms).toISOString().slice(0, 19)}Z`;
   return {
     query: value,
-    start_time: seconds(Math.floor(from.getTime() / 1_000) * 1_000),
-    end_time: seconds(Math.ceil(to.getTime() / 1_000) * 1_000),
+    ...wholeSeconds(from, to),
     max_results: String(size),
     ...(token !== null && { next_token: token }),
   };

@@ -1,11 +1,11 @@
 import { z } from 'zod';
-import { readJson, retryAfterMs, streamFrames, type UpstreamClient } from '../client.ts';
+import { discard, readJson, retryAfterMs, streamFrames, type UpstreamClient } from '../client.ts';
 import type { Recovery, Source } from '../platform.ts';
 import { type Line, splitLines } from '../split-lines.ts';
 import { UpstreamUnavailable } from '../upstream-rules.ts';
 import { StreamEnded, type UpstreamStream } from '../upstream-stream.ts';
 import { endingOfX, problemOf, wordsAfterColon } from './ending.ts';
-import { fieldsOf } from './fields.ts';
+import { fieldsOf, wholeSeconds } from './fields.ts';
 import { defaultXExpansions } from './settings.ts';
 
 /** Keep-alives come every 20 s, and one may be late: half a period more. Our HTTP client's clock adds up to a second. */
@@ -60,18 +60,13 @@ export function createXRecovery(client: UpstreamClient, expansions = defaultXExp
   return {
     reachesBackMs: 23 * 3_600_000,
     async *records(from, to, signal) {
-      const seconds = (ms: number) => `${new Date(ms).toISOString().slice(0, 19)}Z`;
-      const query = new URLSearchParams({
-        ...fields,
-        start_time: seconds(Math.floor(from.getTime() / 1_000) * 1_000),
-        end_time: seconds(Math.ceil(to.getTime() / 1_000) * 1_000),
-      });
+      const query = new URLSearchParams({ ...fields, ...wholeSeconds(from, to) });
       const answer = await client.open(`${path}?${query.toString()}`, {
         silenceMaxMs: recoverySilenceMaxMs,
         signal,
       });
       if (answer.statusCode !== 200) {
-        answer.body.on('error', () => undefined).destroy();
+        discard(answer);
         throw new UpstreamUnavailable(`X answered ${answer.statusCode} to a recovery`, {
           retryAfterMs: retryAfterMs(answer, Date.now()),
         });
