@@ -3,7 +3,7 @@ import { eventually } from '@earshot/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Api } from './src/api.ts';
 import { shareWorld } from './src/shared-world.ts';
-import { type ServerUnderTest, type World, xToken } from './src/world.ts';
+import { type ServerUnderTest, tapToken, type World, xToken } from './src/world.ts';
 
 let world: World;
 let server: ServerUnderTest;
@@ -65,6 +65,82 @@ describe('a rule with mistakes', () => {
       expect.arrayContaining([expect.objectContaining({ severity: 'doubt' })]),
     );
     await api.deleteRule(created.rule_id);
+  });
+});
+
+describe('options of a platform', () => {
+  const firehose = 'title:"moraine walk"';
+  const upstream = async () => {
+    const { rules } = await world.sandbox.firehoseState(tapToken);
+    return rules.flatMap(({ value, quality, nsfw }) => (value === firehose ? [{ quality, nsfw }] : []));
+  };
+  const create = (options?: object) =>
+    api.call('POST', '/api.CreateRule', {
+      ...rule({ firehose }),
+      ...(options && { options: { firehose: options } }),
+    });
+  const created = async (options?: object) => {
+    const answer = await create(options);
+    expect(answer).toMatchObject({ status: 200 });
+    return operations.CreateRule.answer.parse(answer.json).rule_id;
+  };
+
+  test('are registered with the value, and rules with other options do not share it', async () => {
+    const plain = await created();
+    const same = await created({ quality: true, nsfw: false });
+    const other = await created({ quality: false });
+    expect(await upstream()).toEqual([
+      { quality: true, nsfw: false },
+      { quality: false, nsfw: false },
+    ]);
+    expect(await api.getRule(plain)).toMatchObject({ platforms: { firehose: { value: firehose } } });
+    expect((await api.getRule(same)).platforms.firehose).not.toHaveProperty('options');
+    expect((await api.getRule(other)).platforms.firehose?.options).toEqual({ quality: false });
+    await Promise.all([plain, same, other].map((id) => api.deleteRule(id)));
+  });
+
+  test('change alone, stay when the value changes, and are kept by a paused rule', async () => {
+    const id = await created();
+    const update = (change: object) => api.call('POST', '/api.UpdateRule', { rule_id: id, ...change });
+    const options = { firehose: { nsfw: true } };
+    expect(await update({ options })).toMatchObject({
+      status: 200,
+      json: { version: 2, platforms: { firehose: { options: { nsfw: true } } } },
+    });
+    expect(await update({ options })).toMatchObject({ status: 200, json: { version: 2 } });
+    expect(await upstream()).toContainEqual({ quality: true, nsfw: true });
+    const changed = await update({ overrides: { firehose: 'title:"moraine hike"' } });
+    expect(changed).toMatchObject({ json: { platforms: { firehose: { options: { nsfw: true } } } } });
+    await api.call('POST', '/api.PauseRule', { rule_id: id });
+    const resumed = await api.call('POST', '/api.ResumeRule', { rule_id: id });
+    expect(resumed).toMatchObject({
+      status: 200,
+      json: { platforms: { firehose: { options: { nsfw: true } } } },
+    });
+    const { rules } = await world.sandbox.firehoseState(tapToken);
+    expect(rules).toContainEqual(expect.objectContaining({ value: 'title:"moraine hike"', nsfw: true }));
+    await api.deleteRule(id);
+  });
+
+  test('of a platform that the rule is not on are refused', async () => {
+    const answer = await api.call('POST', '/api.CreateRule', {
+      ...rule({ x: 'moraine lake' }),
+      options: { firehose: { quality: false } },
+    });
+    expect(answer).toMatchObject({
+      status: 400,
+      json: { details: { violations: [{ field: 'options.firehose' }] } },
+    });
+    const { rule_id } = await api.createRule({ x: 'moraine lake' });
+    const update = await api.call('POST', '/api.UpdateRule', {
+      rule_id,
+      options: { firehose: { nsfw: true } },
+    });
+    expect(update).toMatchObject({
+      status: 400,
+      json: { details: { violations: [{ field: 'options.firehose' }] } },
+    });
+    await api.deleteRule(rule_id);
   });
 });
 

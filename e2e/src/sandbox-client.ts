@@ -28,6 +28,8 @@ export interface UpstreamRule {
   readonly id: string;
   readonly value: string;
   readonly tag?: string;
+  readonly quality?: boolean;
+  readonly nsfw?: boolean;
 }
 
 interface RuleCalls {

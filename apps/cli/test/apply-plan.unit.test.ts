@@ -11,6 +11,7 @@ function wanted(key: string): WantedRule {
     name: key,
     intent: 'new',
     overrides: { x: 'rocket' },
+    options: {},
     acceptDoubts: false,
     expiresAt: null,
     examples: null,

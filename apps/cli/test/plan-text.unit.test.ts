@@ -6,6 +6,7 @@ import { ruleOf } from './rule-of.ts';
 const common = {
   intent: 'to know',
   overrides: { x: 'rocket "lift off"' },
+  options: {},
   acceptDoubts: false,
   expiresAt: null,
 };

@@ -11,6 +11,7 @@ function wanted(key: string, more: Partial<WantedRule> = {}): WantedRule {
     name: key,
     intent: 'to know',
     overrides: { x: 'rocket' },
+    options: {},
     acceptDoubts: false,
     expiresAt: null,
     examples: null,
@@ -24,6 +25,21 @@ const examples = {
 };
 
 describe('the plan', () => {
+  test('changes options that differ, and takes a default that is written for one that is not', () => {
+    const firehose = 'title:"a"';
+    const overrides = { firehose };
+    const rule = ruleOf('a');
+    const [x] = Object.values(rule.platforms);
+    if (!x) throw new Error('the rule has no platform');
+    const registered = { ...rule, platforms: { firehose: { ...x, value: firehose } } };
+    const plan = (options: object) =>
+      planRules({ set, rules: [wanted('a', { overrides, options })] }, [registered]).updates;
+    expect(plan({ firehose: { quality: true } })).toEqual([]);
+    const [update] = plan({ firehose: { quality: false } });
+    expect(update && updateRequest(update)).toMatchObject({ options: { firehose: { quality: false } } });
+    expect(update && updateRequest(update)).not.toHaveProperty('overrides');
+  });
+
   test('creates what is missing, deletes what is left over, and leaves the rest', () => {
     const plan = planRules({ set, rules: [wanted('a'), wanted('b')] }, [ruleOf('b'), ruleOf('c')]);
     expect(plan).toMatchObject({ updates: [], unchanged: 1, others: 0 });

@@ -80,6 +80,7 @@ export function createWordFeed(): WordFeed {
       ruleType: 'regular',
       allowance: 'any number of rules',
       sampleValue: 'two words',
+      ruleOptions: {},
       exampleFields: ['text'],
     },
     platform: {

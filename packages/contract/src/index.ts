@@ -23,6 +23,7 @@ export {
   type RequestOf,
 } from './operations.ts';
 export {
+  differingOptions,
   onEachPlatform,
   type Platform,
   type PlatformDescription,
@@ -32,7 +33,7 @@ export {
 export type { Reader } from './readers.ts';
 export { integer, requestObject } from './request-fields.ts';
 export type { RuleExamples } from './rule-examples.ts';
-export type { Rule } from './rule-fields.ts';
+export type { PlatformOptions, Rule } from './rule-fields.ts';
 export { type Scope, scopes } from './scopes.ts';
 export { type SourceState, sourceStates } from './sources.ts';
 export { violationsOf } from './violations.ts';

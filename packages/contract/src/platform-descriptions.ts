@@ -10,6 +10,8 @@ export interface PlatformDescription {
   readonly allowance: string;
   /** A value in its rule language, for schemas that agents read. */
   readonly sampleValue: string;
+  /** What a rule can tell it besides its value, and the platform's own default. */
+  readonly ruleOptions: Readonly<Record<string, boolean>>;
   /** The fields of an example's payload of which one is needed, unless it has `raw`. */
   readonly exampleFields: readonly ('text' | 'title' | 'url')[];
 }
@@ -23,6 +25,7 @@ export const platformDescriptions = {
     ruleType: 'premium',
     allowance: 'few rules per plan',
     sampleValue: '("acme sky" OR #acmesky) lang:en -is:retweet',
+    ruleOptions: {},
     exampleFields: ['text'],
   },
   firehose: {
@@ -32,6 +35,7 @@ export const platformDescriptions = {
     ruleType: 'regular',
     allowance: 'any number of rules',
     sampleValue: 'title:"heat pump" AND language:"en"',
+    ruleOptions: { quality: true, nsfw: false },
     exampleFields: ['text', 'title', 'url'],
   },
 } as const satisfies Record<string, PlatformDescription>;

@@ -17,6 +17,24 @@ export function onEachPlatform<Value>(
   return Object.fromEntries(entries);
 }
 
+type Options = Readonly<{ [P in Platform]?: Readonly<Record<string, boolean | undefined>> | undefined }>;
+
+/**
+ * Those of a rule's options that differ from the platform's default, in the order of their names; undefined when nothing is
+ * said of the platform.
+ */
+export function differingOptions(platform: Platform, options: Options): Record<string, boolean> | undefined {
+  const given = options[platform];
+  if (given === undefined) return undefined;
+  const differing: Record<string, boolean> = {};
+  const defaults: Readonly<Record<string, boolean>> = platformDescriptions[platform].ruleOptions;
+  for (const name of Object.keys(defaults).toSorted()) {
+    const value = given[name];
+    if (value !== undefined && value !== defaults[name]) differing[name] = value;
+  }
+  return differing;
+}
+
 /** An object with one optional entry per platform: the shape of every `platforms` answer. */
 export function perPlatform<Value extends z.ZodType>(value: Value) {
   return z.strictObject(onEachPlatform(() => value.optional()));

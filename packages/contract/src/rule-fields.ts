@@ -44,6 +44,21 @@ export const acceptDoubts = z.boolean().optional().meta({
     'Register the values as they are, although they have doubts: findings that a platform takes but hardly anybody can have meant. Errors are refused all the same.',
 });
 
+const firehoseOptions = z.strictObject({
+  quality: z.boolean().optional().meta({
+    description:
+      'Default true: Firehose leaves out pages that it holds to be of low quality, among them those whose URL has a query, lists of articles, and pages older than seven days.',
+  }),
+  nsfw: z.boolean().optional().meta({ description: 'Default false: Firehose leaves out adult pages.' }),
+});
+
+/** Only platforms that have options are named. */
+export const platformOptions = z.strictObject({ firehose: firehoseOptions.optional() }).meta({
+  description: "What a platform is told besides the rule. What is left out has the platform's default.",
+});
+
+export type PlatformOptions = z.output<typeof platformOptions>;
+
 export const managedPattern = /^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/;
 
 export const managedName = (description: string) =>
@@ -97,6 +112,19 @@ function missingOverride(platform: Platform): RequestIssue {
   return requestIssue('missing_override', message, ['overrides', platform]);
 }
 
+/** Takes anything, as `overrideMismatches`. */
+export function optionMismatches(request: unknown): RequestIssue[] {
+  const parts = z
+    .looseObject({ platforms: z.array(platformSchema), options: z.record(z.string(), z.unknown()) })
+    .safeParse(request);
+  if (!parts.success) return [];
+  const { platforms: listed, options } = parts.data;
+  const others = Object.keys(options).filter((name) => !listed.some((platform) => platform === name));
+  return others.map((name) =>
+    requestIssue('invalid_value', `${quote(name)} is not in "platforms".`, ['options', name]),
+  );
+}
+
 const ruleStatus = z.enum(['active', 'pending', 'failed', 'paused']).meta({
   description:
     '`active`: the platform is watched for it. `pending`: it will be shortly. `failed`: the platform refuses it. `paused`: the rule is paused.',
@@ -114,6 +142,10 @@ export const registration = {
 const rulePlatformSchema = z.strictObject({
   ...registration,
   value: z.string().meta({ description: 'The value as it was written.' }),
+  options: z
+    .record(z.string(), z.boolean())
+    .optional()
+    .meta({ description: "The options that differ from the platform's default; absent where none does." }),
   rule_type: ruleTypeSchema,
   active_since: timestamp.nullable(),
   last_match_at: timestamp.nullable(),

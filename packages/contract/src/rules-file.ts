@@ -10,6 +10,7 @@ import {
   managedName,
   managedPattern,
   overrides,
+  platformOptions,
   ruleIntent,
   ruleName,
 } from './rule-fields.ts';
@@ -33,6 +34,7 @@ const fileRule = requestObject(
       description: "The rule in each platform's own syntax: what has no entry is not watched.",
       minProperties: 1,
     }),
+    options: platformOptions.optional(),
     accept_doubts: acceptDoubts,
     expires_at: expiresAt.optional(),
     examples: ruleExamples.optional(),

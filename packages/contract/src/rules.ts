@@ -17,8 +17,10 @@ import {
   expiresAt,
   ifVersion,
   managedBy,
+  optionMismatches,
   overrideMismatches,
   overrides,
+  platformOptions,
   registration,
   ruleIntent,
   ruleName,
@@ -69,12 +71,14 @@ export const ruleOperations = defineOperations({
       intent: ruleIntent,
       platforms: distinctPlatforms.meta({ description: 'Platforms to create the rule on.' }),
       overrides,
+      options: platformOptions.optional(),
       accept_doubts: acceptDoubts,
       expires_at: expiresAt.optional(),
       examples: ruleExamples.optional(),
       managed_by: managedBy.optional(),
     }).superRefine((request, context) => {
       for (const issue of overrideMismatches(request)) context.addIssue(issue);
+      for (const issue of optionMismatches(request)) context.addIssue(issue);
     }, alsoWhenFieldsFail),
     answer: z.strictObject({
       rule_id: ruleId,
@@ -159,6 +163,10 @@ export const ruleOperations = defineOperations({
         description:
           'New values. Alone, for the platforms named here, and the others stay as they are; with `platforms`, exactly one for each of these.',
       }),
+      options: platformOptions.optional().meta({
+        description:
+          "New options of the platforms named here, in place of those that they have: what is left out has the platform's default.",
+      }),
       accept_doubts: acceptDoubts,
       expires_at: expiresAt.optional(),
       examples: ruleExamples.nullable().optional().meta({
@@ -180,6 +188,7 @@ export const ruleOperations = defineOperations({
       if (changes.overrides !== undefined && Object.keys(changes.overrides ?? {}).length === 0)
         context.addIssue(requestIssue('required', 'Needs a value for at least one platform.', ['overrides']));
       for (const issue of overrideMismatches(request)) context.addIssue(issue);
+      for (const issue of optionMismatches(request)) context.addIssue(issue);
     }, alsoWhenFieldsFail),
     answer: ruleSchema,
     errors: ['not_found', 'already_exists', 'failed_precondition', 'aborted', 'deadline_exceeded'],

@@ -20,6 +20,11 @@ export const overrides = z
   )
   .meta({ description: 'The rule, once for each listed platform, in its own syntax (platform_syntax)' });
 
+/** Short, as is every schema that all agents read; the API refuses what it does not know. */
+export const options = z
+  .looseObject({})
+  .meta({ description: '{"firehose":{"quality":false}}: also low quality, old pages' });
+
 export const acceptDoubts = z
   .boolean()
   .optional()

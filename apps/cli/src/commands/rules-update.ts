@@ -5,7 +5,7 @@ import { usageFailure } from '../failure.ts';
 import { flag, oneOf, ruleId, text, time } from '../options.ts';
 import { ruleText } from '../output/rule-text.ts';
 import { onPlatforms } from '../platforms.ts';
-import { acceptDoubts, ruleValues } from './rule-values.ts';
+import { acceptDoubts, firehoseOptions, readOptions, ruleValues } from './rule-values.ts';
 
 export const updateRule = apiCommand({
   name: 'update',
@@ -16,6 +16,7 @@ export const updateRule = apiCommand({
     name: text('<name>', 'new name'),
     intent: text('<text>', 'new intent'),
     ...ruleValues,
+    ...firehoseOptions,
     'accept-doubts': acceptDoubts,
     drop: oneOf(platforms, 'leave this platform'),
     expires: time('when it pauses by itself', 'future'),
@@ -36,6 +37,8 @@ export const updateRule = apiCommand({
       expires,
       'never-expires': neverExpires,
       'accept-doubts': accept,
+      'firehose-quality': _quality,
+      'firehose-nsfw': _nsfw,
       ...values
     } = options;
     if (expires !== undefined && neverExpires)
@@ -46,6 +49,7 @@ export const updateRule = apiCommand({
       ...(intent !== undefined && { intent }),
       ...(expires !== undefined && { expires_at: expires }),
       ...(neverExpires && { expires_at: null }),
+      ...readOptions(options),
       ...(isNewValue && (await newValues(earshot, args.rule, { values, drop }))),
     };
     if (Object.keys(changes).length === 0)

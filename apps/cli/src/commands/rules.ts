@@ -3,7 +3,7 @@ import { apiCommand } from '../api-command.ts';
 import type { CommandGroup } from '../command.ts';
 import { cursor, integer, required, ruleId, text, time } from '../options.ts';
 import { createdText, rulesTable, ruleText } from '../output/rule-text.ts';
-import { acceptDoubts, readOverrides, ruleValues } from './rule-values.ts';
+import { acceptDoubts, firehoseOptions, readOptions, readOverrides, ruleValues } from './rule-values.ts';
 import { updateRule } from './rules-update.ts';
 import { validateRule } from './rules-validate.ts';
 
@@ -16,6 +16,7 @@ const create = apiCommand({
     name: required(text('<name>', 'name of the rule, for people')),
     intent: text('<text>', 'what it is for, as context for agents (default: the name)'),
     ...ruleValues,
+    ...firehoseOptions,
     'accept-doubts': acceptDoubts,
     expires: time('when it pauses by itself', 'future'),
   },
@@ -30,6 +31,7 @@ const create = apiCommand({
       name: options.name,
       intent: options.intent ?? options.name,
       ...readOverrides(options),
+      ...readOptions(options),
       ...(options['accept-doubts'] && { accept_doubts: true }),
       ...(options.expires !== undefined && { expires_at: options.expires }),
     }),

@@ -43,14 +43,21 @@ export function ruleText(rule: Rule, screen: Screen): string {
   return [fields, ...platforms.flatMap((platform) => platformText(rule, platform, screen))].join('\n\n');
 }
 
+function optionsText(options: Readonly<Record<string, boolean>>): string {
+  return Object.entries(options)
+    .map(([name, isOn]) => `${name} ${isOn ? 'on' : 'off'}`)
+    .join(', ');
+}
+
 function platformText(rule: Rule, platform: Platform, screen: Screen): string[] {
   const watched = rule.platforms[platform];
   if (watched === undefined) return [];
-  const { status, translated_value, active_since, last_match_at, match_count } = watched;
+  const { status, translated_value, options, active_since, last_match_at, match_count } = watched;
   const fields = renderFields(
     [
       ['status', active_since === null ? status : `${status} since ${shortTime(active_since)}`],
       ['registered', translated_value],
+      ['options', options ? optionsText(options) : null],
       ['matches', match_count === 0 ? '0' : `${match_count}, last ${shortTime(last_match_at)}`],
     ],
     screen,

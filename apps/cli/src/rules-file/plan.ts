@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { platforms } from '@earshot/contract/platforms';
+import { differingOptions, platforms } from '@earshot/contract/platforms';
 import type { Requests, Rule } from '@earshot/sdk';
 import { onPlatforms } from '../platforms.ts';
 import type { WantedRule } from './rules-file.ts';
@@ -65,6 +65,11 @@ function changesOf(wanted: WantedRule, rule: Rule): FieldChange[] {
       from: rule.platforms[platform]?.value ?? null,
       to: wanted.overrides[platform] ?? null,
     })),
+    ...platforms.map((platform) => ({
+      field: `options.${platform}`,
+      from: rule.platforms[platform]?.options ?? {},
+      to: differingOptions(platform, wanted.options) ?? {},
+    })),
     { field: 'expires_at', from: instant(rule.expires_at), to: instant(wanted.expiresAt) },
     { field: 'examples', from: rule.examples, to: wanted.examples },
   ];
@@ -77,11 +82,12 @@ function instant(time: string | null): string | null {
 }
 
 export function createRequest(set: string, wanted: WantedRule): Requests['CreateRule'] {
-  const { key, name, intent, overrides, acceptDoubts, expiresAt, examples } = wanted;
+  const { key, name, intent, overrides, options, acceptDoubts, expiresAt, examples } = wanted;
   return {
     name,
     intent,
     ...onPlatforms(overrides),
+    ...(Object.keys(options).length > 0 && { options }),
     ...(acceptDoubts && { accept_doubts: true }),
     ...(expiresAt !== null && { expires_at: expiresAt }),
     ...(examples !== null && { examples }),
@@ -99,9 +105,22 @@ export function updateRequest({ wanted, rule, changes }: PlannedUpdate): Request
     ...(changed.has('intent') && { intent: wanted.intent }),
     ...(changed.has('overrides') && onPlatforms(wanted.overrides)),
     ...(changed.has('overrides') && wanted.acceptDoubts && { accept_doubts: true }),
+    ...(changed.has('options') && { options: newOptions(wanted, changes) }),
     ...(changed.has('expires_at') && { expires_at: wanted.expiresAt }),
     ...(changed.has('examples') && { examples: wanted.examples }),
   };
+}
+
+/** Of the platforms whose options change, and no others: the rule may be leaving those. */
+function newOptions(wanted: WantedRule, changes: readonly FieldChange[]) {
+  const named = platforms.filter(
+    (platform) =>
+      wanted.overrides[platform] !== undefined &&
+      changes.some(({ field }) => field === `options.${platform}`),
+  );
+  return Object.fromEntries(
+    named.map((platform) => [platform, differingOptions(platform, wanted.options) ?? {}]),
+  );
 }
 
 export function deleteRequest(rule: Rule): Requests['DeleteRule'] {

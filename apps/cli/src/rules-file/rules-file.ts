@@ -17,6 +17,7 @@ export interface WantedRule {
   readonly name: string;
   readonly intent: string;
   readonly overrides: FileRule['overrides'];
+  readonly options: NonNullable<FileRule['options']>;
   readonly acceptDoubts: boolean;
   readonly expiresAt: string | null;
   readonly examples: NonNullable<FileRule['examples']> | null;
@@ -77,13 +78,14 @@ export function checkRulesFile(source: SourceFile): CheckedFile {
 }
 
 function toWanted(key: string, rule: FileRule): WantedRule {
-  const { name, intent, overrides, accept_doubts, expires_at, examples } = rule;
+  const { name, intent, overrides, options, accept_doubts, expires_at, examples } = rule;
   const isEmpty = !examples || examples.must_match.length + examples.must_not_match.length === 0;
   return {
     key,
     name: name ?? key,
     intent,
     overrides,
+    options: options ?? {},
     acceptDoubts: accept_doubts ?? false,
     expiresAt: expires_at ?? null,
     examples: isEmpty ? null : examples,

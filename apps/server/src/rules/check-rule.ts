@@ -1,4 +1,11 @@
-import type { Platform, RequestOf, RuleExamples, Violation, WireDiagnostic } from '@earshot/contract';
+import {
+  differingOptions,
+  type Platform,
+  type RequestOf,
+  type RuleExamples,
+  type Violation,
+  type WireDiagnostic,
+} from '@earshot/contract';
 import type { JudgedExample } from '@earshot/query';
 import type { Principal } from '../accounts/call.ts';
 import type { Plan } from '../accounts/plans.ts';
@@ -20,8 +27,9 @@ export interface CheckedRule {
 export function checkRule({
   platforms,
   overrides,
+  options = {},
   accept_doubts: acceptDoubts = false,
-}: Pick<RequestOf<'CreateRule'>, 'platforms' | 'overrides' | 'accept_doubts'>): CheckedRule {
+}: Pick<RequestOf<'CreateRule'>, 'platforms' | 'overrides' | 'options' | 'accept_doubts'>): CheckedRule {
   const values: RuleValue[] = [];
   const warnings = new Map<Platform, WireDiagnostic[]>();
   const violations: Violation[] = [];
@@ -35,7 +43,13 @@ export function checkRule({
       platform,
       diagnostics.filter((one) => !isRefused(one)),
     );
-    if (canonical !== null) values.push({ platform, value, translatedValue: canonical });
+    if (canonical !== null)
+      values.push({
+        platform,
+        value,
+        translatedValue: canonical,
+        options: differingOptions(platform, options) ?? {},
+      });
   }
   const [first] = violations;
   if (first) {

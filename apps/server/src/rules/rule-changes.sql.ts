@@ -1,7 +1,8 @@
-import type { Platform, Rule, RuleExamples } from '@earshot/contract';
+import type { Platform, PlatformOptions, Rule, RuleExamples } from '@earshot/contract';
 import { type Change, recordChange } from '../accounts/change.ts';
 import type { Database, Sql } from '../engines/database.ts';
 import { leaveSlots, type RuleValue, takeSlot } from '../slots/slot-holding.sql.ts';
+import type { RuleOptions } from '../upstream/upstream-rules.ts';
 import type { ManagedBy, PlacementRefusal } from './refusals.ts';
 import { givingKey, type RuleRow, ruleById, toRule } from './rule-rows.sql.ts';
 
@@ -24,6 +25,8 @@ export interface RuleUpdate {
   readonly examples?: RuleExamples | null | undefined;
   readonly managedBy?: ManagedBy | undefined;
   readonly values: readonly RuleValue[] | undefined;
+  /** Platforms that it does not name keep theirs. */
+  readonly options?: PlatformOptions | undefined;
   /** Platforms that `values` does not name stay as they are; otherwise the rule leaves them. */
   readonly keepsOtherPlatforms: boolean;
   /** The version that the caller has seen, if it matters. */
@@ -67,6 +70,7 @@ export interface VersionRow {
   platform: Platform;
   value: string;
   translated_value: string;
+  options: RuleOptions;
   platform_rule_id: string;
   slot_id: string;
 }
@@ -84,14 +88,15 @@ export async function lockRule(sql: Sql, ruleId: string): Promise<LockedRule | n
 /** The values of the rule's current version. */
 export function versionRows(sql: Sql, { id, version }: LockedRule): Promise<VersionRow[]> {
   return sql.many<VersionRow>(
-    `select platform, value, translated_value, platform_rule_id, slot_id from rule_versions
+    `select platform, value, translated_value, options, platform_rule_id, slot_id from rule_versions
      where rule_id = $1 and version = $2 order by platform`,
     [id, version],
   );
 }
 
 export function toValue(row: VersionRow): RuleValue {
-  return { platform: row.platform, value: row.value, translatedValue: row.translated_value };
+  const { platform, value, translated_value: translatedValue, options } = row;
+  return { platform, value, translatedValue, options };
 }
 
 /** Takes the slots of the values, as `pending`, for a version that is yet to come. In the order in which slots are locked. */

@@ -1,6 +1,7 @@
 import type { Platform, Rule, RuleExamples } from '@earshot/contract';
 import type { Sql } from '../engines/database.ts';
 import { platforms as platformTraits } from '../upstream/platforms.ts';
+import type { RuleOptions } from '../upstream/upstream-rules.ts';
 import { type ManagedBy, managedKeyTaken } from './refusals.ts';
 
 export interface RuleRow {
@@ -22,6 +23,7 @@ interface PlatformRow {
   platform: Platform;
   value: string;
   translated_value: string;
+  options: RuleOptions;
   platform_rule_id: string | null;
   slot_state: string | null;
   live: boolean | null;
@@ -35,7 +37,7 @@ const selectRules = `
   select rules.id, rules.name, rules.intent, rules.state, rules.version, rules.created_at, rules.updated_at,
     rules.expires_at, rules.examples, rules.managed_set, rules.managed_key,
     (select json_agg(json_build_object(
-        'platform', v.platform, 'value', v.value, 'translated_value', v.translated_value,
+        'platform', v.platform, 'value', v.value, 'translated_value', v.translated_value, 'options', v.options,
         'platform_rule_id', case when holder.served_since is not null then v.platform_rule_id end,
         'slot_state', slots.state, 'live', sources.live_until > now(), 'served_since', holder.served_since,
         'match_count', coalesce(counted.matches, 0), 'last_match_at', counted.last_match_at
@@ -67,6 +69,7 @@ export function toRule(row: RuleRow): Rule {
       platform_rule_id: one.platform_rule_id ?? '',
       value: one.value,
       translated_value: one.translated_value,
+      ...(Object.keys(one.options).length > 0 && { options: one.options }),
       status: row.state === 'paused' ? 'paused' : statusOf(one),
       rule_type: platformTraits[one.platform].ruleType,
       active_since: toTime(one.served_since),

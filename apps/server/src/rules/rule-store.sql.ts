@@ -119,7 +119,7 @@ async function begin(
 }
 
 const isEquivalent = `rules.state not in ('creating', 'deleted') and rules.id <> $1 and (
-  select array_agg(v.platform || ' ' || v.translated_value order by v.platform collate "C") from rule_versions v
+  select array_agg(v.platform || v.options::text || ' ' || v.translated_value order by v.platform collate "C") from rule_versions v
   where v.rule_id = rules.id and v.version = rules.version) = $5::text[]`;
 
 /**
@@ -129,7 +129,12 @@ const isEquivalent = `rules.state not in ('creating', 'deleted') and rules.id <>
 async function findEquivalent(sql: Sql, { id, accountId, values }: NewRule): Promise<string | null> {
   const [first] = values;
   if (!first) return null;
-  const compared = values.map(({ platform, translatedValue }) => `${platform} ${translatedValue}`).toSorted();
+  const compared = values
+    .map(
+      ({ platform, options = {}, translatedValue }) =>
+        `${platform}${JSON.stringify(options)} ${translatedValue}`,
+    )
+    .toSorted();
   const [found] = await sql.prepared<{ id: string | null }>(
     `select least(
        (select holders.rule_id from slots
@@ -141,7 +146,13 @@ async function findEquivalent(sql: Sql, { id, accountId, values }: NewRule): Pro
        (select rules.id from rules
         where rules.account_id = $2 and rules.state = 'paused' and ${isEquivalent}
         order by rules.id limit 1)) as id`,
-    [id, accountId, first.platform, valueHash(first.platform, first.translatedValue), compared],
+    [
+      id,
+      accountId,
+      first.platform,
+      valueHash(first.platform, first.translatedValue, first.options),
+      compared,
+    ],
   );
   return found?.id ?? null;
 }

@@ -1,8 +1,14 @@
 import { isDeepStrictEqual } from 'node:util';
-import { platforms as platformNames, type RequestOf } from '@earshot/contract';
+import {
+  differingOptions,
+  type PlatformOptions,
+  platforms as platformNames,
+  type RequestOf,
+} from '@earshot/contract';
 import type { Handler, Principal } from '../accounts/call.ts';
 import type { Change } from '../accounts/change.ts';
 import { type Database, refusable, type Sql } from '../engines/database.ts';
+import { Failure } from '../runtime/failure.ts';
 import type { RuleValue } from '../slots/slot-holding.sql.ts';
 import { platforms as descriptors } from '../upstream/platforms.ts';
 import { type ChangeRuleOptions, changeRule } from './change-rule.ts';
@@ -53,6 +59,7 @@ export function updateRule(options: UpdateRuleOptions): Handler<'UpdateRule'> {
       managedBy: request.managed_by,
       ifVersion: request.if_version,
       values,
+      options: request.options,
       keepsOtherPlatforms: request.platforms === undefined,
       premiumRulesMax,
       keepOldMs: options.keepOldMs,
@@ -113,30 +120,50 @@ async function begin(sql: Sql, update: RuleUpdate, asked: Change, refuse: Refuse
 }
 
 /** The rule's values after the update; those that it does not name are not judged again. */
-function valuesAfter(
-  current: readonly VersionRow[],
-  { values, keepsOtherPlatforms }: RuleUpdate,
-): readonly RuleValue[] {
-  if (values === undefined) return current.map(toValue);
+function valuesAfter(current: readonly VersionRow[], update: RuleUpdate): readonly RuleValue[] {
+  const { values = [], options = {} } = update;
   const isNamed = ({ platform }: VersionRow) => values.some((value) => value.platform === platform);
-  const kept = keepsOtherPlatforms ? current.filter((row) => !isNamed(row)) : [];
-  return [...kept.map(toValue), ...values];
+  const keepsOthers = update.values === undefined || update.keepsOtherPlatforms;
+  const kept = keepsOthers ? current.filter((row) => !isNamed(row)) : [];
+  const after = [...kept.map(toValue), ...values];
+  assertPlatforms(after, options);
+  return after.map((value) => ({
+    ...value,
+    options:
+      differingOptions(value.platform, options) ??
+      current.find(({ platform }) => platform === value.platform)?.options ??
+      {},
+  }));
 }
 
-function sameSlot(current: readonly VersionRow[], { platform, translatedValue }: RuleValue) {
-  return current.find((one) => one.platform === platform && one.translated_value === translatedValue);
+function assertPlatforms(values: readonly RuleValue[], options: PlatformOptions): void {
+  const other = Object.keys(options).find((name) => !values.some(({ platform }) => platform === name));
+  if (other === undefined) return;
+  const message = `The rule is not on "${other}".`;
+  throw new Failure('invalid_argument', `options.${other}: ${message}`, {
+    details: { violations: [{ field: `options.${other}`, code: 'invalid_value', message }] },
+  });
+}
+
+function sameSlot(current: readonly VersionRow[], { platform, translatedValue, options = {} }: RuleValue) {
+  return current.find(
+    (one) =>
+      one.platform === platform &&
+      one.translated_value === translatedValue &&
+      isDeepStrictEqual(one.options, options),
+  );
 }
 
 /** The new version of a value that needs no new slot. A paused rule has none: it takes its slots when it is resumed. */
 async function keepSlot(
   sql: Sql,
   { ruleId, version }: BegunChange,
-  { platform, value, translatedValue }: RuleValue,
+  { platform, value, translatedValue, options = {} }: RuleValue,
   kept: VersionRow | undefined,
 ): Promise<void> {
   await sql.run(
-    `insert into rule_versions (rule_id, version, platform, value, translated_value, platform_rule_id, slot_id)
-     values ($1, $2, $3, $4, $5, $6, $7)`,
+    `insert into rule_versions (rule_id, version, platform, value, translated_value, platform_rule_id, slot_id, options)
+     values ($1, $2, $3, $4, $5, $6, $7, $8)`,
     [
       ruleId,
       version,
@@ -145,6 +172,7 @@ async function keepSlot(
       translatedValue,
       kept?.platform_rule_id ?? descriptors[platform].newRuleId(),
       kept?.slot_id ?? '',
+      JSON.stringify(options),
     ],
   );
 }
@@ -155,7 +183,12 @@ function isSame(rule: LockedRule, current: readonly VersionRow[], update: RuleUp
   const sameValues =
     values.length === current.length &&
     values.every((value) =>
-      current.some((one) => one.platform === value.platform && one.value === value.value),
+      current.some(
+        (one) =>
+          one.platform === value.platform &&
+          one.value === value.value &&
+          isDeepStrictEqual(one.options, value.options ?? {}),
+      ),
     );
   const sameExpiry = expiresAt?.getTime() === rule.expires_at?.getTime();
   const { examples = rule.examples, managedBy = managedByOf(rule) } = update;

@@ -8,7 +8,7 @@ const installation = 'here';
 const nothing = { adopt: [], vanished: [], lost: [], remove: [], gone: [], foreign: 0, unused: [] };
 
 function slot(state: SlotState, upstreamRuleId: string | null = null): Slot {
-  return { id: 'slot_1', value: 'word', state, upstreamRuleId, foreignRule: false };
+  return { id: 'slot_1', options: {}, value: 'word', state, upstreamRuleId, foreignRule: false };
 }
 
 function rule(id: string, tag: string | null = slotTag(installation, 'slot_1')): UpstreamRule {
@@ -98,6 +98,7 @@ const someSlots = fc.uniqueArray(
     state: fc.constantFrom(...states),
     upstreamRuleId: fc.option(fc.constantFrom(...ruleIds)),
     foreignRule: fc.boolean(),
+    options: fc.constant({}),
   }),
   { selector: ({ id }) => id },
 );

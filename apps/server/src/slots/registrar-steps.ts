@@ -126,7 +126,7 @@ async function registerWanted(
   checkpoint('register.picked');
   const unsettled = await pace.timed('add', wanted.length, async () => {
     const outcomes = await upstream.add(
-      wanted.map((slot) => ({ value: slot.value, tag: slotTag(installation, slot.id) })),
+      wanted.map(({ id, value, options }) => ({ value, options, tag: slotTag(installation, id) })),
       call,
     );
     checkpoint('register.added_upstream');

@@ -3,6 +3,7 @@ import type { Database, Sql } from '../engines/database.ts';
 import { newId } from '../runtime/ids.ts';
 import { joinCalls } from '../runtime/join-calls.ts';
 import { platforms } from '../upstream/platforms.ts';
+import type { RuleOptions } from '../upstream/upstream-rules.ts';
 import { accountUse, mayCall, msUntilCall, type ShareRefusal, shareRefusal } from './fair-share.sql.ts';
 import { type ProblemKind, type SlotState, stateAfter, statesWith, valueHash } from './slot.ts';
 
@@ -18,6 +19,8 @@ export interface RuleValue {
   readonly value: string;
   /** In its canonical form, which is registered upstream. */
   readonly translatedValue: string;
+  /** None where it is not said. */
+  readonly options?: RuleOptions;
 }
 
 export type Placement =
@@ -44,8 +47,8 @@ export async function takeSlot(
   value: RuleValue,
   hold: Hold = { version: 1, pending: false },
 ): Promise<Placement> {
-  const { platform, translatedValue } = value;
-  const hash = valueHash(platform, translatedValue);
+  const { platform, translatedValue, options = {} } = value;
+  const hash = valueHash(platform, translatedValue, options);
   const holding = [
     rule.id,
     rule.accountId,
@@ -56,6 +59,7 @@ export async function takeSlot(
     translatedValue,
     platforms[platform].newRuleId(),
     hash,
+    JSON.stringify(options),
   ];
   const before = await lockOwn(sql, rule.accountId, platform, hash);
   if (before?.own) {
@@ -172,20 +176,20 @@ const holdSlot = `, holder as (
   ), back as (
     delete from slot_leavings using slot where slot_id = slot.id and account_id = $2
   ), version as (
-    insert into rule_versions (rule_id, version, platform, value, translated_value, platform_rule_id, slot_id)
-    select $1, $4, $3, $6, $7, $8, id from slot
+    insert into rule_versions (rule_id, version, platform, value, translated_value, platform_rule_id, slot_id, options)
+    select $1, $4, $3, $6, $7, $8, id, $10::json from slot
     on conflict (rule_id, version, platform) do update set slot_id = excluded.slot_id
   ) select * from slot`;
 
-const place = 'platform = $3 and enabled and slots < capacity and ($11::text[] is null or id = any($11))';
+const place = 'platform = $3 and enabled and slots < capacity and ($12::text[] is null or id = any($12))';
 
 /** Whoever has the slot already, which is locked then, is served with it from the first. */
 const holdExisting = `with found as (
     select * from slots where platform = $3 and value_hash = $9
-      and ($10::boolean or exists (select 1 from sources where ${place})) for update
+      and ($11::boolean or exists (select 1 from sources where ${place})) for update
   ), slot as (
     select id, state not in ${statesWith('taken', 'changes')} and problem is null as unchanged,
-      $10 and state = 'registered' and exists (
+      $11 and state = 'registered' and exists (
         select 1 from slot_holders
         where account_id = $2 and platform = $3 and slot_id = found.id and served_since is not null
       ) as served
@@ -198,8 +202,8 @@ const holdNew = `with room as (
       exists (select 1 from leases where name = 'registrar:' || sources.id and expires_at > now()) as served
     from sources where ${place}
   ), slot as (
-    insert into slots (id, platform, source_id, value, value_hash, state)
-    select $10, $3, id, $7, $9, 'wanted' from room order by served desc, slots, id limit 1
+    insert into slots (id, platform, source_id, value, value_hash, options, state)
+    select $11, $3, id, $7, $9, $10::json, 'wanted' from room order by served desc, slots, id limit 1
     on conflict (platform, value_hash) do nothing
     returning id, false as served
   ) ${holdSlot}`;

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import type { Platform } from '@earshot/contract';
-import type { Blocking } from '../upstream/upstream-rules.ts';
+import type { Blocking, RuleOptions } from '../upstream/upstream-rules.ts';
 
 /**
- * A slot is one upstream rule on one source, shared by all rules with the same canonical value.
+ * A slot is one upstream rule on one source, shared by all rules with the same canonical value and options.
  *
  *   wanted ──registered upstream──► registered ──last holder leaves──► releasing ──picked──► deleting ──► gone
  *     │                                 ▲                                  │                    │
@@ -84,6 +84,7 @@ export function statesWith(event: SlotEvent, effect: 'changes' | 'deletes'): str
 export interface Slot {
   readonly id: string;
   readonly value: string;
+  readonly options: RuleOptions;
   readonly state: SlotState;
   readonly upstreamRuleId: string | null;
   /** The upstream rule is somebody else's with the same value: it is used, and never removed. */
@@ -93,17 +94,19 @@ export interface Slot {
 export interface SlotRow {
   id: string;
   value: string;
+  options: RuleOptions;
   state: SlotState;
   upstream_rule_id: string | null;
   foreign_rule: boolean;
 }
 
-export const slotColumns = 'id, value, state, upstream_rule_id, foreign_rule';
+export const slotColumns = 'id, value, options, state, upstream_rule_id, foreign_rule';
 
 export function toSlot(row: SlotRow): Slot {
   return {
     id: row.id,
     value: row.value,
+    options: row.options,
     state: row.state,
     upstreamRuleId: row.upstream_rule_id,
     foreignRule: row.foreign_rule,
@@ -119,8 +122,10 @@ export interface Problem {
   readonly words: string;
 }
 
-export function valueHash(platform: Platform, canonicalValue: string): Buffer {
-  return createHash('sha256').update(`${platform}\n${canonicalValue}`).digest();
+/** What makes a slot: a value without options has had this hash since before there were options. */
+export function valueHash(platform: Platform, canonicalValue: string, options: RuleOptions = {}): Buffer {
+  const told = Object.keys(options).length === 0 ? '' : `\n${JSON.stringify(options)}`;
+  return createHash('sha256').update(`${platform}\n${canonicalValue}${told}`).digest();
 }
 
 export function slotTag(installation: string, slotId: string): string {

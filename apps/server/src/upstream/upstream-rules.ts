@@ -30,8 +30,12 @@ export interface UpstreamRule {
   readonly tag: string | null;
 }
 
+/** By name, in the order of their names; only those that differ from the upstream's default. */
+export type RuleOptions = Readonly<Record<string, boolean>>;
+
 export interface NewUpstreamRule {
   readonly value: string;
+  readonly options?: RuleOptions;
   readonly tag: string;
 }
 

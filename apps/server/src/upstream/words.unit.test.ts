@@ -121,7 +121,7 @@ function keysOf(value: unknown, prefix = ''): string[] {
 
 const signal = new AbortController().signal;
 const call = { signal, permit: () => Promise.resolve() };
-const rule = { value: 'a', tag: 't' };
+const rule = { value: 'a', tag: 't', options: { nsfw: true, quality: false } };
 const times = { from: new Date(0), to: new Date(60_000) };
 
 async function askEverythingOfX(client: UpstreamClient): Promise<void> {

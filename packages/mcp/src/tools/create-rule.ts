@@ -2,18 +2,18 @@ import { requestObject } from '@earshot/contract';
 import { z } from 'zod';
 import { findingSchema, firstFindings, toFinding } from '../finding.ts';
 import { describePlatforms, perPlatform } from '../per-platform.ts';
-import { acceptDoubts, expiresAt, overrides, platforms } from '../rule-fields.ts';
+import { acceptDoubts, expiresAt, options, overrides, platforms } from '../rule-fields.ts';
 import { defineTool } from '../tool.ts';
 
 export const createRule = defineTool({
   name: 'create_rule',
   title: 'Create a rule',
   description:
-    'Watch for something from now on (past posts are not searched). Registers on all listed platforms or on none. Read platform_syntax first. A mistake is refused with its fixes and, where they are certain, the values to send. Then wait_for_matches.',
+    'Watch from now on (not the past), on all listed platforms or on none. Read platform_syntax first. Mistakes are refused with fixes, and values to send where certain. Next: wait_for_matches.',
   annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: false, openWorldHint: true },
   input: requestObject({
     name: z.string().meta({ description: 'Short, for people' }),
-    intent: z.string().meta({ description: 'What the user wants to know, and what not' }),
+    intent: z.string().meta({ description: 'What the user wants to know, what not' }),
     platforms: platforms.meta({
       description: describePlatforms(
         (platform, { items, ruleType }) => `${platform}: ${items} (${ruleType})`,
@@ -21,6 +21,7 @@ export const createRule = defineTool({
       ),
     }),
     overrides,
+    options: options.optional(),
     accept_doubts: acceptDoubts,
     expires_at: expiresAt.optional(),
   }),
@@ -34,7 +35,7 @@ export const createRule = defineTool({
         warnings: z.array(findingSchema),
       }),
     ),
-    equivalent_rule_id: z.string().optional().meta({ description: 'A rule that watches the same already' }),
+    equivalent_rule_id: z.string().optional().meta({ description: 'A rule that watches the same' }),
   }),
   async run(args, { earshot, signal }) {
     const { platforms: created, ...answer } = await earshot.createRule(args, { signal });

@@ -132,8 +132,8 @@ export const fieldsElsewhere: ReadonlyMap<string, string> = new Map([
   ),
   ['source', 'For the site of a page use `domain`'],
   ['author', 'Pages have no author here; use `domain` for the site'],
-  ['quality', 'It is a setting of the platform and not a part of the query'],
-  ['nsfw', 'It is a setting of the platform and not a part of the query'],
+  ['quality', 'It is an option of the rule (options.firehose.quality) and not a part of the query'],
+  ['nsfw', 'It is an option of the rule (options.firehose.nsfw) and not a part of the query'],
 ]);
 
 /** Names that are often written instead, in public material and in other systems. */

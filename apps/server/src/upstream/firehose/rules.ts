@@ -80,7 +80,8 @@ async function addOne(
   { permit, signal }: UpstreamCall,
 ): Promise<AddOutcome> {
   await permit('change');
-  const answer = await client.call('POST', path, { body: rule, signal });
+  const { options, ...named } = rule;
+  const answer = await client.call('POST', path, { body: { ...named, ...options }, signal });
   if (answer.status === 422 || answer.status === 400) {
     const words = wordsOf(answer.body);
     const kind = answer.status === 422 && (await isLimit(client, rule, words, signal)) ? 'full' : 'refused';

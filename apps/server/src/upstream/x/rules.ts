@@ -99,7 +99,10 @@ async function add(
   call: UpstreamCall,
 ): Promise<AddOutcome[]> {
   await call.permit('change');
-  const answer = await client.call('POST', path, { body: { add: rules }, signal: call.signal });
+  const answer = await client.call('POST', path, {
+    body: { add: rules.map(({ value, tag }) => ({ value, tag })) },
+    signal: call.signal,
+  });
   if (problemIn(answer.body, 'rule-cap')) {
     return rules.map(() => ({ kind: 'full', words: 'RulesCapExceeded' }));
   }

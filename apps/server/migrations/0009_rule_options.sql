@@ -1,0 +1,4 @@
+-- What a rule tells a platform besides its value, where that differs from the platform's default: it is registered with
+-- the value, and is part of what makes a slot (src/slots/slot.ts). `json` keeps the text as it is written, sorted by name.
+alter table rule_versions add column options json not null default '{}';
+alter table slots add column options json not null default '{}';
