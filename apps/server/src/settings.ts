@@ -303,7 +303,7 @@ export const settings = {
     variable: 'EARSHOT_X_PLAN',
     schema: z.enum(xPlans).default('payg'),
     about:
-      'What X sells you. With `enterprise` gaps of the last day are filled by recovery; otherwise, and what is older, by searching.',
+      'What X sells you. With `enterprise` rules may have 2,048 characters instead of 1,024, and gaps of the last day are filled by recovery; otherwise, and what is older, by searching. `embedding` is `enterprise` with the Embedding tier, whose operators rules may use then.',
   },
   xExpansions: {
     variable: 'EARSHOT_X_EXPANSIONS',

@@ -85,6 +85,7 @@ export function createWordFeed(): WordFeed {
     },
     platform: {
       language: wordLanguage,
+      tier: () => 'standard',
       ruleType: 'regular',
       needsPaidPlan: false,
       ruleDelayMs: () => 0,

@@ -46,7 +46,7 @@ import { replayWebhook } from '../webhooks/replay-webhook.ts';
 import { testWebhook } from '../webhooks/test-webhook.ts';
 import type { Readiness } from './readiness.ts';
 import { openSender, type Shared, secretBoxOf } from './shared.ts';
-import { ruleDelaysMs } from './sources.ts';
+import { ruleDelaysMs, tiersOf } from './sources.ts';
 
 /** Of one address. Callers have keys that work; this is for a list of old ones that somebody tries out. */
 const keyGuessesPerMinute = 60;
@@ -107,7 +107,8 @@ function handlersOf(
   };
   const keys = createKeyStore(database);
   const reader = createMatchReader(database);
-  const forRules = { ...shared, store: rules, plans, contact };
+  const tiers = tiersOf(config);
+  const forRules = { ...shared, store: rules, plans, tiers, contact };
   const common = { database, rules, reader, parsedRules, cursors, plans, contact };
   const forReaders = {
     ...common,
@@ -122,7 +123,7 @@ function handlersOf(
     PauseRule: pauseRule(forRules),
     ResumeRule: resumeRule(forRules),
     DeleteRule: deleteRule(forRules),
-    ValidateRule: validateRule,
+    ValidateRule: validateRule(tiers),
     PlatformSyntax: async ({ request }) => ({ platforms: syntaxGuides(request.platforms) }),
     GetCoverage: getCoverage({ ...forCoverage, rules }),
     ListSources: listSources(shared),

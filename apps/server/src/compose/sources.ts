@@ -1,6 +1,7 @@
 import type { Platform } from '@earshot/contract';
 import type { Config } from '../config.ts';
 import { createSourceStore } from '../ingest/source-store.sql.ts';
+import type { Tiers } from '../language/rule-language.ts';
 import type { Source } from '../upstream/platform.ts';
 import { platforms } from '../upstream/platforms.ts';
 import type { Shared } from './shared.ts';
@@ -27,4 +28,8 @@ export function ruleDelaysMs(config: Config): Readonly<Partial<Record<Platform, 
   return Object.fromEntries(
     Object.entries(platforms).map(([id, platform]) => [id, platform.ruleDelayMs(config)]),
   );
+}
+
+export function tiersOf(config: Config): Tiers {
+  return Object.fromEntries(Object.entries(platforms).map(([id, platform]) => [id, platform.tier(config)]));
 }

@@ -1,5 +1,5 @@
 import type { AnswerOf, Platform, SyntaxGuide, Violation, WireDiagnostic } from '@earshot/contract';
-import type { Diagnostic, Span } from '@earshot/query';
+import type { Diagnostic, Span, Tier } from '@earshot/query';
 import { platforms } from '../upstream/platforms.ts';
 
 type WireFix = WireDiagnostic['fixes'][number];
@@ -12,9 +12,13 @@ export interface CheckedValue {
   readonly diagnostics: readonly WireDiagnostic[];
 }
 
+/** What the operator bought of each platform; the standard where it is not said. */
+export type Tiers = Readonly<Partial<Record<Platform, Tier>>>;
+
 /** Everything the rule language says about a value, in the words of the interface. */
-export function checkValue(platform: Platform, value: string): CheckedValue {
-  const { valid, canonical, diagnostics } = platforms[platform].language.validate(value);
+export function checkValue(platform: Platform, value: string, tiers: Tiers = {}): CheckedValue {
+  const { [platform]: tier = 'standard' } = tiers;
+  const { valid, canonical, diagnostics } = platforms[platform].language.validate(value, { tier });
   return { valid, canonical, diagnostics: diagnostics.map(toWire) };
 }
 

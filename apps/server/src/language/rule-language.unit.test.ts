@@ -1,5 +1,7 @@
 import { operations } from '@earshot/contract';
 import { describe, expect, test } from 'vitest';
+import { tiersOf } from '../compose/sources.ts';
+import { readConfig } from '../config.ts';
 import { checkRule } from '../rules/check-rule.ts';
 import { validateRule } from '../rules/validate-rule.ts';
 import { checkValue, syntaxGuides, toViolation } from './rule-language.ts';
@@ -20,7 +22,7 @@ describe('the examples of the interface', () => {
     const { request, answer } = operations.ValidateRule.example;
     const principal = { accountId: 'acc_1', keyId: 'key_1', plan: 'paid', scopes: [] } as const;
     const asked = operations.ValidateRule.request.parse(request);
-    expect(await validateRule({ principal, request: asked })).toEqual(answer);
+    expect(await validateRule({})({ principal, request: asked })).toEqual(answer);
   });
 });
 
@@ -47,6 +49,35 @@ test('an error becomes a violation of its override, with its place and its fixes
       { title: 'Remove AND', certainty: 'certain' },
       { title: 'Quote it to find the word', certainty: 'guess' },
     ],
+  });
+});
+
+describe('what X sells to enterprises', () => {
+  const long = Array.from({ length: 150 }, (_, index) => `word${index}`).join(' OR ');
+  const embedded = 'embedding:"climate policy" lang:en';
+
+  test.each([
+    ['standard', long, false],
+    ['enterprise', long, true],
+    ['enterprise', embedded, false],
+    ['embedding', embedded, true],
+  ] as const)('%s', (tier, value, taken) => {
+    const rule = { platforms: ['x' as const], overrides: { x: value }, accept_doubts: true };
+    const register = () => checkRule(rule, { x: tier }).values;
+    if (taken) expect(register()).toHaveLength(1);
+    else expect(register).toThrow();
+  });
+
+  test('is what the setting says', () => {
+    const config = (plan: string) =>
+      readConfig({
+        EARSHOT_DATABASE_URL: 'postgres://earshot:secret@db.example:5432/earshot',
+        EARSHOT_NATS_URL: 'nats://log.example:4222',
+        EARSHOT_X_PLAN: plan,
+      });
+    expect(tiersOf(config('payg'))).toEqual({ x: 'standard', firehose: 'standard' });
+    expect(tiersOf(config('enterprise')).x).toBe('enterprise');
+    expect(tiersOf(config('embedding')).x).toBe('embedding');
   });
 });
 
@@ -77,7 +108,7 @@ describe('a value that hardly anybody can have meant', () => {
 
   test('is not valid to ValidateRule, which tells what insisting would register', async () => {
     const principal = { accountId: 'acc_1', keyId: 'key_1', plan: 'paid', scopes: [] } as const;
-    const { platforms } = await validateRule({ principal, request: doubtful });
+    const { platforms } = await validateRule({})({ principal, request: doubtful });
     expect(platforms.x).toMatchObject({ valid: false, translated_value: '"north cape" not sunset' });
   });
 

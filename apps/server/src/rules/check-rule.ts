@@ -10,7 +10,7 @@ import type { JudgedExample } from '@earshot/query';
 import type { Principal } from '../accounts/call.ts';
 import type { Plan } from '../accounts/plans.ts';
 import { judgeInWorker } from '../language/judge-examples.ts';
-import { checkValue, toViolation, toWireSpan } from '../language/rule-language.ts';
+import { checkValue, type Tiers, toViolation, toWireSpan } from '../language/rule-language.ts';
 import { Failure } from '../runtime/failure.ts';
 import type { RuleValue } from '../slots/slot-holding.sql.ts';
 import { platforms as platformTraits } from '../upstream/platforms.ts';
@@ -24,18 +24,17 @@ export interface CheckedRule {
  * Throws with every error of every value, and every doubt that is not accepted, so that the caller can correct all of them
  * at once.
  */
-export function checkRule({
-  platforms,
-  overrides,
-  options = {},
-  accept_doubts: acceptDoubts = false,
-}: Pick<RequestOf<'CreateRule'>, 'platforms' | 'overrides' | 'options' | 'accept_doubts'>): CheckedRule {
+export function checkRule(
+  rule: Pick<RequestOf<'CreateRule'>, 'platforms' | 'overrides' | 'options' | 'accept_doubts'>,
+  tiers: Tiers = {},
+): CheckedRule {
+  const { platforms, overrides, options = {}, accept_doubts: acceptDoubts = false } = rule;
   const values: RuleValue[] = [];
   const warnings = new Map<Platform, WireDiagnostic[]>();
   const violations: Violation[] = [];
   for (const platform of platforms) {
     const value = overrides[platform] ?? '';
-    const { canonical, diagnostics } = checkValue(platform, value);
+    const { canonical, diagnostics } = checkValue(platform, value, tiers);
     const isRefused = ({ severity }: WireDiagnostic) =>
       severity === 'error' || (severity === 'doubt' && !acceptDoubts);
     violations.push(...diagnostics.filter(isRefused).map((one) => toViolation(platform, one)));

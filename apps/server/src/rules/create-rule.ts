@@ -3,6 +3,7 @@ import type { Handler } from '../accounts/call.ts';
 import type { Change } from '../accounts/change.ts';
 import type { Plans } from '../accounts/plans.ts';
 import type { BellListener, Bells } from '../engines/bells.ts';
+import type { Tiers } from '../language/rule-language.ts';
 import type { Telemetry } from '../observability/telemetry.ts';
 import type { Checkpoint } from '../runtime/checkpoint.ts';
 import { Failure } from '../runtime/failure.ts';
@@ -23,6 +24,7 @@ import type { NewRule, RuleStore } from './rule-store.sql.ts';
 export interface CreateRuleOptions {
   readonly store: RuleStore;
   readonly plans: Plans;
+  readonly tiers: Tiers;
   readonly contact: string;
   readonly bells: Bells;
   readonly checkpoint: Checkpoint;
@@ -42,7 +44,7 @@ export function createRule(options: CreateRuleOptions): Handler<'CreateRule'> {
   return async ({ principal, request, change }) => {
     const startedAt = performance.now();
     const plan = plans[principal.plan];
-    const { values, warnings } = checkRule(request);
+    const { values, warnings } = checkRule(request, options.tiers);
     assertPlanAllows(principal, plan, request.platforms);
     const expiresAt = checkExpiry(request.expires_at) ?? null;
     await addExampleWarnings(principal.accountId, warnings, request);

@@ -8,6 +8,7 @@ import {
 import type { Handler, Principal } from '../accounts/call.ts';
 import type { Change } from '../accounts/change.ts';
 import { type Database, refusable, type Sql } from '../engines/database.ts';
+import type { Tiers } from '../language/rule-language.ts';
 import { Failure } from '../runtime/failure.ts';
 import type { RuleValue } from '../slots/slot-holding.sql.ts';
 import { platforms as descriptors } from '../upstream/platforms.ts';
@@ -36,6 +37,7 @@ import { countPremiumRules, givingKey, isPremium, managedByOf } from './rule-row
 export interface UpdateRuleOptions extends ChangeRuleOptions {
   /** How long an old value stays registered beside its successor, which is not effective at once (x.md §3.6). */
   readonly keepOldMs: number;
+  readonly tiers: Tiers;
 }
 
 /** The named fields change, all of them or none. */
@@ -45,7 +47,7 @@ export function updateRule(options: UpdateRuleOptions): Handler<'UpdateRule'> {
     const { rule_id: ruleId, name, intent, overrides } = request;
     const plan = options.plans[principal.plan];
     const platforms = platformNames.filter((platform) => overrides?.[platform] !== undefined);
-    const values = overrides && checkRule({ ...request, platforms, overrides }).values;
+    const values = overrides && checkRule({ ...request, platforms, overrides }, options.tiers).values;
     assertPlanAllows(principal, plan, platforms);
     await assertExamples(options, principal, request);
     const { premiumRulesMax } = plan;

@@ -1,26 +1,23 @@
 import type { AnswerOf } from '@earshot/contract';
 import type { Call } from '../accounts/call.ts';
-import { checkValue } from '../language/rule-language.ts';
+import { checkValue, type Tiers } from '../language/rule-language.ts';
 import { type CheckedExamples, checkExamples } from './check-rule.ts';
 
 /** What CreateRule would say about the values and examples, with nothing created. */
-export async function validateRule({
-  principal,
-  request,
-}: Pick<Call<'ValidateRule'>, 'principal' | 'request'>): Promise<AnswerOf<'ValidateRule'>> {
-  const { platforms, overrides, examples } = request;
-  const checked: AnswerOf<'ValidateRule'>['platforms'] = {};
-  for (const platform of platforms) {
-    const { valid, canonical, diagnostics } = checkValue(platform, overrides[platform] ?? '');
-    checked[platform] = {
-      valid,
-      translated_value: canonical,
-      diagnostics: [...diagnostics],
-    };
-  }
-  if (!examples) return { platforms: checked };
-  const invalid = new Set(platforms.filter((platform) => checked[platform]?.translated_value === null));
-  return withExamples(checked, await checkExamples(principal.accountId, overrides, examples, invalid));
+export function validateRule(tiers: Tiers) {
+  return async ({
+    principal,
+    request: { platforms, overrides, examples },
+  }: Pick<Call<'ValidateRule'>, 'principal' | 'request'>): Promise<AnswerOf<'ValidateRule'>> => {
+    const checked: AnswerOf<'ValidateRule'>['platforms'] = {};
+    for (const platform of platforms) {
+      const { valid, canonical, diagnostics } = checkValue(platform, overrides[platform] ?? '', tiers);
+      checked[platform] = { valid, translated_value: canonical, diagnostics: [...diagnostics] };
+    }
+    if (!examples) return { platforms: checked };
+    const invalid = new Set(platforms.filter((platform) => checked[platform]?.translated_value === null));
+    return withExamples(checked, await checkExamples(principal.accountId, overrides, examples, invalid));
+  };
 }
 
 function withExamples(

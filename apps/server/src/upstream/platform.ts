@@ -1,5 +1,5 @@
 import type { Platform } from '@earshot/contract';
-import type { Language } from '@earshot/query';
+import type { Language, Tier } from '@earshot/query';
 import type { Item, Reading } from './item.ts';
 import type { Protocol } from './protocol.ts';
 import type { UpstreamRules } from './upstream-rules.ts';
@@ -12,6 +12,8 @@ import type { UpstreamStream, WireItem } from './upstream-stream.ts';
  */
 export interface PlatformDescriptor<Settings> {
   readonly language: Language;
+  /** What its rule language allows the operator, by what was bought. */
+  readonly tier: (settings: Settings) => Tier;
   /** Premium rules are limited in number per account. */
   readonly ruleType: 'premium' | 'regular';
   /** Whether only accounts on a paid plan may have rules on it. */

@@ -24,6 +24,7 @@ export const firehoseProtocol: Protocol = {
 /** Changes of pages, by the stream of a tap, which resumes after the last event. */
 export const firehosePlatform: PlatformDescriptor<FirehoseSettings> = {
   language: languages.firehose,
+  tier: () => 'standard',
   ruleType: 'regular',
   needsPaidPlan: true,
   ruleDelayMs: () => 0,

@@ -27,9 +27,12 @@ export const xProtocol: Protocol = {
   connects: { bucket: 'connect', calls: 40, windowMs: 15 * 60_000 },
 };
 
+const tierOf = { payg: 'standard', enterprise: 'enterprise', embedding: 'embedding' } as const;
+
 /** Posts of X, by the filtered stream of an app. It does not resume: what was missed is fetched. */
 export const xPlatform: PlatformDescriptor<XSettings> = {
   language: languages.x,
+  tier: ({ xPlan }) => tierOf[xPlan],
   ruleType: 'premium',
   needsPaidPlan: false,
   ruleDelayMs: ({ xRuleDelayMs }) => xRuleDelayMs,
@@ -42,7 +45,7 @@ export const xPlatform: PlatformDescriptor<XSettings> = {
       const client = stack.use(createUpstreamClient({ baseUrl: settings.xBaseUrl, token, name: 'X' }));
       const { xExpansions: expansions, xPlan: plan, xSearchPostsPerDay: postsPerDay } = settings;
       const { upstreamPace: pace } = settings;
-      const recovery = plan === 'enterprise' ? createXRecovery(client, expansions) : null;
+      const recovery = plan !== 'payg' ? createXRecovery(client, expansions) : null;
       const search = createXSearch(client, { expansions, archive: settings.xSearch, plan });
       const fetching: Repair = { by: 'fetching', recovery, search, postsPerDay };
       return {

@@ -57,7 +57,7 @@ export function createXSearch(
   { expansions = defaultXExpansions, archive = 'recent', plan = 'payg' }: XSearchOptions = {},
 ): PostSearch {
   const { path, reachesBackMs, callIntervalMs, valueLengthMax } = archives[archive];
-  const lengthMax = plan === 'enterprise' ? enterpriseLengthMax : valueLengthMax;
+  const lengthMax = plan === 'payg' ? valueLengthMax : enterpriseLengthMax;
   // The words of the current description first, the older ones of X's guides if it does not take those, and at last none: a
   // post with its text alone is better than a gap.
   const vocabularies = [fieldsOf('post', expansions), fieldsOf('tweet', expansions), {}];

@@ -7,7 +7,8 @@ export type XExpansions = (typeof xExpansions)[number];
 /** The least with which `from:` can be explained and a match names its author. */
 export const defaultXExpansions: XExpansions = 'author';
 
-export const xPlans = ['payg', 'enterprise'] as const;
+/** `embedding` is Enterprise with the Embedding tier. */
+export const xPlans = ['payg', 'enterprise', 'embedding'] as const;
 export type XPlan = (typeof xPlans)[number];
 
 /** Which archive is searched: every app has the last week; the whole one costs the same and takes longer queries. */
