@@ -24,6 +24,8 @@ export function onPlatform(value: string): NonNullable<Rule['platforms']['x']> {
     platform_rule_id: '1',
     translated_value: value,
     status: 'active',
+    heard: 'live',
+    heard_reason: null,
     rule_type: 'premium',
     active_since: null,
     last_match_at: null,

@@ -81,9 +81,9 @@ describe('the ledger of a rule', () => {
   });
 
   test.each([
-    ['begins when X heeds the rule, and that is later than its registration', 60, 45],
-    ['claims no more of a slot that others held before than of a new one', 20, 15],
-  ])('%s', async (_, watchedMinutes, liveMinutes) => {
+    ['begins when X heeds the rule, and that is later than its registration', 60, 50],
+    ['claims no more of a slot that others held before than of a new one', 20, 20],
+  ])('%s', async (_, watchedMinutes, startedMinutes) => {
     await using world = await openLedger();
     const { database } = world;
     await database.run(`update watches set from_at = ${minutes(watchedMinutes)}`);
@@ -92,8 +92,9 @@ describe('the ledger of a rule', () => {
       `insert into coverage (source_id, from_at, proven_until) values ('x:main', ${minutes(120)}, now())`,
     );
     expect(await history(database, { hours: 1, xRuleDelayMs: 5 * 60_000 })).toEqual([
-      `not_watched 60–${liveMinutes}`,
-      `live ${liveMinutes}–0`,
+      `not_watched 60–${startedMinutes}`,
+      `starting ${startedMinutes}–${startedMinutes - 5}`,
+      `live ${startedMinutes - 5}–0`,
     ]);
   });
 

@@ -26,9 +26,9 @@ const repairSchema = z
 
 const intervalSchema = z.strictObject({
   platform: platformSchema,
-  state: z.enum(['live', 'gap', 'repaired', 'not_watched']).meta({
+  state: z.enum(['live', 'gap', 'repaired', 'starting', 'not_watched']).meta({
     description:
-      '`gap`: the rule was to be heard and was not. `not_watched`: it was paused, or not registered yet.',
+      '`gap`: the rule was to be heard and was not. `starting`: the platform had the rule and did not heed it yet; `to` may be in the future. `not_watched`: it was paused, or not registered yet.',
   }),
   from: timestamp,
   to: timestamp.nullable().meta({ description: 'Null while a gap lasts.' }),
@@ -50,6 +50,10 @@ export const coverageOperations = defineOperations({
         .optional()
         .meta({ description: 'Begin of the window. Default: a day before its end.' }),
       to: requestTime.optional().meta({ description: 'End of the window. Default: now.' }),
+      planned_ends: z.boolean().optional().meta({
+        description:
+          'Also show where a platform ended its stream as planned and all of it was replayed. Left out, that counts as live.',
+      }),
     }).superRefine((request, context) => {
       for (const issue of timesInOrder(request, 'from', 'to')) context.addIssue(issue);
     }, alsoWhenFieldsFail),

@@ -146,6 +146,15 @@ const rulePlatformSchema = z.strictObject({
     .record(z.string(), z.boolean())
     .optional()
     .meta({ description: "The options that differ from the platform's default; absent where none does." }),
+  heard: z.enum(['live', 'starting', 'not_heard']).meta({
+    description:
+      'Whether the rule is heard right now. `starting`: the platform has it, and does not heed it yet. `not_heard`: see `heard_reason`.',
+  }),
+  heard_reason: z.string().nullable().meta({
+    description:
+      'Why it is not heard: `paused`, `refused`, `not_registered`, or the state of its source, as in ListSources.',
+  }),
+  heard_from: timestamp.optional().meta({ description: 'While it is starting: when it will be heard.' }),
   rule_type: ruleTypeSchema,
   active_since: timestamp.nullable(),
   last_match_at: timestamp.nullable(),

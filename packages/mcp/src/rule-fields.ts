@@ -38,6 +38,7 @@ export const expiresAt = z
 const registered = z.object({
   status: z.enum(['active', 'pending', 'failed', 'paused']),
   rule_type: z.string(),
+  heard: z.string(),
   translated_value: z.string().meta({ description: 'As registered' }),
   active_since: z.string().nullable(),
   last_match_at: z.string().nullable(),
@@ -65,6 +66,7 @@ export function toRuleOutput(rule: Rule): z.output<typeof ruleOutput> {
     managed_by: rule.managed_by?.set ?? null,
     platforms: perPlatform(rule.platforms, (watched) => ({
       ...watched,
+      heard: [watched.heard, watched.heard_reason ?? watched.heard_from].filter(Boolean).join(': '),
       translated_value: unhidden(watched.translated_value),
     })),
   };

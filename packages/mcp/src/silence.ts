@@ -53,9 +53,7 @@ export function silenceOfRule(rule: Rule, { coverage, narrowed }: Silent, nowMs:
   const gaps = gapsOf(coverage);
   const why = [
     `The rule was created ${ago(rule.created_at, nowMs)} and is ${rule.state}.`,
-    ...watched.flatMap(([name, platform]) =>
-      platform ? [describe(name, platform.status, platform.active_since, nowMs)] : [],
-    ),
+    ...watched.flatMap(([name, platform]) => (platform ? [describe(name, platform, nowMs)] : [])),
     ...(total > 0 && narrowed ? [`It has ${total} matches outside of what you asked for.`] : []),
     ...gaps,
   ];
@@ -86,11 +84,16 @@ function nextStep(rule: Rule, { since, total, gaps, narrowed, nowMs }: Situation
   return 'It was heard all the time: the rule may be too narrow. Drop a filter, or join more words with OR (platform_syntax), and update_rule.';
 }
 
-function describe(name: string, status: string, activeSince: string | null, nowMs: number): string {
-  if (status !== 'active') return `On ${name} it is ${status}: nothing is heard there now.`;
-  return activeSince === null
-    ? `On ${name} it is active, and not heard yet.`
-    : `On ${name} it is heard since ${activeSince} (${ago(activeSince, nowMs)}).`;
+type Watched = NonNullable<Rule['platforms'][keyof Rule['platforms']]>;
+
+function describe(name: string, watched: Watched, nowMs: number): string {
+  const { heard, heard_reason, heard_from, active_since: since } = watched;
+  if (heard === 'not_heard') return `On ${name} nothing is heard now: ${heard_reason}.`;
+  if (heard === 'starting')
+    return `On ${name} it is starting: the platform has it, and heeds it from about ${heard_from}.`;
+  return since === null
+    ? `On ${name} it is heard.`
+    : `On ${name} it is heard since ${since} (${ago(since, nowMs)}).`;
 }
 
 const gapsShown = 3;

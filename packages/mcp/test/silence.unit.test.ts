@@ -13,6 +13,8 @@ const watched = (fields: Partial<Watched> = {}): Watched => ({
   value: 'cats',
   translated_value: 'cats',
   status: 'active',
+  heard: 'live',
+  heard_reason: null,
   rule_type: 'premium',
   active_since: hoursAgo(5),
   last_match_at: null,
@@ -62,10 +64,16 @@ describe('why a rule has no match', () => {
     expect(try_next).toContain('too early');
   });
 
-  test('it is not heard yet', () => {
-    const { why, try_next } = explain(rule({ platforms: { x: watched({ active_since: null }) } }));
-    expect(why).toContain('not heard yet');
+  test('it is starting', () => {
+    const starting = watched({ heard: 'starting', heard_from: hoursAgo(-0.01), active_since: hoursAgo(0) });
+    const { why, try_next } = explain(rule({ platforms: { x: starting } }));
+    expect(why).toContain(`it is starting: the platform has it, and heeds it from about ${hoursAgo(-0.01)}`);
     expect(try_next).toContain('too early');
+  });
+
+  test('its source is not heard', () => {
+    const silent = watched({ heard: 'not_heard', heard_reason: 'no_credit' });
+    expect(explain(rule({ platforms: { x: silent } })).why).toContain('On x nothing is heard now: no_credit');
   });
 
   test('it is paused: resume it', () => {
@@ -82,9 +90,11 @@ describe('why a rule has no match', () => {
   });
 
   test('a platform refuses it', () => {
-    const refused = rule({ platforms: { x: watched({ status: 'failed' }) } });
+    const refused = rule({
+      platforms: { x: watched({ status: 'failed', heard: 'not_heard', heard_reason: 'refused' }) },
+    });
     expect(explain(refused)).toMatchObject({
-      why: expect.stringContaining('On x it is failed'),
+      why: expect.stringContaining('nothing is heard now: refused'),
       try_next: expect.stringContaining('refuses'),
     });
   });

@@ -1,6 +1,6 @@
 import type { Answers } from '@earshot/sdk';
 import { apiCommand } from '../api-command.ts';
-import { platformFilter, ruleFilter, time } from '../options.ts';
+import { flag, platformFilter, ruleFilter, time } from '../options.ts';
 import type { Screen } from '../output/screen.ts';
 import { renderTable } from '../output/table.ts';
 import { shortTime } from '../output/times.ts';
@@ -13,13 +13,15 @@ export const coverage = apiCommand({
     platform: platformFilter,
     from: time('begin (default: a day before the end)', 'past'),
     to: time('end (default: now)', 'past'),
+    'planned-ends': flag('also where a platform ended its stream as planned, and all of it came again'),
   },
   examples: [
     'earshot coverage --platform x',
     'earshot coverage --rule rule_01kb2m9x4c7q5t8w3y6z1v0n2p --from 7d',
   ],
   doing: 'Asking for the coverage',
-  ask: (earshot, { options: { rule, ...rest } }) => earshot.getCoverage({ rule_id: rule, ...rest }),
+  ask: (earshot, { options: { rule, 'planned-ends': planned, ...rest } }) =>
+    earshot.getCoverage({ rule_id: rule, ...rest, ...(planned && { planned_ends: true }) }),
   show: coverageText,
 });
 
@@ -27,7 +29,9 @@ function coverageText(answer: Answers['GetCoverage'], screen: Screen): string {
   const { complete_through, intervals } = answer;
   const head =
     complete_through === null
-      ? 'Nothing was listened to.'
+      ? intervals.some(({ state }) => state === 'starting')
+        ? 'Nothing was listened to yet: the platform takes a while to heed a new rule.'
+        : 'Nothing was listened to.'
       : `Complete up to ${shortTime(complete_through)}, apart from the gaps.`;
   if (intervals.length === 0) return head;
   const rows = intervals.map(({ platform, state, from, to, reason, repair }) => [

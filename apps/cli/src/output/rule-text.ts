@@ -12,13 +12,28 @@ export function rulesTable({ rules, next_cursor }: Answers['ListRules'], screen:
   const rows = rules.map((rule) => [
     rule.id,
     rule.state,
+    heardText(rule),
     Object.keys(rule.platforms).join(','),
     String(Object.values(rule.platforms).reduce((sum, one) => sum + (one?.match_count ?? 0), 0)),
     shortTime(lastMatch(rule)),
     rule.name,
   ]);
-  const table = renderTable(['ID', 'STATE', 'PLATFORMS', 'MATCHES', 'LAST MATCH', 'NAME'], rows, screen);
+  const table = renderTable(
+    ['ID', 'STATE', 'HEARD', 'PLATFORMS', 'MATCHES', 'LAST MATCH', 'NAME'],
+    rows,
+    screen,
+  );
   return next_cursor === null ? table : `${table}\n\nMore: earshot rules list --cursor ${next_cursor}`;
+}
+
+/** Short: of all platforms together, and with the names of those that are not heard. */
+function heardText({ state, platforms: watched }: Rule): string {
+  if (state === 'paused') return '';
+  const all = Object.entries(watched).flatMap(([name, one]) => (one ? [{ name, ...one }] : []));
+  const not = all.filter(({ heard }) => heard === 'not_heard');
+  if (not.length > 0)
+    return `not on ${not.map(({ name, heard_reason }) => `${name} (${heard_reason})`).join(', ')}`;
+  return all.some(({ heard }) => heard === 'starting') ? 'starting' : 'live';
 }
 
 function lastMatch({ platforms: watched }: Rule): string | null {
@@ -52,10 +67,26 @@ function optionsText(options: Readonly<Record<string, boolean>>): string {
 function platformText(rule: Rule, platform: Platform, screen: Screen): string[] {
   const watched = rule.platforms[platform];
   if (watched === undefined) return [];
-  const { status, translated_value, options, active_since, last_match_at, match_count } = watched;
+  const {
+    status,
+    heard,
+    heard_reason,
+    heard_from,
+    translated_value,
+    options,
+    active_since,
+    last_match_at,
+    match_count,
+  } = watched;
   const fields = renderFields(
     [
       ['status', active_since === null ? status : `${status} since ${shortTime(active_since)}`],
+      [
+        'heard',
+        heard_from
+          ? `${heard}, from ${shortTime(heard_from)}`
+          : [heard, heard_reason].filter(Boolean).join(': '),
+      ],
       ['registered', translated_value],
       ['options', options ? optionsText(options) : null],
       ['matches', match_count === 0 ? '0' : `${match_count}, last ${shortTime(last_match_at)}`],

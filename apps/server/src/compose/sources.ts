@@ -18,6 +18,7 @@ export async function openSources(shared: Shared, stack: AsyncDisposableStack): 
       ...source,
       draining: drainSources.includes(source.id),
       accountShare: config.accountSharePercent / 100,
+      ruleDelayMs: platforms[source.platform].ruleDelayMs(config),
     })),
   );
   return sources;

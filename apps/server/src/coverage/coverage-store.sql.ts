@@ -83,6 +83,7 @@ interface WatchedRow {
   source_id: string;
   slot_id: string | null;
   from_at: Date;
+  heard_from: Date;
   to_at: Date | null;
 }
 
@@ -97,8 +98,8 @@ async function watchedSlots(
 ): Promise<Watched[]> {
   const rows = await database.forAccount(accountId).many<WatchedRow>(
     `select * from (
-       select platform, source_id, slot_id, to_at,
-         from_at + coalesce(($5::jsonb ->> platform)::float8, 0) * interval '1 ms' as from_at
+       select platform, source_id, slot_id, from_at, to_at,
+         from_at + coalesce(($5::jsonb ->> platform)::float8, 0) * interval '1 ms' as heard_from
        from watched_slots($1) where $2::text is null or platform = $2
      ) as watched where (to_at is null or (to_at > from_at and to_at >= $3)) and from_at <= $4
      order by from_at desc limit ${rowsMax}`,
@@ -109,7 +110,8 @@ async function watchedSlots(
 
 async function watchedSources(database: Database, { platform }: CoverageAsked): Promise<Watched[]> {
   const rows = await database.many<WatchedRow>(
-    `select platform, id as source_id, null as slot_id, null as to_at, first.created_at as from_at
+    `select platform, id as source_id, null as slot_id, null as to_at, first.created_at as from_at,
+       first.created_at as heard_from
      from sources join lateral (
        select created_at from slots where source_id = sources.id order by created_at limit 1
      ) as first on true
@@ -125,6 +127,7 @@ function toWatched(row: WatchedRow): Watched {
     sourceId: row.source_id,
     slotId: row.slot_id,
     from: row.from_at,
+    heardFrom: row.heard_from,
     to: row.to_at,
   };
 }

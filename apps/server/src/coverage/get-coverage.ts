@@ -25,7 +25,7 @@ export function getCoverage(options: GetCoverageOptions): Handler<'GetCoverage'>
     if (ruleId !== null && !(await rules.exists(accountId, ruleId))) throw noSuchRule();
     const { from, to } = windowOf(request, nowMs(), retentionDays * dayMs);
     const ledger = await store.read({ accountId, ruleId, platform: request.platform ?? null, from, to });
-    const covered = coverageOf(ledger);
+    const covered = coverageOf(ledger, { plannedEnds: request.planned_ends ?? false });
     const { intervals, since } = newest(covered, ledger.from.getTime());
     return {
       from: new Date(since).toISOString(),

@@ -7,6 +7,7 @@ import {
   type RepairVia,
   type Span,
   type Timeline,
+  withoutPlannedEnds,
   worstOf,
 } from './timeline.ts';
 
@@ -35,6 +36,8 @@ export interface Watched {
   readonly sourceId: string;
   readonly slotId: string | null;
   readonly from: Date;
+  /** From then on the platform heeds the rule. */
+  readonly heardFrom: Date;
   readonly to: Date | null;
 }
 
@@ -65,11 +68,12 @@ export interface PlatformCoverage {
   readonly completeThrough: number | null;
 }
 
-export function coverageOf(ledger: Ledger): PlatformCoverage[] {
+export function coverageOf(ledger: Ledger, { plannedEnds = false } = {}): PlatformCoverage[] {
   return ledger.platforms.map((platform) => {
     const watched = ledger.watched.filter((one) => one.platform === platform);
     const all = watched.map((one) => timelineOf(ledger, one));
-    const combined = ledger.together ? worstOf(all) : bestOf(all);
+    const whole = ledger.together ? worstOf(all) : bestOf(all);
+    const combined = plannedEnds ? whole : withoutPlannedEnds(whole);
     const from = ledger.from.getTime();
     const to = Math.min(ledger.to.getTime(), ledger.now.getTime());
     const cut = openEnded(clip(combined, from, to), combined, to);
@@ -81,11 +85,13 @@ export function coverageOf(ledger: Ledger): PlatformCoverage[] {
   });
 }
 
-/** A gap that is still open has no end, even where the window ends. */
+/** A gap that is still open has no end, even where the window ends; a rule that is starting has an end that is known. */
 function openEnded(cut: Timeline, whole: Timeline, to: number): Timeline {
   const last = cut.at(-1);
-  const lasts = whole.at(-1)?.to === Number.POSITIVE_INFINITY && last?.state === 'gap' && last.to === to;
-  return lasts ? [...cut.slice(0, -1), { ...last, to: Number.POSITIVE_INFINITY }] : cut;
+  const end = whole.find((span) => span.from < to && span.to > to)?.to;
+  if (!last || last.to !== to || end === undefined) return cut;
+  const lasts = last.state === 'starting' || (last.state === 'gap' && end === Number.POSITIVE_INFINITY);
+  return lasts ? [...cut.slice(0, -1), { ...last, to: end }] : cut;
 }
 
 /** While the rule is watched, the time since the last proof is not known yet, and so not `not_watched`. */
@@ -96,24 +102,23 @@ function knownUntil(ledger: Ledger, watched: readonly Watched[], timeline: Timel
 }
 
 function completeThrough(ledger: Ledger, watched: readonly Watched[], timeline: Timeline): number | null {
-  if (watched.length === 0) return null;
+  const begun = watched.filter(({ heardFrom }) => heardFrom <= ledger.to);
+  if (begun.length === 0) return null;
   const heard = timeline.findLast(({ state }) => state === 'live' || state === 'repaired');
-  const heardThrough = heard?.to ?? Math.min(...watched.map(({ from }) => from.getTime()));
+  const heardThrough = heard?.to ?? Math.min(...begun.map(({ heardFrom }) => heardFrom.getTime()));
   return Math.min(heardThrough, ledger.matchedThrough.getTime());
 }
 
 function timelineOf(ledger: Ledger, watched: Watched): Timeline {
   const intervals = ledger.intervals.get(watched.sourceId) ?? [];
+  const heardFrom = watched.heardFrom.getTime();
   const spans: Span[] = [];
   let coveredTo = Number.NEGATIVE_INFINITY;
   let reason = 'not_listening_yet';
   for (const interval of intervals) {
     const [from, to] = [interval.from.getTime(), interval.to.getTime()];
     if (from > coveredTo) {
-      const repair = ownRepair(
-        repairOf(ledger, interval, watched.slotId),
-        watched.from.getTime() > coveredTo,
-      );
+      const repair = ownRepair(repairOf(ledger, interval, watched.slotId), heardFrom > coveredTo);
       const state = repair?.state === 'repaired' ? 'repaired' : 'gap';
       spans.push({ from: coveredTo, to: from, state, reason, repair });
     }
@@ -127,7 +132,10 @@ function timelineOf(ledger: Ledger, watched: Watched): Timeline {
     spans.push({ from: coveredTo, to: Number.POSITIVE_INFINITY, state: 'gap', reason, repair: null });
   }
   const until = watched.to?.getTime() ?? Number.POSITIVE_INFINITY;
-  return clip(worstOf([spans, ...missingSpans(ledger, watched)]), watched.from.getTime(), until);
+  const heard = clip(worstOf([spans, ...missingSpans(ledger, watched)]), heardFrom, until);
+  const starting = { from: watched.from.getTime(), to: Math.min(heardFrom, until) };
+  if (starting.from >= starting.to) return heard;
+  return [{ ...starting, state: 'starting', reason: null, repair: null }, ...heard];
 }
 
 /** How much a search found before the rule was there is not the rule's. */

@@ -26,6 +26,7 @@ const watch = (from: number, to: number | null = null, more: Partial<Watched> = 
   sourceId: 'x:main',
   slotId: 'slot_1',
   from: at(from),
+  heardFrom: at(from),
   to: to === null ? null : at(to),
   ...more,
 });
@@ -169,6 +170,43 @@ describe('a timeline', () => {
       'gap 6–7',
       'live 7–10',
     ]);
+  });
+
+  test('says that a rule is starting until the platform heeds it, with the end of that', () => {
+    const starting = watch(5, null, { heardFrom: at(12) });
+    expect(spans([live(0, 10)], { from: at(0), watched: [starting] })).toEqual([
+      'not_watched 0–5',
+      'starting 5–12',
+    ]);
+    expect(coverage([live(0, 10)], { watched: [starting] })).toEqual({ complete_through: null, gaps: [] });
+    const heard = watch(5, null, { heardFrom: at(7) });
+    expect(spans([live(0, 10)], { from: at(5), watched: [heard] })).toEqual(['starting 5–7', 'live 7–10']);
+    const left = watch(5, 6, { heardFrom: at(7) });
+    expect(spans([live(0, 10)], { from: at(5), watched: [left] })).toEqual([
+      'starting 5–6',
+      'not_watched 6–10',
+    ]);
+  });
+
+  test('of a rule whose former value is heard until the new one is has no starting time', () => {
+    const watched = [watch(0, 8), watch(5, null, { slotId: 'slot_2', heardFrom: at(7) })];
+    expect(spans([live(0, 10)], { from: at(0), watched })).toEqual(['live 0–10']);
+  });
+
+  test('shows what was planned and replayed as live, unless it is asked for', () => {
+    const replayed = { repair: 'repaired', repairVia: 'replay' } as const;
+    const intervals = [live(0, 3, 'finished'), live(4, 6, 'dropped', replayed), live(7, 10, null, replayed)];
+    expect(spans(intervals, { from: at(0) })).toEqual(['live 0–6', 'repaired 6–7', 'live 7–10']);
+    const all = coverageOf(ledger(intervals, { from: at(0) }), { plannedEnds: true });
+    expect(all[0]?.timeline.map(({ state }) => state)).toEqual([
+      'live',
+      'repaired',
+      'live',
+      'repaired',
+      'live',
+    ]);
+    const lost = [live(0, 3, 'finished'), live(4, 10)];
+    expect(spans(lost, { from: at(0) })).toEqual(['live 0–3', 'gap 3–4', 'live 4–10']);
   });
 
   test('ends with the window, but a gap that lasts has no end', () => {

@@ -11,7 +11,7 @@ export interface Span {
   readonly repair: Repair | null;
 }
 
-export type SpanState = 'live' | 'repaired' | 'gap' | 'not_watched';
+export type SpanState = 'live' | 'repaired' | 'gap' | 'starting' | 'not_watched';
 export type Timeline = readonly Span[];
 
 /** Firehose replays on resuming; X recovers with a job, or is searched. */
@@ -29,9 +29,9 @@ export interface Repair {
 }
 
 /** For a rule with several slots one that listens is enough. */
-const bestFirst: readonly SpanState[] = ['live', 'repaired', 'gap', 'not_watched'];
+const bestFirst: readonly SpanState[] = ['live', 'repaired', 'gap', 'starting', 'not_watched'];
 /** When all sources are needed the worst counts. */
-const worstFirst: readonly SpanState[] = ['gap', 'repaired', 'live', 'not_watched'];
+const worstFirst: readonly SpanState[] = ['gap', 'repaired', 'starting', 'live', 'not_watched'];
 
 export function bestOf(timelines: readonly Timeline[]): Timeline {
   return combine(timelines, bestFirst);
@@ -71,6 +71,20 @@ function append(timeline: Span[], span: Span): void {
     last.repair === span.repair;
   if (goesOn) timeline[timeline.length - 1] = { ...last, to: span.to };
   else timeline.push(span);
+}
+
+/**
+ * Shows a stream that the platform ended as planned, and whose rest was replayed, as live: Firehose ends every stream after five
+ * minutes, and hundreds of such spans a day would hide the gaps.
+ */
+export function withoutPlannedEnds(timeline: Timeline): Timeline {
+  const folded: Span[] = [];
+  for (const span of timeline) {
+    const { reason, repair } = span;
+    const isPlanned = reason === 'finished' && repair?.state === 'repaired' && repair.via === 'replay';
+    append(folded, isPlanned ? { ...span, state: 'live', reason: null, repair: null } : span);
+  }
+  return folded;
 }
 
 export function clip(timeline: Timeline, from: number, to: number): Timeline {

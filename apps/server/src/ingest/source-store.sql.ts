@@ -14,6 +14,8 @@ export interface ConfiguredSource {
   readonly draining?: boolean;
   /** How much one account may use of what the others leave. */
   readonly accountShare?: number;
+  /** How long after its registration the platform heeds a rule. */
+  readonly ruleDelayMs?: number;
   readonly rules?: Pick<UpstreamRules, 'limits' | 'rulesPerCall'>;
 }
 
@@ -36,18 +38,20 @@ export function createSourceStore(database: Database) {
   return {
     /** Writes down which sources this node is configured with, so that every node can place slots on them. */
     async announce(sources: readonly ConfiguredSource[]): Promise<void> {
-      for (const { id, platform, capacity, draining = false, accountShare = 1, rules } of sources) {
+      for (const source of sources) {
+        const { id, platform, capacity, draining = false, accountShare = 1, ruleDelayMs = 0, rules } = source;
         const limit = rules?.limits.change;
         await database.run(
           `insert into sources (id, platform, capacity, configured_capacity, enabled, account_share, calls_bucket,
-             calls_max, calls_window_ms, rules_per_call)
-           values ($1, $2, $3, $3, $4, $5, $6, $7, $8, $9)
+             calls_max, calls_window_ms, rules_per_call, rule_delay_ms)
+           values ($1, $2, $3, $3, $4, $5, $6, $7, $8, $9, $10)
            on conflict (id) do update
              set configured_capacity = excluded.configured_capacity,
                capacity = least(excluded.configured_capacity, sources.learnt_capacity),
                enabled = excluded.enabled, updated_at = now(), account_share = excluded.account_share,
                calls_bucket = excluded.calls_bucket, calls_max = excluded.calls_max,
-               calls_window_ms = excluded.calls_window_ms, rules_per_call = excluded.rules_per_call`,
+               calls_window_ms = excluded.calls_window_ms, rules_per_call = excluded.rules_per_call,
+               rule_delay_ms = excluded.rule_delay_ms`,
           [
             id,
             platform,
@@ -58,6 +62,7 @@ export function createSourceStore(database: Database) {
             limit ? callsMax(limit) : null,
             limit?.windowMs ?? null,
             rules?.rulesPerCall ?? 1,
+            ruleDelayMs,
           ],
         );
       }

@@ -11,7 +11,7 @@ export const getCoverage = defineTool({
   name: 'get_coverage',
   title: 'When was it heard',
   description:
-    'Whether silence means that nothing happened: when each platform was heard (live), was not (gap), was made good (repaired), or was not meant to be (not_watched).',
+    'Whether silence means that nothing happened: when each platform was heard (live), was not (gap), was made good (repaired), or was not meant to be.',
   annotations: readsOnly,
   input: requestObject({
     rule_id: ruleId.optional(),
@@ -25,7 +25,7 @@ export const getCoverage = defineTool({
     complete_through: z
       .string()
       .nullable()
-      .meta({ description: 'All up to here, but for the gaps; null: nothing was watched' }),
+      .meta({ description: 'All up to here, but for gaps; null: nothing' }),
     gaps: z.int().meta({ description: 'Gaps that were not repaired' }),
     left_out: z.int().meta({ description: 'Older intervals that are not shown' }),
     intervals: z.array(

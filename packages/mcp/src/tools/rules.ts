@@ -23,7 +23,7 @@ const repeatable = {
 const getRule = defineTool({
   name: 'get_rule',
   title: 'Get a rule',
-  description: 'One rule: state, values as registered, since when it is watched, how many matches.',
+  description: 'One rule: state, values as registered, whether it is heard, how many matches.',
   annotations: readsOnly,
   input: requestObject({ rule_id: ruleId }),
   output: ruleOutput,
