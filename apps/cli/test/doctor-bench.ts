@@ -23,6 +23,7 @@ export function doctor({ url: baseUrl }: Sandbox, given: Partial<DoctorOptions> 
     spendUsd: 0,
     isBesideOthers: false,
     isEnterprise: false,
+    isTapIdle: true,
     busyRule: 'from:newsdesk',
     pace,
     signal: new AbortController().signal,

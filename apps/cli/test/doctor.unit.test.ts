@@ -152,11 +152,38 @@ async function billsOf(sandbox: Parameters<typeof control>[0]) {
 test.concurrent('without money nothing is called that is billed, while posts and pages come', async () => {
   await using sandbox = await startUpstreams();
   using _ = publish(sandbox);
-  await doctor(sandbox);
+  // With pages that a rule of before has matched and nobody has read.
+  await addTapRule(sandbox, { value: 'language:"en"' });
+  await vi.waitFor(async () => {
+    expect(Object(await control(sandbox, 'firehose/state')).events_in_buffer).toBeGreaterThan(3);
+  });
+  await control(sandbox, 'faults', { kind: 'rules_vanish', platform: 'firehose' });
+  await doctor(sandbox, { isTapIdle: false });
   expect(await billsOf(sandbox)).toEqual({ searches: 0, posts: [], pages: 0 });
   await doctor(sandbox, { steps: paid, spendUsd: 1 });
   const { searches, posts, pages } = await billsOf(sandbox);
   expect({ searches, days: posts.length, pages: pages > 0 }).toEqual({ searches: 3, days: 1, pages: true });
+});
+
+test.concurrent('what a platform says in an error is told without secrets, ids and times', async () => {
+  await using sandbox = await startUpstreams();
+  const named = '2026-01-02T03:04:05Z 1234567890 0b3f5c1e-1111-4222-8333-444455556666 fhm_other';
+  const refusal = { kind: 'rules_status', status: 422, method: 'POST', count: null };
+  await control(sandbox, 'faults', {
+    faults: [
+      // The end of what is told falls into the token.
+      { ...refusal, platform: 'x', body: { title: `${'x'.repeat(52)} sandbox-x-token`, reason: named } },
+      { ...refusal, platform: 'firehose', body: { message: `${named} fh_sandbox` } },
+    ],
+  });
+  const report = await doctor(sandbox, { steps: ['X3', 'F1'] });
+  expect(report.assumptions).toContainEqual(
+    expect.objectContaining({ number: 'F-38', observed: expect.stringContaining('[secret]') }),
+  );
+  expect(report.assumptions).toContainEqual(
+    expect.objectContaining({ number: 'X-44', observed: expect.stringContaining('[time] [number] [id]') }),
+  );
+  expect(JSON.stringify(report)).not.toMatch(/sandbo|fhm?_|T03|12345|0b3f5c1e/);
 });
 
 test.concurrent('a run leaves the rules as they were, also of others', async () => {

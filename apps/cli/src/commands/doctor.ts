@@ -38,6 +38,9 @@ open. Takes about six minutes. Ends with 1 when something differs.`,
       '<rule>',
       `a rule of X for X5 and X6, with some posts a minute (default ${defaultBusyRule})`,
     ),
+    'idle-tap': flag(
+      'the tap had no rules for 24 hours: F2 may resume its stream, since nothing is kept that would be billed',
+    ),
     'beside-others': flag('also where somebody works with the same token; leaves out all streams'),
     report: text('<file>', `where the report goes (default ${defaultReport})`),
   },
@@ -55,15 +58,16 @@ open. Takes about six minutes. Ends with 1 when something differs.`,
       spendUsd: options.spend,
       isBesideOthers: options['beside-others'],
       isEnterprise: env['EARSHOT_X_PLAN'] === 'enterprise',
+      isTapIdle: options['idle-tap'],
       busyRule: options['busy-rule'] ?? defaultBusyRule,
-      pace: Number(env['EARSHOT_UPSTREAM_PACE'] || 1),
+      pace: Number(env['EARSHOT_UPSTREAM_PACE']) || 1,
       signal: stop.signal,
       screen,
     });
     const file = options.report ?? defaultReport;
     await writeFile(file, `${JSON.stringify(report, null, 2)}\n`);
     screen.print(isJson ? jsonLine(report) : reportText(report, screen));
-    screen.note(`The report is in ${file}: read it, then attach it to an issue of Earshot.`);
+    screen.note(`The report is in ${file}: read it, and attach it when you tell of a difference.`);
     if (report.left_behind > 0)
       screen.note(`${report.left_behind} rules tagged earshot:doctor: could not be deleted: run it again.`);
     if (stop.signal.aborted) return exitCodeOfStop(stop.signal);

@@ -14,7 +14,7 @@ export interface Access {
   readonly token: string | null;
 }
 
-interface BenchOptions extends Pick<Bench, 'isEnterprise' | 'busyRule'> {
+interface BenchOptions extends Pick<Bench, 'isEnterprise' | 'isTapIdle' | 'busyRule'> {
   readonly access: Access;
   readonly pace: number;
   readonly signal: AbortSignal;

@@ -57,6 +57,8 @@ export function createHttp({ baseUrl, token }: { baseUrl: string; token: string 
       },
     });
     request.on('timeout', () => request.destroy(new Error('no answer in time')));
+    // Also after the response has begun, when nobody waits for it any more.
+    request.on('error', () => undefined);
     request.end(text);
     try {
       const [response] = (await once(request, 'response')) as [IncomingMessage];
@@ -68,7 +70,7 @@ export function createHttp({ baseUrl, token }: { baseUrl: string; token: string 
 
   return {
     async call(method: string, path: string, options: CallOptions = {}): Promise<Answer> {
-      const answer = await readAnswer(await send(method, path, options));
+      const answer = await readAnswer(await send(method, path, options), token);
       // Says nothing of what was asked: neither that it is as expected, nor that it differs.
       if (answer.status === 429 || answer.status >= 500)
         throw new Unreachable(`${method} ${path.split('?')[0]} was answered with ${answer.status}`);
@@ -77,7 +79,7 @@ export function createHttp({ baseUrl, token }: { baseUrl: string; token: string 
     async open(path: string, headers: Readonly<Record<string, string>> = {}): Promise<Stream> {
       const response = await send('GET', path, { headers });
       const { statusCode: status = 0 } = response;
-      if (status !== 200) return refused(await readAnswer(response));
+      if (status !== 200) return refused(await readAnswer(response, token));
       const stream = followStream(response);
       streams.add(stream);
       return stream;
@@ -93,7 +95,7 @@ class Unreachable extends Error {
   override readonly name = 'Unreachable';
 }
 
-async function readAnswer(response: IncomingMessage): Promise<Answer> {
+async function readAnswer(response: IncomingMessage, token: string | null): Promise<Answer> {
   const { statusCode: status = 0, headers } = response;
   const parts: Buffer[] = [];
   let size = 0;
@@ -106,7 +108,9 @@ async function readAnswer(response: IncomingMessage): Promise<Answer> {
   } catch (error) {
     throw new Unreachable('An answer broke off', { cause: error });
   }
-  return { status, headers, body: parseJson(Buffer.concat(parts).toString('utf8')) };
+  const text = Buffer.concat(parts).toString('utf8');
+  // Before anything is cut out of it: half a token would be no better.
+  return { status, headers, body: parseJson(token === null ? text : text.replaceAll(token, '[secret]')) };
 }
 
 export function parseJson(text: string): unknown {

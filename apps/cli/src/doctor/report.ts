@@ -2,6 +2,7 @@ import type { Screen } from '../output/screen.ts';
 import { renderTable } from '../output/table.ts';
 import { version } from '../version.ts';
 import { type AssumptionNumber, assumptionNumbers, assumptions } from './assumptions.ts';
+import { redacted } from './redacted.ts';
 import type { StepId } from './register.ts';
 import type { Observation, Verdict } from './step.ts';
 
@@ -37,20 +38,19 @@ interface Findings {
   readonly observations: readonly Observation[];
   readonly leftBehind: number;
   readonly plan: string;
-  readonly secrets: readonly string[];
 }
 
-export function createReport({ outcomes, observations, leftBehind, plan, secrets }: Findings): Report {
+export function createReport({ outcomes, observations, leftBehind, plan }: Findings): Report {
   const steps = new Map(outcomes.map((outcome) => [outcome.step, outcome]));
   const rows = assumptionNumbers.map((number): ReportRow => {
     const { question, expected, ...settled } = assumptions[number];
     const found = observations.find((one) => one.number === number);
     if (found !== undefined) {
       const { verdict, observed } = found;
-      return { number, question, expected, observed: redacted(observed, secrets), verdict };
+      return { number, question, expected, observed: redacted(observed), verdict };
     }
     const why = 'step' in settled ? whyNot(settled.step, steps.get(settled.step)) : settled.notAsked;
-    return { number, question, expected, observed: redacted(why, secrets), verdict: 'not_seen' };
+    return { number, question, expected, observed: redacted(why), verdict: 'not_seen' };
   });
   return {
     earshot_doctor: version,
@@ -58,7 +58,7 @@ export function createReport({ outcomes, observations, leftBehind, plan, secrets
     plan,
     steps: outcomes.map(({ why, ...outcome }) => ({
       ...outcome,
-      ...(why !== undefined && { why: redacted(why, secrets) }),
+      ...(why !== undefined && { why: redacted(why) }),
     })),
     assumptions: rows,
     left_behind: leftBehind,
@@ -70,24 +70,13 @@ function whyNot(step: StepId, outcome: StepOutcome | undefined): string {
   return outcome.why === undefined ? `${step} did not get there` : `${step}: ${outcome.why}`;
 }
 
-/** What a step tells has nothing of this; what a platform says in an error might. */
-function redacted(text: string, secrets: readonly string[]): string {
-  return secrets
-    .filter((secret) => secret !== '')
-    .reduce((rest, secret) => rest.replaceAll(secret, '[secret]'), text)
-    .replaceAll(/\bfhm?_\w+/g, '[secret]')
-    .replaceAll(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/gi, '[id]')
-    .replaceAll(/\d{6,}/g, '[number]')
-    .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z?/g, '[time]');
-}
-
 export const hasDifference = ({ assumptions: rows }: Report) =>
   rows.some(({ verdict }) => verdict === 'differs');
 
 const cellMax = 60;
 
 /** For people: what was seen, and how much was not. */
-export function reportText({ assumptions: rows }: Report, screen: Pick<Screen, 'paint'>): string {
+export function reportText({ assumptions: rows, steps }: Report, screen: Pick<Screen, 'paint'>): string {
   const seen = rows.filter(({ verdict }) => verdict !== 'not_seen');
   const cut = (text: string) => (text.length > cellMax ? `${text.slice(0, cellMax - 1)}…` : text);
   const table = renderTable(
@@ -102,5 +91,9 @@ export function reportText({ assumptions: rows }: Report, screen: Pick<Screen, '
     screen,
   );
   const count = (wanted: Verdict) => rows.filter(({ verdict }) => verdict === wanted).length;
-  return `${table}\n\n${count('agrees')} agree, ${count('differs')} differ, ${count('not_seen')} were not seen.`;
+  const missing = steps.flatMap(({ step, outcome, why }) =>
+    why === undefined ? [] : [`${step} ${outcome.replace('_', ' ')}: ${why}`],
+  );
+  const total = `Agree: ${count('agrees')}. Differ: ${count('differs')}. Not seen: ${count('not_seen')}.`;
+  return [table, '', ...missing, total].join('\n');
 }

@@ -17,6 +17,7 @@ export interface DoctorOptions {
   /** Run also where Earshot, or somebody else, uses the app or the tap. */
   readonly isBesideOthers: boolean;
   readonly isEnterprise: boolean;
+  readonly isTapIdle: boolean;
   readonly busyRule: string;
   /** How many times faster than the platforms' own their periods pass. */
   readonly pace: number;
@@ -60,7 +61,6 @@ export async function runDoctor(options: DoctorOptions): Promise<Report> {
   return createReport({
     ...notes,
     plan: options.isEnterprise ? 'enterprise' : 'payg',
-    secrets: [options.x?.token ?? '', options.firehose?.token ?? ''],
   });
 }
 
@@ -71,8 +71,8 @@ async function survey(
   options: DoctorOptions,
 ) {
   if (access === null) return { platform, bench: null, hasToken: false, steps, hasOthers: false };
-  const { pace, signal, isEnterprise, busyRule } = options;
-  const bench = createBench({ access, pace, signal, isEnterprise, busyRule });
+  const { pace, signal, isEnterprise, isTapIdle, busyRule } = options;
+  const bench = createBench({ access, pace, signal, isEnterprise, isTapIdle, busyRule });
   signal.addEventListener('abort', () => bench.http.closeStreams());
   if (access.token === null) return { platform, bench, hasToken: false, steps, hasOthers: false };
   const found = await platform.survey(bench);
@@ -118,8 +118,7 @@ async function runSteps(
     options.screen.note(`${step.id}  ${step.about}. ${step.calls}; ${price}.`);
     notes.usdLeft -= step.usdMax;
     try {
-      const running = step.run({ ...bench, hasOthers });
-      notes.observations.push(...(await options.screen.waitFor(step.id, running)));
+      await options.screen.waitFor(step.id, collect(step.run({ ...bench, hasOthers }), notes.observations));
       notes.outcomes.push({ step: step.id, outcome: 'done' });
     } catch (error) {
       notes.outcomes.push({ step: step.id, ...failureOf(error) });
@@ -129,6 +128,10 @@ async function runSteps(
       if (step.makesRules) notes.leftBehind += await undo(platform, bench);
     }
   }
+}
+
+async function collect(told: AsyncIterable<Observation>, into: Observation[]): Promise<void> {
+  for await (const observation of told) into.push(observation);
 }
 
 /** Never above what was given: a step counts with its most, whatever it spends in the end. */

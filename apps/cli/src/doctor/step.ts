@@ -22,6 +22,8 @@ export interface Bench {
   readonly word: string;
   /** Rules of others were there: what opens a stream would have theirs billed. */
   readonly hasOthers: boolean;
+  /** Nothing that matched before is kept for the tap: what resumes a stream is free. */
+  readonly isTapIdle: boolean;
   readonly isEnterprise: boolean;
   /** A rule of X that matches some posts a minute. */
   readonly busyRule: string;
@@ -44,7 +46,8 @@ export interface Step {
   readonly opensStream?: true;
   /** F0 asks what needs no token. */
   readonly needsNoToken?: true;
-  readonly run: (bench: Bench) => Promise<readonly Observation[]>;
+  /** Tells what it sees as it goes: a step that fails half-way has told half of it. */
+  readonly run: (bench: Bench) => AsyncIterable<Observation>;
 }
 
 export function seen(number: AssumptionNumber, isAsExpected: boolean, observed: string): Observation {

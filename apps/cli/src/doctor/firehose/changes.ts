@@ -1,5 +1,6 @@
 import type { Answer } from '../http.ts';
 import { at, textAt } from '../json.ts';
+import { firstWords } from '../redacted.ts';
 import { type Bench, type Observation, type Step, seen } from '../step.ts';
 import { changeTapRule, createTapRule, deleteTapRule, listTapRules } from './rules.ts';
 
@@ -12,35 +13,32 @@ export const f1: Step = {
   calls: 'GET, POST, PUT and DELETE /v1/rules, about 60 times in a minute; GET /v1/taps',
   usdMax: 0,
   makesRules: true,
-  async run(bench) {
-    const wrongKey = await seeWrongKey(bench);
+  async *run(bench) {
+    yield await seeWrongKey(bench);
     const value = `title:"${bench.word}"`;
     const first = await createTapRule(bench, value);
-    if (first.id === null) return [wrongKey, seen('F-38', false, `creating: ${problemWords(first.answer)}`)];
+    if (first.id === null) {
+      yield seen('F-38', false, `creating: ${problemWords(first.answer)}`);
+      return;
+    }
     const second = await createTapRule(bench, value);
     const isTwice = second.id !== null && second.id !== first.id;
-    const refusal = await seeRefusal(bench);
+    yield seen('F-9', isTwice, isTwice ? 'taken' : problemWords(second.answer));
+    yield await seeRefusal(bench);
     const flag = await seeFlag(bench, first.id);
-    const limit = await seeLimit(bench);
-    const list = await seeList(bench);
+    yield flag.seen;
+    yield await seeLimit(bench);
+    yield await seeList(bench);
     const deleted = await deleteTapRule(bench, first.id);
     const statuses = `${first.answer.status} created, ${flag.status} changed, ${deleted.status} deleted`;
-    return [
-      wrongKey,
-      seen('F-9', isTwice, isTwice ? 'taken' : problemWords(second.answer)),
-      refusal,
-      flag.seen,
-      limit,
-      list,
-      seen('F-38', statuses === '201 created, 200 changed, 204 deleted', statuses),
-    ];
+    yield seen('F-38', statuses === '201 created, 200 changed, 204 deleted', statuses);
   },
 };
 
 /** The first words of what went wrong: they speak of our own rule. */
 function problemWords({ status, body }: Answer): string {
   const words = textAt(body, 'error', 'message') ?? textAt(body, 'message') ?? '';
-  return `${status} ${words.slice(0, 120)}`.trim();
+  return `${status} ${firstWords(words, 120)}`.trim();
 }
 
 async function seeWrongKey({ http, goOn }: Bench): Promise<Observation> {

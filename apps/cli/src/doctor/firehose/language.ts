@@ -2,6 +2,7 @@ import { languages } from '@earshot/query';
 import type { AssumptionNumber } from '../assumptions.ts';
 import type { Answer } from '../http.ts';
 import { at, textAt } from '../json.ts';
+import { firstWords } from '../redacted.ts';
 import { type Bench, type Observation, type Step, seen } from '../step.ts';
 
 /** As Lucene prints a parsed query; where clauses drop out without effect, with them and without. */
@@ -42,7 +43,11 @@ export const f0: Step = {
   calls: 'POST /v1/validate/public, 16 times',
   usdMax: 0,
   needsNoToken: true,
-  run: async (bench) => [await seeShape(bench), ...(await seeCompiled(bench)), ...(await seeValidity(bench))],
+  async *run(bench) {
+    yield await seeShape(bench);
+    yield* seeCompiled(bench);
+    yield* seeValidity(bench);
+  },
 };
 
 async function validate({ http, pause }: Bench, value: string): Promise<Answer> {
@@ -73,26 +78,23 @@ function shapeOf(body: unknown): string {
       ? `${name}{${Object.keys(value).join(',')}}`
       : name,
   );
-  return names.join(',').slice(0, 200);
+  return firstWords(names.join(','), 200);
 }
 
-async function seeCompiled(bench: Bench): Promise<Observation[]> {
-  const observations: Observation[] = [];
+async function* seeCompiled(bench: Bench): AsyncGenerator<Observation> {
   for (const [number, expected] of Object.entries(compiled)) {
     const words: string[] = [];
     let isAsExpected = true;
     for (const [value, forms] of Object.entries(expected)) {
       const text = textAt(verdictIn(await validate(bench, value)), 'compiled')?.replaceAll(/\s+/g, ' ');
       isAsExpected &&= text !== undefined && forms.includes(text);
-      words.push(`${value} → ${text?.slice(0, 200) ?? 'nothing'}`);
+      words.push(`${value} → ${text === undefined ? 'nothing' : firstWords(text, 200)}`);
     }
-    observations.push(seen(number as AssumptionNumber, isAsExpected, words.join('; ')));
+    yield seen(number as AssumptionNumber, isAsExpected, words.join('; '));
   }
-  return observations;
 }
 
-async function seeValidity(bench: Bench): Promise<Observation[]> {
-  const observations: Observation[] = [];
+async function* seeValidity(bench: Bench): AsyncGenerator<Observation> {
   for (const [number, values] of Object.entries(judged)) {
     const words: string[] = [];
     let isAsExpected = true;
@@ -101,7 +103,6 @@ async function seeValidity(bench: Bench): Promise<Observation[]> {
       isAsExpected &&= isValid === (languages.firehose.validate(value).canonical !== null);
       words.push(`${value.slice(0, 40)} ${isValid ? 'valid' : 'not valid'}`);
     }
-    observations.push(seen(number as AssumptionNumber, isAsExpected, words.join('; ')));
+    yield seen(number as AssumptionNumber, isAsExpected, words.join('; '));
   }
-  return observations;
 }

@@ -1,4 +1,5 @@
 import { at, listAt, textAt } from '../json.ts';
+import { firstWords } from '../redacted.ts';
 import { type Bench, notSeen, type Observation, type Step, seen } from '../step.ts';
 import { type Frame, framesOf, hasEnded } from './frames.ts';
 import { createTapRule } from './rules.ts';
@@ -17,7 +18,7 @@ export const f3: Step = {
   usdMax: (pagesWanted + 1) * pageUsd,
   makesRules: true,
   opensStream: true,
-  async run(bench) {
+  async *run(bench) {
     const { id } = await createTapRule(bench, broadRule);
     if (id === null) throw new Error('The rule was not created.');
     const stream = await openTap(bench, `timeout=${timeoutSeconds}&limit=${pagesWanted}`);
@@ -26,7 +27,8 @@ export const f3: Step = {
     bench.goOn();
     const updates = framesOf(stream.text()).filter(({ event }) => event === 'update');
     if (updates.length === 0) throw new Error(`No page came (${stream.status}).`);
-    return [...seePages(updates, id), await seeOffset(bench, updates[0])];
+    yield* seePages(updates, id);
+    yield await seeOffset(bench, updates[0]);
   },
 };
 
@@ -53,7 +55,7 @@ function seePages(updates: readonly Frame[], ruleId: string): Observation[] {
       : seen(
           'F-22',
           types.every((type) => type === 'ins' || type === 'del'),
-          types.join(', ').slice(0, 100),
+          firstWords(types.join(', '), 100),
         ),
     seen('F-41', !hasMarkdown, hasMarkdown ? 'markdown' : 'none'),
     seeTimes(updates),

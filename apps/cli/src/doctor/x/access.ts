@@ -7,11 +7,11 @@ export const x0: Step = {
   about: 'whether the app may ask for its usage',
   calls: 'GET /2/usage/tweets',
   usdMax: 0,
-  async run({ http, goOn }) {
+  async *run({ http, goOn }) {
     goOn();
     const usage = await http.call('GET', '/2/usage/tweets?days=1');
     const isOpen = usage.status === 200 && numberAt(usage.body, 'data', 'project_usage') !== undefined;
-    return [seen('X-47', isOpen, isOpen ? 'open' : problemWords(usage))];
+    yield seen('X-47', isOpen, isOpen ? 'open' : problemWords(usage));
   },
 };
 
@@ -20,7 +20,10 @@ export const x1: Step = {
   about: 'the rules that the app has, and its caps',
   calls: 'GET rules, GET rules/counts',
   usdMax: 0,
-  run: async (bench) => [await seeOtherRules(bench), await seeCounts(bench)],
+  async *run(bench) {
+    yield await seeOtherRules(bench);
+    yield await seeCounts(bench);
+  },
 };
 
 async function seeOtherRules(bench: Bench): Promise<Observation> {

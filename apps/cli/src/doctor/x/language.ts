@@ -40,12 +40,12 @@ export const x2: Step = {
   about: 'which rules X takes; nothing is created',
   calls: 'POST rules?dry_run=true, about ten times',
   usdMax: 0,
-  run: async (bench) => [
-    ...(await seeLanguage(bench)),
-    ...(await seeLength(bench)),
-    await seeBatchSize(bench),
-    await seeTagLength(bench),
-  ],
+  async *run(bench) {
+    yield* await seeLanguage(bench);
+    yield* await seeLength(bench);
+    yield await seeBatchSize(bench);
+    yield await seeTagLength(bench);
+  },
 };
 
 async function seeLanguage(bench: Bench): Promise<Observation[]> {

@@ -1,7 +1,7 @@
 import { parseJson, type Stream } from '../http.ts';
 import { at, listAt, numberAt, textAt } from '../json.ts';
 import { type Bench, notSeen, type Observation, type Step, seen } from '../step.ts';
-import { addedRules, addRules, deleteRules, problemWords } from './rules.ts';
+import { addedRules, addRules, deleteRules, problemWords, ruleDelayMs } from './rules.ts';
 import { streamPath } from './stream.ts';
 
 const postsWanted = 10;
@@ -22,13 +22,13 @@ export const x5: Step = {
   usdMax: (postsWanted + postsLate) * usdPerPost,
   makesRules: true,
   opensStream: true,
-  async run(bench) {
+  async *run(bench) {
     const before = await usageOf(bench);
     const tag = bench.nextTag();
     const added = await addRules(bench, [{ value: bench.busyRule, tag }]);
     const rule = addedRules(added)[0];
     if (rule === undefined) throw new Error(`The rule was not added: ${problemWords(added)}`);
-    bench.goOn();
+    await bench.pause(ruleDelayMs);
     const stream = await bench.http.open(
       `${streamPath}?tweet.fields=entities,referenced_tweets&expansions=author_id,referenced_tweets.id`,
     );
@@ -38,11 +38,9 @@ export const x5: Step = {
     await deleteRules(bench, [rule.id]);
     bench.goOn();
     const records = recordsOf(stream);
-    return [
-      await seeBilling(bench, records, before),
-      seeMatchingRules(records, rule.id, tag),
-      seeEntities(records),
-    ];
+    yield seeMatchingRules(records, rule.id, tag);
+    yield seeEntities(records);
+    yield await seeBilling(bench, records, before);
   },
 };
 

@@ -1,5 +1,6 @@
 import type { Answer } from '../http.ts';
 import { at, listAt, textAt } from '../json.ts';
+import { firstWords } from '../redacted.ts';
 import type { Bench } from '../step.ts';
 
 export const rulesPath = '/2/tweets/search/stream/rules';
@@ -13,6 +14,9 @@ interface NewRule {
   readonly value: string;
   readonly tag?: string;
 }
+
+/** Most rules are heeded after so long; before, X may say that there are none. */
+export const ruleDelayMs = 20_000;
 
 const pagesMax = 30;
 
@@ -71,5 +75,5 @@ export function problemWords({ status, body }: Pick<Answer, 'status' | 'body'>):
     textAt(problem, 'reason'),
     textAt(problem, 'connection_issue'),
   ].filter((word) => word !== undefined);
-  return [String(status), ...words.map((word) => word.slice(0, 60))].join(' ');
+  return [String(status), ...words.map((word) => firstWords(word, 60))].join(' ');
 }

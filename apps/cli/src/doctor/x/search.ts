@@ -12,7 +12,10 @@ export const x6: Step = {
   about: 'the words of search',
   calls: 'GET search/recent twice, GET search/all once, 10 posts each',
   usdMax,
-  run: async (bench) => [await seeWords(bench), await seeArchive(bench)],
+  async *run(bench) {
+    yield await seeWords(bench);
+    yield await seeArchive(bench);
+  },
 };
 
 async function search({ http, goOn, busyRule }: Bench, archive: string, fields: Record<string, string>) {

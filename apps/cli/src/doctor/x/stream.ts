@@ -1,7 +1,7 @@
 import type { Stream } from '../http.ts';
 import { listAt, textAt } from '../json.ts';
 import { type Bench, notSeen, type Observation, type Step, seen } from '../step.ts';
-import { addedRules, addRules, deleteRules, problemWords } from './rules.ts';
+import { addedRules, addRules, deleteRules, problemWords, ruleDelayMs } from './rules.ts';
 
 export const streamPath = '/2/tweets/search/stream';
 export const connectionsPath = '/2/connections?status=active&endpoints=filtered_stream&max_results=100';
@@ -20,19 +20,22 @@ export const x4: Step = {
   usdMax: 0,
   makesRules: true,
   opensStream: true,
-  async run(bench) {
-    const withoutRules = await seeWithoutRules(bench);
+  async *run(bench) {
+    yield await seeWithoutRules(bench);
     const added = await addRules(bench, [{ value: `${bench.word} stream`, tag: bench.nextTag() }]);
     const id = addedRules(added)[0]?.id;
     if (id === undefined) throw new Error(`The rule was not added: ${problemWords(added)}`);
-    const backfill = await seeBackfill(bench);
+    await bench.pause(ruleDelayMs);
+    yield await seeBackfill(bench);
     const opened = await openInOurWords(bench);
+    yield* opened.seen;
     const second = await seeSecond(bench, opened.stream);
-    const listed = await seeConnections(bench);
-    const alive = await seeKeepAlive(bench, second.stream);
+    yield second.seen;
+    yield await seeConnections(bench);
+    yield await seeKeepAlive(bench, second.stream);
     const released = await seeRelease(bench, second.stream);
-    const idle = await seeIdle(bench, released.stream, id);
-    return [withoutRules, backfill, ...opened.seen, second.seen, listed, alive, released.seen, idle];
+    yield released.seen;
+    yield await seeIdle(bench, released.stream, id);
   },
 };
 
