@@ -16,6 +16,41 @@ vi.setConfig({ maxConcurrency: 12 });
 
 const paid: readonly StepId[] = ['X5', 'X6', 'F3'];
 
+/** One knob each, and the numbers that it makes differ: no others. */
+const xRows = [
+  { knob: { batch_policy: 'all_or_nothing' }, numbers: ['X-1'] },
+  { knob: { rules_per_call_max: 50 }, numbers: ['X-3'] },
+  { knob: { tag_length_max: 100 }, numbers: ['X-4'] },
+  { knob: { length_unit: 'code_points' }, numbers: ['X-5'] },
+  { knob: { length_unit: 'bytes' }, numbers: ['X-5'] },
+  { knob: { values: 'one_space' }, numbers: ['X-6'] },
+  { knob: { second_connection: 'replace' }, numbers: ['X-7'] },
+  { knob: { connection_hold_ms: 36_000_000 }, numbers: ['X-8'] },
+  { knob: { without_rules: 'closes' }, numbers: ['X-9'] },
+  { knob: { backfill: 'ignored' }, numbers: ['X-14'] },
+  { knob: { keep_alive_ms: 3_600_000 }, numbers: ['X-25'] },
+  { knob: { duplicates: 'without_id' }, numbers: ['X-43'] },
+  { knob: { stream_dialect: 'post' }, numbers: ['X-46'] },
+  { knob: { usage: 'not_enrolled' }, numbers: ['X-47'] },
+];
+const firehoseRows = [
+  { knob: { list_max: 3 }, numbers: ['F-8'] },
+  { knob: { duplicate_rules: 'refused' }, numbers: ['F-9'] },
+  { knob: { validation: 'bare' }, numbers: ['F-13'] },
+  { knob: { long_since: 'shortened' }, numbers: ['F-15'] },
+  { knob: { cursors: 'strict' }, numbers: ['F-17', 'F-18'] },
+  { knob: { keep_alive: 'comments' }, numbers: ['F-19'] },
+  { knob: { streams_max: 1 }, numbers: ['F-21'] },
+  { knob: { refusals: 'in_errors' }, numbers: ['F-23'] },
+  { knob: { default_operator: 'and' }, numbers: ['F-29'] },
+  { knob: { rule_cap: 25 }, numbers: ['F-39'] },
+];
+const paidRows = [
+  { path: 'x/knobs', knob: { expansions: 'free' }, numbers: ['X-13'] },
+  { path: 'x/knobs', knob: { search_dialect: 'tweet' }, numbers: ['X-45'] },
+  { path: 'firehose/knobs', knob: { rule_ids: 'query_id' }, numbers: ['F-40'] },
+];
+
 test.concurrent('against platforms that are as we assume, nothing differs and every free step is done', async () => {
   await using sandbox = await startUpstreams();
   const report = await doctor(sandbox);
@@ -28,22 +63,7 @@ test.concurrent('against platforms that are as we assume, nothing differs and ev
 });
 
 describe('a platform that differs from what we assume is found out:', () => {
-  test.concurrent.each([
-    { knob: { batch_policy: 'all_or_nothing' }, numbers: ['X-1'] },
-    { knob: { rules_per_call_max: 50 }, numbers: ['X-3'] },
-    { knob: { tag_length_max: 100 }, numbers: ['X-4'] },
-    { knob: { length_unit: 'code_points' }, numbers: ['X-5'] },
-    { knob: { length_unit: 'bytes' }, numbers: ['X-5'] },
-    { knob: { values: 'one_space' }, numbers: ['X-6'] },
-    { knob: { second_connection: 'replace' }, numbers: ['X-7'] },
-    { knob: { connection_hold_ms: 36_000_000 }, numbers: ['X-8'] },
-    { knob: { without_rules: 'closes' }, numbers: ['X-9'] },
-    { knob: { backfill: 'ignored' }, numbers: ['X-14'] },
-    { knob: { keep_alive_ms: 3_600_000 }, numbers: ['X-25'] },
-    { knob: { duplicates: 'without_id' }, numbers: ['X-43'] },
-    { knob: { stream_dialect: 'post' }, numbers: ['X-46'] },
-    { knob: { usage: 'not_enrolled' }, numbers: ['X-47'] },
-  ])('X with $knob', async ({ knob, numbers }) => {
+  test.concurrent.each(xRows)('X with $knob', async ({ knob, numbers }) => {
     await using sandbox = await startUpstreams();
     await control(sandbox, 'x/knobs', knob);
     expect(numbersOf(await doctor(sandbox, { firehose: null }), 'differs')).toEqual(numbers);
@@ -69,22 +89,19 @@ describe('a platform that differs from what we assume is found out:', () => {
     expect(await control(sandbox, 'x/state')).toMatchObject({ connections_total: 0 });
   });
 
-  test.concurrent.each([
-    { knob: { list_max: 3 }, numbers: ['F-8'] },
-    { knob: { duplicate_rules: 'refused' }, numbers: ['F-9'] },
-    { knob: { validation: 'bare' }, numbers: ['F-13'] },
-    { knob: { long_since: 'shortened' }, numbers: ['F-15'] },
-    { knob: { cursors: 'strict' }, numbers: ['F-17', 'F-18'] },
-    { knob: { keep_alive: 'comments' }, numbers: ['F-19'] },
-    { knob: { streams_max: 1 }, numbers: ['F-21'] },
-    { knob: { refusals: 'in_errors' }, numbers: ['F-23'] },
-    { knob: { default_operator: 'and' }, numbers: ['F-29'] },
-    { knob: { rule_cap: 25 }, numbers: ['F-39'] },
-  ])('Firehose with $knob', async ({ knob, numbers }) => {
+  test.concurrent.each(firehoseRows)('Firehose with $knob', async ({ knob, numbers }) => {
     await using sandbox = await startUpstreams();
     await control(sandbox, 'firehose/knobs', knob);
     expect(numbersOf(await doctor(sandbox, { x: null }), 'differs')).toEqual(numbers);
   });
+});
+
+test.concurrent('every knob of the sandbox is turned here', async () => {
+  await using sandbox = await startUpstreams();
+  const knobs = await Promise.all(['x/knobs', 'firehose/knobs'].map((path) => control(sandbox, path)));
+  const all = knobs.flatMap((answer) => Object.keys(Object(answer).knobs));
+  const turned = [...xRows, ...firehoseRows, ...paidRows].flatMap(({ knob }) => Object.keys(knob));
+  expect([...new Set(turned)].toSorted()).toEqual(all.toSorted());
 });
 
 describe('paid steps', () => {
@@ -115,11 +132,7 @@ describe('paid steps', () => {
     expect(text).not.toMatch(/\d{6}|[0-9a-f]{8}-[0-9a-f]{4}|\dT\d|sandbox-x-token|fh_sandbox/);
   });
 
-  test.concurrent.each([
-    { path: 'x/knobs', knob: { expansions: 'free' }, numbers: ['X-13'] },
-    { path: 'x/knobs', knob: { search_dialect: 'tweet' }, numbers: ['X-45'] },
-    { path: 'firehose/knobs', knob: { rule_ids: 'query_id' }, numbers: ['F-40'] },
-  ])('find out $knob', async ({ path, knob, numbers }) => {
+  test.concurrent.each(paidRows)('find out $knob', async ({ path, knob, numbers }) => {
     await using sandbox = await startUpstreams();
     using _ = publish(sandbox);
     await control(sandbox, path, knob);
