@@ -77,6 +77,15 @@ test('Ctrl+C ends it with 130, its rules deleted and its stream closed', async (
   ]);
 });
 
+test('a rule that would send more than is paid for is refused', async () => {
+  const args = ['--x-token-file', 'token', '--steps', 'X5', '--spend', '1', '--busy-rule'];
+  expect(await start([...args, 'happy']).outcome).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('too broad'),
+  });
+  expect(await control(sandbox, 'x/state')).toMatchObject({ rule_calls: { list: { made: 0 } } });
+});
+
 test('without a token only the public validator can be asked', async () => {
   expect(await start([]).outcome).toMatchObject({
     code: 2,

@@ -1,4 +1,5 @@
 import { writeFile } from 'node:fs/promises';
+import { languages } from '@earshot/query';
 import { type Context, command, type Option } from '../command.ts';
 import { stepIds } from '../doctor/register.ts';
 import { hasDifference, reportText } from '../doctor/report.ts';
@@ -21,6 +22,19 @@ const dollars: Option<number> = {
 const defaultReport = 'earshot-doctor.json';
 const defaultBusyRule = 'from:Reuters';
 
+/** A broad rule would send more than is paid for before its stream is closed. */
+const busyRule: Option<string> = {
+  about: `a rule of X for X5 and X6, with some posts a minute (default ${defaultBusyRule})`,
+  placeholder: '<rule>',
+  read: (given = defaultBusyRule) => {
+    const { canonical, diagnostics } = languages.x.validate(given);
+    if (canonical === null) throw usageFailure(`takes a rule of X, not "${given}".`);
+    if (diagnostics.some(({ code }) => code === 'broad_rule'))
+      throw usageFailure(`takes a narrow rule such as ${defaultBusyRule}: "${given}" is too broad.`);
+    return given;
+  },
+};
+
 export const doctor = command({
   name: 'doctor',
   summary: 'ask X and Firehose whether they are what Earshot takes them for',
@@ -34,10 +48,7 @@ open. Takes about six minutes. Ends with 1 when something differs.`,
     'firehose-token-file': text('<file>', 'a token of a Firehose tap (default: EARSHOT_FIREHOSE_TOKENS)'),
     spend: dollars,
     steps: listOf(stepIds, `only these of ${stepIds.join(', ')}; F0 needs no token`, '<step,step>'),
-    'busy-rule': text(
-      '<rule>',
-      `a rule of X for X5 and X6, with some posts a minute (default ${defaultBusyRule})`,
-    ),
+    'busy-rule': busyRule,
     'idle-tap': flag(
       'the tap had no rules for 24 hours: F2 may resume its stream, since nothing is kept that would be billed',
     ),
@@ -59,7 +70,7 @@ open. Takes about six minutes. Ends with 1 when something differs.`,
       isBesideOthers: options['beside-others'],
       isEnterprise: env['EARSHOT_X_PLAN'] === 'enterprise',
       isTapIdle: options['idle-tap'],
-      busyRule: options['busy-rule'] ?? defaultBusyRule,
+      busyRule: options['busy-rule'],
       pace: Number(env['EARSHOT_UPSTREAM_PACE']) || 1,
       signal: stop.signal,
       screen,
