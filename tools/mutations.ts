@@ -35,6 +35,8 @@ const scopes = ['e2e/scopes.e2e.test.ts'];
 const sharing = ['apps/server/test/quiet-sharing.int.test.ts'];
 const addresses = [`${webhooks}/public-address.unit.test.ts`];
 const connections = [`${webhooks}/guard-connect.unit.test.ts`];
+const doctor = 'apps/cli/src/doctor';
+const doctorTests = ['apps/cli/test/doctor.unit.test.ts'];
 
 /** The row of an operation in the contract, up to its scope. */
 const asksFor = (id: string, scope: string) => `  ${id}: {\n    scope: ${scope},`;
@@ -254,4 +256,25 @@ export const mutations: readonly Mutation[] = [
       ['tokens in headers are logged', '(Bearer )', '(Bearer  )'],
     ],
   ),
+
+  ...inFile(`${doctor}/run-doctor.ts`, doctorTests, [
+    ['the doctor leaves its rules behind', 'return await platform.undo(calm);', 'return 0;'],
+    ['the doctor runs beside Earshot', 'isAllowed || earshotRules + openStreams === 0', 'isAllowed !== null'],
+    ['the doctor spends what it was not given', 'usdLeft + 1e-9', 'usdLeft + 1e9'],
+    [
+      'the doctor has posts of others billed',
+      'if (step.opensStream && hasOthers)',
+      'if (!hasOthers && !hasToken)',
+    ],
+  ]),
+  ...inFile(`${doctor}/firehose/stream.ts`, doctorTests, [
+    ['the doctor has kept pages billed', 'if (!bench.isTapIdle)', 'if (bench.hasOthers)'],
+  ]),
+  ...inFile(`${doctor}/http.ts`, doctorTests, [
+    ['the doctor tells its token', "text.replaceAll(token, '[secret]')", 'text'],
+  ]),
+  ...inFile(`${doctor}/redacted.ts`, doctorTests, [
+    ['the doctor tells ids', ".replaceAll(/\\d{6,}/g, '[number]')", ''],
+    ['the doctor tells half of an id', 'redacted(text).slice(0, lengthMax)', 'text.slice(0, lengthMax)'],
+  ]),
 ];

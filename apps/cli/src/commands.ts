@@ -5,6 +5,7 @@ import { audit } from './commands/audit.ts';
 import { createCompletion } from './commands/completion.ts';
 import { coverage } from './commands/coverage.ts';
 import { demo } from './commands/demo.ts';
+import { doctor } from './commands/doctor.ts';
 import { keys } from './commands/keys.ts';
 import { login, logout } from './commands/login.ts';
 import { matches } from './commands/matches.ts';
@@ -41,6 +42,7 @@ export const earshotCommands: CommandGroup = {
     demo,
     services,
     admin,
+    doctor,
     createCompletion(() => earshotCommands),
   ],
 };

@@ -53,7 +53,7 @@ describe('registering', () => {
 
   test('when X creates nothing of a batch with an invalid rule, the valid ones are asked for again', async () => {
     await using world = await openUpstreamWorld(template, {
-      xApps: [{ token: 'sandbox-x-token', batchPolicy: 'all_or_nothing' }],
+      xApps: [{ token: 'sandbox-x-token', knobs: { batchPolicy: 'all_or_nothing' } }],
     });
     for (const value of ['good', 'bad', 'fine']) await beginRule(world.rules, { x: value });
     await world.sandbox.arm({ kind: 'rule_refused', platform: 'x', contains: 'bad' });

@@ -46,7 +46,7 @@ describe.concurrent('a slow or dead path to an upstream', () => {
     const start = () =>
       startSandbox({
         tls,
-        xApps: [{ token: defaultXToken, secondConnection: 'replace' }],
+        xApps: [{ token: defaultXToken, knobs: { secondConnection: 'replace' } }],
         rateLimits: false,
       });
     await using one = await start();

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { stat } from 'node:fs/promises';
+import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { eventually } from '@earshot/testkit';
@@ -18,6 +18,17 @@ export const localRows: Rows = {
       stdout: expect.stringMatching(/^#compdef earshot/),
     });
     expect(await earshot('powershell')).toMatchObject({ code: 2, stderr: saying('bash or zsh or fish') });
+  },
+
+  async doctor(earshot, { world, cli }) {
+    const urls = { EARSHOT_X_BASE_URL: world.sandbox.url, EARSHOT_FIREHOSE_BASE_URL: world.sandbox.url };
+    const env = { ...urls, EARSHOT_X_TOKENS: '', EARSHOT_FIREHOSE_TOKENS: '', EARSHOT_UPSTREAM_PACE: '50' };
+    const report = join(cli.dir, 'doctor.json');
+    const outcome = await earshot.with({ env }, '--steps', 'F0', '--report', report);
+    expect(outcome).toMatchObject({ code: 0, stdout: expect.stringMatching(/F-29 +agrees/) });
+    expect(JSON.parse(await readFile(report, 'utf8'))).toMatchObject({ left_behind: 0 });
+    const inUse = { ...env, EARSHOT_X_TOKENS: `main=${xToken}` };
+    expect(await earshot.with({ env: inUse })).toMatchObject({ code: 1, stderr: saying('of Earshot') });
   },
 
   async demo(_, scene) {

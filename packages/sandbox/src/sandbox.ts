@@ -2,15 +2,18 @@ import { createClock } from './clock.ts';
 import { faultsControlRoutes } from './control/faults-control.ts';
 import { feedControlRoutes } from './control/feed-control.ts';
 import { firehoseControlRoutes } from './control/firehose-control.ts';
+import { knobsControlRoutes } from './control/knobs-control.ts';
 import { xControlRoutes } from './control/x-control.ts';
 import type { Deps } from './deps.ts';
 import { createFaults } from './faults.ts';
 import { createFeed } from './feed/feed.ts';
+import { firehoseKnobs } from './firehose/knobs.ts';
 import type { Organization } from './firehose/organization.ts';
 import { firehoseRoutes } from './firehose/routes.ts';
 import { createTap } from './firehose/tap.ts';
 import { startServer } from './http/server.ts';
 import { startTlsFront } from './http/tls-front.ts';
+import { assumedPositions } from './knobs.ts';
 import { defaultManagementKey, defaultTapToken, defaultXToken, type SandboxOptions } from './options.ts';
 import { createRandom } from './random.ts';
 import { createSnowflakes } from './snowflake.ts';
@@ -51,6 +54,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     balanceUsd: options.balanceUsd ?? 10_000,
     excerptChars: options.excerptChars,
     taps: new Map(taps.map((tap) => [tap.id, tap])),
+    knobs: assumedPositions(firehoseKnobs),
   };
 
   const backlogBytesMax = options.slowReaderBytes ?? defaultBacklogBytesMax;
@@ -75,6 +79,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
       ...firehoseRoutes,
       ...xControlRoutes,
       ...firehoseControlRoutes,
+      ...knobsControlRoutes,
       ...faultsControlRoutes,
       ...feedControlRoutes(feed),
     ],

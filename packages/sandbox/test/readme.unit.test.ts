@@ -3,7 +3,10 @@ import { readFileSync } from 'node:fs';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { faultKinds } from '../src/faults.ts';
+import { firehoseKnobs } from '../src/firehose/knobs.ts';
 import { type Sandbox, startSandbox } from '../src/index.ts';
+import { toWireName } from '../src/knobs.ts';
+import { xKnobs } from '../src/x/knobs.ts';
 
 vi.setConfig({ testTimeout: 30_000, hookTimeout: 30_000 });
 
@@ -27,7 +30,13 @@ test.each(blocks)('the readme block works: $firstLine', async (block) => {
 
 test('the readme has commands and names every fault', () => {
   expect(blocks.length).toBeGreaterThan(5);
-  const table = readme.slice(readme.indexOf('### Faults'));
+  const table = readme.slice(readme.indexOf('### Faults'), readme.indexOf('### Knobs'));
   const named = Array.from(table.matchAll(/^\| `([a-z_]+)`/gm), ([, kind]) => kind);
   expect(new Set(named)).toEqual(new Set(Object.keys(faultKinds)));
+});
+
+test('the readme names every knob', () => {
+  const tables = readme.slice(readme.indexOf('### Knobs'), readme.indexOf('## Time'));
+  const named = Array.from(tables.matchAll(/^\| `([a-z_]+)` +\| [XF]-/gm), ([, name]) => name);
+  expect(named).toEqual([...Object.keys(xKnobs), ...Object.keys(firehoseKnobs)].map(toWireName));
 });

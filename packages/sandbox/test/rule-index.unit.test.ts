@@ -94,7 +94,7 @@ test('the index of X rules finds exactly the rules that match', () => {
     fc.property(rulesOf(leaf, [' ', ' OR ', ' -']), post, (rules, input) => {
       const built = buildPost(input, { nowMs: () => 0, nextId: () => '1' });
       if (typeof built === 'string') throw new Error(built);
-      matched += expectIndexToAgree(rules, built, (rule) => compileXRule(rule, 'standard'));
+      matched += expectIndexToAgree(rules, built, (rule) => compileXRule(rule, { tier: 'standard' }));
     }),
     { numRuns: 1_000 },
   );

@@ -3,7 +3,7 @@ import { compileXRule } from '../src/x/compile-rule.ts';
 import { buildPost } from '../src/x/post.ts';
 
 function compile(rule: string) {
-  const compiled = compileXRule(rule, 'embedding');
+  const compiled = compileXRule(rule, { tier: 'embedding' });
   if (!compiled.ok) throw new Error(compiled.details.join('; '));
   return compiled.matcher;
 }

@@ -242,8 +242,7 @@ test('two apps do not see each other’s rules', async () => {
 test('an app can be told to reject a whole batch, to hide duplicate ids and to use the new host', async () => {
   const app = {
     token: 'sandbox-x-token',
-    batchPolicy: 'all_or_nothing',
-    duplicateIds: false,
+    knobs: { batchPolicy: 'all_or_nothing', duplicates: 'without_id' },
     problemHost: 'api.x.com',
   } as const;
   await using strict = await startSandbox({ xApps: [app] });

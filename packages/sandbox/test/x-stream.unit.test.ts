@@ -69,7 +69,7 @@ describe('connecting', () => {
   );
 
   test('counts the connection of a client that went away for as long as it was told to', async () => {
-    const app = { token: 'sandbox-x-token', connectionHoldMs: 200_000 };
+    const app = { token: 'sandbox-x-token', knobs: { connectionHoldMs: 200_000 } };
     await using sticky = await startSandbox({ speed: 100, rateLimits: false, xApps: [app] });
     const other = createClient(sticky);
     await other.addXRules('fjord');
@@ -87,7 +87,7 @@ describe('connecting', () => {
 
   test('lets the new connection replace the old one when told to', async () => {
     await using lax = await startSandbox({
-      xApps: [{ token: 'sandbox-x-token', secondConnection: 'replace' }],
+      xApps: [{ token: 'sandbox-x-token', knobs: { secondConnection: 'replace' } }],
     });
     const other = createClient(lax);
     await other.addXRules('fjord');

@@ -62,7 +62,10 @@ export async function openModelWorld(template: Template): Promise<ModelWorld> {
     await startSandbox({
       rateLimits: false,
       ruleDelayMs: 0,
-      xApps: [{ token: sources[0].token }, { token: sources[1].token, batchPolicy: 'all_or_nothing' }],
+      xApps: [
+        { token: sources[0].token },
+        { token: sources[1].token, knobs: { batchPolicy: 'all_or_nothing' } },
+      ],
       taps: [{ token: sources[2].token }, { token: sources[3].token, ruleCap: smallCapacity }],
     }),
   );

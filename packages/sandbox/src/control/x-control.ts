@@ -42,6 +42,7 @@ function readState(exchange: Exchange, { apps }: Deps): void {
     connections: { open: open.length, stalled: open.filter((one) => one.pipe.isStalled()).length },
     rule_calls: { list: app.limits.list.count(), change: app.limits.change.count() },
     searches: app.limits.search.count(),
+    archive_searches: app.limits.searchAll.count(),
     connections_total: app.connections.total(),
     counters: app.journal.counts(),
     metering: app.meter.report(),

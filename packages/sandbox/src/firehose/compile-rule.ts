@@ -2,10 +2,24 @@ import { type LeafNode, languages } from '@earshot/query';
 import type { Compiled } from '../match/matcher.ts';
 import { requiredKeys } from '../match/required-keys.ts';
 import { longestWordOf } from '../match/words.ts';
+import type { FirehoseKnobs } from './knobs.ts';
 import type { FirehosePage } from './page.ts';
 
-export function compileFirehoseRule(value: string): Compiled<FirehosePage> {
-  const { canonical, root, diagnostics } = languages.firehose.validate(value);
+type DefaultOperator = FirehoseKnobs['defaultOperator'];
+
+/** With `and`, words side by side are all required; other clauses side by side stay as they are. */
+export function validateFirehoseRule(value: string, defaultOperator: DefaultOperator) {
+  const isOfWords = /^[a-z]+( [a-z]+)+$/.test(value);
+  return languages.firehose.validate(
+    defaultOperator === 'and' && isOfWords ? value.replaceAll(' ', ' AND ') : value,
+  );
+}
+
+export function compileFirehoseRule(
+  value: string,
+  defaultOperator: DefaultOperator = 'or',
+): Compiled<FirehosePage> {
+  const { canonical, root, diagnostics } = validateFirehoseRule(value, defaultOperator);
   // The platform takes what is only doubtful.
   if (canonical === null || root === null) {
     const errors = diagnostics.filter(({ severity }) => severity === 'error');

@@ -80,6 +80,7 @@ export function openFirehoseConnection(options: FirehoseConnectionOptions): Fire
   pipe.onDrain(connection.pump);
   tap.connections.add(connection);
   pipe.write(sseFrame('connected', '{}'));
+  if (organization.knobs.keepAlive === 'comments') pipe.write(': keep-alive\n\n');
   return connection;
 }
 

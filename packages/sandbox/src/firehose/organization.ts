@@ -1,3 +1,4 @@
+import type { FirehoseKnobs } from './knobs.ts';
 import type { Tap } from './tap.ts';
 
 /** Owns the taps and the credit that they spend (firehose.md §10). */
@@ -8,6 +9,7 @@ export interface Organization {
   readonly excerptChars: number | undefined;
   /** By id. */
   readonly taps: Map<string, Tap>;
+  readonly knobs: FirehoseKnobs;
 }
 
 export const matchUsd = 0.005;

@@ -1,4 +1,5 @@
 import { Refusal } from '../http/exchange.ts';
+import type { FirehoseKnobs } from './knobs.ts';
 
 /** The bodies follow the rest of the API; their exact form is not documented (firehose.md §8). */
 export function unauthorized(): Refusal {
@@ -13,8 +14,13 @@ export function notFound(what: string): Refusal {
   return new Refusal(404, { message: `${what} not found.` });
 }
 
-export function invalid(field: string, ...messages: string[]): Refusal {
-  return new Refusal(422, { message: messages.join(' '), errors: { [field]: messages } });
+export function invalid(
+  field: string,
+  messages: readonly string[],
+  reason: FirehoseKnobs['refusals'] = 'in_message',
+): Refusal {
+  const message = reason === 'in_message' ? messages.join(' ') : 'The given data was invalid.';
+  return new Refusal(422, { message, errors: { [field]: messages } });
 }
 
 export function tooManyRequests(retryAfterMs: number): Refusal {

@@ -9,7 +9,7 @@ const weekMs = 7 * 24 * 3_600_000;
 
 /**
  * Appends one event to every active tap with a matching rule and sends it to the open streams. The envelope is that
- * of the current service (firehose.md §7.1); the beta had a single `query_id` per event.
+ * of the current service (firehose.md §7.1), or with the single `query_id` of the beta.
  */
 export function publishPage(page: FirehosePage, organization: Organization) {
   const events: Array<{ token: string; eventId: string; queryIds: string[] }> = [];
@@ -18,10 +18,12 @@ export function publishPage(page: FirehosePage, organization: Organization) {
     const rules = tap.status === 'active' ? matchingRules(tap, page) : [];
     if (rules.length === 0) continue;
     const queryIds = rules.map(({ id }) => id);
+    const named =
+      organization.knobs.ruleIds === 'query_ids' ? { query_ids: queryIds } : { query_id: queryIds[0] };
     const document = toDocument(page, rules, organization.excerptChars);
     const event = tap.buffer.append({
       matchedAtMs: page.matchedAtMs,
-      data: JSON.stringify({ tap_id: tap.id, query_ids: queryIds, matched_at: matchedAt, document }),
+      data: JSON.stringify({ tap_id: tap.id, ...named, matched_at: matchedAt, document }),
       chargeKey: page.chargeKey,
     });
     events.push({ token: tap.token, eventId: toEventId(event.offset), queryIds });

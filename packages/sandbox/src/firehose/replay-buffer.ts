@@ -53,6 +53,8 @@ export function createReplayBuffer({ firstOffset, nextStep, retentionMs, nowMs }
     age(byMs: number): void {
       for (const event of events) event.matchedAtMs -= byMs;
     },
+    /** Of the oldest event that is kept. */
+    firstOffset: () => events[0]?.offset ?? nextOffset,
     nextOffset: () => nextOffset,
     size: () => {
       dropExpired();

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { type Diagnostic, languages } from '@earshot/query';
+import type { Diagnostic } from '@earshot/query';
 import type { Deps } from '../deps.ts';
-import { type Exchange, sendEmpty, sendJson } from '../http/exchange.ts';
+import { type Exchange, type Refusal, sendEmpty, sendJson } from '../http/exchange.ts';
 import { type JsonObject, readJsonObject } from '../http/json.ts';
 import { holdRuleAnswer, refuseRule, refuseRuleCall } from '../request-faults.ts';
 import { authenticateTap, countCall } from './access.ts';
-import { compileFirehoseRule } from './compile-rule.ts';
+import { compileFirehoseRule, validateFirehoseRule } from './compile-rule.ts';
 import { printCompiled } from './compiled-query.ts';
 import { invalid, notFound } from './problems.ts';
 import { dropRule, type FirehoseRule, putRule, type Tap } from './tap.ts';
@@ -13,8 +13,9 @@ import { dropRule, type FirehoseRule, putRule, type Tap } from './tap.ts';
 /** GET /v1/rules (firehose.md §4). */
 export function listRules(exchange: Exchange, deps: Deps): void {
   const tap = authorize(exchange, deps);
-  const data = Array.from(tap.rules.values(), toWire);
-  sendJson(exchange.response, 200, { data, meta: { count: data.length } });
+  const all = Array.from(tap.rules.values(), toWire);
+  const data = all.slice(0, deps.organization.knobs.listMax);
+  sendJson(exchange.response, 200, { data, meta: { count: all.length } });
 }
 
 export function readRule(exchange: Exchange, deps: Deps): void {
@@ -25,8 +26,13 @@ export function readRule(exchange: Exchange, deps: Deps): void {
 export async function addRule(exchange: Exchange, deps: Deps): Promise<void> {
   const tap = authorize(exchange, deps);
   const body = await readJsonObject(exchange.request);
-  const rule = buildRule(body, undefined, (value) => refuse(deps, tap, value));
-  if (tap.rules.size >= tap.ruleCap) throw invalid('value', `A tap has at most ${tap.ruleCap} rules.`);
+  const rule = buildRule(body, undefined, checkOf(deps, tap));
+  const { knobs } = deps.organization;
+  const isDuplicate = tap.rules.values().some(({ value }) => value === rule.value);
+  if (isDuplicate && knobs.duplicateRules === 'refused')
+    throw invalidFor(deps, 'value', 'The value has already been taken.');
+  const cap = Math.min(tap.ruleCap, knobs.ruleCap);
+  if (tap.rules.size >= cap) throw invalidFor(deps, 'value', `A tap has at most ${cap} rules.`);
   putRule(tap, rule);
   if (await mayAnswer(deps, tap, exchange)) sendJson(exchange.response, 201, { data: toWire(rule) });
 }
@@ -36,7 +42,7 @@ export async function changeRule(exchange: Exchange, deps: Deps): Promise<void> 
   const tap = authorize(exchange, deps);
   const old = findRule(exchange, tap);
   const body = await readJsonObject(exchange.request);
-  const rule = buildRule(body, old, (value) => refuse(deps, tap, value));
+  const rule = buildRule(body, old, checkOf(deps, tap));
   putRule(tap, rule);
   if (await mayAnswer(deps, tap, exchange)) sendJson(exchange.response, 200, { data: toWire(rule) });
 }
@@ -48,21 +54,21 @@ export async function removeRule(exchange: Exchange, deps: Deps): Promise<void> 
 }
 
 /** POST /v1/validate. */
-export async function validateOwnRule(exchange: Exchange, { organization }: Deps): Promise<void> {
-  authenticateTap(exchange, organization);
-  await validateRule(exchange);
+export async function validateOwnRule(exchange: Exchange, deps: Deps): Promise<void> {
+  authenticateTap(exchange, deps.organization);
+  await validateRule(exchange, deps);
 }
 
 /** POST /v1/validate/public; the response bodies are an assumption (firehose.md §5). */
-export async function validateRule(exchange: Exchange): Promise<void> {
+export async function validateRule(exchange: Exchange, deps: Deps): Promise<void> {
+  const { knobs } = deps.organization;
   const value = (await readJsonObject(exchange.request))?.['value'];
-  if (typeof value !== 'string') throw invalid('value', 'The value field is required.');
-  const { canonical, root, diagnostics } = languages.firehose.validate(value);
+  if (typeof value !== 'string') throw invalidFor(deps, 'value', 'The value field is required.');
+  const { canonical, root, diagnostics } = validateFirehoseRule(value, knobs.defaultOperator);
   const valid = canonical !== null;
   const compiled = valid && root !== null ? { compiled: printCompiled(root) } : {};
-  sendJson(exchange.response, 200, {
-    data: { valid, diagnostics: diagnostics.map(toWireDiagnostic), ...compiled },
-  });
+  const verdict = { valid, diagnostics: diagnostics.map(toWireDiagnostic), ...compiled };
+  sendJson(exchange.response, 200, knobs.validation === 'wrapped' ? { data: verdict } : verdict);
 }
 
 /** Doubts are Earshot's own; the platform only warns. */
@@ -81,8 +87,23 @@ function mayAnswer({ faults }: Deps, { token }: Tap, exchange: Exchange): Promis
   return holdRuleAnswer(faults, { platform: 'firehose', token }, exchange);
 }
 
-function refuse({ faults }: Deps, { token }: Tap, value: string): string | undefined {
-  return refuseRule(faults, { platform: 'firehose', token }, value);
+/** What a rule is checked with: armed faults, and the knobs of the organization. */
+interface RuleCheck {
+  readonly refuse: (value: string) => string | undefined;
+  readonly compile: (value: string) => ReturnType<typeof compileFirehoseRule>;
+  readonly invalid: (field: string, ...messages: string[]) => Refusal;
+}
+
+function checkOf(deps: Deps, { token }: Tap): RuleCheck {
+  return {
+    refuse: (value) => refuseRule(deps.faults, { platform: 'firehose', token }, value),
+    compile: (value) => compileFirehoseRule(value, deps.organization.knobs.defaultOperator),
+    invalid: (field, ...messages) => invalidFor(deps, field, ...messages),
+  };
+}
+
+function invalidFor({ organization }: Deps, field: string, ...messages: string[]): Refusal {
+  return invalid(field, messages, organization.knobs.refusals);
 }
 
 function findRule({ params }: Exchange, { rules }: Tap): FirehoseRule {
@@ -96,7 +117,7 @@ const tagLengthMax = 255;
 function buildRule(
   body: JsonObject | undefined,
   old: FirehoseRule | undefined,
-  refuse: (value: string) => string | undefined,
+  { refuse, compile, invalid }: RuleCheck,
 ): FirehoseRule {
   const value = body?.['value'] ?? old?.value;
   if (typeof value !== 'string') throw invalid('value', 'The value field is required.');
@@ -110,7 +131,7 @@ function buildRule(
   if (typeof quality !== 'boolean') throw invalid('quality', 'The quality field is true or false.');
   const refusal = refuse(value);
   if (refusal !== undefined) throw invalid('value', refusal);
-  const compiled = compileFirehoseRule(value);
+  const compiled = compile(value);
   if (!compiled.ok) throw invalid('value', ...compiled.details);
   return { id: old?.id ?? randomUUID(), value, tag, nsfw, quality, matcher: compiled.matcher };
 }

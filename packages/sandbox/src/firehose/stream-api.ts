@@ -4,7 +4,7 @@ import type { Exchange } from '../http/exchange.ts';
 import { refuseStream } from '../request-faults.ts';
 import { authenticateTap, countCall } from './access.ts';
 import { openFirehoseConnection, sseFrame } from './connection.ts';
-import { invalid, outOfCredit } from './problems.ts';
+import { invalid, outOfCredit, tooManyRequests } from './problems.ts';
 import { findStart } from './start-position.ts';
 
 const timeoutSecondsMax = 300;
@@ -14,6 +14,7 @@ const limitMax = 10_000;
 export function openStream(exchange: Exchange, { organization, clock, random, faults }: Deps): void {
   const tap = authenticateTap(exchange, organization);
   countCall(tap, 'stream');
+  const { knobs } = organization;
   const scope = { platform: 'firehose', token: tap.token } as const;
   refuseStream(faults, scope);
   const timeoutSeconds = readNumber(exchange.query, 'timeout', timeoutSecondsMax) ?? timeoutSecondsMax;
@@ -23,8 +24,10 @@ export function openStream(exchange: Exchange, { organization, clock, random, fa
     offset: exchange.query.get('offset') ?? undefined,
     since: exchange.query.get('since') ?? undefined,
     nowMs: clock.nowMs(),
+    knobs,
   });
-  if (typeof fromOffset === 'string') throw invalid(fromOffset, `The ${fromOffset} is not valid.`);
+  if (typeof fromOffset === 'string') throw invalid(fromOffset, [`The ${fromOffset} is not valid.`]);
+  if (tap.connections.size >= knobs.streamsMax) throw tooManyRequests(1_000);
   if (organization.balanceUsd <= 0) throw outOfCredit();
 
   const { response } = exchange;
@@ -61,7 +64,7 @@ function readNumber(query: URLSearchParams, name: string, max: number): number |
   if (given === null) return undefined;
   const value = Number(given);
   if (!Number.isInteger(value) || value < 1 || value > max)
-    throw invalid(name, `The ${name} is 1 to ${max}.`);
+    throw invalid(name, [`The ${name} is 1 to ${max}.`]);
   return value;
 }
 

@@ -35,7 +35,7 @@ export async function changeTap(exchange: Exchange, { organization }: Deps): Pro
   const tap = findTap(exchange, organization);
   const { name, status } = (await readJsonObject(exchange.request)) ?? {};
   if (status !== undefined && status !== 'active' && status !== 'paused') {
-    throw invalid('status', 'The status is active or paused.');
+    throw invalid('status', ['The status is active or paused.']);
   }
   if (name !== undefined) tap.name = readName(name);
   if (status !== undefined) tap.status = status;
@@ -60,7 +60,7 @@ function findTap({ params }: Exchange, { taps }: Organization): Tap {
 }
 
 function readName(name: unknown): string {
-  if (typeof name !== 'string' || name.trim() === '') throw invalid('name', 'The name field is required.');
+  if (typeof name !== 'string' || name.trim() === '') throw invalid('name', ['The name field is required.']);
   return name;
 }
 

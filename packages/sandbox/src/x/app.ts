@@ -1,16 +1,17 @@
 import { randomUUID } from 'node:crypto';
 import type { Tier } from '@earshot/query';
 import type { Clock } from '../clock.ts';
+import { assumedPositions } from '../knobs.ts';
 import { createFixedWindow, type FixedWindow } from '../rate-limit.ts';
 import type { NextSnowflake } from '../snowflake.ts';
 import { compileXRule } from './compile-rule.ts';
 import { type Connections, createConnections } from './connections.ts';
 import { createDelayedRules, type DelayedRules } from './delayed-rules.ts';
-import type { XDialect } from './dialects.ts';
 import { createJournal, type Journal } from './journal.ts';
+import { type XKnobs, xKnobs } from './knobs.ts';
 import { createMeter, type Meter } from './metering.ts';
 import { createProblems, type XProblems } from './problems.ts';
-import { type BatchPolicy, createRuleSet, type RuleSet } from './rule-set.ts';
+import { createRuleSet, type RuleSet } from './rule-set.ts';
 
 export const xPlans = [
   'payg',
@@ -29,18 +30,10 @@ export interface XAppOptions {
   readonly plan?: XPlan;
   /** Default 1,000, or 25,000 for `enterprise` and `embedding`. */
   readonly ruleCap?: number;
-  /** Whether an invalid rule rejects its whole batch; X does not document it. Default `partial`. */
-  readonly batchPolicy?: BatchPolicy;
-  /** What happens to a connection beyond the limit. Default `refuse`, as observed. */
-  readonly secondConnection?: 'refuse' | 'replace';
-  /** Service time for which a connection still counts after its client has gone. Default 0. */
-  readonly connectionHoldMs?: number;
+  /** Where it starts away from what we assume of X. */
+  readonly knobs?: Partial<XKnobs>;
   /** Host in the `type` of problems. Default `api.twitter.com`, which X still sends. */
   readonly problemHost?: string;
-  /** Whether a DuplicateRule error contains the id of the existing rule. Default true. */
-  readonly duplicateIds?: boolean;
-  /** The words that search takes and answers with; X's guides and its OpenAPI document differ. Default `post`. */
-  readonly searchDialect?: XDialect;
 }
 
 export type XLimit =
@@ -51,7 +44,8 @@ export type XLimit =
   | 'connections'
   | 'killAll'
   | 'search'
-  | 'searchAll';
+  | 'searchAll'
+  | 'usage';
 
 /** All state of one app, which is identified by its bearer token. */
 export interface XApp {
@@ -59,8 +53,7 @@ export interface XApp {
   readonly clientAppId: string;
   plan: XPlan;
   readonly ruleCap: number;
-  readonly duplicateIds: boolean;
-  readonly searchDialect: XDialect;
+  readonly knobs: XKnobs;
   readonly problems: XProblems;
   readonly rules: RuleSet;
   readonly liveRules: DelayedRules;
@@ -82,6 +75,7 @@ const callsPerWindow: Record<XLimit, number> = {
   killAll: 25,
   search: 450,
   searchAll: 300,
+  usage: 50,
 };
 
 export interface XAppDeps {
@@ -96,10 +90,10 @@ export function createXApp(options: XAppOptions & XAppDeps): XApp {
   const plan = options.plan ?? 'payg';
   const isEnterprise = tierOf(plan) !== 'standard';
   const ruleCap = options.ruleCap ?? (isEnterprise ? 25_000 : 1_000);
+  const knobs = { ...assumedPositions(xKnobs), ...options.knobs };
   const connections = createConnections({
     connectionsMax: isEnterprise ? 2 : 1,
-    replaceOldest: options.secondConnection === 'replace',
-    holdMs: options.connectionHoldMs ?? 0,
+    knobs,
     clock,
   });
   const isStreaming = () => connections.open().length > 0;
@@ -115,15 +109,17 @@ export function createXApp(options: XAppOptions & XAppDeps): XApp {
     clientAppId: String(Number.parseInt(randomUUID().slice(0, 7), 16) + 10_000_000),
     plan,
     ruleCap,
-    duplicateIds: options.duplicateIds ?? true,
-    searchDialect: options.searchDialect ?? 'post',
+    knobs,
     problems: createProblems(options.problemHost ?? 'api.twitter.com'),
     rules: createRuleSet({
-      compile: (value) => compileXRule(value, tierOf(app.plan)),
+      compile: (value) => compileXRule(value, { tier: tierOf(app.plan), lengthUnit: knobs.lengthUnit }),
       nextId: () => nextId(clock.nowMs()),
       cap: ruleCap,
-      batchPolicy: options.batchPolicy ?? 'partial',
-      onChange: liveRules.change,
+      knobs,
+      onChange: (change) => {
+        liveRules.change(change);
+        if (knobs.withoutRules === 'closes' && app.rules.list().length === 0) app.connections.closeAll();
+      },
     }),
     liveRules,
     connections,
@@ -138,6 +134,7 @@ export function createXApp(options: XAppOptions & XAppDeps): XApp {
       killAll: window('killAll'),
       search: window('search'),
       searchAll: window('searchAll'),
+      usage: window('usage'),
     },
     recoveries: 0,
   };

@@ -3,13 +3,22 @@ import { hashOf } from '../hash.ts';
 import type { Compiled } from '../match/matcher.ts';
 import { requiredKeys } from '../match/required-keys.ts';
 import { longestWordOf } from '../match/words.ts';
+import type { XKnobs } from './knobs.ts';
 import type { XPost } from './post.ts';
 
 const { evaluate, validate } = languages.x;
 
 /** Errors are worded as X words them (x.md §10.4). A clause that a post does not decide, such as `embedding:`, never matches. */
-export function compileXRule(value: string, tier: Tier): Compiled<XPost> {
-  const { canonical, root, diagnostics } = validate(value, { tier });
+export function compileXRule(
+  value: string,
+  { tier, lengthUnit = 'utf16' }: { tier: Tier; lengthUnit?: XKnobs['lengthUnit'] },
+): Compiled<XPost> {
+  if (lengthUnit !== 'utf16' && lengthsIn[lengthUnit](value) > lengthMax)
+    return { ok: false, details: [`The rule is longer than ${lengthMax}`] };
+  // The validator counts UTF-16 units; with twice as many it leaves the length to the line above.
+  const { canonical, root, diagnostics } = validate(value, {
+    tier: lengthUnit !== 'utf16' && tier === 'standard' ? 'enterprise' : tier,
+  });
   // X takes what is only doubtful.
   if (canonical === null || root === null) return { ok: false, details: upstreamDetails(value, diagnostics) };
   const percent = samplePercentOf(root);
@@ -22,6 +31,12 @@ export function compileXRule(value: string, tier: Tier): Compiled<XPost> {
     },
   };
 }
+
+const lengthMax = 1_024;
+const lengthsIn = {
+  code_points: (value: string) => Array.from(value).length,
+  bytes: (value: string) => Buffer.byteLength(value),
+};
 
 /** Operators whose words, or whose exact value, must occur in a text of the post. */
 const fieldsWithKey = new Set(

@@ -11,6 +11,7 @@ export interface XConnectionOptions {
   readonly response: ServerResponse;
   readonly projection: Projection;
   readonly token: string;
+  readonly keepAliveMs: number;
   readonly backlogBytesMax: number;
   readonly clock: Clock;
   readonly random: Random;
@@ -18,8 +19,6 @@ export interface XConnectionOptions {
   /** Gets the posts that the client may not have read when the connection closed. */
   readonly onClose: (unconfirmedPostIds: string[]) => void;
 }
-
-const keepAliveMs = 20_000;
 
 const recordFaults: RecordFaults = {
   unknownMessage: '{"meta":{"kind":"surprise"}}\r\n',
@@ -29,7 +28,7 @@ const recordFaults: RecordFaults = {
 };
 
 export function openXConnection(options: XConnectionOptions): XConnection {
-  const { response, projection, token, clock, random, faults } = options;
+  const { response, projection, token, keepAliveMs, clock, random, faults } = options;
   const written = createWrittenPosts(clock.nowMs);
   const stopKeepAlive = clock.every(keepAliveMs, () => pipe.write('\r\n'));
   const pipe = createStreamPipe({

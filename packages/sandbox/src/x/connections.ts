@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Clock } from '../clock.ts';
 import type { StreamPipe } from '../stream-pipe.ts';
+import type { XKnobs } from './knobs.ts';
 import type { XPost } from './post.ts';
 import type { Projection } from './projection.ts';
 import type { XRule } from './rule-set.ts';
@@ -27,16 +28,25 @@ export type Connections = ReturnType<typeof createConnections>;
 
 interface ConnectionsOptions {
   readonly connectionsMax: number;
-  readonly replaceOldest: boolean;
-  readonly holdMs: number;
+  readonly knobs: Pick<XKnobs, 'secondConnection' | 'connectionHoldMs'>;
   readonly clock: Clock;
 }
 
 const historyMax = 1_000;
 
+function newRecord(clientIp: string, connectedAt: string): ConnectionRecord {
+  return {
+    id: randomUUID(),
+    clientIp,
+    connectedAt,
+    disconnectedAt: undefined,
+    disconnectReason: undefined,
+  };
+}
+
 /** The connections of an app. One can count towards the limit for a while after its client has gone. */
 export function createConnections(options: ConnectionsOptions) {
-  const { connectionsMax, replaceOldest, holdMs, clock } = options;
+  const { connectionsMax, knobs, clock } = options;
   const open = new Map<XConnection, ConnectionRecord>();
   const history: ConnectionRecord[] = [];
   let held = 0;
@@ -58,22 +68,16 @@ export function createConnections(options: ConnectionsOptions) {
   };
 
   return {
-    /** False when the limit is reached; with `replaceOldest` the oldest connection is closed instead. */
+    /** False when the limit is reached, unless the oldest connection is closed instead. */
     makeRoom(): boolean {
       if (open.size + held < connectionsMax) return true;
       const [oldest] = open.keys();
-      if (!replaceOldest || oldest === undefined) return false;
+      if (knobs.secondConnection === 'refuse' || oldest === undefined) return false;
       disconnect(oldest, 'ForceDisconnect');
       return true;
     },
     add(connection: XConnection, clientIp: string): void {
-      const record: ConnectionRecord = {
-        id: randomUUID(),
-        clientIp,
-        connectedAt: now(),
-        disconnectedAt: undefined,
-        disconnectReason: undefined,
-      };
+      const record = newRecord(clientIp, now());
       open.set(connection, record);
       total += 1;
       history.push(record);
@@ -81,9 +85,9 @@ export function createConnections(options: ConnectionsOptions) {
     },
     /** For a connection that its client has closed. */
     remove(connection: XConnection): void {
-      if (!close(connection, 'ClientDisconnected') || holdMs === 0) return;
+      if (!close(connection, 'ClientDisconnected') || knobs.connectionHoldMs === 0) return;
       held += 1;
-      clock.after(holdMs, () => {
+      clock.after(knobs.connectionHoldMs, () => {
         held -= 1;
       });
     },
@@ -99,5 +103,8 @@ export function createConnections(options: ConnectionsOptions) {
       return true;
     },
     disconnect,
+    closeAll(): void {
+      for (const connection of open.keys()) disconnect(connection, 'RuleConfigurationIssue');
+    },
   };
 }

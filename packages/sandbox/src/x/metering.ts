@@ -27,6 +27,14 @@ export function createMeter() {
       const [oldest] = days.keys();
       if (days.size > daysMax && oldest !== undefined) days.delete(oldest);
     },
+    /** Posts of all days, with those that came along where they are billed. */
+    postsRead: (withExpansions: boolean): number =>
+      days
+        .values()
+        .map(({ posts, referenced }) =>
+          withExpansions ? new Set([...posts, ...referenced]).size : posts.size,
+        )
+        .reduce((sum, count) => sum + count, 0),
     report: (): JsonObject[] =>
       Array.from(days, ([date, { posts, users, referenced }]) => ({
         date,

@@ -4,6 +4,7 @@ import { killConnections, killEndpointConnections, listConnections } from './con
 import { changeRules, countRules, listRules } from './rules-api.ts';
 import { searchAll, searchRecent } from './search-api.ts';
 import { openStream } from './stream-api.ts';
+import { readUsage } from './usage-api.ts';
 
 export const xRoutes: readonly Route<Deps>[] = [
   ['GET', '/2/tweets/search/stream', openStream],
@@ -12,6 +13,7 @@ export const xRoutes: readonly Route<Deps>[] = [
   ['GET', '/2/tweets/search/stream/rules/counts', countRules],
   ['GET', '/2/tweets/search/recent', searchRecent],
   ['GET', '/2/tweets/search/all', searchAll],
+  ['GET', '/2/usage/tweets', readUsage],
   ['GET', '/2/connections', listConnections],
   ['DELETE', '/2/connections', killConnections],
   ['DELETE', '/2/connections/:endpoint', killEndpointConnections],

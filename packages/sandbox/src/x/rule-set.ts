@@ -1,4 +1,5 @@
 import type { Compiled, Matcher } from '../match/matcher.ts';
+import type { XKnobs } from './knobs.ts';
 import type { XPost } from './post.ts';
 
 export interface XRule {
@@ -19,8 +20,6 @@ export type RuleVerdict =
   | { kind: 'duplicate'; value: string; id: string }
   | { kind: 'invalid'; value: string; details: string[] };
 
-export type BatchPolicy = 'partial' | 'all_or_nothing';
-
 export interface AddOptions {
   readonly dryRun: boolean;
   /** The message with which an armed fault refuses the rule; undefined when none does. */
@@ -31,7 +30,7 @@ export interface RuleSetOptions {
   readonly compile: (value: string) => Compiled<XPost>;
   readonly nextId: () => string;
   readonly cap: number;
-  readonly batchPolicy: BatchPolicy;
+  readonly knobs: Pick<XKnobs, 'batchPolicy' | 'values'>;
   readonly onChange: (change: { added: XRule[]; removed: XRule[] }) => void;
 }
 
@@ -42,10 +41,11 @@ export function createRuleSet(options: RuleSetOptions) {
   const rules = new Map<string, XRule>();
 
   const check = (
-    { value, tag }: RuleInput,
+    { value: given, tag }: RuleInput,
     known: Map<string, string>,
     refuse: AddOptions['refuse'],
   ): RuleVerdict => {
+    const value = options.knobs.values === 'one_space' ? given.replaceAll(/ +/g, ' ') : given;
     const duplicateOf = known.get(value);
     if (duplicateOf !== undefined) return { kind: 'duplicate', value, id: duplicateOf };
     const refusal = refuse(value);
@@ -62,7 +62,8 @@ export function createRuleSet(options: RuleSetOptions) {
     add(inputs: readonly RuleInput[], { dryRun, refuse }: AddOptions): RuleVerdict[] | 'cap_exceeded' {
       const known = new Map([...rules.values()].map((rule) => [rule.value, rule.id]));
       const checked = inputs.map((input) => check(input, known, refuse));
-      const verdicts = options.batchPolicy === 'all_or_nothing' ? createNoneIfInvalid(checked) : checked;
+      const verdicts =
+        options.knobs.batchPolicy === 'all_or_nothing' ? createNoneIfInvalid(checked) : checked;
       const created = verdicts.flatMap((verdict) => (verdict.kind === 'created' ? [verdict.rule] : []));
       if (rules.size + created.length > options.cap) return 'cap_exceeded';
       if (!dryRun && created.length > 0) {

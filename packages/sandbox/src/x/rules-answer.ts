@@ -31,7 +31,7 @@ export function summarizeAdd(
   };
 }
 
-function toError({ problems, duplicateIds }: XApp, verdict: RuleVerdict): object[] {
+function toError({ problems, knobs }: XApp, verdict: RuleVerdict): object[] {
   switch (verdict.kind) {
     case 'created':
     case 'valid':
@@ -39,7 +39,7 @@ function toError({ problems, duplicateIds }: XApp, verdict: RuleVerdict): object
     case 'duplicate': {
       const { value, id } = verdict;
       const type = problems.type('duplicate-rules');
-      return [{ value, ...(duplicateIds && { id }), title: 'DuplicateRule', type }];
+      return [{ value, ...(knobs.duplicates === 'with_id' && { id }), title: 'DuplicateRule', type }];
     }
     case 'invalid': {
       const { value, details } = verdict;

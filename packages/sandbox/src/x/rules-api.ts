@@ -74,10 +74,11 @@ function readRulesRequest(app: XApp, body: JsonObject | undefined, query: Exchan
   if (deleteAll) return { remove: 'all' };
   if (add === undefined) return { remove: readRemoval(app, remove) };
   if (!Array.isArray(add) || add.length === 0) throw invalidRequest('$.add: must be a list of rules.');
+  if (add.length > app.knobs.rulesPerCallMax) throw invalidRequest('$.add: has too many rules.');
   return { add: add.map((item) => readRule(app, item)) };
 }
 
-function readRule({ problems }: XApp, item: unknown): RuleInput {
+function readRule({ problems, knobs }: XApp, item: unknown): RuleInput {
   const isRule = isJsonObject(item) && Object.keys(item).every((key) => key === 'value' || key === 'tag');
   if (!isRule || typeof item['value'] !== 'string') {
     throw problems.invalidRequest('$.add[]: a rule has a value and may have a tag.');
@@ -85,6 +86,8 @@ function readRule({ problems }: XApp, item: unknown): RuleInput {
   const { value, tag } = item;
   if (tag !== undefined && typeof tag !== 'string')
     throw problems.invalidRequest('$.add[].tag: must be a string.');
+  if (tag !== undefined && tag.length > knobs.tagLengthMax)
+    throw problems.invalidRequest('$.add[].tag: is too long.');
   return { value, tag };
 }
 

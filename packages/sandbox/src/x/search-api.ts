@@ -42,7 +42,7 @@ export const searchAll = (exchange: Exchange, deps: Deps) => search(all, exchang
 /** Newest first, in pages. Every returned post is metered. */
 function search(index: SearchIndex, exchange: Exchange, { apps, archive, clock }: Deps): void {
   const app = admit(exchange, apps, index.limit);
-  const dialect = app.searchDialect;
+  const dialect = app.knobs.searchDialect;
   const otherParameters = searchParameters;
   const projection = readProjection(exchange.query, app.problems, { dialect, otherParameters });
   const { fromMs, toMs } = readWindow(index, app, exchange.query, clock);

@@ -13,7 +13,11 @@ export function openStream(exchange: Exchange, deps: Deps): void {
   const app = admit(exchange, apps, 'stream');
   const scope = { platform: 'x', token: app.token } as const;
   refuseStream(faults, scope);
-  const projection = readProjection(exchange.query, app.problems);
+  const otherParameters = app.knobs.backfill === 'ignored' ? ['backfill_minutes'] : [];
+  const projection = readProjection(exchange.query, app.problems, {
+    dialect: app.knobs.streamDialect,
+    otherParameters,
+  });
   if (app.rules.list().length === 0) throw app.problems.noRules();
   if (!app.connections.makeRoom()) throw app.problems.tooManyConnections();
 
@@ -28,6 +32,7 @@ export function openStream(exchange: Exchange, deps: Deps): void {
     response,
     projection,
     token: app.token,
+    keepAliveMs: app.knobs.keepAliveMs,
     backlogBytesMax,
     clock,
     random,

@@ -1,0 +1,120 @@
+import { writeFile } from 'node:fs/promises';
+import { languages } from '@earshot/query';
+import { type Context, command, type Option } from '../command.ts';
+import { stepIds } from '../doctor/register.ts';
+import { hasDifference, reportText } from '../doctor/report.ts';
+import { type DoctorOptions, runDoctor } from '../doctor/run-doctor.ts';
+import { readToken } from '../doctor/tokens.ts';
+import { exitCodes, usageFailure } from '../failure.ts';
+import { flag, listOf, text } from '../options.ts';
+import { jsonLine } from '../output/printable.ts';
+import { exitCodeOfStop, listenForStop } from '../output/stop.ts';
+
+const dollars: Option<number> = {
+  about: 'what paid steps may cost together (default 0: only free ones)',
+  placeholder: '<dollars>',
+  read: (given = '0') => {
+    if (/^\d{1,3}(\.\d{1,3})?$/.test(given)) return Number(given);
+    throw usageFailure(`takes an amount in dollars such as 0.5, not "${given}".`);
+  },
+};
+
+const defaultReport = 'earshot-doctor.json';
+const defaultBusyRule = 'from:Reuters';
+
+/** A broad rule would send more than is paid for before its stream is closed. */
+const busyRule: Option<string> = {
+  about: `a rule of X for X5 and X6, with some posts a minute (default ${defaultBusyRule})`,
+  placeholder: '<rule>',
+  read: (given = defaultBusyRule) => {
+    const { canonical, diagnostics } = languages.x.validate(given);
+    if (canonical === null) throw usageFailure(`takes a rule of X, not "${given}".`);
+    if (diagnostics.some(({ code }) => code === 'broad_rule'))
+      throw usageFailure(`takes a narrow rule such as ${defaultBusyRule}: "${given}" is too broad.`);
+    return given;
+  },
+};
+
+export const doctor = command({
+  name: 'doctor',
+  summary: 'ask X and Firehose whether they are what Earshot takes them for',
+  details: `For whoever has real tokens: those of EARSHOT_X_TOKENS and EARSHOT_FIREHOSE_TOKENS (the first of each), or of files. Tries what
+docs/upstreams assumes, number by number, and writes what differs to a file without tokens, ids, texts or times, to attach to a
+report. Every step says its calls and the most that they cost before it runs; X5, X6 and F3 run only with --spend. Rules that it
+makes are tagged earshot:doctor: and deleted again, also after Ctrl+C. It does not run where Earshot has rules or a stream is
+open. Takes about six minutes. Ends with 1 when something differs.`,
+  options: {
+    'x-token-file': text('<file>', 'a bearer token of X (default: EARSHOT_X_TOKENS)'),
+    'firehose-token-file': text('<file>', 'a token of a Firehose tap (default: EARSHOT_FIREHOSE_TOKENS)'),
+    spend: dollars,
+    steps: listOf(stepIds, `only these of ${stepIds.join(', ')}; F0 needs no token`, '<step,step>'),
+    'busy-rule': busyRule,
+    'idle-tap': flag(
+      'the tap had no rules for 24 hours: F2 may resume its stream, since nothing is kept that would be billed',
+    ),
+    'beside-others': flag('also where somebody works with the same token; leaves out all streams'),
+    report: text('<file>', `where the report goes (default ${defaultReport})`),
+  },
+  aboutJson: 'the report as JSON on stdout too',
+  examples: [
+    'earshot doctor --x-token-file x-token.txt',
+    'earshot doctor --steps F0',
+    'earshot doctor --steps X5,X6 --spend 1',
+  ],
+  async run({ options }, { env, isJson, screen }) {
+    const stop = listenForStop();
+    const report = await runDoctor({
+      ...(await accessOf(options, env)),
+      steps: options.steps ?? stepIds,
+      spendUsd: options.spend,
+      isBesideOthers: options['beside-others'],
+      isEnterprise: env['EARSHOT_X_PLAN'] === 'enterprise',
+      isTapIdle: options['idle-tap'],
+      busyRule: options['busy-rule'],
+      pace: Number(env['EARSHOT_UPSTREAM_PACE']) || 1,
+      signal: stop.signal,
+      screen,
+    });
+    const file = options.report ?? defaultReport;
+    await writeFile(file, `${JSON.stringify(report, null, 2)}\n`);
+    screen.print(isJson ? jsonLine(report) : reportText(report, screen));
+    screen.note(`The report is in ${file}: read it, and attach it when you tell of a difference.`);
+    if (report.left_behind > 0)
+      screen.note(`${report.left_behind} rules tagged earshot:doctor: could not be deleted: run it again.`);
+    if (stop.signal.aborted) return exitCodeOfStop(stop.signal);
+    const isFine = !hasDifference(report) && report.left_behind === 0;
+    return isFine && !report.steps.some(({ outcome }) => outcome === 'failed')
+      ? exitCodes.done.code
+      : exitCodes.failed.code;
+  },
+});
+
+interface TokenOptions {
+  readonly 'x-token-file': string | undefined;
+  readonly 'firehose-token-file': string | undefined;
+  readonly steps: readonly string[] | undefined;
+}
+
+/** Firehose's public validator is asked without a token only where it is named. */
+async function accessOf(
+  options: TokenOptions,
+  env: Context['env'],
+): Promise<Pick<DoctorOptions, 'x' | 'firehose'>> {
+  const xToken = await readToken({ file: options['x-token-file'], setting: env['EARSHOT_X_TOKENS'] });
+  const tapToken = await readToken({
+    file: options['firehose-token-file'],
+    setting: env['EARSHOT_FIREHOSE_TOKENS'],
+  });
+  const isPublicAsked = options.steps?.includes('F0') === true;
+  if (xToken === null && tapToken === null && !isPublicAsked) {
+    throw usageFailure(
+      'There is no token: give --x-token-file or --firehose-token-file, or set EARSHOT_X_TOKENS or EARSHOT_FIREHOSE_TOKENS. Only --steps F0 needs none.',
+    );
+  }
+  const xUrl = env['EARSHOT_X_BASE_URL'] || 'https://api.x.com';
+  const firehoseUrl = env['EARSHOT_FIREHOSE_BASE_URL'] || 'https://api.firehose.com';
+  return {
+    x: xToken === null ? null : { baseUrl: xUrl, token: xToken },
+    firehose: tapToken === null && !isPublicAsked ? null : { baseUrl: firehoseUrl, token: tapToken },
+  };
+}

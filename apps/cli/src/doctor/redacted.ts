@@ -1,0 +1,13 @@
+/** Without what may name somebody. The token of the platform is taken out when its answer is read. */
+export function redacted(text: string): string {
+  return text
+    .replaceAll(/\bfhm?_\w+/g, '[secret]')
+    .replaceAll(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/gi, '[id]')
+    .replaceAll(/\d{6,}/g, '[number]')
+    .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z?/g, '[time]');
+}
+
+/** The beginning of what a platform says, redacted first: half an id would be no better than a whole one. */
+export function firstWords(text: string, lengthMax: number): string {
+  return redacted(text).slice(0, lengthMax);
+}

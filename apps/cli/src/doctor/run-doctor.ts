@@ -1,0 +1,167 @@
+import { Failure } from '../failure.ts';
+import type { Screen } from '../output/screen.ts';
+import { type Access, createBench, type OwnBench, Stopped, withoutStop } from './bench.ts';
+import { doctorOfFirehose } from './firehose/platform.ts';
+import type { DoctorPlatform, Survey } from './platform.ts';
+import type { StepId } from './register.ts';
+import { createReport, type Report, type StepOutcome } from './report.ts';
+import type { Observation, Step } from './step.ts';
+import { doctorOfX } from './x/platform.ts';
+
+export interface DoctorOptions {
+  /** Of each platform that is asked. */
+  readonly x: Access | null;
+  readonly firehose: Access | null;
+  readonly steps: readonly StepId[];
+  readonly spendUsd: number;
+  /** Run also where Earshot, or somebody else, uses the app or the tap. */
+  readonly isBesideOthers: boolean;
+  readonly isEnterprise: boolean;
+  readonly isTapIdle: boolean;
+  readonly busyRule: string;
+  /** How many times faster than the platforms' own their periods pass. */
+  readonly pace: number;
+  readonly signal: AbortSignal;
+  readonly screen: Pick<Screen, 'note' | 'waitFor'>;
+}
+
+/** What the steps have found so far. */
+interface Notes {
+  readonly outcomes: StepOutcome[];
+  readonly observations: Observation[];
+  usdLeft: number;
+  leftBehind: number;
+}
+
+/** Asks the platforms, step by step, and leaves nothing behind. Fails before the first step where it would disturb. */
+export async function runDoctor(options: DoctorOptions): Promise<Report> {
+  const notes: Notes = { outcomes: [], observations: [], usdLeft: options.spendUsd, leftBehind: 0 };
+  const asked = [
+    { platform: doctorOfX, access: options.x },
+    { platform: doctorOfFirehose, access: options.firehose },
+  ].map(({ platform, access }) => {
+    const steps = platform.steps.filter(({ id }) => options.steps.includes(id));
+    return { platform, access, steps };
+  });
+  try {
+    // Both before the first step: a refusal leaves everything as it is.
+    const surveyed = [];
+    for (const { platform, access, steps } of asked) {
+      if (steps.length === 0) continue;
+      surveyed.push(await survey(platform, access, steps, options));
+    }
+    for (const { platform, bench, ...course } of surveyed) {
+      // What an earlier run could not delete.
+      if (bench !== null && course.hasToken) await undo(platform, bench);
+      await runSteps(platform, bench, { ...course, notes, options });
+    }
+  } catch (error) {
+    if (!(error instanceof Stopped)) throw error;
+  }
+  return createReport({
+    ...notes,
+    plan: options.isEnterprise ? 'enterprise' : 'payg',
+  });
+}
+
+async function survey(
+  platform: DoctorPlatform,
+  access: Access | null,
+  steps: readonly Step[],
+  options: DoctorOptions,
+) {
+  if (access === null) return { platform, bench: null, hasToken: false, steps, hasOthers: false };
+  const { pace, signal, isEnterprise, isTapIdle, busyRule } = options;
+  const bench = createBench({ access, pace, signal, isEnterprise, isTapIdle, busyRule });
+  signal.addEventListener('abort', () => bench.http.closeStreams());
+  if (access.token === null) return { platform, bench, hasToken: false, steps, hasOthers: false };
+  const found = await platform.survey(bench);
+  refuseBesideOthers(platform, found, options.isBesideOthers);
+  const hasOthers = found.earshotRules + found.otherRules + found.openStreams > 0;
+  return { platform, bench, hasToken: true, steps, hasOthers };
+}
+
+function refuseBesideOthers(
+  { owner }: DoctorPlatform,
+  { earshotRules, openStreams }: Survey,
+  isAllowed: boolean,
+): void {
+  if (isAllowed || earshotRules + openStreams === 0) return;
+  const because = earshotRules > 0 ? `has rules of Earshot (${earshotRules})` : 'has an open stream';
+  throw new Failure(
+    'failed',
+    `${owner} ${because}: somebody works with it. Give the doctor a token of its own, or say --beside-others: then it leaves the streams alone.`,
+  );
+}
+
+interface Course {
+  readonly steps: readonly Step[];
+  readonly hasToken: boolean;
+  readonly hasOthers: boolean;
+  readonly notes: Notes;
+  readonly options: DoctorOptions;
+}
+
+async function runSteps(
+  platform: DoctorPlatform,
+  bench: OwnBench | null,
+  { steps, hasToken, hasOthers, notes, options }: Course,
+): Promise<void> {
+  for (const step of steps) {
+    const why = whyLeftOut(step, { hasToken, hasOthers, usdLeft: notes.usdLeft });
+    if (why !== null || bench === null) {
+      notes.outcomes.push({ step: step.id, outcome: 'left_out', why: why ?? 'no token' });
+      continue;
+    }
+    bench.goOn();
+    const price = step.usdMax === 0 ? 'free' : `at most $${step.usdMax.toFixed(2)}`;
+    options.screen.note(`${step.id}  ${step.about}. ${step.calls}; ${price}.`);
+    notes.usdLeft -= step.usdMax;
+    try {
+      await options.screen.waitFor(step.id, collect(step.run({ ...bench, hasOthers }), notes.observations));
+      notes.outcomes.push({ step: step.id, outcome: 'done' });
+    } catch (error) {
+      notes.outcomes.push({ step: step.id, ...failureOf(error) });
+      if (error instanceof Stopped) throw error;
+    } finally {
+      bench.http.closeStreams();
+      if (step.makesRules) notes.leftBehind += await undo(platform, bench);
+    }
+  }
+}
+
+async function collect(told: AsyncIterable<Observation>, into: Observation[]): Promise<void> {
+  for await (const observation of told) into.push(observation);
+}
+
+/** Never above what was given: a step counts with its most, whatever it spends in the end. */
+function whyLeftOut(
+  step: Step,
+  { hasToken, hasOthers, usdLeft }: { hasToken: boolean; hasOthers: boolean; usdLeft: number },
+): string | null {
+  if (!hasToken && !step.needsNoToken) return 'no token';
+  if (step.opensStream && hasOthers) return 'others use it: what their rules match would be billed';
+  // Sums of cents are not exact.
+  if (step.usdMax > usdLeft + 1e-9) return `costs up to $${step.usdMax.toFixed(2)}: --spend`;
+  return null;
+}
+
+function failureOf(error: unknown): Pick<StepOutcome, 'outcome' | 'why'> {
+  if (error instanceof Stopped) return { outcome: 'interrupted', why: 'interrupted' };
+  return { outcome: 'failed', why: error instanceof Error ? error.message : String(error) };
+}
+
+const undoAttempts = 3;
+const undoBreathMs = 5_000;
+
+async function undo(platform: DoctorPlatform, bench: OwnBench): Promise<number> {
+  const calm = withoutStop(bench);
+  for (let attempt = 0; attempt < undoAttempts; attempt += 1) {
+    try {
+      return await platform.undo(calm);
+    } catch {
+      await calm.pause(undoBreathMs);
+    }
+  }
+  return Math.max(1, bench.made.size);
+}

@@ -1,0 +1,65 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { assumptionNumbers, assumptions } from '../src/doctor/assumptions.ts';
+import { doctorOfFirehose } from '../src/doctor/firehose/platform.ts';
+import { stepIds } from '../src/doctor/register.ts';
+import { doctorOfX } from '../src/doctor/x/platform.ts';
+
+const documents = join(import.meta.dirname, '../../../docs/upstreams');
+const read = (name: string) => readFileSync(join(documents, name), 'utf8');
+
+/** Rows of a register: number, question, assumption, section. */
+function registerOf(text: string, letter: string) {
+  const rows = text.matchAll(new RegExp(`^\\| (${letter}-\\d+) \\| (.+?) \\| (.+?) \\| [\\w.]+ \\|$`, 'gm'));
+  return Array.from(rows, ([, number = '', question = '', expected = '']) => ({
+    number,
+    // The documents break lines at no hyphen.
+    question: question.replaceAll('‑', '-'),
+    expected: expected.replaceAll('‑', '-'),
+  }));
+}
+
+/** The words that mark something as assumed, but for the legend: `[D/A X-4]`, `| A X-27 |`; `**A F-3:**`, `(A F-4)`. */
+const marks = {
+  X: /\[(?:[^\]\s]+\/)?A(?:[ :][^\]]*)?\]|\| (?:[DO]\/)?A(?: X-\d+)?(?: \(strict\))? \|/g,
+  F: /\*\*A\b[^*]*\*\*|\(A\b[^)]*\)|, A(?: F-\d+)?\)/g,
+};
+
+describe.each([
+  { name: 'x.md', letter: 'X' as const },
+  { name: 'firehose.md', letter: 'F' as const },
+])('docs/upstreams/$name', ({ name, letter }) => {
+  const text = read(name);
+  const register = registerOf(text, letter);
+
+  test('has the register of the doctor, word for word', () => {
+    const own = assumptionNumbers.filter((number) => number.startsWith(letter));
+    expect(register.length).toBeGreaterThan(40);
+    expect(own.map((number) => ({ number, ...pick(assumptions[number]) }))).toEqual(register);
+  });
+
+  test('has a number of the register at everything that it calls assumed', () => {
+    const lines = text.split('\n').filter((line) => !/^\| \*\*\[?A\b/.test(line));
+    const marked = lines.flatMap((line) => Array.from(line.matchAll(marks[letter]), ([mark]) => mark));
+    const numbers = marked.map((mark) => /\bA ([XF]-\d+)/.exec(mark)?.[1] ?? mark);
+    expect(marked.length).toBeGreaterThan(30);
+    expect(numbers.filter((number) => !register.some((row) => row.number === number))).toEqual([]);
+  });
+});
+
+const pick = ({ question, expected }: { question: string; expected: string }) => ({ question, expected });
+
+test('every assumption is settled by a step, or says why by none', () => {
+  const open = assumptionNumbers.filter((number) => {
+    const settled = assumptions[number];
+    return 'step' in settled ? !stepIds.includes(settled.step) : settled.notAsked.length < 10;
+  });
+  expect(open).toEqual([]);
+});
+
+test('there is a step for every id, and only X5, X6 and F3 cost anything', () => {
+  const steps = [...doctorOfX.steps, ...doctorOfFirehose.steps];
+  expect(steps.map(({ id }) => id)).toEqual([...stepIds]);
+  expect(steps.filter(({ usdMax }) => usdMax > 0).map(({ id }) => id)).toEqual(['X5', 'X6', 'F3']);
+});

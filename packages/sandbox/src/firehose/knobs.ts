@@ -1,0 +1,29 @@
+import { amount, choice, type Positions } from '../knobs.ts';
+
+/** What Firehose may do differently from firehose.md §17; the number of the assumption stands behind each. */
+export const firehoseKnobs = {
+  /** F-8: more rules than this are counted, but not listed. */
+  listMax: amount(Number.MAX_SAFE_INTEGER),
+  /** F-9 */
+  duplicateRules: choice('taken', 'refused'),
+  /** F-13: whether the answer of validate stands in `data`. */
+  validation: choice('wrapped', 'bare'),
+  /** F-15: what happens to a `since` beyond 24 h. */
+  longSince: choice('refused', 'shortened'),
+  /** F-17, F-18: what happens to an event id that is malformed, or older than everything that is kept. */
+  cursors: choice('lenient', 'strict'),
+  /** F-19 */
+  keepAlive: choice('none', 'comments'),
+  /** F-21: streams of one tap at the same time. */
+  streamsMax: amount(Number.MAX_SAFE_INTEGER),
+  /** F-23: where a 422 has its reason. */
+  refusals: choice('in_message', 'in_errors'),
+  /** F-29: of words that stand side by side. */
+  defaultOperator: choice('or', 'and'),
+  /** F-39 */
+  ruleCap: amount(Number.MAX_SAFE_INTEGER),
+  /** F-40 */
+  ruleIds: choice('query_ids', 'query_id'),
+};
+
+export type FirehoseKnobs = Positions<typeof firehoseKnobs>;
