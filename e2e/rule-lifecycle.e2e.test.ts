@@ -134,7 +134,9 @@ describe('UpdateRule', () => {
       ]);
     };
     expect(await violations({})).toEqual([['', 'required']]);
-    expect(await violations({ platforms: ['x'] })).toEqual([['overrides', 'required']]);
+    expect(await violations({ platforms: ['x', 'firehose'] })).toEqual([
+      ['overrides.firehose', 'missing_override'],
+    ]);
     expect(await violations({ expires_at: inMs(-1_000) })).toEqual([['expires_at', 'invalid_value']]);
     expect(await violations({ expires_at: 'tomorrow' })).toEqual([['expires_at', 'invalid_value']]);
     expect((await violations({ platforms: ['x'], overrides: { x: '(word' } }))[0]?.[0]).toBe('overrides.x');

@@ -52,7 +52,7 @@ async function openRules() {
         intent: undefined,
         expiresAt: undefined,
         values: [{ platform: 'x', value: x, translatedValue: x }],
-        keepsOtherPlatforms: false,
+        platforms: ['x'],
         premiumRulesMax: 1_000,
         keepOldMs: 0,
         ...changed,
@@ -116,9 +116,27 @@ describe('a change of value', () => {
   test('on one platform leaves the other platform as it is', async () => {
     await using rules = await openRules();
     const ruleId = await rules.create({ x: 'old', firehose: 'other' });
-    expect(await rules.update(ruleId, 'new', { keepsOtherPlatforms: true })).toBe(true);
+    expect(await rules.update(ruleId, 'new', { platforms: undefined })).toBe(true);
     await rules.upkeep.release(await rules.upkeep.due());
     expect(await rules.heard(ruleId)).toEqual(['new v2', 'other v2']);
+  });
+
+  test('to other platforms alone leaves one, and returns with the value that it had there', async () => {
+    await using rules = await openRules();
+    const ruleId = await rules.create({ x: 'old', firehose: 'other' });
+    const onlyFirehose = { values: undefined, platforms: ['firehose'] as const };
+    expect(await rules.begin(ruleId, '', onlyFirehose)).toMatchObject({ kind: 'applied' });
+    await rules.upkeep.release(await rules.upkeep.due());
+    expect(await rules.heard(ruleId)).toEqual(['other v2']);
+    expect(await rules.update(ruleId, '', { values: undefined, platforms: ['x', 'firehose'] })).toBe(true);
+    expect(await rules.heard(ruleId)).toEqual(['old v3', 'other v3']);
+  });
+
+  test('to a platform on which the rule never was needs a value', async () => {
+    await using rules = await openRules();
+    const ruleId = await rules.create({ x: 'old' });
+    const both = rules.begin(ruleId, '', { values: undefined, platforms: ['x', 'firehose'] });
+    await expect(both).rejects.toThrow('overrides.firehose: The rule has never been on "firehose"');
   });
 
   test('is not released before its time', async () => {

@@ -36,7 +36,9 @@ export const rulesRows: Rows = {
   async 'rules list'(earshot, scene) {
     expect(await earshot.json()).toMatchObject({ rules: [{ name: 'Mended' }, { id: scene.rule.rule_id }] });
     const { stdout } = await earshot();
-    expect(stdout).toMatch(new RegExp(`^${scene.rule.rule_id} {2}active {2}x,firehose {2}0 .* Comets$`, 'm'));
+    expect(stdout).toMatch(
+      new RegExp(`^${scene.rule.rule_id} {2}active {2}(live|starting) +x,firehose {2}0 .* Comets$`, 'm'),
+    );
     expect(await earshot('--limit', '1')).toMatchObject(done(saying('More: earshot rules list --cursor ')));
   },
 
@@ -61,6 +63,12 @@ export const rulesRows: Rows = {
         x: { translated_value: 'comet OR meteor' },
         firehose: { translated_value: scene.rule.platforms.firehose?.translated_value },
       },
+    });
+    const doubtful = [scene.rule.rule_id, '--x', 'comet OR meteor -is:retweet', '--firehose-quality', 'off'];
+    expect(await earshot(...doubtful)).toMatchObject({ code: 5 });
+    expect(await earshot.json(...doubtful, '--accept-doubts')).toMatchObject({
+      version: 3,
+      platforms: { firehose: { options: { quality: false } } },
     });
     const fewer = await earshot.json(
       scene.rule.rule_id,

@@ -158,9 +158,10 @@ export const ruleOperations = defineOperations({
       rule_id: askedRuleId,
       name: ruleName.optional(),
       intent: ruleIntent.optional(),
-      platforms: distinctPlatforms
-        .optional()
-        .meta({ description: 'All platforms that the rule shall be on; together with `overrides`.' }),
+      platforms: distinctPlatforms.optional().meta({
+        description:
+          'All platforms that the rule shall be on. Alone, it leaves the others, and returns to those that it has left with the values it had there.',
+      }),
       overrides: overrides.optional().meta({
         description:
           'New values. Alone, for the platforms named here, and the others stay as they are; with `platforms`, exactly one for each of these.',
@@ -183,10 +184,6 @@ export const ruleOperations = defineOperations({
       const { rule_id: _, if_version: __, accept_doubts: ___, ...changes } = request ?? {};
       if (Object.keys(changes).length === 0)
         context.addIssue(requestIssue('required', 'Name at least one field to change.'));
-      if ('platforms' in changes && !('overrides' in changes))
-        context.addIssue(
-          requestIssue('required', '"overrides" is required together with "platforms".', ['overrides']),
-        );
       if (changes.overrides !== undefined && Object.keys(changes.overrides ?? {}).length === 0)
         context.addIssue(requestIssue('required', 'Needs a value for at least one platform.', ['overrides']));
       for (const issue of overrideMismatches(request)) context.addIssue(issue);

@@ -65,8 +65,8 @@ describe('UpdateRule', () => {
     expect(update({ accept_doubts: true })).toEqual([': required']);
   });
 
-  test('takes overrides alone, and with platforms one override for each of them', () => {
-    expect(update({ platforms: ['x'] })).toEqual(['overrides: required']);
+  test('takes either alone, and together one override for each platform', () => {
+    expect(update({ platforms: ['x'] })).toEqual([]);
     expect(update({ overrides: { x: 'a' } })).toEqual([]);
     expect(update({ overrides: {} })).toEqual(['overrides: required']);
     expect(update({ platforms: ['x'], overrides: { firehose: 'a' } })).toEqual([

@@ -68,13 +68,16 @@ interface Wanted {
   readonly drop: Platform | undefined;
 }
 
-/** A platform is left by naming all the others with their values. */
+/** A platform is left by naming all the others; with a new value for one of them, with the values of all. */
 async function newValues(earshot: Earshot, ruleId: string, { values, drop }: Wanted) {
   if (drop === undefined) return { overrides: onPlatforms(values).overrides };
   const rule = await earshot.getRule({ rule_id: ruleId });
+  const others = platforms.filter((platform) => platform !== drop && rule.platforms[platform] !== undefined);
+  if (others.length > 0 && Object.values(values).every((value) => value === undefined))
+    return { platforms: others };
   const request = onPlatforms(
     onEachPlatform((platform) =>
-      platform === drop ? undefined : (values[platform] ?? rule.platforms[platform]?.translated_value),
+      platform === drop ? undefined : (values[platform] ?? rule.platforms[platform]?.value),
     ),
   );
   if (request.platforms.length === 0)

@@ -27,8 +27,8 @@ export interface RuleUpdate {
   readonly values: readonly RuleValue[] | undefined;
   /** Platforms that it does not name keep theirs. */
   readonly options?: PlatformOptions | undefined;
-  /** Platforms that `values` does not name stay as they are; otherwise the rule leaves them. */
-  readonly keepsOtherPlatforms: boolean;
+  /** Exactly these, whichever `values` names; undefined: those that it is on, and those of `values`. */
+  readonly platforms?: readonly Platform[] | undefined;
   /** The version that the caller has seen, if it matters. */
   readonly ifVersion?: number | undefined;
   readonly premiumRulesMax: number;
@@ -91,6 +91,20 @@ export function versionRows(sql: Sql, { id, version }: LockedRule): Promise<Vers
     `select platform, value, translated_value, options, platform_rule_id, slot_id from rule_versions
      where rule_id = $1 and version = $2 order by platform`,
     [id, version],
+  );
+}
+
+/** The values that the rule last had on platforms that it has left. */
+export function formerRows(
+  sql: Sql,
+  { id, version }: LockedRule,
+  platforms: readonly Platform[],
+): Promise<VersionRow[]> {
+  return sql.many<VersionRow>(
+    `select distinct on (platform) platform, value, translated_value, options, platform_rule_id, slot_id
+     from rule_versions where rule_id = $1 and version < $2 and platform = any($3)
+     order by platform, version desc`,
+    [id, version, platforms],
   );
 }
 

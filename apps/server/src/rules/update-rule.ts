@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import {
   differingOptions,
+  type Platform,
   type PlatformOptions,
   platforms as platformNames,
   type RequestOf,
@@ -19,6 +20,7 @@ import { assertVersion, managedKeyTaken } from './refusals.ts';
 import {
   type BegunChange,
   type ChangeOutcome,
+  formerRows,
   type LockedRule,
   lockRule,
   markBegun,
@@ -46,9 +48,9 @@ export function updateRule(options: UpdateRuleOptions): Handler<'UpdateRule'> {
     const { accountId } = principal;
     const { rule_id: ruleId, name, intent, overrides } = request;
     const plan = options.plans[principal.plan];
-    const platforms = platformNames.filter((platform) => overrides?.[platform] !== undefined);
-    const values = overrides && checkRule({ ...request, platforms, overrides }, options.tiers).values;
-    assertPlanAllows(principal, plan, platforms);
+    const named = platformNames.filter((platform) => overrides?.[platform] !== undefined);
+    const values = overrides && checkRule({ ...request, platforms: named, overrides }, options.tiers).values;
+    assertPlanAllows(principal, plan, request.platforms ?? named);
     await assertExamples(options, principal, request);
     const { premiumRulesMax } = plan;
     const update = {
@@ -62,7 +64,7 @@ export function updateRule(options: UpdateRuleOptions): Handler<'UpdateRule'> {
       ifVersion: request.if_version,
       values,
       options: request.options,
-      keepsOtherPlatforms: request.platforms === undefined,
+      platforms: request.platforms,
       premiumRulesMax,
       keepOldMs: options.keepOldMs,
     };
@@ -79,13 +81,14 @@ async function assertExamples(
   { accountId }: Principal,
   request: RequestOf<'UpdateRule'>,
 ): Promise<void> {
-  const concerned = request.overrides !== undefined || request.examples !== undefined;
+  const concerned = [request.overrides, request.platforms, request.examples].some((one) => one !== undefined);
   if (!concerned || request.examples === null) return;
   const rule = await readRule(store, { accountId, ruleId: request.rule_id });
   const examples = request.examples ?? rule.examples;
   if (!examples) return;
   const current = platformNames.map((platform) => [platform, rule.platforms[platform]?.value] as const);
-  const kept = request.platforms === undefined ? Object.fromEntries(current) : {};
+  const isKept = ([platform]: (typeof current)[number]) => request.platforms?.includes(platform) ?? true;
+  const kept = Object.fromEntries(current.filter(isKept));
   const overrides = { ...kept, ...request.overrides };
   assertExamplesHold(await checkExamples(accountId, overrides, examples));
 }
@@ -107,7 +110,7 @@ async function begin(sql: Sql, update: RuleUpdate, asked: Change, refuse: Refuse
   assertVersion(rule.version, update.ifVersion);
   await assertKeyFree(sql, update);
   const current = await versionRows(sql, rule);
-  const values = valuesAfter(current, update);
+  const values = valuesAfter(current, await formerValues(sql, rule, current, update), update);
   if (isSame(rule, current, { ...update, values }))
     return { kind: 'applied', rule: await readLocked(sql, rule) };
   await assertPremiumRoom(sql, { rule, current, values, premiumRulesMax: update.premiumRulesMax }, refuse);
@@ -121,19 +124,46 @@ async function begin(sql: Sql, update: RuleUpdate, asked: Change, refuse: Refuse
   return { kind: 'applied', rule: await record(sql, rule, asked) };
 }
 
+/** Of the platforms to which the rule returns without a new value. */
+async function formerValues(
+  sql: Sql,
+  rule: LockedRule,
+  current: readonly VersionRow[],
+  { platforms = [], values = [] }: RuleUpdate,
+): Promise<VersionRow[]> {
+  const known = [...current, ...values].map(({ platform }) => platform);
+  const missing = platforms.filter((platform) => !known.includes(platform));
+  if (missing.length === 0) return [];
+  const former = await formerRows(sql, rule, missing);
+  const unknown = missing.find((platform) => !former.some((row) => row.platform === platform));
+  if (unknown !== undefined) throw noValue(unknown);
+  return former;
+}
+
+function noValue(platform: Platform): Failure {
+  const message = `The rule has never been on "${platform}": send a value for it.`;
+  return new Failure('invalid_argument', `overrides.${platform}: ${message}`, {
+    details: { violations: [{ field: `overrides.${platform}`, code: 'missing_override', message }] },
+  });
+}
+
 /** The rule's values after the update; those that it does not name are not judged again. */
-function valuesAfter(current: readonly VersionRow[], update: RuleUpdate): readonly RuleValue[] {
-  const { values = [], options = {} } = update;
-  const isNamed = ({ platform }: VersionRow) => values.some((value) => value.platform === platform);
-  const keepsOthers = update.values === undefined || update.keepsOtherPlatforms;
-  const kept = keepsOthers ? current.filter((row) => !isNamed(row)) : [];
-  const after = [...kept.map(toValue), ...values];
+function valuesAfter(
+  current: readonly VersionRow[],
+  former: readonly VersionRow[],
+  update: RuleUpdate,
+): readonly RuleValue[] {
+  const { platforms, values = [], options = {} } = update;
+  const isKept = ({ platform }: VersionRow) =>
+    (platforms?.includes(platform) ?? true) && !values.some((value) => value.platform === platform);
+  const after = [...[...current, ...former].filter(isKept).map(toValue), ...values];
   assertPlatforms(after, options);
   return after.map((value) => ({
     ...value,
     options:
       differingOptions(value.platform, options) ??
       current.find(({ platform }) => platform === value.platform)?.options ??
+      value.options ??
       {},
   }));
 }

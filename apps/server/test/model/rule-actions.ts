@@ -43,7 +43,7 @@ export async function updateRule(run: Run, rule: Acknowledged, word: string): Pr
       intent: undefined,
       expiresAt: undefined,
       values: platforms.map((platform) => ({ platform, value: word, translatedValue: word })),
-      keepsOtherPlatforms: false,
+      platforms,
       premiumRulesMax: 1_000,
       keepOldMs: 0,
     },
