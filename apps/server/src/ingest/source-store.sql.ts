@@ -38,34 +38,7 @@ export function createSourceStore(database: Database) {
   return {
     /** Writes down which sources this node is configured with, so that every node can place slots on them. */
     async announce(sources: readonly ConfiguredSource[]): Promise<void> {
-      for (const source of sources) {
-        const { id, platform, capacity, draining = false, accountShare = 1, ruleDelayMs = 0, rules } = source;
-        const limit = rules?.limits.change;
-        await database.run(
-          `insert into sources (id, platform, capacity, configured_capacity, enabled, account_share, calls_bucket,
-             calls_max, calls_window_ms, rules_per_call, rule_delay_ms)
-           values ($1, $2, $3, $3, $4, $5, $6, $7, $8, $9, $10)
-           on conflict (id) do update
-             set configured_capacity = excluded.configured_capacity,
-               capacity = least(excluded.configured_capacity, sources.learnt_capacity),
-               enabled = excluded.enabled, updated_at = now(), account_share = excluded.account_share,
-               calls_bucket = excluded.calls_bucket, calls_max = excluded.calls_max,
-               calls_window_ms = excluded.calls_window_ms, rules_per_call = excluded.rules_per_call,
-               rule_delay_ms = excluded.rule_delay_ms`,
-          [
-            id,
-            platform,
-            capacity,
-            !draining,
-            accountShare,
-            limit?.bucket ?? null,
-            limit ? callsMax(limit) : null,
-            limit?.windowMs ?? null,
-            rules?.rulesPerCall ?? 1,
-            ruleDelayMs,
-          ],
-        );
-      }
+      for (const source of sources) await announce(database, source);
     },
     /** Attempts to connect that may still count, in ms ago, oldest first. */
     async connectsMade(sourceId: string, limit: CallLimit): Promise<number[]> {
@@ -99,4 +72,33 @@ export function createSourceStore(database: Database) {
         sql.run('update sources set usual_per_minute = $2 where id = $1', [sourceId, perMinute]),
       ),
   };
+}
+
+async function announce(database: Database, source: ConfiguredSource): Promise<void> {
+  const { id, platform, capacity, draining = false, accountShare = 1, ruleDelayMs = 0, rules } = source;
+  const limit = rules?.limits.change;
+  await database.run(
+    `insert into sources (id, platform, capacity, configured_capacity, enabled, account_share, calls_bucket,
+       calls_max, calls_window_ms, rules_per_call, rule_delay_ms)
+     values ($1, $2, $3, $3, $4, $5, $6, $7, $8, $9, $10)
+     on conflict (id) do update
+       set configured_capacity = excluded.configured_capacity,
+         capacity = least(excluded.configured_capacity, sources.learnt_capacity),
+         enabled = excluded.enabled, updated_at = now(), account_share = excluded.account_share,
+         calls_bucket = excluded.calls_bucket, calls_max = excluded.calls_max,
+         calls_window_ms = excluded.calls_window_ms, rules_per_call = excluded.rules_per_call,
+         rule_delay_ms = excluded.rule_delay_ms`,
+    [
+      id,
+      platform,
+      capacity,
+      !draining,
+      accountShare,
+      limit?.bucket ?? null,
+      limit ? callsMax(limit) : null,
+      limit?.windowMs ?? null,
+      rules?.rulesPerCall ?? 1,
+      ruleDelayMs,
+    ],
+  );
 }
