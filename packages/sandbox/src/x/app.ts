@@ -51,7 +51,16 @@ export type XLimit =
   | 'connections'
   | 'killAll'
   | 'search'
-  | 'searchAll';
+  | 'searchAll'
+  | 'compliance';
+
+/** A job of batch compliance: ids are uploaded, and the results say which posts are gone, and why. */
+export interface ComplianceJob {
+  readonly id: string;
+  readonly name: string | null;
+  readonly createdMs: number;
+  upload: { readonly ids: readonly string[]; readonly atMs: number } | null;
+}
 
 /** All state of one app, which is identified by its bearer token. */
 export interface XApp {
@@ -67,6 +76,7 @@ export interface XApp {
   readonly connections: Connections;
   readonly meter: Meter;
   readonly journal: Journal;
+  readonly complianceJobs: Map<string, ComplianceJob>;
   readonly limits: Record<XLimit, FixedWindow>;
   /** Under way. */
   recoveries: number;
@@ -82,6 +92,7 @@ const callsPerWindow: Record<XLimit, number> = {
   killAll: 25,
   search: 450,
   searchAll: 300,
+  compliance: 150,
 };
 
 export interface XAppDeps {
@@ -129,6 +140,7 @@ export function createXApp(options: XAppOptions & XAppDeps): XApp {
     connections,
     meter: createMeter(),
     journal: createJournal(),
+    complianceJobs: new Map(),
     limits: {
       stream: window('stream'),
       list: window('list'),
@@ -138,6 +150,7 @@ export function createXApp(options: XAppOptions & XAppDeps): XApp {
       killAll: window('killAll'),
       search: window('search'),
       searchAll: window('searchAll'),
+      compliance: window('compliance'),
     },
     recoveries: 0,
   };
