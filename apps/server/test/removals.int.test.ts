@@ -1,4 +1,4 @@
-import { operations } from '@earshot/contract';
+import { type Match, operations } from '@earshot/contract';
 import { eventually, type SseEvent, type Template } from '@earshot/testkit';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type Admin, openAdmin } from '../src/admin.ts';
@@ -91,12 +91,13 @@ async function tablesWith(text: string): Promise<string[]> {
 }
 
 /** For those who store matches, or who add tombstones. */
-async function isAnybodyWaiting(): Promise<boolean> {
-  const waiting = await world.database.one(
-    `select 1 from pg_locks where relation = 'tombstones'::regclass and not granted
-       and database = (select oid from pg_database where datname = current_database())`,
-  );
-  return waiting !== null;
+async function somebodyWaits(): Promise<void> {
+  const waiting = () =>
+    world.database.one(
+      `select 1 from pg_locks where relation = 'tombstones'::regclass and not granted
+         and database = (select oid from pg_database where datname = current_database())`,
+    );
+  await eventually(async () => expect(await waiting()).not.toBeNull(), { timeoutMs: 15_000 });
 }
 
 async function collect(api: ReaderApi) {
@@ -270,8 +271,7 @@ describe('forgetting, while', () => {
     });
     await begun.promise;
     const forgetting = admin.forget({ post: xEvent(0).platformPostId });
-    await eventually(async () => expect(await isAnybodyWaiting()).toBe(true), soon);
-    storing.resolve();
+    await somebodyWaits().finally(storing.resolve);
     await writing;
     expect(await forgetting).toEqual({ items: 1, matches: 1 });
   });
@@ -294,8 +294,7 @@ describe('forgetting, while', () => {
     const recording = recordTombstones(slow, [name], { on: ['x'], reason: 'forgotten' });
     await recorded.promise;
     const storing = store([again, post(2)]);
-    await eventually(async () => expect(await isAnybodyWaiting()).toBe(true), soon);
-    committing.resolve();
+    await somebodyWaits().finally(committing.resolve);
     await recording;
     expect(await storing).toEqual({ x: 1 });
     expect(await tablesWith(unwanted)).toEqual([]);
@@ -320,6 +319,55 @@ describe('forgetting, while', () => {
     const sent = () => endpoint.received.map(messageOf);
     await eventually(() => expect(sent().flatMap(({ removed = [] }) => removed)).toHaveLength(1), soon);
     expect(textsOf(sent().flatMap(({ matches }) => matches))).toEqual(['post 1']);
+  });
+
+  test('others store matches all the time, leaves every other match to a follower, once and in order', async () => {
+    const api = stack.use(await world.startApi());
+    const numbers = Array.from({ length: 240 }, (_, number) => number);
+    const isUnwanted = (number: number) => number % 8 === 0;
+    const stored = new Set<number>();
+    const write = async (writer: number) => {
+      for (const number of numbers.filter((one) => one % 4 === writer)) {
+        await store([post(number)], [1, 2]);
+        stored.add(number);
+      }
+    };
+    const remove = async () => {
+      for (const number of numbers.filter(isUnwanted)) {
+        await eventually(() => expect(stored.has(number)).toBe(true), soon);
+        expect(await admin.forget({ post: post(number).platformPostId })).toEqual({ items: 1, matches: 2 });
+      }
+    };
+    const matches: Match[] = [];
+    const removed: string[] = [];
+    let isOver = false;
+    const follow = async () => {
+      for (let cursor: string | null = null; ; ) {
+        const page = await ask(api, {
+          order: 'oldest',
+          limit: 10,
+          wait_seconds: 1,
+          ...(cursor && { cursor }),
+        });
+        matches.push(...page.matches);
+        removed.push(...page.removed.map(({ match_id }) => match_id));
+        cursor = page.cursor;
+        if (isOver && page.matches.length + page.removed.length === 0) return;
+      }
+    };
+    const following = follow();
+    await Promise.all([remove(), ...[0, 1, 2, 3].map(write)]);
+    isOver = true;
+    await following;
+
+    const ids = matches.map(({ id }) => id);
+    expect(ids).toEqual([...new Set(ids)].toSorted());
+    const isGone = new Set(removed);
+    expect(isGone.size).toBe(removed.length);
+    expect(isGone.size).toBe(60);
+    const left = textsOf(matches.filter(({ id }) => !isGone.has(id))).map(String);
+    const wanted = numbers.filter((number) => !isUnwanted(number)).map((number) => `post ${number}`);
+    expect(left.toSorted()).toEqual([...wanted, ...wanted].toSorted());
   });
 
   test('an author has thousands of posts, is told to a follower page by page', async () => {
