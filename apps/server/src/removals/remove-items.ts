@@ -230,12 +230,12 @@ interface PostRow {
 
 /** Pages of a day's items; those without the name anywhere in them are not even read. */
 async function* findItems(database: Database, day: string, search: Search): AsyncGenerator<Named[]> {
-  const words = wordsOf(search.name);
+  const { words, has } = occurrencesOf(search.name);
   let after = ['', ''];
   for (;;) {
     const rows = await database.many<PostRow>(
       `select platform, event_key, platform_post_id,
-         case when platform_post_id = $6 or strpos(lower(payload), $5) > 0 then payload end as payload
+         case when platform_post_id = $6 or ${has('payload', '$5')} then payload end as payload
        from posts where event_day = $1 and (event_key, platform) > ($2, $3) order by event_key, platform limit $4`,
       [day, ...after, postsAtOnceMax, words, search.name.value],
     );
@@ -252,10 +252,14 @@ async function* findItems(database: Database, day: string, search: Search): Asyn
   }
 }
 
-/** As they stand in JSON, in lower case. */
-function wordsOf({ kind, value }: ItemName): string {
-  const words = kind === 'author' ? value.replace(/^@/, '') : value;
-  return JSON.stringify(words).slice(1, -1).toLowerCase();
+/** What stands in the JSON of every item with the name, and how SQL finds it. Handles may be written in any case. */
+function occurrencesOf({ kind, value }: ItemName) {
+  const isHandle = kind === 'author' && value.startsWith('@');
+  return {
+    words: JSON.stringify(isHandle ? value.slice(1) : value).slice(1, -1),
+    has: (column: string, words: string) =>
+      `strpos(${isHandle ? `lower(${column})` : column}, ${words}::text) > 0`,
+  };
 }
 
 /** Also those that are no events any more, as far as the name stands in them. */
@@ -264,11 +268,12 @@ async function removeDeadLetters(
   name: ItemName,
   isMeant: Search['isMeant'],
 ): Promise<void> {
+  const { words, has } = occurrencesOf(name);
   let after = 0;
   for (;;) {
     const letters = await database.many<{ id: number; body: string }>(
-      `select id, body from dead_letters where id > $1 and strpos(lower(body), $2) > 0 order by id limit $3`,
-      [after, wordsOf(name), lettersAtOnceMax],
+      `select id, body from dead_letters where id > $1 and ${has('body', '$2')} order by id limit $3`,
+      [after, words, lettersAtOnceMax],
     );
     const doomed = letters.filter(({ body }) => {
       const event = readEvent(body);
