@@ -104,6 +104,28 @@ test('an operator sees the id that the platform itself uses, and which rule it s
   expect(await admin('upstream-rules', '--rule', rule_id)).toMatchObject({ code: 3, stdout: '' });
 });
 
+test('a post that is forgotten leaves the lists, who follows is told, and X cannot bring it back', async () => {
+  const api = server.api(await world.newAccount());
+  await api.createRule({ x: 'medlar' });
+  const { next_cursor: begun } = await api.matches({ order: 'oldest' });
+  const [first] = await world.sandbox.posts(['medlar one', 'medlar two']);
+  const texts = async () =>
+    (await api.matches()).matches.map(({ payload }) => String(payload.text)).toSorted();
+  await eventually(async () => expect(await texts()).toHaveLength(2), { timeoutMs: 30_000 });
+  const { matches } = await api.matches({ order: 'oldest', cursor: begun });
+  const gone = matches.find(({ platform_post_id }) => platform_post_id === first?.id)?.id;
+
+  expect((await admin('forget', '--post', '1', '--url', 'u')).code).toBe(2);
+  expect(await adminJson('forget', '--post', first?.id ?? '')).toEqual({ items: 1, matches: 1 });
+  expect(await texts()).toEqual(['medlar two']);
+  const followed = await api.matches({ order: 'oldest', cursor: begun });
+  expect(followed.removed).toMatchObject([{ type: 'removed', match_id: gone, reason: 'forgotten' }]);
+  await world.sandbox.repost(first?.id ?? '', 'medlar one, again');
+  await world.sandbox.posts(['medlar three']);
+  await eventually(async () => expect(await texts()).toContain('medlar three'), { timeoutMs: 30_000 });
+  expect(await texts()).toEqual(['medlar three', 'medlar two']);
+});
+
 test('a command that does not exist is refused with those that do', async () => {
   const outcome = await admin('create', 'extra');
   expect(outcome).toMatchObject({ code: 2, stdout: '' });

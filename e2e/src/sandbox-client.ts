@@ -2,6 +2,8 @@
 export interface SandboxClient {
   readonly url: string;
   posts(texts: readonly string[]): Promise<InjectedPost[]>;
+  /** X delivers a post once more, or another one under its id. */
+  repost(id: string, text: string): Promise<void>;
   pages(pages: ReadonlyArray<{ url: string; title: string; text: string }>): Promise<InjectedPage[]>;
   xState(token: string): Promise<XState>;
   firehoseState(token: string): Promise<FirehoseState>;
@@ -68,6 +70,9 @@ export function createSandboxClient(url: string): SandboxClient {
         posts: texts.map((text) => ({ text, author: { username: 'someone' }, lang: 'en' })),
       });
       return answer.posts;
+    },
+    async repost(id, text) {
+      await ask('POST', '/sandbox/x/posts', { id, text, author: { username: 'someone' }, lang: 'en' });
     },
     async pages(pages) {
       const answer = await ask<{ pages: InjectedPage[] }>('POST', '/sandbox/firehose/pages', {

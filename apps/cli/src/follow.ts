@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Earshot, FollowedMatches, Match, Requests } from '@earshot/sdk';
+import type { Earshot, FollowedMatches, Match, Removal, Requests } from '@earshot/sdk';
 
 export interface Following {
   readonly filter: Pick<Requests['StreamMatches'], 'rule_id' | 'platform'>;
@@ -7,6 +7,8 @@ export interface Following {
   readonly since: string | undefined;
   readonly signal: AbortSignal;
   readonly note: (text: string) => void;
+  /** In their order among the matches. */
+  readonly onRemoved?: (removal: Removal) => void;
 }
 
 const pageSize = 100;
@@ -14,17 +16,21 @@ const openPollMs = 20;
 
 /** Matches as they come, each once and in order, over interruptions. Ends by throwing the reason of the signal. */
 export async function* followFrom(earshot: Earshot, following: Following): AsyncGenerator<Match, void> {
-  const { filter, since, signal, note } = following;
+  const { filter, since, signal, note, onRemoved = () => undefined } = following;
   const onRestored = () => note('Earshot was restored to an earlier state: some matches may come again.');
   if (since === undefined) {
-    yield* earshot.followMatches(filter, { signal, onRestored });
+    yield* earshot.followMatches(filter, { signal, onRestored, onRemoved });
     return;
   }
   // The stream is open before the past is listed, so that nothing falls between them. What is in both is given once.
   const left = new AbortController();
   const ends = AbortSignal.any([signal, left.signal]);
   try {
-    const live = earshot.followMatches(filter, { signal: ends, onRestored });
+    // A removal that comes while the past is listed waits for its end: the match may be in it.
+    const early: Removal[] = [];
+    let isListed = false;
+    const tell = (removal: Removal) => (isListed ? onRemoved(removal) : void early.push(removal));
+    const live = earshot.followMatches(filter, { signal: ends, onRestored, onRemoved: tell });
     const matches = live[Symbol.asyncIterator]();
     const first = matches.next();
     await opened(live, first);
@@ -33,6 +39,8 @@ export async function* followFrom(earshot: Earshot, following: Following): Async
       listed.add(match.id);
       yield match;
     }
+    isListed = true;
+    for (const removal of early) onRemoved(removal);
     for (let next = await first; !next.done; next = await matches.next()) {
       if (listed.has(next.value.id)) continue;
       // In the order of the log: behind the first that is new, all are.
@@ -56,15 +64,15 @@ async function opened(live: FollowedMatches, first: Promise<unknown>): Promise<v
 
 async function* listPast(
   earshot: Earshot,
-  { filter, since, signal }: Omit<Following, 'note'>,
+  { filter, since, signal }: Pick<Following, 'filter' | 'since' | 'signal'>,
 ): AsyncGenerator<Match, void> {
   let cursor: string | undefined;
   for (;;) {
     const request = { ...filter, since, cursor, order: 'oldest', limit: pageSize } as const;
-    const { matches, next_cursor } = await earshot.listMatches(request, { signal });
+    const { matches, removed, next_cursor } = await earshot.listMatches(request, { signal });
     yield* matches;
-    // A page of large matches is shorter than what was asked for.
-    if (matches.length === 0 || next_cursor === null) return;
+    // A page of large matches is shorter than what was asked for; one of removals has none, and is not shown: nor are their matches.
+    if ((matches.length === 0 && !removed) || next_cursor === null) return;
     cursor = next_cursor;
   }
 }

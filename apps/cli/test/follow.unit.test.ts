@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { createEarshot } from '@earshot/sdk';
+import { createEarshot, type Removal } from '@earshot/sdk';
 import { expect, test } from 'vitest';
 import { followFrom, noticingFetch } from '../src/follow.ts';
 
@@ -62,7 +62,7 @@ test('nobody there is trouble, and giving up oneself is not', async () => {
   expect(notes).toEqual(['Earshot cannot be reached; trying again …']);
 });
 
-/** A past of `a` and `b`, of which `b` came after the stream was opened; then `c`. */
+/** A past of `a`, removals and `b`, of which `b` came after the stream was opened, and `a` was taken back; then `c`. */
 async function startLog() {
   const asked: string[] = [];
   let stream: ServerResponse | undefined;
@@ -76,10 +76,11 @@ async function startLog() {
       return;
     }
     response.writeHead(200, { 'content-type': 'application/json' });
-    const isFirst = asked.filter((path) => path === '/matches').length === 1;
-    const matches = isFirst ? [{ id: 'a' }, { id: 'b' }] : [];
-    response.end(JSON.stringify({ matches, next_cursor: 'n', coverage: null }));
-    if (isFirst) stream?.write(event('b') + event('c'));
+    const page = asked.filter((path) => path === '/matches').length - 1;
+    const [matches = [], removed] = [[[{ id: 'a' }]], [[], [{}]], [[{ id: 'b' }]]][page] ?? [];
+    response.end(JSON.stringify({ matches, removed, next_cursor: 'n', coverage: null }));
+    const taken = `id: r\nevent: removed\ndata: ${JSON.stringify({ match_id: 'a' })}\n\n`;
+    if (page === 0) stream?.write(taken + event('b') + event('c'));
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
   return {
@@ -102,14 +103,15 @@ test('the past and what comes are joined without a hole and without a repetition
     since: '2026-11-15T00:00:00Z',
     signal: AbortSignal.timeout(30_000),
     note: () => undefined,
+    onRemoved: ({ match_id }: Removal) => void ids.push(`${match_id} removed`),
   };
   const ids: string[] = [];
   for await (const { id } of followFrom(earshot, following)) {
     ids.push(id);
     if (id === 'c') break;
   }
-  expect(ids).toEqual(['a', 'b', 'c']);
-  expect(log.asked).toEqual(['/matches/stream', '/matches', '/matches']);
+  expect(ids).toEqual(['a', 'b', 'a removed', 'c']);
+  expect(log.asked).toEqual(['/matches/stream', '/matches', '/matches', '/matches', '/matches']);
   await log.streamIsClosed;
 });
 

@@ -7,6 +7,7 @@ import { openDatabase, type Sql } from './engines/database.ts';
 import { assertMigrated } from './engines/migrate.ts';
 import { bindLog } from './event-log/bound-log.ts';
 import { createDeadLetters, type DeadLetterRow } from './matching/dead-letters.ts';
+import { type Asked, forget, type Progress, type Removed } from './removals/remove-items.ts';
 import { newId } from './runtime/ids.ts';
 
 export { listForeignRules } from './compose/foreign-rules.ts';
@@ -26,6 +27,8 @@ export interface Admin extends AsyncDisposable {
   listUpstreamRules(ruleId: string | null): Promise<UpstreamRuleRow[]>;
   /** Events that could not be stored, the newest first. */
   listDeadLetters(): Promise<DeadLetterRow[]>;
+  /** Removes stored items and their matches, and keeps them from being stored again. Nodes may be running. */
+  forget(asked: Asked, onProgress?: (progress: Progress) => void): Promise<Removed>;
   /** What the service cannot see by itself after PostgreSQL or NATS was restored. All nodes must be stopped. */
   afterRestore(restore: { logLost: boolean; isCopy: boolean }): Promise<{ webhooksPaused: number }>;
   /** All of them without an id. A node with the role `match` tries each once more; returns how many. */
@@ -93,6 +96,7 @@ export async function openAdmin(databaseUrl: string): Promise<Admin> {
         [ruleId, upstreamRulesMax],
       ),
     afterRestore: (restore) => database.transaction((sql) => afterRestore(sql, restore)),
+    forget: (asked, onProgress) => forget(database, asked, onProgress),
     listDeadLetters: () => letters.list(),
     retryDeadLetters: (id) => letters.requestRetry(id),
     [Symbol.asyncDispose]: () => database[Symbol.asyncDispose](),

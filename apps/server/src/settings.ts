@@ -1,7 +1,7 @@
 import { platforms } from '@earshot/contract';
 import { z } from 'zod';
 import { checkpoints, deliveryCheckpoints, ingestCheckpoints } from './runtime/checkpoint.ts';
-import { defaultXExpansions, xExpansions, xPlans, xSearches } from './upstream/x/settings.ts';
+import { defaultXExpansions, xCompliances, xExpansions, xPlans, xSearches } from './upstream/x/settings.ts';
 
 /**
  * Every setting, once: its variable, what it accepts, its default and its documentation.
@@ -322,6 +322,12 @@ export const settings = {
     schema: z.coerce.number().int().min(0).max(3_000_000).default(1_000),
     about:
       'Posts that gaps of X streams may be filled with per UTC day, by searching; each costs what a post of the stream costs ($0.005). 0 leaves gaps unrepaired.',
+  },
+  xCompliance: {
+    variable: 'EARSHOT_X_COMPLIANCE',
+    schema: z.enum(xCompliances).default('off'),
+    about:
+      'With `daily`, X is asked once a day which of all kept posts were deleted, made private, suspended or withheld (batch compliance), and these are removed with their matches. Off unless told: the calls may be billed, and who keeps posts for a short time does not need it. X’s terms ask for it, or for something like it, of everybody who keeps posts for long.',
   },
   supportContact: {
     variable: 'EARSHOT_SUPPORT_CONTACT',

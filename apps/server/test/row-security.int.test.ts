@@ -45,6 +45,10 @@ beforeEach(async () => {
     `insert into removed_matches (account_id, rule_id, platform, last_position) values ('acc_1', 'rule_1', 'x', 1)`,
   );
   await database.run(
+    `insert into removals (position, match_position, account_id, rule_id, platform, reason, created_at)
+     values (2, 1, 'acc_1', 'rule_1', 'x', 'deleted', now())`,
+  );
+  await database.run(
     `insert into webhooks (id, account_id, name, url, state, position, batch_max, next_attempt_at, secret)
      values ('whk_1', 'acc_1', 'n', 'u', 'active', 0, 1, now(), 's')`,
   );

@@ -108,7 +108,7 @@ function mortal(dies: (label: CheckpointLabel) => boolean) {
     },
     store: (store: DeliveryStore): DeliveryStore => ({
       leaseDue: (asked) => alive(() => store.leaseDue(asked)),
-      begin: (claim, batch) => alive(() => store.begin(claim, batch)),
+      begin: (...begun) => alive(() => store.begin(...begun)),
       finish: (claim, step, sent) => alive(() => store.finish(claim, step, sent)),
       skipTo: (claim, position) => alive(() => store.skipTo(claim, position)),
       release: (claim) => alive(() => store.release(claim)),

@@ -71,6 +71,7 @@ export function createWordFeed(): WordFeed {
     protocol: { ...usualProtocol, connects: { bucket: 'connect', calls: 100, windowMs: 1_000 } },
     endStaleConnections: null,
     repair: { by: 'nothing' },
+    compliance: null,
   };
   return {
     description: {

@@ -113,6 +113,10 @@ export const localRows: Rows = {
     expect(listed).toEqual({ deleted: false, rules: [] });
   },
 
+  async 'admin forget'(_, scene) {
+    expect(await admin(scene, 'forget', '--author', '@nobody')).toEqual({ items: 0, matches: 0 });
+  },
+
   async 'admin after-restore'(_, scene) {
     const done = { log_lost: false, copy: false, webhooks_paused: 0 };
     expect(await admin(scene, 'after-restore')).toEqual(done);

@@ -80,6 +80,27 @@ export const matchSchema = z
   })
   .meta({ description: 'One item that matched one rule.' });
 
+const removalReasons = ['forgotten', 'deleted', 'protected', 'suspended', 'withheld'] as const;
+
+export const removalSchema = z
+  .strictObject({
+    type: z.literal('removed'),
+    match_id: matchId.meta({ description: 'Delete what you keep of this match.' }),
+    reason: z.enum(removalReasons).meta({
+      description:
+        '`forgotten`: the operator of the service removed it. All others: what became of the item on its platform.',
+    }),
+    at: timestamp,
+  })
+  .meta({
+    description: 'A match whose item was taken back. It has a place of its own in the order of matches.',
+  });
+
+export const removedMatches = z.array(removalSchema).optional().meta({
+  description:
+    'Matches that were removed, oldest first; absent when there are none. They may be older than the matches beside them, or unknown to you.',
+});
+
 const gapSchema = z.strictObject({
   platform: platformSchema,
   from: timestamp,
@@ -98,6 +119,7 @@ export const coverageSchema = z
   .meta({ description: 'Whether silence means that nothing happened.' });
 
 export type Match = z.output<typeof matchSchema>;
+export type Removal = z.output<typeof removalSchema>;
 export type Why = z.output<typeof whySchema>;
 export type MatchPayload = z.output<typeof payloadSchema>;
 export type Coverage = z.output<typeof coverageSchema>;
@@ -119,7 +141,7 @@ export const matchOperations = defineOperations({
     changes: false,
     summary: 'List matches',
     description:
-      'Lists stored matches. To follow them, ask with `order: "oldest"`, keep `next_cursor`, and ask again with it.',
+      'Lists stored matches. To follow them, ask with `order: "oldest"`, keep `next_cursor`, and ask again with it: then the answers also have what was removed.',
     request: requestObject({
       rule_id: ruleFilter.optional(),
       platform: platformFilter,
@@ -137,6 +159,7 @@ export const matchOperations = defineOperations({
     }, alsoWhenFieldsFail),
     answer: z.strictObject({
       matches: z.array(matchSchema),
+      removed: removedMatches,
       next_cursor: z.string().nullable().meta({
         description:
           'Continues in the same direction. Never null with `order: "oldest"`: keep it and ask again.',

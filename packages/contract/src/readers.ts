@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { ruleId, timestamp } from './answer-fields.ts';
-import { coverageSchema, matchOperations, matchSchema } from './matches.ts';
+import { coverageSchema, matchOperations, matchSchema, removalSchema, removedMatches } from './matches.ts';
 import { defineOperations } from './operation.ts';
 import { platformSchema } from './platforms.ts';
 import { integer, matchLimit, platformFilter, requestObject, ruleFilter, text } from './request-fields.ts';
@@ -50,8 +50,13 @@ export const readerOperations = defineOperations({
     answer: z
       .strictObject({
         id: cursor.meta({ description: 'Continues the stream behind this event.' }),
-        event: z.enum(['open', 'match']).meta({ description: '`open` comes first and only tells the `id`.' }),
-        data: matchSchema.meta({ description: 'The match. Of `open`: `{}`.' }),
+        event: z.enum(['open', 'match', 'removed']).meta({
+          description:
+            '`open` comes first and only tells the `id`. `removed`: a match was taken back. Ignore names that you do not know.',
+        }),
+        data: z
+          .union([matchSchema, removalSchema])
+          .meta({ description: 'The match, or the removal of one. Of `open`: `{}`.' }),
       })
       .meta({ description: 'One event of the stream.' }),
     errors: ['not_found', 'out_of_range'],
@@ -82,8 +87,9 @@ export const readerOperations = defineOperations({
     }),
     answer: z.strictObject({
       matches: z.array(matchSchema).meta({ description: 'Not acknowledged yet, oldest first.' }),
+      removed: removedMatches,
       cursor: cursor.nullable().meta({
-        description: 'Acknowledges these matches, with `AckMatches`. Null when there are none.',
+        description: 'Acknowledges these matches and removals, with `AckMatches`. Null when there are none.',
       }),
       coverage: coverageSchema
         .nullable()

@@ -33,7 +33,7 @@ export const deliverySchema = z
       description: 'The `webhook-id` header: the same on every attempt. Null for a parked match.',
     }),
     attempt: z.int().min(1).nullable().meta({ description: 'Null for a parked match.' }),
-    match_count: z.int().min(1),
+    match_count: z.int().min(1).meta({ description: 'Matches in it, and removals of matches.' }),
     first_match_id: matchId,
     last_match_id: matchId,
     ...attemptFields,

@@ -1,7 +1,7 @@
 import { integer } from '@earshot/contract';
 import type { Match } from '@earshot/sdk';
 import { z } from 'zod';
-import { type MatchesAnswer, type MatchPage, maxTokensMin } from './content/answer-matches.ts';
+import { type MatchesAnswer, type MatchPage, maxTokensMin, type OwnWords } from './content/answer-matches.ts';
 import { answerPage } from './content/answer-page.ts';
 import { explainSilence } from './silence.ts';
 import { InvalidArguments, type ToolAnswer, type ToolCall } from './tool.ts';
@@ -43,7 +43,9 @@ export async function answerWithMatches(source: MatchesSource, call: ToolCall): 
   }
   const { limit } = asked;
   const first = await source.read(limit);
-  const own = first.matches.length === 0 ? await silence(source, first, call) : undefined;
+  const { matches, removed = [] } = first;
+  const isSilent = matches.length === 0 && removed.length === 0;
+  const own = isSilent ? await silence(source, first, call) : toldRemovals(removed);
   const read = (count: number) => (count === limit ? Promise.resolve(first) : source.read(count));
   return toToolAnswer(await answerPage({ ...bounds, read, limit, ...(own && { own }) }));
 }
@@ -58,6 +60,21 @@ async function silence({ asked, narrowed }: MatchesSource, { coverage }: MatchPa
   return {
     fields: { nothing: explained },
     lines: [...explained.why, `Next: ${explained.try_next}`],
+  };
+}
+
+/** Of these at most, so that matches have room beside them. */
+const removalsShownMax = 10;
+
+/** Ids and reasons are the service's own words. */
+function toldRemovals(removed: NonNullable<MatchPage['removed']>): OwnWords | undefined {
+  if (removed.length === 0) return undefined;
+  const shown = removed.slice(0, removalsShownMax).map(({ match_id, reason }) => `${match_id} (${reason})`);
+  const more = removed.length > shown.length ? [`and ${removed.length - shown.length} more`] : [];
+  const told = [...shown, ...more];
+  return {
+    fields: { removed: told },
+    lines: [`Taken back, do not use or repeat what they said: ${told.join(', ')}.`],
   };
 }
 

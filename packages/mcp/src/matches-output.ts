@@ -70,6 +70,7 @@ export const listedOutput = z.object({
 
 export const waitedOutput = z.object({
   counts,
+  removed: z.array(z.string()).optional().meta({ description: 'Taken back: do not use' }),
   ack: z.string().nullable().meta({ description: 'Send it with the next call, when these are dealt with' }),
   ...rest,
 });

@@ -41,3 +41,28 @@ test('matches to expand are read before they are acknowledged', async () => {
   expect((await call({ expand: ['mat_none'] })).isError).toBe(true);
   expect(asked).toEqual(['/api.ReadMatches']);
 });
+
+test('matches that were taken back are named, some of them, and an answer of nothing else is not silence', async () => {
+  const { answer } = operations.ReadMatches.example;
+  const at = '2026-11-16T09:00:00.000Z';
+  const removed = Array.from({ length: 300 }, (_, n) => ({
+    type: 'removed',
+    match_id: `mat_${String(n).padStart(12, '0')}`,
+    reason: 'deleted',
+    at,
+  }));
+  await using server = await connectInProcess(async () =>
+    jsonAnswer({ ...answer, matches: [], removed, cursor: 'behind-them' }),
+  );
+  const result = await server.client.callTool({
+    name: 'wait_for_matches',
+    arguments: { reader: 'r', max_tokens: 1_000 },
+  });
+  const told = Object(result.structuredContent);
+  expect(told).toMatchObject({ ack: 'behind-them', matches: [] });
+  expect(told.nothing).toBeUndefined();
+  expect(told.removed).toHaveLength(11);
+  expect(told.removed.slice(-2)).toEqual(['mat_000000000009 (deleted)', 'and 290 more']);
+  expect(JSON.stringify(result.content)).toContain('mat_000000000000 (deleted)');
+  expect(server.answers.at(-1)?.length).toBeLessThan(4_000);
+});

@@ -1,9 +1,12 @@
 import type { CallOptions } from './call.ts';
 import type { Calls } from './calls.ts';
 import type { Match, Requests } from './contract-types.ts';
-import { isRestored, type RestoreListener } from './errors.ts';
+import { isRestored, type RemovalListener, type RestoreListener } from './errors.ts';
 
-export interface ConsumeOptions extends Pick<CallOptions, 'signal' | 'timeoutMs'>, RestoreListener {
+export interface ConsumeOptions
+  extends Pick<CallOptions, 'signal' | 'timeoutMs'>,
+    RestoreListener,
+    RemovalListener {
   /** Ends when everything is read, instead of waiting for more. */
   readonly untilEmpty?: boolean;
 }
@@ -19,11 +22,12 @@ export async function* consumeMatches(
   request: Requests['ReadMatches'],
   options: ConsumeOptions = {},
 ): AsyncGenerator<Match, void> {
-  const { untilEmpty = false, onRestored, ...callOptions } = options;
+  const { untilEmpty = false, onRestored, onRemoved, ...callOptions } = options;
   const page = { wait_seconds: untilEmpty ? 0 : waitSeconds, ...request };
   for (;;) {
-    const { matches, cursor } = await calls.readMatches(page, callOptions);
+    const { matches, removed = [], cursor } = await calls.readMatches(page, callOptions);
     yield* matches;
+    for (const removal of removed) await onRemoved?.(removal);
     if (cursor === null) {
       if (untilEmpty) return;
       continue;

@@ -3,6 +3,7 @@ import type {
   ErrorCode as ContractErrorCode,
   ErrorDetails as ContractErrorDetails,
   Match as ContractMatch,
+  Removal as ContractRemoval,
   Rule as ContractRule,
   errorCodes,
   OperationId,
@@ -38,4 +39,5 @@ export type Retryable = { [Code in ContractErrorCode]: (typeof errorCodes)[Code]
 
 export type ErrorDetails = ContractErrorDetails;
 export type Match = ContractMatch;
+export type Removal = ContractRemoval;
 export type Rule = ContractRule;

@@ -1,4 +1,4 @@
-import type { ErrorCode, ErrorDetails, Retryable } from './contract-types.ts';
+import type { ErrorCode, ErrorDetails, Removal, Retryable } from './contract-types.ts';
 
 const retryableCodes = {
   invalid_argument: false,
@@ -69,6 +69,15 @@ export interface RestoreListener {
    * some matches may come again under new ids.
    */
   readonly onRestored?: ((error: EarshotError) => void) | undefined;
+}
+
+/** For whoever keeps matches. */
+export interface RemovalListener {
+  /**
+   * A match was taken back, because its item was deleted on its platform or removed by the operator: delete what you keep of it. Called
+   * in the order of the log, also for matches that this loop never gave; the loop waits for it.
+   */
+  readonly onRemoved?: ((removal: Removal) => void | Promise<void>) | undefined;
 }
 
 export function isRestored(error: unknown): error is EarshotError {

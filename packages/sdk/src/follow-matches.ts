@@ -1,11 +1,11 @@
 import type { Match, Requests } from './contract-types.ts';
-import { EarshotError, isRestored, type RestoreListener } from './errors.ts';
+import { EarshotError, isRestored, type RemovalListener, type RestoreListener } from './errors.ts';
 import { operations } from './operations.ts';
 import { jitteredDelayMs, pause } from './pause.ts';
 import { type Connection, send } from './send.ts';
 import { createEventParser, type EventParser, type ServerSentEvent } from './server-sent-events.ts';
 
-export interface FollowOptions extends RestoreListener {
+export interface FollowOptions extends RestoreListener, RemovalListener {
   readonly signal?: AbortSignal | undefined;
   /** The server sends something every 15 seconds; after this long without anything the connection is taken for dead. */
   readonly silenceMsMax?: number | undefined;
@@ -30,7 +30,7 @@ export function followMatches(
   request: Requests['StreamMatches'] = {},
   options: FollowOptions = {},
 ): FollowedMatches {
-  const { signal, silenceMsMax = defaultSilenceMs, onRestored } = options;
+  const { signal, silenceMsMax = defaultSilenceMs, onRestored, onRemoved } = options;
   const seen = new Set<string>();
   let { cursor } = request;
   let retryMs = defaultRetryMs;
@@ -54,6 +54,7 @@ export function followMatches(
       failures = 0;
       retryMs = parser.retryMs ?? retryMs;
       cursor = event.id;
+      if (event.event === 'removed') await onRemoved?.(JSON.parse(event.data));
       const match = takeMatch(event);
       if (match) yield match;
     }

@@ -1,4 +1,4 @@
-import type { Match } from './contract-types.ts';
+import type { Match, Removal } from './contract-types.ts';
 
 export type WebhookMessage =
   | {
@@ -6,6 +6,8 @@ export type WebhookMessage =
       readonly webhook_id: string;
       /** `truncated`: the match was too large for a message and comes without `payload.raw`. */
       readonly matches: readonly (Match & { readonly truncated?: true })[];
+      /** Matches that were taken back: delete what you keep of them. Absent when there are none. */
+      readonly removed?: readonly Removal[];
     }
   | { readonly type: 'test'; readonly webhook_id: string };
 

@@ -170,3 +170,23 @@ test('a named reader whose acknowledgement is lost by a restore reads on, and sa
   expect(ids).toEqual(['mat_9', 'mat_6']);
   expect(told).toMatchObject([{ details: { oldest_cursor: 'c5' } }]);
 });
+
+test('a named reader is told of matches that were taken back, before it acknowledges them', async () => {
+  const removal = { type: 'removed', match_id: 'mat_0', reason: 'forgotten', at: '2026-11-16T09:00:00.000Z' };
+  await using server = await startAnsweringServer(
+    json(200, { matches: [], removed: [removal], cursor: 'c2', coverage: null }),
+    json(200, { reader: 'r', moved: true }),
+    json(200, { matches: [], cursor: null, coverage: null }),
+  );
+  const told: unknown[] = [];
+  const onRemoved = (one: unknown) => void told.push([one, server.asked.length]);
+  const earshot = createEarshot({ url: server.url, key });
+  for await (const match of earshot.consumeMatches({ reader: 'r' }, { untilEmpty: true, onRemoved }))
+    expect(match).toBe('none');
+  expect(told).toEqual([[removal, 1]]);
+  expect(server.asked.map(({ url }) => url)).toEqual([
+    '/api.ReadMatches',
+    '/api.AckMatches',
+    '/api.ReadMatches',
+  ]);
+});

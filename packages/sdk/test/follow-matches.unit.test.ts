@@ -168,3 +168,27 @@ test('an error in the body of the loop comes out of the loop', async () => {
   };
   await expect(loop()).rejects.toThrow('no use for mat_1');
 });
+
+test('a match that is taken back is told in its order, and who does not listen goes on behind it', async () => {
+  const removal = { type: 'removed', match_id: 'mat_1', reason: 'deleted', at: '2026-11-16T09:00:00.000Z' };
+  const withRemoval = (response: ServerResponse) => {
+    stream('c0', [1], 'stay')(response);
+    response.write(`id: c2\nevent: removed\ndata: ${JSON.stringify(removal)}\n\n`);
+    response.end('id: c3\nevent: match\ndata: {"id":"mat_3"}\n\n');
+  };
+  await using server = await startAnsweringServer(withRemoval, withRemoval, stream('c3', [4], 'stay'));
+  const earshot = createEarshot({ url: server.url, key });
+  const trace: unknown[] = [];
+  const onRemoved = async (told: unknown) => {
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    trace.push(told);
+  };
+  for await (const { id } of earshot.followMatches({}, { onRemoved })) {
+    trace.push(id);
+    if (id === 'mat_3') break;
+  }
+  expect(trace).toEqual(['mat_1', removal, 'mat_3']);
+  const unaware = earshot.followMatches();
+  expect(await take(unaware, 3)).toEqual(['mat_1', 'mat_3', 'mat_4']);
+  expect(server.asked.at(-1)?.headers['last-event-id']).toBe('c3');
+});

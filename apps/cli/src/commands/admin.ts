@@ -7,6 +7,7 @@ import { keyText } from '../output/key-text.ts';
 import { adminCommand } from './admin-command.ts';
 import { deadLetters } from './admin-dead-letters.ts';
 import { foreignRules } from './admin-foreign-rules.ts';
+import { forgetCommand } from './admin-forget.ts';
 import { migrateCommand } from './admin-migrate.ts';
 
 type Plan = NonNullable<Parameters<Admin['createAccount']>[0]['plan']>;
@@ -123,7 +124,7 @@ const afterRestore = adminCommand({
 export const admin: CommandGroup = {
   name: 'admin',
   summary:
-    'accounts, keys, upstream rules, events that could not be stored, migrations and restores, directly on the database',
+    'accounts, keys, upstream rules, events that could not be stored, removals, migrations and restores, directly on the database',
   commands: [
     createAccount,
     createKey,
@@ -131,6 +132,7 @@ export const admin: CommandGroup = {
     upstreamRules,
     foreignRules,
     deadLetters,
+    forgetCommand,
     migrateCommand,
     afterRestore,
   ],

@@ -1,3 +1,4 @@
+import type { Removal } from '@earshot/sdk';
 import { apiCommand } from '../api-command.ts';
 import { type CommandGroup, command } from '../command.ts';
 import { followFrom, noticingFetch } from '../follow.ts';
@@ -35,18 +36,18 @@ const tail = command({
   name: 'tail',
   summary: 'show matches as they come',
   details:
-    'Goes on by itself after interruptions, misses nothing in between and shows nothing twice. Words in bold yellow are why\nit matched. Ctrl+C ends it.',
+    'Goes on by itself after interruptions, misses nothing in between and shows nothing twice. Words in bold yellow are why\nit matched. A match that is taken back is told by a line of its own. Ctrl+C ends it.',
   options: {
     rule: ruleFilter,
     platform: platformFilter,
     since: time('begin with the matches from this time on (default: now)', 'past'),
     limit: integer('<n>', 'end after this many (default: never)', { min: 1, max: 999_999_999 }),
   },
-  aboutJson: 'one match as one line of JSON',
+  aboutJson: 'one match as one line of JSON; of one that is taken back {"type":"removed","match_id":…}',
   examples: [
     'earshot matches tail',
     'earshot matches tail --rule rule_01kb2m9x4c7q5t8w3y6z1v0n2p --since 10m',
-    `earshot matches tail --json | jq -r '.payload.text'`,
+    `earshot matches tail --json | jq -r '.payload.text // empty'`,
   ],
   async run({ options }, { connect, isJson, screen }) {
     const { signal } = listenForStop();
@@ -54,9 +55,12 @@ const tail = command({
     const { rule, platform, since, limit = Number.POSITIVE_INFINITY } = options;
     const filter = { rule_id: rule, platform };
     if (screen.isInteractive) screen.note('Waiting for matches. Ctrl+C ends it.');
+    const onRemoved = (removal: Removal) =>
+      screen.print(isJson ? jsonLine(removal) : `${removal.match_id} is removed: ${removal.reason}`);
+    const following = { filter, since, signal, note: screen.note, onRemoved };
     let shown = 0;
     try {
-      for await (const match of followFrom(earshot, { filter, since, signal, note: screen.note })) {
+      for await (const match of followFrom(earshot, following)) {
         screen.print(isJson ? jsonLine(match) : matchLine(match, screen));
         shown += 1;
         if (shown >= limit) return 0;

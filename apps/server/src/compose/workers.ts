@@ -22,6 +22,7 @@ import { createMatchStore } from '../matching/match-store.sql.ts';
 import { createMatchWorker, storeBatch } from '../matching/match-worker.ts';
 import { keepPartitionsAhead, purgeDeletedRules, removeExpiredDays } from '../matching/upkeep.ts';
 import { createMatchReader } from '../readers/match-reader.sql.ts';
+import { checkKeptItems } from '../removals/remove-items.ts';
 import { createRuleStore } from '../rules/rule-store.sql.ts';
 import { createRuleUpkeep, releaseOldSlots, undoAbandonedCreations, upkeepRules } from '../rules/upkeep.ts';
 import { every, type Worker } from '../runtime/worker.ts';
@@ -96,6 +97,17 @@ function sourceWorkers(shared: Shared, source: Source): Worker[] {
       random: Math.random,
     }),
     ...repairWorkers(shared, source),
+    ...complianceWorkers(shared, source),
+  ];
+}
+
+/** One for all sources of a platform: each of them could ask about everything. */
+function complianceWorkers(shared: Shared, { platform, compliance }: Source): Worker[] {
+  if (compliance === null) return [];
+  return [
+    everyUnderLease(leasesOf(shared), `compliance:${platform}`, hourMs, (_lease, signal) =>
+      checkKeptItems({ ...shared, platform, compliance }, signal),
+    ),
   ];
 }
 

@@ -7,8 +7,14 @@ import { slotTag } from '../slots/slot.ts';
 import type { Item } from '../upstream/item.ts';
 import type { PostSearch } from '../upstream/platform.ts';
 import { readItem } from '../upstream/read-item.ts';
-import { planRepair } from './plan-repair.ts';
-import type { Gap, RepairProgress, RepairStore, WaitingRepair } from './repair-store.sql.ts';
+import type {
+  AffectedSlot,
+  Gap,
+  PlannedRepair,
+  RepairProgress,
+  RepairStore,
+  WaitingRepair,
+} from './repair-store.sql.ts';
 
 /** The stream delivers some seconds late: a post written shortly before the gap may have been due during it. */
 export const deliveryDelayMs = 10_000;
@@ -116,4 +122,21 @@ function afterRefusal({ nextToken, because }: WaitingRepair): RepairProgress {
 function isWithin(gap: Gap, { payload }: Item): boolean {
   const at = Date.parse(payload.published_at ?? '');
   return at >= gap.from.getTime() && at <= gap.to.getTime();
+}
+
+/**
+ * Whether a search can fill a gap for a slot. One query per slot: several in one would save calls, but then nobody but us
+ * could say which rule a post matched, and that is the platform's verdict (I5).
+ */
+function planRepair(
+  search: Pick<PostSearch, 'reachesBackMs' | 'fidelityOf'>,
+  { slotId, value }: AffectedSlot,
+  gapAgeMs: number,
+): PlannedRepair {
+  const impossible = (because: string) =>
+    ({ slotId, state: 'impossible', because, fidelity: [] }) satisfies PlannedRepair;
+  if (gapAgeMs > search.reachesBackMs) return impossible('too_old_to_search');
+  const found = search.fidelityOf(value);
+  if (!found.searchable) return impossible(found.because);
+  return { slotId, state: 'waiting', because: null, fidelity: found.fidelity };
 }

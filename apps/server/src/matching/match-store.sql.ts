@@ -5,6 +5,8 @@ import { daysAheadMax } from './upkeep.ts';
 
 export interface DeadLetter {
   readonly sequence: number;
+  /** Null when the body is no event. */
+  readonly event: LogEvent | null;
   readonly body: string;
   readonly error: string;
   readonly deliveries: number;
@@ -70,11 +72,12 @@ export function createMatchStore(
         return {};
       }
       return await database.transaction(async (sql) => {
-        await insertPosts(sql, posts, settled);
-        return await insertMatches(sql, matches);
+        const removed = await insertPosts(sql, posts, settled);
+        const kept = matches.filter(({ platform, eventKey }) => !removed.has(`${platform} ${eventKey}`));
+        return kept.length > 0 ? await insertMatches(sql, kept) : {};
       });
     },
-    /** Keeps an event that cannot be stored, and settles it, in one transaction. */
+    /** Keeps an event that cannot be stored, unless it was removed, and settles it, in one transaction. */
     writeDeadLetter: (letter: DeadLetter) => database.transaction((sql) => insertDeadLetter(sql, letter)),
   };
 }
@@ -100,8 +103,10 @@ async function holdersOf(sql: Sql, { slotIds, upstreamRules, searched }: SlotRef
   return rows.map(toHolder);
 }
 
-async function insertDeadLetter(sql: Sql, { sequence, body, error, deliveries }: DeadLetter): Promise<void> {
+async function insertDeadLetter(sql: Sql, letter: DeadLetter): Promise<void> {
+  const { sequence, event, body, error, deliveries } = letter;
   await settle(sql, [sequence]);
+  if (isNameable(event) && (await findRemoved(sql, [event])).size > 0) return;
   await sql.run('insert into dead_letters (sequence, body, error, deliveries) values ($1, $2, $3, $4)', [
     sequence,
     body.replaceAll('\0', ''),
@@ -132,30 +137,106 @@ function toHolder(row: HolderRow): Holder {
   };
 }
 
+/** By which an item may have been removed: itself, the first version of it, or its author. */
+export interface ItemName {
+  readonly kind: 'item' | 'author';
+  readonly value: string;
+}
+
+export function namesOf({
+  platformPostId,
+  payload,
+}: Pick<LogEvent, 'platformPostId' | 'payload'>): ItemName[] {
+  const { url, edit_of, author } = payload;
+  const handle = author?.handle ? `@${author.handle.toLowerCase()}` : null;
+  const named = (kind: ItemName['kind'], values: ReadonlyArray<string | null | undefined>) =>
+    // PostgreSQL's text cannot hold U+0000, and no tombstone has it.
+    [...new Set(values)].flatMap((value) => (value && !value.includes('\0') ? [{ kind, value }] : []));
+  return [...named('item', [platformPostId, url, edit_of]), ...named('author', [author?.id, handle])];
+}
+
+/** What could not be stored may be anything that JSON can be. */
+export function isNameable(event: LogEvent | null): event is LogEvent {
+  try {
+    return event !== null && namesOf(event).length > 0;
+  } catch {
+    return false;
+  }
+}
+
 /**
- * Also settles them, to save a round trip. In the order of the key, so that two writers with the same events wait for
- * each other instead of deadlocking.
+ * SQL: which events have a tombstone; a tombstone of an author is for what was published before it. The inner limit makes it one
+ * index look-up per name. `for key share` locks the table, before the statement looks at anything, against whoever adds a
+ * tombstone (removals/remove-items.ts): either the tombstone is seen here, or what is stored here is seen there.
  */
-async function insertPosts(sql: Sql, posts: readonly LogEvent[], settled: readonly number[]): Promise<void> {
-  await sql.prepared(
-    `with settled as (
+const removedEvents = `select distinct named.platform, named.event_key
+  from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::float8[])
+    as named (platform, event_key, kind, value, published_ms)
+  join lateral (
+    select 1 from tombstones
+    where tombstones.platform = named.platform and tombstones.kind = named.kind and tombstones.value = named.value
+      and (named.kind = 'item' or named.published_ms is null
+        or named.published_ms <= extract(epoch from tombstones.at) * 1000)
+    limit 1 for key share
+  ) as removed on true`;
+
+function namesAsArrays(events: readonly LogEvent[]): unknown[][] {
+  const named = events.flatMap((event) => namesOf(event).map((name) => ({ event, ...name })));
+  const publishedMs = named.map(({ event }) => Date.parse(event.payload.published_at ?? ''));
+  return [
+    named.map(({ event }) => event.platform),
+    named.map(({ event }) => event.key),
+    named.map(({ kind }) => kind),
+    named.map(({ value }) => value),
+    publishedMs.map((ms) => (Number.isNaN(ms) ? null : ms)),
+  ];
+}
+
+interface RemovedRow {
+  platform: string;
+  event_key: string;
+}
+
+const toRemoved = (rows: readonly RemovedRow[]): ReadonlySet<string> =>
+  new Set(rows.map(({ platform, event_key }) => `${platform} ${event_key}`));
+
+async function findRemoved(sql: Sql, events: readonly LogEvent[]): Promise<ReadonlySet<string>> {
+  return toRemoved(await sql.prepared<RemovedRow>(removedEvents, namesAsArrays(events)));
+}
+
+/**
+ * Returns those that have a tombstone and are not stored. Also settles them all, to save a round trip. In the order of the key, so
+ * that two writers with the same events wait for each other instead of deadlocking.
+ */
+async function insertPosts(
+  sql: Sql,
+  posts: readonly LogEvent[],
+  settled: readonly number[],
+): Promise<ReadonlySet<string>> {
+  const rows = await sql.prepared<RemovedRow>(
+    `with removed as materialized (${removedEvents}), settled as (
        insert into settled_batches (last_sequence, sequences)
        select max(sequence), $6 from unnest($6::bigint[]) as sequence having count(*) > 0
+     ), stored as (
+       insert into posts (platform, event_key, event_day, platform_post_id, payload)
+       select * from unnest($7::text[], $8::text[], $9::date[], $10::text[], $11::text[])
+         as new (platform, event_key, event_day, platform_post_id, payload)
+       where (platform, event_key) not in (select platform, event_key from removed)
+       order by event_key
+       on conflict do nothing
      )
-     insert into posts (platform, event_key, event_day, platform_post_id, payload)
-     select * from unnest($1::text[], $2::text[], $3::date[], $4::text[], $5::text[])
-       as new (platform, event_key, event_day, platform_post_id, payload)
-     order by event_key
-     on conflict do nothing`,
+     select * from removed`,
     [
+      ...namesAsArrays(posts),
+      settled,
       posts.map((post) => post.platform),
       posts.map((post) => post.key),
       posts.map((post) => post.day),
       posts.map((post) => post.platformPostId),
       posts.map((post) => JSON.stringify(post.payload)),
-      settled,
     ],
   );
+  return toRemoved(rows);
 }
 
 /**

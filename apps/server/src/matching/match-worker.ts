@@ -220,8 +220,8 @@ async function deadLetter(
   logged: LoggedEvent,
   error: string,
 ): Promise<void> {
-  const { sequence, body, deliveries } = logged;
-  await store.writeDeadLetter({ sequence, body, error, deliveries });
+  const { sequence, event, body, deliveries } = logged;
+  await store.writeDeadLetter({ sequence, event, body, error, deliveries });
   logged.ack();
   telemetry.eventDeadLettered({ sequence, deliveries, reason: error });
 }

@@ -131,6 +131,27 @@ export async function removeExpiredDays(options: RetentionOptions): Promise<void
      where began < least($1::date, (now() at time zone 'UTC')::date) - $2::integer - $3::integer`,
     [newest, retentionDays, daysAheadMax],
   );
+  while ((await removeOldRemovals(database, newest, retentionDays)) > 0);
+}
+
+/** Removals are kept as long as matches, and missed in the same way: who was away for longer is told that it missed something. */
+async function removeOldRemovals(sql: Sql, newest: string, retentionDays: number): Promise<number> {
+  const rows = await sql.many(
+    `with gone as (
+       delete from removals where position in (
+         select position from removals
+         where created_at < least($1::date, (now() at time zone 'UTC')::date) - $2::integer limit $3
+       ) returning account_id, rule_id, platform, position
+     ), noted as (
+       insert into removed_matches (account_id, rule_id, platform, last_position)
+       select account_id, rule_id, platform, max(position) from gone group by account_id, rule_id, platform
+       on conflict (account_id, rule_id, platform) do update
+         set last_position = greatest(removed_matches.last_position, excluded.last_position)
+     )
+     select 1 from gone`,
+    [newest, retentionDays, purgeBatch],
+  );
+  return rows.length;
 }
 
 interface PartitionRow {

@@ -134,6 +134,12 @@ function repairTelemetry(log: Logger, metrics: Metrics) {
     repairPutOff(repair: { sourceId: string; waitMs: number; err: Error }) {
       log.warn(repair, 'repair of gaps put off');
     },
+    complianceCheckPutOff(check: { platform: string; err: Error }) {
+      log.warn(check, 'the platform could not be asked which kept items are gone');
+    },
+    keptItemsChecked(check: { platform: string; asked: number; items: number; matches: number }) {
+      log.info(check, 'kept items compared with their platform; those that are gone are removed');
+    },
     gapRepaired(gap: { sourceId: string; from: Date; to: Date; via: string }) {
       log.info(gap, 'gap repaired');
     },

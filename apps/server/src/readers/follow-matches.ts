@@ -1,11 +1,11 @@
-import type { Match, Platform } from '@earshot/contract';
+import type { Platform } from '@earshot/contract';
 import type { ParsedRules } from '../language/explain-match.ts';
 import { createConcurrencyLimit, createConcurrencyLimits } from '../runtime/concurrency.ts';
 import { Failure } from '../runtime/failure.ts';
 import type { MatchQuery } from './match-days.sql.ts';
 import type { MatchReader } from './match-reader.sql.ts';
 import type { MatchTail } from './match-tail.ts';
-import { type FollowedMatch, toFollowed } from './to-match.ts';
+import { type Followed, toFollowed, toFollowedRemoval } from './to-match.ts';
 
 /** Queries at once of all readers that are behind: thousands that reconnect together must not overload the database. */
 const readsAtOnceMax = 6;
@@ -19,16 +19,16 @@ export interface MatchFilter {
 }
 
 interface FollowedPage {
-  readonly matches: FollowedMatch[];
+  readonly entries: Followed[];
   readonly more: boolean;
 }
 
 export interface Follower extends Disposable {
   /**
-   * The next matches in the order of the log, fewer than `limit` when they are large; waits for the first. Empty after
+   * The next matches and removals in the order of the log, fewer matches than `limit` when they are large; waits for the first. Empty after
    * `waitMs`, or when the signal is aborted. Throws LogWentBack when that happened behind it.
    */
-  next(options: { limit: number; waitMs: number; signal: AbortSignal }): Promise<FollowedMatch[]>;
+  next(options: { limit: number; waitMs: number; signal: AbortSignal }): Promise<Followed[]>;
 }
 
 /** Whoever comes back with the cursor that it has is told whether it is concerned, and where to go on (offset.ts). */
@@ -55,13 +55,14 @@ export function createFollowing(options: {
   // A page may be 1 MiB, and reading and explaining it takes its time from all others: one of each account at a time.
   const inTurnOfAccount = createConcurrencyLimits(1);
   const read = async (query: MatchQuery): Promise<FollowedPage> => {
-    const { matches, more } = await reader.read(query);
+    const { matches, removals, more } = await reader.read(query);
     // The log may have gone back since its cursor was checked, or since the tail was last read.
-    const [before, first] = [query.order === 'oldest' ? query.from : null, matches.at(0)];
-    if (before !== null && first && (await tail.wentBackBetween(before, first.position)) !== null) {
+    const before = query.order === 'oldest' ? query.from : null;
+    const first = Math.min(...[...matches.slice(0, 1), ...removals.slice(0, 1)].map((one) => one.position));
+    if (before !== null && first < Infinity && (await tail.wentBackBetween(before, first)) !== null) {
       throw new LogWentBack();
     }
-    return { matches: await toFollowed(parsedRules, matches), more };
+    return { entries: merge(await toFollowed(parsedRules, matches), removals.map(toFollowedRemoval)), more };
   };
   return {
     /** One page, without waiting for matches. */
@@ -81,22 +82,22 @@ export function createFollowing(options: {
       const readBehind = async (limit: number) => {
         const visible = isTailCurrent() ? tail.position() : 0;
         const query = { ...filter, since, until, order: 'oldest', from: through, limit } as const;
-        const { matches, more } = await read(query);
-        const last = matches.at(-1)?.position ?? through;
+        const { entries, more } = await read(query);
+        const last = entries.at(-1)?.position ?? through;
         // The last page has shown everything that was visible when it was asked for.
         through = more ? last : Math.max(last, visible);
-        return matches;
+        return entries;
       };
 
-      const look = async (limit: number): Promise<FollowedMatch[]> => {
+      const look = async (limit: number): Promise<Followed[]> => {
         if (tail.isLost(through)) throw new LogWentBack();
-        const accepts = (match: Match) => isWanted(filter, match);
+        const accepts = (one: Followed) => isWanted(filter, one);
         const fromTail = isTailCurrent() ? member.after(through, { limit, accepts }) : null;
         if (!fromTail) {
           return await inTurnOfAccount(filter.accountId, () => limited(() => readBehind(limit)));
         }
         through = fromTail.through;
-        return fromTail.matches;
+        return fromTail.entries;
       };
 
       return {
@@ -116,9 +117,18 @@ export function createFollowing(options: {
   };
 }
 
-function isWanted({ platform, since, until }: MatchFilter, match: Match): boolean {
-  if (platform !== null && match.platform !== platform) return false;
-  const createdAt = Date.parse(match.created_at);
+/** Matches in the order they have, or the other one; removals come only in the order of the log. */
+function merge(matches: readonly Followed[], removals: readonly Followed[]): Followed[] {
+  if (removals.length === 0) return [...matches];
+  return [...matches, ...removals].toSorted((one, other) => one.position - other.position);
+}
+
+/** Times are those of matches: who was given a match must learn that it is gone, whenever that happens. */
+function isWanted({ platform, since, until }: MatchFilter, one: Followed): boolean {
+  const its = 'match' in one ? one.match.platform : one.platform;
+  if (platform !== null && its !== platform) return false;
+  if (!('match' in one)) return true;
+  const createdAt = Date.parse(one.match.created_at);
   if (since && createdAt < since.getTime()) return false;
   return !until || createdAt < until.getTime();
 }

@@ -1,5 +1,5 @@
-import type { Match } from '@earshot/contract';
-import { type FollowedMatch, jsonOf } from './to-match.ts';
+import { removalsMax } from './match-reader.sql.ts';
+import { type Followed, jsonOf } from './to-match.ts';
 
 /** What is taken at once ends with this, however many matches were asked for; it has one at least. */
 const takenCharactersMax = 1024 * 1024;
@@ -8,18 +8,19 @@ const takenCharactersMax = 1024 * 1024;
 export interface TailBatch {
   /** The last position that was read. */
   readonly through: number;
-  readonly byKey: ReadonlyMap<string, FollowedMatch[]>;
+  readonly byKey: Map<string, Followed[]>;
+  /** With the removals. */
   readonly matches: number;
   readonly characters: number;
 }
 
 export interface Take {
   readonly limit: number;
-  readonly accepts: (match: Match) => boolean;
+  readonly accepts: (one: Followed) => boolean;
 }
 
 interface Taken {
-  readonly matches: FollowedMatch[];
+  readonly entries: Followed[];
   /** Everything up to this position was looked at. */
   readonly through: number;
 }
@@ -59,23 +60,32 @@ export function createKeptBatches(
         from = oldest.through;
       }
     },
+    /** Takes matches out that were removed from the log: who was not given them yet must not get them from here. */
+    remove(positions: ReadonlySet<number>): void {
+      const isKept = (one: Followed) => !('match' in one) || !positions.has(one.position);
+      for (const { byKey } of batches) {
+        for (const [key, list] of byKey) if (!list.every(isKept)) byKey.set(key, list.filter(isKept));
+      }
+    },
     /** What came after a position; null when that is no longer kept. */
     after(key: string, position: number, { limit, accepts }: Take): Taken | null {
       if (position < from) return null;
-      const matches: FollowedMatch[] = [];
-      let characters = 0;
+      const entries: Followed[] = [];
+      const sum = { matches: 0, removals: 0, characters: 0 };
       const first = batches.findLastIndex((batch) => batch.through <= position) + 1;
       for (const batch of batches.slice(first)) {
         for (const one of batch.byKey.get(key) ?? []) {
-          if (one.position <= position || !accepts(one.match)) continue;
-          characters += jsonOf(one.match).length;
-          const last = matches.at(-1);
-          if (last && (matches.length === limit || characters > takenCharactersMax))
-            return { matches, through: last.position };
-          matches.push(one);
+          if (one.position <= position || !accepts(one)) continue;
+          sum['match' in one ? 'matches' : 'removals'] += 1;
+          sum.characters += 'match' in one ? jsonOf(one.match).length : 0;
+          const last = entries.at(-1);
+          const isFull =
+            sum.matches > limit || sum.removals > removalsMax || sum.characters > takenCharactersMax;
+          if (last && isFull) return { entries, through: last.position };
+          entries.push(one);
         }
       }
-      return { matches, through: Math.max(position, through()) };
+      return { entries, through: Math.max(position, through()) };
     },
   };
 }

@@ -8,7 +8,7 @@ import type { Following } from './follow-matches.ts';
 import type { MatchQuery } from './match-days.sql.ts';
 import type { MatchReader } from './match-reader.sql.ts';
 import { openOffset, refuseOvertaken, sealOffset, start } from './offset.ts';
-import type { FollowedMatch } from './to-match.ts';
+import { type Followed, toAnswer } from './to-match.ts';
 
 export interface ListMatchesOptions {
   readonly reader: Pick<MatchReader, 'overtaken'>;
@@ -20,7 +20,7 @@ export interface ListMatchesOptions {
 
 type Request = RequestOf<'ListMatches'>;
 
-/** One page of the match log in either direction; with `wait_seconds` it waits for the first match. */
+/** One page of the match log in either direction; with `wait_seconds` it waits for the first match or removal. */
 export function listMatches(options: ListMatchesOptions): Handler<'ListMatches'> {
   const { rules, cursors, coverage } = options;
   return async ({ principal, request, signal }) => {
@@ -42,15 +42,15 @@ export function listMatches(options: ListMatchesOptions): Handler<'ListMatches'>
     };
     const follows = request.order === 'oldest';
     const jumpedTo = offset && follows ? await refuseOvertaken(options, query, scope, offset) : 0;
-    const { matches, more } = await readOrWait(options, query, {
+    const { entries, more } = await readOrWait(options, query, {
       jumpedTo,
       waitMs: (request.wait_seconds ?? 0) * 1_000,
       signal,
     });
-    const position = matches.at(-1)?.position ?? offset?.position ?? 0;
+    const position = entries.at(-1)?.position ?? offset?.position ?? 0;
     const goesOn = follows || more;
     return {
-      matches: matches.map(({ match }) => match),
+      ...toAnswer(entries),
       next_cursor: goesOn ? sealOffset(cursors, scope, { ...(offset ?? start), position }) : null,
       coverage: ruleId === null && platform === null ? null : await coverage({ accountId, ruleId, platform }),
     };
@@ -69,8 +69,8 @@ async function readOrWait(
   { following }: ListMatchesOptions,
   query: MatchQuery,
   { jumpedTo, waitMs, signal }: { jumpedTo: number; waitMs: number; signal: AbortSignal },
-): Promise<{ matches: FollowedMatch[]; more: boolean }> {
+): Promise<{ entries: Followed[]; more: boolean }> {
   if (waitMs === 0) return await following.page(query);
   using follower = following.follow(query, query.from ?? 0, jumpedTo);
-  return { matches: await follower.next({ limit: query.limit, waitMs, signal }), more: true };
+  return { entries: await follower.next({ limit: query.limit, waitMs, signal }), more: true };
 }

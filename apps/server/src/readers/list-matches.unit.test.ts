@@ -57,7 +57,11 @@ test('others have their turn while a page of matches is explained', async () => 
   const read = async () => {
     counting = true;
     setImmediate(takeTurns);
-    return { matches: Array.from({ length: page }, (_, index) => slowMatch(index + 1)), more: false };
+    return {
+      matches: Array.from({ length: page }, (_, index) => slowMatch(index + 1)),
+      removals: [],
+      more: false,
+    };
   };
   const list = listMatches({
     reader: { overtaken: async () => ({ removedThrough: 0, restoredTo: null, jumpedTo: 0 }) },

@@ -33,6 +33,8 @@ export interface Places extends PositionRange {
   readonly days: readonly MatchDay[];
   /** Rules whose matches are not listed. */
   readonly hidden: readonly string[];
+  /** Whether the account has removals behind `after`. */
+  readonly hasRemovals: boolean;
 }
 
 /**
@@ -56,6 +58,7 @@ export async function findPlaces(sql: Sql, query: MatchQuery): Promise<Places> {
      )
      select after, through,
        array(select id from rules where account_id = $1 and state in ('creating', 'deleted')) as hidden,
+       exists (select 1 from removals where account_id = $1 and position > $4) as "hasRemovals",
        (select coalesce(json_agg(json_build_object('platform', platform, 'day', event_day, 'first', first_position,
            'last', last_position, 'matches', matches)), '[]')
          from day_heads where account_id = $1 and rule_id = $2 and ($3::text is null or platform = $3)
@@ -63,7 +66,7 @@ export async function findPlaces(sql: Sql, query: MatchQuery): Promise<Places> {
      from range`,
     [accountId, ruleId ?? '', platform, after, through, since, until],
   );
-  return row ?? { after, through, days: [], hidden: [] };
+  return row ?? { after, through, days: [], hidden: [], hasRemovals: false };
 }
 
 /**

@@ -1,4 +1,4 @@
-import type { MatchPayload, Platform } from '@earshot/contract';
+import type { MatchPayload, Platform, Removal } from '@earshot/contract';
 import type { Database, Sql } from '../engines/database.ts';
 import { findPlaces, type MatchQuery, nearRange, type Places } from './match-days.sql.ts';
 
@@ -18,8 +18,22 @@ export interface StoredMatch {
   readonly payload: MatchPayload;
 }
 
+export interface StoredRemoval {
+  readonly position: number;
+  /** Of the match that is gone. */
+  readonly matchPosition: number;
+  readonly platform: Platform;
+  readonly reason: Removal['reason'];
+  readonly at: Date;
+}
+
+/** On one page, beside its matches: a bound for the answer's size. */
+export const removalsMax = 1_000;
+
 export interface MatchPage {
   readonly matches: readonly StoredMatch[];
+  /** In the order of the log, between the beginning of the page and its end. Only when the oldest come first. */
+  readonly removals: readonly StoredRemoval[];
   /** False when these are all that were visible. */
   readonly more: boolean;
 }
@@ -53,20 +67,16 @@ export type MatchReader = ReturnType<typeof createMatchReader>;
 /** Reads the match log of one account. */
 export function createMatchReader(database: Database) {
   return {
-    async read(query: MatchQuery): Promise<MatchPage> {
-      const { accountId, limit } = query;
-      const rows = await database.forAccount(accountId).snapshot(async (sql) => {
+    read: (query: MatchQuery): Promise<MatchPage> =>
+      database.forAccount(query.accountId).snapshot(async (sql) => {
         const places = await findPlaces(sql, query);
-        const near = nearRange(places, query);
-        const found = await readPage(sql, query, { ...places, ...near });
-        const isNarrowed = near.after > places.after || near.through < places.through;
-        if (!isNarrowed || found[0]?.rows_of_all === limit) return found;
-        return await readPage(sql, query, places);
-      });
-      const last = rows.at(-1);
-      const more = last !== undefined && (isCut(last) || last.rows_of_all === limit);
-      return { matches: rows.map(toStoredMatch), more };
-    },
+        const rows = await readMatches(sql, query, places);
+        const last = rows.at(-1);
+        const more = last !== undefined && (isCut(last) || last.rows_of_all === query.limit);
+        const page = { matches: rows.map(toStoredMatch), removals: [], more };
+        if (query.order === 'newest' || !places.hasRemovals) return page;
+        return await withRemovals(sql, query, places, page);
+      }),
     /**
      * What has overtaken a reader: up to which position retention has removed such matches (0: none), and to which one the
      * log went back if the reader was ahead of that. With the last position to which the log jumped.
@@ -102,6 +112,38 @@ async function overtaken(database: Database, filter: MatchFilter, position: numb
 /** SQL: the position to which the log went back, if the given one was given out before that and is lost; else null. */
 export const restoredTo = (position: string) => `(
   select min(from_position) from position_jumps where from_position < ${position} and to_position >= ${position})`;
+
+async function readMatches(sql: Sql, query: MatchQuery, places: Places): Promise<MatchRow[]> {
+  const near = nearRange(places, query);
+  const found = await readPage(sql, query, { ...places, ...near });
+  const isNarrowed = near.after > places.after || near.through < places.through;
+  if (!isNarrowed || found[0]?.rows_of_all === query.limit) return found;
+  return await readPage(sql, query, places);
+}
+
+/** The page with the removals up to its end. When there are too many, it ends with the last that it has room for. */
+async function withRemovals(
+  sql: Sql,
+  { accountId, ruleId, platform, from }: MatchQuery,
+  { hidden }: Places,
+  page: MatchPage,
+): Promise<MatchPage> {
+  const through = page.more ? page.matches.at(-1)?.position : null;
+  const removals = await sql.many<StoredRemoval>(
+    `select position, match_position as "matchPosition", platform, reason, created_at as at from removals
+     where account_id = $1 and position > $2 and ($3::bigint is null or position <= $3)
+       and ($4::text is null or rule_id = $4) and ($5::text is null or platform = $5) and rule_id <> all($6)
+     order by position limit $7`,
+    [accountId, from ?? 0, through ?? null, ruleId, platform, hidden, removalsMax],
+  );
+  const last = removals.at(-1);
+  if (!last || removals.length < removalsMax) return { ...page, removals };
+  return {
+    matches: page.matches.filter(({ position }) => position < last.position),
+    removals,
+    more: true,
+  };
+}
 
 /**
  * The page is cut from the narrow table first, in the order of its index; only then are the payloads fetched. Written as
@@ -183,7 +225,7 @@ function toStoredMatch(row: MatchRow): StoredMatch {
   };
 }
 
-/** A match without its payload. */
+/** A match without its payload, or the removal of one. */
 export interface MatchHeader {
   readonly position: number;
   readonly accountId: string;
@@ -191,9 +233,12 @@ export interface MatchHeader {
   readonly ruleVersion: number;
   readonly platform: Platform;
   readonly eventKey: string;
-  readonly eventDay: string;
+  /** Null of a removal. */
+  readonly eventDay: string | null;
   readonly createdAt: Date;
   readonly via: 'stream' | 'search';
+  /** Which match was removed, and why. */
+  readonly removed: Pick<StoredRemoval, 'matchPosition' | 'reason'> | null;
 }
 
 interface HeaderRow {
@@ -203,9 +248,11 @@ interface HeaderRow {
   rule_version: number;
   platform: Platform;
   event_key: string;
-  event_day: string;
+  event_day: string | null;
   created_at: Date;
   via: 'stream' | 'search';
+  match_position: number | null;
+  reason: Removal['reason'] | null;
 }
 
 interface PayloadRow extends Sized {
@@ -237,14 +284,22 @@ export function createTailReader(database: Database) {
     },
     async after(position: number, limit: number): Promise<MatchHeader[]> {
       const rows = await database.prepared<HeaderRow>(
-        `select position, account_id, rule_id, rule_version, platform, event_key, event_day::text, created_at, via
-         from matches where position > $1 order by position limit $2`,
+        `select * from (
+           (select position, account_id, rule_id, rule_version, platform, event_key, event_day::text, created_at, via,
+              null::bigint as match_position, null as reason
+            from matches where position > $1 order by position limit $2)
+           union all
+           (select position, removals.account_id, rule_id, 0, platform, '', null, removals.created_at, 'stream',
+              match_position, reason
+            from removals join rules on rules.id = rule_id and rules.state not in ('creating', 'deleted')
+            where position > $1 order by position limit $2)
+         ) as entries order by position limit $2`,
         [position, limit],
       );
       return rows.map(toHeader);
     },
     /**
-     * In the same order, without matches whose rule is not listed. Only the first `taken` headers, when the payloads of
+     * In the same order, without removals, and without matches whose rule is not listed. Only the first `taken` headers, when the payloads of
      * all are too large to be held at once.
      */
     async load(headers: readonly MatchHeader[]): Promise<{ matches: StoredMatch[]; taken: number }> {
@@ -292,6 +347,10 @@ function toHeader(row: HeaderRow): MatchHeader {
     eventDay: row.event_day,
     createdAt: row.created_at,
     via: row.via,
+    removed:
+      row.match_position === null || row.reason === null
+        ? null
+        : { matchPosition: row.match_position, reason: row.reason },
   };
 }
 

@@ -4,7 +4,7 @@ import type { Telemetry } from '../observability/telemetry.ts';
 import { createEventLoopYield } from '../runtime/concurrency.ts';
 import { createKeptBatches, type TailBatch, type Take } from './kept-batches.ts';
 import type { MatchHeader, StoredMatch, TailReader } from './match-reader.sql.ts';
-import { type FollowedMatch, jsonOf, toFollowed } from './to-match.ts';
+import { type Followed, jsonOf, toFollowed, toFollowedRemoval } from './to-match.ts';
 
 /** Wake-ups may be lost, so the log is also read at this interval: once for the whole node. */
 const lookAgainMs = 1_000;
@@ -59,6 +59,7 @@ export async function openMatchTail(options: MatchTailOptions) {
     const first = headers[0]?.position ?? readThrough;
     // A follower that was told goes on before what was lost, and must not get it from here.
     if (await lost.notice(readThrough, first)) kept.restart(first - 1);
+    kept.remove(new Set(headers.flatMap(({ removed }) => removed?.matchPosition ?? [])));
     // Without an await in between: a reader that joins from now on begins at the new `readThrough`.
     readThrough = last.position;
     const wanted = headers.filter((header) => keysOf(header).some((key) => groups.has(key)));
@@ -179,17 +180,22 @@ async function toBatch(
     through,
   }: { stored: readonly StoredMatch[]; headers: readonly MatchHeader[]; through: number },
 ): Promise<TailBatch> {
-  const byKey = new Map<string, FollowedMatch[]>();
-  const accounts = new Map(headers.map((header) => [header.position, header.accountId]));
+  const byKey = new Map<string, Followed[]>();
+  const followed = await toFollowed(parsedRules, stored);
+  const matches = new Map(followed.map((one) => [one.position, one]));
+  let count = 0;
   let characters = 0;
-  for (const followed of await toFollowed(parsedRules, stored)) {
-    const accountId = accounts.get(followed.position) ?? '';
-    characters += jsonOf(followed.match).length;
-    for (const key of keysOf({ accountId, ruleId: followed.match.rule_id })) {
+  for (const header of headers) {
+    const { position, platform, createdAt: at, removed } = header;
+    const one = removed ? toFollowedRemoval({ position, platform, at, ...removed }) : matches.get(position);
+    if (!one) continue;
+    count += 1;
+    characters += 'match' in one ? jsonOf(one.match).length : 0;
+    for (const key of keysOf(header)) {
       const list = byKey.get(key);
-      if (list) list.push(followed);
-      else byKey.set(key, [followed]);
+      if (list) list.push(one);
+      else byKey.set(key, [one]);
     }
   }
-  return { through, byKey, matches: stored.length, characters };
+  return { through, byKey, matches: count, characters };
 }

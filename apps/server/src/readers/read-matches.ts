@@ -10,6 +10,7 @@ import { Failure } from '../runtime/failure.ts';
 import type { Following, MatchFilter } from './follow-matches.ts';
 import type { MatchReader } from './match-reader.sql.ts';
 import { formatOffset, parseOffset, refuseOvertaken, scopeOfReader, sealOffset, start } from './offset.ts';
+import { toAnswer } from './to-match.ts';
 
 export interface ReadMatchesOptions {
   readonly database: Database;
@@ -51,10 +52,10 @@ export function readMatches(options: ReadMatchesOptions): Handler<'ReadMatches'>
     const jumpedTo = offset ? await refuseOvertaken(options, filter, scope, offset) : 0;
     using follower = following.follow(filter, offset?.position ?? 0, jumpedTo);
     const waitMs = (request.wait_seconds ?? 0) * 1_000;
-    const matches = await follower.next({ limit: request.limit, waitMs, signal });
-    const last = matches.at(-1);
+    const entries = await follower.next({ limit: request.limit, waitMs, signal });
+    const last = entries.at(-1);
     return {
-      matches: matches.map(({ match }) => match),
+      ...toAnswer(entries),
       cursor: last ? sealOffset(cursors, scope, { ...(offset ?? start), position: last.position }) : null,
       coverage: ruleId === null && platform === null ? null : await coverage(filter),
     };

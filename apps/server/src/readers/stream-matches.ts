@@ -1,4 +1,4 @@
-import type { Match } from '@earshot/contract';
+import type { Match, Removal } from '@earshot/contract';
 import type { Call, EventStream, ServerEvent } from '../accounts/call.ts';
 import type { CountStream } from '../accounts/rate-limits.ts';
 import { noSuchRule } from '../rules/refusals.ts';
@@ -17,7 +17,7 @@ import {
   sealOffset,
   start,
 } from './offset.ts';
-import { type FollowedMatch, jsonOf } from './to-match.ts';
+import { type Followed, jsonOf } from './to-match.ts';
 
 /** Small, because each stream whose client does not read holds this many in memory. */
 const matchesAtOnceMax = 25;
@@ -31,7 +31,7 @@ export interface StreamMatchesOptions {
   readonly countStream: CountStream;
 }
 
-/** Matches as they are stored, from a cursor or from now on. */
+/** Matches as they are stored and removed, from a cursor or from now on. */
 export function streamMatches(options: StreamMatchesOptions) {
   const { following, rules, cursors, countStream } = options;
   const toEvent = createEventMaker(cursors);
@@ -83,8 +83,8 @@ function createNextEvents({
       return [{ id: sealOffset(cursors, scope, offset), event: 'open', data: '{}' }];
     }
     try {
-      const matches = await follower.next({ limit: matchesAtOnceMax, waitMs, signal });
-      return matches.map((followed) => toEvent(scope, offset, followed));
+      const entries = await follower.next({ limit: matchesAtOnceMax, waitMs, signal });
+      return entries.map((followed) => toEvent(scope, offset, followed));
     } catch (error) {
       if (!(error instanceof Failure) || error.code !== 'unavailable' || error instanceof LogWentBack)
         throw error;
@@ -97,16 +97,20 @@ function createNextEvents({
 
 /** Streams with the same filter share one event object, and so one text and one signature, however many they are. */
 function createEventMaker(cursors: Cursors) {
-  const made = new WeakMap<Match, Map<string, ServerEvent>>();
-  return (scope: CursorScope, before: Offset, { position, match }: FollowedMatch): ServerEvent => {
-    const events = made.get(match) ?? new Map<string, ServerEvent>();
-    made.set(match, events);
-    const offset = { ...before, position };
+  const made = new WeakMap<Match | Removal, Map<string, ServerEvent>>();
+  return (scope: CursorScope, before: Offset, followed: Followed): ServerEvent => {
+    const told = 'match' in followed ? followed.match : followed.removal;
+    const events = made.get(told) ?? new Map<string, ServerEvent>();
+    made.set(told, events);
+    const offset = { ...before, position: followed.position };
     const key = `${scope.filter.join(' ')} ${formatOffset(offset)}`;
     const known = events.get(key);
     if (known) return known;
     const id = sealOffset(cursors, scope, offset);
-    const event = { id, event: 'match', data: jsonOf(match) };
+    const event =
+      'match' in followed
+        ? { id, event: 'match', data: jsonOf(followed.match) }
+        : { id, event: 'removed', data: JSON.stringify(followed.removal) };
     events.set(key, event);
     return event;
   };

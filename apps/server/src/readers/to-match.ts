@@ -1,12 +1,37 @@
-import type { Match } from '@earshot/contract';
+import type { Match, Platform, Removal } from '@earshot/contract';
 import { explainMatch, type ParsedRules } from '../language/explain-match.ts';
 import { createTurns } from '../runtime/concurrency.ts';
-import type { StoredMatch } from './match-reader.sql.ts';
+import type { StoredMatch, StoredRemoval } from './match-reader.sql.ts';
 
 /** A match as callers see it, with its position in the log. */
 export interface FollowedMatch {
   readonly position: number;
   readonly match: Match;
+}
+
+/** The removal of an earlier match, at a position of its own. */
+export interface FollowedRemoval {
+  readonly position: number;
+  readonly platform: Platform;
+  readonly removal: Removal;
+}
+
+export type Followed = FollowedMatch | FollowedRemoval;
+
+/** What was followed, as answers have it: without a trace of removals where there are none. */
+export function toAnswer(followed: readonly Followed[]): { matches: Match[]; removed?: Removal[] } {
+  const matches = followed.flatMap((one) => ('match' in one ? [one.match] : []));
+  const removed = followed.flatMap((one) => ('removal' in one ? [one.removal] : []));
+  return { matches, ...(removed.length > 0 && { removed }) };
+}
+
+export function toFollowedRemoval({ position, platform, ...removed }: StoredRemoval): FollowedRemoval {
+  return { position, platform, removal: toRemoval(removed) };
+}
+
+export function toRemoval(removed: Pick<StoredRemoval, 'matchPosition' | 'reason' | 'at'>): Removal {
+  const { matchPosition, reason, at } = removed;
+  return { type: 'removed', match_id: matchIdOf(matchPosition), reason, at: at.toISOString() };
 }
 
 /** A long page under a rule of hundreds of clauses takes tens of milliseconds to explain. */

@@ -22,6 +22,12 @@ export interface CallOptions {
   readonly signal: AbortSignal;
 }
 
+export interface TransferOptions {
+  /** Null: it is fetched. */
+  readonly text: string | null;
+  readonly signal: AbortSignal;
+}
+
 export interface OpenOptions {
   readonly headers?: Readonly<Record<string, string>>;
   /** No byte for this long: the stream is dead though the socket is open. */
@@ -39,6 +45,7 @@ const answerWithinMs = 10_000;
 /** A stream may have its headers late, with its first byte, on a busy day of the upstream. */
 const openWithinMs = 30_000;
 const defaultBodyWithinMs = 30_000;
+const transferWithinMs = 300_000;
 /** The longest page of X's rules, 1,000 of 2,048 characters, has 14 MB when every character is escaped. */
 const answerBytesMax = 16 * 1024 * 1024;
 /** Less deep than what overflows the stack. An item in an answer has a bound of its own, so that it is dropped alone. */
@@ -81,6 +88,11 @@ export function createUpstreamClient({ baseUrl, token, name, bodyWithinMs }: Ups
         throw new UpstreamUnavailable(`${name} ${what}`, { cause: error });
       }
     },
+    /**
+     * Sends text, or gets some, where an answer says: without our credential, which is not meant for whoever is there. Throws
+     * UpstreamUnavailable when nobody knows what happened.
+     */
+    transfer: (url: string, options: TransferOptions) => transfer(agent, url, { ...options, name, baseUrl }),
     /** Opens a long answer. Throws StreamEnded when the upstream cannot be reached. */
     async open(
       path: string,
@@ -111,6 +123,32 @@ export function createUpstreamClient({ baseUrl, token, name, bodyWithinMs }: Ups
 /** Destroying a body that nobody reads is an error of that body, and without a listener the process's end. */
 export function discard({ body }: Dispatcher.ResponseData): void {
   body.on('error', () => undefined).destroy();
+}
+
+async function transfer(
+  dispatcher: Agent,
+  url: string,
+  options: TransferOptions & Pick<UpstreamClientOptions, 'name' | 'baseUrl'>,
+): Promise<{ status: number; text: string }> {
+  const { text, signal, name, baseUrl } = options;
+  const to = URL.parse(url);
+  if (to?.protocol !== 'https:' && to?.origin !== new URL(baseUrl).origin)
+    throw new UpstreamUnavailable(`${name} named no address to which anything can be sent`);
+  try {
+    const { statusCode: status, body } = await request(to, {
+      method: text === null ? 'GET' : 'PUT',
+      dispatcher,
+      headers: { 'user-agent': userAgent, ...(text !== null && { 'content-type': 'text/plain' }) },
+      body: text,
+      headersTimeout: openWithinMs,
+      bodyTimeout: answerWithinMs,
+      signal,
+    });
+    return { status, text: await readText(body, { withinMs: transferWithinMs }) };
+  } catch (error) {
+    const what = error instanceof BodyRefused ? error.message : 'did not answer';
+    throw new UpstreamUnavailable(`the storage of ${name} ${what}`, { cause: error });
+  }
 }
 
 export interface FramesOptions<Frame> {
@@ -193,8 +231,22 @@ export interface ReadJsonOptions {
 /** The body of an answer; null when it is not JSON. Throws, and closes the connection, when it is beyond all bounds. */
 export async function readJson(
   body: Dispatcher.ResponseData['body'],
-  { bytesMax = answerBytesMax, withinMs = defaultBodyWithinMs }: ReadJsonOptions = {},
+  options: ReadJsonOptions = {},
 ): Promise<unknown> {
+  const text = await readText(body, options);
+  const reason = unparsable(text, answerDepthMax);
+  if (reason !== null) throw new BodyRefused(`sent an answer that is ${reason}`);
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}
+
+async function readText(
+  body: Dispatcher.ResponseData['body'],
+  { bytesMax = answerBytesMax, withinMs = defaultBodyWithinMs }: ReadJsonOptions,
+): Promise<string> {
   const chunks: Uint8Array[] = [];
   let bytes = 0;
   const tooSlow = new BodyRefused(`sent an answer that did not end within ${withinMs} ms`);
@@ -208,12 +260,5 @@ export async function readJson(
   } finally {
     clearTimeout(timer);
   }
-  const text = new TextDecoder().decode(Buffer.concat(chunks));
-  const reason = unparsable(text, answerDepthMax);
-  if (reason !== null) throw new BodyRefused(`sent an answer that is ${reason}`);
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null;
-  }
+  return new TextDecoder().decode(Buffer.concat(chunks));
 }

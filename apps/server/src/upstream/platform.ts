@@ -1,4 +1,4 @@
-import type { Platform } from '@earshot/contract';
+import type { Platform, Removal } from '@earshot/contract';
 import type { Language, Tier } from '@earshot/query';
 import type { Item, Reading } from './item.ts';
 import type { Protocol } from './protocol.ts';
@@ -49,6 +49,19 @@ export interface Source {
    */
   readonly endStaleConnections: ((signal: AbortSignal) => Promise<number>) | null;
   readonly repair: Repair;
+  /** Null where the platform cannot be asked, or must not be. */
+  readonly compliance: Compliance | null;
+}
+
+/** Asks the platform which of the items that are kept here are to be deleted, and why. */
+export interface Compliance {
+  /** Ids in one question. */
+  readonly idsMax: number;
+  /** May take hours. Throws UpstreamUnavailable when nobody can say. */
+  check(
+    ids: readonly string[],
+    signal: AbortSignal,
+  ): Promise<ReadonlyArray<{ readonly id: string; readonly reason: Removal['reason'] }>>;
 }
 
 /** What fills the gaps of a source's stream. */

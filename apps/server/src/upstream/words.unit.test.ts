@@ -5,6 +5,7 @@ import { expect, test } from 'vitest';
 import { createUpstreamClient, type UpstreamClient } from './client.ts';
 import { createFirehoseRules } from './firehose/rules.ts';
 import { createFirehoseStream } from './firehose/stream.ts';
+import { createXCompliance } from './x/compliance.ts';
 import { createXRules } from './x/rules.ts';
 import { createXSearch } from './x/search.ts';
 import { xExpansions, xSearches } from './x/settings.ts';
@@ -87,13 +88,17 @@ async function startRecorder() {
       asked.push({
         call: `${request.method} ${url.pathname}`,
         query: [...url.searchParams],
-        body: text === '' ? [] : keysOf(JSON.parse(text)),
+        body: request.headers['content-type'] === 'application/json' ? keysOf(JSON.parse(text)) : [],
         headers: headersOf(request.headers),
       });
       const refusesNewer = url.searchParams.get('query') === 'older' && url.searchParams.has('post.fields');
+      const storage = `http://${request.headers.host}/storage`;
+      const job = { id: '1', upload_url: `${storage}/upload`, download_url: `${storage}/download` };
+      const status = request.method === 'POST' ? 'created' : 'complete';
+      const isJob = url.pathname.startsWith('/2/compliance/jobs');
       const answer = refusesNewer
         ? { errors: [{ parameters: { 'post.fields': [] } }] }
-        : { data: [{ id: '1', value: 'a' }] };
+        : { data: isJob ? { ...job, status } : [{ id: '1', value: 'a' }] };
       response.writeHead(refusesNewer ? 400 : 200).end(JSON.stringify(answer));
     });
   });
@@ -131,6 +136,7 @@ async function askEverythingOfX(client: UpstreamClient): Promise<void> {
   await rules.remove(['1'], call);
   await rules.room(call);
   await createEndStaleConnections(client)(signal);
+  await createXCompliance(client, { pace: 10_000 }).check(['1', '2'], signal);
   for (const expansions of xExpansions) {
     await drain(createXStream(client, { expansions }).open({ after: null, since: null }, signal));
     await drain(createXRecovery(client, expansions).records(times.from, times.to, signal));
@@ -166,7 +172,7 @@ test('every call, parameter, value, header and field that we send is in the desc
   await using client = createUpstreamClient({ baseUrl: recorder.url, token: 't', name: 'It' });
   await askEverythingOfX(client);
   await askEverythingOfFirehose(client);
-  expect(new Set(recorder.asked.map((asked) => asked.call)).size).toBeGreaterThanOrEqual(11);
+  expect(new Set(recorder.asked.map((asked) => asked.call)).size).toBeGreaterThanOrEqual(15);
   expect(recorder.asked.some(({ query }) => query.some(([name]) => name === 'tweet.fields'))).toBe(true);
   expect(recorder.asked.flatMap(unknownIn)).toEqual([]);
 });

@@ -1,7 +1,7 @@
 import type { ParsedRules } from '../language/explain-match.ts';
 import type { Telemetry } from '../observability/telemetry.ts';
-import type { MatchReader, StoredMatch } from '../readers/match-reader.sql.ts';
-import { toMatch } from '../readers/to-match.ts';
+import type { MatchReader, StoredMatch, StoredRemoval } from '../readers/match-reader.sql.ts';
+import { toMatch, toRemoval } from '../readers/to-match.ts';
 import type { Checkpoint } from '../runtime/checkpoint.ts';
 import { createTurns } from '../runtime/concurrency.ts';
 import type { Batch, DeliveryStore, LeasedWebhook } from './delivery-store.sql.ts';
@@ -57,9 +57,9 @@ export function createDeliverBatch(options: DeliverBatchOptions) {
 async function nextBatch(options: DeliverBatchOptions, leased: LeasedWebhook): Promise<Batch | null> {
   const { store, nowMs, random } = options;
   const { state } = leased;
-  const batch = await buildBatch(options, leased);
-  if (batch !== null) {
-    if (await store.begin(leased, batch)) return batch;
+  const built = await buildBatch(options, leased);
+  if (built !== null) {
+    if (await store.begin(leased, built.batch, built.positions)) return built.batch;
     await store.release(leased);
   } else if (state.suspects.length > 0) {
     await store.finish(leased, afterNothingToTry(state, { nowMs: nowMs(), random }), null);
@@ -69,40 +69,48 @@ async function nextBatch(options: DeliverBatchOptions, leased: LeasedWebhook): P
   return null;
 }
 
-async function buildBatch(options: DeliverBatchOptions, leased: LeasedWebhook): Promise<Batch | null> {
+interface BuiltBatch {
+  readonly batch: Batch;
+  readonly positions: readonly number[];
+}
+
+async function buildBatch(options: DeliverBatchOptions, leased: LeasedWebhook): Promise<BuiltBatch | null> {
   const body = createBatchBody(leased.webhookId);
   const nextTurn = createTurns();
   const positions: number[] = [];
-  for await (const match of matchesAfter(options.reader, leased)) {
+  for await (const entry of entriesAfter(options.reader, leased)) {
     await nextTurn();
-    if (!body.add(toMatch(options.parsedRules, match))) break;
-    positions.push(match.position);
+    const fits =
+      'payload' in entry ? body.add(toMatch(options.parsedRules, entry)) : body.addRemoval(toRemoval(entry));
+    if (!fits) break;
+    if (positions.push(entry.position) === leased.state.batchMax) break;
   }
   const [firstPosition] = positions;
   const lastPosition = positions.at(-1);
   if (firstPosition === undefined || lastPosition === undefined) return null;
   const text = body.text();
   const range = { firstPosition, lastPosition };
-  return {
-    ...range,
-    messageId: messageIdOf({ webhookId: leased.webhookId, epoch: leased.epoch, ...range, body: text }),
-    matchCount: positions.length,
-    attempts: 0,
-    body: text,
-  };
+  const messageId = messageIdOf({ webhookId: leased.webhookId, epoch: leased.epoch, ...range, body: text });
+  const batch = { ...range, messageId, matchCount: positions.length, attempts: 0, body: text };
+  return { batch, positions };
 }
 
-async function* matchesAfter(reader: MatchReader, leased: LeasedWebhook): AsyncGenerator<StoredMatch> {
+/** In the order of the log, until there are no more. */
+async function* entriesAfter(
+  reader: MatchReader,
+  leased: LeasedWebhook,
+): AsyncGenerator<StoredMatch | StoredRemoval> {
   const { accountId, ruleId, platform, state } = leased;
   let from = state.suspects.at(-1) ?? state.position;
-  let left = state.batchMax;
-  while (left > 0) {
+  for (;;) {
     const filter = { accountId, ruleId, platform, since: null, until: null };
-    const { matches, more } = await reader.read({ ...filter, order: 'oldest', from, limit: left });
-    yield* matches;
-    if (!more) return;
-    left -= matches.length;
-    from = matches.at(-1)?.position ?? from;
+    const page = await reader.read({ ...filter, order: 'oldest', from, limit: state.batchMax });
+    const entries = [...page.matches, ...page.removals].toSorted(
+      (one, other) => one.position - other.position,
+    );
+    yield* entries;
+    if (!page.more) return;
+    from = entries.at(-1)?.position ?? from;
   }
 }
 

@@ -25,6 +25,7 @@ export interface Batch {
   readonly messageId: string;
   readonly firstPosition: number;
   readonly lastPosition: number;
+  /** With the removals. */
   readonly matchCount: number;
   /** Before the current one. */
   readonly attempts: number;
@@ -43,16 +44,16 @@ export function createDeliveryStore(database: Database) {
   return {
     /** Webhooks with something to send whose time has come. `troubled` ones and others are leased separately. */
     leaseDue: (asked: { nowMs: number; max: number; troubled: boolean }) => leaseDue(database, asked),
-    /** Stores the batch. False when the lease is no longer valid: then nothing may be sent. */
-    async begin(leased: LeasedWebhook, batch: Batch): Promise<boolean> {
-      const { messageId, firstPosition, lastPosition, matchCount, body } = batch;
-      const begun = await database.run(
-        `insert into webhook_batches (webhook_id, message_id, first_position, last_position, match_count, body)
-         select id, $4, $5, $6, $7, $8 from webhooks where ${isOurs} for share
-         on conflict do nothing`,
-        [...keyOf(leased), messageId, firstPosition, lastPosition, matchCount, body],
+    /**
+     * Stores the batch, made of what is at these positions. False when the lease is no longer valid or one of its matches was
+     * removed meanwhile: then nothing may be sent.
+     */
+    async begin(leased: LeasedWebhook, batch: Batch, positions: readonly number[]): Promise<boolean> {
+      const row = await database.one<{ begun: boolean }>(
+        'select begin_webhook_batch($1, $2, $3, $4, $5, $6) as begun',
+        [...keyOf(leased), batch.messageId, positions, batch.body],
       );
-      return begun === 1;
+      return row?.begun ?? false;
     },
     /** Records the attempt, if there was one, and the new state of the endpoint. Ends the lease. */
     finish: (leased: LeasedWebhook, step: Step, sent: Sent | null) =>

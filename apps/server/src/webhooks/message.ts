@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Match } from '@earshot/contract';
+import type { Match, Removal } from '@earshot/contract';
 
 export const batchBytesMax = 1024 * 1024;
 const textLengthKept = 10_000;
@@ -8,28 +8,49 @@ const textLengthKept = 10_000;
 export type SentMatch = Match & { readonly truncated?: true };
 
 /**
- * The body of a message. It contains nothing that changes from one attempt to the next, such as a time. Matches are
- * added one by one until the next would not fit; the first always fits, if necessary without its raw item.
+ * The body of a message. It contains nothing that changes from one attempt to the next, such as a time. Matches and removals are
+ * added one by one until the next would not fit; the first always fits, if necessary without its raw item. Removals stand in a
+ * field of their own, which is there only with them: an endpoint that does not know it takes the matches as before.
  */
 export function createBatchBody(webhookId: string) {
   const head = `{"type":"matches","webhook_id":${JSON.stringify(webhookId)},"matches":[`;
+  const beforeRemovals = '],"removed":[';
   const tail = ']}';
-  const parts: string[] = [];
-  let bytes = Buffer.byteLength(head) + Buffer.byteLength(tail);
+  const matches: string[] = [];
+  const removals: string[] = [];
+  let bytes = Buffer.byteLength(head + beforeRemovals + tail);
+  const take = (part: string, parts: string[]): boolean => {
+    const needed = Buffer.byteLength(part) + 1;
+    if (needed > batchBytesMax - bytes && matches.length + removals.length > 0) return false;
+    parts.push(part);
+    bytes += needed;
+    return true;
+  };
   return {
     /** False when there is no room for it. */
     add(match: Match): boolean {
-      const room = batchBytesMax - bytes;
-      let part = JSON.stringify(match);
-      if (Buffer.byteLength(part) > room && parts.length === 0) part = JSON.stringify(cut(match));
-      const needed = Buffer.byteLength(part) + 1;
-      if (needed > room && parts.length > 0) return false;
-      parts.push(part);
-      bytes += needed;
-      return true;
+      const part = JSON.stringify(match);
+      const isTooLarge = Buffer.byteLength(part) > batchBytesMax - bytes;
+      return take(
+        isTooLarge && matches.length + removals.length === 0 ? JSON.stringify(cut(match)) : part,
+        matches,
+      );
     },
-    text: () => head + parts.join(',') + tail,
+    addRemoval: (removal: Removal) => take(JSON.stringify(removal), removals),
+    text: () =>
+      head + matches.join(',') + (removals.length > 0 ? beforeRemovals + removals.join(',') : '') + tail,
   };
+}
+
+/** A stored body without these matches; null when nothing is left of it. */
+export function withoutMatches(
+  body: string,
+  matchIds: ReadonlySet<string>,
+): { body: string; count: number } | null {
+  const message: { matches: SentMatch[]; removed?: Removal[] } = JSON.parse(body);
+  const matches = message.matches.filter(({ id }) => !matchIds.has(id));
+  const count = matches.length + (message.removed?.length ?? 0);
+  return count === 0 ? null : { body: JSON.stringify({ ...message, matches }), count };
 }
 
 /** What remains is far below the limit: the event log accepts no item above 400 KiB. */
@@ -44,8 +65,8 @@ function cut(match: Match): SentMatch {
 }
 
 /**
- * The id of a batch, derived from its webhook, positions and bytes: the same id always means the same message. The epoch
- * is part of it, because a batch that the owner asked to be sent again must not be taken for a repetition.
+ * The id of a batch, derived from its webhook, positions and bytes: the same id always means the same message, or what is left of
+ * it when a match in it was removed before it was delivered. The epoch is part of it, because a batch that the owner asked to be sent again must not be taken for a repetition.
  */
 export function messageIdOf(batch: {
   readonly webhookId: string;

@@ -1,6 +1,8 @@
 import type { Platform, Webhook } from '@earshot/contract';
 import type { Database, Sql } from '../engines/database.ts';
+import { matchIdOf } from '../readers/to-match.ts';
 import { batchMatchesMax } from './endpoint-state.ts';
+import { withoutMatches } from './message.ts';
 
 /** The columns of a `WebhookRow`. */
 export const shown = `id, name, url, rule_id, platform, state, disabled_because, failing_since, failures, next_attempt_at,
@@ -48,6 +50,38 @@ export const startOver = `epoch = epoch + 1, suspects = '{}', batch_max = ${batc
 
 export async function discardBatch(sql: Sql, webhookId: string): Promise<void> {
   await sql.run('delete from webhook_batches where webhook_id = $1', [webhookId]);
+}
+
+/**
+ * Takes matches that are being removed out of the batches that wait to be sent. Under their message's id: an endpoint that has
+ * received it already, and ignores it, misses nothing. The webhooks are locked from here to the commit, so no batch with one of the
+ * matches is stored meanwhile (begin_webhook_batch).
+ */
+export async function takeOutOfBatches(
+  sql: Sql,
+  matches: ReadonlyArray<{ readonly accountId: string; readonly position: number }>,
+): Promise<void> {
+  const accountIds = [...new Set(matches.map(({ accountId }) => accountId))];
+  await sql.many('select 1 from webhooks where account_id = any($1) order by id for no key update', [
+    accountIds,
+  ]);
+  const batches = await sql.many<{ webhook_id: string; body: string }>(
+    `select webhook_id, body from webhook_batches batches
+     where webhook_id in (select id from webhooks where account_id = any($1)) and exists (
+       select 1 from unnest($2::bigint[]) as position where position between first_position and last_position)`,
+    [accountIds, matches.map(({ position }) => position)],
+  );
+  const ids = new Set(matches.map(({ position }) => matchIdOf(position)));
+  for (const batch of batches) {
+    const left = withoutMatches(batch.body, ids);
+    if (left === null) await discardBatch(sql, batch.webhook_id);
+    else if (left.body !== batch.body)
+      await sql.run('update webhook_batches set body = $2, match_count = $3 where webhook_id = $1', [
+        batch.webhook_id,
+        left.body,
+        left.count,
+      ]);
+  }
 }
 
 /** What is needed to send to a webhook, or to read the matches that it receives. */

@@ -12,6 +12,7 @@ export interface MatchPage {
   /** Continues behind, or acknowledges, the last match of this page. */
   readonly cursor: string | null;
   readonly coverage: ListAnswer['coverage'];
+  readonly removed?: ListAnswer['removed'];
 }
 
 export interface AnswerOptions {

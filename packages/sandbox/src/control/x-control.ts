@@ -1,14 +1,17 @@
 import type { Deps } from '../deps.ts';
 import type { Exchange } from '../http/exchange.ts';
 import { sendJson } from '../http/exchange.ts';
+import { isJsonObject, textOf } from '../http/json.ts';
 import type { Route } from '../http/router.ts';
 import { xPlans } from '../x/app.ts';
+import { countJobs } from '../x/compliance-api.ts';
 import { buildPost } from '../x/post.ts';
 import { publishPosts } from '../x/publish.ts';
 import { badRequest, buildAll, findByToken, readBody, readOneOrMany } from './answers.ts';
 
 export const xControlRoutes: readonly Route<Deps>[] = [
   ['POST', '/sandbox/x/posts', injectPosts],
+  ['POST', '/sandbox/x/taken-down', takeDown],
   ['GET', '/sandbox/x/state', readState],
   ['GET', '/sandbox/x/log', readLog],
   ['POST', '/sandbox/x/plan', changePlan],
@@ -32,6 +35,21 @@ async function injectPosts(exchange: Exchange, deps: Deps): Promise<void> {
   });
 }
 
+const takenDownReasons = ['deleted', 'bounced', 'protected', 'suspended', 'scrub_geo'];
+
+/** As when an author deletes a post: search does not find it any more, and a job of batch compliance says why. */
+async function takeDown(exchange: Exchange, { archive }: Deps): Promise<void> {
+  const posts = buildAll(await readOneOrMany(exchange, 'posts'), (input) => {
+    if (!isJsonObject(input)) return 'is not an object.';
+    const { id, reason = 'deleted' } = input;
+    if (typeof id !== 'string' || !takenDownReasons.includes(textOf(reason)))
+      return `has an id, and a reason of ${takenDownReasons.join(', ')}.`;
+    return { id, reason: textOf(reason) };
+  });
+  for (const { id, reason } of posts) archive.takeDown(id, reason);
+  sendJson(exchange.response, 200, { posts });
+}
+
 function readState(exchange: Exchange, { apps }: Deps): void {
   const app = findByToken(exchange, apps.values());
   const open = app.connections.open();
@@ -43,6 +61,7 @@ function readState(exchange: Exchange, { apps }: Deps): void {
     rule_calls: { list: app.limits.list.count(), change: app.limits.change.count() },
     searches: app.limits.search.count(),
     archive_searches: app.limits.searchAll.count(),
+    compliance_jobs: countJobs(app),
     connections_total: app.connections.total(),
     counters: app.journal.counts(),
     metering: app.meter.report(),

@@ -45,7 +45,16 @@ export type XLimit =
   | 'killAll'
   | 'search'
   | 'searchAll'
-  | 'usage';
+  | 'usage'
+  | 'compliance';
+
+/** A job of batch compliance: ids are uploaded, and the results say which posts are gone, and why. */
+export interface ComplianceJob {
+  readonly id: string;
+  readonly name: string | null;
+  readonly createdMs: number;
+  upload: { readonly ids: readonly string[]; readonly atMs: number } | null;
+}
 
 /** All state of one app, which is identified by its bearer token. */
 export interface XApp {
@@ -60,6 +69,7 @@ export interface XApp {
   readonly connections: Connections;
   readonly meter: Meter;
   readonly journal: Journal;
+  readonly complianceJobs: Map<string, ComplianceJob>;
   readonly limits: Record<XLimit, FixedWindow>;
   /** Under way. */
   recoveries: number;
@@ -76,6 +86,7 @@ const callsPerWindow: Record<XLimit, number> = {
   search: 450,
   searchAll: 300,
   usage: 50,
+  compliance: 150,
 };
 
 export interface XAppDeps {
@@ -125,6 +136,7 @@ export function createXApp(options: XAppOptions & XAppDeps): XApp {
     connections,
     meter: createMeter(),
     journal: createJournal(),
+    complianceJobs: new Map(),
     limits: {
       stream: window('stream'),
       list: window('list'),
@@ -135,6 +147,7 @@ export function createXApp(options: XAppOptions & XAppDeps): XApp {
       search: window('search'),
       searchAll: window('searchAll'),
       usage: window('usage'),
+      compliance: window('compliance'),
     },
     recoveries: 0,
   };

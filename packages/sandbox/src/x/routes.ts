@@ -1,5 +1,6 @@
 import type { Deps } from '../deps.ts';
 import type { Route } from '../http/router.ts';
+import { createJob, downloadResults, readJob, uploadIds } from './compliance-api.ts';
 import { killConnections, killEndpointConnections, listConnections } from './connections-api.ts';
 import { changeRules, countRules, listRules } from './rules-api.ts';
 import { searchAll, searchRecent } from './search-api.ts';
@@ -14,6 +15,10 @@ export const xRoutes: readonly Route<Deps>[] = [
   ['GET', '/2/tweets/search/recent', searchRecent],
   ['GET', '/2/tweets/search/all', searchAll],
   ['GET', '/2/usage/tweets', readUsage],
+  ['POST', '/2/compliance/jobs', createJob],
+  ['GET', '/2/compliance/jobs/:id', readJob],
+  ['PUT', '/storage/compliance/:id/submission', uploadIds],
+  ['GET', '/storage/compliance/:id/results', downloadResults],
   ['GET', '/2/connections', listConnections],
   ['DELETE', '/2/connections', killConnections],
   ['DELETE', '/2/connections/:endpoint', killEndpointConnections],

@@ -47,6 +47,7 @@ export const firehosePlatform: PlatformDescriptor<FirehoseSettings> = {
         endStaleConnections: null,
         // Firehose keeps what matched for about a day; an hour less is safe to rely on.
         repair: { by: 'replay', keptMs: 23 * 3_600_000, matchedAt },
+        compliance: null,
       };
     }),
 };

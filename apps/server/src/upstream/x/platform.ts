@@ -3,6 +3,7 @@ import { languages } from '@earshot/query';
 import { createUpstreamClient } from '../client.ts';
 import type { PlatformDescriptor, Repair } from '../platform.ts';
 import { atPace, type Protocol, usualProtocol } from '../protocol.ts';
+import { createXCompliance } from './compliance.ts';
 import { readXRecord } from './item.ts';
 import { createXRules } from './rules.ts';
 import { createXSearch } from './search.ts';
@@ -57,6 +58,7 @@ export const xPlatform: PlatformDescriptor<XSettings> = {
         protocol: atPace(xProtocol, pace),
         endStaleConnections: createEndStaleConnections(client),
         repair: recovery || postsPerDay > 0 ? fetching : { by: 'nothing' },
+        compliance: settings.xCompliance === 'daily' ? createXCompliance(client, { pace }) : null,
       };
     }),
 };

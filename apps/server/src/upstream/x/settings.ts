@@ -15,6 +15,9 @@ export type XPlan = (typeof xPlans)[number];
 export const xSearches = ['recent', 'all'] as const;
 export type XSearchArchive = (typeof xSearches)[number];
 
+/** Whether X is asked every day which of the kept posts are gone. */
+export const xCompliances = ['off', 'daily'] as const;
+
 export interface XSettings {
   readonly xTokens: ReadonlyArray<{ readonly name: string; readonly token: string }>;
   readonly xBaseUrl: string;
@@ -24,5 +27,6 @@ export interface XSettings {
   readonly xExpansions: XExpansions;
   readonly xSearch: XSearchArchive;
   readonly xSearchPostsPerDay: number;
+  readonly xCompliance: (typeof xCompliances)[number];
   readonly upstreamPace: number;
 }

@@ -1,0 +1,6 @@
+-- When the kept items of a platform were last compared with what is still there (src/removals/remove-items.ts).
+create table compliance_checks (
+  platform text primary key,
+  completed_at timestamptz not null
+);
+grant select, insert, update on compliance_checks to earshot_runtime;

@@ -1,0 +1,60 @@
+import { expect, test } from 'vitest';
+import { type BellName, createBellListener } from '../engines/bells.ts';
+import { createParsedRules } from '../language/explain-match.ts';
+import type { MatchHeader, StoredMatch, TailReader } from './match-reader.sql.ts';
+import { openMatchTail } from './match-tail.ts';
+import { matchIdOf } from './to-match.ts';
+
+const common = { ruleId: 'rule_1', ruleVersion: 1, platform: 'x', via: 'stream' } as const;
+
+function stored(position: number): StoredMatch {
+  const none = { url: null, title: null, author: null, published_at: null, language: null };
+  const payload = { ...none, text: `post ${position}`, raw: {} };
+  const createdAt = new Date(position);
+  return { ...common, position, createdAt, ruleValue: '', platformPostId: `${position}`, payload };
+}
+
+function header(position: number, removed: MatchHeader['removed'] = null): MatchHeader {
+  const event = { eventKey: `${position}`, eventDay: removed ? null : '2026-11-14' };
+  return { ...common, ...event, accountId: 'acc_1', position, createdAt: new Date(position), removed };
+}
+
+test('what is removed before a waiting reader has taken it is not given any more, and the removal is', async () => {
+  const log: MatchHeader[] = [];
+  const reader: TailReader = {
+    lastPosition: async () => log.at(-1)?.position ?? 0,
+    restoredTo: async () => null,
+    after: async (position) => log.filter((one) => one.position > position),
+    load: async (headers) => ({
+      matches: headers.filter(({ removed }) => removed === null).map(({ position }) => stored(position)),
+      taken: headers.length,
+    }),
+  };
+  const bell = createBellListener(() => undefined);
+  const bells = { ring: () => bell.rang(), listen: (_name: BellName) => bell };
+  const telemetry = { matchLogWentBack: () => undefined };
+  const tail = await openMatchTail({ reader, parsedRules: createParsedRules(), bells, telemetry });
+  using member = tail.join({ accountId: 'acc_1', ruleId: null });
+  using ofRule = tail.join({ accountId: 'acc_1', ruleId: 'rule_1' });
+  const stop = new AbortController();
+  const running = tail.worker.run(stop.signal);
+  const taken = (of = member) =>
+    of
+      .after(0, { limit: 10, accepts: () => true })
+      ?.entries.map((one) => ('match' in one ? one.match.payload.text : one.removal));
+  const write = async (...headers: MatchHeader[]) => {
+    log.push(...headers);
+    bells.ring();
+    await member.wait(10_000, stop.signal);
+  };
+
+  await write(header(1), header(2));
+  expect(taken()).toEqual(['post 1', 'post 2']);
+  await write(header(3, { matchPosition: 1, reason: 'deleted' }), header(4));
+  const at = new Date(3).toISOString();
+  const removal = { type: 'removed', match_id: matchIdOf(1), reason: 'deleted', at };
+  expect(taken()).toEqual(['post 2', removal, 'post 4']);
+  expect(taken(ofRule)).toEqual(['post 2', removal, 'post 4']);
+  stop.abort();
+  await running;
+});
