@@ -28,12 +28,9 @@ export const options = z
 export const acceptDoubts = z
   .boolean()
   .optional()
-  .meta({ description: 'Only when your user wants the value exactly as it is, in spite of a doubt' });
+  .meta({ description: 'Only if your user wants exactly this, in spite of a doubt' });
 
-export const expiresAt = z
-  .string()
-  .nullable()
-  .meta({ description: 'RFC 3339 time at which it pauses by itself; null: never' });
+export const expiresAt = z.string().nullable().meta({ description: 'RFC 3339; then it pauses; null: never' });
 
 const registered = z.object({
   status: z.enum(['active', 'pending', 'failed', 'paused']),

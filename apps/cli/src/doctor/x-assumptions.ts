@@ -168,4 +168,14 @@ export const xAssumptions = {
     expected: '`id` and `tag` of the rule, as it was added',
     step: 'X5',
   },
+  'X-56': {
+    question: 'Withheld posts in a compliance job',
+    expected: 'a reason that begins with `withheld`',
+    notAsked: 'needs a withheld post',
+  },
+  'X-57': {
+    question: 'Compliance jobs at a time',
+    expected: 'one of a type, its ids uploaded within 15 minutes',
+    notAsked: 'a job cannot be undone, and may be billed',
+  },
 } as const satisfies Readonly<Record<string, Assumption>>;

@@ -68,10 +68,10 @@ describe('what X sells to enterprises', () => {
   });
 
   test.each([
-    ['standard', long],
-    ['enterprise', embedded],
-  ] as const)('is refused with %s', (tier, value) => {
-    expect(() => register(tier, value)).toThrow();
+    ['standard', long, 'characters'],
+    ['enterprise', embedded, 'Embedding tier'],
+  ] as const)('is refused with %s', (tier, value, because) => {
+    expect(() => register(tier, value)).toThrow(because);
   });
 
   test('is what the setting says', () => {

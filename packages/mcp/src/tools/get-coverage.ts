@@ -26,8 +26,8 @@ export const getCoverage = defineTool({
       .string()
       .nullable()
       .meta({ description: 'All up to here, but for gaps; null: nothing' }),
-    gaps: z.int().meta({ description: 'Gaps that were not repaired' }),
-    left_out: z.int().meta({ description: 'Older intervals that are not shown' }),
+    gaps: z.int().meta({ description: 'Not repaired' }),
+    left_out: z.int().meta({ description: 'Older, not shown' }),
     intervals: z.array(
       z.object({
         platform: z.string(),

@@ -29,7 +29,7 @@ const listed = z.object({
 
 const output = z.object({
   shown: z.int(),
-  next_cursor: z.string().nullable().meta({ description: 'More rules; null: that is all' }),
+  next_cursor: z.string().nullable().meta({ description: 'Null: that is all' }),
   rules: z.array(listed),
 });
 
