@@ -1,3 +1,5 @@
+import { operations } from '@earshot/contract';
+import { eventually } from '@earshot/testkit';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type BuiltCli, buildCliOnce } from './src/built-cli.ts';
 import { overHttp, startAgent } from './src/mcp-agent.ts';
@@ -7,13 +9,14 @@ let world: World;
 let server: ServerUnderTest;
 let account: Account;
 let cli: BuiltCli;
+let ruleId: string;
 
 beforeAll(async () => {
   world = await startWorld();
   server = await world.startServer();
   account = await world.newAccount();
   cli = await buildCliOnce(() => ({ EARSHOT_URL: server.url, EARSHOT_API_KEY: account.key }));
-  await server.api(account).createRule({ x: 'before' });
+  ruleId = (await server.api(account).createRule({ x: 'before' })).rule_id;
 });
 afterAll(async () => {
   await cli?.[Symbol.asyncDispose]();
@@ -65,4 +68,41 @@ test('a rule on a platform without credit is refused within 2 s, with its words 
     message: expect.stringMatching(words),
     what_to_do: advice,
   });
+});
+
+test('rules that nobody hears say so, and why', async () => {
+  const heard = async () => {
+    const { rules } = await server.api(account).listRules();
+    return rules.find(({ id }) => id === ruleId)?.platforms.x;
+  };
+  expect(await heard()).toMatchObject({ status: 'active', heard: 'live', heard_reason: null });
+  await world.sandbox.setXPlan('out_of_credit');
+  await eventually(
+    async () => {
+      await world.sandbox.arm({ kind: 'stream_cut' });
+      expect(await heard()).toMatchObject({ heard: 'not_heard', heard_reason: 'no_credit' });
+    },
+    { timeoutMs: 60_000, intervalMs: 500 },
+  );
+  const { stdout } = await cli.run(['rules', 'list']);
+  expect(stdout).toContain('not on x (no_credit)');
+});
+
+test('a rule is starting, everywhere, until its platform heeds it', async () => {
+  await using fresh = await startWorld();
+  const slow = await fresh.startServer({ EARSHOT_X_RULE_DELAY_MS: '60000' });
+  const api = slow.api(await fresh.newAccount());
+  const { rule_id } = await api.createRule({ x: 'soon' });
+  const { x } = (await api.getRule(rule_id)).platforms;
+  expect(x).toMatchObject({ status: 'active', heard: 'starting', heard_reason: null });
+  const heardFrom = Date.parse(x?.heard_from ?? '');
+  expect(heardFrom - Date.parse(x?.active_since ?? '')).toBe(60_000);
+  const answer = await api.call('POST', '/api.GetCoverage', { rule_id });
+  const { intervals, complete_through } = operations.GetCoverage.answer.parse(answer.json);
+  expect({ last: intervals.at(-1), complete_through }).toMatchObject({
+    last: { state: 'starting' },
+    complete_through: null,
+  });
+  // The slot is held, and served, within moments of each other.
+  expect(Math.abs(Date.parse(intervals.at(-1)?.to ?? '') - heardFrom)).toBeLessThan(5_000);
 });

@@ -1,4 +1,5 @@
 import type { ErrorEnvelope } from '@earshot/contract';
+import { testNightly } from '@earshot/testkit';
 import { expect, test } from 'vitest';
 import type { Answer, Api } from './src/api.ts';
 import { startWorld } from './src/world.ts';
@@ -51,7 +52,7 @@ test('an account that creates and deletes all the time is told to wait, may stil
   await expectToCreate(server.api(await world.newAccount()), 3);
 });
 
-test('an account that deletes many rules one by one leaves calls for others', async () => {
+testNightly('an account that deletes many rules one by one leaves calls for others', {}, async () => {
   await using world = await startWorld();
   await using server = await world.startServer(defaultShare);
   const api = server.api(await world.newAccount());

@@ -30,6 +30,12 @@ export const nightly: Readonly<Record<string, readonly string[]>> = {
   'e2e/connector-crash.fault.e2e.test.ts': [...pipeline, ...ledger],
   'e2e/connector-failover.fault.e2e.test.ts': [...ledger, ...leases],
   'e2e/gap.fault.e2e.test.ts': ledger,
+  'e2e/crash-points.e2e.test.ts': [
+    'apps/server/src/rules/**',
+    'apps/server/src/slots/**',
+    'apps/server/src/runtime/checkpoint.ts',
+  ],
+  'e2e/fair-shares.e2e.test.ts': ['apps/server/src/slots/**'],
   'e2e/limits.e2e.test.ts': ['apps/server/src/accounts/**', 'apps/server/src/http/{server,handlers}.ts'],
   'e2e/registration.e2e.test.ts': [
     'apps/server/src/slots/**',
@@ -40,6 +46,7 @@ export const nightly: Readonly<Record<string, readonly string[]>> = {
   'e2e/rules-as-code.e2e.test.ts': ['apps/cli/src/rules-file/**'],
   'e2e/sdk-follower.fault.e2e.test.ts': ['packages/sdk/src/**', 'apps/server/src/readers/**'],
   'apps/server/test/log-chaos.fault.int.test.ts': [log],
+  'apps/server/test/damaged-replica.fault.int.test.ts': [log, 'apps/server/src/matching/check-log.ts'],
   'apps/server/test/authentication-timing.int.test.ts': ['apps/server/src/accounts/{authenticate,keys}.ts'],
   'apps/server/test/store.fault.int.test.ts': ['apps/server/src/matching/**', log],
   'e2e/restore-drill.e2e.test.ts': restores,

@@ -1,6 +1,6 @@
 import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { eventually, type NatsNode, startTestNats, type Template } from '@earshot/testkit';
+import { eventually, type NatsNode, startTestNats, type Template, testNightly } from '@earshot/testkit';
 import { JetStreamApiError } from '@nats-io/jetstream';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Nats } from '../src/engines/nats.ts';
@@ -144,11 +144,15 @@ describe.each([
     });
   });
 
-  test('control: without the check they are missing, and the log says that nothing is pending', async () => {
-    await withDamage(damage, async (world) => {
-      await using _workers = world.startWorkers();
-      await world.idle();
-      expect((await world.stored()).length).toBeLessThan(events);
-    });
-  });
+  testNightly(
+    'control: without the check they are missing, and the log says that nothing is pending',
+    {},
+    async () => {
+      await withDamage(damage, async (world) => {
+        await using _workers = world.startWorkers();
+        await world.idle();
+        expect((await world.stored()).length).toBeLessThan(events);
+      });
+    },
+  );
 });
