@@ -1,3 +1,5 @@
+-- compatible with 0008_incarnations.sql
+
 -- Items that are taken back, by their platform or by the operator (src/removals/remove-items.ts).
 
 -- What must not be stored again, whoever brings it: a replay of the event log, a repair, the platform. Every match transaction

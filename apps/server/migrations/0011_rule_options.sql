@@ -1,3 +1,5 @@
+-- compatible with 0008_incarnations.sql
+
 -- What a rule tells a platform besides its value, where that differs from the platform's default: it is registered with
 -- the value, and is part of what makes a slot (src/slots/slot.ts). `json` keeps the text as it is written, sorted by name.
 alter table rule_versions add column options json not null default '{}';
