@@ -7,6 +7,7 @@ import { openDatabase, type Sql } from './engines/database.ts';
 import { assertMigrated } from './engines/migrate.ts';
 import { bindLog } from './event-log/bound-log.ts';
 import { createDeadLetters, type DeadLetterRow } from './matching/dead-letters.ts';
+import { listVerdicts, type VerdictRow } from './matching/verdicts.ts';
 import { type Asked, forget, type Progress, type Removed } from './removals/remove-items.ts';
 import { newId } from './runtime/ids.ts';
 
@@ -29,6 +30,8 @@ export interface Admin extends AsyncDisposable {
   listDeadLetters(): Promise<DeadLetterRow[]>;
   /** Removes stored items and their matches, and keeps them from being stored again. Nodes may be running. */
   forget(asked: Asked, onProgress?: (progress: Progress) => void): Promise<Removed>;
+  /** How our verdicts on sampled items compare with the platforms', over the last days, today included. */
+  listVerdicts(days: number): Promise<VerdictRow[]>;
   /** What the service cannot see by itself after PostgreSQL or NATS was restored. All nodes must be stopped. */
   afterRestore(restore: { logLost: boolean; isCopy: boolean }): Promise<{ webhooksPaused: number }>;
   /** All of them without an id. A node with the role `match` tries each once more; returns how many. */
@@ -97,6 +100,7 @@ export async function openAdmin(databaseUrl: string): Promise<Admin> {
       ),
     afterRestore: (restore) => database.transaction((sql) => afterRestore(sql, restore)),
     forget: (asked, onProgress) => forget(database, asked, onProgress),
+    listVerdicts: (days) => listVerdicts(database, days),
     listDeadLetters: () => letters.list(),
     retryDeadLetters: (id) => letters.requestRetry(id),
     [Symbol.asyncDispose]: () => database[Symbol.asyncDispose](),

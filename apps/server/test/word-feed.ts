@@ -92,6 +92,7 @@ export function createWordFeed(): WordFeed {
       ruleDelayMs: () => 0,
       newRuleId: () => 'word-shown',
       sendsKeepAlives: false,
+      namesEveryRule: true,
       readItem: (sourceId, { text }) => readFeedItem(sourceId, text),
       shortenItem: null,
       openSources: () => [source],
@@ -178,7 +179,14 @@ const wordLanguage: Language = {
       return { rule: span, field: 'word', path: 'text', range, value: text.slice(...range) };
     });
     const isMatch = verdict.state === 'match';
-    return { ...verdict, witness: isMatch ? witness : [], breakers: [], nearMisses: [], undecided: [] };
+    return {
+      ...verdict,
+      witness: isMatch ? witness : [],
+      breakers: [],
+      nearMisses: [],
+      decisive: [],
+      undecided: [],
+    };
   },
   guide: () => ({
     platform: id,

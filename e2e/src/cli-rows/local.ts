@@ -130,6 +130,10 @@ export const localRows: Rows = {
     expect(await admin(scene, 'dead-letters', 'list')).toEqual([]);
   },
 
+  async 'admin verdicts'(_, scene) {
+    expect(await admin(scene, 'verdicts', '--days', '7')).toEqual({ days: 7, verdicts: expect.any(Array) });
+  },
+
   async 'admin dead-letters retry'(_, scene) {
     expect(await admin(scene, 'dead-letters', 'retry', '--all')).toEqual({ retrying: 0 });
     const words = ['admin', 'dead-letters', 'retry', '17', '--database-url', scene.world.databaseUrl];

@@ -21,6 +21,12 @@ import { createDeadLetters, retryDeadLetters } from '../matching/dead-letters.ts
 import { createMatchStore } from '../matching/match-store.sql.ts';
 import { createMatchWorker, storeBatch } from '../matching/match-worker.ts';
 import { keepPartitionsAhead, purgeDeletedRules, removeExpiredDays } from '../matching/upkeep.ts';
+import {
+  compareEveryMs,
+  createVerdictSampler,
+  createVerdictStore,
+  forgetVerdicts,
+} from '../matching/verdicts.ts';
 import { createMatchReader } from '../readers/match-reader.sql.ts';
 import { checkKeptItems } from '../removals/remove-items.ts';
 import { createRuleStore } from '../rules/rule-store.sql.ts';
@@ -161,6 +167,11 @@ function matchWorkers(shared: Shared, stack: AsyncDisposableStack): Worker[] {
     installation: shared.installation.id,
     store: createMatchStore(database, config),
   };
+  const verdicts = createVerdictSampler({
+    ...forBatches,
+    store: createVerdictStore(database),
+    nowMs: Date.now,
+  });
   const letters = createDeadLetters(database);
   const settled = createSettledStore(database);
   const progress = {
@@ -180,8 +191,14 @@ function matchWorkers(shared: Shared, stack: AsyncDisposableStack): Worker[] {
   });
   return [
     ...Array.from({ length: config.matchWorkers }, (_, index) =>
-      createMatchWorker({ ...forBatches, name: `match:${index + 1}`, consumer: createEventConsumer(nats) }),
+      createMatchWorker({
+        ...forBatches,
+        name: `match:${index + 1}`,
+        consumer: createEventConsumer(nats),
+        sampleVerdicts: verdicts.sample,
+      }),
     ),
+    every('verdicts', compareEveryMs, () => verdicts.compare()),
     every('dead-letters', 5_000, () => retryDeadLetters({ ...forBatches, letters })),
     every('partitions', hourMs, () => keepPartitionsAhead(shared)),
     every('matched-through', 1_000, (signal) => recordMatchedThrough(progress, signal)),
@@ -193,6 +210,7 @@ function matchWorkers(shared: Shared, stack: AsyncDisposableStack): Worker[] {
     everyUnderLease(leases, 'retention', hourMs, async () => {
       await removeExpiredDays({ ...shared, database: owned, retentionDays: config.retentionDays });
       await forgetLedger(owned, config.retentionDays);
+      await forgetVerdicts(owned);
     }),
   ];
 }

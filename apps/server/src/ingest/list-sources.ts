@@ -1,7 +1,7 @@
 import type { Platform, SourceState } from '@earshot/contract';
 import type { Handler } from '../accounts/call.ts';
 import type { Database } from '../engines/database.ts';
-import { whatToDo } from '../upstream/what-to-do.ts';
+import { whatToDo } from '../upstream/protocol.ts';
 
 interface SourceRow {
   readonly id: string;

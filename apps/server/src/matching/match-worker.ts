@@ -34,6 +34,8 @@ export interface MatchWorkerOptions extends StoreBatchOptions {
   readonly name: string;
   readonly consumer: EventConsumer;
   readonly parsedRules: ParsedRules;
+  /** Takes some of them to compare later; returns at once. */
+  readonly sampleVerdicts: (verdicts: readonly Verdict[]) => void;
 }
 
 /**
@@ -45,7 +47,10 @@ export function createMatchWorker(options: MatchWorkerOptions): Worker {
     name: options.name,
     async run(signal) {
       for await (const batch of options.consumer.batches(batchMax, signal)) {
-        await countUnexplained(options, await storeBatch(options, batch));
+        const verdicts = await storeBatch(options, batch);
+        // A full batch says that others wait.
+        if (batch.length < batchMax) options.sampleVerdicts(verdicts);
+        await countUnexplained(options, verdicts);
       }
     },
   };

@@ -131,6 +131,11 @@ function matchMetrics(make: Makers) {
       'platform',
       'operator',
     ]),
+    verdicts: make.counter(
+      'verdicts_total',
+      'Verdicts of our evaluator on sampled items, compared with the upstream, per operator that decides them.',
+      ['platform', 'operator', 'outcome'],
+    ),
     matchStreams: make.gauge('match_streams', 'Streams of matches that callers have open.', []),
     matchStreamEndings: make.counter('match_stream_endings_total', 'How streams of matches ended.', [
       'ending',

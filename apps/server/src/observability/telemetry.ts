@@ -226,15 +226,7 @@ function matchTelemetry(log: Logger, metrics: Metrics) {
       }
       log.debug(batch, 'events matched');
     },
-    verdictUnexplained(verdict: {
-      platform: string;
-      operator: string;
-      value: string;
-      platformPostId: string;
-    }) {
-      metrics.unexplained.inc({ platform: verdict.platform, operator: verdict.operator });
-      log.info(verdict, 'the upstream matched what we would not');
-    },
+    ...verdictTelemetry(log, metrics),
     eventFailed(event: { sequence: number; deliveries: number; reason: string }) {
       log.warn(event, 'an event could not be stored and is tried again');
     },
@@ -267,6 +259,33 @@ function matchTelemetry(log: Logger, metrics: Metrics) {
     },
     matchesPurged(count: number) {
       if (count > 0) log.info({ count }, 'matches of deleted rules purged');
+    },
+  };
+}
+
+/** What our evaluator says beside the upstream's verdict. */
+function verdictTelemetry(log: Logger, metrics: Metrics) {
+  return {
+    verdictUnexplained(verdict: {
+      platform: string;
+      operator: string;
+      value: string;
+      platformPostId: string;
+    }) {
+      metrics.unexplained.inc({ platform: verdict.platform, operator: verdict.operator });
+      log.info(verdict, 'the upstream matched what we would not');
+    },
+    verdictCompared(verdict: { platform: string; operators: readonly string[]; outcome: string }) {
+      const { platform, operators, outcome } = verdict;
+      for (const operator of operators) metrics.verdicts.inc({ platform, operator, outcome });
+    },
+    verdictFalse(verdict: {
+      platform: string;
+      operators: readonly string[];
+      value: string;
+      platformPostId: string;
+    }) {
+      log.info(verdict, 'we would match what the upstream did not');
     },
   };
 }

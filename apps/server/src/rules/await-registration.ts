@@ -3,8 +3,8 @@ import type { Platform, Violation } from '@earshot/contract';
 import type { BellListener } from '../engines/bells.ts';
 import { Failure } from '../runtime/failure.ts';
 import type { HeldSlot } from '../slots/slot-holding.sql.ts';
+import { whatToDo } from '../upstream/protocol.ts';
 import { isBlocking } from '../upstream/upstream-rules.ts';
-import { whatToDo } from '../upstream/what-to-do.ts';
 import type { RuleStore } from './rule-store.sql.ts';
 
 /** How long the upstreams may take to confirm. */
