@@ -1,4 +1,4 @@
--- compatible with 0011_rule_options.sql
+-- compatible with 0008_incarnations.sql
 -- What our evaluator says of sampled items beside what the platform said (src/matching/verdicts.ts), per operator that decides it.
 create table verdicts (
   day date not null,
