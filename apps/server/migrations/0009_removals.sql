@@ -53,6 +53,5 @@ create policy all_rows on removals to earshot_runtime using (true);
 grant select on removals to earshot_account;
 grant select, insert on removals to earshot_runtime;
 grant select, insert, update on tombstones to earshot_runtime;
-grant delete on posts to earshot_runtime;
 revoke all on function begin_webhook_batch from public;
 grant execute on function begin_webhook_batch to earshot_runtime;

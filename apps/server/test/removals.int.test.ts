@@ -26,9 +26,9 @@ afterAll(() => template?.[Symbol.asyncDispose]());
 beforeEach(async () => {
   stack = new AsyncDisposableStack();
   world = stack.use(await startReaderWorld(template, { rules: 3 }));
-  const asServer = new URL(world.databaseUrl);
-  asServer.searchParams.set('options', '-c role=earshot_runtime');
-  admin = stack.use(await openAdmin(asServer.href));
+  const asOwner = new URL(world.databaseUrl);
+  asOwner.searchParams.set('options', '-c role=earshot_owner');
+  admin = stack.use(await openAdmin(asOwner.href));
   ({ key } = await world.newKey());
 });
 afterEach(() => stack.disposeAsync());

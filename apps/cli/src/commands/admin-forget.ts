@@ -9,7 +9,7 @@ export const forgetCommand = command({
   name: 'forget',
   summary: 'remove a post, a page, or everything of an author, with all matches, and never store it again',
   details:
-    'While the nodes run, with the login of the server. Everybody who follows matches, and every webhook, is told of each match that is gone. What an author publishes later is stored again. Everything that is stored is looked through: with millions of items that takes minutes, and may be repeated when it was interrupted.',
+    'While the nodes run, with the login that owns the tables. Everybody who follows matches, and every webhook, is told of each match that is gone. What an author publishes later is stored again. Everything that is stored is looked through: with millions of items that takes minutes, and may be repeated when it was interrupted.',
   options: {
     post: text('<id>', 'the item with this id on its platform'),
     url: text('<url>', 'the item at this URL'),

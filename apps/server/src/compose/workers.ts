@@ -54,7 +54,8 @@ export async function workersOf(
 ): Promise<Worker[]> {
   const byRole: Record<RoleName, () => Promise<Worker[]>> = {
     api: async () => ruleWorkers(shared),
-    ingest: async () => (await openSources(shared, stack)).flatMap((source) => sourceWorkers(shared, source)),
+    ingest: async () =>
+      (await openSources(shared, stack)).flatMap((source) => sourceWorkers(shared, source, stack)),
     match: async () => matchWorkers(shared, stack),
     deliver: async () => deliverWorkers(shared, stack),
   };
@@ -76,7 +77,7 @@ function ruleWorkers(shared: Shared): Worker[] {
 }
 
 /** Each source has one registrar and one listener in the whole installation: the lease sees to it. */
-function sourceWorkers(shared: Shared, source: Source): Worker[] {
+function sourceWorkers(shared: Shared, source: Source, stack: AsyncDisposableStack): Worker[] {
   const { config, database, nats } = shared;
   const common = {
     ...shared,
@@ -103,16 +104,21 @@ function sourceWorkers(shared: Shared, source: Source): Worker[] {
       random: Math.random,
     }),
     ...repairWorkers(shared, source),
-    ...complianceWorkers(shared, source),
+    ...complianceWorkers(shared, source, stack),
   ];
 }
 
-/** One for all sources of a platform: each of them could ask about everything. */
-function complianceWorkers(shared: Shared, { platform, compliance }: Source): Worker[] {
+/** One for all sources of a platform: each of them could ask about everything. Only the owner may remove items. */
+function complianceWorkers(
+  shared: Shared,
+  { platform, compliance }: Source,
+  stack: AsyncDisposableStack,
+): Worker[] {
   if (compliance === null) return [];
+  const database = ownerDatabase(shared, stack);
   return [
     everyUnderLease(leasesOf(shared), `compliance:${platform}`, hourMs, (_lease, signal) =>
-      checkKeptItems({ ...shared, platform, compliance }, signal),
+      checkKeptItems({ ...shared, database, platform, compliance }, signal),
     ),
   ];
 }
@@ -216,7 +222,7 @@ function matchWorkers(shared: Shared, stack: AsyncDisposableStack): Worker[] {
 }
 
 /**
- * Only the owner of a table may detach and drop a part of it. Connections of its own, without a limit on statements: a day
+ * Only the owner of a table may detach and drop a part of it, and remove items. Connections of its own, without a limit on statements: a day
  * is detached once all transactions that saw it are over.
  */
 function ownerDatabase({ config, log }: Shared, stack: AsyncDisposableStack): Database {
