@@ -64,16 +64,19 @@ test('a lease holder that was paused is replaced soon after its lease, and chang
   expect((await world.sandbox.xState(xToken)).rule_calls.change.made).toBe(calls + 1);
 });
 
-test('four hundred distinct rules at once take a few upstream calls, not one each', async () => {
+/** All at once they wait for a connection of the pool, at most 10 s: on a busy machine 400 would take longer. */
+const atOnce = lengthOf({ always: 200, nightly: 400 });
+
+test('hundreds of distinct rules at once take a few upstream calls, not one each', async () => {
   await using world = await startWorld();
   const server = await world.startServer();
   const api = server.api(await world.newAccount());
-  await Promise.all(Array.from({ length: 400 }, (_, n) => api.createRule({ x: `word${n}` })));
+  await Promise.all(Array.from({ length: atOnce }, (_, n) => api.createRule({ x: `word${n}` })));
   const { rules, rule_calls } = await world.sandbox.xState(xToken);
-  expect(rules).toHaveLength(400);
-  // X takes 100 rules per call, so 4 is the least; those who come first do not wait for company.
+  expect(rules).toHaveLength(atOnce);
+  // X takes 100 rules per call; those who come first do not wait for company.
   console.log(`${rule_calls.change.made} calls`);
   expect(rule_calls.change.refused).toBe(0);
-  expect(rule_calls.change.made).toBeGreaterThanOrEqual(4);
+  expect(rule_calls.change.made).toBeGreaterThanOrEqual(atOnce / 100);
   expect(rule_calls.change.made).toBeLessThanOrEqual(25);
 });
