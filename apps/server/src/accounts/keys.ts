@@ -1,7 +1,7 @@
 import { createHash, randomInt } from 'node:crypto';
 import { type AnswerOf, formatKey, type Key, type Scope } from '@earshot/contract';
 import type { Database, Sql } from '../engines/database.ts';
-import { Failure } from '../runtime/failure.ts';
+import { badField, Failure } from '../runtime/failure.ts';
 import { newId } from '../runtime/ids.ts';
 import type { Handler } from './call.ts';
 import { type Change, recordChange } from './change.ts';
@@ -47,7 +47,10 @@ export function createKey(options: {
       case 'asker_ended':
         throw keyRefused();
       case 'asker_ends_before':
-        throw badExpiry(`Must not be after ${outcome.at.toISOString()}, when the key that asks expires.`);
+        throw badField(
+          'expires_at',
+          `Must not be after ${outcome.at.toISOString()}, when the key that asks expires.`,
+        );
       case 'no_account':
         throw new Error('a key without an account was accepted');
     }
@@ -58,13 +61,7 @@ function readExpiry(text: string | undefined): Date | null {
   if (text === undefined) return null;
   const date = new Date(text);
   if (date.getTime() > Date.now()) return date;
-  throw badExpiry('Must be in the future: the key would never work.');
-}
-
-function badExpiry(message: string): Failure {
-  return new Failure('invalid_argument', `expires_at: ${message}`, {
-    details: { violations: [{ field: 'expires_at', code: 'invalid_value', message }] },
-  });
+  throw badField('expires_at', 'Must be in the future: the key would never work.');
 }
 
 export function listKeys(keys: Pick<KeyStore, 'listKeys'>): Handler<'ListKeys'> {

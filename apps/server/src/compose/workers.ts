@@ -52,11 +52,12 @@ export async function workersOf(
   stack: AsyncDisposableStack,
   roles: readonly RoleName[],
 ): Promise<Worker[]> {
+  const owner = ownerDatabase(shared, stack);
   const byRole: Record<RoleName, () => Promise<Worker[]>> = {
     api: async () => ruleWorkers(shared),
     ingest: async () =>
-      (await openSources(shared, stack)).flatMap((source) => sourceWorkers(shared, source, stack)),
-    match: async () => matchWorkers(shared, stack),
+      (await openSources(shared, stack)).flatMap((source) => sourceWorkers(shared, source, owner)),
+    match: async () => matchWorkers(shared, owner),
     deliver: async () => deliverWorkers(shared, stack),
   };
   return (await Promise.all(roles.map((role) => byRole[role]()))).flat();
@@ -77,7 +78,7 @@ function ruleWorkers(shared: Shared): Worker[] {
 }
 
 /** Each source has one registrar and one listener in the whole installation: the lease sees to it. */
-function sourceWorkers(shared: Shared, source: Source, stack: AsyncDisposableStack): Worker[] {
+function sourceWorkers(shared: Shared, source: Source, owner: Database): Worker[] {
   const { config, database, nats } = shared;
   const common = {
     ...shared,
@@ -104,21 +105,16 @@ function sourceWorkers(shared: Shared, source: Source, stack: AsyncDisposableSta
       random: Math.random,
     }),
     ...repairWorkers(shared, source),
-    ...complianceWorkers(shared, source, stack),
+    ...complianceWorkers(shared, source, owner),
   ];
 }
 
 /** One for all sources of a platform: each of them could ask about everything. Only the owner may remove items. */
-function complianceWorkers(
-  shared: Shared,
-  { platform, compliance }: Source,
-  stack: AsyncDisposableStack,
-): Worker[] {
+function complianceWorkers(shared: Shared, { platform, compliance }: Source, owner: Database): Worker[] {
   if (compliance === null) return [];
-  const database = ownerDatabase(shared, stack);
   return [
     everyUnderLease(leasesOf(shared), `compliance:${platform}`, hourMs, (_lease, signal) =>
-      checkKeptItems({ ...shared, database, platform, compliance }, signal),
+      checkKeptItems({ ...shared, database: owner, platform, compliance }, signal),
     ),
   ];
 }
@@ -164,10 +160,9 @@ function repairWorkers(shared: Shared, { id: sourceId, platform, repair }: Sourc
   }
 }
 
-function matchWorkers(shared: Shared, stack: AsyncDisposableStack): Worker[] {
+function matchWorkers(shared: Shared, owner: Database): Worker[] {
   const { config, database, nats, telemetry } = shared;
   const leases = leasesOf(shared);
-  const owned = ownerDatabase(shared, stack);
   const forBatches = {
     ...shared,
     installation: shared.installation.id,
@@ -214,16 +209,16 @@ function matchWorkers(shared: Shared, stack: AsyncDisposableStack): Worker[] {
     // A full log refuses new events. While there is room, matched events stay for their three days.
     every('make-room', 5_000, async () => telemetry.logSpace(await space.makeRoom())),
     everyUnderLease(leases, 'retention', hourMs, async () => {
-      await removeExpiredDays({ ...shared, database: owned, retentionDays: config.retentionDays });
-      await forgetLedger(owned, config.retentionDays);
-      await forgetVerdicts(owned);
+      await removeExpiredDays({ ...shared, database: owner, retentionDays: config.retentionDays });
+      await forgetLedger(owner, config.retentionDays);
+      await forgetVerdicts(owner);
     }),
   ];
 }
 
 /**
- * Only the owner of a table may detach and drop a part of it, and remove items. Connections of its own, without a limit on statements: a day
- * is detached once all transactions that saw it are over.
+ * Only the owner of a table may detach and drop a part of it, and remove items. Connections of its own, without a limit on
+ * statements: a day is detached once all transactions that saw it are over.
  */
 function ownerDatabase({ config, log }: Shared, stack: AsyncDisposableStack): Database {
   const url = config.migrationDatabaseUrl ?? config.databaseUrl;

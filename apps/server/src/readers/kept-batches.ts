@@ -62,6 +62,7 @@ export function createKeptBatches(
     },
     /** Takes matches out that were removed from the log: who was not given them yet must not get them from here. */
     remove(positions: ReadonlySet<number>): void {
+      if (positions.size === 0) return;
       const isKept = (one: Followed) => !('match' in one) || !positions.has(one.position);
       for (const { byKey } of batches) {
         for (const [key, list] of byKey) if (!list.every(isKept)) byKey.set(key, list.filter(isKept));

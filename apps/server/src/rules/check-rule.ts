@@ -11,7 +11,7 @@ import type { Principal } from '../accounts/call.ts';
 import type { Plan } from '../accounts/plans.ts';
 import { judgeInWorker } from '../language/judge-examples.ts';
 import { checkValue, type Tiers, toViolation, toWireSpan } from '../language/rule-language.ts';
-import { Failure } from '../runtime/failure.ts';
+import { badField, Failure } from '../runtime/failure.ts';
 import type { RuleValue } from '../slots/slot-holding.sql.ts';
 import { platforms as platformTraits } from '../upstream/platforms.ts';
 
@@ -75,10 +75,7 @@ export function checkExpiry(expiresAt: string | null | undefined): Date | null |
   if (typeof expiresAt !== 'string') return expiresAt;
   const at = new Date(expiresAt);
   if (at.getTime() > Date.now()) return at;
-  const message = 'Must be a time in the future, or null for a rule that does not expire.';
-  throw new Failure('invalid_argument', `expires_at: ${message}`, {
-    details: { violations: [{ field: 'expires_at', code: 'invalid_value', message }] },
-  });
+  throw badField('expires_at', 'Must be a time in the future, or null for a rule that does not expire.');
 }
 
 export interface CheckedExamples {

@@ -10,7 +10,7 @@ import type { Handler, Principal } from '../accounts/call.ts';
 import type { Change } from '../accounts/change.ts';
 import { type Database, refusable, type Sql } from '../engines/database.ts';
 import type { Tiers } from '../language/rule-language.ts';
-import { Failure } from '../runtime/failure.ts';
+import { badField, type Failure } from '../runtime/failure.ts';
 import type { RuleValue } from '../slots/slot-holding.sql.ts';
 import { platforms as descriptors } from '../upstream/platforms.ts';
 import { type ChangeRuleOptions, changeRule } from './change-rule.ts';
@@ -142,9 +142,7 @@ async function formerValues(
 
 function noValue(platform: Platform): Failure {
   const message = `The rule has never been on "${platform}": send a value for it.`;
-  return new Failure('invalid_argument', `overrides.${platform}: ${message}`, {
-    details: { violations: [{ field: `overrides.${platform}`, code: 'missing_override', message }] },
-  });
+  return badField(`overrides.${platform}`, message, 'missing_override');
 }
 
 /** The rule's values after the update; those that it does not name are not judged again. */
@@ -171,10 +169,7 @@ function valuesAfter(
 function assertPlatforms(values: readonly RuleValue[], options: PlatformOptions): void {
   const other = Object.keys(options).find((name) => !values.some(({ platform }) => platform === name));
   if (other === undefined) return;
-  const message = `The rule is not on "${other}".`;
-  throw new Failure('invalid_argument', `options.${other}: ${message}`, {
-    details: { violations: [{ field: `options.${other}`, code: 'invalid_value', message }] },
-  });
+  throw badField(`options.${other}`, `The rule is not on "${other}".`);
 }
 
 function sameSlot(current: readonly VersionRow[], { platform, translatedValue, options = {} }: RuleValue) {

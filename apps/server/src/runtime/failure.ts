@@ -24,3 +24,10 @@ export class Failure extends Error {
     this.retryAfterSeconds = options.retryAfterSeconds ?? null;
   }
 }
+
+/** A field of the request that is well-formed and still cannot be taken. */
+export function badField(field: string, message: string, code = 'invalid_value'): Failure {
+  return new Failure('invalid_argument', `${field}: ${message}`, {
+    details: { violations: [{ field, code, message }] },
+  });
+}

@@ -5,11 +5,11 @@ import type { Plans } from '../accounts/plans.ts';
 import type { Database, Sql } from '../engines/database.ts';
 import { noSuchRule } from '../rules/refusals.ts';
 import type { RuleStore } from '../rules/rule-store.sql.ts';
-import { Failure } from '../runtime/failure.ts';
+import { badField, Failure } from '../runtime/failure.ts';
 import { newId } from '../runtime/ids.ts';
 import { batchMatchesMax } from './endpoint-state.ts';
 import type { UrlProblem } from './public-address.ts';
-import { badUrl, nameTaken, noSecretsKey } from './refusals.ts';
+import { nameTaken, noSecretsKey } from './refusals.ts';
 import { newSecret, type SecretBox } from './secrets.ts';
 import { auditOf, lockAccount, shown, type WebhookRow } from './webhooks.sql.ts';
 
@@ -29,7 +29,7 @@ export function createWebhook(options: {
     const ruleId = request.rule_id ?? null;
     const platform = request.platform ?? null;
     const problem = urlProblem(url);
-    if (problem !== null) throw badUrl(problem);
+    if (problem !== null) throw badField('url', problem);
     if (ruleId !== null && !(await rules.exists(accountId, ruleId))) throw noSuchRule();
     const id = newId('whk');
     const secret = newSecret();

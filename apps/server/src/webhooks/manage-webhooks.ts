@@ -4,8 +4,9 @@ import { type Change, recordChange } from '../accounts/change.ts';
 import type { Database, Sql } from '../engines/database.ts';
 import { noSuchRule } from '../rules/refusals.ts';
 import type { RuleStore } from '../rules/rule-store.sql.ts';
+import { badField } from '../runtime/failure.ts';
 import type { UrlProblem } from './public-address.ts';
-import { badUrl, nameTaken, noSecretsKey, noSuchWebhook } from './refusals.ts';
+import { nameTaken, noSecretsKey, noSuchWebhook } from './refusals.ts';
 import { newSecret, type SecretBox } from './secrets.ts';
 import {
   auditOf,
@@ -35,7 +36,7 @@ export function updateWebhook(options: {
   return async ({ principal: { accountId }, request, change }) => {
     const { webhook_id, rule_id, ...changes } = request;
     const problem = changes.url === undefined ? null : urlProblem(changes.url);
-    if (problem !== null) throw badUrl(problem);
+    if (problem !== null) throw badField('url', problem);
     if (typeof rule_id === 'string' && !(await rules.exists(accountId, rule_id))) throw noSuchRule();
     return await database
       .forAccount(accountId)

@@ -17,9 +17,3 @@ export function noSecretsKey(contact: string): Failure {
     { details: { contact } },
   );
 }
-
-export function badUrl(message: string): Failure {
-  return new Failure('invalid_argument', `url: ${message}`, {
-    details: { violations: [{ field: 'url', code: 'invalid_value', message }] },
-  });
-}

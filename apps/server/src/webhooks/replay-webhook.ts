@@ -4,7 +4,7 @@ import { type Change, recordChange } from '../accounts/change.ts';
 import type { Database } from '../engines/database.ts';
 import type { MatchReader } from '../readers/match-reader.sql.ts';
 import { matchIdOf, positionOf } from '../readers/to-match.ts';
-import { Failure } from '../runtime/failure.ts';
+import { badField } from '../runtime/failure.ts';
 import { noSuchWebhook } from './refusals.ts';
 import { discardBatch, findWebhook, startOver } from './webhooks.sql.ts';
 
@@ -60,8 +60,5 @@ export async function setBack(
 function positionBefore(matchId: string): number {
   const position = positionOf(matchId);
   if (position !== null) return position - 1;
-  const message = 'Not an id of a match.';
-  throw new Failure('invalid_argument', `from_match_id: ${message}`, {
-    details: { violations: [{ field: 'from_match_id', code: 'invalid_value', message }] },
-  });
+  throw badField('from_match_id', 'Not an id of a match.');
 }

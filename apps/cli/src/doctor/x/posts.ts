@@ -8,7 +8,7 @@ const postsWanted = 10;
 /** Posts that are on their way when the stream is closed are billed too. */
 const postsLate = 10;
 const listenMs = 10 * 60_000;
-const postUsd = 0.005;
+export const postUsd = 0.005;
 /** A post, its author, and at most two posts that it refers to. */
 const usdPerPost = postUsd + 0.01 + 2 * postUsd;
 /** X counts late. */

@@ -1,9 +1,9 @@
 import { at, listAt } from '../json.ts';
 import { type Bench, type Observation, type Step, seen } from '../step.ts';
+import { postUsd } from './posts.ts';
 import { problemWords } from './rules.ts';
 
 const pageSize = 10;
-const postUsd = 0.005;
 /** Of the three pages one also has the posts that are referred to, two at most for each. */
 const usdMax = pageSize * (3 * postUsd + 2 * postUsd);
 
