@@ -64,8 +64,12 @@ export const nightly: Readonly<Record<string, readonly string[]>> = {
     'apps/server/src/rules/list-rules.ts',
     'apps/server/src/http/{server,handlers}.ts',
   ],
+  'packages/query/test/firehose/fuzz.unit.test.ts': ['packages/query/{src,fuzz}/**'],
+  'packages/query/test/firehose/lucene.unit.test.ts': ['packages/query/src/**'],
   'packages/query/test/firehose/properties.unit.test.ts': ['packages/query/src/**'],
   'packages/query/test/x/canonical.unit.test.ts': ['packages/query/src/**'],
+  'packages/query/test/x/explain.unit.test.ts': ['packages/query/src/**'],
+  'packages/query/test/x/fuzz.unit.test.ts': ['packages/query/{src,fuzz}/**'],
   'apps/server/src/upstream/chunkings.unit.test.ts': ['apps/server/src/upstream/**'],
   'apps/server/test/reader-completeness.int.test.ts': [
     'apps/server/src/readers/**',

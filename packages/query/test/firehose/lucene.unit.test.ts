@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
+import { lengthOf } from '@earshot/testkit';
 import { describe, expect, test } from 'vitest';
 import { skipUnless } from '../../../testkit/src/vitest-skips.ts';
 import type { Node } from '../../src/ast.ts';
@@ -13,6 +14,13 @@ import { createRandom, type Page, type Random, randomPage, randomRegex, randomRu
 
 /** Without it only the kept fixtures run. */
 const afresh = { timeout: 120_000, ...skipUnless('lucene', findMissingForLucene()) };
+
+/** New ones every night; a change is not judged by chance. */
+const seed = lengthOf({ always: 2026, nightly: Date.now() % 1_000_000 });
+/** Each rule with 60 pages, each expression with 60 texts. */
+const rulesWanted = lengthOf({ always: 400, nightly: 2_100 });
+const regexesWanted = lengthOf({ always: 800, nightly: 4_000 });
+const textsWanted = lengthOf({ always: 2_000, nightly: 10_000 });
 
 /** One 0 or 1 per page, or `error` for a rule that cannot be read. */
 function ourVerdicts(rule: string, pages: readonly ((root: Node) => boolean)[]): string {
@@ -38,29 +46,27 @@ describe('the verdicts of Lucene', () => {
     expect(ours).toEqual(fixtures.verdicts);
   });
 
-  test('are ours on 120,000 random pairs', afresh, () => {
-    const seed = Date.now() % 1_000_000;
+  test('are ours on random pairs', afresh, () => {
     const random = createRandom(seed);
     const pages = Array.from({ length: 60 }, () => randomPage(random));
-    const rules = Array.from({ length: 2_100 }, () => randomRule(random));
+    const rules = Array.from({ length: rulesWanted }, () => randomRule(random));
     const answers = askLucene([
       ...pages.map((page) => ({ document: indexedPage(page) })),
       ...rules.map((query) => ({ query })),
     ]).map((answer) => (answer.startsWith('error') ? 'error' : answer));
     const read = answers.filter((answer) => answer !== 'error').length;
     const hits = answers.join('').replaceAll(/[^1]/g, '').length;
-    expect(read * pages.length).toBeGreaterThan(100_000);
-    expect(hits).toBeGreaterThan(10_000);
+    expect(read).toBeGreaterThan(0.8 * rulesWanted);
+    expect(hits).toBeGreaterThan(5 * rulesWanted);
     const matchers = pages.map(createPageMatcher);
     const differing = rules.filter((rule, index) => ourVerdicts(rule, matchers) !== answers[index]);
     expect(differing, `seed ${seed}`).toEqual([]);
   });
 
-  test('are ours on 100,000 pairs of regular expression and text', afresh, () => {
-    const seed = Date.now() % 1_000_000;
+  test('are ours on pairs of regular expression and text', afresh, () => {
     const random = createRandom(seed);
     const texts = Array.from({ length: 60 }, () => shortText(random));
-    const regexes = Array.from({ length: 4_000 }, () => randomRegex(random)).filter(
+    const regexes = Array.from({ length: regexesWanted }, () => randomRegex(random)).filter(
       (regex) => !repeatsNothing(regex),
     );
     const answers = askLucene([
@@ -70,15 +76,14 @@ describe('the verdicts of Lucene', () => {
     const ours = regexes.map((regex) => verdictsOf(regex, texts));
     const differing = regexes.filter((_, index) => !agree(ours[index] ?? '', answers[index] ?? ''));
     expect(answers.join('')).toContain('1');
-    expect(regexes.length * texts.length).toBeGreaterThan(100_000);
+    expect(regexes.length).toBeGreaterThan(0.4 * regexesWanted);
     expect(ours.join('').replaceAll(/[^?]/g, '').length).toBeLessThan(1_000);
     expect(differing, `seed ${seed}`).toEqual([]);
   });
 
-  test('find the same words in 10,000 texts of many scripts', afresh, () => {
-    const seed = Date.now() % 1_000_000;
+  test('find the same words in texts of many scripts', afresh, () => {
     const random = createRandom(seed);
-    const texts = Array.from({ length: 10_000 }, () => scriptText(random)).filter(
+    const texts = Array.from({ length: textsWanted }, () => scriptText(random)).filter(
       (text) => !hebrewQuote.test(text),
     );
     const answers = askLucene(texts.map((text) => ({ text })));

@@ -1,3 +1,4 @@
+import { lengthOf } from '@earshot/testkit';
 import { describe, expect, test } from 'vitest';
 import type { Evidence } from '../../src/language.ts';
 import { xLanguage } from '../../src/x/language.ts';
@@ -159,10 +160,12 @@ function blankText(text: string, ranges: readonly (readonly [number, number] | n
   }).join('');
 }
 
+const rounds = lengthOf({ always: 6_000, nightly: 30_000 });
+
 test('the verdict is the evaluator’s, and the witness alone keeps the match', { timeout: 120_000 }, () => {
   const random = seeded(11);
   let matches = 0;
-  for (let round = 0; round < 30_000; round += 1) {
+  for (let round = 0; round < rounds; round += 1) {
     const rule = randomRule(random);
     const item = randomPayload(random);
     const { root } = parse(rule);
@@ -179,5 +182,5 @@ test('the verdict is the evaluator’s, and the witness alone keeps the match', 
         `${rule}\n${JSON.stringify(item)}\n${JSON.stringify(rest)}\n${JSON.stringify(witness)}`,
       );
   }
-  expect(matches).toBeGreaterThan(3000);
+  expect(matches).toBeGreaterThan(0.1 * rounds);
 });

@@ -28,7 +28,7 @@ export const unknownOperator: LeafRule = (leaf, view, negation) => {
     );
     return;
   }
-  const near = nearest(name);
+  const near = nearestIn(view, name);
   const message = `X has no operator ${shown}.${near === null ? '' : ` Did you mean ${near}?`}`;
   const fixes = near === null ? removal(leaf, view, negation) : [nearFix(leaf, view, near)];
   view.report(error('unknown_operator', message, leaf.span, fixes));
@@ -85,6 +85,17 @@ function insteadFix(leaf: LeafNode, view: View, instead: string): Fix {
     : view.text.slice(start + leaf.field.replace(/:$/, '').length + 1, end).trimStart();
   const text = instead.replace('{}', () => value);
   return replacement(`Write ${text.length > 40 ? instead.replace('{}', '…') : text}`, [start, end], text);
+}
+
+/** A name that is wrong once is often wrong throughout the text, and each comparison with all operators takes a while. */
+const alreadyFound = new WeakMap<View, Map<string, string | null>>();
+
+function nearestIn(view: View, name: string): string | null {
+  const found = alreadyFound.get(view) ?? new Map<string, string | null>();
+  alreadyFound.set(view, found);
+  const near = found.get(name) ?? (found.has(name) ? null : nearest(name));
+  found.set(name, near);
+  return near;
 }
 
 function nearest(name: string): string | null {
