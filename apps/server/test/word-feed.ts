@@ -95,6 +95,7 @@ export function createWordFeed(): WordFeed {
       namesEveryRule: true,
       readItem: (sourceId, { text }) => readFeedItem(sourceId, text),
       shortenItem: null,
+      billing: { itemKind: 'page', cameAlong: () => ({ users: [], posts: [] }), chargedAgain: 'never' },
       openSources: () => [source],
     },
     rules: () => [...registered.values()],

@@ -27,6 +27,7 @@ import {
   createVerdictStore,
   forgetVerdicts,
 } from '../matching/verdicts.ts';
+import { forgetBilled } from '../metering/meter.sql.ts';
 import { createMatchReader } from '../readers/match-reader.sql.ts';
 import { checkKeptItems } from '../removals/remove-items.ts';
 import { createRuleStore } from '../rules/rule-store.sql.ts';
@@ -212,6 +213,7 @@ function matchWorkers(shared: Shared, owner: Database): Worker[] {
       await removeExpiredDays({ ...shared, database: owner, retentionDays: config.retentionDays });
       await forgetLedger(owner, config.retentionDays);
       await forgetVerdicts(owner);
+      await forgetBilled(owner);
     }),
   ];
 }
