@@ -20,13 +20,19 @@ import { createCheckLog, createSettledStore } from '../matching/check-log.ts';
 import { createDeadLetters, retryDeadLetters } from '../matching/dead-letters.ts';
 import { createMatchStore } from '../matching/match-store.sql.ts';
 import { createMatchWorker, storeBatch } from '../matching/match-worker.ts';
-import { keepPartitionsAhead, purgeDeletedRules, removeExpiredDays } from '../matching/upkeep.ts';
+import {
+  keepPartitionsAhead,
+  newestEventDay,
+  purgeDeletedRules,
+  removeExpiredDays,
+} from '../matching/upkeep.ts';
 import {
   compareEveryMs,
   createVerdictSampler,
   createVerdictStore,
   forgetVerdicts,
 } from '../matching/verdicts.ts';
+import { forgetNotices } from '../notices/notice-log.sql.ts';
 import { createMatchReader } from '../readers/match-reader.sql.ts';
 import { checkKeptItems } from '../removals/remove-items.ts';
 import { createRuleStore } from '../rules/rule-store.sql.ts';
@@ -217,6 +223,8 @@ function matchWorkers(shared: Shared, stack: AsyncDisposableStack): Worker[] {
       await removeExpiredDays({ ...shared, database: owned, retentionDays: config.retentionDays });
       await forgetLedger(owned, config.retentionDays);
       await forgetVerdicts(owned);
+      const newestDay = await newestEventDay(owned);
+      await forgetNotices(owned, { newestDay, retentionDays: config.retentionDays });
     }),
   ];
 }
