@@ -10,6 +10,7 @@ import { keys } from './commands/keys.ts';
 import { login, logout } from './commands/login.ts';
 import { matches } from './commands/matches.ts';
 import { mcp } from './commands/mcp.ts';
+import { notices } from './commands/notices.ts';
 import { plan } from './commands/plan.ts';
 import { readers } from './commands/readers.ts';
 import { rules } from './commands/rules.ts';
@@ -28,6 +29,7 @@ export const earshotCommands: CommandGroup = {
     logout,
     rules,
     matches,
+    notices,
     syntax,
     coverage,
     sources,

@@ -113,6 +113,7 @@ async function afterRestore(
 ): Promise<{ webhooksPaused: number }> {
   // The next match begins a new incarnation.
   await sql.run('update match_log set server = null');
+  await sql.run('update notice_log set server = null');
   if (logLost || isCopy) {
     await loseLog(sql);
     await bindLog(sql, null);

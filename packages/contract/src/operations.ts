@@ -4,6 +4,7 @@ import { coverageOperations } from './coverage.ts';
 import { keyOperations } from './keys.ts';
 import { languageOperations } from './language.ts';
 import { matchOperations } from './matches.ts';
+import { noticeOperations } from './notices.ts';
 import type { Operation } from './operation.ts';
 import { readerOperations } from './readers.ts';
 import { ruleOperations } from './rules.ts';
@@ -21,6 +22,7 @@ export const operations = {
   ...coverageOperations,
   ...sourceOperations,
   ...readerOperations,
+  ...noticeOperations,
   ...languageOperations,
   ...keyOperations,
   ...auditOperations,

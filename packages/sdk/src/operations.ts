@@ -17,6 +17,8 @@ export const operations = {
   AckMatches: { method: 'POST', path: '/api.AckMatches', changes: false },
   ListReaders: { method: 'POST', path: '/api.ListReaders', changes: false },
   DeleteReader: { method: 'POST', path: '/api.DeleteReader', changes: true },
+  ListNotices: { method: 'POST', path: '/notices', changes: false },
+  StreamNotices: { method: 'GET', path: '/notices/stream', changes: false },
   GetCoverage: { method: 'POST', path: '/api.GetCoverage', changes: false },
   ListSources: { method: 'POST', path: '/api.ListSources', changes: false },
   CreateKey: { method: 'POST', path: '/api.CreateKey', changes: true },

@@ -14,14 +14,18 @@ import type { Handlers } from '../http/handlers.ts';
 import { createHttpServer, type HttpServer } from '../http/server.ts';
 import { listSources } from '../ingest/list-sources.ts';
 import { syntaxGuides } from '../language/rule-language.ts';
+import { createNoticeReader, type NoticeReader } from '../notices/notice-reader.sql.ts';
 import { ackMatches } from '../readers/ack-matches.ts';
 import { createFollowing } from '../readers/follow-matches.ts';
+import { createNoticeFollowing, type NoticeFollowing } from '../readers/follow-notices.ts';
 import { listMatches } from '../readers/list-matches.ts';
+import { listNotices } from '../readers/list-notices.ts';
 import { deleteReader, listReaders } from '../readers/manage-readers.ts';
 import { createMatchReader, createTailReader, type MatchReader } from '../readers/match-reader.sql.ts';
 import { type MatchTail, openMatchTail } from '../readers/match-tail.ts';
 import { readMatches } from '../readers/read-matches.ts';
 import { streamMatches } from '../readers/stream-matches.ts';
+import { streamNotices } from '../readers/stream-notices.ts';
 import { createRule } from '../rules/create-rule.ts';
 import { deleteRule } from '../rules/delete-rule.ts';
 import { getRule } from '../rules/get-rule.ts';
@@ -61,11 +65,13 @@ export async function createApi(
   const plans = plansOf(config);
   const contact = config.supportContact;
   const tail = await openMatchTail({ ...shared, reader: createTailReader(database) });
+  const notices = createNoticeReader(database);
+  const followingNotices = createNoticeFollowing({ ...shared, reader: notices });
   const keyWatch = createKeyWatch(database);
-  stack.use(supervise([tail.worker, keyWatch.worker], shared));
+  stack.use(supervise([tail.worker, followingNotices.worker, keyWatch.worker], shared));
   return createHttpServer({
     ...shared,
-    handlers: handlersOf(shared, stack, { plans, tail }),
+    handlers: handlersOf(shared, stack, { plans, tail, notices, followingNotices }),
     keyWatch,
     authenticate: createAuthenticate({
       store: createKeyLookup(database),
@@ -90,11 +96,19 @@ interface Common {
   readonly contact: string;
 }
 
+/** What followers of matches and notices share. */
+interface Following {
+  readonly plans: Plans;
+  readonly tail: MatchTail;
+  readonly notices: NoticeReader;
+  readonly followingNotices: NoticeFollowing;
+}
+
 /** Every operation with its handler. */
 function handlersOf(
   shared: Shared,
   stack: AsyncDisposableStack,
-  { plans, tail }: { plans: Plans; tail: MatchTail },
+  { plans, tail, ...forNotices }: Following,
 ): Handlers {
   const { config, database, installation, parsedRules } = shared;
   const contact = config.supportContact;
@@ -112,6 +126,8 @@ function handlersOf(
   const common = { database, rules, reader, parsedRules, cursors, plans, contact };
   const forReaders = {
     ...common,
+    ...forNotices,
+    countStream: createStreamLimit({ perKeyMax: config.streamsPerKeyMax, contact }),
     following: createFollowing({ ...common, tail }),
     coverage: createReadCoverage(forCoverage),
   };
@@ -128,10 +144,9 @@ function handlersOf(
     GetCoverage: getCoverage({ ...forCoverage, rules }),
     ListSources: listSources(shared),
     ListMatches: listMatches(forReaders),
-    StreamMatches: streamMatches({
-      ...forReaders,
-      countStream: createStreamLimit({ perKeyMax: config.streamsPerKeyMax, contact }),
-    }),
+    StreamMatches: streamMatches(forReaders),
+    ListNotices: listNotices(forReaders),
+    StreamNotices: streamNotices(forReaders),
     ReadMatches: readMatches(forReaders),
     AckMatches: ackMatches(common),
     ListReaders: listReaders(common),

@@ -20,7 +20,12 @@ import { createCheckLog, createSettledStore } from '../matching/check-log.ts';
 import { createDeadLetters, retryDeadLetters } from '../matching/dead-letters.ts';
 import { createMatchStore } from '../matching/match-store.sql.ts';
 import { createMatchWorker, storeBatch } from '../matching/match-worker.ts';
-import { keepPartitionsAhead, purgeDeletedRules, removeExpiredDays } from '../matching/upkeep.ts';
+import {
+  keepPartitionsAhead,
+  newestEventDay,
+  purgeDeletedRules,
+  removeExpiredDays,
+} from '../matching/upkeep.ts';
 import {
   compareEveryMs,
   createVerdictSampler,
@@ -28,6 +33,7 @@ import {
   forgetVerdicts,
 } from '../matching/verdicts.ts';
 import { forgetBilled } from '../metering/meter.sql.ts';
+import { forgetNotices } from '../notices/notice-log.sql.ts';
 import { createMatchReader } from '../readers/match-reader.sql.ts';
 import { checkKeptItems } from '../removals/remove-items.ts';
 import { createRuleStore } from '../rules/rule-store.sql.ts';
@@ -214,6 +220,8 @@ function matchWorkers(shared: Shared, owner: Database): Worker[] {
       await forgetLedger(owner, config.retentionDays);
       await forgetVerdicts(owner);
       await forgetBilled(owner);
+      const newestDay = await newestEventDay(owner);
+      await forgetNotices(owner, { newestDay, retentionDays: config.retentionDays });
     }),
   ];
 }
