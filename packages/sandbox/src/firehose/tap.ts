@@ -4,6 +4,7 @@ import type { Matcher } from '../match/matcher.ts';
 import { createRuleIndex, type RuleIndex } from '../match/rule-index.ts';
 import { createSlidingWindow, type SlidingWindow } from '../rate-limit.ts';
 import type { StreamPipe } from '../stream-pipe.ts';
+import { createTapMeter, type TapMeter } from './metering.ts';
 import type { FirehosePage } from './page.ts';
 import { createReplayBuffer, type ReplayBuffer } from './replay-buffer.ts';
 
@@ -44,9 +45,7 @@ export interface Tap {
   readonly buffer: ReplayBuffer;
   readonly connections: Set<FirehoseConnection>;
   readonly limits: { rules: SlidingWindow; stream: SlidingWindow };
-  /** Charge keys of the pages that were charged already. */
-  readonly charged: Set<string>;
-  eventsDelivered: number;
+  readonly meter: TapMeter;
 }
 
 const minuteMs = 60_000;
@@ -88,8 +87,7 @@ export function createTap(options: TapOptions & TapDeps): Tap {
     }),
     connections: new Set(),
     limits: { rules: window(ruleCallsPerMinute), stream: window(connectionsPerMinute) },
-    charged: new Set(),
-    eventsDelivered: 0,
+    meter: createTapMeter(),
   };
 }
 
