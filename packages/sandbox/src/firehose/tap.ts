@@ -41,6 +41,8 @@ export interface Tap {
   lastUsedAt: string | null;
   readonly ruleCap: number;
   readonly rules: Map<string, FirehoseRule>;
+  /** Deleted rules that the matcher has not dropped yet, by id. */
+  readonly lingering: Map<string, FirehoseRule>;
   readonly index: RuleIndex<string, FirehosePage>;
   readonly buffer: ReplayBuffer;
   readonly connections: Set<FirehoseConnection>;
@@ -77,6 +79,7 @@ export function createTap(options: TapOptions & TapDeps): Tap {
     lastUsedAt: null,
     ruleCap: options.ruleCap ?? Number.MAX_SAFE_INTEGER,
     rules: new Map(),
+    lingering: new Map(),
     index: createRuleIndex(),
     // Starts at random, so that an offset of an earlier run is not valid by accident.
     buffer: createReplayBuffer({
@@ -100,6 +103,20 @@ export function putRule(tap: Tap, rule: FirehoseRule): void {
 export function dropRule(tap: Tap, id: string): boolean {
   tap.index.remove(id);
   return tap.rules.delete(id);
+}
+
+/** The rule is gone from the list at once; its matches still come for a while. */
+export function deleteRule(tap: Tap, rule: FirehoseRule, lagMs: number): void {
+  if (lagMs === 0) {
+    dropRule(tap, rule.id);
+    return;
+  }
+  tap.rules.delete(rule.id);
+  tap.lingering.set(rule.id, rule);
+  setTimeout(() => {
+    tap.lingering.delete(rule.id);
+    tap.index.remove(rule.id);
+  }, lagMs).unref();
 }
 
 /** ISO 8601 with an offset, as in the taps API. */
