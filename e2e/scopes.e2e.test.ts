@@ -39,6 +39,7 @@ const overHttpRows: Readonly<Record<OperationId, Row>> = {
   ListNotices: { scope: 'matches:read', request: {}, allowed: 200 },
   StreamNotices: { scope: 'matches:read', request: { cursor: 'cAAAA' }, allowed: 400 },
   GetCoverage: { scope: 'matches:read', request: rule, allowed: 404 },
+  GetUsage: { scope: 'matches:read', request: rule, allowed: 404 },
   ReadMatches: { scope: 'matches:read', request: { reader: 'scoped', start: 'now' }, allowed: 200 },
   AckMatches: { scope: 'matches:read', request: { reader: 'scoped', cursor: 'cAAAA' }, allowed: 400 },
   ListReaders: { scope: 'matches:read', request: {}, allowed: 200 },

@@ -9,6 +9,7 @@ import type { Operation } from './operation.ts';
 import { readerOperations } from './readers.ts';
 import { ruleOperations } from './rules.ts';
 import { sourceOperations } from './sources.ts';
+import { usageOperations } from './usage.ts';
 import { deliveryOperations } from './webhook-deliveries.ts';
 import { webhookOperations } from './webhooks.ts';
 
@@ -20,6 +21,7 @@ export const operations = {
   ...ruleOperations,
   ...matchOperations,
   ...coverageOperations,
+  ...usageOperations,
   ...sourceOperations,
   ...readerOperations,
   ...noticeOperations,

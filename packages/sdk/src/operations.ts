@@ -20,6 +20,7 @@ export const operations = {
   ListNotices: { method: 'POST', path: '/notices', changes: false },
   StreamNotices: { method: 'GET', path: '/notices/stream', changes: false },
   GetCoverage: { method: 'POST', path: '/api.GetCoverage', changes: false },
+  GetUsage: { method: 'POST', path: '/api.GetUsage', changes: false },
   ListSources: { method: 'POST', path: '/api.ListSources', changes: false },
   CreateKey: { method: 'POST', path: '/api.CreateKey', changes: true },
   ListKeys: { method: 'POST', path: '/api.ListKeys', changes: false },

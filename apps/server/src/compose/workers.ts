@@ -32,6 +32,8 @@ import {
   createVerdictStore,
   forgetVerdicts,
 } from '../matching/verdicts.ts';
+import { showBill } from '../metering/bill-metrics.ts';
+import { compareUsage } from '../metering/compare-usage.ts';
 import { forgetBilled } from '../metering/meter.sql.ts';
 import { forgetNotices } from '../notices/notice-log.sql.ts';
 import { createMatchReader } from '../readers/match-reader.sql.ts';
@@ -113,6 +115,17 @@ function sourceWorkers(shared: Shared, source: Source, owner: Database): Worker[
     }),
     ...repairWorkers(shared, source),
     ...complianceWorkers(shared, source, owner),
+    ...usageWorkers(shared, source),
+  ];
+}
+
+function usageWorkers(shared: Shared, { id: sourceId, platform, readUsage }: Source): Worker[] {
+  if (readUsage === null) return [];
+  const options = { ...shared, sourceId, platform, readUsage, nowMs: Date.now };
+  return [
+    everyUnderLease(leasesOf(shared), `usage:${sourceId}`, hourMs, (_lease, signal) =>
+      compareUsage(options, signal),
+    ),
   ];
 }
 
@@ -208,6 +221,7 @@ function matchWorkers(shared: Shared, owner: Database): Worker[] {
     ),
     every('verdicts', compareEveryMs, () => verdicts.compare()),
     every('dead-letters', 5_000, () => retryDeadLetters({ ...forBatches, letters })),
+    every('bill-metrics', 15_000, () => showBill({ ...shared, prices: config.prices })),
     every('partitions', hourMs, () => keepPartitionsAhead(shared)),
     every('matched-through', 1_000, (signal) => recordMatchedThrough(progress, signal)),
     every('purge', 10_000, () => purgeDeletedRules(shared)),

@@ -38,6 +38,9 @@ export interface PlatformDescriptor<Settings> {
 }
 
 export type ResourceKind = 'post' | 'user' | 'page';
+/** Calls that are charged by themselves. */
+export type CallKind = 'counts_recent' | 'counts_all';
+export type BilledKind = ResourceKind | CallKind;
 
 /** What the platform charges for the items that it delivers. */
 export interface Billing {
@@ -50,6 +53,8 @@ export interface Billing {
   };
   /** Whether an item that is delivered again is charged again on another UTC day, or never. */
   readonly chargedAgain: 'daily' | 'never';
+  /** In US dollars for one of each kind; the operator's settings come before these. */
+  readonly prices: Readonly<Partial<Record<BilledKind, number>>>;
 }
 
 /** One upstream credential: a rule set with a capacity, and one stream. */
@@ -69,7 +74,12 @@ export interface Source {
   readonly repair: Repair;
   /** Null where the platform cannot be asked, or must not be. */
   readonly compliance: Compliance | null;
+  /** Null where the platform has no such call. */
+  readonly readUsage: ReadUsage | null;
 }
+
+/** How many items the platform itself has counted, by UTC day; null when it does not tell. Throws UpstreamUnavailable. */
+export type ReadUsage = (signal: AbortSignal) => Promise<ReadonlyMap<string, number> | null>;
 
 /** Asks the platform which of the items that are kept here are to be deleted, and why. */
 export interface Compliance {

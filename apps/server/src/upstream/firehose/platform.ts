@@ -37,7 +37,12 @@ export const firehosePlatform: PlatformDescriptor<FirehoseSettings> = {
   readItem: (sourceId, { text, upstreamId }) => readFirehoseUpdate(sourceId, upstreamId ?? '', text),
   shortenItem: withoutPageText,
   // What Firehose replays was charged when it was delivered first.
-  billing: { itemKind: 'page', cameAlong: () => ({ users: [], posts: [] }), chargedAgain: 'never' },
+  billing: {
+    itemKind: 'page',
+    cameAlong: () => ({ users: [], posts: [] }),
+    chargedAgain: 'never',
+    prices: { page: 0.005 },
+  },
   openSources: (settings, stack) =>
     settings.firehoseTokens.map(({ name, token }) => {
       const { firehoseBaseUrl: baseUrl, upstreamPace: pace } = settings;
@@ -53,6 +58,7 @@ export const firehosePlatform: PlatformDescriptor<FirehoseSettings> = {
         // Firehose keeps what matched for about a day; an hour less is safe to rely on.
         repair: { by: 'replay', keptMs: 23 * 3_600_000, matchedAt },
         compliance: null,
+        readUsage: null,
       };
     }),
 };

@@ -9,6 +9,7 @@ import { createXRules } from './rules.ts';
 import { createXSearch } from './search.ts';
 import type { XSettings } from './settings.ts';
 import { createEndStaleConnections, createXRecovery, createXStream } from './stream.ts';
+import { createReadXUsage } from './usage.ts';
 
 const { waits, reactions } = usualProtocol;
 
@@ -42,7 +43,12 @@ export const xPlatform: PlatformDescriptor<XSettings> = {
   namesEveryRule: true,
   readItem: (sourceId, { text }) => readXRecord(sourceId, text),
   shortenItem: null,
-  billing: { itemKind: 'post', cameAlong: includedWith, chargedAgain: 'daily' },
+  billing: {
+    itemKind: 'post',
+    cameAlong: includedWith,
+    chargedAgain: 'daily',
+    prices: { post: 0.005, user: 0.01, counts_recent: 0.005, counts_all: 0.01 },
+  },
   openSources: (settings, stack) =>
     settings.xTokens.map(({ name, token }) => {
       const client = stack.use(createUpstreamClient({ baseUrl: settings.xBaseUrl, token, name: 'X' }));
@@ -61,6 +67,7 @@ export const xPlatform: PlatformDescriptor<XSettings> = {
         endStaleConnections: createEndStaleConnections(client),
         repair: recovery || postsPerDay > 0 ? fetching : { by: 'nothing' },
         compliance: settings.xCompliance === 'daily' ? createXCompliance(client, { pace }) : null,
+        readUsage: createReadXUsage(client),
       };
     }),
 };
