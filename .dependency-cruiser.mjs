@@ -9,7 +9,7 @@ const allowed = {
   'packages/testkit': ['packages/engines'],
   'apps/server': ['packages/contract', 'packages/mcp', 'packages/query', 'packages/sdk'],
   'apps/cli': [
-    'packages/contract/src/(platforms|rules-file|scopes)\\.ts',
+    'packages/contract/src/(budgets|platforms|rules-file|scopes)\\.ts',
     'packages/engines',
     'packages/mcp',
     'packages/query',
@@ -42,7 +42,7 @@ const capabilities = `${server}(accounts|notices|rules|slots|metering|ingest|mat
 /** Everything a capability stands on, the topmost first: each may import only what comes after it. */
 const layers = ['event-log', 'language', 'upstream', 'engines', 'runtime', 'observability'];
 const below = `${server}(${layers.join('|')})/`;
-const wiring = `${server}(main\\.ts|config\\.ts|settings\\.ts|admin\\.ts|compose/)`;
+const wiring = `${server}(main\\.ts|config\\.ts|settings\\.ts|setting-values\\.ts|admin\\.ts|compose/)`;
 
 const packageRules = Object.entries(allowed).flatMap(([name, targets]) => [
   {

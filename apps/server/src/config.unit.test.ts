@@ -127,6 +127,7 @@ const bad: Record<keyof typeof settings, readonly string[]> = {
     'x.post=-1,as_of=2027-01-31',
     'as_of=2027-02-31',
   ],
+  ruleBudget: ['5', 'usd=0/day', 'usd=5/week', 'usd=5/day:sample'],
   supportContact: [],
   eventsReplicas: ['2', '5'],
   eventsBytesMax: ['0'],

@@ -102,6 +102,7 @@ export function createWordFeed(): WordFeed {
         chargedAgain: 'never',
         prices: { page: 0.002 },
       },
+      stopsWithinMs: 1_000,
       openSources: () => [source],
     },
     rules: () => [...registered.values()],

@@ -5,7 +5,6 @@ import { createKey, createKeyStore, listKeys, revokeKey } from '../accounts/keys
 import { listAudit } from '../accounts/list-audit.ts';
 import type { Plans } from '../accounts/plans.ts';
 import { createRateLimits, createStreamLimit } from '../accounts/rate-limits.ts';
-import type { Config } from '../config.ts';
 import { getUsage } from '../costs/get-usage.ts';
 import { createCoverageStore } from '../coverage/coverage-store.sql.ts';
 import { getCoverage } from '../coverage/get-coverage.ts';
@@ -50,7 +49,7 @@ import { createUrlProblem } from '../webhooks/public-address.ts';
 import { replayWebhook } from '../webhooks/replay-webhook.ts';
 import { testWebhook } from '../webhooks/test-webhook.ts';
 import type { Readiness } from './readiness.ts';
-import { openSender, type Shared, secretBoxOf } from './shared.ts';
+import { openSender, plansOf, type Shared, secretBoxOf } from './shared.ts';
 import { ruleDelaysMs, tiersOf } from './sources.ts';
 
 /** Of one address. Callers have keys that work; this is for a list of old ones that somebody tries out. */
@@ -114,7 +113,7 @@ function handlersOf(
   const { config, database, installation, parsedRules } = shared;
   const contact = config.supportContact;
   const cursors = createCursors(installation.cursorSecret);
-  const rules = createRuleStore(database);
+  const rules = createRuleStore(database, config.prices);
   const forCoverage = {
     store: createCoverageStore(database, { ruleDelaysMs: ruleDelaysMs(config) }),
     retentionDays: config.retentionDays,
@@ -123,7 +122,7 @@ function handlersOf(
   const keys = createKeyStore(database);
   const reader = createMatchReader(database);
   const tiers = tiersOf(config);
-  const forRules = { ...shared, store: rules, plans, tiers, contact };
+  const forRules = { ...shared, store: rules, plans, tiers, contact, prices: config.prices };
   const common = { database, rules, reader, parsedRules, cursors, plans, contact };
   const forReaders = {
     ...common,
@@ -177,28 +176,5 @@ function webhookHandlers({ config }: Shared, stack: AsyncDisposableStack, common
     TestWebhook: testWebhook(options),
     ListDeliveries: listDeliveries(options),
     ReplayWebhook: replayWebhook(options),
-  };
-}
-
-function plansOf(config: Config): Plans {
-  return {
-    free: {
-      paid: false,
-      premiumRulesMax: config.freePremiumRulesMax,
-      requestsPerMinute: config.freeRequestsPerMinute,
-      changesPerMinute: config.freeChangesPerMinute,
-      keysMax: config.freeKeysMax,
-      webhooksMax: config.freeWebhooksMax,
-      readersMax: config.freeReadersMax,
-    },
-    paid: {
-      paid: true,
-      premiumRulesMax: config.premiumRulesMax,
-      requestsPerMinute: config.requestsPerMinute,
-      changesPerMinute: config.changesPerMinute,
-      keysMax: config.keysMax,
-      webhooksMax: config.webhooksMax,
-      readersMax: config.readersMax,
-    },
   };
 }

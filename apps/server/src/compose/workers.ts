@@ -1,4 +1,7 @@
 import { createClaimStore } from '../accounts/idempotency.ts';
+import { forgetMarks } from '../costs/budgets.sql.ts';
+import { resumeAfterBudget } from '../costs/resume-after-budget.ts';
+import { createBudgetWatch } from '../costs/watch-budgets.ts';
 import { isRecoverable, recoverGap } from '../coverage/recover-gap.ts';
 import { repairGap } from '../coverage/repair-gap.ts';
 import { createRepairStore } from '../coverage/repair-store.sql.ts';
@@ -49,7 +52,14 @@ import { createDeliverBatch } from '../webhooks/deliver-batch.ts';
 import { createDeliverWorker } from '../webhooks/deliver-worker.ts';
 import { createDeliveryStore } from '../webhooks/delivery-store.sql.ts';
 import { forgetDeliveries } from '../webhooks/list-deliveries.ts';
-import { eventsStreamOptions, openSender, type Shared, secretBoxOf, warnOfIdleError } from './shared.ts';
+import {
+  eventsStreamOptions,
+  openSender,
+  plansOf,
+  type Shared,
+  secretBoxOf,
+  warnOfIdleError,
+} from './shared.ts';
 import { openSources } from './sources.ts';
 
 const minuteMs = 60_000;
@@ -75,8 +85,12 @@ export async function workersOf(
 /** They may run on every node: what they do, they do under the lock of the rule. */
 function ruleWorkers(shared: Shared): Worker[] {
   const { database, nats } = shared;
-  const store = createRuleStore(database);
-  const upkeep = { ...shared, store: createRuleUpkeep(database), progress: createMatchProgress(nats) };
+  const store = createRuleStore(database, shared.config.prices);
+  const upkeep = {
+    ...shared,
+    store: createRuleUpkeep(database, shared.config.prices),
+    progress: createMatchProgress(nats),
+  };
   const claims = createClaimStore(database);
   return [
     every('undo-abandoned', 5_000, () => undoAbandonedCreations({ ...shared, store })),
@@ -229,14 +243,32 @@ function matchWorkers(shared: Shared, owner: Database): Worker[] {
     everyUnderLease(leases, 'check-log', 1_000, () => checkLog()),
     // A full log refuses new events. While there is room, matched events stay for their three days.
     every('make-room', 5_000, async () => telemetry.logSpace(await space.makeRoom())),
+    ...budgetWorkers(shared),
     everyUnderLease(leases, 'retention', hourMs, async () => {
       await removeExpiredDays({ ...shared, database: owner, retentionDays: config.retentionDays });
       await forgetLedger(owner, config.retentionDays);
       await forgetVerdicts(owner);
       await forgetBilled(owner);
+      await forgetMarks(owner);
       const newestDay = await newestEventDay(owner);
       await forgetNotices(owner, { newestDay, retentionDays: config.retentionDays });
     }),
+  ];
+}
+
+/** On every node: rows decide who tells, and the lock of a rule who pauses and resumes it. */
+function budgetWorkers(shared: Shared): Worker[] {
+  const { config, database } = shared;
+  const common = { ...shared, prices: config.prices, ruleBudget: config.ruleBudget, now: () => new Date() };
+  const resuming = {
+    ...common,
+    store: createRuleStore(database, config.prices),
+    plans: plansOf(config),
+    contact: config.supportContact,
+  };
+  return [
+    every('watch-budgets', 1_000, createBudgetWatch(common)),
+    every('resume-after-budget', 1_000, () => resumeAfterBudget(resuming)),
   ];
 }
 

@@ -1,8 +1,11 @@
-import type { Notice, NoticeType, Platform, SourceState } from '@earshot/contract';
+import type { Budget, Notice, NoticeType, Platform, SourceState } from '@earshot/contract';
 import { whatToDo } from '../upstream/protocol.ts';
 
 /** The facts of each type that is raised. */
 export interface NoticeData {
+  'budget.threshold': BudgetData & { readonly percent: number };
+  'budget.reached': BudgetData & { readonly on_reached: Budget['on_reached'] };
+  'budget.forecast': BudgetData & { readonly reached_at: string };
   /** Earshot paused it, for another reason than its end. */
   'rule.paused': { readonly because: string };
   'rule.expired': { readonly expires_at: string | null };
@@ -13,6 +16,14 @@ export interface NoticeData {
   'coverage.repaired': Omit<GapData, 'reason'> & { readonly via: string | null };
   'webhook.failing': { readonly failing_since: string | null; readonly failures: number };
   'webhook.disabled': { readonly because: string };
+}
+
+/** Amounts in the unit of the budget. */
+interface BudgetData {
+  /** Such as `usd=5/day`. */
+  readonly budget: string;
+  readonly spent: number;
+  readonly resets_at: string | null;
 }
 
 interface GapData {
@@ -33,6 +44,25 @@ interface NoticeKind<Type extends RaisedType> {
 }
 
 export const noticeKinds: { readonly [Type in RaisedType]: NoticeKind<Type> } = {
+  'budget.threshold': {
+    severity: 'info',
+    whatToDo: ({ budget, percent }) =>
+      `${percent} % of the budget ${budget} is spent: nothing, if that was to be expected; otherwise narrow the rules, or raise the budget.`,
+  },
+  'budget.reached': {
+    severity: 'critical',
+    whatToDo: ({ budget, on_reached, resets_at }) => {
+      const raise = 'Raise the budget, or narrow the rules';
+      if (on_reached === 'notify') return `The budget ${budget} is spent, and the rules go on. ${raise}.`;
+      const until = resets_at === null ? '' : `; otherwise it resumes by itself at ${resets_at}`;
+      return `The budget ${budget} is spent, or would be by what still comes, and what it is for is paused. ${raise}${until}.`;
+    },
+  },
+  'budget.forecast': {
+    severity: 'warning',
+    whatToDo: ({ budget, reached_at }) =>
+      `The budget ${budget} will be reached at about ${reached_at}, if things go on as they do: raise it, or narrow the rules.`,
+  },
   'rule.paused': {
     severity: 'critical',
     whatToDo: ({ because }) =>

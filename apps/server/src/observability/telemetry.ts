@@ -4,6 +4,9 @@ import type { DropReason, Metrics, StreamEnding } from './metrics.ts';
 /** One function per business event: it writes the log line and counts the metric, so they cannot disagree. */
 export type Telemetry = ReturnType<typeof createTelemetry>;
 
+/** `stopped`: paused for a budget. */
+type RuleChange = 'updated' | 'paused' | 'resumed' | 'stopped';
+
 export function createTelemetry(log: Logger, metrics: Metrics) {
   return {
     ...requestTelemetry(log, metrics),
@@ -50,7 +53,7 @@ function ruleTelemetry(log: Logger, metrics: Metrics) {
     ruleDeleted(rule: { ruleId: string; accountId: string }) {
       log.info(rule, 'rule deleted');
     },
-    ruleChanged(rule: { ruleId: string; accountId: string; change: 'updated' | 'paused' | 'resumed' }) {
+    ruleChanged(rule: { ruleId: string; accountId: string; change: RuleChange }) {
       log.info(rule, 'rule changed');
     },
     ruleChangeRefused(rule: { ruleId: string; accountId: string; reason: string }) {

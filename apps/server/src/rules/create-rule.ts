@@ -55,6 +55,7 @@ export function createRule(options: CreateRuleOptions): Handler<'CreateRule'> {
       name: request.name,
       intent: request.intent,
       expiresAt,
+      budget: request.budget ?? null,
       examples: request.examples ?? null,
       managedBy: request.managed_by ?? null,
       premiumRulesMax: plan.premiumRulesMax,

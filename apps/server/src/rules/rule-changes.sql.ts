@@ -1,6 +1,7 @@
-import type { Platform, PlatformOptions, Rule, RuleExamples } from '@earshot/contract';
+import type { Budget, Platform, PlatformOptions, Rule, RuleExamples } from '@earshot/contract';
 import { type Change, recordChange } from '../accounts/change.ts';
 import type { Database, Sql } from '../engines/database.ts';
+import type { Prices } from '../metering/prices.ts';
 import { leaveSlots, type RuleValue, takeSlot } from '../slots/slot-holding.sql.ts';
 import type { RuleOptions } from '../upstream/upstream-rules.ts';
 import type { ManagedBy, PlacementRefusal } from './refusals.ts';
@@ -22,6 +23,7 @@ export interface RuleUpdate {
   readonly name: string | undefined;
   readonly intent: string | undefined;
   readonly expiresAt: Date | null | undefined;
+  readonly budget?: Budget | null | undefined;
   readonly examples?: RuleExamples | null | undefined;
   readonly managedBy?: ManagedBy | undefined;
   readonly values: readonly RuleValue[] | undefined;
@@ -47,6 +49,8 @@ export type ChangeOutcome =
   /** Nothing upstream had to change, so it is done; or nothing had to change at all. */
   | { readonly kind: 'applied'; readonly rule: Rule }
   | { readonly kind: 'not_found' | 'under_way' | 'not_paused' | 'expired' }
+  /** Paused for a budget, until then; null: until the budget changes. */
+  | { readonly kind: 'budget_reached'; readonly resumesAt: Date | null }
   | PlacementRefusal;
 
 export type Refuse = (outcome: ChangeOutcome) => never;
@@ -60,6 +64,9 @@ export interface LockedRule {
   version: number;
   expires_at: Date | null;
   expired: boolean;
+  budget: Budget | null;
+  paused_for: 'budget' | null;
+  budget_look_at: Date | null;
   examples: RuleExamples | null;
   managed_set: string | null;
   managed_key: string | null;
@@ -78,7 +85,8 @@ export interface VersionRow {
 /** Null when there is no such rule, or it is still being created. */
 export async function lockRule(sql: Sql, ruleId: string): Promise<LockedRule | null> {
   return await sql.one<LockedRule>(
-    `select id, account_id, name, intent, state, version, expires_at, expires_at <= now() as expired, examples,
+    `select id, account_id, name, intent, state, version, expires_at, expires_at <= now() as expired, budget, paused_for,
+       budget_look_at, examples,
        managed_set, managed_key, changing_to
      from rules where id = $1 and state not in ('creating', 'deleted') for update`,
     [ruleId],
@@ -135,13 +143,18 @@ export async function markBegun(sql: Sql, change: BegunChange): Promise<ChangeOu
 }
 
 /** Makes the new version current. Null when the change was undone, or the rule deleted, meanwhile. */
-export function applyChange(database: Database, begun: BegunChange, change: Change): Promise<Rule | null> {
+export function applyChange(
+  database: Database,
+  begun: BegunChange,
+  change: Change,
+  prices: Prices,
+): Promise<Rule | null> {
   return givingKey(begun.update?.managedBy, () =>
     database.forRuleChange(change.accountId).transaction(async (sql) => {
       const rule = await lockRule(sql, begun.ruleId);
       if (rule?.changing_to !== begun.version) return null;
       await writeApplied(sql, begun);
-      return await record(sql, rule, change);
+      return await record(sql, rule, change, prices);
     }),
   );
 }
@@ -155,6 +168,9 @@ export async function writeApplied(sql: Sql, { ruleId, version, update }: BegunC
        examples = case when $8 then $9::json else examples end,
        managed_set = case when $10 then $11 else managed_set end,
        managed_key = case when $10 then $12 else managed_key end,
+       budget = case when $13 then $14::json else budget end,
+       paused_for = case when $7 then null else paused_for end,
+       budget_look_at = case when $7 or $13 then now() else budget_look_at end,
        updated_at = now(), changing_to = null, changing_since = null
      where id = $1`,
     [
@@ -170,6 +186,8 @@ export async function writeApplied(sql: Sql, { ruleId, version, update }: BegunC
       update?.managedBy !== undefined,
       update?.managedBy?.set ?? null,
       update?.managedBy?.key ?? null,
+      update?.budget !== undefined,
+      update?.budget ? JSON.stringify(update.budget) : null,
     ],
   );
   const current = 'select slot_id from rule_versions where rule_id = $1 and version = $2';
@@ -208,16 +226,24 @@ export async function undoChange(sql: Sql, ruleId: string): Promise<string[]> {
   return slotIds;
 }
 
-/** Pauses a rule whose row is locked: it leaves all its slots. */
-export async function pauseLocked(sql: Sql, rule: LockedRule, change: Change): Promise<Rule> {
+/** Pauses a rule whose row is locked: it leaves all its slots. For a budget it is resumed again, when that says so. */
+export async function pauseLocked(
+  sql: Sql,
+  rule: LockedRule,
+  change: Change,
+  { prices, forBudget }: { prices: Prices; forBudget?: { resumesAt: Date | null } },
+): Promise<Rule> {
   await leaveSlots(sql, rule.id);
-  await sql.run(`update rules set state = 'paused', updated_at = now() where id = $1`, [rule.id]);
-  return await record(sql, rule, change);
+  await sql.run(
+    `update rules set state = 'paused', updated_at = now(), paused_for = $2, budget_look_at = $3 where id = $1`,
+    [rule.id, forBudget ? 'budget' : null, forBudget?.resumesAt ?? null],
+  );
+  return await record(sql, rule, change, prices);
 }
 
 /** Records who changed the rule and how; the answer is the rule as it is now. */
-export async function record(sql: Sql, before: LockedRule, change: Change): Promise<Rule> {
-  const rule = await readLocked(sql, before);
+export async function record(sql: Sql, before: LockedRule, change: Change, prices: Prices): Promise<Rule> {
+  const rule = await readLocked(sql, before, prices);
   const facts = ({ name, state, version }: LockedRule | Rule) => ({ name, state, version });
   await recordChange(sql, change, {
     targetId: rule.id,
@@ -228,8 +254,8 @@ export async function record(sql: Sql, before: LockedRule, change: Change): Prom
   return rule;
 }
 
-export async function readLocked(sql: Sql, { id, account_id }: LockedRule): Promise<Rule> {
+export async function readLocked(sql: Sql, { id, account_id }: LockedRule, prices: Prices): Promise<Rule> {
   const row = await sql.one<RuleRow>(ruleById, [account_id, id]);
   if (!row) throw new Error('a rule is gone although its row is locked');
-  return toRule(row);
+  return toRule(row, prices);
 }

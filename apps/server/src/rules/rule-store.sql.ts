@@ -1,6 +1,7 @@
-import type { AnswerOf, Rule, RuleExamples } from '@earshot/contract';
+import type { AnswerOf, Budget, Rule, RuleExamples } from '@earshot/contract';
 import { type Change, keepAnswer, recordChange } from '../accounts/change.ts';
 import { type Database, refusable, type Sql } from '../engines/database.ts';
+import { defaultPrices, type Prices } from '../metering/prices.ts';
 import { newId } from '../runtime/ids.ts';
 import { joinCalls } from '../runtime/join-calls.ts';
 import { valueHash } from '../slots/slot.ts';
@@ -25,6 +26,7 @@ export interface NewRule {
   readonly name: string;
   readonly intent: string;
   readonly expiresAt: Date | null;
+  readonly budget?: Budget | null;
   readonly examples?: RuleExamples | null;
   readonly managedBy?: ManagedBy;
   readonly premiumRulesMax: number;
@@ -38,7 +40,7 @@ export type BeginOutcome =
 export type RuleStore = ReturnType<typeof createRuleStore>;
 
 /** Rules with their slots. Every call names the account; a foreign rule is like one that does not exist. */
-export function createRuleStore(database: Database) {
+export function createRuleStore(database: Database, prices: Prices = defaultPrices()) {
   const heldSlots = createHeldSlots(database);
   return {
     /** Writes the rule as `creating` and takes its slots, before any upstream is called. */
@@ -84,7 +86,7 @@ export function createRuleStore(database: Database) {
     },
     async get(accountId: string, ruleId: string): Promise<Rule | null> {
       const row = await database.forAccount(accountId).one<RuleRow>(ruleById, [accountId, ruleId]);
-      return row && toRule(row);
+      return row && toRule(row, prices);
     },
     /** Newest first, below the given id. */
     async page(
@@ -92,7 +94,7 @@ export function createRuleStore(database: Database) {
       { before, limit }: { before: string | null; limit: number },
     ): Promise<Rule[]> {
       const rows = await database.forAccount(accountId).many<RuleRow>(rulePage, [accountId, before, limit]);
-      return rows.map(toRule);
+      return rows.map((row) => toRule(row, prices));
     },
   };
 }
@@ -107,8 +109,8 @@ async function begin(
     if (used >= rule.premiumRulesMax) refuse({ kind: 'premium_limit', used });
   }
   await sql.prepared(
-    `insert into rules (id, account_id, created_by, name, intent, state, expires_at, examples, managed_set, managed_key)
-     values ($1, $2, $3, $4, $5, 'creating', $6, $7, $8, $9)`,
+    `insert into rules (id, account_id, created_by, name, intent, state, expires_at, examples, managed_set, managed_key, budget)
+     values ($1, $2, $3, $4, $5, 'creating', $6, $7, $8, $9, $10)`,
     [rule.id, rule.accountId, rule.createdBy, rule.name, rule.intent, rule.expiresAt, ...asCodeColumns(rule)],
   );
   // Before slots are taken: a new one is placed under a lock that others wait for.

@@ -33,6 +33,11 @@ export interface PlatformDescriptor<Settings> {
   /** An item that is too large for the event log without what can be left out; null where nothing can. */
   readonly shortenItem: ((item: Item) => Item) | null;
   readonly billing: Billing;
+  /**
+   * How long the platform may go on delivering for a rule that is to be stopped: until that is noticed, the call is made, and the
+   * platform heeds it. Not documented, so on the safe side.
+   */
+  readonly stopsWithinMs: number;
   /** One source per credential in the settings; the stack takes what has to be closed. */
   readonly openSources: (settings: Settings, stack: AsyncDisposableStack) => Source[];
 }

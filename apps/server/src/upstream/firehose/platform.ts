@@ -43,6 +43,8 @@ export const firehosePlatform: PlatformDescriptor<FirehoseSettings> = {
     chargedAgain: 'never',
     prices: { page: 0.005 },
   },
+  // 2 s to notice, 3 s for the call, 10 s to heed it.
+  stopsWithinMs: 15_000,
   openSources: (settings, stack) =>
     settings.firehoseTokens.map(({ name, token }) => {
       const { firehoseBaseUrl: baseUrl, upstreamPace: pace } = settings;

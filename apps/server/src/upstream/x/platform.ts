@@ -49,6 +49,8 @@ export const xPlatform: PlatformDescriptor<XSettings> = {
     chargedAgain: 'daily',
     prices: { post: 0.005, user: 0.01, counts_recent: 0.005, counts_all: 0.01 },
   },
+  // 2 s to notice, 8 s for the call when the window is used up, a minute to heed it.
+  stopsWithinMs: 70_000,
   openSources: (settings, stack) =>
     settings.xTokens.map(({ name, token }) => {
       const client = stack.use(createUpstreamClient({ baseUrl: settings.xBaseUrl, token, name: 'X' }));
