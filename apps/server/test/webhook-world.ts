@@ -148,6 +148,7 @@ export function createWebhookWorld(database: Database): WebhookWorld {
         parsedRules,
         sender,
         secretBox,
+        bells,
         telemetry: silentTelemetry(),
         checkpoint,
         nowMs,

@@ -1,6 +1,7 @@
 import type { Platform, PlatformOptions, Rule, RuleExamples } from '@earshot/contract';
 import { type Change, recordChange } from '../accounts/change.ts';
 import type { Database, Sql } from '../engines/database.ts';
+import { raiseNotices, resolveNotices } from '../notices/notice-log.sql.ts';
 import { leaveSlots, type RuleValue, takeSlot } from '../slots/slot-holding.sql.ts';
 import type { RuleOptions } from '../upstream/upstream-rules.ts';
 import type { ManagedBy, PlacementRefusal } from './refusals.ts';
@@ -12,8 +13,11 @@ import { givingKey, type RuleRow, ruleById, toRule } from './rule-rows.sql.ts';
  * One at a time per rule.
  *
  * The rule's row is locked first, then the account where premium rules are counted, then slots: so two changes of one
- * rule follow each other, and none runs into a deletion that is half done.
+ * rule follow each other, and none runs into a deletion that is half done. Notices come last.
  */
+
+/** The operation of a pause by Earshot at the rule's end. */
+export const expireRule = 'ExpireRule';
 
 export interface RuleUpdate {
   readonly accountId: string;
@@ -141,7 +145,9 @@ export function applyChange(database: Database, begun: BegunChange, change: Chan
       const rule = await lockRule(sql, begun.ruleId);
       if (rule?.changing_to !== begun.version) return null;
       await writeApplied(sql, begun);
-      return await record(sql, rule, change);
+      const applied = await record(sql, rule, change);
+      await resolveMended(sql, applied);
+      return applied;
     }),
   );
 }
@@ -212,7 +218,29 @@ export async function undoChange(sql: Sql, ruleId: string): Promise<string[]> {
 export async function pauseLocked(sql: Sql, rule: LockedRule, change: Change): Promise<Rule> {
   await leaveSlots(sql, rule.id);
   await sql.run(`update rules set state = 'paused', updated_at = now() where id = $1`, [rule.id]);
-  return await record(sql, rule, change);
+  const paused = await record(sql, rule, change);
+  const subject = { kind: 'rule', id: rule.id, name: rule.name } as const;
+  await resolveNotices(sql, { types: ['rule.refused'], subject });
+  if (change.actor === 'earshot') await raiseNotices(sql, [rule.account_id], pausedNotice(rule, change));
+  return paused;
+}
+
+/** Whoever pauses a rule knows it; only what Earshot does by itself is told. */
+function pausedNotice(rule: LockedRule, { operation }: Change) {
+  const subject = { kind: 'rule', id: rule.id, name: rule.name } as const;
+  if (operation !== expireRule)
+    return { type: 'rule.paused', subject, data: { because: operation } } as const;
+  const expires_at = rule.expires_at?.toISOString() ?? null;
+  return { type: 'rule.expired', subject, data: { expires_at } } as const;
+}
+
+/** A rule that is active again is not paused, and not refused where its slot is registered. */
+async function resolveMended(sql: Sql, { id, state, platforms }: Rule): Promise<void> {
+  if (state !== 'active') return;
+  const subject = { kind: 'rule', id } as const;
+  await resolveNotices(sql, { types: ['rule.paused', 'rule.expired'], subject });
+  for (const [platform, { status = 'failed' } = {}] of Object.entries(platforms))
+    if (status !== 'failed') await resolveNotices(sql, { types: ['rule.refused'], subject, key: platform });
 }
 
 /** Records who changed the rule and how; the answer is the rule as it is now. */

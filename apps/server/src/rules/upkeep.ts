@@ -4,7 +4,7 @@ import { awaitMatched, type MatchProgress } from '../event-log/log-progress.ts';
 import type { Telemetry } from '../observability/telemetry.ts';
 import { leaveSlots } from '../slots/slot-holding.sql.ts';
 import { answerWithinMs } from './await-registration.ts';
-import { lockRule, pauseLocked, undoChange } from './rule-changes.sql.ts';
+import { expireRule, lockRule, pauseLocked, undoChange } from './rule-changes.sql.ts';
 import type { RuleStore } from './rule-store.sql.ts';
 
 /** Longer than a creation or a change may take, so that nobody is still waiting for it. */
@@ -35,6 +35,7 @@ export async function upkeepRules(options: {
   telemetry.rulesExpired(expired);
   telemetry.abandonedChangesUndone(undone);
   if (expired + undone > 0) bells.ring('slots');
+  if (expired > 0) bells.ring('notices');
 }
 
 /**
@@ -132,7 +133,7 @@ async function pauseIfExpired(sql: Sql, ruleId: string): Promise<boolean> {
   await pauseLocked(sql, rule, {
     accountId: rule.account_id,
     actor: 'earshot',
-    operation: 'ExpireRule',
+    operation: expireRule,
     requestId: null,
     claim: null,
   });

@@ -1,3 +1,4 @@
+import type { Bells } from '../engines/bells.ts';
 import type { ParsedRules } from '../language/explain-match.ts';
 import type { Telemetry } from '../observability/telemetry.ts';
 import type { MatchReader, StoredMatch, StoredRemoval } from '../readers/match-reader.sql.ts';
@@ -16,6 +17,7 @@ export interface DeliverBatchOptions {
   readonly parsedRules: ParsedRules;
   readonly sender: Sender;
   readonly secretBox: SecretBox;
+  readonly bells: Bells;
   readonly telemetry: Telemetry;
   readonly checkpoint: Checkpoint;
   readonly nowMs: () => number;
@@ -27,7 +29,7 @@ export interface DeliverBatchOptions {
  * position: after a crash in between, the same bytes are sent again under the same id.
  */
 export function createDeliverBatch(options: DeliverBatchOptions) {
-  const { store, telemetry, checkpoint, nowMs, random } = options;
+  const { store, bells, telemetry, checkpoint, nowMs, random } = options;
   return async (leased: LeasedWebhook): Promise<void> => {
     checkpoint('deliver.claimed');
     const batch = leased.batch ?? (await nextBatch(options, leased));
@@ -38,6 +40,7 @@ export function createDeliverBatch(options: DeliverBatchOptions) {
     const step = afterAttempt(leased.state, batch, attempt, { nowMs: nowMs(), random });
     await store.finish(leased, step, { batch, attempt });
     checkpoint('deliver.recorded');
+    if (step.state.troubled || leased.state.troubled) bells.ring('notices');
     const { webhookId, accountId } = leased;
     telemetry.webhookAttempted({
       webhookId,

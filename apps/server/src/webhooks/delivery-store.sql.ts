@@ -1,6 +1,7 @@
 import type { Platform } from '@earshot/contract';
 import { recordChange } from '../accounts/change.ts';
 import type { Database, Sql } from '../engines/database.ts';
+import { raiseNotices, resolveNotices } from '../notices/notice-log.sql.ts';
 import { newId } from '../runtime/ids.ts';
 import type { Attempt, EndpointState, Step } from './endpoint-state.ts';
 
@@ -10,6 +11,7 @@ export interface LeasedWebhook {
   readonly webhookId: string;
   readonly accountId: string;
   readonly epoch: number;
+  readonly name: string;
   readonly url: string;
   readonly ruleId: string | null;
   readonly platform: Platform | null;
@@ -84,6 +86,7 @@ async function release(sql: Sql, { webhookId, lease }: LeasedWebhook): Promise<v
 interface DueRow {
   readonly id: string;
   readonly account_id: string;
+  readonly name: string;
   readonly url: string;
   readonly rule_id: string | null;
   readonly platform: Platform | null;
@@ -124,7 +127,7 @@ async function leaseDue(
      )
      update webhooks set lease = $1, lease_until = now() + interval '${leaseSeconds} seconds'
      from due where webhooks.id = due.id
-     returning webhooks.id, account_id, url, rule_id, platform, position, epoch, suspects, batch_max, failures,
+     returning webhooks.id, account_id, name, url, rule_id, platform, position, epoch, suspects, batch_max, failures,
        failing_since, next_attempt_at, troubled, (select last_position from match_log) as log_end,
        array_remove(array[secret, case when previous_secret_until > now() then previous_secret end], null) as secrets`,
     [lease, new Date(nowMs), max, troubled],
@@ -146,6 +149,7 @@ function toLeased(row: DueRow, lease: string, batch: Batch | null): LeasedWebhoo
     webhookId: row.id,
     accountId: row.account_id,
     epoch: row.epoch,
+    name: row.name,
     url: row.url,
     ruleId: row.rule_id,
     platform: row.platform,
@@ -183,6 +187,36 @@ async function finish(sql: Sql, leased: LeasedWebhook, step: Step, sent: Sent | 
     const change = { accountId, actor: 'earshot', operation: 'DisableWebhook', requestId: null, claim: null };
     const after = { state: 'disabled', disabled_because: step.state.disabledBecause };
     await recordChange(sql, change, { targetId, before: { state: 'active' }, after, answer: {} });
+  }
+  await tell(sql, leased, step.state, sent?.attempt.outcome.kind === 'delivered');
+}
+
+/** Below this a retry has not had the time to help: the third attempt comes five minutes after the second. */
+const failuresToTell = 3;
+
+/** Last in the transaction, as all notices. */
+async function tell(
+  sql: Sql,
+  { accountId, webhookId: id, name }: LeasedWebhook,
+  { failures, failingSinceMs, disabledBecause }: EndpointState,
+  delivered: boolean,
+): Promise<void> {
+  const subject = { kind: 'webhook', id, name } as const;
+  if (delivered) await resolveNotices(sql, { types: ['webhook.failing', 'webhook.disabled'], subject });
+  if (disabledBecause !== null) {
+    await resolveNotices(sql, { types: ['webhook.failing'], subject });
+    await raiseNotices(sql, [accountId], {
+      type: 'webhook.disabled',
+      subject,
+      data: { because: disabledBecause },
+    });
+  } else if (failures >= failuresToTell) {
+    const failing_since = failingSinceMs === null ? null : new Date(failingSinceMs).toISOString();
+    await raiseNotices(sql, [accountId], {
+      type: 'webhook.failing',
+      subject,
+      data: { failing_since, failures },
+    });
   }
 }
 

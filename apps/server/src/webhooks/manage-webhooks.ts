@@ -2,6 +2,7 @@ import type { Platform, Webhook } from '@earshot/contract';
 import type { Handler } from '../accounts/call.ts';
 import { type Change, recordChange } from '../accounts/change.ts';
 import type { Database, Sql } from '../engines/database.ts';
+import { resolveNotices } from '../notices/notice-log.sql.ts';
 import { noSuchRule } from '../rules/refusals.ts';
 import type { RuleStore } from '../rules/rule-store.sql.ts';
 import type { UrlProblem } from './public-address.ts';
@@ -104,6 +105,10 @@ export function deleteWebhook({ database }: { readonly database: Database }): Ha
       if (!row) throw noSuchWebhook();
       const answer = { webhook_id, deleted_at: row.deleted_at.toISOString() };
       await recordChange(sql, change, { targetId: webhook_id, before: auditOf(row), after: null, answer });
+      await resolveNotices(sql, {
+        types: ['webhook.failing', 'webhook.disabled'],
+        subject: { kind: 'webhook', id: webhook_id },
+      });
       return answer;
     });
 }
