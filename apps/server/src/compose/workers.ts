@@ -33,6 +33,7 @@ import {
   forgetVerdicts,
 } from '../matching/verdicts.ts';
 import { forgetNotices } from '../notices/notice-log.sql.ts';
+import { createNoticeReader } from '../notices/notice-reader.sql.ts';
 import { createMatchReader } from '../readers/match-reader.sql.ts';
 import { checkKeptItems } from '../removals/remove-items.ts';
 import { createRuleStore } from '../rules/rule-store.sql.ts';
@@ -250,6 +251,7 @@ function deliverWorkers(shared: Shared, stack: AsyncDisposableStack): Worker[] {
     ...shared,
     store,
     reader: createMatchReader(database),
+    notices: createNoticeReader(database),
     sender: stack.use(openSender(config)),
     secretBox,
     nowMs,

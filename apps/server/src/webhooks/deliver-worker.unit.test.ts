@@ -25,6 +25,7 @@ function leasedOf(webhookId: string): LeasedWebhook {
       troubled: false,
       disabledBecause: null,
     },
+    notices: null,
     batch: null,
     logEnd: 1,
   };

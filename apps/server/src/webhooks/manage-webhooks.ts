@@ -12,6 +12,7 @@ import {
   auditOf,
   discardBatch,
   lockAccount,
+  noticesEndOf,
   shown,
   startOver,
   toWebhook,
@@ -50,6 +51,7 @@ interface WebhookChanges {
   readonly url?: string | undefined;
   readonly ruleId?: string | null | undefined;
   readonly platform?: Platform | null | undefined;
+  readonly events?: Webhook['events'] | undefined;
   readonly state?: 'active' | 'paused' | undefined;
 }
 
@@ -71,6 +73,7 @@ async function update(
   const url = changes.url ?? before.url;
   const ruleId = changes.ruleId === undefined ? before.rule_id : changes.ruleId;
   const platform = changes.platform === undefined ? before.platform : changes.platform;
+  const events = changes.events ?? before.events;
   const state = changes.state ?? before.state;
   const namesake = await sql.one('select 1 from webhooks where account_id = $1 and name = $2 and id <> $3', [
     accountId,
@@ -78,15 +81,19 @@ async function update(
     webhookId,
   ]);
   if (namesake) throw nameTaken(name);
-  const newFilter = ruleId !== before.rule_id || platform !== before.platform;
+  const begins = (event: 'matches' | 'notices') => events.includes(event) && !before.events.includes(event);
+  const newMatches = begins('matches') || !events.includes('matches');
+  const newFilter = ruleId !== before.rule_id || platform !== before.platform || newMatches;
   const tryNow = url !== before.url || (state === 'active' && before.state !== 'active');
   const row = await sql.one<WebhookRow>(
-    `update webhooks set name = $2, url = $3, rule_id = $4, platform = $5, state = $6, updated_at = now()
+    `update webhooks set name = $2, url = $3, rule_id = $4, platform = $5, state = $6, events = $7, updated_at = now()
+       ${begins('matches') ? ', position = (select last_position from match_log)' : ''}
+       ${begins('notices') ? `, notice_position = ${noticesEndOf('webhooks.account_id')}` : ''}
        ${newFilter ? `, ${startOver}` : ''}
-       ${tryNow ? ', failures = 0, failing_since = null, troubled = false, next_attempt_at = now()' : ''}
+       ${tryNow ? ', failures = 0, failing_since = null, troubled = false, next_attempt_at = now(), notice_attempt_at = now()' : ''}
        ${state === 'disabled' ? '' : ', disabled_because = null'}
      where id = $1 returning ${shown}`,
-    [webhookId, name, url, ruleId, platform, state],
+    [webhookId, name, url, ruleId, platform, state, events],
   );
   if (newFilter) await discardBatch(sql, webhookId);
   const answer = toWebhook(row ?? before);
