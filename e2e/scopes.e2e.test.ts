@@ -90,6 +90,7 @@ const overMcpRows: Readonly<Record<string, Row>> = {
   resume_rule: { scope: 'rules:write', request: rule, allowed: 'not_found' },
   delete_rule: { scope: 'rules:write', request: rule, allowed: 'not_found' },
   get_coverage: { scope: 'matches:read', request: rule, allowed: 'not_found' },
+  list_notices: { scope: 'matches:read', request: {}, allowed: 'answered' },
 };
 
 let world: World;

@@ -52,6 +52,20 @@ create unique index notices_by_position on notices (account_id, position);
 create unique index notices_open on notices (type, subject_kind, subject_id, key, account_id) where resolved_at is null;
 create index notices_by_age on notices (changed_at);
 
+-- Webhooks of those who ask for it. Nothing is stored of a message that is under way: it is made from the notice, so it is the same at
+-- every attempt until the notice itself changes.
+alter table webhooks add column events text[] not null default '{matches}',
+  -- Up to here the notices were delivered or parked.
+  add column notice_position bigint not null default 0,
+  -- How often the endpoint has refused the next one, and when it is tried again: matches do not wait for it.
+  add column notice_refusals integer not null default 0,
+  add column notice_attempt_at timestamptz not null default 'epoch';
+-- Set for an attempt with a notice, which has no matches.
+alter table deliveries add column notice_id text;
+
+-- What a named reader reads.
+alter table readers add column reads text not null default 'matches' check (reads in ('matches', 'notices'));
+
 -- Who may do what, as in 0005_roles.sql. An account resolves what it mends: a rule that it resumes or deletes, a webhook that it
 -- deletes. Only workers raise.
 do $$

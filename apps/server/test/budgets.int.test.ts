@@ -157,7 +157,7 @@ describe('exactly once', () => {
       expect(types(own)).toEqual([...new Set(types(own))]);
       expect(own.filter(({ type }) => type === 'budget.reached')).toHaveLength(1);
     }
-    const pauses = await world.database.many(`select target_id from audit where operation = 'ReachBudget'`);
+    const pauses = await world.database.many(`select target_id from audit where operation = 'StopForBudget'`);
     expect(pauses).toHaveLength(5);
   });
 

@@ -194,6 +194,7 @@ test('the runtime login has every right that a statement of the server needs', a
   expect(missing.toSorted()).toEqual([
     'delete coverage',
     'delete match_times',
+    'delete notices',
     'delete posts',
     'delete removals',
     'delete repair_spending',

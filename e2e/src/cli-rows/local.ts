@@ -88,6 +88,14 @@ export const localRows: Rows = {
     expect(await admin(scene, 'revoke-key', keyId)).toEqual({ key_id: keyId, revoked: true });
   },
 
+  async 'admin budget'(_, scene) {
+    const { accountId } = await scene.world.newAccount();
+    const budget = { period: 'month', usd: 100, on_reached: 'pause' };
+    expect(await admin(scene, 'budget', accountId, '--set', 'usd=100/month')).toMatchObject({ budget });
+    expect(await admin(scene, 'budget', accountId)).toEqual({ account_id: accountId, budget });
+    expect(await admin(scene, 'budget', accountId, '--set', 'none')).toMatchObject({ budget: null });
+  },
+
   async 'admin upstream-rules'(_, scene) {
     const api = scene.server.api(scene.account);
     const { rule_id } = await api.createRule({ x: 'quince' });

@@ -133,6 +133,9 @@ export const noticeOperations = defineOperations({
       })
       .meta({ description: 'One event of the stream.' }),
     errors: ['out_of_range'],
-    example: { request: {}, answer: { id: exampleCursor, event: 'notice', data: exampleNotice } },
+    example: {
+      request: { cursor: exampleCursor },
+      answer: { id: exampleCursor, event: 'notice', data: exampleNotice },
+    },
   },
 });

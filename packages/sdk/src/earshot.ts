@@ -29,7 +29,7 @@ export interface Earshot extends Calls {
   readonly followNotices: (request?: Requests['StreamNotices'], options?: StreamOptions) => FollowedNotices;
   /** What a named reader has not acknowledged yet; acknowledged after the loop's body. */
   readonly consumeMatches: (
-    request: Requests['ReadMatches'],
+    request: Omit<Requests['ReadMatches'], 'of'>,
     options?: ConsumeOptions,
   ) => AsyncGenerator<Match, void>;
 }

@@ -39,6 +39,7 @@ import { showBill } from '../metering/bill-metrics.ts';
 import { compareUsage } from '../metering/compare-usage.ts';
 import { forgetBilled } from '../metering/meter.sql.ts';
 import { forgetNotices } from '../notices/notice-log.sql.ts';
+import { createNoticeReader } from '../notices/notice-reader.sql.ts';
 import { createMatchReader } from '../readers/match-reader.sql.ts';
 import { checkKeptItems } from '../removals/remove-items.ts';
 import { createRuleStore } from '../rules/rule-store.sql.ts';
@@ -293,6 +294,7 @@ function deliverWorkers(shared: Shared, stack: AsyncDisposableStack): Worker[] {
     ...shared,
     store,
     reader: createMatchReader(database),
+    notices: createNoticeReader(database),
     sender: stack.use(openSender(config)),
     secretBox,
     nowMs,

@@ -226,7 +226,7 @@ async function stop(
     if (subject.budget.on_reached === 'pause') {
       if (rule.changing_to !== null) return false;
       const forBudget = { resumesAt: standing.period.end };
-      await pauseLocked(sql, rule, byEarshot(rule.account_id, 'ReachBudget'), { prices, forBudget });
+      await pauseLocked(sql, rule, byEarshot(rule.account_id, 'StopForBudget'), { prices, forBudget });
       telemetry.ruleChanged({ ruleId, accountId: rule.account_id, change: 'stopped' });
     }
     if (isOwn) await tellOnce(sql, subject, reached(subject, standing));

@@ -2,6 +2,7 @@ import type { Budget, Platform, PlatformOptions, Rule, RuleExamples } from '@ear
 import { type Change, recordChange } from '../accounts/change.ts';
 import type { Database, Sql } from '../engines/database.ts';
 import type { Prices } from '../metering/prices.ts';
+import { raiseNotices, resolveNotices } from '../notices/notice-log.sql.ts';
 import { leaveSlots, type RuleValue, takeSlot } from '../slots/slot-holding.sql.ts';
 import type { RuleOptions } from '../upstream/upstream-rules.ts';
 import type { ManagedBy, PlacementRefusal } from './refusals.ts';
@@ -13,8 +14,11 @@ import { givingKey, type RuleRow, ruleById, toRule } from './rule-rows.sql.ts';
  * One at a time per rule.
  *
  * The rule's row is locked first, then the account where premium rules are counted, then slots: so two changes of one
- * rule follow each other, and none runs into a deletion that is half done.
+ * rule follow each other, and none runs into a deletion that is half done. Notices come last.
  */
+
+/** The operation of a pause by Earshot at the rule's end. */
+export const expireRule = 'ExpireRule';
 
 export interface RuleUpdate {
   readonly accountId: string;
@@ -154,7 +158,9 @@ export function applyChange(
       const rule = await lockRule(sql, begun.ruleId);
       if (rule?.changing_to !== begun.version) return null;
       await writeApplied(sql, begun);
-      return await record(sql, rule, change, prices);
+      const applied = await record(sql, rule, change, prices);
+      await resolveMended(sql, applied);
+      return applied;
     }),
   );
 }
@@ -238,7 +244,31 @@ export async function pauseLocked(
     `update rules set state = 'paused', updated_at = now(), paused_for = $2, budget_look_at = $3 where id = $1`,
     [rule.id, forBudget ? 'budget' : null, forBudget?.resumesAt ?? null],
   );
-  return await record(sql, rule, change, prices);
+  const paused = await record(sql, rule, change, prices);
+  const subject = { kind: 'rule', id: rule.id, name: rule.name } as const;
+  await resolveNotices(sql, { types: ['rule.refused'], subject });
+  // What is paused for a budget is told with that.
+  if (change.actor === 'earshot' && !forBudget)
+    await raiseNotices(sql, [rule.account_id], pausedNotice(rule, change));
+  return paused;
+}
+
+/** Whoever pauses a rule knows it; only what Earshot does by itself is told. */
+function pausedNotice(rule: LockedRule, { operation }: Change) {
+  const subject = { kind: 'rule', id: rule.id, name: rule.name } as const;
+  if (operation !== expireRule)
+    return { type: 'rule.paused', subject, data: { because: operation } } as const;
+  const expires_at = rule.expires_at?.toISOString() ?? null;
+  return { type: 'rule.expired', subject, data: { expires_at } } as const;
+}
+
+/** A rule that is active again is not paused, and not refused where its slot is registered. */
+async function resolveMended(sql: Sql, { id, state, platforms }: Rule): Promise<void> {
+  if (state !== 'active') return;
+  const subject = { kind: 'rule', id } as const;
+  await resolveNotices(sql, { types: ['rule.paused', 'rule.expired'], subject });
+  for (const [platform, { status = 'failed' } = {}] of Object.entries(platforms))
+    if (status !== 'failed') await resolveNotices(sql, { types: ['rule.refused'], subject, key: platform });
 }
 
 /** Records who changed the rule and how; the answer is the rule as it is now. */

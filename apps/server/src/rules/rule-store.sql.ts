@@ -2,6 +2,7 @@ import type { AnswerOf, Budget, Rule, RuleExamples } from '@earshot/contract';
 import { type Change, keepAnswer, recordChange } from '../accounts/change.ts';
 import { type Database, refusable, type Sql } from '../engines/database.ts';
 import { defaultPrices, type Prices } from '../metering/prices.ts';
+import { resolveNotices } from '../notices/notice-log.sql.ts';
 import { newId } from '../runtime/ids.ts';
 import { joinCalls } from '../runtime/join-calls.ts';
 import { valueHash } from '../slots/slot.ts';
@@ -230,6 +231,17 @@ async function remove(
   const answer = { rule_id: ruleId, deleted_at: row.deleted_at.toISOString() };
   const before = { name: row.name, state: row.state };
   await recordChange(sql, change, { targetId: ruleId, before, after: null, answer });
+  await resolveNotices(sql, {
+    types: [
+      'rule.paused',
+      'rule.expired',
+      'rule.refused',
+      'budget.threshold',
+      'budget.reached',
+      'budget.forecast',
+    ],
+    subject: { kind: 'rule', id: ruleId },
+  });
   return answer;
 }
 

@@ -6,7 +6,7 @@ import { defaultPrices, type Prices } from '../metering/prices.ts';
 import type { Telemetry } from '../observability/telemetry.ts';
 import { leaveSlots } from '../slots/slot-holding.sql.ts';
 import { answerWithinMs } from './await-registration.ts';
-import { lockRule, pauseLocked, undoChange } from './rule-changes.sql.ts';
+import { expireRule, lockRule, pauseLocked, undoChange } from './rule-changes.sql.ts';
 import type { RuleStore } from './rule-store.sql.ts';
 
 /** Longer than a creation or a change may take, so that nobody is still waiting for it. */
@@ -37,6 +37,7 @@ export async function upkeepRules(options: {
   telemetry.rulesExpired(expired);
   telemetry.abandonedChangesUndone(undone);
   if (expired + undone > 0) bells.ring('slots');
+  if (expired > 0) bells.ring('notices');
 }
 
 /**
@@ -132,6 +133,6 @@ async function releaseDue(sql: Sql, ruleId: string, slotIds: readonly string[]):
 async function pauseIfExpired(sql: Sql, ruleId: string, prices: Prices): Promise<boolean> {
   const rule = await lockRule(sql, ruleId);
   if (!rule?.expired || rule.state === 'paused' || rule.changing_to !== null) return false;
-  await pauseLocked(sql, rule, byEarshot(rule.account_id, 'ExpireRule'), { prices });
+  await pauseLocked(sql, rule, byEarshot(rule.account_id, expireRule), { prices });
   return true;
 }
