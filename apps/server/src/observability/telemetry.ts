@@ -1,5 +1,6 @@
 import type { Logger } from './logger.ts';
 import type { DropReason, Metrics, StreamEnding } from './metrics.ts';
+import { usageTelemetry } from './usage-telemetry.ts';
 
 /** One function per business event: it writes the log line and counts the metric, so they cannot disagree. */
 export type Telemetry = ReturnType<typeof createTelemetry>;
