@@ -165,9 +165,11 @@ describe('exactly once', () => {
     await using world = await openBudgetWorld(template);
     const ruleId = await world.create('cats', { budget: budgetOf('matches=5/day') });
     await world.match('cats', 5);
-    const dying = dyingAt(world.database, 'insert into notices');
+    const dying = dyingAt(world.database, 'insert into budget_marks', 'budget.reached');
     await expect(world.watch(null, dying)()).rejects.toThrow('the node is gone');
-    await expect(world.watch(null, dyingAt(world.database, 'insert into audit'))()).rejects.toThrow('gone');
+    await expect(
+      world.watch(null, dyingAt(world.database, 'insert into audit', 'StopForBudget'))(),
+    ).rejects.toThrow('gone');
     expect((await world.store.get('acc_1', ruleId))?.state).toBe('active');
     expect(await world.database.many(`select 1 from slot_holders where rule_id = $1`, [ruleId])).toHaveLength(
       1,
@@ -183,7 +185,7 @@ describe('exactly once', () => {
     let isDying = true;
     const look = world.watch(
       null,
-      dyingAt(world.database, 'insert into audit', () => isDying),
+      dyingAt(world.database, 'insert into audit', 'StopForBudget', () => isDying),
     );
     await look();
     await world.match('cats', 5);
@@ -194,20 +196,21 @@ describe('exactly once', () => {
   });
 });
 
-/** A database whose connection is lost in a transaction, before the statement. */
-function dyingAt(database: Database, statement: string, isDying = () => true): Database {
+/** A database whose connection is lost in a transaction, before the statement with the value. */
+function dyingAt(database: Database, statement: string, value: string, isDying = () => true): Database {
   return {
     ...database,
     transaction: (work) =>
       database.transaction((sql) => {
-        const check = (text: string) => {
-          if (isDying() && text.includes(statement)) throw new Error('the node is gone');
+        const check = (text: string, values: readonly unknown[] = []) => {
+          if (isDying() && text.includes(statement) && values.includes(value))
+            throw new Error('the node is gone');
         };
         return work({
-          many: (text, values) => (check(text), sql.many(text, values)),
-          one: (text, values) => (check(text), sql.one(text, values)),
-          prepared: (text, values) => (check(text), sql.prepared(text, values)),
-          run: (text, values) => (check(text), sql.run(text, values)),
+          many: (text, values) => (check(text, values), sql.many(text, values)),
+          one: (text, values) => (check(text, values), sql.one(text, values)),
+          prepared: (text, values) => (check(text, values), sql.prepared(text, values)),
+          run: (text, values) => (check(text, values), sql.run(text, values)),
         });
       }),
   };
