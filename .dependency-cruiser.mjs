@@ -9,7 +9,7 @@ const allowed = {
   'packages/testkit': ['packages/engines'],
   'apps/server': ['packages/contract', 'packages/mcp', 'packages/query', 'packages/sdk'],
   'apps/cli': [
-    'packages/contract/src/(platforms|rules-file|scopes)\\.ts',
+    'packages/contract/src/(budgets|platforms|rules-file|scopes)\\.ts',
     'packages/engines',
     'packages/mcp',
     'packages/query',
@@ -38,11 +38,11 @@ const tests = '(\\.test\\.ts$|/test/)';
 const ours = '^(packages/[^/]+|apps/[^/]+|e2e)/';
 
 const server = '^apps/server/src/';
-const capabilities = `${server}(accounts|rules|slots|ingest|matching|readers|coverage|webhooks|removals)/`;
+const capabilities = `${server}(accounts|notices|rules|slots|metering|ingest|matching|costs|readers|coverage|webhooks|removals)/`;
 /** Everything a capability stands on, the topmost first: each may import only what comes after it. */
 const layers = ['event-log', 'language', 'upstream', 'engines', 'runtime', 'observability'];
 const below = `${server}(${layers.join('|')})/`;
-const wiring = `${server}(main\\.ts|config\\.ts|settings\\.ts|admin\\.ts|compose/)`;
+const wiring = `${server}(main\\.ts|config\\.ts|settings\\.ts|setting-values\\.ts|admin\\.ts|compose/)`;
 
 const packageRules = Object.entries(allowed).flatMap(([name, targets]) => [
   {

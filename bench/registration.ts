@@ -64,6 +64,7 @@ const server = stack.use(
       EARSHOT_CHANGES_PER_MINUTE: '1000000',
       EARSHOT_REQUESTS_IN_FLIGHT_MAX: String(Math.max(32, Math.ceil(callers / accounts) * 2)),
       EARSHOT_ACCOUNT_SHARE_PERCENT: '100',
+      EARSHOT_RULE_BUDGET: 'off',
       EARSHOT_UPSTREAM_PACE: String(pace),
       EARSHOT_LOG_LEVEL: 'info',
     },

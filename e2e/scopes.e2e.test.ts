@@ -36,7 +36,10 @@ const overHttpRows: Readonly<Record<OperationId, Row>> = {
   PlatformSyntax: { scope: null, request: {}, allowed: 200 },
   ListMatches: { scope: 'matches:read', request: {}, allowed: 200 },
   StreamMatches: { scope: 'matches:read', request: rule, allowed: 404 },
+  ListNotices: { scope: 'matches:read', request: {}, allowed: 200 },
+  StreamNotices: { scope: 'matches:read', request: { cursor: 'cAAAA' }, allowed: 400 },
   GetCoverage: { scope: 'matches:read', request: rule, allowed: 404 },
+  GetUsage: { scope: 'matches:read', request: rule, allowed: 404 },
   ReadMatches: { scope: 'matches:read', request: { reader: 'scoped', start: 'now' }, allowed: 200 },
   AckMatches: { scope: 'matches:read', request: { reader: 'scoped', cursor: 'cAAAA' }, allowed: 400 },
   ListReaders: { scope: 'matches:read', request: {}, allowed: 200 },
@@ -87,6 +90,7 @@ const overMcpRows: Readonly<Record<string, Row>> = {
   resume_rule: { scope: 'rules:write', request: rule, allowed: 'not_found' },
   delete_rule: { scope: 'rules:write', request: rule, allowed: 'not_found' },
   get_coverage: { scope: 'matches:read', request: rule, allowed: 'not_found' },
+  list_notices: { scope: 'matches:read', request: {}, allowed: 'answered' },
 };
 
 let world: World;

@@ -40,6 +40,7 @@ export async function startSystem(
         EARSHOT_REQUESTS_PER_MINUTE: '1000000',
         EARSHOT_CHANGES_PER_MINUTE: '1000000',
         EARSHOT_ACCOUNT_SHARE_PERCENT: '100',
+        EARSHOT_RULE_BUDGET: 'off',
         EARSHOT_UPSTREAM_PACE: '1000',
         ...env,
       },

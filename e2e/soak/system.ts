@@ -143,6 +143,7 @@ function createServerNode(options: ServerNodeOptions) {
           EARSHOT_X_RULE_DELAY_MS: '0',
           EARSHOT_REQUESTS_PER_MINUTE: '1000000',
           EARSHOT_ACCOUNT_SHARE_PERCENT: '100',
+          EARSHOT_RULE_BUDGET: 'off',
         },
         logFile: join(dir, `server-${name}.log`),
       });

@@ -10,6 +10,7 @@ import { keys } from './commands/keys.ts';
 import { login, logout } from './commands/login.ts';
 import { matches } from './commands/matches.ts';
 import { mcp } from './commands/mcp.ts';
+import { notices } from './commands/notices.ts';
 import { plan } from './commands/plan.ts';
 import { readers } from './commands/readers.ts';
 import { rules } from './commands/rules.ts';
@@ -17,6 +18,7 @@ import { services } from './commands/services.ts';
 import { sources } from './commands/sources.ts';
 import { syntax } from './commands/syntax.ts';
 import { test } from './commands/test.ts';
+import { usage } from './commands/usage.ts';
 import { webhooks } from './commands/webhooks.ts';
 
 /** Everything that `earshot` can do: what it parses, its help, its completion and docs/cli.md. */
@@ -28,9 +30,11 @@ export const earshotCommands: CommandGroup = {
     logout,
     rules,
     matches,
+    notices,
     syntax,
     coverage,
     sources,
+    usage,
     webhooks,
     readers,
     keys,

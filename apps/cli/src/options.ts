@@ -1,3 +1,4 @@
+import { type Budget, budgetGrammar, parseBudget } from '@earshot/contract/budgets';
 import { platforms } from '@earshot/contract/platforms';
 import type { Option } from './command.ts';
 import { usageFailure } from './failure.ts';
@@ -114,6 +115,26 @@ export function readTime(given: string, direction: 'past' | 'future', now: Date)
 function isDay(text: string): boolean {
   const date = new Date(`${text}T00:00:00Z`);
   return !Number.isNaN(date.getTime()) && date.toISOString().startsWith(text);
+}
+
+/** What may be spent: `usd=5/day`. */
+export function budget(about: string): Option<Budget | undefined> {
+  return { about: `${about}: ${budgetGrammar}`, placeholder: '<budget>', read: optional(readBudget) };
+}
+
+/** The same, or `none`, which is null. */
+export function budgetOrNone(about: string): Option<Budget | null | undefined> {
+  return {
+    about: `${about}: ${budgetGrammar}; none for no limit`,
+    placeholder: '<budget>',
+    read: optional((given) => (given === 'none' ? null : readBudget(given))),
+  };
+}
+
+function readBudget(given: string): Budget {
+  const read = parseBudget(given);
+  if (read === null) throw usageFailure(`takes a budget such as ${budgetGrammar}, not "${given}".`);
+  return read;
 }
 
 export function required<Value>(option: Option<Value | undefined>): Option<Value> {

@@ -14,6 +14,7 @@ function wanted(key: string): WantedRule {
     options: {},
     acceptDoubts: false,
     expiresAt: null,
+    budget: null,
     examples: null,
   };
 }

@@ -9,6 +9,7 @@ const common = {
   options: {},
   acceptDoubts: false,
   expiresAt: null,
+  budget: null,
 };
 const examples = {
   must_match: [{ platform: 'x' as const, payload: { text: 'rocket' } }],

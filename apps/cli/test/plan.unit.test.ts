@@ -14,6 +14,7 @@ function wanted(key: string, more: Partial<WantedRule> = {}): WantedRule {
     options: {},
     acceptDoubts: false,
     expiresAt: null,
+    budget: null,
     examples: null,
   };
   return { key, ...common, ...more };

@@ -11,6 +11,8 @@ export function ruleOf(key: string, more: Partial<Rule> = {}): Rule {
     version: 3,
     state: 'active',
     expires_at: null,
+    budget: null,
+    paused_for: null,
     examples: null,
     managed_by: { set: 'launches', key },
     platforms: { x: onPlatform('rocket') },

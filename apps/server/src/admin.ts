@@ -1,6 +1,6 @@
-import { type Scope, scopes } from '@earshot/contract';
-import type { Change } from './accounts/change.ts';
-import { createKeyStore, newKey } from './accounts/keys.ts';
+import { type Budget, type Scope, scopes } from '@earshot/contract';
+import { type Change, recordChange } from './accounts/change.ts';
+import { createKeyStore, type KeyStore, newKey } from './accounts/keys.ts';
 import type { PlanName } from './accounts/plans.ts';
 import { loseLog } from './coverage/upkeep.ts';
 import { openDatabase, type Sql } from './engines/database.ts';
@@ -8,6 +8,8 @@ import { assertMigrated } from './engines/migrate.ts';
 import { bindLog } from './event-log/bound-log.ts';
 import { createDeadLetters, type DeadLetterRow } from './matching/dead-letters.ts';
 import { listVerdicts, type VerdictRow } from './matching/verdicts.ts';
+import { defaultPrices, readPrices } from './metering/prices.ts';
+import { type BillLine, readBillByAccount, readBillBySource } from './metering/read-bill.ts';
 import { type Asked, forget, type Progress, type Removed } from './removals/remove-items.ts';
 import { newId } from './runtime/ids.ts';
 
@@ -22,8 +24,12 @@ export interface Admin extends AsyncDisposable {
     accountId: string;
     scopes?: readonly Scope[];
     expiresAt?: Date;
+    budget?: Budget;
   }): Promise<{ keyId: string; key: string } | null>;
   revokeKey(keyId: string): Promise<boolean>;
+  /** What all rules of the account may spend together. Null when there is no such account. */
+  readBudget(accountId: string): Promise<{ budget: Budget | null } | null>;
+  setBudget(accountId: string, budget: Budget | null): Promise<{ budget: Budget | null } | null>;
   /** What the upstreams have, the newest rules first; all rules without an id. */
   listUpstreamRules(ruleId: string | null): Promise<UpstreamRuleRow[]>;
   /** Events that could not be stored, the newest first. */
@@ -32,6 +38,12 @@ export interface Admin extends AsyncDisposable {
   forget(asked: Asked, onProgress?: (progress: Progress) => void): Promise<Removed>;
   /** How our verdicts on sampled items compare with the platforms', over the last days, today included. */
   listVerdicts(days: number): Promise<VerdictRow[]>;
+  /** What the upstreams billed in the last UTC days, today included; `prices` as in EARSHOT_PRICES. */
+  listBill(asked: {
+    by: 'source' | 'account';
+    days: number;
+    prices?: string | undefined;
+  }): Promise<{ lines: BillLine[]; prices_as_of: string }>;
   /** What the service cannot see by itself after PostgreSQL or NATS was restored. All nodes must be stopped. */
   afterRestore(restore: { logLost: boolean; isCopy: boolean }): Promise<{ webhooksPaused: number }>;
   /** All of them without an id. A node with the role `match` tries each once more; returns how many. */
@@ -67,18 +79,7 @@ export async function openAdmin(databaseUrl: string): Promise<Admin> {
       ]);
       return { accountId };
     },
-    async createKey({ accountId, scopes: granted = scopes, expiresAt }) {
-      const key = newKey();
-      const keyId = newId('key');
-      const outcome = await keys.createKey(byOperator(accountId, 'CreateKey'), key, {
-        id: keyId,
-        askedBy: null,
-        scopes: granted,
-        expiresAt: expiresAt ?? null,
-        keysMax: null,
-      });
-      return outcome.kind === 'created' ? { keyId, key: key.key } : null;
-    },
+    createKey: (asked) => createKey(keys, asked),
     async revokeKey(keyId) {
       const row = await database.one<{ account_id: string }>(
         'select account_id from api_keys where id = $1',
@@ -87,6 +88,8 @@ export async function openAdmin(databaseUrl: string): Promise<Admin> {
       if (!row) return false;
       return (await keys.revokeKey(byOperator(row.account_id, 'RevokeKey'), keyId)) !== null;
     },
+    readBudget: (accountId) => database.one('select budget from accounts where id = $1', [accountId]),
+    setBudget: (accountId, budget) => database.transaction((sql) => setBudget(sql, accountId, budget)),
     listUpstreamRules: (ruleId) =>
       database.many<UpstreamRuleRow>(
         `select v.rule_id, holders.account_id, v.platform, v.platform_rule_id, slots.upstream_rule_id, slots.source_id,
@@ -101,10 +104,33 @@ export async function openAdmin(databaseUrl: string): Promise<Admin> {
     afterRestore: (restore) => database.transaction((sql) => afterRestore(sql, restore)),
     forget: (asked, onProgress) => forget(database, asked, onProgress),
     listVerdicts: (days) => listVerdicts(database, days),
+    async listBill({ by, days, prices: text }) {
+      const prices = text ? readPrices(text) : defaultPrices();
+      if (typeof prices === 'string') throw new Error(`EARSHOT_PRICES has a bad value: ${prices}.`);
+      const read = by === 'source' ? readBillBySource : readBillByAccount;
+      return { lines: await read(database, days, prices), prices_as_of: prices.as_of };
+    },
     listDeadLetters: () => letters.list(),
     retryDeadLetters: (id) => letters.requestRetry(id),
     [Symbol.asyncDispose]: () => database[Symbol.asyncDispose](),
   };
+}
+
+async function createKey(
+  keys: KeyStore,
+  { accountId, scopes: granted = scopes, expiresAt, budget }: Parameters<Admin['createKey']>[0],
+): Promise<{ keyId: string; key: string } | null> {
+  const key = newKey();
+  const keyId = newId('key');
+  const outcome = await keys.createKey(byOperator(accountId, 'CreateKey'), key, {
+    id: keyId,
+    askedBy: null,
+    scopes: granted,
+    expiresAt: expiresAt ?? null,
+    budget: budget ?? null,
+    keysMax: null,
+  });
+  return outcome.kind === 'created' ? { keyId, key: key.key } : null;
 }
 
 async function afterRestore(
@@ -113,6 +139,7 @@ async function afterRestore(
 ): Promise<{ webhooksPaused: number }> {
   // The next match begins a new incarnation.
   await sql.run('update match_log set server = null');
+  await sql.run('update notice_log set server = null');
   if (logLost || isCopy) {
     await loseLog(sql);
     await bindLog(sql, null);
@@ -124,6 +151,35 @@ async function afterRestore(
        cursor_secret = decode(replace(gen_random_uuid()::text || gen_random_uuid()::text, '-', ''), 'hex')`,
   );
   return { webhooksPaused: await sql.run(`update webhooks set state = 'paused' where state = 'active'`) };
+}
+
+/** The account's rules are looked at anew: some may have to be paused, others may go on. */
+async function setBudget(
+  sql: Sql,
+  accountId: string,
+  budget: Budget | null,
+): Promise<{ budget: Budget | null } | null> {
+  const before = await sql.one<{ budget: Budget | null }>(
+    'select budget from accounts where id = $1 for update',
+    [accountId],
+  );
+  if (!before) return null;
+  await sql.run('update accounts set budget = $2 where id = $1', [
+    accountId,
+    budget && JSON.stringify(budget),
+  ]);
+  await sql.run(
+    `update rules set budget_look_at = now()
+     where account_id = $1 and (state in ('active', 'failed') or paused_for = 'budget' and state = 'paused')`,
+    [accountId],
+  );
+  await recordChange(sql, byOperator(accountId, 'SetBudget'), {
+    targetId: accountId,
+    before,
+    after: { budget },
+    answer: {},
+  });
+  return { budget };
 }
 
 function byOperator(accountId: string, operation: string): Change {

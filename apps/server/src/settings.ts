@@ -1,6 +1,20 @@
-import { platforms } from '@earshot/contract';
 import { z } from 'zod';
+import { defaultPrices } from './metering/prices.ts';
 import { checkpoints, deliveryCheckpoints, ingestCheckpoints } from './runtime/checkpoint.ts';
+import {
+  addressRange,
+  aesKey,
+  budget,
+  count,
+  credentials,
+  isAddress,
+  list,
+  path,
+  port,
+  postgresUrl,
+  prices,
+  sourceId,
+} from './setting-values.ts';
 import { defaultXExpansions, xCompliances, xExpansions, xPlans, xSearches } from './upstream/x/settings.ts';
 
 /**
@@ -16,48 +30,7 @@ export interface Setting {
 const roleNames = ['api', 'ingest', 'match', 'deliver'] as const;
 export type RoleName = (typeof roleNames)[number];
 
-const list = z.string().transform((text) =>
-  text
-    .split(',')
-    .map((one) => one.trim())
-    .filter(Boolean),
-);
 const roles = list.pipe(z.array(z.enum(roleNames)).min(1));
-const credential = z.templateLiteral([z.string().regex(/^[a-z0-9-]{1,40}$/), '=', z.string().min(1)]);
-const credentials = list
-  .pipe(
-    z.array(credential).transform((pairs) =>
-      pairs.map((pair) => ({
-        name: pair.slice(0, pair.indexOf('=')),
-        token: pair.slice(pair.indexOf('=') + 1),
-      })),
-    ),
-  )
-  .refine((all) => new Set(all.map(({ name }) => name)).size === all.length);
-const sourceId = new RegExp(`^(${platforms.join('|')}):[a-z0-9-]{1,40}$`);
-const port = z.coerce.number().int().min(0).max(65_535);
-/** A range of everything would let every caller say who it is. */
-const addressRange = z
-  .union([z.ipv4(), z.ipv6(), z.cidrv4(), z.cidrv6()])
-  .refine((range) => !range.endsWith('/0'));
-const aesKey = z
-  .base64()
-  .transform((text) => Buffer.from(text, 'base64'))
-  .refine((key) => key.length === 32);
-const count = z.coerce.number().int().min(1);
-const postgresUrl = z.url({ protocol: /^postgres(ql)?$/ });
-const path = z.string().min(1);
-
-/** An address whose login can be decoded: `100%` in a password, for example, cannot. */
-function isAddress(text: string): boolean {
-  try {
-    const { host, username, password } = new URL(text);
-    for (const part of [username, password]) decodeURIComponent(part);
-    return host !== '';
-  } catch {
-    return false;
-  }
-}
 
 export const settings = {
   databaseUrl: {
@@ -328,6 +301,18 @@ export const settings = {
     schema: z.enum(xCompliances).default('off'),
     about:
       'With `daily`, X is asked once a day which of all kept posts were deleted, made private, suspended or withheld (batch compliance), and these are removed with their matches. Off unless told: the calls may be billed, and who keeps posts for a short time does not need it. X’s terms ask for it, or for something like it, of everybody who keeps posts for long.',
+  },
+  prices: {
+    variable: 'EARSHOT_PRICES',
+    schema: prices.default(defaultPrices),
+    about:
+      'What the platforms charge, in US dollars, with the day on which you looked it up: `x.post=0.004,x.user=0.008,as_of=2027-01-31`. What is not named keeps its default. Costs are computed with these prices, also those of days before.',
+  },
+  ruleBudget: {
+    variable: 'EARSHOT_RULE_BUDGET',
+    schema: budget.default({ period: 'day', usd: 25, on_reached: 'pause' }),
+    about:
+      'What a rule may spend that has no budget of its own, such as `usd=25/day` (the default), `matches=10000/month` or, to tell and not to pause, `usd=25/day:notify`; `off` for no limit. Counted at the highest reading of the prices.',
   },
   supportContact: {
     variable: 'EARSHOT_SUPPORT_CONTACT',

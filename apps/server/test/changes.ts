@@ -1,6 +1,7 @@
 import type { AnswerOf } from '@earshot/contract';
 import type { Change, Claim } from '../src/accounts/change.ts';
 import type { Database } from '../src/engines/database.ts';
+import { defaultPrices } from '../src/metering/prices.ts';
 import { pause } from '../src/rules/pause-rule.ts';
 import { beginResume } from '../src/rules/resume-rule.ts';
 import { applyChange, type BegunChange, type RuleUpdate, undoChange } from '../src/rules/rule-changes.sql.ts';
@@ -17,10 +18,11 @@ export function created(ruleId: string): AnswerOf<'CreateRule'> {
 /** The steps of a rule's changes, without the waiting between them. */
 export function changesOf(database: Database) {
   return {
-    beginUpdate: (update: RuleUpdate, change: Change) => beginUpdate(database, update, change),
+    beginUpdate: (update: RuleUpdate, change: Change) =>
+      beginUpdate(database, update, change, defaultPrices()),
     beginResume: (resume: Parameters<typeof beginResume>[1]) => beginResume(database, resume),
-    apply: (begun: BegunChange, change: Change) => applyChange(database, begun, change),
+    apply: (begun: BegunChange, change: Change) => applyChange(database, begun, change, defaultPrices()),
     undo: (ruleId: string) => database.transaction((sql) => undoChange(sql, ruleId)),
-    pause: (ruleId: string, change: Change) => pause(database, ruleId, change),
+    pause: (ruleId: string, change: Change) => pause(database, ruleId, change, defaultPrices()),
   };
 }

@@ -131,6 +131,7 @@ test('an account gets exactly as many keys as it may, whoever asks at once', asy
       id: `key_${n}`,
       askedBy: null,
       scopes: ['rules:read'],
+      budget: null,
       expiresAt,
       keysMax: 3,
     });
@@ -153,6 +154,7 @@ test('a key that was revoked or has expired makes no other, also where it is not
       id,
       askedBy,
       scopes: ['rules:read'],
+      budget: null,
       expiresAt,
       keysMax: null,
     });

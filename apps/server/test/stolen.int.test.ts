@@ -192,8 +192,10 @@ test('the runtime login has every right that a statement of the server needs', a
   }
   // The owner migrates, makes a copy an installation of its own, and removes what is no longer kept or was taken back.
   expect(missing.toSorted()).toEqual([
+    'delete budget_marks',
     'delete coverage',
     'delete match_times',
+    'delete notices',
     'delete posts',
     'delete removals',
     'delete repair_spending',

@@ -111,6 +111,8 @@ function mortal(dies: (label: CheckpointLabel) => boolean) {
       begin: (...begun) => alive(() => store.begin(...begun)),
       finish: (claim, step, sent) => alive(() => store.finish(claim, step, sent)),
       skipTo: (claim, position) => alive(() => store.skipTo(claim, position)),
+      finishNotice: (...finished) => alive(() => store.finishNotice(...finished)),
+      skipNoticesTo: (claim, position) => alive(() => store.skipNoticesTo(claim, position)),
       release: (claim) => alive(() => store.release(claim)),
     }),
   };
@@ -163,7 +165,7 @@ async function chaos(database: Database): Promise<ChaosResult> {
   state.gone = false;
   await finishUp(world, database);
   const parked = await world.deliveries(webhooks['picky']?.webhook.id ?? '', 'parked');
-  return { kills, webhooks, parked: parked.map((one) => one.first_match_id).toSorted() };
+  return { kills, webhooks, parked: parked.map((one) => one.first_match_id ?? '').toSorted() };
 }
 
 async function enableAll(world: WebhookWorld): Promise<void> {

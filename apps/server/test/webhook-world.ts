@@ -5,6 +5,7 @@ import type { Bells } from '../src/engines/bells.ts';
 import type { Database } from '../src/engines/database.ts';
 import { createParsedRules } from '../src/language/explain-match.ts';
 import { createMatchStore } from '../src/matching/match-store.sql.ts';
+import { createNoticeReader } from '../src/notices/notice-reader.sql.ts';
 import { createMetrics } from '../src/observability/metrics.ts';
 import { createMatchReader } from '../src/readers/match-reader.sql.ts';
 import type { Checkpoint } from '../src/runtime/checkpoint.ts';
@@ -22,7 +23,7 @@ import { createSender } from '../src/webhooks/sender.ts';
 import { callOf } from './call-of.ts';
 import { changeBy } from './changes.ts';
 import { createLocalBells } from './local-bells.ts';
-import { xEvent } from './stream-events.ts';
+import { wholeCost, xEvent } from './stream-events.ts';
 import { silentLog, silentTelemetry } from './support.ts';
 
 export interface TestWebhook {
@@ -37,7 +38,10 @@ export interface WebhookWorld {
   readonly clock: { offsetMs: number };
   readonly bells: Bells;
   change(operation: string): Change;
-  createWebhook(url: string, filter?: { ruleId?: string; platform?: 'x' | 'firehose' }): Promise<TestWebhook>;
+  createWebhook(
+    url: string,
+    filter?: { ruleId?: string; platform?: 'x' | 'firehose'; events?: readonly ('matches' | 'notices')[] },
+  ): Promise<TestWebhook>;
   /** Many at once, without the way of a request. */
   createMany(url: string, count: number): Promise<void>;
   /** Stores posts that match `rule_1`; returns their texts in the order of the log. */
@@ -93,10 +97,18 @@ export function createWebhookWorld(database: Database): WebhookWorld {
     clock,
     bells,
     change: (operation) => changeBy('acc_1', null, operation),
-    async createWebhook(url, { ruleId = null, platform = null } = {}) {
+    async createWebhook(url, { ruleId = null, platform = null, events = ['matches'] as const } = {}) {
       const id = newId('whk');
       const secret = formatSecret(randomBytes(32));
-      const webhook = { id, name: id, url, ruleId, platform, sealedSecret: secretBox.seal(id, secret) };
+      const webhook = {
+        id,
+        name: id,
+        url,
+        ruleId,
+        platform,
+        events,
+        sealedSecret: secretBox.seal(id, secret),
+      };
       const change = changeBy('acc_1', null, 'CreateWebhook');
       await database
         .forAccount('acc_1')
@@ -128,7 +140,9 @@ export function createWebhookWorld(database: Database): WebhookWorld {
           eventKey: event.key,
           eventDay: event.day,
           via: 'stream' as const,
+          cost: wholeCost,
         })),
+        [],
         [],
       );
       bells.ring('matches');
@@ -145,9 +159,11 @@ export function createWebhookWorld(database: Database): WebhookWorld {
       const deliver = createDeliverBatch({
         store,
         reader: createMatchReader(database),
+        notices: createNoticeReader(database),
         parsedRules,
         sender,
         secretBox,
+        bells,
         telemetry: silentTelemetry(),
         checkpoint,
         nowMs,

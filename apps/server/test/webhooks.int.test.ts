@@ -184,7 +184,7 @@ describe('a webhook', () => {
         async () => expect(await world.deliveries(webhook.id, 'parked')).toHaveLength(3),
         within,
       );
-      const parked = (await world.deliveries(webhook.id, 'parked')).map((one) => one.first_match_id);
+      const parked = (await world.deliveries(webhook.id, 'parked')).map((one) => one.first_match_id ?? '');
       expect(parked.toSorted()).toEqual(['mat_000000000008', 'mat_00000000001m', 'mat_00000000001n']);
     }));
 

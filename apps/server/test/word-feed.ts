@@ -72,6 +72,7 @@ export function createWordFeed(): WordFeed {
     endStaleConnections: null,
     repair: { by: 'nothing' },
     compliance: null,
+    readUsage: null,
   };
   return {
     description: {
@@ -95,6 +96,13 @@ export function createWordFeed(): WordFeed {
       namesEveryRule: true,
       readItem: (sourceId, { text }) => readFeedItem(sourceId, text),
       shortenItem: null,
+      billing: {
+        itemKind: 'page',
+        cameAlong: () => ({ users: [], posts: [] }),
+        chargedAgain: 'never',
+        prices: { page: 0.002 },
+      },
+      stopsWithinMs: 1_000,
       openSources: () => [source],
     },
     rules: () => [...registered.values()],

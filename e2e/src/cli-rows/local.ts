@@ -88,6 +88,14 @@ export const localRows: Rows = {
     expect(await admin(scene, 'revoke-key', keyId)).toEqual({ key_id: keyId, revoked: true });
   },
 
+  async 'admin budget'(_, scene) {
+    const { accountId } = await scene.world.newAccount();
+    const budget = { period: 'month', usd: 100, on_reached: 'pause' };
+    expect(await admin(scene, 'budget', accountId, '--set', 'usd=100/month')).toMatchObject({ budget });
+    expect(await admin(scene, 'budget', accountId)).toEqual({ account_id: accountId, budget });
+    expect(await admin(scene, 'budget', accountId, '--set', 'none')).toMatchObject({ budget: null });
+  },
+
   async 'admin upstream-rules'(_, scene) {
     const api = scene.server.api(scene.account);
     const { rule_id } = await api.createRule({ x: 'quince' });
@@ -132,6 +140,15 @@ export const localRows: Rows = {
 
   async 'admin verdicts'(_, scene) {
     expect(await admin(scene, 'verdicts', '--days', '7')).toEqual({ days: 7, verdicts: expect.any(Array) });
+  },
+
+  async 'admin usage'(_, scene) {
+    const bill = await admin(scene, 'usage', '--days', '2');
+    expect(bill).toMatchObject({
+      by: 'source',
+      bill: expect.arrayContaining([expect.objectContaining({ platform: 'x', kind: 'post' })]),
+    });
+    expect(await admin(scene, 'usage', '--by', 'account')).toMatchObject({ by: 'account' });
   },
 
   async 'admin dead-letters retry'(_, scene) {

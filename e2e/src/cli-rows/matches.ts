@@ -35,6 +35,35 @@ export const matchesRows: Rows = {
     expect(await earshot('--platform', 'x')).toEqual(done(saying('PLATFORM  STATE')));
   },
 
+  async usage(earshot, scene) {
+    const answer = await earshot.json('--rule', scene.rule.rule_id, '--by', 'rule');
+    expect(answer).toMatchObject({
+      usage: [{ rule_id: scene.rule.rule_id, platform: 'x', usd: { min: expect.any(Number) } }],
+      prices_as_of: expect.any(String),
+    });
+    expect(await earshot()).toEqual(done(saying('PLATFORM  MATCHES')));
+  },
+
+  async notices(earshot, scene) {
+    // The source was connected before the rule was there: nothing to be told yet, or what a reconnect left.
+    const { notices } = Object(await earshot.json());
+    expect(Array.isArray(notices)).toBe(true);
+    const { rule_id } = await scene.server.api(scene.account).createRule({ x: 'short lived' });
+    const following = earshot.json('--follow', '--limit', '1');
+    await scene.server
+      .api(scene.account)
+      .updateRule(rule_id, { expires_at: new Date(Date.now() + 3_000).toISOString() });
+    expect(await following).toMatchObject({ type: 'rule.expired', subject: { id: rule_id } });
+    const listed = await earshot('--open', '--limit', '1');
+    expect(listed).toEqual(done(saying('rule.expired')));
+    expect(listed.stdout).toContain('resume it');
+    await scene.server.api(scene.account).deleteRule(rule_id);
+    expect(Object(await earshot.json('--limit', '1')).notices[0]).toMatchObject({
+      subject: { id: rule_id },
+      resolved_at: expect.any(String),
+    });
+  },
+
   async sources(earshot) {
     expect(await earshot.json()).toMatchObject({
       sources: expect.arrayContaining([expect.objectContaining({ platform: 'x', state: 'live' })]),

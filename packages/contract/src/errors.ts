@@ -143,7 +143,11 @@ const errorDetailsSchema = z.strictObject({
   used: z.number().optional().meta({ description: 'How much of it is in use.' }),
   contact: z.string().optional().meta({ description: 'Whom to ask for a higher limit.' }),
   reader: z
-    .strictObject({ rule_id: z.string().nullable(), platform: platformSchema.nullable() })
+    .strictObject({
+      of: z.enum(['matches', 'notices']),
+      rule_id: z.string().nullable(),
+      platform: platformSchema.nullable(),
+    })
     .optional()
     .meta({ description: 'The filter that the named reader has.' }),
 });

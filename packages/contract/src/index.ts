@@ -1,6 +1,7 @@
 export type { Violation, WireDiagnostic } from './answer-fields.ts';
 export { formatKey, isWellFormedKey } from './api-key.ts';
 export type { AuditEntry } from './audit.ts';
+export { type Budget, formatBudget, parseBudget } from './budgets.ts';
 export {
   type ErrorCode,
   type ErrorDetails,
@@ -12,6 +13,7 @@ export type { JsonSchema } from './json-schemas.ts';
 export type { Key } from './keys.ts';
 export type { SyntaxGuide } from './language.ts';
 export type { Coverage, Match, MatchPayload, Removal, Why } from './matches.ts';
+export type { Notice, NoticeType } from './notices.ts';
 export { openApiDocument } from './openapi.ts';
 export type { OpenApiDocument, OpenApiOperation } from './openapi-types.ts';
 export type { Operation } from './operation.ts';

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { timestamp } from './answer-fields.ts';
+import { budget, budgetTerms } from './budgets.ts';
 import { defineOperations } from './operation.ts';
 import { distinct, requestObject, requestTime, text } from './request-fields.ts';
 import { scopes } from './scopes.ts';
@@ -11,6 +12,9 @@ const keyFields = {
   scopes: z.array(z.enum(scopes)),
   created_at: timestamp,
   expires_at: timestamp.nullable(),
+  budget: budgetTerms.nullable().meta({
+    description: 'What all rules that the key creates may spend together; null without a limit.',
+  }),
 };
 
 export const keySchema = z
@@ -29,6 +33,7 @@ const exampleFields = {
   scopes: ['rules:read', 'matches:read'],
   created_at: '2026-11-14T22:46:00.000Z',
   expires_at: '2027-11-14T00:00:00.000Z',
+  budget: { period: 'day', usd: 10, on_reached: 'pause' },
 } as const;
 
 export const keyOperations = defineOperations({
@@ -45,6 +50,10 @@ export const keyOperations = defineOperations({
         description:
           'When the new key stops working: in the future, and no later than the key that asks. Default: when that one does.',
       }),
+      budget: budget.optional().meta({
+        description:
+          'What all rules that the new key creates may spend together. Default: as the key that asks, counted for each by itself.',
+      }),
     }),
     answer: z.strictObject({
       key_id: keyId,
@@ -56,7 +65,11 @@ export const keyOperations = defineOperations({
     }),
     errors: ['aborted'],
     example: {
-      request: { scopes: exampleFields.scopes, expires_at: exampleFields.expires_at },
+      request: {
+        scopes: exampleFields.scopes,
+        expires_at: exampleFields.expires_at,
+        budget: exampleFields.budget,
+      },
       answer: { key_id: exampleId, key: 'esk_…', ...exampleFields },
     },
   },

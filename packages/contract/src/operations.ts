@@ -4,10 +4,12 @@ import { coverageOperations } from './coverage.ts';
 import { keyOperations } from './keys.ts';
 import { languageOperations } from './language.ts';
 import { matchOperations } from './matches.ts';
+import { noticeOperations } from './notices.ts';
 import type { Operation } from './operation.ts';
 import { readerOperations } from './readers.ts';
 import { ruleOperations } from './rules.ts';
 import { sourceOperations } from './sources.ts';
+import { usageOperations } from './usage.ts';
 import { deliveryOperations } from './webhook-deliveries.ts';
 import { webhookOperations } from './webhooks.ts';
 
@@ -19,8 +21,10 @@ export const operations = {
   ...ruleOperations,
   ...matchOperations,
   ...coverageOperations,
+  ...usageOperations,
   ...sourceOperations,
   ...readerOperations,
+  ...noticeOperations,
   ...languageOperations,
   ...keyOperations,
   ...auditOperations,

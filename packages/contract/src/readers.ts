@@ -1,17 +1,30 @@
 import { z } from 'zod';
 import { ruleId, timestamp } from './answer-fields.ts';
 import { coverageSchema, matchOperations, matchSchema, removalSchema, removedMatches } from './matches.ts';
+import { noticeSchema } from './notices.ts';
 import { defineOperations } from './operation.ts';
 import { platformSchema } from './platforms.ts';
-import { integer, matchLimit, platformFilter, requestObject, ruleFilter, text } from './request-fields.ts';
+import {
+  alsoWhenFieldsFail,
+  integer,
+  matchLimit,
+  platformFilter,
+  requestIssue,
+  requestObject,
+  ruleFilter,
+  text,
+} from './request-fields.ts';
 
 const cursor = z.string().meta({ description: 'Opaque; it belongs to the account and to the filter.' });
 
 const readerName = text({ max: 100, description: 'Name of the reader, chosen by you.' });
 
+const readable = ['matches', 'notices'] as const;
+
 export const readerSchema = z
   .strictObject({
     name: z.string(),
+    of: z.enum(readable).meta({ description: 'What it reads.' }),
     rule_id: ruleId.nullable(),
     platform: platformSchema.nullable(),
     created_at: timestamp,
@@ -73,6 +86,9 @@ export const readerOperations = defineOperations({
       'Gives what this reader has not acknowledged yet, and the same again until `AckMatches` moves it. A reader is made at its first use; its filter is then part of it and need not be sent again.',
     request: requestObject({
       reader: readerName,
+      of: z.enum(readable).default('matches').meta({
+        description: 'What it reads, sent each time. A reader of notices reads all of them.',
+      }),
       rule_id: text({ max: 100, description: 'At the first use: only matches of this rule.' }).optional(),
       platform: platformSchema
         .optional()
@@ -84,10 +100,19 @@ export const readerOperations = defineOperations({
       wait_seconds: integer(0, 30)
         .optional()
         .meta({ description: 'Holds the request until there is a match.' }),
-    }),
+    }).superRefine((request: unknown, context) => {
+      if (!z.looseObject({ of: z.literal('notices') }).safeParse(request).success) return;
+      for (const field of ['rule_id', 'platform'])
+        if (z.looseObject({ [field]: z.string() }).safeParse(request).success)
+          context.addIssue(requestIssue('invalid_value', 'Works only for matches.', [field]));
+    }, alsoWhenFieldsFail),
     answer: z.strictObject({
       matches: z.array(matchSchema).meta({ description: 'Not acknowledged yet, oldest first.' }),
       removed: removedMatches,
+      notices: z
+        .array(noticeSchema)
+        .optional()
+        .meta({ description: 'Only with `of: "notices"`; `matches` is empty then.' }),
       cursor: cursor.nullable().meta({
         description: 'Acknowledges these matches and removals, with `AckMatches`. Null when there are none.',
       }),
@@ -137,6 +162,7 @@ export const readerOperations = defineOperations({
         readers: [
           {
             name: reader,
+            of: 'matches',
             rule_id: exampleRuleId,
             platform: null,
             created_at: '2026-11-14T22:46:00.000Z',

@@ -1,6 +1,7 @@
 import { closest } from '@earshot/query';
 import { z } from 'zod';
 import { ruleId, ruleTypeSchema, timestamp } from './answer-fields.ts';
+import { budgetState } from './budgets.ts';
 import { onEachPlatform, type Platform, perPlatform, platformSchema, platforms } from './platforms.ts';
 import {
   alsoWhenFieldsFail,
@@ -42,6 +43,11 @@ export const expiresAt = requestTime.nullable().meta({
 export const acceptDoubts = z.boolean().optional().meta({
   description:
     'Register the values as they are, although they have doubts: findings that a platform takes but hardly anybody can have meant. Errors are refused all the same.',
+});
+
+export const acceptEstimate = z.boolean().optional().meta({
+  description:
+    'Go on although the estimate of what the rule will cost is above its budget, or that of the key or account.',
 });
 
 const firehoseOptions = z.strictObject({
@@ -173,6 +179,16 @@ export const ruleSchema = z
     expires_at: timestamp.nullable().meta({
       description: 'When the rule is paused by itself; a paused rule with a time in the past has expired.',
     }),
+    budget: budgetState.nullable().meta({
+      description: "The rule's own budget; null without one. The operator's default may apply then.",
+    }),
+    paused_for: z
+      .strictObject({ reason: z.literal('budget'), resumes_at: timestamp.nullable() })
+      .nullable()
+      .meta({
+        description:
+          'Why the service has paused the rule, and when it resumes it; null while the rule is not paused, or when it was paused by a key or has expired.',
+      }),
     examples: ruleExamples.nullable().meta({ description: 'Items that tell what the rule is for.' }),
     managed_by: managedBy.nullable().meta({ description: 'Null for a rule that nobody keeps as code.' }),
     platforms: perPlatform(rulePlatformSchema),

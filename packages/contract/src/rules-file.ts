@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { budget } from './budgets.ts';
 import type { JsonSchema } from './json-schemas.ts';
 import { platforms } from './platforms.ts';
 import { alsoWhenFieldsFail, requestIssue, requestObject } from './request-fields.ts';
@@ -37,6 +38,7 @@ const fileRule = requestObject(
     options: platformOptions.optional(),
     accept_doubts: acceptDoubts,
     expires_at: expiresAt.optional(),
+    budget: budget.optional(),
     examples: ruleExamples.optional(),
   },
   'a rule',

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { diagnosticSchema, nextCursor, ruleId, timestamp } from './answer-fields.ts';
+import { budget } from './budgets.ts';
 import { defineOperations } from './operation.ts';
 import { perPlatform } from './platforms.ts';
 import {
@@ -14,6 +15,7 @@ import {
 import { ruleExamples } from './rule-examples.ts';
 import {
   acceptDoubts,
+  acceptEstimate,
   expiresAt,
   ifVersion,
   managedBy,
@@ -43,6 +45,16 @@ const exampleRule = {
   version: 1,
   state: 'active',
   expires_at: null,
+  budget: {
+    period: 'day',
+    usd: 5,
+    on_reached: 'pause',
+    spent: 0.045,
+    remaining: 4.955,
+    resets_at: '2026-11-15T00:00:00.000Z',
+    overshoot_max_usd: 0.0175,
+  },
+  paused_for: null,
   examples: exampleExamples,
   managed_by: null,
   platforms: {
@@ -76,6 +88,8 @@ export const ruleOperations = defineOperations({
       options: platformOptions.optional(),
       accept_doubts: acceptDoubts,
       expires_at: expiresAt.optional(),
+      budget: budget.optional(),
+      accept_estimate: acceptEstimate,
       examples: ruleExamples.optional(),
       managed_by: managedBy.optional(),
     }).superRefine((request, context) => {
@@ -89,7 +103,7 @@ export const ruleOperations = defineOperations({
         description: 'A rule of the account that has the same values on the same platforms, if there is one.',
       }),
     }),
-    errors: ['already_exists', 'aborted', 'deadline_exceeded'],
+    errors: ['already_exists', 'failed_precondition', 'aborted', 'deadline_exceeded'],
     example: {
       request: {
         name: 'Rust release chatter',
@@ -99,6 +113,7 @@ export const ruleOperations = defineOperations({
           x: '"rust 2027" (release OR broke) -is:retweet',
           firehose: '"rust 2027" AND (release OR broke)',
         },
+        budget: { period: 'day', usd: 5, on_reached: 'pause' },
         examples: exampleExamples,
       },
       answer: {
@@ -172,6 +187,10 @@ export const ruleOperations = defineOperations({
       }),
       accept_doubts: acceptDoubts,
       expires_at: expiresAt.optional(),
+      budget: budget.nullable().optional().meta({
+        description:
+          'In place of the one that the rule has; null for none. A rule that was paused for its budget resumes within seconds when the new one is not spent.',
+      }),
       examples: ruleExamples.nullable().optional().meta({
         description:
           'In place of those that the rule has; null for none. Left out, the present ones are checked.',
@@ -247,8 +266,9 @@ export const ruleOperations = defineOperations({
     scope: 'rules:write',
     changes: true,
     summary: 'Resume a paused rule',
-    description: 'Registers the rule on all its platforms again, or fails and leaves it paused.',
-    request: requestObject({ rule_id: askedRuleId }),
+    description:
+      'Registers the rule on all its platforms again, or fails and leaves it paused. A rule that was paused for a budget is not resumed before the next period: give it a larger one with UpdateRule.',
+    request: requestObject({ rule_id: askedRuleId, accept_estimate: acceptEstimate }),
     answer: ruleSchema,
     errors: ['not_found', 'failed_precondition', 'aborted', 'deadline_exceeded'],
     example: {

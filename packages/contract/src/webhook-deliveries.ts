@@ -33,9 +33,13 @@ export const deliverySchema = z
       description: 'The `webhook-id` header: the same on every attempt. Null for a parked match.',
     }),
     attempt: z.int().min(1).nullable().meta({ description: 'Null for a parked match.' }),
-    match_count: z.int().min(1).meta({ description: 'Matches in it, and removals of matches.' }),
-    first_match_id: matchId,
-    last_match_id: matchId,
+    match_count: z
+      .int()
+      .min(0)
+      .meta({ description: 'Matches in it, and removals of matches; 0 for a notice.' }),
+    first_match_id: matchId.nullable().meta({ description: 'Null for a notice.' }),
+    last_match_id: matchId.nullable(),
+    notice_id: z.string().optional().meta({ description: 'Only for a notice.' }),
     ...attemptFields,
   })
   .meta({ description: 'One attempt to deliver a batch, or one match that was parked.' });

@@ -4,6 +4,7 @@ import { defineOperations } from './operation.ts';
 import { platformSchema } from './platforms.ts';
 import {
   alsoWhenFieldsFail,
+  distinct,
   platformFilter,
   requestIssue,
   requestObject,
@@ -19,6 +20,9 @@ const url = text({
   description: 'Where the matches are posted: `https`, port 443 or 8443, on the public internet.',
 });
 
+const eventNames = ['matches', 'notices'] as const;
+const askedEvents = distinct(eventNames, 'event').optional();
+
 const secret = z.string().nullable().meta({
   description:
     'The signing secret, `whsec_…`. It is shown this once: when the answer is repeated for an `Idempotency-Key`, it is null.',
@@ -31,6 +35,10 @@ export const webhookSchema = z
     url: z.string(),
     rule_id: ruleId.nullable(),
     platform: platformSchema.nullable(),
+    events: z.array(z.enum(eventNames)).meta({
+      description:
+        'What is posted: `matches`, narrowed by `rule_id` and `platform`; `notices`: all of the account, one in each message.',
+    }),
     state: z.enum(['active', 'paused', 'disabled']).meta({
       description:
         '`disabled`: given up by the service; see `disabled_because`. `UpdateWebhook` makes it active again.',
@@ -57,6 +65,7 @@ const exampleWebhook = {
   url: 'https://hooks.example.com/earshot',
   rule_id: 'rule_01kb2m9x4c7q5t8w3y6z1v0n2p',
   platform: null,
+  events: ['matches'],
   state: 'active',
   disabled_because: null,
   failing_since: null,
@@ -78,6 +87,7 @@ export const webhookOperations = defineOperations({
       url,
       rule_id: ruleFilter.optional(),
       platform: platformFilter,
+      events: askedEvents.meta({ description: 'What is posted; `matches` by default.' }),
     }),
     answer: z.strictObject({ webhook_id: webhookId, secret, created_at: timestamp }),
     errors: ['not_found', 'already_exists', 'failed_precondition', 'aborted'],
@@ -112,6 +122,7 @@ export const webhookOperations = defineOperations({
         .nullable()
         .optional()
         .meta({ description: 'Only this platform; null: every platform.' }),
+      events: askedEvents.meta({ description: 'What was not posted before is, from now on.' }),
       state: z.enum(['active', 'paused']).optional().meta({
         description: '`active` also enables a disabled webhook. It goes on where it stopped.',
       }),

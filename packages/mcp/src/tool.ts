@@ -9,7 +9,7 @@ type ToolOperation = {
 }[OperationId];
 
 /** The calls that tools may make: about rules and matches. Nothing that sends data out, no keys, no audit. */
-type ForTools = Pick<Earshot, Uncapitalize<Exclude<ToolOperation, 'StreamMatches'>>>;
+type ForTools = Pick<Earshot, Uncapitalize<Exclude<ToolOperation, 'StreamMatches' | 'StreamNotices'>>>;
 
 /** What a tool gets besides its arguments; independent of the transport. */
 export interface ToolCall {

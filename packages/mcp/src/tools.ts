@@ -2,6 +2,7 @@ import type { Tool } from './tool.ts';
 import { createRule } from './tools/create-rule.ts';
 import { getCoverage } from './tools/get-coverage.ts';
 import { listMatches } from './tools/list-matches.ts';
+import { listNotices } from './tools/list-notices.ts';
 import { listRules } from './tools/list-rules.ts';
 import { platformSyntax } from './tools/platform-syntax.ts';
 import { ruleTools } from './tools/rules.ts';
@@ -18,4 +19,5 @@ export const tools: readonly Tool[] = [
   listRules,
   ...ruleTools,
   getCoverage,
+  listNotices,
 ];

@@ -23,6 +23,19 @@ test.each([
   expect(JSON.stringify(result)).not.toMatch(/[\u202e\u200b\u{e0061}]/u);
 });
 
+test('list_notices marks the words of a platform as untrusted, cut, and hides nothing of them', async () => {
+  const [notice] = operations.ListNotices.example.answer.notices;
+  const data = { platform: 'x', problem: `${hidden}${'a'.repeat(1_000)}` };
+  const answer = { notices: [{ ...notice, data }], next_cursor: null };
+  await using server = await connectInProcess(async () => jsonAnswer(answer));
+  const result = await server.client.callTool({ name: 'list_notices', arguments: {} });
+  const { notices } = Object(result.structuredContent);
+  expect(notices[0].untrusted.problem).toMatch(/^Cats\\u\{202e\}.*a$/);
+  expect(notices[0].untrusted.problem.length).toBeLessThan(400);
+  expect({ ...notices[0], untrusted: null }).not.toMatchObject({ data: expect.anything() });
+  expect(JSON.stringify(result)).not.toMatch(/[\u202e\u200b\u{e0061}]/u);
+});
+
 test('matches to expand are read before they are acknowledged', async () => {
   const { answer } = operations.ReadMatches.example;
   const asked: string[] = [];

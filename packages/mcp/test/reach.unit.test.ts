@@ -27,6 +27,7 @@ const calls: ReadonlyArray<{ tool: string; args: object; asks: OperationId[]; si
   { tool: 'resume_rule', args: oneRule, asks: ['ResumeRule'] },
   { tool: 'delete_rule', args: oneRule, asks: ['DeleteRule'] },
   { tool: 'get_coverage', args: oneRule, asks: ['GetCoverage'] },
+  { tool: 'list_notices', args: {}, asks: ['ListNotices'] },
 ];
 
 describe('what tools reach', () => {

@@ -31,6 +31,8 @@ const rule = (fields: Partial<Rule> = {}): Rule => ({
   version: 1,
   state: 'active',
   expires_at: null,
+  budget: null,
+  paused_for: null,
   examples: null,
   managed_by: null,
   platforms: { x: watched() },

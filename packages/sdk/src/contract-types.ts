@@ -3,6 +3,7 @@ import type {
   ErrorCode as ContractErrorCode,
   ErrorDetails as ContractErrorDetails,
   Match as ContractMatch,
+  Notice as ContractNotice,
   Removal as ContractRemoval,
   Rule as ContractRule,
   errorCodes,
@@ -39,5 +40,6 @@ export type Retryable = { [Code in ContractErrorCode]: (typeof errorCodes)[Code]
 
 export type ErrorDetails = ContractErrorDetails;
 export type Match = ContractMatch;
+export type Notice = ContractNotice;
 export type Removal = ContractRemoval;
 export type Rule = ContractRule;

@@ -1,7 +1,14 @@
 import { type Calls, createCalls } from './calls.ts';
 import { type ConsumeOptions, consumeMatches } from './consume-matches.ts';
 import type { Match, Requests } from './contract-types.ts';
-import { type FollowedMatches, type FollowOptions, followMatches } from './follow-matches.ts';
+import {
+  type FollowedMatches,
+  type FollowedNotices,
+  type FollowOptions,
+  followMatches,
+  followNotices,
+  type StreamOptions,
+} from './follow-matches.ts';
 import type { Connection } from './send.ts';
 
 export interface EarshotOptions {
@@ -18,9 +25,11 @@ export interface EarshotOptions {
 export interface Earshot extends Calls {
   /** Matches as they come: over the stream, resumed after interruptions, each once. */
   readonly followMatches: (request?: Requests['StreamMatches'], options?: FollowOptions) => FollowedMatches;
+  /** Notices as they are raised and resolved: over the stream, resumed after interruptions. */
+  readonly followNotices: (request?: Requests['StreamNotices'], options?: StreamOptions) => FollowedNotices;
   /** What a named reader has not acknowledged yet; acknowledged after the loop's body. */
   readonly consumeMatches: (
-    request: Requests['ReadMatches'],
+    request: Omit<Requests['ReadMatches'], 'of'>,
     options?: ConsumeOptions,
   ) => AsyncGenerator<Match, void>;
 }
@@ -33,6 +42,7 @@ export function createEarshot(options: EarshotOptions): Earshot {
   return {
     ...calls,
     followMatches: (request, followOptions) => followMatches(connection, request, followOptions),
+    followNotices: (request, streamOptions) => followNotices(connection, request, streamOptions),
     consumeMatches: (request, consumeOptions) => consumeMatches(calls, request, consumeOptions),
   };
 }

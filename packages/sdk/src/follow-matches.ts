@@ -1,21 +1,29 @@
-import type { Match, Requests } from './contract-types.ts';
+import type { Match, Notice, Requests } from './contract-types.ts';
 import { EarshotError, isRestored, type RemovalListener, type RestoreListener } from './errors.ts';
 import { operations } from './operations.ts';
 import { jitteredDelayMs, pause } from './pause.ts';
 import { type Connection, send } from './send.ts';
 import { createEventParser, type EventParser, type ServerSentEvent } from './server-sent-events.ts';
 
-export interface FollowOptions extends RestoreListener, RemovalListener {
+export interface StreamOptions {
   readonly signal?: AbortSignal | undefined;
   /** The server sends something every 15 seconds; after this long without anything the connection is taken for dead. */
   readonly silenceMsMax?: number | undefined;
 }
 
-/** Matches in the order of the log, each once. Iterating again continues where the last loop ended. */
-export interface FollowedMatches extends AsyncIterable<Match> {
-  /** Points behind the latest match: store it when you are done with that match, and pass it to continue later. */
+export interface FollowOptions extends StreamOptions, RestoreListener, RemovalListener {}
+
+/** In the order of the log, each once. Iterating again continues where the last loop ended. */
+interface Followed<Item> extends AsyncIterable<Item> {
+  /** Points behind the latest one: store it when you are done with that, and pass it to continue later. */
   readonly cursor: string | undefined;
 }
+
+/** Matches in the order of the log, each once. Iterating again continues where the last loop ended. */
+export type FollowedMatches = Followed<Match>;
+
+/** Notices in the order of the log: each as it is raised, and again when it is resolved. */
+export type FollowedNotices = Followed<Notice>;
 
 const openMsMax = 15_000;
 const defaultSilenceMs = 45_000;
@@ -30,37 +38,59 @@ export function followMatches(
   request: Requests['StreamMatches'] = {},
   options: FollowOptions = {},
 ): FollowedMatches {
-  const { signal, silenceMsMax = defaultSilenceMs, onRestored, onRemoved } = options;
-  const seen = new Set<string>();
-  let { cursor } = request;
+  const { onRestored, onRemoved } = options;
+  const { cursor, rule_id, platform } = request;
+  const take = async ({ event, data }: ServerSentEvent): Promise<Match | undefined> => {
+    if (event === 'removed') await onRemoved?.(JSON.parse(data));
+    return event === 'match' ? JSON.parse(data) : undefined;
+  };
+  const stream = { operation: 'StreamMatches', filter: { rule_id, platform }, cursor } as const;
+  return follow(connection, { ...stream, ...options, take, idOf: ({ id }) => id, onRestored });
+}
+
+/** The same for notices. One that is resolved comes again. */
+export function followNotices(
+  connection: Connection,
+  { cursor }: Requests['StreamNotices'] = {},
+  options: StreamOptions = {},
+): FollowedNotices {
+  const take = async ({ event, data }: ServerSentEvent): Promise<Notice | undefined> =>
+    event === 'notice' ? JSON.parse(data) : undefined;
+  const idOf = ({ id, resolved_at }: Notice) => `${id} ${resolved_at}`;
+  return follow(connection, { operation: 'StreamNotices', filter: {}, cursor, ...options, take, idOf });
+}
+
+interface Stream<Item> extends StreamOptions, RestoreListener {
+  readonly operation: 'StreamMatches' | 'StreamNotices';
+  readonly filter: Readonly<Record<string, string | undefined>>;
+  readonly cursor: string | undefined;
+  /** Undefined for an event that is none. */
+  readonly take: (event: ServerSentEvent) => Promise<Item | undefined>;
+  /** What comes twice under one id is given once. */
+  readonly idOf: (item: Item) => string;
+}
+
+function follow<Item>(connection: Connection, stream: Stream<Item>): Followed<Item> {
+  const { signal, silenceMsMax = defaultSilenceMs, onRestored, take, idOf } = stream;
+  const isNew = createSeen();
+  let { cursor } = stream;
   let retryMs = defaultRetryMs;
   let failures = 0;
 
-  const takeMatch = ({ event, data }: ServerSentEvent): Match | undefined => {
-    if (event !== 'match') return undefined;
-    const match: Match = JSON.parse(data);
-    if (seen.has(match.id)) return undefined;
-    seen.add(match.id);
-    const [oldest = ''] = seen;
-    if (seen.size > idsKept) seen.delete(oldest);
-    return match;
-  };
-
-  async function* oneConnection(): AsyncGenerator<Match, void> {
+  async function* oneConnection(): AsyncGenerator<Item, void> {
     const parser = createEventParser();
-    for await (const event of streamEvents(connection, { request, cursor, parser, signal, silenceMsMax })) {
-      // Before the cursor moves: it must not pass a match that was not given.
+    for await (const event of streamEvents(connection, { ...stream, cursor, parser, silenceMsMax })) {
+      // Before the cursor moves: it must not pass an item that was not given.
       signal?.throwIfAborted();
       failures = 0;
       retryMs = parser.retryMs ?? retryMs;
       cursor = event.id;
-      if (event.event === 'removed') await onRemoved?.(JSON.parse(event.data));
-      const match = takeMatch(event);
-      if (match) yield match;
+      const item = await take(event);
+      if (item !== undefined && isNew(idOf(item))) yield item;
     }
   }
 
-  async function* allConnections(): AsyncGenerator<Match, void> {
+  async function* allConnections(): AsyncGenerator<Item, void> {
     for (;;) {
       let retryAfterMs = 0;
       try {
@@ -87,28 +117,36 @@ export function followMatches(
   };
 }
 
+/** Remembers the latest ids. */
+function createSeen(): (id: string) => boolean {
+  const seen = new Set<string>();
+  return (id) => {
+    if (seen.has(id)) return false;
+    seen.add(id);
+    const [oldest = ''] = seen;
+    if (seen.size > idsKept) seen.delete(oldest);
+    return true;
+  };
+}
+
 /** Reading changes nothing, so an internal error of the server is retried as well. */
 function isWorthReconnecting(error: unknown): error is EarshotError {
   if (!(error instanceof EarshotError)) return false;
   return error.retryable || (error.status >= 500 && error.code !== 'unimplemented');
 }
 
-interface Streaming {
-  readonly request: Requests['StreamMatches'];
-  readonly cursor: string | undefined;
+interface Streaming extends Pick<Stream<never>, 'operation' | 'filter' | 'cursor' | 'signal'> {
   readonly parser: EventParser;
-  readonly signal: AbortSignal | undefined;
   readonly silenceMsMax: number;
 }
 
 /** The events of one connection. Silence is measured only while a read is pending: a slow consumer is not a dead server. */
 async function* streamEvents(
   connection: Connection,
-  { request, cursor, parser, signal, silenceMsMax }: Streaming,
+  { operation, filter, cursor, parser, signal, silenceMsMax }: Streaming,
 ): AsyncGenerator<ServerSentEvent, void> {
-  const { method, path } = operations.StreamMatches;
+  const { method, path } = operations[operation];
   const headers = { accept: 'text/event-stream', ...(cursor !== undefined && { 'last-event-id': cursor }) };
-  const filter = { rule_id: request.rule_id, platform: request.platform };
   const sending = { method, path, request: filter, headers, signal, timeoutMs: openMsMax };
   const { response, within, close } = await send(connection, sending);
   try {

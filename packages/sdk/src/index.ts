@@ -1,9 +1,18 @@
 export type { CallOptions } from './call.ts';
 export type { ConsumeOptions } from './consume-matches.ts';
-export type { Answers, ErrorCode, ErrorDetails, Match, Removal, Requests, Rule } from './contract-types.ts';
+export type {
+  Answers,
+  ErrorCode,
+  ErrorDetails,
+  Match,
+  Notice,
+  Removal,
+  Requests,
+  Rule,
+} from './contract-types.ts';
 export { createEarshot, type Earshot, type EarshotOptions } from './earshot.ts';
 export { EarshotError } from './errors.ts';
-export type { FollowedMatches, FollowOptions } from './follow-matches.ts';
+export type { FollowedMatches, FollowedNotices, FollowOptions, StreamOptions } from './follow-matches.ts';
 export {
   verifyWebhook,
   type WebhookMessage,

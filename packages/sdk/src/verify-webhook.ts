@@ -1,4 +1,4 @@
-import type { Match, Removal } from './contract-types.ts';
+import type { Match, Notice, Removal } from './contract-types.ts';
 
 export type WebhookMessage =
   | {
@@ -9,6 +9,8 @@ export type WebhookMessage =
       /** Matches that were taken back: delete what you keep of them. Absent when there are none. */
       readonly removed?: readonly Removal[];
     }
+  /** Only with `events: ["notices"]`: as it was raised, and again when it is resolved. */
+  | { readonly type: 'notice'; readonly webhook_id: string; readonly notice: Notice }
   | { readonly type: 'test'; readonly webhook_id: string };
 
 export interface WebhookToVerify {

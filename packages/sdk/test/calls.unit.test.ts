@@ -9,7 +9,12 @@ const isStream = (id: OperationId) => 'stream' in operations[id];
 
 test('there is a method for every operation, which sends what the contract says', async () => {
   await using server = await startAnsweringServer(json(200, { fine: true }));
-  const { followMatches: _, consumeMatches: __, ...calls } = createEarshot({ url: `${server.url}/`, key });
+  const {
+    followMatches: _,
+    consumeMatches: __,
+    followNotices: ___,
+    ...calls
+  } = createEarshot({ url: `${server.url}/`, key });
   const ids = (Object.keys(operations) as OperationId[]).filter((id) => !isStream(id));
   const nameOf = (id: string) => id.charAt(0).toLowerCase() + id.slice(1);
   expect(Object.keys(calls).toSorted()).toEqual(ids.map(nameOf).toSorted());

@@ -2,13 +2,15 @@ import { scopes as scopeNames } from '@earshot/contract/scopes';
 import type { Admin } from '@earshot/server/admin';
 import type { CommandGroup } from '../command.ts';
 import { Failure } from '../failure.ts';
-import { flag, listOf, oneOf, required, text, time } from '../options.ts';
+import { budget, flag, listOf, oneOf, required, text, time } from '../options.ts';
 import { keyText } from '../output/key-text.ts';
+import { budgetCommand } from './admin-budget.ts';
 import { adminCommand } from './admin-command.ts';
 import { deadLetters } from './admin-dead-letters.ts';
 import { foreignRules } from './admin-foreign-rules.ts';
 import { forgetCommand } from './admin-forget.ts';
 import { migrateCommand } from './admin-migrate.ts';
+import { adminUsage } from './admin-usage.ts';
 import { verdicts } from './admin-verdicts.ts';
 
 type Plan = NonNullable<Parameters<Admin['createAccount']>[0]['plan']>;
@@ -42,16 +44,18 @@ const createKey = adminCommand({
     account: required(text('<account id>', 'as create-account printed it')),
     scopes: listOf(scopeNames, `any of ${scopeNames.join(', ')} (default all)`, '<scope,scope>'),
     expires: time('when the key stops working (default never)', 'future'),
+    budget: budget('what all rules that it creates may spend together'),
   },
   examples: [
     'earshot admin create-key --account acc_01kb2m9x4c7q5t8w3y6z1v0n2p',
     'earshot admin create-key --account acc_01kb2m9x4c7q5t8w3y6z1v0n2p --scopes rules:read,matches:read --expires 2027-01-01',
   ],
-  async work(database, { options: { account, expires = null, scopes = [...scopeNames] } }) {
+  async work(database, { options: { account, expires = null, scopes = [...scopeNames], budget: spends } }) {
     const created = await database.createKey({
       accountId: account,
       scopes,
       ...(expires !== null && { expiresAt: new Date(expires) }),
+      ...(spends && { budget: spends }),
     });
     if (created === null) throw new Failure('notFound', `There is no account ${account}.`);
     const { keyId, key } = created;
@@ -125,16 +129,18 @@ const afterRestore = adminCommand({
 export const admin: CommandGroup = {
   name: 'admin',
   summary:
-    'accounts, keys, upstream rules, events that could not be stored, removals, verdicts, migrations and restores, directly on the database',
+    'accounts, keys, budgets, upstream rules, events that could not be stored, removals, verdicts, the bill, migrations and restores, directly on the database',
   commands: [
     createAccount,
     createKey,
     revokeKey,
+    budgetCommand,
     upstreamRules,
     foreignRules,
     deadLetters,
     forgetCommand,
     verdicts,
+    adminUsage,
     migrateCommand,
     afterRestore,
   ],

@@ -1,7 +1,8 @@
+import { formatBudget } from '@earshot/contract/budgets';
 import { scopes as scopeNames } from '@earshot/contract/scopes';
 import { apiCommand } from '../api-command.ts';
 import type { CommandGroup } from '../command.ts';
-import { listOf, required, text, time } from '../options.ts';
+import { budget, listOf, required, text, time } from '../options.ts';
 import { keyText } from '../output/key-text.ts';
 import { renderTable } from '../output/table.ts';
 import { shortTime } from '../output/times.ts';
@@ -14,13 +15,14 @@ const list = apiCommand({
   ask: (earshot) => earshot.listKeys(),
   show: ({ keys }, screen) =>
     renderTable(
-      ['ID', 'KEY', 'CREATED', 'EXPIRES', 'LAST USED', 'SCOPES'],
-      keys.map(({ id, display, created_at, expires_at, last_used_at, scopes }) => [
+      ['ID', 'KEY', 'CREATED', 'EXPIRES', 'LAST USED', 'BUDGET', 'SCOPES'],
+      keys.map(({ id, display, created_at, expires_at, last_used_at, budget: spends, scopes }) => [
         id,
         display,
         shortTime(created_at),
         shortTime(expires_at),
         shortTime(last_used_at),
+        spends ? formatBudget(spends) : '',
         scopes.join(','),
       ]),
       screen,
@@ -37,11 +39,16 @@ const create = apiCommand({
       '<scope,scope>',
     ),
     expires: time('when it stops working, no later than your key (default: when yours does)', 'future'),
+    budget: budget('what all rules that it creates may spend together'),
   },
   examples: ['earshot keys create --scopes rules:read,matches:read --expires 90d'],
   doing: 'Creating the key',
-  ask: (earshot, { options: { scopes, expires } }) =>
-    earshot.createKey({ scopes, ...(expires !== undefined && { expires_at: expires }) }),
+  ask: (earshot, { options: { scopes, expires, budget: spends } }) =>
+    earshot.createKey({
+      scopes,
+      ...(expires !== undefined && { expires_at: expires }),
+      ...(spends && { budget: spends }),
+    }),
   show: ({ key_id, key, scopes, expires_at }) =>
     keyText({
       key:

@@ -2,7 +2,7 @@ import { onEachPlatform, type Platform, platforms } from '@earshot/contract/plat
 import type { Earshot } from '@earshot/sdk';
 import { apiCommand } from '../api-command.ts';
 import { usageFailure } from '../failure.ts';
-import { flag, oneOf, ruleId, text, time } from '../options.ts';
+import { budgetOrNone, flag, oneOf, ruleId, text, time } from '../options.ts';
 import { ruleText } from '../output/rule-text.ts';
 import { onPlatforms } from '../platforms.ts';
 import { acceptDoubts, firehoseOptions, readOptions, ruleValues } from './rule-values.ts';
@@ -21,6 +21,7 @@ export const updateRule = apiCommand({
     drop: oneOf(platforms, 'leave this platform'),
     expires: time('when it pauses by itself', 'future'),
     'never-expires': flag('it no longer pauses by itself'),
+    budget: budgetOrNone('what it may spend; one that was paused for its budget resumes'),
   },
   args: { rule: ruleId },
   examples: [
@@ -36,6 +37,7 @@ export const updateRule = apiCommand({
       drop,
       expires,
       'never-expires': neverExpires,
+      budget,
       'accept-doubts': accept,
       'firehose-quality': _quality,
       'firehose-nsfw': _nsfw,
@@ -49,6 +51,7 @@ export const updateRule = apiCommand({
       ...(intent !== undefined && { intent }),
       ...(expires !== undefined && { expires_at: expires }),
       ...(neverExpires && { expires_at: null }),
+      ...(budget !== undefined && { budget }),
       ...readOptions(options),
       ...(isNewValue && (await newValues(earshot, args.rule, { values, drop }))),
     };

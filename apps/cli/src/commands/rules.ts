@@ -1,7 +1,7 @@
 import type { Earshot, Rule } from '@earshot/sdk';
 import { apiCommand } from '../api-command.ts';
 import type { CommandGroup } from '../command.ts';
-import { cursor, integer, required, ruleId, text, time } from '../options.ts';
+import { budget, cursor, flag, integer, required, ruleId, text, time } from '../options.ts';
 import { createdText, rulesTable, ruleText } from '../output/rule-text.ts';
 import { acceptDoubts, firehoseOptions, readOptions, readOverrides, ruleValues } from './rule-values.ts';
 import { updateRule } from './rules-update.ts';
@@ -19,10 +19,13 @@ const create = apiCommand({
     ...firehoseOptions,
     'accept-doubts': acceptDoubts,
     expires: time('when it pauses by itself', 'future'),
+    budget: budget('what it may spend'),
+    'accept-estimate': flag('create it although it will probably cost more than its budget'),
   },
   examples: [
     `earshot rules create --name Rockets --x '(rocket OR liftoff) -is:retweet'`,
     `earshot rules create --name Outages --x outage --firehose 'title:outage' --expires 30d`,
+    `earshot rules create --name Rust --x rust --budget usd=5/day`,
   ],
   doing: 'Registering the rule',
   isSlow: true,
@@ -34,6 +37,8 @@ const create = apiCommand({
       ...readOptions(options),
       ...(options['accept-doubts'] && { accept_doubts: true }),
       ...(options.expires !== undefined && { expires_at: options.expires }),
+      ...(options.budget && { budget: options.budget }),
+      ...(options['accept-estimate'] && { accept_estimate: true }),
     }),
   show: (answer, screen, { options }) => createdText(answer, options, screen),
 });

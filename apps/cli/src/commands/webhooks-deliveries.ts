@@ -47,7 +47,7 @@ export const deliveries = apiCommand({
       one.status?.toString() ?? '–',
       one.latency_ms === null ? '–' : `${one.latency_ms} ms`,
       String(one.match_count),
-      one.first_match_id,
+      one.first_match_id ?? one.notice_id ?? '–',
       one.detail ?? one.response ?? '',
     ]);
     const headings = ['AT', 'OUTCOME', 'STATUS', 'TOOK', 'MATCHES', 'FIRST MATCH', 'DETAIL'];

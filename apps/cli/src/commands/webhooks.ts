@@ -2,13 +2,15 @@ import { platforms } from '@earshot/contract/platforms';
 import type { Answers } from '@earshot/sdk';
 import { apiCommand } from '../api-command.ts';
 import type { CommandGroup } from '../command.ts';
-import { oneOf, platformFilter, required, ruleFilter, text, webhookId } from '../options.ts';
+import { listOf, oneOf, platformFilter, required, ruleFilter, text, webhookId } from '../options.ts';
 import type { Screen } from '../output/screen.ts';
 import { renderFields, renderTable } from '../output/table.ts';
 import { shortTime } from '../output/times.ts';
 import { deliveries, replay, testWebhook } from './webhooks-deliveries.ts';
 
 type Webhook = Answers['UpdateWebhook'];
+
+const events = listOf(['matches', 'notices'], 'what is posted (default matches)', '<events>');
 
 const list = apiCommand({
   name: 'list',
@@ -40,6 +42,7 @@ const create = apiCommand({
     url: required(text('<url>', 'where the matches are posted')),
     rule: ruleFilter,
     platform: platformFilter,
+    events,
   },
   examples: ['earshot webhooks create --name pager --url https://example.com/earshot --platform x'],
   doing: 'Creating the webhook',
@@ -58,6 +61,7 @@ const update = apiCommand({
     url: text('<url>', 'new URL'),
     rule: text('<rule id|any>', 'only this rule, or `any`'),
     platform: oneOf([...platforms, 'any'], 'only this platform, or `any`'),
+    events,
     state: oneOf(['active', 'paused'], '`active` also enables a webhook that was given up'),
   },
   args: { webhook: webhookId },
@@ -118,6 +122,7 @@ function webhookText(webhook: Webhook, screen: Screen): string {
       ['state', stateText(webhook)],
       ['rule', webhook.rule_id ?? 'any'],
       ['platform', webhook.platform ?? 'any'],
+      ['events', webhook.events.join(', ')],
       ['failing since', webhook.failing_since && shortTime(webhook.failing_since)],
       ['next attempt', webhook.next_attempt_at && shortTime(webhook.next_attempt_at)],
     ],

@@ -47,6 +47,8 @@ export async function startDemoServer(options: ServerOptions): Promise<Running> 
       EARSHOT_FIREHOSE_TOKENS: `demo=${defaultTapToken}`,
       EARSHOT_X_BASE_URL: options.sandboxUrl,
       EARSHOT_FIREHOSE_BASE_URL: options.sandboxUrl,
+      // The sandbox charges nothing, and sends in an hour what would cost more than a day may.
+      EARSHOT_RULE_BUDGET: 'off',
       EARSHOT_PORT: String(options.port),
       // Webhooks to a program on this machine: there is no certificate to be had for it.
       EARSHOT_SECRETS_KEY: randomBytes(32).toString('base64'),

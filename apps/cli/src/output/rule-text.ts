@@ -1,3 +1,4 @@
+import { formatBudget } from '@earshot/contract/budgets';
 import { type Platform, platforms } from '@earshot/contract/platforms';
 import type { Answers, Rule } from '@earshot/sdk';
 import { renderFinding } from './findings.ts';
@@ -52,10 +53,21 @@ export function ruleText(rule: Rule, screen: Screen): string {
       ['created', shortTime(rule.created_at)],
       ['updated', shortTime(rule.updated_at)],
       ['expires', rule.expires_at && shortTime(rule.expires_at)],
+      ['budget', rule.budget && budgetText(rule.budget)],
+      ['paused for', rule.paused_for && pausedText(rule.paused_for)],
     ],
     screen,
   );
   return [fields, ...platforms.flatMap((platform) => platformText(rule, platform, screen))].join('\n\n');
+}
+
+function budgetText(budget: NonNullable<Rule['budget']>): string {
+  const resets = budget.resets_at === null ? '' : `, next period ${shortTime(budget.resets_at)}`;
+  return `${formatBudget(budget)}, spent ${budget.spent}${resets}`;
+}
+
+function pausedText({ reason, resumes_at }: NonNullable<Rule['paused_for']>): string {
+  return resumes_at === null ? reason : `${reason}, until ${shortTime(resumes_at)}`;
 }
 
 function optionsText(options: Readonly<Record<string, boolean>>): string {

@@ -1,3 +1,4 @@
+import { formatBudget } from '@earshot/contract/budgets';
 import { spaced } from '../output/printable.ts';
 import { countOf, type Plan, type PlannedUpdate } from './plan.ts';
 import type { WantedRule } from './rules-file.ts';
@@ -24,11 +25,12 @@ export function planText(plan: Plan, paint: Paint): string {
   ].join('\n');
 }
 
-function wantedLines({ name, intent, overrides, expiresAt, examples }: WantedRule): string[] {
+function wantedLines({ name, intent, overrides, expiresAt, budget, examples }: WantedRule): string[] {
   const lines = [`name: ${shown(name)}`, `intent: ${shown(intent)}`];
   for (const [platform, value] of Object.entries(overrides))
     lines.push(`overrides.${platform}: ${shown(value)}`);
   if (expiresAt !== null) lines.push(`expires_at: ${expiresAt}`);
+  if (budget !== null) lines.push(`budget: ${formatBudget(budget)}`);
   if (examples !== null)
     lines.push(
       `examples: ${examples.must_match.length} must match, ${examples.must_not_match.length} must not`,
@@ -48,12 +50,13 @@ function changeLines({ changes }: PlannedUpdate, paint: Paint): string[] {
 export function planJson({ set, creates, updates, deletes, unchanged, others }: Plan): object {
   return {
     set,
-    create: creates.map(({ key, name, intent, overrides, expiresAt, examples }) => ({
+    create: creates.map(({ key, name, intent, overrides, expiresAt, budget, examples }) => ({
       key,
       name,
       intent,
       overrides,
       expires_at: expiresAt,
+      budget,
       examples,
     })),
     update: updates.map(({ wanted, rule, changes }) => ({

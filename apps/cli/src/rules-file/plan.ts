@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import { formatBudget } from '@earshot/contract/budgets';
 import { differingOptions, platforms } from '@earshot/contract/platforms';
 import type { Requests, Rule } from '@earshot/sdk';
 import { onPlatforms } from '../platforms.ts';
@@ -71,6 +72,11 @@ function changesOf(wanted: WantedRule, rule: Rule): FieldChange[] {
       to: differingOptions(platform, wanted.options) ?? {},
     })),
     { field: 'expires_at', from: instant(rule.expires_at), to: instant(wanted.expiresAt) },
+    {
+      field: 'budget',
+      from: rule.budget && formatBudget(rule.budget),
+      to: wanted.budget && formatBudget(wanted.budget),
+    },
     { field: 'examples', from: rule.examples, to: wanted.examples },
   ];
   return fields.filter(({ from, to }) => !isDeepStrictEqual(from, to));
@@ -82,7 +88,7 @@ function instant(time: string | null): string | null {
 }
 
 export function createRequest(set: string, wanted: WantedRule): Requests['CreateRule'] {
-  const { key, name, intent, overrides, options, acceptDoubts, expiresAt, examples } = wanted;
+  const { key, name, intent, overrides, options, acceptDoubts, expiresAt, budget, examples } = wanted;
   return {
     name,
     intent,
@@ -90,6 +96,7 @@ export function createRequest(set: string, wanted: WantedRule): Requests['Create
     ...(Object.keys(options).length > 0 && { options }),
     ...(acceptDoubts && { accept_doubts: true }),
     ...(expiresAt !== null && { expires_at: expiresAt }),
+    ...(budget !== null && { budget }),
     ...(examples !== null && { examples }),
     managed_by: { set, key },
   };
@@ -107,6 +114,7 @@ export function updateRequest({ wanted, rule, changes }: PlannedUpdate): Request
     ...(changed.has('overrides') && wanted.acceptDoubts && { accept_doubts: true }),
     ...(changed.has('options') && { options: newOptions(wanted, changes) }),
     ...(changed.has('expires_at') && { expires_at: wanted.expiresAt }),
+    ...(changed.has('budget') && { budget: wanted.budget }),
     ...(changed.has('examples') && { examples: wanted.examples }),
   };
 }

@@ -20,6 +20,7 @@ export interface WantedRule {
   readonly options: NonNullable<FileRule['options']>;
   readonly acceptDoubts: boolean;
   readonly expiresAt: string | null;
+  readonly budget: NonNullable<FileRule['budget']> | null;
   readonly examples: NonNullable<FileRule['examples']> | null;
 }
 
@@ -78,7 +79,7 @@ export function checkRulesFile(source: SourceFile): CheckedFile {
 }
 
 function toWanted(key: string, rule: FileRule): WantedRule {
-  const { name, intent, overrides, options, accept_doubts, expires_at, examples } = rule;
+  const { name, intent, overrides, options, accept_doubts, expires_at, budget, examples } = rule;
   const isEmpty = !examples || examples.must_match.length + examples.must_not_match.length === 0;
   return {
     key,
@@ -88,6 +89,7 @@ function toWanted(key: string, rule: FileRule): WantedRule {
     options: options ?? {},
     acceptDoubts: accept_doubts ?? false,
     expiresAt: expires_at ?? null,
+    budget: budget ?? null,
     examples: isEmpty ? null : examples,
   };
 }

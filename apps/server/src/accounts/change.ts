@@ -13,6 +13,11 @@ export interface Change {
   readonly claim: Claim | null;
 }
 
+/** What the service does by itself. */
+export function byEarshot(accountId: string, operation: string): Change {
+  return { accountId, actor: 'earshot', operation, requestId: null, claim: null };
+}
+
 /** The right to answer for an Idempotency-Key: only the latest attempt has it. */
 export interface Claim {
   readonly key: string;

@@ -1,5 +1,5 @@
 import { createHash, randomInt } from 'node:crypto';
-import { type AnswerOf, formatKey, type Key, type Scope } from '@earshot/contract';
+import { type AnswerOf, type Budget, formatKey, type Key, type Scope } from '@earshot/contract';
 import type { Database, Sql } from '../engines/database.ts';
 import { badField, Failure } from '../runtime/failure.ts';
 import { newId } from '../runtime/ids.ts';
@@ -33,7 +33,7 @@ export function createKey(options: {
     const { keysMax } = plans[principal.plan];
     const key = newKey();
     const askedBy = principal.keyId;
-    const grant = { id: newId('key'), askedBy, scopes, expiresAt, keysMax };
+    const grant = { id: newId('key'), askedBy, scopes, expiresAt, budget: request.budget ?? null, keysMax };
     const outcome = await keys.createKey(change, key, grant);
     switch (outcome.kind) {
       case 'created':
@@ -50,6 +50,11 @@ export function createKey(options: {
         throw badField(
           'expires_at',
           `Must not be after ${outcome.at.toISOString()}, when the key that asks expires.`,
+        );
+      case 'asker_has_budget':
+        throw badField(
+          'budget',
+          'The key that asks has a budget, which the new key spends as well: leave it out.',
         );
       case 'no_account':
         throw new Error('a key without an account was accepted');
@@ -105,6 +110,8 @@ interface KeyGrant {
   readonly scopes: readonly Scope[];
   /** Null: when the key that asks expires. */
   readonly expiresAt: Date | null;
+  /** Of its own; null: it spends the budget of the key that asks, if that has one. */
+  readonly budget: Budget | null;
   /** Null: an operator is not bound by the plan. */
   readonly keysMax: number | null;
 }
@@ -114,6 +121,7 @@ type CreateKeyOutcome =
   | { readonly kind: 'no_account' }
   | { readonly kind: 'asker_ended' }
   | { readonly kind: 'asker_ends_before'; readonly at: Date }
+  | { readonly kind: 'asker_has_budget' }
   | { readonly kind: 'keys_limit'; readonly used: number };
 
 interface KeyRow {
@@ -123,6 +131,7 @@ interface KeyRow {
   readonly created_at: Date;
   readonly expires_at: Date | null;
   readonly last_used_at: Date | null;
+  readonly budget: Budget | null;
 }
 
 /** Of a row of `api_keys`. */
@@ -137,7 +146,7 @@ export function createKeyStore(database: Database) {
       database.forAccount(change.accountId).transaction((sql) => insertKey(sql, change, key, grant)),
     async listKeys(accountId: string): Promise<Key[]> {
       const rows = await database.forAccount(accountId).many<KeyRow>(
-        `select id, display, scopes, created_at, expires_at, last_used_at from api_keys
+        `select id, display, scopes, created_at, expires_at, last_used_at, ${budgetOfKey} as budget from api_keys
          where account_id = $1 and ${isValid} order by id desc`,
         [accountId],
       );
@@ -149,20 +158,31 @@ export function createKeyStore(database: Database) {
   };
 }
 
+/** SQL: what a key may spend: its own budget, or that of the key that it was made with. */
+const budgetOfKey = '(select spent.budget from api_keys as spent where spent.id = api_keys.spends_from)';
+
+interface Asker extends Pick<KeyRow, 'expires_at' | 'budget'> {
+  readonly spends_from: string | null;
+}
+
+const operator: Asker = { expires_at: null, budget: null, spends_from: null };
+
 /** Counted under the account's row lock, so that two requests cannot both create the last key. */
 async function insertKey(
   sql: Sql,
   change: Change,
   { hash, display }: NewKey,
-  { id, askedBy, scopes, expiresAt: asked, keysMax }: KeyGrant,
+  { id, askedBy, scopes, expiresAt: asked, budget, keysMax }: KeyGrant,
 ): Promise<CreateKeyOutcome> {
   const { accountId } = change;
   const account = await sql.one('select 1 from accounts where id = $1 for update', [accountId]);
   if (!account) return { kind: 'no_account' };
-  const asker = askedBy === null ? { expires_at: null } : await lockAsker(sql, askedBy);
+  const asker = askedBy === null ? operator : await lockAsker(sql, askedBy);
   if (!asker) return { kind: 'asker_ended' };
   const bound = asker.expires_at;
   if (asked && bound && asked > bound) return { kind: 'asker_ends_before', at: bound };
+  if (budget && asker.spends_from !== null) return { kind: 'asker_has_budget' };
+  const spendsFrom = budget ? id : asker.spends_from;
   const expiresAt = asked ?? bound;
   const count = await sql.one<{ used: number }>(
     `select count(*) as used from api_keys where account_id = $1 and ${isValid}`,
@@ -171,11 +191,16 @@ async function insertKey(
   const used = count?.used ?? 0;
   if (keysMax !== null && used >= keysMax) return { kind: 'keys_limit', used };
   const row = await sql.one<{ created_at: Date }>(
-    `insert into api_keys (id, account_id, hash, display, scopes, expires_at)
-     values ($1, $2, $3, $4, $5, $6) returning created_at`,
-    [id, accountId, hash, display, scopes, expiresAt],
+    `insert into api_keys (id, account_id, hash, display, scopes, expires_at, budget, spends_from)
+     values ($1, $2, $3, $4, $5, $6, $7, $8) returning created_at`,
+    [id, accountId, hash, display, scopes, expiresAt, budget && JSON.stringify(budget), spendsFrom],
   );
-  const after = { display, scopes: [...scopes], expires_at: expiresAt?.toISOString() ?? null };
+  const after = {
+    display,
+    scopes: [...scopes],
+    expires_at: expiresAt?.toISOString() ?? null,
+    budget: budget ?? asker.budget,
+  };
   const createdAt = (row?.created_at ?? new Date()).toISOString();
   const answer = { key_id: id, key: null, ...after, created_at: createdAt };
   await recordChange(sql, change, { targetId: id, before: null, after, answer });
@@ -183,8 +208,11 @@ async function insertKey(
 }
 
 /** Held until the new key is committed: a key that was revoked before makes no other, whatever a node remembers of it. */
-async function lockAsker(sql: Sql, keyId: string): Promise<Pick<KeyRow, 'expires_at'> | null> {
-  return await sql.one(`select expires_at from api_keys where id = $1 and ${isValid} for share`, [keyId]);
+async function lockAsker(sql: Sql, keyId: string): Promise<Asker | null> {
+  return await sql.one(
+    `select expires_at, spends_from, ${budgetOfKey} as budget from api_keys where id = $1 and ${isValid} for share`,
+    [keyId],
+  );
 }
 
 /** Keys that this one made go on working: whoever replaces a key makes the new one with the old and then revokes it. */

@@ -5,7 +5,7 @@ import { createKey, createKeyStore, listKeys, revokeKey } from '../accounts/keys
 import { listAudit } from '../accounts/list-audit.ts';
 import type { Plans } from '../accounts/plans.ts';
 import { createRateLimits, createStreamLimit } from '../accounts/rate-limits.ts';
-import type { Config } from '../config.ts';
+import { getUsage } from '../costs/get-usage.ts';
 import { createCoverageStore } from '../coverage/coverage-store.sql.ts';
 import { getCoverage } from '../coverage/get-coverage.ts';
 import { createReadCoverage } from '../coverage/read-coverage.ts';
@@ -14,14 +14,18 @@ import type { Handlers } from '../http/handlers.ts';
 import { createHttpServer, type HttpServer } from '../http/server.ts';
 import { listSources } from '../ingest/list-sources.ts';
 import { syntaxGuides } from '../language/rule-language.ts';
+import { createNoticeReader, type NoticeReader } from '../notices/notice-reader.sql.ts';
 import { ackMatches } from '../readers/ack-matches.ts';
 import { createFollowing } from '../readers/follow-matches.ts';
+import { createNoticeFollowing, type NoticeFollowing } from '../readers/follow-notices.ts';
 import { listMatches } from '../readers/list-matches.ts';
+import { listNotices } from '../readers/list-notices.ts';
 import { deleteReader, listReaders } from '../readers/manage-readers.ts';
 import { createMatchReader, createTailReader, type MatchReader } from '../readers/match-reader.sql.ts';
 import { type MatchTail, openMatchTail } from '../readers/match-tail.ts';
 import { readMatches } from '../readers/read-matches.ts';
 import { streamMatches } from '../readers/stream-matches.ts';
+import { streamNotices } from '../readers/stream-notices.ts';
 import { createRule } from '../rules/create-rule.ts';
 import { deleteRule } from '../rules/delete-rule.ts';
 import { getRule } from '../rules/get-rule.ts';
@@ -45,7 +49,7 @@ import { createUrlProblem } from '../webhooks/public-address.ts';
 import { replayWebhook } from '../webhooks/replay-webhook.ts';
 import { testWebhook } from '../webhooks/test-webhook.ts';
 import type { Readiness } from './readiness.ts';
-import { openSender, type Shared, secretBoxOf } from './shared.ts';
+import { openSender, plansOf, type Shared, secretBoxOf } from './shared.ts';
 import { ruleDelaysMs, tiersOf } from './sources.ts';
 
 /** Of one address. Callers have keys that work; this is for a list of old ones that somebody tries out. */
@@ -61,11 +65,13 @@ export async function createApi(
   const plans = plansOf(config);
   const contact = config.supportContact;
   const tail = await openMatchTail({ ...shared, reader: createTailReader(database) });
+  const notices = createNoticeReader(database);
+  const followingNotices = createNoticeFollowing({ ...shared, reader: notices });
   const keyWatch = createKeyWatch(database);
-  stack.use(supervise([tail.worker, keyWatch.worker], shared));
+  stack.use(supervise([tail.worker, followingNotices.worker, keyWatch.worker], shared));
   return createHttpServer({
     ...shared,
-    handlers: handlersOf(shared, stack, { plans, tail }),
+    handlers: handlersOf(shared, stack, { plans, tail, notices, followingNotices }),
     keyWatch,
     authenticate: createAuthenticate({
       store: createKeyLookup(database),
@@ -90,16 +96,24 @@ interface Common {
   readonly contact: string;
 }
 
+/** What followers of matches and notices share. */
+interface Following {
+  readonly plans: Plans;
+  readonly tail: MatchTail;
+  readonly notices: NoticeReader;
+  readonly followingNotices: NoticeFollowing;
+}
+
 /** Every operation with its handler. */
 function handlersOf(
   shared: Shared,
   stack: AsyncDisposableStack,
-  { plans, tail }: { plans: Plans; tail: MatchTail },
+  { plans, tail, ...forNotices }: Following,
 ): Handlers {
   const { config, database, installation, parsedRules } = shared;
   const contact = config.supportContact;
   const cursors = createCursors(installation.cursorSecret);
-  const rules = createRuleStore(database);
+  const rules = createRuleStore(database, config.prices);
   const forCoverage = {
     store: createCoverageStore(database, { ruleDelaysMs: ruleDelaysMs(config) }),
     retentionDays: config.retentionDays,
@@ -108,10 +122,12 @@ function handlersOf(
   const keys = createKeyStore(database);
   const reader = createMatchReader(database);
   const tiers = tiersOf(config);
-  const forRules = { ...shared, store: rules, plans, tiers, contact };
+  const forRules = { ...shared, store: rules, plans, tiers, contact, prices: config.prices };
   const common = { database, rules, reader, parsedRules, cursors, plans, contact };
   const forReaders = {
     ...common,
+    ...forNotices,
+    countStream: createStreamLimit({ perKeyMax: config.streamsPerKeyMax, contact }),
     following: createFollowing({ ...common, tail }),
     coverage: createReadCoverage(forCoverage),
   };
@@ -126,12 +142,12 @@ function handlersOf(
     ValidateRule: validateRule(tiers),
     PlatformSyntax: async ({ request }) => ({ platforms: syntaxGuides(request.platforms) }),
     GetCoverage: getCoverage({ ...forCoverage, rules }),
+    GetUsage: getUsage({ database, rules, prices: config.prices, nowMs: Date.now }),
     ListSources: listSources(shared),
     ListMatches: listMatches(forReaders),
-    StreamMatches: streamMatches({
-      ...forReaders,
-      countStream: createStreamLimit({ perKeyMax: config.streamsPerKeyMax, contact }),
-    }),
+    StreamMatches: streamMatches(forReaders),
+    ListNotices: listNotices(forReaders),
+    StreamNotices: streamNotices(forReaders),
     ReadMatches: readMatches(forReaders),
     AckMatches: ackMatches(common),
     ListReaders: listReaders(common),
@@ -160,28 +176,5 @@ function webhookHandlers({ config }: Shared, stack: AsyncDisposableStack, common
     TestWebhook: testWebhook(options),
     ListDeliveries: listDeliveries(options),
     ReplayWebhook: replayWebhook(options),
-  };
-}
-
-function plansOf(config: Config): Plans {
-  return {
-    free: {
-      paid: false,
-      premiumRulesMax: config.freePremiumRulesMax,
-      requestsPerMinute: config.freeRequestsPerMinute,
-      changesPerMinute: config.freeChangesPerMinute,
-      keysMax: config.freeKeysMax,
-      webhooksMax: config.freeWebhooksMax,
-      readersMax: config.freeReadersMax,
-    },
-    paid: {
-      paid: true,
-      premiumRulesMax: config.premiumRulesMax,
-      requestsPerMinute: config.requestsPerMinute,
-      changesPerMinute: config.changesPerMinute,
-      keysMax: config.keysMax,
-      webhooksMax: config.webhooksMax,
-      readersMax: config.readersMax,
-    },
   };
 }

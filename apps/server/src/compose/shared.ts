@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
+import type { Plans } from '../accounts/plans.ts';
 import type { Config } from '../config.ts';
 import { type Bells, createBells } from '../engines/bells.ts';
 import { type Database, openDatabase } from '../engines/database.ts';
@@ -139,4 +140,27 @@ export function secretBoxOf({ secretsKey }: Config): SecretBox | null {
 
 export function openSender({ allowInsecureWebhooks }: Config): Sender & AsyncDisposable {
   return createSender({ resolve: createResolve(), allowInsecure: allowInsecureWebhooks });
+}
+
+export function plansOf(config: Config): Plans {
+  return {
+    free: {
+      paid: false,
+      premiumRulesMax: config.freePremiumRulesMax,
+      requestsPerMinute: config.freeRequestsPerMinute,
+      changesPerMinute: config.freeChangesPerMinute,
+      keysMax: config.freeKeysMax,
+      webhooksMax: config.freeWebhooksMax,
+      readersMax: config.freeReadersMax,
+    },
+    paid: {
+      paid: true,
+      premiumRulesMax: config.premiumRulesMax,
+      requestsPerMinute: config.requestsPerMinute,
+      changesPerMinute: config.changesPerMinute,
+      keysMax: config.keysMax,
+      webhooksMax: config.webhooksMax,
+      readersMax: config.readersMax,
+    },
+  };
 }

@@ -1,4 +1,7 @@
 import { createClaimStore } from '../accounts/idempotency.ts';
+import { forgetMarks } from '../costs/budgets.sql.ts';
+import { resumeAfterBudget } from '../costs/resume-after-budget.ts';
+import { createBudgetWatch } from '../costs/watch-budgets.ts';
 import { isRecoverable, recoverGap } from '../coverage/recover-gap.ts';
 import { repairGap } from '../coverage/repair-gap.ts';
 import { createRepairStore } from '../coverage/repair-store.sql.ts';
@@ -20,13 +23,23 @@ import { createCheckLog, createSettledStore } from '../matching/check-log.ts';
 import { createDeadLetters, retryDeadLetters } from '../matching/dead-letters.ts';
 import { createMatchStore } from '../matching/match-store.sql.ts';
 import { createMatchWorker, storeBatch } from '../matching/match-worker.ts';
-import { keepPartitionsAhead, purgeDeletedRules, removeExpiredDays } from '../matching/upkeep.ts';
+import {
+  keepPartitionsAhead,
+  newestEventDay,
+  purgeDeletedRules,
+  removeExpiredDays,
+} from '../matching/upkeep.ts';
 import {
   compareEveryMs,
   createVerdictSampler,
   createVerdictStore,
   forgetVerdicts,
 } from '../matching/verdicts.ts';
+import { showBill } from '../metering/bill-metrics.ts';
+import { compareUsage } from '../metering/compare-usage.ts';
+import { forgetBilled } from '../metering/meter.sql.ts';
+import { forgetNotices } from '../notices/notice-log.sql.ts';
+import { createNoticeReader } from '../notices/notice-reader.sql.ts';
 import { createMatchReader } from '../readers/match-reader.sql.ts';
 import { checkKeptItems } from '../removals/remove-items.ts';
 import { createRuleStore } from '../rules/rule-store.sql.ts';
@@ -40,7 +53,14 @@ import { createDeliverBatch } from '../webhooks/deliver-batch.ts';
 import { createDeliverWorker } from '../webhooks/deliver-worker.ts';
 import { createDeliveryStore } from '../webhooks/delivery-store.sql.ts';
 import { forgetDeliveries } from '../webhooks/list-deliveries.ts';
-import { eventsStreamOptions, openSender, type Shared, secretBoxOf, warnOfIdleError } from './shared.ts';
+import {
+  eventsStreamOptions,
+  openSender,
+  plansOf,
+  type Shared,
+  secretBoxOf,
+  warnOfIdleError,
+} from './shared.ts';
 import { openSources } from './sources.ts';
 
 const minuteMs = 60_000;
@@ -66,8 +86,12 @@ export async function workersOf(
 /** They may run on every node: what they do, they do under the lock of the rule. */
 function ruleWorkers(shared: Shared): Worker[] {
   const { database, nats } = shared;
-  const store = createRuleStore(database);
-  const upkeep = { ...shared, store: createRuleUpkeep(database), progress: createMatchProgress(nats) };
+  const store = createRuleStore(database, shared.config.prices);
+  const upkeep = {
+    ...shared,
+    store: createRuleUpkeep(database, shared.config.prices),
+    progress: createMatchProgress(nats),
+  };
   const claims = createClaimStore(database);
   return [
     every('undo-abandoned', 5_000, () => undoAbandonedCreations({ ...shared, store })),
@@ -106,6 +130,17 @@ function sourceWorkers(shared: Shared, source: Source, owner: Database): Worker[
     }),
     ...repairWorkers(shared, source),
     ...complianceWorkers(shared, source, owner),
+    ...usageWorkers(shared, source),
+  ];
+}
+
+function usageWorkers(shared: Shared, { id: sourceId, platform, readUsage }: Source): Worker[] {
+  if (readUsage === null) return [];
+  const options = { ...shared, sourceId, platform, readUsage, nowMs: Date.now };
+  return [
+    everyUnderLease(leasesOf(shared), `usage:${sourceId}`, hourMs, (_lease, signal) =>
+      compareUsage(options, signal),
+    ),
   ];
 }
 
@@ -201,6 +236,7 @@ function matchWorkers(shared: Shared, owner: Database): Worker[] {
     ),
     every('verdicts', compareEveryMs, () => verdicts.compare()),
     every('dead-letters', 5_000, () => retryDeadLetters({ ...forBatches, letters })),
+    every('bill-metrics', 15_000, () => showBill({ ...shared, prices: config.prices })),
     every('partitions', hourMs, () => keepPartitionsAhead(shared)),
     every('matched-through', 1_000, (signal) => recordMatchedThrough(progress, signal)),
     every('purge', 10_000, () => purgeDeletedRules(shared)),
@@ -208,11 +244,32 @@ function matchWorkers(shared: Shared, owner: Database): Worker[] {
     everyUnderLease(leases, 'check-log', 1_000, () => checkLog()),
     // A full log refuses new events. While there is room, matched events stay for their three days.
     every('make-room', 5_000, async () => telemetry.logSpace(await space.makeRoom())),
+    ...budgetWorkers(shared),
     everyUnderLease(leases, 'retention', hourMs, async () => {
       await removeExpiredDays({ ...shared, database: owner, retentionDays: config.retentionDays });
       await forgetLedger(owner, config.retentionDays);
       await forgetVerdicts(owner);
+      await forgetBilled(owner);
+      await forgetMarks(owner);
+      const newestDay = await newestEventDay(owner);
+      await forgetNotices(owner, { newestDay, retentionDays: config.retentionDays });
     }),
+  ];
+}
+
+/** On every node: rows decide who tells, and the lock of a rule who pauses and resumes it. */
+function budgetWorkers(shared: Shared): Worker[] {
+  const { config, database } = shared;
+  const common = { ...shared, prices: config.prices, ruleBudget: config.ruleBudget, now: () => new Date() };
+  const resuming = {
+    ...common,
+    store: createRuleStore(database, config.prices),
+    plans: plansOf(config),
+    contact: config.supportContact,
+  };
+  return [
+    every('watch-budgets', 1_000, createBudgetWatch(common)),
+    every('resume-after-budget', 1_000, () => resumeAfterBudget(resuming)),
   ];
 }
 
@@ -237,6 +294,7 @@ function deliverWorkers(shared: Shared, stack: AsyncDisposableStack): Worker[] {
     ...shared,
     store,
     reader: createMatchReader(database),
+    notices: createNoticeReader(database),
     sender: stack.use(openSender(config)),
     secretBox,
     nowMs,

@@ -1,5 +1,7 @@
+import type { Platform } from '@earshot/contract';
 import type { Database, Sql } from '../engines/database.ts';
 import { fenced, type Lease } from '../engines/leases.ts';
+import { raiseNotices, resolveNotices } from '../notices/notice-log.sql.ts';
 import type { RepairVia } from './timeline.ts';
 
 const gapsMax = 100;
@@ -81,6 +83,7 @@ export function createRepairStore(database: Database) {
           via,
           because,
         ]);
+        if (repair === 'repaired') await tellRepaired(sql, gap, null);
       }),
     /** Posts that were paid for on this UTC day. */
     async spentToday(): Promise<number> {
@@ -196,4 +199,37 @@ async function settle(sql: Sql, gap: Gap): Promise<void> {
      ) where id = $1`,
     [gap.id, ruleGone],
   );
+  await tellRepaired(sql, gap, await whoseRulesAreRepaired(sql, gap));
+}
+
+/** Of those who were told of the gap: who has no rule for which it could not be searched. What others watch does not matter. */
+async function whoseRulesAreRepaired(sql: Sql, gap: Gap): Promise<string[]> {
+  const rows = await sql.many<{ account_id: string }>(
+    `select account_id from notices
+     where type = 'coverage.gap' and key = $1::text and resolved_at is null and not exists (
+       select 1 from gap_repairs join slot_holders holders on holders.slot_id = gap_repairs.slot_id
+       where gap_repairs.coverage_id = $1::bigint and gap_repairs.state <> 'done'
+         and holders.account_id = notices.account_id)`,
+    [gap.id],
+  );
+  return rows.map(({ account_id }) => account_id);
+}
+
+/** Resolves the notice of the gap, of all accounts or of these, and tells them that what was missed is here. */
+async function tellRepaired(sql: Sql, gap: Gap, accountIds: readonly string[] | null): Promise<void> {
+  const row = await sql.one<{ platform: Platform; via: RepairVia | null }>(
+    `select platform, repair_via as via from coverage join sources on sources.id = source_id where coverage.id = $1`,
+    [gap.id],
+  );
+  if (!row) return;
+  const subject = { kind: 'platform', id: row.platform, name: row.platform } as const;
+  const key = String(gap.id);
+  const told = await resolveNotices(sql, {
+    types: ['coverage.gap'],
+    subject,
+    key,
+    ...(accountIds && { accountIds }),
+  });
+  const data = { ...row, from: gap.from.toISOString(), to: gap.to.toISOString() };
+  await raiseNotices(sql, told, { type: 'coverage.repaired', subject, key, data });
 }

@@ -4,7 +4,7 @@ import type { Nats } from './nats.ts';
  * A wake-up between processes. Ringing is best effort, so whoever waits also looks again after `timeoutMs`:
  * a lost ring delays work and never loses it.
  */
-export type BellName = 'slots' | 'slot_outcomes' | 'streams' | 'matches';
+export type BellName = 'slots' | 'slot_outcomes' | 'streams' | 'matches' | 'notices';
 
 export interface Bells {
   ring(name: BellName): void;

@@ -1,5 +1,8 @@
+import type { Platform } from '@earshot/contract';
 import type { Database, Sql } from '../engines/database.ts';
 import { fenced, type Lease } from '../engines/leases.ts';
+import { raiseNotices } from '../notices/notice-log.sql.ts';
+import { accountsOn } from '../slots/slot-holding.sql.ts';
 import type { EndingKind } from '../upstream/upstream-stream.ts';
 
 /** After a crash the ledger entry stays open; the source counts as live for this long after the last proof. */
@@ -100,15 +103,28 @@ async function openCoverage(sql: Sql, sourceId: string): Promise<OpenInterval> {
     [sourceId],
   );
   const since = await uncoveredSince(sql, sourceId);
-  const row = await sql.one<{ id: number; proven_until: Date }>(
+  const row = await sql.one<{ id: number; proven_until: Date; gap_because: string; platform: Platform }>(
     `insert into coverage (source_id, from_at, proven_until, gap_from, gap_because)
      values ($1, now(), now(), $2, coalesce(
        (select ended_because from coverage where source_id = $1 order by from_at desc limit 1), 'not_listening_yet'))
-     returning id, proven_until`,
+     returning id, proven_until, gap_because, (select platform from sources where id = $1) as platform`,
     [sourceId, since],
   );
-  return { id: row?.id ?? 0, provenUntil: row?.proven_until ?? new Date(0) };
+  if (!row) throw new Error('the ledger did not take an interval');
+  const { id, proven_until: provenUntil, gap_because: reason, platform } = row;
+  if (since !== null && !untold.has(reason)) {
+    await raiseNotices(sql, await accountsOn(sql, sourceId), {
+      type: 'coverage.gap',
+      subject: { kind: 'platform', id: platform, name: platform },
+      key: String(id),
+      data: { platform, from: since.toISOString(), to: provenUntil.toISOString(), reason },
+    });
+  }
+  return { id, provenUntil };
 }
+
+/** The platform replays what it ended as planned, and before its first rule nobody was to be heard. */
+const untold: ReadonlySet<string> = new Set(['finished', 'no_rules', 'not_listening_yet']);
 
 /**
  * What was heard after this time is lost. The intervals end there, later ones are empty; whoever listens finds out with its

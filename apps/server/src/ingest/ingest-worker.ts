@@ -124,13 +124,16 @@ async function listenOnce(
  * is written, or could not be: the stream must not suffer because the database is away.
  */
 function createShowState(options: IngestOptions, lease: Lease): (shown: ShownState) => Promise<unknown> {
-  const { platform, sourceId, sources, telemetry } = options;
+  const { platform, sourceId, sources, bells, telemetry } = options;
   let before: SourceState = 'starting';
   let writing: Promise<unknown> = Promise.resolve();
   return (shown) => {
     if (shown.state !== before) telemetry.sourceStateChanged({ platform, sourceId, from: before, ...shown });
     before = shown.state;
-    writing = writing.then(() => sources.recordState(lease, sourceId, shown)).catch(() => undefined);
+    writing = writing
+      .then(() => sources.recordState(lease, sourceId, shown))
+      .then(() => bells.ring('notices'))
+      .catch(() => undefined);
     return writing;
   };
 }

@@ -172,6 +172,7 @@ function createCoverage(
       telemetry.streamOpened({ platform, sourceId, from });
       onOpened?.();
       bells.ring('slot_outcomes');
+      bells.ring('notices');
     },
     async close(ending: StreamEnding): Promise<void> {
       clearInterval(timer);

@@ -1,8 +1,11 @@
 import type { Platform, SourceState } from '@earshot/contract';
-import type { Database } from '../engines/database.ts';
+import type { Database, Sql } from '../engines/database.ts';
 import { assertLease, fenced, type Lease } from '../engines/leases.ts';
+import { raiseNotices, resolveNotices } from '../notices/notice-log.sql.ts';
+import { accountsOn } from '../slots/slot-holding.sql.ts';
 import { callsMade, recordCall } from '../slots/upstream-calls.ts';
 import { type CallLimit, callsMax } from '../upstream/call-budget.ts';
+import { needsPerson } from '../upstream/protocol.ts';
 import type { UpstreamRules } from '../upstream/upstream-rules.ts';
 
 export interface ConfiguredSource {
@@ -49,16 +52,8 @@ export function createSourceStore(database: Database) {
     recordConnect: (lease: Lease, sourceId: string, limit: CallLimit) =>
       fenced(database, lease, (sql) => recordCall(sql, sourceId, limit)),
     assertHeld: (lease: Lease) => assertLease(database, lease),
-    recordState: (lease: Lease, sourceId: string, { state, detail, nextAttemptInMs }: ShownState) =>
-      fenced(database, lease, (sql) =>
-        sql.run(
-          `update sources set state = $2, state_detail = $3,
-             state_since = case when state = $2 then state_since else now() end,
-             next_attempt_at = now() + $4 * interval '1 ms', updated_at = now()
-           where id = $1`,
-          [sourceId, state, detail?.slice(0, detailLengthMax) ?? null, nextAttemptInMs],
-        ),
-      ),
+    recordState: (lease: Lease, sourceId: string, shown: ShownState) =>
+      fenced(database, lease, (sql) => recordState(sql, sourceId, shown)),
     /** The usual volume of the source's stream, as a former holder found it. */
     async usualPerMinute(sourceId: string): Promise<number | null> {
       const row = await database.one<{ usual: number | null }>(
@@ -72,6 +67,29 @@ export function createSourceStore(database: Database) {
         sql.run('update sources set usual_per_minute = $2 where id = $1', [sourceId, perMinute]),
       ),
   };
+}
+
+/** Whoever has an active rule on the source is told that only a person can mend it, and that it is live again. */
+async function recordState(sql: Sql, sourceId: string, shown: ShownState): Promise<void> {
+  const { state, nextAttemptInMs } = shown;
+  const problem = shown.detail?.slice(0, detailLengthMax) ?? null;
+  const row = await sql.one<{ platform: Platform }>(
+    `update sources set state = $2, state_detail = $3,
+       state_since = case when state = $2 then state_since else now() end,
+       next_attempt_at = now() + $4 * interval '1 ms', updated_at = now()
+     where id = $1 returning platform`,
+    [sourceId, state, problem, nextAttemptInMs],
+  );
+  if (!row) return;
+  const { platform } = row;
+  const subject = { kind: 'source', id: sourceId, name: sourceId.slice(platform.length + 1) } as const;
+  if (state === 'live') await resolveNotices(sql, { types: ['source.needs_you'], subject });
+  if (!needsPerson.has(state)) return;
+  await raiseNotices(sql, await accountsOn(sql, sourceId), {
+    type: 'source.needs_you',
+    subject,
+    data: { platform, state, ...(problem !== null && { problem }) },
+  });
 }
 
 async function announce(database: Database, source: ConfiguredSource): Promise<void> {

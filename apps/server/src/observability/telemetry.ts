@@ -1,14 +1,19 @@
 import type { Logger } from './logger.ts';
 import type { DropReason, Metrics, StreamEnding } from './metrics.ts';
+import { usageTelemetry } from './usage-telemetry.ts';
 
 /** One function per business event: it writes the log line and counts the metric, so they cannot disagree. */
 export type Telemetry = ReturnType<typeof createTelemetry>;
+
+/** `stopped`: paused for a budget. */
+type RuleChange = 'updated' | 'paused' | 'resumed' | 'stopped';
 
 export function createTelemetry(log: Logger, metrics: Metrics) {
   return {
     ...requestTelemetry(log, metrics),
     ...ruleTelemetry(log, metrics),
     ...sourceTelemetry(log),
+    ...usageTelemetry(log),
     ...streamTelemetry(log, metrics),
     ...repairTelemetry(log, metrics),
     ...matchTelemetry(log, metrics),
@@ -50,7 +55,7 @@ function ruleTelemetry(log: Logger, metrics: Metrics) {
     ruleDeleted(rule: { ruleId: string; accountId: string }) {
       log.info(rule, 'rule deleted');
     },
-    ruleChanged(rule: { ruleId: string; accountId: string; change: 'updated' | 'paused' | 'resumed' }) {
+    ruleChanged(rule: { ruleId: string; accountId: string; change: RuleChange }) {
       log.info(rule, 'rule changed');
     },
     ruleChangeRefused(rule: { ruleId: string; accountId: string; reason: string }) {

@@ -23,8 +23,9 @@ export function ackMatches(options: {
     const scope = scopeOfReader(accountId, reader);
     const to = openOffset(cursors, scope, cursor);
     const moved = await database.forAccount(accountId).transaction(async (sql) => {
+      // Positions of notices are never behind a cursor, also after a restore.
       const row = await sql.one<{ place: string | null; restored: number | null }>(
-        `select place, coalesce(${restoredTo('$3')}, ${endBefore('$3')}) as restored
+        `select place, case when reads = 'matches' then coalesce(${restoredTo('$3')}, ${endBefore('$3')}) end as restored
          from readers where account_id = $1 and name = $2 for update`,
         [accountId, reader, to.position],
       );

@@ -4,10 +4,11 @@ import { recordChange } from '../accounts/change.ts';
 import type { Database } from '../engines/database.ts';
 import { Failure } from '../runtime/failure.ts';
 
-const listed = 'name, rule_id, platform, created_at, acknowledged_at';
+const listed = 'name, reads, rule_id, platform, created_at, acknowledged_at';
 
 interface ReaderRow {
   readonly name: string;
+  readonly reads: Reader['of'];
   readonly rule_id: string | null;
   readonly platform: Platform | null;
   readonly created_at: Date;
@@ -43,9 +44,10 @@ export function noSuchReader(): Failure {
   return new Failure('not_found', 'There is no such reader: list your readers to see those that exist.');
 }
 
-function toReader({ name, rule_id, platform, created_at, acknowledged_at }: ReaderRow): Reader {
+function toReader({ name, reads, rule_id, platform, created_at, acknowledged_at }: ReaderRow): Reader {
   return {
     name,
+    of: reads,
     rule_id,
     platform,
     created_at: created_at.toISOString(),

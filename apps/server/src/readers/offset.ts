@@ -53,7 +53,18 @@ export async function refuseOvertaken(
 ): Promise<number> {
   const { removedThrough, restoredTo, jumpedTo } = await reader.overtaken(filter, offset.position);
   if (restoredTo !== null) throw restored(cursors, scope, { ...offset, position: restoredTo });
-  if (removedThrough <= Math.max(offset.position, offset.knownRemoved)) return jumpedTo;
+  refuseRemoved(cursors, scope, offset, removedThrough);
+  return jumpedTo;
+}
+
+/** Throws when retention has removed something behind the offset that its reader does not know of yet. */
+export function refuseRemoved(
+  cursors: Cursors,
+  scope: CursorScope,
+  offset: Offset,
+  removedThrough: number,
+): void {
+  if (removedThrough <= Math.max(offset.position, offset.knownRemoved)) return;
   throw new Failure(
     'out_of_range',
     'The cursor is older than the retention period. Continue from details.oldest_cursor.',

@@ -1,24 +1,32 @@
-import type { Platform, RequestOf } from '@earshot/contract';
+import type { AnswerOf, Platform, Reader, RequestOf } from '@earshot/contract';
 import type { Handler, Principal } from '../accounts/call.ts';
 import type { Plans } from '../accounts/plans.ts';
 import type { ReadCoverage } from '../coverage/read-coverage.ts';
 import type { Database, Sql } from '../engines/database.ts';
 import { noSuchRule } from '../rules/refusals.ts';
 import type { RuleStore } from '../rules/rule-store.sql.ts';
-import type { Cursors } from '../runtime/cursor.ts';
 import { Failure } from '../runtime/failure.ts';
 import type { Following, MatchFilter } from './follow-matches.ts';
+import type { ListNoticesOptions } from './list-notices.ts';
 import type { MatchReader } from './match-reader.sql.ts';
-import { formatOffset, parseOffset, refuseOvertaken, scopeOfReader, sealOffset, start } from './offset.ts';
+import {
+  formatOffset,
+  type Offset,
+  parseOffset,
+  refuseOvertaken,
+  refuseRemoved,
+  scopeOfReader,
+  sealOffset,
+  start,
+} from './offset.ts';
 import { toAnswer } from './to-match.ts';
 
-export interface ReadMatchesOptions {
+export interface ReadMatchesOptions extends ListNoticesOptions {
   readonly database: Database;
   readonly following: Following;
   readonly reader: Pick<MatchReader, 'overtaken'>;
   readonly rules: Pick<RuleStore, 'exists'>;
   readonly coverage: ReadCoverage;
-  readonly cursors: Cursors;
   readonly plans: Plans;
   readonly contact: string;
 }
@@ -26,6 +34,7 @@ export interface ReadMatchesOptions {
 type Request = RequestOf<'ReadMatches'>;
 
 interface NamedReader {
+  readonly reads: Reader['of'];
   readonly ruleId: string | null;
   readonly platform: Platform | null;
   /** An offset; null while nothing is acknowledged and the reader begins at the oldest match. */
@@ -45,13 +54,15 @@ export function readMatches(options: ReadMatchesOptions): Handler<'ReadMatches'>
       (await createReader(options, principal, request));
     refuseOtherFilter(reader, request);
     const { ruleId, platform } = reader;
+    const offset = reader.place === null ? null : parseOffset(reader.place);
+    const waitMs = (request.wait_seconds ?? 0) * 1_000;
+    if (reader.reads === 'notices')
+      return await readNotices(options, { accountId, request, offset, waitMs, signal });
     if (ruleId !== null && !(await rules.exists(accountId, ruleId))) throw ruleIsGone();
     const filter: MatchFilter = { accountId, ruleId, platform };
-    const offset = reader.place === null ? null : parseOffset(reader.place);
     const scope = scopeOfReader(accountId, request.reader);
     const jumpedTo = offset ? await refuseOvertaken(options, filter, scope, offset) : 0;
     using follower = following.follow(filter, offset?.position ?? 0, jumpedTo);
-    const waitMs = (request.wait_seconds ?? 0) * 1_000;
     const entries = await follower.next({ limit: request.limit, waitMs, signal });
     const last = entries.at(-1);
     return {
@@ -62,16 +73,41 @@ export function readMatches(options: ReadMatchesOptions): Handler<'ReadMatches'>
   };
 }
 
+interface ReadingNotices {
+  readonly accountId: string;
+  readonly request: Request;
+  readonly offset: Offset | null;
+  readonly waitMs: number;
+  readonly signal: AbortSignal;
+}
+
+/** The same for a reader of notices. */
+async function readNotices(
+  { notices, followingNotices, cursors }: ReadMatchesOptions,
+  { accountId, request, offset, waitMs, signal }: ReadingNotices,
+): Promise<AnswerOf<'ReadMatches'>> {
+  const scope = scopeOfReader(accountId, request.reader);
+  if (offset) refuseRemoved(cursors, scope, offset, (await notices.ends(accountId)).removedThrough);
+  using follower = followingNotices.follow(accountId, offset?.position ?? 0);
+  const found = await follower.next({ limit: request.limit, waitMs, signal });
+  const last = found.at(-1);
+  return {
+    matches: [],
+    notices: found.map(({ notice }) => notice),
+    cursor: last ? sealOffset(cursors, scope, { ...(offset ?? start), position: last.position }) : null,
+    coverage: null,
+  };
+}
+
 async function findReader(
   sql: Pick<Sql, 'one'>,
   accountId: string,
   name: string,
 ): Promise<NamedReader | null> {
-  const row = await sql.one<{ rule_id: string | null; platform: Platform | null; place: string | null }>(
-    'select rule_id, platform, place from readers where account_id = $1 and name = $2',
+  return await sql.one<NamedReader>(
+    'select reads, rule_id as "ruleId", platform, place from readers where account_id = $1 and name = $2',
     [accountId, name],
   );
-  return row && { ruleId: row.rule_id, platform: row.platform, place: row.place };
 }
 
 /**
@@ -79,16 +115,18 @@ async function findReader(
  * account's row lock, so that two requests cannot both create the last one.
  */
 async function createReader(
-  { database, rules, following, plans, contact }: ReadMatchesOptions,
+  { database, rules, following, notices, plans, contact }: ReadMatchesOptions,
   { accountId, plan }: Principal,
   request: Request,
 ): Promise<NamedReader> {
-  const name = request.reader;
+  const { reader: name, of: reads } = request;
   const ruleId = request.rule_id ?? null;
   const platform = request.platform ?? null;
   if (ruleId !== null && !(await rules.exists(accountId, ruleId))) throw noSuchRule();
   const { readersMax } = plans[plan];
-  const place = request.start === 'now' ? formatOffset({ ...start, position: await following.now() }) : null;
+  const now = async () =>
+    reads === 'notices' ? (await notices.ends(accountId)).last : await following.now();
+  const place = request.start === 'now' ? formatOffset({ ...start, position: await now() }) : null;
   return await database.forAccount(accountId).transaction(async (sql) => {
     await sql.one('select 1 from accounts where id = $1 for update', [accountId]);
     const known = await findReader(sql, accountId, name);
@@ -106,21 +144,22 @@ async function createReader(
       );
     }
     await sql.run(
-      'insert into readers (account_id, name, rule_id, platform, place) values ($1, $2, $3, $4, $5)',
-      [accountId, name, ruleId, platform, place],
+      'insert into readers (account_id, name, reads, rule_id, platform, place) values ($1, $2, $3, $4, $5, $6)',
+      [accountId, name, reads, ruleId, platform, place],
     );
-    return { ruleId, platform, place };
+    return { reads, ruleId, platform, place };
   });
 }
 
-/** A request without a filter takes the reader's. With another filter the reader would silently skip matches. */
-function refuseOtherFilter({ ruleId, platform }: NamedReader, request: Request): void {
+/** A request without a filter takes the reader's, but says whether it wants matches or notices. With another filter the reader would silently skip matches. */
+function refuseOtherFilter({ reads, ruleId, platform }: NamedReader, request: Request): void {
   const sameRule = request.rule_id === undefined || request.rule_id === ruleId;
-  if (sameRule && (request.platform === undefined || request.platform === platform)) return;
+  if (reads === request.of && sameRule && (request.platform === undefined || request.platform === platform))
+    return;
   throw new Failure(
     'already_exists',
     'A reader of this name has another filter, see details.reader: choose another name, or leave the filter out.',
-    { details: { reader: { rule_id: ruleId, platform } } },
+    { details: { reader: { of: reads, rule_id: ruleId, platform } } },
   );
 }
 

@@ -6,7 +6,7 @@ import type { RuleStore } from '../rules/rule-store.sql.ts';
 import type { CursorScope, Cursors } from '../runtime/cursor.ts';
 import { Failure } from '../runtime/failure.ts';
 import { pause } from '../runtime/worker.ts';
-import { type Follower, type Following, LogWentBack } from './follow-matches.ts';
+import { type Following, LogWentBack } from './follow-matches.ts';
 import type { MatchReader } from './match-reader.sql.ts';
 import {
   formatOffset,
@@ -54,37 +54,28 @@ export function streamMatches(options: StreamMatchesOptions) {
     const follower = stack.use(following.follow(filter, offset.position, jumpedTo));
     const open = stack.move();
     return {
-      nextEvents: createNextEvents({ follower, offset, scope, cursors, toEvent }),
+      nextEvents: createNextEvents(sealOffset(cursors, scope, offset), async (waitMs, signal) => {
+        const entries = await follower.next({ limit: matchesAtOnceMax, waitMs, signal });
+        return entries.map((followed) => toEvent(scope, offset, followed));
+      }),
       [Symbol.dispose]: () => open.dispose(),
     };
   };
 }
 
-interface Streaming {
-  readonly follower: Follower;
-  readonly offset: Offset;
-  readonly scope: CursorScope;
-  readonly cursors: Cursors;
-  readonly toEvent: ReturnType<typeof createEventMaker>;
-}
-
-function createNextEvents({
-  follower,
-  offset,
-  scope,
-  cursors,
-  toEvent,
-}: Streaming): EventStream['nextEvents'] {
+/** What every stream has in common. A client that is disconnected before the first event must know where to continue. */
+export function createNextEvents(
+  firstId: string,
+  next: EventStream['nextEvents'],
+): EventStream['nextEvents'] {
   let opened = false;
   return async (waitMs, signal) => {
     if (!opened) {
       opened = true;
-      // A client that is disconnected before the first match must know where to continue.
-      return [{ id: sealOffset(cursors, scope, offset), event: 'open', data: '{}' }];
+      return [{ id: firstId, event: 'open', data: '{}' }];
     }
     try {
-      const entries = await follower.next({ limit: matchesAtOnceMax, waitMs, signal });
-      return entries.map((followed) => toEvent(scope, offset, followed));
+      return await next(waitMs, signal);
     } catch (error) {
       if (!(error instanceof Failure) || error.code !== 'unavailable' || error instanceof LogWentBack)
         throw error;

@@ -3,11 +3,12 @@ import type { Change } from '../accounts/change.ts';
 import type { Plans } from '../accounts/plans.ts';
 import type { BellListener, Bells } from '../engines/bells.ts';
 import type { Database } from '../engines/database.ts';
+import type { Prices } from '../metering/prices.ts';
 import type { Telemetry } from '../observability/telemetry.ts';
 import type { Checkpoint } from '../runtime/checkpoint.ts';
 import { Failure } from '../runtime/failure.ts';
 import { areRegistered, awaitGone, awaitLive, awaitRegistration, failureOf } from './await-registration.ts';
-import { changeUnderWay, noSuchRule, placementRefusal } from './refusals.ts';
+import { budgetReached, changeUnderWay, noSuchRule, placementRefusal } from './refusals.ts';
 import { applyChange, type ChangeOutcome, undoChange } from './rule-changes.sql.ts';
 import type { RuleStore } from './rule-store.sql.ts';
 
@@ -16,6 +17,7 @@ export interface ChangeRuleOptions {
   readonly database: Database;
   readonly plans: Plans;
   readonly contact: string;
+  readonly prices: Prices;
   readonly bells: Bells;
   readonly checkpoint: Checkpoint;
   readonly telemetry: Telemetry;
@@ -55,6 +57,8 @@ export async function changeRule(options: ChangeRuleOptions, change: RuleChange)
         'failed_precondition',
         'The rule has expired: give it another "expires_at" with UpdateRule, or null, and then resume it.',
       );
+    case 'budget_reached':
+      throw budgetReached(outcome.resumesAt);
     case 'premium_limit':
     case 'no_source':
     case 'sources_full':
@@ -65,7 +69,7 @@ export async function changeRule(options: ChangeRuleOptions, change: RuleChange)
 }
 
 async function carryOut(
-  { store, database, bells, checkpoint, telemetry }: ChangeRuleOptions,
+  { store, database, prices, bells, checkpoint, telemetry }: ChangeRuleOptions,
   begun: RuleChange & Extract<ChangeOutcome, { kind: 'begun' }> & { outcomes: BellListener },
 ): Promise<Rule> {
   const { accountId, ruleId, change, outcomes } = begun;
@@ -86,7 +90,7 @@ async function carryOut(
   checkpoint('change.registered');
   // Before the change is applied, because the answer is stored with it.
   await awaitLive(slots, look, outcomes);
-  const rule = await applyChange(database, change, begun.asked);
+  const rule = await applyChange(database, change, begun.asked, prices);
   if (!rule)
     throw new Failure('aborted', 'The rule was changed or deleted meanwhile, or the change took too long.');
   checkpoint('change.applied');

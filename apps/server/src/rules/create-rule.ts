@@ -51,9 +51,11 @@ export function createRule(options: CreateRuleOptions): Handler<'CreateRule'> {
     const rule: NewRule = {
       id: newId('rule'),
       accountId: principal.accountId,
+      createdBy: principal.keyId,
       name: request.name,
       intent: request.intent,
       expiresAt,
+      budget: request.budget ?? null,
       examples: request.examples ?? null,
       managedBy: request.managed_by ?? null,
       premiumRulesMax: plan.premiumRulesMax,

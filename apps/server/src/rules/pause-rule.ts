@@ -3,6 +3,7 @@ import type { Handler } from '../accounts/call.ts';
 import type { Change } from '../accounts/change.ts';
 import type { Bells } from '../engines/bells.ts';
 import type { Database } from '../engines/database.ts';
+import type { Prices } from '../metering/prices.ts';
 import type { Telemetry } from '../observability/telemetry.ts';
 import type { Checkpoint } from '../runtime/checkpoint.ts';
 import { Failure } from '../runtime/failure.ts';
@@ -14,6 +15,7 @@ export interface PauseRuleOptions {
   readonly bells: Bells;
   readonly checkpoint: Checkpoint;
   readonly telemetry: Telemetry;
+  readonly prices: Prices;
 }
 
 /** Nothing new is matched from now on; what was matched stays listed. The registrars remove the upstream rules. */
@@ -22,11 +24,12 @@ export function pauseRule({
   bells,
   checkpoint,
   telemetry,
+  prices,
 }: PauseRuleOptions): Handler<'PauseRule'> {
   return async ({ request, change }) => {
     const { accountId } = change;
     const ruleId = request.rule_id;
-    const outcome = await pause(database, ruleId, change);
+    const outcome = await pause(database, ruleId, change, prices);
     switch (outcome.kind) {
       case 'paused':
         break;
@@ -51,13 +54,18 @@ type PauseOutcome =
   | { readonly kind: 'paused'; readonly rule: Rule }
   | { readonly kind: 'not_found' | 'under_way' | 'not_active' };
 
-/** Leaves all slots of the rule, unless a change of it is under way. */
-export function pause(database: Database, ruleId: string, change: Change): Promise<PauseOutcome> {
+/** Leaves all slots of the rule, unless a change of it is under way. One that is paused for a budget then stays paused. */
+export function pause(
+  database: Database,
+  ruleId: string,
+  change: Change,
+  prices: Prices,
+): Promise<PauseOutcome> {
   return database.forRuleChange(change.accountId).transaction(async (sql) => {
     const rule = await lockRule(sql, ruleId);
     if (rule?.account_id !== change.accountId) return { kind: 'not_found' };
     if (rule.changing_to !== null) return { kind: 'under_way' };
-    if (rule.state === 'paused') return { kind: 'not_active' };
-    return { kind: 'paused', rule: await pauseLocked(sql, rule, change) };
+    if (rule.state === 'paused' && rule.paused_for === null) return { kind: 'not_active' };
+    return { kind: 'paused', rule: await pauseLocked(sql, rule, change, { prices }) };
   });
 }

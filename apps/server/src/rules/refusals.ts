@@ -12,6 +12,16 @@ export function changeUnderWay(): Failure {
   return new Failure('aborted', 'Another change of this rule is under way: send this one again in a moment.');
 }
 
+/** Of a rule that is paused for a budget. */
+export function budgetReached(resumesAt: Date | null): Failure {
+  const until =
+    resumesAt === null ? '' : `, or wait until ${resumesAt.toISOString()}, when it resumes by itself`;
+  return new Failure(
+    'failed_precondition',
+    `The rule is paused because a budget is spent: raise the budget, for the rule's own one with UpdateRule${until}.`,
+  );
+}
+
 /** Throws when the rule was changed after the caller had read it: what the caller wants may be wrong now. */
 export function assertVersion(version: number, ifVersion: number | undefined): void {
   if (ifVersion === undefined || version === ifVersion) return;

@@ -6,6 +6,7 @@ import { assertPlanAllows } from './check-rule.ts';
 import { readRule } from './get-rule.ts';
 import {
   type ChangeOutcome,
+  type LockedRule,
   lockRule,
   markBegun,
   type Refuse,
@@ -45,12 +46,18 @@ export function beginResume(database: Database, resume: RuleResume): Promise<Cha
   );
 }
 
+/** What is due is looked at and resumed by costs/resume-after-budget.ts. */
+function isHeldBack({ paused_for, budget_look_at }: LockedRule): boolean {
+  return paused_for === 'budget' && (budget_look_at === null || budget_look_at.getTime() > Date.now());
+}
+
 async function begin(sql: Sql, resume: RuleResume, refuse: Refuse): Promise<ChangeOutcome> {
   const rule = await lockRule(sql, resume.ruleId);
   if (rule?.account_id !== resume.accountId) return { kind: 'not_found' };
   if (rule.changing_to !== null) return { kind: 'under_way' };
   if (rule.state !== 'paused') return { kind: 'not_paused' };
   if (rule.expired) return { kind: 'expired' };
+  if (isHeldBack(rule)) return { kind: 'budget_reached', resumesAt: rule.budget_look_at };
   const values = (await versionRows(sql, rule)).map(toValue);
   if (isPremium(values)) {
     // The paused rule is itself among those that are counted.

@@ -1,6 +1,8 @@
-import type { Platform, PlatformOptions, Rule, RuleExamples } from '@earshot/contract';
+import type { Budget, Platform, PlatformOptions, Rule, RuleExamples } from '@earshot/contract';
 import { type Change, recordChange } from '../accounts/change.ts';
 import type { Database, Sql } from '../engines/database.ts';
+import type { Prices } from '../metering/prices.ts';
+import { raiseNotices, resolveNotices } from '../notices/notice-log.sql.ts';
 import { leaveSlots, type RuleValue, takeSlot } from '../slots/slot-holding.sql.ts';
 import type { RuleOptions } from '../upstream/upstream-rules.ts';
 import type { ManagedBy, PlacementRefusal } from './refusals.ts';
@@ -12,8 +14,11 @@ import { givingKey, type RuleRow, ruleById, toRule } from './rule-rows.sql.ts';
  * One at a time per rule.
  *
  * The rule's row is locked first, then the account where premium rules are counted, then slots: so two changes of one
- * rule follow each other, and none runs into a deletion that is half done.
+ * rule follow each other, and none runs into a deletion that is half done. Notices come last.
  */
+
+/** The operation of a pause by Earshot at the rule's end. */
+export const expireRule = 'ExpireRule';
 
 export interface RuleUpdate {
   readonly accountId: string;
@@ -22,6 +27,7 @@ export interface RuleUpdate {
   readonly name: string | undefined;
   readonly intent: string | undefined;
   readonly expiresAt: Date | null | undefined;
+  readonly budget?: Budget | null | undefined;
   readonly examples?: RuleExamples | null | undefined;
   readonly managedBy?: ManagedBy | undefined;
   readonly values: readonly RuleValue[] | undefined;
@@ -47,6 +53,8 @@ export type ChangeOutcome =
   /** Nothing upstream had to change, so it is done; or nothing had to change at all. */
   | { readonly kind: 'applied'; readonly rule: Rule }
   | { readonly kind: 'not_found' | 'under_way' | 'not_paused' | 'expired' }
+  /** Paused for a budget, until then; null: until the budget changes. */
+  | { readonly kind: 'budget_reached'; readonly resumesAt: Date | null }
   | PlacementRefusal;
 
 export type Refuse = (outcome: ChangeOutcome) => never;
@@ -60,6 +68,9 @@ export interface LockedRule {
   version: number;
   expires_at: Date | null;
   expired: boolean;
+  budget: Budget | null;
+  paused_for: 'budget' | null;
+  budget_look_at: Date | null;
   examples: RuleExamples | null;
   managed_set: string | null;
   managed_key: string | null;
@@ -78,7 +89,8 @@ export interface VersionRow {
 /** Null when there is no such rule, or it is still being created. */
 export async function lockRule(sql: Sql, ruleId: string): Promise<LockedRule | null> {
   return await sql.one<LockedRule>(
-    `select id, account_id, name, intent, state, version, expires_at, expires_at <= now() as expired, examples,
+    `select id, account_id, name, intent, state, version, expires_at, expires_at <= now() as expired, budget, paused_for,
+       budget_look_at, examples,
        managed_set, managed_key, changing_to
      from rules where id = $1 and state not in ('creating', 'deleted') for update`,
     [ruleId],
@@ -135,13 +147,20 @@ export async function markBegun(sql: Sql, change: BegunChange): Promise<ChangeOu
 }
 
 /** Makes the new version current. Null when the change was undone, or the rule deleted, meanwhile. */
-export function applyChange(database: Database, begun: BegunChange, change: Change): Promise<Rule | null> {
+export function applyChange(
+  database: Database,
+  begun: BegunChange,
+  change: Change,
+  prices: Prices,
+): Promise<Rule | null> {
   return givingKey(begun.update?.managedBy, () =>
     database.forRuleChange(change.accountId).transaction(async (sql) => {
       const rule = await lockRule(sql, begun.ruleId);
       if (rule?.changing_to !== begun.version) return null;
       await writeApplied(sql, begun);
-      return await record(sql, rule, change);
+      const applied = await record(sql, rule, change, prices);
+      await resolveMended(sql, applied);
+      return applied;
     }),
   );
 }
@@ -155,6 +174,9 @@ export async function writeApplied(sql: Sql, { ruleId, version, update }: BegunC
        examples = case when $8 then $9::json else examples end,
        managed_set = case when $10 then $11 else managed_set end,
        managed_key = case when $10 then $12 else managed_key end,
+       budget = case when $13 then $14::json else budget end,
+       paused_for = case when $7 then null else paused_for end,
+       budget_look_at = case when $7 or $13 then now() else budget_look_at end,
        updated_at = now(), changing_to = null, changing_since = null
      where id = $1`,
     [
@@ -170,6 +192,8 @@ export async function writeApplied(sql: Sql, { ruleId, version, update }: BegunC
       update?.managedBy !== undefined,
       update?.managedBy?.set ?? null,
       update?.managedBy?.key ?? null,
+      update?.budget !== undefined,
+      update?.budget ? JSON.stringify(update.budget) : null,
     ],
   );
   const current = 'select slot_id from rule_versions where rule_id = $1 and version = $2';
@@ -208,16 +232,48 @@ export async function undoChange(sql: Sql, ruleId: string): Promise<string[]> {
   return slotIds;
 }
 
-/** Pauses a rule whose row is locked: it leaves all its slots. */
-export async function pauseLocked(sql: Sql, rule: LockedRule, change: Change): Promise<Rule> {
+/** Pauses a rule whose row is locked: it leaves all its slots. For a budget it is resumed again, when that says so. */
+export async function pauseLocked(
+  sql: Sql,
+  rule: LockedRule,
+  change: Change,
+  { prices, forBudget }: { prices: Prices; forBudget?: { resumesAt: Date | null } },
+): Promise<Rule> {
   await leaveSlots(sql, rule.id);
-  await sql.run(`update rules set state = 'paused', updated_at = now() where id = $1`, [rule.id]);
-  return await record(sql, rule, change);
+  await sql.run(
+    `update rules set state = 'paused', updated_at = now(), paused_for = $2, budget_look_at = $3 where id = $1`,
+    [rule.id, forBudget ? 'budget' : null, forBudget?.resumesAt ?? null],
+  );
+  const paused = await record(sql, rule, change, prices);
+  const subject = { kind: 'rule', id: rule.id, name: rule.name } as const;
+  await resolveNotices(sql, { types: ['rule.refused'], subject });
+  // What is paused for a budget is told with that.
+  if (change.actor === 'earshot' && !forBudget)
+    await raiseNotices(sql, [rule.account_id], pausedNotice(rule, change));
+  return paused;
+}
+
+/** Whoever pauses a rule knows it; only what Earshot does by itself is told. */
+function pausedNotice(rule: LockedRule, { operation }: Change) {
+  const subject = { kind: 'rule', id: rule.id, name: rule.name } as const;
+  if (operation !== expireRule)
+    return { type: 'rule.paused', subject, data: { because: operation } } as const;
+  const expires_at = rule.expires_at?.toISOString() ?? null;
+  return { type: 'rule.expired', subject, data: { expires_at } } as const;
+}
+
+/** A rule that is active again is not paused, and not refused where its slot is registered. */
+async function resolveMended(sql: Sql, { id, state, platforms }: Rule): Promise<void> {
+  if (state !== 'active') return;
+  const subject = { kind: 'rule', id } as const;
+  await resolveNotices(sql, { types: ['rule.paused', 'rule.expired'], subject });
+  for (const [platform, { status = 'failed' } = {}] of Object.entries(platforms))
+    if (status !== 'failed') await resolveNotices(sql, { types: ['rule.refused'], subject, key: platform });
 }
 
 /** Records who changed the rule and how; the answer is the rule as it is now. */
-export async function record(sql: Sql, before: LockedRule, change: Change): Promise<Rule> {
-  const rule = await readLocked(sql, before);
+export async function record(sql: Sql, before: LockedRule, change: Change, prices: Prices): Promise<Rule> {
+  const rule = await readLocked(sql, before, prices);
   const facts = ({ name, state, version }: LockedRule | Rule) => ({ name, state, version });
   await recordChange(sql, change, {
     targetId: rule.id,
@@ -228,8 +284,8 @@ export async function record(sql: Sql, before: LockedRule, change: Change): Prom
   return rule;
 }
 
-export async function readLocked(sql: Sql, { id, account_id }: LockedRule): Promise<Rule> {
+export async function readLocked(sql: Sql, { id, account_id }: LockedRule, prices: Prices): Promise<Rule> {
   const row = await sql.one<RuleRow>(ruleById, [account_id, id]);
   if (!row) throw new Error('a rule is gone although its row is locked');
-  return toRule(row);
+  return toRule(row, prices);
 }

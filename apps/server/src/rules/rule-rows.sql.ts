@@ -1,5 +1,8 @@
-import type { Platform, Rule, RuleExamples } from '@earshot/contract';
+import type { Budget, Platform, Rule, RuleExamples } from '@earshot/contract';
 import type { Sql } from '../engines/database.ts';
+import { type CountedSpending, micro, standingOf } from '../metering/budget-standing.ts';
+import type { Prices } from '../metering/prices.ts';
+import { periodStart, recentMatches, sums } from '../metering/spending.sql.ts';
 import { platforms as platformTraits } from '../upstream/platforms.ts';
 import type { RuleOptions } from '../upstream/upstream-rules.ts';
 import { type ManagedBy, managedKeyTaken } from './refusals.ts';
@@ -13,6 +16,9 @@ export interface RuleRow {
   created_at: Date;
   updated_at: Date;
   expires_at: Date | null;
+  budget: Budget | null;
+  paused_for: 'budget' | null;
+  budget_look_at: Date | null;
   examples: RuleExamples | null;
   managed_set: string | null;
   managed_key: string | null;
@@ -33,18 +39,25 @@ interface PlatformRow {
   served_since: string | null;
   match_count: number;
   last_match_at: string | null;
+  spending: Omit<CountedSpending, 'platform'> | null;
 }
+
+/** SQL: what counts for the rule's own budget. */
+const spending = `select json_build_object(${sums.map(({ name, sum }) => `'${name}', ${sum}`).join(', ')},
+    'recent_matches', ${recentMatches('matches.rule_id = v.rule_id and matches.platform = v.platform')})
+  from usage where usage.rule_id = v.rule_id and usage.platform = v.platform and day >= ${periodStart('rules.budget')}`;
 
 /** Rules with what is known of them per platform. A paused rule holds no slot, whoever else may hold its old one. */
 const selectRules = `
   select rules.id, rules.name, rules.intent, rules.state, rules.version, rules.created_at, rules.updated_at,
-    rules.expires_at, rules.examples, rules.managed_set, rules.managed_key,
+    rules.expires_at, rules.budget, rules.paused_for, rules.budget_look_at, rules.examples, rules.managed_set, rules.managed_key,
     (select json_agg(json_build_object(
         'platform', v.platform, 'value', v.value, 'translated_value', v.translated_value, 'options', v.options,
         'platform_rule_id', case when holder.served_since is not null then v.platform_rule_id end,
         'slot_state', slots.state, 'live', sources.live_until > now(), 'served_since', holder.served_since,
         'source_state', sources.state, 'heard_from', case when heeded.at > now() then heeded.at end,
-        'match_count', coalesce(counted.matches, 0), 'last_match_at', counted.last_match_at
+        'match_count', coalesce(counted.matches, 0), 'last_match_at', counted.last_match_at,
+        'spending', case when rules.budget is not null then (${spending}) end
       ) order by v.platform desc)
      from rule_versions v
      left join slots on slots.id = v.slot_id and rules.state <> 'paused'
@@ -69,7 +82,7 @@ export const rulePage = `${selectRules}
   order by rules.id desc
   limit $3`;
 
-export function toRule(row: RuleRow): Rule {
+export function toRule(row: RuleRow, prices: Prices): Rule {
   const platforms: Rule['platforms'] = {};
   for (const one of row.platforms) {
     platforms[one.platform] = {
@@ -94,9 +107,29 @@ export function toRule(row: RuleRow): Rule {
     version: row.version,
     state: row.state,
     expires_at: row.expires_at?.toISOString() ?? null,
+    budget: budgetOf(row, prices),
+    paused_for:
+      row.state === 'paused' && row.paused_for !== null
+        ? { reason: row.paused_for, resumes_at: row.budget_look_at?.toISOString() ?? null }
+        : null,
     examples: row.examples,
     managed_by: managedByOf(row),
     platforms,
+  };
+}
+
+function budgetOf({ budget, platforms }: RuleRow, prices: Prices): Rule['budget'] {
+  if (budget === null) return null;
+  const counted = platforms.flatMap(({ platform, spending }) =>
+    spending ? [{ platform, ...spending }] : [],
+  );
+  const { cap, spent, atRiskUsd, period } = standingOf(budget, counted, prices, new Date());
+  return {
+    ...budget,
+    spent,
+    remaining: micro(Math.max(0, cap - spent)),
+    resets_at: period.end?.toISOString() ?? null,
+    overshoot_max_usd: micro(atRiskUsd),
   };
 }
 
@@ -128,15 +161,22 @@ function toTime(text: string | null): string | null {
   return text === null ? null : new Date(text).toISOString();
 }
 
-/** The columns `examples`, `managed_set` and `managed_key` of a new rule. */
+/** The columns `examples`, `managed_set`, `managed_key` and `budget` of a new rule. */
 export function asCodeColumns({
   examples,
   managedBy,
+  budget,
 }: {
   readonly examples?: RuleExamples | null;
   readonly managedBy?: ManagedBy;
-}): [string | null, string | null, string | null] {
-  return [examples ? JSON.stringify(examples) : null, managedBy?.set ?? null, managedBy?.key ?? null];
+  readonly budget?: Budget | null;
+}): (string | null)[] {
+  return [
+    examples ? JSON.stringify(examples) : null,
+    managedBy?.set ?? null,
+    managedBy?.key ?? null,
+    budget ? JSON.stringify(budget) : null,
+  ];
 }
 
 /** Runs work that gives a set's key to a rule. A unique index decides who gets it when two ask at once. */

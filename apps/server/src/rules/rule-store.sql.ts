@@ -1,6 +1,8 @@
-import type { AnswerOf, Rule, RuleExamples } from '@earshot/contract';
+import type { AnswerOf, Budget, Rule, RuleExamples } from '@earshot/contract';
 import { type Change, keepAnswer, recordChange } from '../accounts/change.ts';
 import { type Database, refusable, type Sql } from '../engines/database.ts';
+import { defaultPrices, type Prices } from '../metering/prices.ts';
+import { resolveNotices } from '../notices/notice-log.sql.ts';
 import { newId } from '../runtime/ids.ts';
 import { joinCalls } from '../runtime/join-calls.ts';
 import { valueHash } from '../slots/slot.ts';
@@ -20,9 +22,12 @@ import {
 export interface NewRule {
   readonly id: string;
   readonly accountId: string;
+  /** The key that asked for it. */
+  readonly createdBy: string;
   readonly name: string;
   readonly intent: string;
   readonly expiresAt: Date | null;
+  readonly budget?: Budget | null;
   readonly examples?: RuleExamples | null;
   readonly managedBy?: ManagedBy;
   readonly premiumRulesMax: number;
@@ -36,7 +41,7 @@ export type BeginOutcome =
 export type RuleStore = ReturnType<typeof createRuleStore>;
 
 /** Rules with their slots. Every call names the account; a foreign rule is like one that does not exist. */
-export function createRuleStore(database: Database) {
+export function createRuleStore(database: Database, prices: Prices = defaultPrices()) {
   const heldSlots = createHeldSlots(database);
   return {
     /** Writes the rule as `creating` and takes its slots, before any upstream is called. */
@@ -82,7 +87,7 @@ export function createRuleStore(database: Database) {
     },
     async get(accountId: string, ruleId: string): Promise<Rule | null> {
       const row = await database.forAccount(accountId).one<RuleRow>(ruleById, [accountId, ruleId]);
-      return row && toRule(row);
+      return row && toRule(row, prices);
     },
     /** Newest first, below the given id. */
     async page(
@@ -90,7 +95,7 @@ export function createRuleStore(database: Database) {
       { before, limit }: { before: string | null; limit: number },
     ): Promise<Rule[]> {
       const rows = await database.forAccount(accountId).many<RuleRow>(rulePage, [accountId, before, limit]);
-      return rows.map(toRule);
+      return rows.map((row) => toRule(row, prices));
     },
   };
 }
@@ -105,9 +110,9 @@ async function begin(
     if (used >= rule.premiumRulesMax) refuse({ kind: 'premium_limit', used });
   }
   await sql.prepared(
-    `insert into rules (id, account_id, name, intent, state, expires_at, examples, managed_set, managed_key)
-     values ($1, $2, $3, $4, 'creating', $5, $6, $7, $8)`,
-    [rule.id, rule.accountId, rule.name, rule.intent, rule.expiresAt, ...asCodeColumns(rule)],
+    `insert into rules (id, account_id, created_by, name, intent, state, expires_at, examples, managed_set, managed_key, budget)
+     values ($1, $2, $3, $4, $5, 'creating', $6, $7, $8, $9, $10)`,
+    [rule.id, rule.accountId, rule.createdBy, rule.name, rule.intent, rule.expiresAt, ...asCodeColumns(rule)],
   );
   // Before slots are taken: a new one is placed under a lock that others wait for.
   const equivalentRuleId = await findEquivalent(sql, rule);
@@ -226,6 +231,17 @@ async function remove(
   const answer = { rule_id: ruleId, deleted_at: row.deleted_at.toISOString() };
   const before = { name: row.name, state: row.state };
   await recordChange(sql, change, { targetId: ruleId, before, after: null, answer });
+  await resolveNotices(sql, {
+    types: [
+      'rule.paused',
+      'rule.expired',
+      'rule.refused',
+      'budget.threshold',
+      'budget.reached',
+      'budget.forecast',
+    ],
+    subject: { kind: 'rule', id: ruleId },
+  });
   return answer;
 }
 

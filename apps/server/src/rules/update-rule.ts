@@ -10,6 +10,7 @@ import type { Handler, Principal } from '../accounts/call.ts';
 import type { Change } from '../accounts/change.ts';
 import { type Database, refusable, type Sql } from '../engines/database.ts';
 import type { Tiers } from '../language/rule-language.ts';
+import type { Prices } from '../metering/prices.ts';
 import { badField, type Failure } from '../runtime/failure.ts';
 import type { RuleValue } from '../slots/slot-holding.sql.ts';
 import { platforms as descriptors } from '../upstream/platforms.ts';
@@ -59,6 +60,7 @@ export function updateRule(options: UpdateRuleOptions): Handler<'UpdateRule'> {
       name,
       intent,
       expiresAt: checkExpiry(request.expires_at),
+      budget: request.budget,
       examples: request.examples,
       managedBy: request.managed_by,
       ifVersion: request.if_version,
@@ -68,7 +70,7 @@ export function updateRule(options: UpdateRuleOptions): Handler<'UpdateRule'> {
       premiumRulesMax,
       keepOldMs: options.keepOldMs,
     };
-    const begin = () => beginUpdate(options.database, update, asked);
+    const begin = () => beginUpdate(options.database, update, asked, options.prices);
     const rule = await changeRule(options, { accountId, ruleId, premiumRulesMax, asked, begin });
     options.telemetry.ruleChanged({ ruleId, accountId, change: 'updated' });
     return rule;
@@ -94,15 +96,25 @@ async function assertExamples(
 }
 
 /** Writes the next version and takes the slots it needs; without upstream work the update is applied at once. */
-export function beginUpdate(database: Database, update: RuleUpdate, change: Change): Promise<ChangeOutcome> {
+export function beginUpdate(
+  database: Database,
+  update: RuleUpdate,
+  change: Change,
+  prices: Prices,
+): Promise<ChangeOutcome> {
   return givingKey(update.managedBy, () =>
     refusable<ChangeOutcome>(database.forRuleChange(change.accountId), (sql, refuse) =>
-      begin(sql, update, change, refuse),
+      begin(sql, update, { change, prices }, refuse),
     ),
   );
 }
 
-async function begin(sql: Sql, update: RuleUpdate, asked: Change, refuse: Refuse): Promise<ChangeOutcome> {
+async function begin(
+  sql: Sql,
+  update: RuleUpdate,
+  { change: asked, prices }: { change: Change; prices: Prices },
+  refuse: Refuse,
+): Promise<ChangeOutcome> {
   const { ruleId } = update;
   const rule = await lockRule(sql, ruleId);
   if (rule?.account_id !== update.accountId) return { kind: 'not_found' };
@@ -112,7 +124,7 @@ async function begin(sql: Sql, update: RuleUpdate, asked: Change, refuse: Refuse
   const current = await versionRows(sql, rule);
   const values = valuesAfter(current, await formerValues(sql, rule, current, update), update);
   if (isSame(rule, current, { ...update, values }))
-    return { kind: 'applied', rule: await readLocked(sql, rule) };
+    return { kind: 'applied', rule: await readLocked(sql, rule, prices) };
   await assertPremiumRoom(sql, { rule, current, values, premiumRulesMax: update.premiumRulesMax }, refuse);
   const change: BegunChange = { ruleId, version: rule.version + 1, update };
   const isNew = (value: RuleValue) => rule.state !== 'paused' && !sameSlot(current, value);
@@ -121,7 +133,7 @@ async function begin(sql: Sql, update: RuleUpdate, asked: Change, refuse: Refuse
   for (const value of values) if (!isNew(value)) await keepSlot(sql, change, value, sameSlot(current, value));
   if (taken.length > 0) return await markBegun(sql, change);
   await writeApplied(sql, change);
-  return { kind: 'applied', rule: await record(sql, rule, asked) };
+  return { kind: 'applied', rule: await record(sql, rule, asked, prices) };
 }
 
 /** Of the platforms to which the rule returns without a new value. */
@@ -218,9 +230,11 @@ function isSame(rule: LockedRule, current: readonly VersionRow[], update: RuleUp
       ),
     );
   const sameExpiry = expiresAt?.getTime() === rule.expires_at?.getTime();
-  const { examples = rule.examples, managedBy = managedByOf(rule) } = update;
+  const { examples = rule.examples, managedBy = managedByOf(rule), budget = rule.budget } = update;
   const sameAsCode =
-    isDeepStrictEqual(examples, rule.examples) && isDeepStrictEqual(managedBy, managedByOf(rule));
+    isDeepStrictEqual(examples, rule.examples) &&
+    isDeepStrictEqual(managedBy, managedByOf(rule)) &&
+    isDeepStrictEqual(budget, rule.budget);
   return name === rule.name && intent === rule.intent && sameExpiry && sameValues && sameAsCode;
 }
 

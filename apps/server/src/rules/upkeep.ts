@@ -1,10 +1,12 @@
+import { byEarshot } from '../accounts/change.ts';
 import type { Bells } from '../engines/bells.ts';
 import type { Database, Sql } from '../engines/database.ts';
 import { awaitMatched, type MatchProgress } from '../event-log/log-progress.ts';
+import { defaultPrices, type Prices } from '../metering/prices.ts';
 import type { Telemetry } from '../observability/telemetry.ts';
 import { leaveSlots } from '../slots/slot-holding.sql.ts';
 import { answerWithinMs } from './await-registration.ts';
-import { lockRule, pauseLocked, undoChange } from './rule-changes.sql.ts';
+import { expireRule, lockRule, pauseLocked, undoChange } from './rule-changes.sql.ts';
 import type { RuleStore } from './rule-store.sql.ts';
 
 /** Longer than a creation or a change may take, so that nobody is still waiting for it. */
@@ -35,6 +37,7 @@ export async function upkeepRules(options: {
   telemetry.rulesExpired(expired);
   telemetry.abandonedChangesUndone(undone);
   if (expired + undone > 0) bells.ring('slots');
+  if (expired > 0) bells.ring('notices');
 }
 
 /**
@@ -65,7 +68,7 @@ interface OldSlot {
 export type RuleUpkeep = ReturnType<typeof createRuleUpkeep>;
 
 /** Each rule is changed in a transaction of its own, and read again under its lock. */
-export function createRuleUpkeep(database: Database) {
+export function createRuleUpkeep(database: Database, prices: Prices = defaultPrices()) {
   return {
     /** Slots that rules hold for an older version, and that have been kept long enough. */
     async due(): Promise<OldSlot[]> {
@@ -92,7 +95,8 @@ export function createRuleUpkeep(database: Database) {
         [batchMax],
       );
       let paused = 0;
-      for (const { id } of rules) if (await database.transaction((sql) => pauseIfExpired(sql, id))) paused++;
+      for (const { id } of rules)
+        if (await database.transaction((sql) => pauseIfExpired(sql, id, prices))) paused++;
       return paused;
     },
     async undoChangesOlderThan(ms: number): Promise<number> {
@@ -126,15 +130,9 @@ async function releaseDue(sql: Sql, ruleId: string, slotIds: readonly string[]):
   return released.length;
 }
 
-async function pauseIfExpired(sql: Sql, ruleId: string): Promise<boolean> {
+async function pauseIfExpired(sql: Sql, ruleId: string, prices: Prices): Promise<boolean> {
   const rule = await lockRule(sql, ruleId);
   if (!rule?.expired || rule.state === 'paused' || rule.changing_to !== null) return false;
-  await pauseLocked(sql, rule, {
-    accountId: rule.account_id,
-    actor: 'earshot',
-    operation: 'ExpireRule',
-    requestId: null,
-    claim: null,
-  });
+  await pauseLocked(sql, rule, byEarshot(rule.account_id, expireRule), { prices });
   return true;
 }

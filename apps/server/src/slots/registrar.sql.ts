@@ -2,6 +2,7 @@ import type { Database, Sql } from '../engines/database.ts';
 import { fenced, type Lease } from '../engines/leases.ts';
 import type { CallLimit } from '../upstream/call-budget.ts';
 import { awaited, type LeftSlot, leftToOthers, recordLeft, recordServed } from './quiet-sharing.sql.ts';
+import { resolveRefused, tellRefused } from './refused-notices.sql.ts';
 import {
   type Problem,
   type Slot,
@@ -135,6 +136,7 @@ async function recordRegistered(
     [slotIds, registered.map((one) => one.upstreamRuleId), registered.map((one) => one.foreignRule)],
   );
   await sql.run('update slot_gaps set to_at = now() where slot_id = any($1) and to_at is null', [slotIds]);
+  await resolveRefused(sql, slotIds);
 }
 
 /**
@@ -152,6 +154,7 @@ async function recordProblem(sql: Sql, slotIds: readonly string[], problem: Prob
      where id = any($1)`,
     [slotIds, problem.words, problem.kind, isRefused],
   );
+  if (isRefused) await tellRefused(sql, slotIds);
 }
 
 /** Gives slots for which the source has no room to others; those that nobody has room for fail. Returns how many it gave. */

@@ -244,6 +244,17 @@ export async function leaveSlots(
   return ids;
 }
 
+/** The accounts with an active rule that the source serves. */
+export async function accountsOn(sql: Sql, sourceId: string): Promise<string[]> {
+  const rows = await sql.many<{ account_id: string }>(
+    `select distinct holders.account_id from slots join slot_holders holders on holders.slot_id = slots.id
+     join rules on rules.id = holders.rule_id
+     where slots.source_id = $1 and holders.served_since is not null and not holders.pending and rules.state = 'active'`,
+    [sourceId],
+  );
+  return rows.map(({ account_id }) => account_id);
+}
+
 /** A slot as whoever waits for it sees it. */
 export interface HeldSlot {
   readonly platform: Platform;

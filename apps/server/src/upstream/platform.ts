@@ -32,8 +32,34 @@ export interface PlatformDescriptor<Settings> {
   readonly readItem: (sourceId: string, item: WireItem) => Reading;
   /** An item that is too large for the event log without what can be left out; null where nothing can. */
   readonly shortenItem: ((item: Item) => Item) | null;
+  readonly billing: Billing;
+  /**
+   * How long the platform may go on delivering for a rule that is to be stopped: until that is noticed, the call is made, and the
+   * platform heeds it. Not documented, so on the safe side.
+   */
+  readonly stopsWithinMs: number;
   /** One source per credential in the settings; the stack takes what has to be closed. */
   readonly openSources: (settings: Settings, stack: AsyncDisposableStack) => Source[];
+}
+
+export type ResourceKind = 'post' | 'user' | 'page';
+/** Calls that are charged by themselves. */
+export type CallKind = 'counts_recent' | 'counts_all';
+export type BilledKind = ResourceKind | CallKind;
+
+/** What the platform charges for the items that it delivers. */
+export interface Billing {
+  /** What an item is called in its price list. */
+  readonly itemKind: ResourceKind;
+  /** What came along with the item and may be charged as well, by the platform's ids; each of them once. */
+  readonly cameAlong: (item: Item) => {
+    readonly users: readonly string[];
+    readonly posts: readonly string[];
+  };
+  /** Whether an item that is delivered again is charged again on another UTC day, or never. */
+  readonly chargedAgain: 'daily' | 'never';
+  /** In US dollars for one of each kind; the operator's settings come before these. */
+  readonly prices: Readonly<Partial<Record<BilledKind, number>>>;
 }
 
 /** One upstream credential: a rule set with a capacity, and one stream. */
@@ -53,7 +79,12 @@ export interface Source {
   readonly repair: Repair;
   /** Null where the platform cannot be asked, or must not be. */
   readonly compliance: Compliance | null;
+  /** Null where the platform has no such call. */
+  readonly readUsage: ReadUsage | null;
 }
+
+/** How many items the platform itself has counted, by UTC day; null when it does not tell. Throws UpstreamUnavailable. */
+export type ReadUsage = (signal: AbortSignal) => Promise<ReadonlyMap<string, number> | null>;
 
 /** Asks the platform which of the items that are kept here are to be deleted, and why. */
 export interface Compliance {

@@ -94,6 +94,16 @@ export function atPace(protocol: Protocol, pace: number): Protocol {
   return { ...protocol, connects: { ...connects, windowMs: connects.windowMs / pace } };
 }
 
+/** Only a person mends these: until then the source hears nothing. */
+export const needsPerson: ReadonlySet<SourceState> = new Set([
+  'no_credit',
+  'spend_cap',
+  'usage_cap',
+  'credentials',
+  'bad_request',
+  'degraded',
+]);
+
 /** What a person does about the state of a source; docs/sources.md explains the states. */
 export const whatToDo: Readonly<Record<SourceState, string>> = {
   starting: 'Nothing: it is about to connect.',

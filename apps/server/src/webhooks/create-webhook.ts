@@ -1,4 +1,4 @@
-import type { AnswerOf, Platform } from '@earshot/contract';
+import type { AnswerOf, Platform, Webhook } from '@earshot/contract';
 import type { Handler } from '../accounts/call.ts';
 import { type Change, recordChange } from '../accounts/change.ts';
 import type { Plans } from '../accounts/plans.ts';
@@ -11,7 +11,7 @@ import { batchMatchesMax } from './endpoint-state.ts';
 import type { UrlProblem } from './public-address.ts';
 import { nameTaken, noSecretsKey } from './refusals.ts';
 import { newSecret, type SecretBox } from './secrets.ts';
-import { auditOf, lockAccount, shown, type WebhookRow } from './webhooks.sql.ts';
+import { auditOf, lockAccount, noticesEndOf, shown, type WebhookRow } from './webhooks.sql.ts';
 
 export function createWebhook(options: {
   readonly database: Database;
@@ -25,7 +25,7 @@ export function createWebhook(options: {
   const { database, rules, urlProblem, secretBox, plans, contact } = options;
   return async ({ principal: { accountId, plan }, request, change }) => {
     if (secretBox === null) throw noSecretsKey(contact);
-    const { name, url } = request;
+    const { name, url, events = ['matches'] } = request;
     const ruleId = request.rule_id ?? null;
     const platform = request.platform ?? null;
     const problem = urlProblem(url);
@@ -33,7 +33,7 @@ export function createWebhook(options: {
     if (ruleId !== null && !(await rules.exists(accountId, ruleId))) throw noSuchRule();
     const id = newId('whk');
     const secret = newSecret();
-    const webhook = { id, name, url, ruleId, platform, sealedSecret: secretBox.seal(id, secret) };
+    const webhook = { id, name, url, ruleId, platform, events, sealedSecret: secretBox.seal(id, secret) };
     const limit = { webhooksMax: plans[plan].webhooksMax, contact };
     const answer = await database
       .forAccount(accountId)
@@ -48,14 +48,15 @@ interface NewWebhook {
   readonly url: string;
   readonly ruleId: string | null;
   readonly platform: Platform | null;
+  readonly events: readonly Webhook['events'][number][];
   readonly sealedSecret: Buffer;
 }
 
-/** The webhook starts at the end of the match log. */
+/** The webhook starts at the ends of the match log and of the account's notices. */
 export async function insertWebhook(
   sql: Sql,
   change: Change,
-  { id, name, url, ruleId, platform, sealedSecret }: NewWebhook,
+  { id, name, url, ruleId, platform, events, sealedSecret }: NewWebhook,
   { webhooksMax, contact }: { readonly webhooksMax: number; readonly contact: string },
 ): Promise<AnswerOf<'CreateWebhook'>> {
   const { accountId } = change;
@@ -74,10 +75,11 @@ export async function insertWebhook(
     );
   }
   const row = await sql.one<WebhookRow>(
-    `insert into webhooks (id, account_id, name, url, rule_id, platform, secret, state, batch_max, next_attempt_at, position)
-     select $1, $2, $3, $4, $5, $6, $7, 'active', $8, now(), last_position from match_log
+    `insert into webhooks (id, account_id, name, url, rule_id, platform, secret, state, batch_max, next_attempt_at, position,
+       events, notice_position)
+     select $1, $2, $3, $4, $5, $6, $7, 'active', $8, now(), last_position, $9, ${noticesEndOf('$2')} from match_log
      returning ${shown}`,
-    [id, accountId, name, url, ruleId, platform, sealedSecret, batchMatchesMax],
+    [id, accountId, name, url, ruleId, platform, sealedSecret, batchMatchesMax, events],
   );
   if (!row) throw new Error('there is no match log');
   const answer = { webhook_id: id, secret: null, created_at: row.created_at.toISOString() };

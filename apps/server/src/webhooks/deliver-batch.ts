@@ -1,35 +1,35 @@
+import type { Bells } from '../engines/bells.ts';
 import type { ParsedRules } from '../language/explain-match.ts';
-import type { Telemetry } from '../observability/telemetry.ts';
 import type { MatchReader, StoredMatch, StoredRemoval } from '../readers/match-reader.sql.ts';
 import { toMatch, toRemoval } from '../readers/to-match.ts';
-import type { Checkpoint } from '../runtime/checkpoint.ts';
 import { createTurns } from '../runtime/concurrency.ts';
-import type { Batch, DeliveryStore, LeasedWebhook } from './delivery-store.sql.ts';
+import { type DeliverNoticeOptions, deliverNotice } from './deliver-notice.ts';
+import type { Batch, LeasedWebhook } from './delivery-store.sql.ts';
 import { type Attempt, afterAttempt, afterNothingToTry } from './endpoint-state.ts';
 import { createBatchBody, messageIdOf } from './message.ts';
 import { type SecretBox, signedHeaders } from './secrets.ts';
 import type { Sender } from './sender.ts';
 
-export interface DeliverBatchOptions {
-  readonly store: DeliveryStore;
+export interface DeliverBatchOptions extends DeliverNoticeOptions {
   readonly reader: MatchReader;
   readonly parsedRules: ParsedRules;
   readonly sender: Sender;
   readonly secretBox: SecretBox;
-  readonly telemetry: Telemetry;
-  readonly checkpoint: Checkpoint;
-  readonly nowMs: () => number;
-  readonly random: () => number;
+  readonly bells: Bells;
 }
 
 /**
- * One attempt for a leased webhook. The batch is stored before it is sent, and removed together with the change of the
+ * One attempt for a leased webhook: with a notice, if one is due, or else with matches. The batch is stored before it is sent, and removed together with the change of the
  * position: after a crash in between, the same bytes are sent again under the same id.
  */
 export function createDeliverBatch(options: DeliverBatchOptions) {
-  const { store, telemetry, checkpoint, nowMs, random } = options;
+  const { store, bells, telemetry, checkpoint, nowMs, random } = options;
   return async (leased: LeasedWebhook): Promise<void> => {
     checkpoint('deliver.claimed');
+    if (leased.notices !== null) {
+      await deliverNotice(options, leased, leased.notices, (message) => send(options, leased, message));
+      return;
+    }
     const batch = leased.batch ?? (await nextBatch(options, leased));
     if (batch === null) return;
     checkpoint('deliver.batched');
@@ -38,6 +38,7 @@ export function createDeliverBatch(options: DeliverBatchOptions) {
     const step = afterAttempt(leased.state, batch, attempt, { nowMs: nowMs(), random });
     await store.finish(leased, step, { batch, attempt });
     checkpoint('deliver.recorded');
+    if (step.state.troubled || leased.state.troubled) bells.ring('notices');
     const { webhookId, accountId } = leased;
     telemetry.webhookAttempted({
       webhookId,

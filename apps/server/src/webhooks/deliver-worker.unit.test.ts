@@ -10,6 +10,7 @@ function leasedOf(webhookId: string): LeasedWebhook {
     webhookId,
     accountId: 'acc_1',
     epoch: 1,
+    name: 'n',
     url: 'https://hooks.example',
     ruleId: null,
     platform: null,
@@ -24,6 +25,7 @@ function leasedOf(webhookId: string): LeasedWebhook {
       troubled: false,
       disabledBecause: null,
     },
+    notices: null,
     batch: null,
     logEnd: 1,
   };

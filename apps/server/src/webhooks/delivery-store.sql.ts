@@ -1,8 +1,9 @@
 import type { Platform } from '@earshot/contract';
 import { recordChange } from '../accounts/change.ts';
 import type { Database, Sql } from '../engines/database.ts';
+import { raiseNotices, resolveNotices } from '../notices/notice-log.sql.ts';
 import { newId } from '../runtime/ids.ts';
-import type { Attempt, EndpointState, Step } from './endpoint-state.ts';
+import type { Attempt, EndpointState, NoticeState, NoticeStep, Step } from './endpoint-state.ts';
 
 /** A webhook to which this node alone may send, for a minute. */
 export interface LeasedWebhook {
@@ -10,6 +11,7 @@ export interface LeasedWebhook {
   readonly webhookId: string;
   readonly accountId: string;
   readonly epoch: number;
+  readonly name: string;
   readonly url: string;
   readonly ruleId: string | null;
   readonly platform: Platform | null;
@@ -18,6 +20,14 @@ export interface LeasedWebhook {
   readonly state: EndpointState;
   readonly batch: Batch | null;
   /** The last position of the match log when the lease was taken: a later read sees everything up to it. */
+  readonly logEnd: number;
+  /** Null when no notice is due. */
+  readonly notices: DueNotices | null;
+}
+
+export interface DueNotices {
+  readonly state: NoticeState;
+  /** The last position of the account's notices when the lease was taken. */
   readonly logEnd: number;
 }
 
@@ -58,6 +68,17 @@ export function createDeliveryStore(database: Database) {
     /** Records the attempt, if there was one, and the new state of the endpoint. Ends the lease. */
     finish: (leased: LeasedWebhook, step: Step, sent: Sent | null) =>
       database.transaction((sql) => finish(sql, leased, step, sent)),
+    /** The same after a notice was sent. */
+    finishNotice: (leased: LeasedWebhook, step: NoticeStep, sent: SentNotice) =>
+      database.transaction((sql) => finishNotice(sql, leased, step, sent)),
+    /** There are no notices for it up to the position. Ends the lease. */
+    async skipNoticesTo(leased: LeasedWebhook, position: number): Promise<void> {
+      const skipped = await database.run(
+        `update webhooks set notice_position = greatest(notice_position, $4), ${noLease} where ${isOurs}`,
+        [...keyOf(leased), position],
+      );
+      if (skipped === 0) await release(database, leased);
+    },
     /** There is nothing for this webhook up to the position. Ends the lease. */
     async skipTo(leased: LeasedWebhook, position: number): Promise<void> {
       const skipped = await database.run(
@@ -75,6 +96,12 @@ interface Sent {
   readonly attempt: Attempt;
 }
 
+export interface SentNotice {
+  readonly noticeId: string;
+  readonly messageId: string;
+  readonly attempt: Attempt;
+}
+
 const keyOf = ({ webhookId, lease, epoch }: LeasedWebhook) => [webhookId, lease, epoch];
 
 async function release(sql: Sql, { webhookId, lease }: LeasedWebhook): Promise<void> {
@@ -84,6 +111,7 @@ async function release(sql: Sql, { webhookId, lease }: LeasedWebhook): Promise<v
 interface DueRow {
   readonly id: string;
   readonly account_id: string;
+  readonly name: string;
   readonly url: string;
   readonly rule_id: string | null;
   readonly platform: Platform | null;
@@ -98,7 +126,17 @@ interface DueRow {
   readonly troubled: boolean;
   readonly secrets: Buffer[];
   readonly log_end: number;
+  readonly notice_position: number;
+  readonly notice_refusals: number;
+  readonly notice_attempt_at: Date;
+  /** Null when none is due. */
+  readonly notices_end: number | null;
 }
+
+/** SQL: the end of the account's notices, if some are to be sent now ($2); else null. */
+const noticesEnd = `case when 'notices' = any(events) and notice_attempt_at <= $2 then (
+  select last_position from notice_log
+  where notice_log.account_id = webhooks.account_id and last_position > notice_position) end`;
 
 /**
  * Those that wait longest first. Whether there is something to send is asked of the last positions; a match of a rule
@@ -114,18 +152,20 @@ async function leaseDue(
     `with due as (
        select id from webhooks
        where state = 'active' and troubled = $4 and next_attempt_at <= $2 and lease_until < now()
-         and position < (select last_position from match_log)
-         and (exists (
-             select from heads where heads.account_id = webhooks.account_id
-               and heads.rule_id = coalesce(webhooks.rule_id, '') and heads.last_position > webhooks.position
-               and (webhooks.platform is null or heads.platform = webhooks.platform))
-           or id in (select webhook_id from webhook_batches))
+         and ('matches' = any(events) and position < (select last_position from match_log)
+           and (exists (
+               select from heads where heads.account_id = webhooks.account_id
+                 and heads.rule_id = coalesce(webhooks.rule_id, '') and heads.last_position > webhooks.position
+                 and (webhooks.platform is null or heads.platform = webhooks.platform))
+             or id in (select webhook_id from webhook_batches))
+           or ${noticesEnd} is not null)
        order by next_attempt_at limit $3 for update skip locked
      )
      update webhooks set lease = $1, lease_until = now() + interval '${leaseSeconds} seconds'
      from due where webhooks.id = due.id
-     returning webhooks.id, account_id, url, rule_id, platform, position, epoch, suspects, batch_max, failures,
+     returning webhooks.id, account_id, name, url, rule_id, platform, position, epoch, suspects, batch_max, failures,
        failing_since, next_attempt_at, troubled, (select last_position from match_log) as log_end,
+       notice_position, notice_refusals, notice_attempt_at, ${noticesEnd} as notices_end,
        array_remove(array[secret, case when previous_secret_until > now() then previous_secret end], null) as secrets`,
     [lease, new Date(nowMs), max, troubled],
   );
@@ -146,6 +186,7 @@ function toLeased(row: DueRow, lease: string, batch: Batch | null): LeasedWebhoo
     webhookId: row.id,
     accountId: row.account_id,
     epoch: row.epoch,
+    name: row.name,
     url: row.url,
     ruleId: row.rule_id,
     platform: row.platform,
@@ -162,6 +203,17 @@ function toLeased(row: DueRow, lease: string, batch: Batch | null): LeasedWebhoo
     },
     batch,
     logEnd: row.log_end,
+    notices:
+      row.notices_end === null
+        ? null
+        : {
+            state: {
+              position: row.notice_position,
+              refusals: row.notice_refusals,
+              nextAttemptMs: row.notice_attempt_at.getTime(),
+            },
+            logEnd: row.notices_end,
+          },
   };
 }
 
@@ -178,11 +230,68 @@ async function finish(sql: Sql, leased: LeasedWebhook, step: Step, sent: Sent | 
   );
   if (sent !== null) await insertDelivery(sql, leased.webhookId, sent);
   if (step.parked.length > 0) await insertParked(sql, leased.webhookId, step.parked);
-  if (step.state.disabledBecause !== null) {
+  await recordOutcome(sql, leased, step.state, sent?.attempt ?? null);
+}
+
+async function finishNotice(
+  sql: Sql,
+  leased: LeasedWebhook,
+  { state, notice, parked }: NoticeStep,
+  sent: SentNotice,
+): Promise<void> {
+  if (!(await writeState(sql, leased, state))) {
+    await release(sql, leased);
+    return;
+  }
+  await sql.run(
+    'update webhooks set notice_position = $2, notice_refusals = $3, notice_attempt_at = $4 where id = $1',
+    [leased.webhookId, notice.position, notice.refusals, new Date(notice.nextAttemptMs)],
+  );
+  await insertNoticeDelivery(sql, leased, sent, parked);
+  await recordOutcome(sql, leased, state, sent.attempt);
+}
+
+async function recordOutcome(
+  sql: Sql,
+  leased: LeasedWebhook,
+  state: EndpointState,
+  attempt: Attempt | null,
+): Promise<void> {
+  if (state.disabledBecause !== null) {
     const { accountId, webhookId: targetId } = leased;
     const change = { accountId, actor: 'earshot', operation: 'DisableWebhook', requestId: null, claim: null };
-    const after = { state: 'disabled', disabled_because: step.state.disabledBecause };
+    const after = { state: 'disabled', disabled_because: state.disabledBecause };
     await recordChange(sql, change, { targetId, before: { state: 'active' }, after, answer: {} });
+  }
+  await tell(sql, leased, state, attempt?.outcome.kind === 'delivered' && state.failures === 0);
+}
+
+/** Below this a retry has not had the time to help: the third attempt comes five minutes after the second. */
+const failuresToTell = 3;
+
+/** Last in the transaction, as all notices. */
+async function tell(
+  sql: Sql,
+  { accountId, webhookId: id, name }: LeasedWebhook,
+  { failures, failingSinceMs, disabledBecause }: EndpointState,
+  delivered: boolean,
+): Promise<void> {
+  const subject = { kind: 'webhook', id, name } as const;
+  if (delivered) await resolveNotices(sql, { types: ['webhook.failing', 'webhook.disabled'], subject });
+  if (disabledBecause !== null) {
+    await resolveNotices(sql, { types: ['webhook.failing'], subject });
+    await raiseNotices(sql, [accountId], {
+      type: 'webhook.disabled',
+      subject,
+      data: { because: disabledBecause },
+    });
+  } else if (failures >= failuresToTell) {
+    const failing_since = failingSinceMs === null ? null : new Date(failingSinceMs).toISOString();
+    await raiseNotices(sql, [accountId], {
+      type: 'webhook.failing',
+      subject,
+      data: { failing_since, failures },
+    });
   }
 }
 
@@ -217,6 +326,35 @@ async function insertDelivery(sql: Sql, webhookId: string, { batch, attempt }: S
      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`,
     [...sent, outcome.kind, status, latencyMs, detail, response],
   );
+}
+
+/** Of a notice that is given up, a second row says so. */
+async function insertNoticeDelivery(
+  sql: Sql,
+  { webhookId, state, notices }: LeasedWebhook,
+  { noticeId, messageId, attempt }: SentNotice,
+  parked: boolean,
+): Promise<void> {
+  const { outcome, status, latencyMs, detail, response } = attempt;
+  const nth = state.failures + (notices?.state.refusals ?? 0) + 1;
+  const insert = `insert into deliveries (id, webhook_id, notice_id, message_id, first_position, last_position,
+      match_count, attempt, outcome, status, latency_ms, detail, response)
+    values ($1, $2, $3, $4, 0, 0, 0, $5, $6, $7, $8, $9, $10)`;
+  const about = [webhookId, noticeId];
+  const answered = [outcome.kind, status, latencyMs, detail, response];
+  await sql.run(insert, [newId('dlv'), ...about, messageId, nth, ...answered]);
+  if (parked)
+    await sql.run(insert, [
+      newId('dlv'),
+      ...about,
+      null,
+      null,
+      'parked',
+      null,
+      null,
+      'refused to the end',
+      null,
+    ]);
 }
 
 async function insertParked(sql: Sql, webhookId: string, positions: readonly number[]): Promise<void> {

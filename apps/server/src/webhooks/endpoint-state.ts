@@ -122,6 +122,60 @@ function afterRefusal(state: EndpointState, batch: SentBatch, circumstances: Cir
   return { state: { ...failing, suspects, batchMax: 1, nextAttemptMs: nowMs }, keepBatch: false, parked: [] };
 }
 
+/** How far an endpoint is with notices. They are sent one by one, before the matches that wait. */
+export interface NoticeState {
+  readonly position: number;
+  readonly refusals: number;
+  readonly nextAttemptMs: number;
+}
+
+export interface NoticeStep {
+  readonly state: EndpointState;
+  readonly notice: NoticeState;
+  readonly parked: boolean;
+}
+
+/**
+ * A failure counts for the endpoint as with matches. A refusal is about this notice alone: it is tried again on the same schedule,
+ * while matches go on, and parked at its end.
+ */
+export function afterNotice(
+  state: EndpointState,
+  notice: NoticeState,
+  { position, outcome, latencyMs }: Pick<Attempt, 'outcome' | 'latencyMs'> & { readonly position: number },
+  circumstances: Circumstances,
+): NoticeStep {
+  const { nowMs, random } = circumstances;
+  const next = { position, refusals: 0, nextAttemptMs: nowMs };
+  switch (outcome.kind) {
+    case 'delivered':
+      return { state: afterDeliveredNotice(state, latencyMs, nowMs), notice: next, parked: false };
+    case 'refused': {
+      const refusals = notice.refusals + 1;
+      if (refusals === waitsMs.length) return { state, notice: next, parked: true };
+      const nextAttemptMs = nowMs + retryDelayMs(refusals, null, random);
+      return { state, notice: { ...notice, refusals, nextAttemptMs }, parked: false };
+    }
+    case 'failed':
+      return { state: charged(state, outcome.retryAfterMs, circumstances), notice, parked: false };
+    case 'gone':
+      return { state: { ...state, disabledBecause: 'gone' }, notice, parked: false };
+    case 'not_sent':
+      return {
+        state: { ...state, nextAttemptMs: nowMs + ownFailureDelayMs(random) },
+        notice,
+        parked: false,
+      };
+  }
+}
+
+/** It is up, so matches are tried at once. Matches that it refuses are another matter. */
+function afterDeliveredNotice(state: EndpointState, latencyMs: number, nowMs: number): EndpointState {
+  const troubled = latencyMs > slowMs;
+  if (state.suspects.length > 0) return { ...state, nextAttemptMs: nowMs };
+  return { ...state, failures: 0, failingSinceMs: null, nextAttemptMs: nowMs, troubled };
+}
+
 /** There is no match after the suspects that could show whether the endpoint accepts any: retry them on the schedule. */
 export function afterNothingToTry(state: EndpointState, circumstances: Circumstances): Step {
   return refusesEverything(state, circumstances);

@@ -22,7 +22,8 @@ export function listDeliveries(options: {
   };
 }
 
-type DeliveryRow = Omit<Delivery, 'at' | 'first_match_id' | 'last_match_id'> & {
+type DeliveryRow = Omit<Delivery, 'at' | 'first_match_id' | 'last_match_id' | 'notice_id'> & {
+  readonly notice_id: string | null;
   readonly at: Date;
   readonly first_position: number;
   readonly last_position: number;
@@ -35,16 +36,17 @@ export async function readDeliveries(
 ): Promise<Delivery[]> {
   const rows = await database.many<DeliveryRow>(
     `select id, at, message_id, attempt, match_count, first_position, last_position, outcome, status, latency_ms,
-       detail, response
+       detail, response, notice_id
      from deliveries where webhook_id = $1 and ($2::text is null or outcome = $2) and ($3::text is null or id < $3)
      order by id desc limit $4`,
     [webhookId, outcome, before, limit],
   );
-  return rows.map(({ at, first_position, last_position, ...row }) => ({
+  return rows.map(({ at, first_position, last_position, notice_id, ...row }) => ({
     ...row,
     at: at.toISOString(),
-    first_match_id: matchIdOf(first_position),
-    last_match_id: matchIdOf(last_position),
+    first_match_id: notice_id === null ? matchIdOf(first_position) : null,
+    last_match_id: notice_id === null ? matchIdOf(last_position) : null,
+    ...(notice_id !== null && { notice_id }),
   }));
 }
 

@@ -2,6 +2,7 @@ import type { Platform, Webhook } from '@earshot/contract';
 import type { Handler } from '../accounts/call.ts';
 import { type Change, recordChange } from '../accounts/change.ts';
 import type { Database, Sql } from '../engines/database.ts';
+import { resolveNotices } from '../notices/notice-log.sql.ts';
 import { noSuchRule } from '../rules/refusals.ts';
 import type { RuleStore } from '../rules/rule-store.sql.ts';
 import { badField } from '../runtime/failure.ts';
@@ -12,6 +13,7 @@ import {
   auditOf,
   discardBatch,
   lockAccount,
+  noticesEndOf,
   shown,
   startOver,
   toWebhook,
@@ -50,6 +52,7 @@ interface WebhookChanges {
   readonly url?: string | undefined;
   readonly ruleId?: string | null | undefined;
   readonly platform?: Platform | null | undefined;
+  readonly events?: Webhook['events'] | undefined;
   readonly state?: 'active' | 'paused' | undefined;
 }
 
@@ -71,6 +74,7 @@ async function update(
   const url = changes.url ?? before.url;
   const ruleId = changes.ruleId === undefined ? before.rule_id : changes.ruleId;
   const platform = changes.platform === undefined ? before.platform : changes.platform;
+  const events = changes.events ?? before.events;
   const state = changes.state ?? before.state;
   const namesake = await sql.one('select 1 from webhooks where account_id = $1 and name = $2 and id <> $3', [
     accountId,
@@ -78,15 +82,19 @@ async function update(
     webhookId,
   ]);
   if (namesake) throw nameTaken(name);
-  const newFilter = ruleId !== before.rule_id || platform !== before.platform;
+  const begins = (event: 'matches' | 'notices') => events.includes(event) && !before.events.includes(event);
+  const newMatches = begins('matches') || !events.includes('matches');
+  const newFilter = ruleId !== before.rule_id || platform !== before.platform || newMatches;
   const tryNow = url !== before.url || (state === 'active' && before.state !== 'active');
   const row = await sql.one<WebhookRow>(
-    `update webhooks set name = $2, url = $3, rule_id = $4, platform = $5, state = $6, updated_at = now()
+    `update webhooks set name = $2, url = $3, rule_id = $4, platform = $5, state = $6, events = $7, updated_at = now()
+       ${begins('matches') ? ', position = (select last_position from match_log)' : ''}
+       ${begins('notices') ? `, notice_position = ${noticesEndOf('webhooks.account_id')}` : ''}
        ${newFilter ? `, ${startOver}` : ''}
-       ${tryNow ? ', failures = 0, failing_since = null, troubled = false, next_attempt_at = now()' : ''}
+       ${tryNow ? ', failures = 0, failing_since = null, troubled = false, next_attempt_at = now(), notice_attempt_at = now()' : ''}
        ${state === 'disabled' ? '' : ', disabled_because = null'}
      where id = $1 returning ${shown}`,
-    [webhookId, name, url, ruleId, platform, state],
+    [webhookId, name, url, ruleId, platform, state, events],
   );
   if (newFilter) await discardBatch(sql, webhookId);
   const answer = toWebhook(row ?? before);
@@ -105,6 +113,10 @@ export function deleteWebhook({ database }: { readonly database: Database }): Ha
       if (!row) throw noSuchWebhook();
       const answer = { webhook_id, deleted_at: row.deleted_at.toISOString() };
       await recordChange(sql, change, { targetId: webhook_id, before: auditOf(row), after: null, answer });
+      await resolveNotices(sql, {
+        types: ['webhook.failing', 'webhook.disabled'],
+        subject: { kind: 'webhook', id: webhook_id },
+      });
       return answer;
     });
 }

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Match, Removal } from '@earshot/contract';
+import type { Match, Notice, Removal } from '@earshot/contract';
 
 export const batchBytesMax = 1024 * 1024;
 const textLengthKept = 10_000;
@@ -40,6 +40,16 @@ export function createBatchBody(webhookId: string) {
     text: () =>
       head + matches.join(',') + (removals.length > 0 ? beforeRemovals + removals.join(',') : '') + tail,
   };
+}
+
+/** The message of one notice, with its id: the same at every attempt, until the notice itself changes. */
+export function noticeMessage(
+  webhookId: string,
+  { position, notice }: { readonly position: number; readonly notice: Notice },
+): { messageId: string; body: string } {
+  const body = JSON.stringify({ type: 'notice', webhook_id: webhookId, notice });
+  const range = { firstPosition: position, lastPosition: position };
+  return { messageId: messageIdOf({ webhookId, epoch: 0, ...range, body }), body };
 }
 
 /** A stored body without these matches; null when nothing is left of it. */

@@ -5,7 +5,7 @@ import { batchMatchesMax } from './endpoint-state.ts';
 import { withoutMatches } from './message.ts';
 
 /** The columns of a `WebhookRow`. */
-export const shown = `id, name, url, rule_id, platform, state, disabled_because, failing_since, failures, next_attempt_at,
+export const shown = `id, name, url, rule_id, platform, events, state, disabled_because, failing_since, failures, next_attempt_at,
   created_at, updated_at`;
 
 export interface WebhookRow {
@@ -14,6 +14,7 @@ export interface WebhookRow {
   readonly url: string;
   readonly rule_id: string | null;
   readonly platform: Platform | null;
+  readonly events: Webhook['events'];
   readonly state: Webhook['state'];
   readonly disabled_because: Webhook['disabled_because'];
   readonly failing_since: Date | null;
@@ -36,14 +37,18 @@ export function toWebhook(row: WebhookRow): Webhook {
 }
 
 /** For the audit: what the owner has set, without the secret. */
-export function auditOf({ name, url, rule_id, platform, state }: WebhookRow): object {
-  return { name, url, rule_id, platform, state };
+export function auditOf({ name, url, rule_id, platform, events, state }: WebhookRow): object {
+  return { name, url, rule_id, platform, events, state };
 }
 
 /** Names and the number of webhooks are checked under this lock, so that two requests cannot both create the last one. */
 export async function lockAccount(sql: Sql, accountId: string): Promise<void> {
   await sql.one('select 1 from accounts where id = $1 for update', [accountId]);
 }
+
+/** SQL: the end of an account's notices. */
+export const noticesEndOf = (accountId: string) =>
+  `coalesce((select last_position from notice_log where notice_log.account_id = ${accountId}), 0)`;
 
 /** A delivery that is under way no longer counts, and the next batch is built anew. */
 export const startOver = `epoch = epoch + 1, suspects = '{}', batch_max = ${batchMatchesMax}`;

@@ -36,6 +36,15 @@ export const firehosePlatform: PlatformDescriptor<FirehoseSettings> = {
   namesEveryRule: false,
   readItem: (sourceId, { text, upstreamId }) => readFirehoseUpdate(sourceId, upstreamId ?? '', text),
   shortenItem: withoutPageText,
+  // What Firehose replays was charged when it was delivered first.
+  billing: {
+    itemKind: 'page',
+    cameAlong: () => ({ users: [], posts: [] }),
+    chargedAgain: 'never',
+    prices: { page: 0.005 },
+  },
+  // 2 s to notice, 3 s for the call, 10 s to heed it.
+  stopsWithinMs: 15_000,
   openSources: (settings, stack) =>
     settings.firehoseTokens.map(({ name, token }) => {
       const { firehoseBaseUrl: baseUrl, upstreamPace: pace } = settings;
@@ -51,6 +60,7 @@ export const firehosePlatform: PlatformDescriptor<FirehoseSettings> = {
         // Firehose keeps what matched for about a day; an hour less is safe to rely on.
         repair: { by: 'replay', keptMs: 23 * 3_600_000, matchedAt },
         compliance: null,
+        readUsage: null,
       };
     }),
 };

@@ -4,11 +4,12 @@ import { createUpstreamClient } from '../client.ts';
 import type { PlatformDescriptor, Repair } from '../platform.ts';
 import { atPace, type Protocol, usualProtocol } from '../protocol.ts';
 import { createXCompliance } from './compliance.ts';
-import { readXRecord } from './item.ts';
+import { includedWith, readXRecord } from './item.ts';
 import { createXRules } from './rules.ts';
 import { createXSearch } from './search.ts';
 import type { XSettings } from './settings.ts';
 import { createEndStaleConnections, createXRecovery, createXStream } from './stream.ts';
+import { createReadXUsage } from './usage.ts';
 
 const { waits, reactions } = usualProtocol;
 
@@ -42,6 +43,14 @@ export const xPlatform: PlatformDescriptor<XSettings> = {
   namesEveryRule: true,
   readItem: (sourceId, { text }) => readXRecord(sourceId, text),
   shortenItem: null,
+  billing: {
+    itemKind: 'post',
+    cameAlong: includedWith,
+    chargedAgain: 'daily',
+    prices: { post: 0.005, user: 0.01, counts_recent: 0.005, counts_all: 0.01 },
+  },
+  // 2 s to notice, 8 s for the call when the window is used up, a minute to heed it.
+  stopsWithinMs: 70_000,
   openSources: (settings, stack) =>
     settings.xTokens.map(({ name, token }) => {
       const client = stack.use(createUpstreamClient({ baseUrl: settings.xBaseUrl, token, name: 'X' }));
@@ -60,6 +69,7 @@ export const xPlatform: PlatformDescriptor<XSettings> = {
         endStaleConnections: createEndStaleConnections(client),
         repair: recovery || postsPerDay > 0 ? fetching : { by: 'nothing' },
         compliance: settings.xCompliance === 'daily' ? createXCompliance(client, { pace }) : null,
+        readUsage: createReadXUsage(client),
       };
     }),
 };

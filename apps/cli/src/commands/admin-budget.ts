@@ -1,0 +1,27 @@
+import { formatBudget } from '@earshot/contract/budgets';
+import { Failure } from '../failure.ts';
+import { budgetOrNone, required, text } from '../options.ts';
+import { adminCommand } from './admin-command.ts';
+
+export const budgetCommand = adminCommand({
+  name: 'budget',
+  summary: 'show or set what all rules of an account may spend together',
+  details:
+    'To set it, with the login that owns the tables. Rules that were paused for it resume within seconds once it is not spent.',
+  args: { account: required(text('<account id>', 'as create-account printed it')) },
+  options: { set: budgetOrNone('the new one') },
+  examples: [
+    'earshot admin budget acc_01kb2m9x4c7q5t8w3y6z1v0n2p',
+    'earshot admin budget acc_01kb2m9x4c7q5t8w3y6z1v0n2p --set usd=100/month',
+  ],
+  async work(database, { args: { account }, options: { set } }) {
+    const found =
+      set === undefined ? await database.readBudget(account) : await database.setBudget(account, set);
+    if (found === null) throw new Failure('notFound', `There is no account ${account}.`);
+    const { budget } = found;
+    return {
+      json: { account_id: account, budget },
+      text: budget ? `${account} may spend ${formatBudget(budget)}.` : `${account} has no budget.`,
+    };
+  },
+});

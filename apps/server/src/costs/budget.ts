@@ -1,0 +1,34 @@
+import type { Standing } from '../metering/budget-standing.ts';
+
+/** Percentages of a budget at which a notice is raised; the whole of it is `isReached`. */
+const thresholds = [50, 80] as const;
+
+export interface Decision {
+  /** It is spent, or would be by what comes until the upstreams heed a stop. */
+  readonly isReached: boolean;
+  /** Those of the thresholds that are passed. */
+  readonly passed: readonly number[];
+  /** When it will be reached if things go on as in this period so far; null when that is not in this period. */
+  readonly forecastAt: Date | null;
+}
+
+/** A forecast from less than this part of the period, or of the budget, would be a guess. */
+const forecastFrom = 0.1;
+
+/** What a budget's standing calls for. Pure. */
+export function decide(standing: Standing, now: Date): Decision {
+  const { cap, spent, atRisk } = standing;
+  return {
+    isReached: spent + atRisk >= cap,
+    passed: thresholds.filter((percent) => spent * 100 >= cap * percent),
+    forecastAt: forecastOf(standing, now),
+  };
+}
+
+function forecastOf({ cap, spent, period: { start, end } }: Standing, now: Date): Date | null {
+  if (end === null || spent >= cap) return null;
+  const [elapsedMs, lengthMs] = [now.getTime() - start.getTime(), end.getTime() - start.getTime()];
+  if (elapsedMs < lengthMs * forecastFrom || spent < cap * forecastFrom) return null;
+  const neededMs = (elapsedMs * cap) / spent;
+  return neededMs < lengthMs ? new Date(start.getTime() + Math.ceil(neededMs)) : null;
+}

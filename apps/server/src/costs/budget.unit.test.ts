@@ -1,0 +1,136 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import {
+  type CountedSpending,
+  periodAt,
+  recentMs,
+  type Standing,
+  standingOf,
+} from '../metering/budget-standing.ts';
+import { whole } from '../metering/divide.ts';
+import { defaultPrices } from '../metering/prices.ts';
+import { platforms } from '../upstream/platforms.ts';
+import { decide } from './budget.ts';
+
+const dates = fc.date({ min: new Date('2020-01-01'), max: new Date('2040-01-01'), noInvalidDate: true });
+const kinds = fc.constantFrom('day', 'month', 'lifetime');
+
+describe('a period', () => {
+  test('contains the time that was asked for, and the next begins where it ends', () => {
+    fc.assert(
+      fc.property(kinds, dates, (kind, now) => {
+        const { start, end } = periodAt(kind, now);
+        expect(start.getTime()).toBeLessThanOrEqual(now.getTime());
+        expect(end === null).toBe(kind === 'lifetime');
+        if (end === null) return;
+        expect(end.getTime()).toBeGreaterThan(now.getTime());
+        expect(periodAt(kind, end).start).toEqual(end);
+        expect(periodAt(kind, new Date(end.getTime() - 1)).start).toEqual(start);
+      }),
+    );
+  });
+
+  test('is of UTC, whatever the end of the month', () => {
+    expect(periodAt('day', new Date('2026-12-31T23:59:59.999Z')).end).toEqual(new Date('2027-01-01'));
+    expect(periodAt('month', new Date('2028-02-29T12:00:00Z'))).toEqual({
+      start: new Date('2028-02-01'),
+      end: new Date('2028-03-01'),
+    });
+  });
+});
+
+const now = new Date('2026-11-16T12:00:00Z');
+const counted = (more: Partial<CountedSpending>): CountedSpending => ({
+  platform: 'x',
+  matches: 0,
+  items: 0,
+  users: 0,
+  referenced_posts: 0,
+  recent_matches: 0,
+  ...more,
+});
+
+describe('what is spent', () => {
+  const posts = counted({ matches: 10, items: 10 * whole, users: 20 * whole, referenced_posts: 10 * whole });
+
+  test('counts what came along: a cap holds at the highest reading of the prices', () => {
+    const { spent } = standingOf(
+      { period: 'day', usd: 5, on_reached: 'pause' },
+      [posts],
+      defaultPrices(),
+      now,
+    );
+    expect(spent).toBe(10 * 0.005 + 20 * 0.01 + 10 * 0.005);
+  });
+
+  test('counts matches where the budget does', () => {
+    const budget = { period: 'day', matches: 5, on_reached: 'pause' } as const;
+    expect(standingOf(budget, [posts], defaultPrices(), now)).toMatchObject({ spent: 10, cap: 5 });
+  });
+
+  test('at risk is what the last minute would bring until each platform heeds a stop', () => {
+    const budget = { period: 'day', usd: 5, on_reached: 'pause' } as const;
+    const recent = [
+      counted({ matches: 100, items: 100 * whole, recent_matches: 60 }),
+      counted({ platform: 'firehose', matches: 100, items: 100 * whole, recent_matches: 60 }),
+    ];
+    const perSecond = 60 / (recentMs / 1_000);
+    const { atRiskUsd } = standingOf(budget, recent, defaultPrices(), now);
+    const matchesOf = (platform: 'x' | 'firehose') => (platforms[platform].stopsWithinMs / 1_000) * perSecond;
+    expect(atRiskUsd).toBeCloseTo(matchesOf('x') * 0.005 + matchesOf('firehose') * 0.005, 9);
+  });
+});
+
+const standings: fc.Arbitrary<Standing> = fc
+  .record({
+    cap: fc.double({ min: 0.01, max: 1_000, noNaN: true }),
+    spent: fc.double({ min: 0, max: 2_000, noNaN: true }),
+    atRisk: fc.double({ min: 0, max: 100, noNaN: true }),
+    kind: kinds,
+  })
+  .map(({ kind, ...amounts }) => ({ ...amounts, atRiskUsd: 0, period: periodAt(kind, now) }));
+
+describe('a decision', () => {
+  test('stops no later than when what still comes would pass the cap, and no earlier', () => {
+    fc.assert(
+      fc.property(standings, (standing) => {
+        const { isReached } = decide(standing, now);
+        expect(isReached).toBe(standing.spent + standing.atRisk >= standing.cap);
+        // Who is stopped with less spent would have been stopped with more.
+        if (isReached) expect(decide({ ...standing, spent: standing.spent * 1.5 }, now).isReached).toBe(true);
+      }),
+    );
+  });
+
+  test('passes thresholds in their order', () => {
+    fc.assert(
+      fc.property(standings, (standing) => {
+        const { passed } = decide(standing, now);
+        expect(passed).toEqual([50, 80].filter((percent) => standing.spent / standing.cap >= percent / 100));
+      }),
+    );
+  });
+
+  test('forecasts only what lies ahead in the period', () => {
+    fc.assert(
+      fc.property(standings, dates, (standing, at) => {
+        const period = periodAt('month', at);
+        const { forecastAt } = decide({ ...standing, period }, at);
+        if (forecastAt === null) return;
+        expect(forecastAt.getTime()).toBeGreaterThan(at.getTime());
+        expect(forecastAt.getTime()).toBeLessThanOrEqual(period.end?.getTime() ?? 0);
+      }),
+    );
+  });
+
+  test('says on which day a month will be spent', () => {
+    const period = periodAt('month', now);
+    // 15.5 days of 30 have passed.
+    const at = (spent: number) => decide({ cap: 31, spent, atRisk: 0, atRiskUsd: 0, period }, now).forecastAt;
+    expect(at(25)?.toISOString().slice(0, 10)).toBe('2026-11-20');
+    expect(at(15.5)).toBeNull();
+    expect(at(31)).toBeNull();
+    const early = new Date('2026-11-02T00:00:00Z');
+    expect(decide({ cap: 31, spent: 25, atRisk: 0, atRiskUsd: 0, period }, early).forecastAt).toBeNull();
+  });
+});

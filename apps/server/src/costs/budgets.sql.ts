@@ -1,0 +1,192 @@
+import { type Budget, formatBudget, type Platform } from '@earshot/contract';
+import type { Sql } from '../engines/database.ts';
+import { type CountedSpending, periodAt, type Standing, standingOf } from '../metering/budget-standing.ts';
+import type { Prices } from '../metering/prices.ts';
+import { recentMatches, sums } from '../metering/spending.sql.ts';
+import type { NoticeData } from '../notices/notice-kinds.ts';
+import { raiseNotices, resolveNotices } from '../notices/notice-log.sql.ts';
+
+/** What a budget is for: a rule, all rules that a key has created, or all rules of an account. */
+export interface Subject {
+  readonly kind: 'rule' | 'key' | 'account';
+  readonly id: string;
+  readonly name: string;
+  readonly accountId: string;
+  readonly budget: Budget;
+}
+
+/** A rule with every budget that it spends. */
+export interface WatchedRule {
+  readonly id: string;
+  readonly accountId: string;
+  readonly subjects: readonly Subject[];
+}
+
+interface RuleRow {
+  id: string;
+  account_id: string;
+  name: string;
+  budget: Budget | null;
+  key_id: string | null;
+  key_name: string;
+  key_budget: Budget | null;
+  account_name: string;
+  account_budget: Budget | null;
+}
+
+/** Rules that are there, among the given ones. `fallback` is for a rule that has no budget of its own. */
+export async function watchedRules(
+  sql: Sql,
+  ruleIds: readonly string[],
+  fallback: Budget | null,
+): Promise<WatchedRule[]> {
+  const rows = await sql.many<RuleRow>(
+    `select rules.id, rules.account_id, rules.name, rules.budget, spender.id as key_id, spender.display as key_name,
+       spender.budget as key_budget, accounts.name as account_name, accounts.budget as account_budget
+     from rules join accounts on accounts.id = rules.account_id
+     left join api_keys creator on creator.id = rules.created_by
+     left join api_keys spender on spender.id = creator.spends_from
+     where rules.id = any($1) and rules.state in ('active', 'failed', 'paused')`,
+    [ruleIds],
+  );
+  return rows.map((row) => ({ id: row.id, accountId: row.account_id, subjects: subjectsOf(row, fallback) }));
+}
+
+function subjectsOf(row: RuleRow, fallback: Budget | null): Subject[] {
+  const { account_id: accountId } = row;
+  const subject = (kind: Subject['kind'], id: string | null, name: string, budget: Budget | null) =>
+    id === null || budget === null ? [] : [{ kind, id, name, accountId, budget }];
+  return [
+    ...subject('rule', row.id, row.name, row.budget ?? fallback),
+    ...subject('key', row.key_id, row.key_name, row.key_budget),
+    ...subject('account', accountId, row.account_name, row.account_budget),
+  ];
+}
+
+const counted = `usage.platform, ${sums.map(({ name, sum }) => `${sum} as ${name}`).join(', ')}`;
+
+const countSpent: Readonly<Record<Subject['kind'], string>> = {
+  rule: `select ${counted}, ${recentMatches('matches.rule_id = $1 and matches.platform = usage.platform')} as recent_matches
+    from usage where rule_id = $1 and day >= $2::date group by platform`,
+  // What was created is in the audit, also when it is gone.
+  key: `with made as materialized (
+      select target_id as rule_id from audit
+      where operation = 'CreateRule' and actor in (select id from api_keys where spends_from = $1)
+    )
+    select ${counted}, ${recentMatches('matches.rule_id in (select rule_id from made) and matches.platform = usage.platform')}
+      as recent_matches
+    from usage where rule_id in (select rule_id from made) and day >= $2::date group by platform`,
+  account: `select ${counted}, ${recentMatches('matches.account_id = $1 and matches.platform = usage.platform')} as recent_matches
+    from usage where account_id = $1 and day >= $2::date group by platform`,
+};
+
+export async function readStanding(
+  sql: Sql,
+  { kind, id, budget }: Subject,
+  { prices, now }: { prices: Prices; now: Date },
+): Promise<Standing> {
+  const { start } = periodAt(budget.period, now);
+  const firstDay = budget.period === 'lifetime' ? '-infinity' : dayOf(start);
+  const rows = await sql.prepared<CountedSpending & { platform: Platform }>(countSpent[kind], [id, firstDay]);
+  return standingOf(budget, rows, prices, now);
+}
+
+function dayOf(date: Date): string {
+  return date.toISOString().slice(0, 10);
+}
+
+/** Names a budget in a period: another amount is another budget, of which everything is told anew. */
+export function markKey({ budget }: Subject, { period }: Standing): string {
+  return `${formatBudget(budget)} ${dayOf(period.start)}`;
+}
+
+export type BudgetNotice = 'budget.threshold' | 'budget.reached' | 'budget.forecast';
+
+export interface Telling<Type extends BudgetNotice> {
+  readonly type: Type;
+  readonly key: string;
+  readonly endsAt: Date | null;
+  readonly data: NoticeData[Type];
+}
+
+/** Raises a notice, unless any node ever did for this key: the row decides, in the transaction of the notice. */
+export async function tellOnce<Type extends BudgetNotice>(
+  sql: Sql,
+  { kind, id, name, accountId }: Subject,
+  { type, key, endsAt, data }: Telling<Type>,
+): Promise<boolean> {
+  const isFirst = await sql.run(
+    `insert into budget_marks (account_id, subject_kind, subject_id, type, key, ends_at)
+     values ($1, $2, $3, $4, $5, $6) on conflict do nothing`,
+    [accountId, kind, id, type, key, endsAt],
+  );
+  if (isFirst === 0) return false;
+  await raiseNotices(sql, [accountId], { type, subject: { kind, id, name }, key, data });
+  return true;
+}
+
+/** Whether the budget was told to be reached in the period: it stays so, although the rate has fallen since. */
+export async function wasReached(sql: Sql, subject: Subject, standing: Standing): Promise<boolean> {
+  const row = await sql.one(
+    `select 1 from budget_marks
+     where subject_kind = $1 and subject_id = $2 and type = 'budget.reached' and key = $3`,
+    [subject.kind, subject.id, markKey(subject, standing)],
+  );
+  return row !== null;
+}
+
+interface MarkRow {
+  account_id: string;
+  subject_kind: Subject['kind'];
+  subject_id: string;
+  type: BudgetNotice;
+  key: string;
+}
+
+const markColumns = 'account_id, subject_kind, subject_id, type, key';
+const endedMax = 100;
+
+/** What was told of periods that are over no longer holds. Returns how many notices that were. */
+export async function resolveEnded(sql: Sql): Promise<number> {
+  const marks = await sql.many<MarkRow>(
+    `update budget_marks set resolved_at = now() where (subject_kind, subject_id, type, key) in (
+       select subject_kind, subject_id, type, key from budget_marks
+       where resolved_at is null and ends_at <= now() order by ends_at limit $1 for update skip locked)
+     returning ${markColumns}`,
+    [endedMax],
+  );
+  await resolveMarks(sql, marks);
+  return marks.length;
+}
+
+/** Nor does what was told of another budget than the present one; `key` is null where there is none any more. */
+export async function resolveReplaced(
+  sql: Sql,
+  { kind, id }: Pick<Subject, 'kind' | 'id'>,
+  key: string | null,
+): Promise<void> {
+  const marks = await sql.many<MarkRow>(
+    `update budget_marks set resolved_at = now()
+     where subject_kind = $1 and subject_id = $2 and resolved_at is null and not starts_with(key, coalesce($3, '-'))
+     returning ${markColumns}`,
+    [kind, id, key],
+  );
+  await resolveMarks(sql, marks);
+}
+
+/** In the order in which the logs of accounts are locked. */
+async function resolveMarks(sql: Sql, marks: readonly MarkRow[]): Promise<void> {
+  for (const mark of marks.toSorted((a, b) => (a.account_id < b.account_id ? -1 : 1)))
+    await resolveNotices(sql, {
+      types: [mark.type],
+      subject: { kind: mark.subject_kind, id: mark.subject_id },
+      key: mark.key,
+      accountIds: [mark.account_id],
+    });
+}
+
+const marksKeptDays = 400;
+
+export async function forgetMarks(sql: Sql): Promise<void> {
+  await sql.run(`delete from budget_marks where ends_at < now() - $1 * interval '1 day'`, [marksKeptDays]);
+}

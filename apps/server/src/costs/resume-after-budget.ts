@@ -1,0 +1,94 @@
+import type { Budget } from '@earshot/contract';
+import { byEarshot } from '../accounts/change.ts';
+import type { PlanName } from '../accounts/plans.ts';
+import type { Sql } from '../engines/database.ts';
+import { type ChangeRuleOptions, changeRule } from '../rules/change-rule.ts';
+import { beginResume } from '../rules/resume-rule.ts';
+import { createConcurrencyLimit } from '../runtime/concurrency.ts';
+import { Failure } from '../runtime/failure.ts';
+import { decide } from './budget.ts';
+import { markKey, readStanding, resolveReplaced, wasReached, watchedRules } from './budgets.sql.ts';
+
+export interface ResumeAfterBudgetOptions extends ChangeRuleOptions {
+  readonly ruleBudget: Budget | null;
+  readonly now: () => Date;
+}
+
+interface DueRule {
+  readonly id: string;
+  readonly account_id: string;
+  readonly plan: PlanName;
+  readonly read_at: Date;
+}
+
+const dueMax = 100;
+/** Registration waits for the upstreams, and those that wait at the same time share a call. */
+const resumesAtOnce = 20;
+const tryAgainMs = 30_000;
+
+/**
+ * Resumes what was paused for budgets, once none of them holds it back any more: the next period has begun, or somebody raised the
+ * budget. Any number of nodes may try: a rule takes one change at a time.
+ */
+export async function resumeAfterBudget(options: ResumeAfterBudgetOptions): Promise<void> {
+  const due = await options.database.many<DueRule>(
+    `select rules.id, rules.account_id, accounts.plan, now() as read_at
+     from rules join accounts on accounts.id = rules.account_id
+     where budget_look_at <= now() and state = 'paused' and paused_for = 'budget' and changing_to is null
+       and (expires_at is null or expires_at > now())
+     order by budget_look_at limit $1`,
+    [dueMax],
+  );
+  const limited = createConcurrencyLimit(resumesAtOnce);
+  await Promise.all(due.map((rule) => limited(() => resume(options, rule))));
+}
+
+async function resume(options: ResumeAfterBudgetOptions, due: DueRule): Promise<void> {
+  const { database, plans, telemetry } = options;
+  const { id: ruleId, account_id: accountId } = due;
+  const holding = await heldBackUntil(options, ruleId);
+  if (holding !== 'free') return await postpone(database, due, holding);
+  const { premiumRulesMax } = plans[due.plan];
+  const begin = () => beginResume(database, { accountId, ruleId, premiumRulesMax });
+  const asked = byEarshot(accountId, 'ResumeRule');
+  try {
+    await changeRule(options, { accountId, ruleId, premiumRulesMax, asked, begin });
+    telemetry.ruleChanged({ ruleId, accountId, change: 'resumed' });
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error;
+    const waitMs = Math.max(tryAgainMs, (error.retryAfterSeconds ?? 0) * 1_000);
+    await postpone(database, due, new Date(options.now().getTime() + waitMs));
+  }
+}
+
+/** Until when the last of its budgets is reached, null for good. What no longer holds of them is told on the way. */
+async function heldBackUntil(
+  { database, prices, ruleBudget, now }: ResumeAfterBudgetOptions,
+  ruleId: string,
+): Promise<Date | null | 'free'> {
+  const [rule] = await watchedRules(database, [ruleId], ruleBudget);
+  const ends: (Date | null)[] = [];
+  const own = rule?.subjects.find(({ kind }) => kind === 'rule');
+  if (!own) await database.transaction((sql) => resolveReplaced(sql, { kind: 'rule', id: ruleId }, null));
+  for (const subject of rule?.subjects ?? []) {
+    const at = now();
+    const standing = await readStanding(database, subject, { prices, now: at });
+    const key = markKey(subject, standing);
+    await database.transaction((sql) => resolveReplaced(sql, subject, key));
+    if (subject.budget.on_reached !== 'pause') continue;
+    if (decide(standing, at).isReached || (await wasReached(database, subject, standing)))
+      ends.push(standing.period.end);
+  }
+  if (ends.length === 0) return 'free';
+  if (ends.includes(null)) return null;
+  return new Date(Math.max(...ends.map((end) => end?.getTime() ?? 0)));
+}
+
+/** Unless a budget was changed since the rule was read, or somebody else has dealt with it. */
+async function postpone(sql: Sql, { id, read_at }: DueRule, until: Date | null): Promise<void> {
+  await sql.run(
+    `update rules set budget_look_at = $2
+     where id = $1 and state = 'paused' and paused_for = 'budget' and budget_look_at <= $3`,
+    [id, until, read_at],
+  );
+}

@@ -1,0 +1,235 @@
+import { isDeepStrictEqual } from 'node:util';
+import { type Budget, formatBudget } from '@earshot/contract';
+import { byEarshot } from '../accounts/change.ts';
+import type { Bells } from '../engines/bells.ts';
+import type { Database, Sql } from '../engines/database.ts';
+import type { Standing } from '../metering/budget-standing.ts';
+import type { Prices } from '../metering/prices.ts';
+import type { Telemetry } from '../observability/telemetry.ts';
+import { lockRule, pauseLocked } from '../rules/rule-changes.sql.ts';
+import { decide } from './budget.ts';
+import {
+  type BudgetNotice,
+  markKey,
+  readStanding,
+  resolveEnded,
+  resolveReplaced,
+  type Subject,
+  type Telling,
+  tellOnce,
+  type WatchedRule,
+  watchedRules,
+} from './budgets.sql.ts';
+
+/*
+ * Looks at the budgets of rules that were matched since the last look, and of those that ask for it (`rules.budget_look_at`).
+ * Every node with the role `match` does, and none relies on another: what is told is told once because a row decides
+ * (`budget_marks`), and a rule that is paused already is left alone. A node remembers only how far in the match log it has looked;
+ * one that starts looks at everything that was matched lately.
+ */
+
+export interface WatchBudgetsOptions {
+  readonly database: Database;
+  readonly bells: Bells;
+  readonly telemetry: Telemetry;
+  readonly prices: Prices;
+  /** Of a rule that has none of its own; null for none. */
+  readonly ruleBudget: Budget | null;
+  readonly now: () => Date;
+}
+
+const rulesAtOnce = 500;
+const toldMax = 100_000;
+
+export function createBudgetWatch(options: WatchBudgetsOptions): () => Promise<void> {
+  const { database } = options;
+  let lookedThrough: number | null = null;
+  /** Rules with a change under way, which cannot be paused in it. */
+  let unfinished: readonly string[] = [];
+  const told = new Set<string>();
+  return async () => {
+    const last = (await lastPosition(database)) ?? 0;
+    const matched =
+      lookedThrough === null ? await matchedLately(database) : await matchedIn(database, lookedThrough, last);
+    const due = await dueRules(database);
+    const ruleIds = [...new Set([...matched, ...due, ...unfinished])];
+    const left: string[] = [];
+    for (let from = 0; from < ruleIds.length; from += rulesAtOnce)
+      left.push(...(await lookAt(options, ruleIds.slice(from, from + rulesAtOnce), new Set(due), told)));
+    await setLookedAt(database, due);
+    await database.transaction(resolveEnded);
+    // Only now: after a failure everything is looked at again.
+    [lookedThrough, unfinished] = [last, left];
+    if (told.size > toldMax) told.clear();
+  };
+}
+
+async function lastPosition(sql: Sql): Promise<number | undefined> {
+  return (await sql.one<{ last_position: number }>('select last_position from match_log'))?.last_position;
+}
+
+/** Positions become visible in order, so nothing appears behind what was looked at. */
+async function matchedIn(sql: Sql, after: number, through: number): Promise<string[]> {
+  if (through <= after) return [];
+  const rows = await sql.many<{ rule_id: string }>(
+    'select distinct rule_id from matches where position > $1 and position <= $2',
+    [after, through],
+  );
+  return rows.map(({ rule_id }) => rule_id);
+}
+
+async function matchedLately(sql: Sql): Promise<string[]> {
+  const rows = await sql.many<{ rule_id: string }>(
+    `select distinct rule_id from usage where last_match_at > now() - interval '2 days'`,
+  );
+  return rows.map(({ rule_id }) => rule_id);
+}
+
+const isListening = `state in ('active', 'failed')`;
+
+async function dueRules(sql: Sql): Promise<string[]> {
+  const rows = await sql.many<{ id: string }>(
+    `select id from rules where budget_look_at <= now() and ${isListening} limit $1`,
+    [rulesAtOnce],
+  );
+  return rows.map(({ id }) => id);
+}
+
+/** Not when a budget was changed meanwhile. Whoever is slower than that looks once more, and finds nothing to do. */
+async function setLookedAt(sql: Sql, ruleIds: readonly string[]): Promise<void> {
+  if (ruleIds.length === 0) return;
+  await sql.run(
+    `update rules set budget_look_at = null
+     where id = any($1) and budget_look_at < now() - interval '2 seconds' and ${isListening}`,
+    [ruleIds],
+  );
+}
+
+/** Returns the rules that could not be paused yet. */
+async function lookAt(
+  options: WatchBudgetsOptions,
+  ruleIds: readonly string[],
+  due: ReadonlySet<string>,
+  told: Set<string>,
+): Promise<string[]> {
+  const { database, ruleBudget } = options;
+  const rules = await watchedRules(database, ruleIds, ruleBudget);
+  const left: string[] = [];
+  for (const [subject, spenders] of bySubject(rules)) {
+    const now = options.now();
+    const standing = await readStanding(database, subject, { ...options, now });
+    const { isReached, passed, forecastAt } = decide(standing, now);
+    const key = markKey(subject, standing);
+    if (spenders.some(({ id }) => due.has(id)))
+      await database.transaction((sql) => resolveReplaced(sql, subject, key));
+    const facts = factsOf(subject, standing);
+    const endsAt = standing.period.end;
+    const tell = createTell(options, subject, told);
+    for (const percent of passed)
+      await tell({ type: 'budget.threshold', key: `${key} ${percent}`, endsAt, data: { ...facts, percent } });
+    if (forecastAt && !isReached)
+      await tell({
+        type: 'budget.forecast',
+        key,
+        endsAt,
+        data: { ...facts, reached_at: forecastAt.toISOString() },
+      });
+    if (isReached) left.push(...(await reach(options, subject, standing)));
+  }
+  return left;
+}
+
+/** Each budget once, with those of the rules that spend it. */
+function bySubject(rules: readonly WatchedRule[]): Map<Subject, WatchedRule[]> {
+  const named = new Map<string, Subject>();
+  const spenders = new Map<Subject, WatchedRule[]>();
+  for (const rule of rules)
+    for (const one of rule.subjects) {
+      const name = `${one.kind} ${one.id}`;
+      const subject = named.get(name) ?? one;
+      named.set(name, subject);
+      spenders.set(subject, [...(spenders.get(subject) ?? []), rule]);
+    }
+  return spenders;
+}
+
+function factsOf({ budget }: Subject, { spent, period }: Standing) {
+  return { budget: formatBudget(budget), spent, resets_at: period.end?.toISOString() ?? null };
+}
+
+/** What this node has told, or found told, it need not ask the database for again. */
+function createTell({ database, bells }: WatchBudgetsOptions, subject: Subject, told: Set<string>) {
+  return async <Type extends BudgetNotice>(telling: Telling<Type>): Promise<void> => {
+    const name = `${subject.kind} ${subject.id} ${telling.type} ${telling.key}`;
+    if (told.has(name)) return;
+    if (await database.transaction((sql) => tellOnce(sql, subject, telling))) bells.ring('notices');
+    told.add(name);
+  };
+}
+
+/** Returns the rules that could not be paused yet. */
+async function reach(
+  options: WatchBudgetsOptions,
+  subject: Subject,
+  standing: Standing,
+): Promise<readonly string[]> {
+  const { database, bells } = options;
+  const left: string[] = [];
+  for (const ruleId of await rulesOf(database, subject))
+    if (!(await stop(options, ruleId, subject, standing))) left.push(ruleId);
+  if (subject.kind !== 'rule')
+    await database.transaction((sql) => tellOnce(sql, subject, reached(subject, standing)));
+  bells.ring('slots');
+  bells.ring('notices');
+  return left;
+}
+
+/** Those that listen. */
+async function rulesOf(sql: Sql, { kind, id }: Subject): Promise<string[]> {
+  const which = {
+    rule: 'id = $1',
+    key: 'created_by in (select api_keys.id from api_keys where spends_from = $1)',
+    account: 'account_id = $1',
+  }[kind];
+  const rows = await sql.many<{ id: string }>(
+    `select id from rules where ${which} and ${isListening} order by id`,
+    [id],
+  );
+  return rows.map((row) => row.id);
+}
+
+function reached(subject: Subject, standing: Standing): Telling<'budget.reached'> {
+  return {
+    type: 'budget.reached',
+    key: markKey(subject, standing),
+    endsAt: standing.period.end,
+    data: { ...factsOf(subject, standing), on_reached: subject.budget.on_reached },
+  };
+}
+
+/**
+ * Under the rule's lock, with the notice of its own budget. It leaves its slots at once, so nothing more is stored for it; the
+ * upstream rules stay while others hold them. False when a change of it is under way.
+ */
+async function stop(
+  { database, telemetry, prices, ruleBudget }: WatchBudgetsOptions,
+  ruleId: string,
+  subject: Subject,
+  standing: Standing,
+): Promise<boolean> {
+  return await database.transaction(async (sql) => {
+    const rule = await lockRule(sql, ruleId);
+    if (!rule || rule.state === 'paused') return true;
+    const isOwn = subject.kind === 'rule';
+    // Changed meanwhile: then it is looked at again.
+    if (isOwn && !isDeepStrictEqual(rule.budget ?? ruleBudget, subject.budget)) return true;
+    if (subject.budget.on_reached === 'pause') {
+      if (rule.changing_to !== null) return false;
+      const forBudget = { resumesAt: standing.period.end };
+      await pauseLocked(sql, rule, byEarshot(rule.account_id, 'StopForBudget'), { prices, forBudget });
+      telemetry.ruleChanged({ ruleId, accountId: rule.account_id, change: 'stopped' });
+    }
+    if (isOwn) await tellOnce(sql, subject, reached(subject, standing));
+    return true;
+  });
+}

@@ -1,0 +1,68 @@
+import type { Budget, Platform } from '@earshot/contract';
+import { platforms } from '../upstream/platforms.ts';
+import { type CountedMatches, costOfMatches, type Prices } from './prices.ts';
+
+/** What is known of a platform for a budget: in its period, and in the last minute. */
+export interface CountedSpending extends CountedMatches {
+  readonly platform: Platform;
+  readonly matches: number;
+  readonly recent_matches: number;
+}
+
+/** Of which `recent_matches` are counted. */
+export const recentMs = 60_000;
+
+export interface Period {
+  readonly start: Date;
+  /** Null: it does not end. */
+  readonly end: Date | null;
+}
+
+/** The period that contains `now`, in UTC. */
+export function periodAt(kind: Budget['period'], now: Date): Period {
+  const [year, month, day] = [now.getUTCFullYear(), now.getUTCMonth(), now.getUTCDate()];
+  switch (kind) {
+    case 'day':
+      return { start: new Date(Date.UTC(year, month, day)), end: new Date(Date.UTC(year, month, day + 1)) };
+    case 'month':
+      return { start: new Date(Date.UTC(year, month)), end: new Date(Date.UTC(year, month + 1)) };
+    case 'lifetime':
+      return { start: new Date(0), end: null };
+  }
+}
+
+/** How a budget is doing; amounts in its unit, dollars at the highest reading: a cap must hold whichever is right. */
+export interface Standing {
+  readonly cap: number;
+  readonly spent: number;
+  /** What the upstreams may still deliver after a stop, until they heed it, at the rate of the last minute. */
+  readonly atRisk: number;
+  readonly atRiskUsd: number;
+  readonly period: Period;
+}
+
+export function standingOf(
+  budget: Budget,
+  counted: readonly CountedSpending[],
+  prices: Prices,
+  now: Date,
+): Standing {
+  let [usd, matches, atRiskUsd, atRiskMatches] = [0, 0, 0, 0];
+  for (const one of counted) {
+    const { max } = costOfMatches(prices, one.platform, one);
+    const expected = (one.recent_matches / recentMs) * platforms[one.platform].stopsWithinMs;
+    usd += max;
+    matches += one.matches;
+    atRiskMatches += expected;
+    atRiskUsd += one.matches > 0 ? (expected * max) / one.matches : 0;
+  }
+  const period = periodAt(budget.period, now);
+  return budget.usd === undefined
+    ? { cap: budget.matches ?? 0, spent: matches, atRisk: atRiskMatches, atRiskUsd, period }
+    : { cap: budget.usd, spent: micro(usd), atRisk: atRiskUsd, atRiskUsd, period };
+}
+
+/** To the millionth of a dollar: what is beyond comes from the computer's way of counting. */
+export function micro(amount: number): number {
+  return Math.round(amount * 1_000_000) / 1_000_000;
+}

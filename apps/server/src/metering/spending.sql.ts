@@ -1,0 +1,28 @@
+import { recentMs } from './budget-standing.ts';
+
+/*
+ * Parts of statements that count what a budget's rules have spent.
+ */
+
+/** The first day of the period of a budget, as `periodAt` says it; `budget` is a column. */
+export function periodStart(budget: string): string {
+  const today = `(now() at time zone 'UTC')::date`;
+  return `case ${budget}->>'period' when 'day' then ${today}
+    when 'month' then date_trunc('month', ${today})::date else '-infinity'::date end`;
+}
+
+/** Sums over rows of `usage`. */
+export const sums = ['matches', 'items', 'users', 'referenced_posts'].map((name) => ({
+  name,
+  sum: `coalesce(sum(usage.${name}), 0)::bigint`,
+}));
+
+/** From which position on matches are of the last minute, to ten seconds. */
+const recentPosition = `(select first_position from match_times
+  where began >= now() - interval '${recentMs} ms' order by began limit 1)`;
+
+/** How many matches of the last minute there are, beside the sums; what was not matched in it has none to count. */
+export function recentMatches(which: string): string {
+  return `case when max(usage.last_match_at) > now() - interval '${recentMs} ms' then (
+    select count(*) from matches where ${which} and position >= ${recentPosition}) else 0 end`;
+}

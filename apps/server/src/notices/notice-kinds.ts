@@ -1,0 +1,107 @@
+import type { Budget, Notice, NoticeType, Platform, SourceState } from '@earshot/contract';
+import { whatToDo } from '../upstream/protocol.ts';
+
+/** The facts of each type that is raised. */
+export interface NoticeData {
+  'budget.threshold': BudgetData & { readonly percent: number };
+  'budget.reached': BudgetData & { readonly on_reached: Budget['on_reached'] };
+  'budget.forecast': BudgetData & { readonly reached_at: string };
+  /** Earshot paused it, for another reason than its end. */
+  'rule.paused': { readonly because: string };
+  'rule.expired': { readonly expires_at: string | null };
+  /** `problem` is in the platform's words. */
+  'rule.refused': { readonly platform: Platform; readonly problem: string };
+  'source.needs_you': { readonly platform: Platform; readonly state: SourceState; readonly problem?: string };
+  'coverage.gap': GapData;
+  'coverage.repaired': Omit<GapData, 'reason'> & { readonly via: string | null };
+  'webhook.failing': { readonly failing_since: string | null; readonly failures: number };
+  'webhook.disabled': { readonly because: string };
+}
+
+/** Amounts in the unit of the budget. */
+interface BudgetData {
+  /** Such as `usd=5/day`. */
+  readonly budget: string;
+  readonly spent: number;
+  readonly resets_at: string | null;
+}
+
+interface GapData {
+  readonly platform: Platform;
+  readonly from: string;
+  readonly to: string;
+  readonly reason: string;
+}
+
+export type RaisedType = keyof NoticeData & NoticeType;
+
+interface NoticeKind<Type extends RaisedType> {
+  readonly severity: Notice['severity'];
+  /** It tells what happened, and nothing that lasts. */
+  readonly isPast?: true;
+  /** One sentence for people. */
+  readonly whatToDo: (data: NoticeData[Type]) => string;
+}
+
+export const noticeKinds: { readonly [Type in RaisedType]: NoticeKind<Type> } = {
+  'budget.threshold': {
+    severity: 'info',
+    whatToDo: ({ budget, percent }) =>
+      `${percent} % of the budget ${budget} is spent: nothing, if that was to be expected; otherwise narrow the rules, or raise the budget.`,
+  },
+  'budget.reached': {
+    severity: 'critical',
+    whatToDo: ({ budget, on_reached, resets_at }) => {
+      const raise = 'Raise the budget, or narrow the rules';
+      if (on_reached === 'notify') return `The budget ${budget} is spent, and the rules go on. ${raise}.`;
+      const until = resets_at === null ? '' : `; otherwise it resumes by itself at ${resets_at}`;
+      return `The budget ${budget} is spent, or would be by what still comes, and what it is for is paused. ${raise}${until}.`;
+    },
+  },
+  'budget.forecast': {
+    severity: 'warning',
+    whatToDo: ({ budget, reached_at }) =>
+      `The budget ${budget} will be reached at about ${reached_at}, if things go on as they do: raise it, or narrow the rules.`,
+  },
+  'rule.paused': {
+    severity: 'critical',
+    whatToDo: ({ because }) =>
+      `Earshot has paused the rule (${because}) and nothing is matched: resume it when the reason is gone.`,
+  },
+  'rule.expired': {
+    severity: 'warning',
+    whatToDo: () =>
+      'The rule has expired and is paused: give it a later "expires_at" and resume it, or delete it.',
+  },
+  'rule.refused': {
+    severity: 'critical',
+    whatToDo: ({ platform }) =>
+      `The rule is not heard on ${platform}, which does not take it any more: change its value there; it is also tried again by itself.`,
+  },
+  'source.needs_you': {
+    severity: 'critical',
+    whatToDo: ({ platform, state }) =>
+      `Rules on ${platform} are not heard until the operator of the service acts: ${whatToDo[state]}`,
+  },
+  'coverage.gap': {
+    severity: 'warning',
+    whatToDo: ({ platform, from, to }) =>
+      `What was published on ${platform} from ${from} to ${to} may be missing: GetCoverage tells for each rule whether it can be fetched, and a notice tells when it was.`,
+  },
+  'coverage.repaired': {
+    severity: 'info',
+    isPast: true,
+    whatToDo: ({ platform, from, to }) =>
+      `Nothing: what was missed on ${platform} from ${from} to ${to} was fetched.`,
+  },
+  'webhook.failing': {
+    severity: 'warning',
+    whatToDo: () =>
+      'Look at what your endpoint answers, with ListDeliveries: it is tried again by itself, and given up after five days.',
+  },
+  'webhook.disabled': {
+    severity: 'critical',
+    whatToDo: () =>
+      'Nothing is delivered any more: mend the endpoint, then make the webhook active with UpdateWebhook, and it goes on where it stopped.',
+  },
+};

@@ -1,0 +1,84 @@
+import { type Bells, createBellListener } from '../engines/bells.ts';
+import type { NoticeReader, PlacedNotice } from '../notices/notice-reader.sql.ts';
+import type { Worker } from '../runtime/worker.ts';
+
+/** Wake-ups may be lost, so the ends of the logs are also read at this interval: once for the whole node. */
+const lookAgainMs = 1_000;
+
+export interface NoticeFollower extends Disposable {
+  /** The next notices in the order of the log; waits for the first. Empty after `waitMs`, or when the signal is aborted. */
+  next(options: { limit: number; waitMs: number; signal: AbortSignal }): Promise<PlacedNotice[]>;
+}
+
+type Listener = ReturnType<typeof createBellListener>;
+
+/** The followers of one account, and the end of its log when somebody last looked. */
+interface Group {
+  readonly members: Set<Listener>;
+  last: number | undefined;
+}
+
+export type NoticeFollowing = ReturnType<typeof createNoticeFollowing>;
+
+/** Lists that wait, streams and named readers. However many there are, a node asks once whether there is something new. */
+export function createNoticeFollowing({
+  reader,
+  bells,
+}: {
+  readonly reader: NoticeReader;
+  readonly bells: Bells;
+}) {
+  const groups = new Map<string, Group>();
+  const wakeFollowers = async () => {
+    if (groups.size === 0) return;
+    const ends = await reader.lastPositions([...groups.keys()]);
+    for (const [accountId, group] of groups) {
+      const last = ends.get(accountId) ?? 0;
+      if (last === group.last) continue;
+      group.last = last;
+      for (const member of group.members) member.rang();
+    }
+  };
+  const worker: Worker = {
+    name: 'notice-tail',
+    async run(signal) {
+      using bell = bells.listen('notices');
+      while (!signal.aborted) {
+        await wakeFollowers();
+        await bell.wait(lookAgainMs, signal);
+      }
+    },
+  };
+  return {
+    worker,
+    /** Begins after this position. */
+    follow(accountId: string, position: number, { open = false } = {}): NoticeFollower {
+      const listener = join(groups, accountId);
+      let from = position;
+      return {
+        async next({ limit, waitMs, signal }) {
+          const deadline = performance.now() + waitMs;
+          for (;;) {
+            const found = await reader.read({ accountId, open, order: 'oldest', from, limit });
+            from = found.at(-1)?.position ?? from;
+            const leftMs = deadline - performance.now();
+            if (found.length > 0 || leftMs <= 0 || signal.aborted) return found;
+            await listener.wait(leftMs, signal);
+          }
+        },
+        [Symbol.dispose]: () => listener[Symbol.dispose](),
+      };
+    },
+  };
+}
+
+function join(groups: Map<string, Group>, accountId: string): Listener {
+  const group: Group = groups.get(accountId) ?? { members: new Set(), last: undefined };
+  groups.set(accountId, group);
+  const listener = createBellListener(() => {
+    group.members.delete(listener);
+    if (group.members.size === 0 && groups.get(accountId) === group) groups.delete(accountId);
+  });
+  group.members.add(listener);
+  return listener;
+}

@@ -1,0 +1,61 @@
+import { parseBudget, platforms } from '@earshot/contract';
+import { z } from 'zod';
+import { readPrices } from './metering/prices.ts';
+
+/** What settings accept. */
+
+export const list = z.string().transform((text) =>
+  text
+    .split(',')
+    .map((one) => one.trim())
+    .filter(Boolean),
+);
+const credential = z.templateLiteral([z.string().regex(/^[a-z0-9-]{1,40}$/), '=', z.string().min(1)]);
+export const credentials = list
+  .pipe(
+    z.array(credential).transform((pairs) =>
+      pairs.map((pair) => ({
+        name: pair.slice(0, pair.indexOf('=')),
+        token: pair.slice(pair.indexOf('=') + 1),
+      })),
+    ),
+  )
+  .refine((all) => new Set(all.map(({ name }) => name)).size === all.length);
+export const sourceId = new RegExp(`^(${platforms.join('|')}):[a-z0-9-]{1,40}$`);
+export const port = z.coerce.number().int().min(0).max(65_535);
+/** A range of everything would let every caller say who it is. */
+export const addressRange = z
+  .union([z.ipv4(), z.ipv6(), z.cidrv4(), z.cidrv6()])
+  .refine((range) => !range.endsWith('/0'));
+export const aesKey = z
+  .base64()
+  .transform((text) => Buffer.from(text, 'base64'))
+  .refine((key) => key.length === 32);
+export const count = z.coerce.number().int().min(1);
+export const postgresUrl = z.url({ protocol: /^postgres(ql)?$/ });
+export const path = z.string().min(1);
+
+export const prices = z.string().transform((text, context) => {
+  const read = readPrices(text);
+  if (typeof read !== 'string') return read;
+  context.addIssue({ code: 'custom', message: read });
+  return z.NEVER;
+});
+
+export const budget = z.string().transform((text, context) => {
+  const read = text === 'off' ? null : parseBudget(text);
+  if (read !== null || text === 'off') return read;
+  context.addIssue({ code: 'custom', message: 'it is not like `usd=5/day`' });
+  return z.NEVER;
+});
+
+/** An address whose login can be decoded: `100%` in a password, for example, cannot. */
+export function isAddress(text: string): boolean {
+  try {
+    const { host, username, password } = new URL(text);
+    for (const part of [username, password]) decodeURIComponent(part);
+    return host !== '';
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,118 @@
+import type { Budget, Notice } from '@earshot/contract';
+import type { Template } from '@earshot/testkit';
+import { resumeAfterBudget } from '../src/costs/resume-after-budget.ts';
+import { createBudgetWatch } from '../src/costs/watch-budgets.ts';
+import type { Database } from '../src/engines/database.ts';
+import { readInstallation } from '../src/engines/installation.ts';
+import { createSourceStore } from '../src/ingest/source-store.sql.ts';
+import { createMatchStore } from '../src/matching/match-store.sql.ts';
+import { storeBatch } from '../src/matching/match-worker.ts';
+import { defaultPrices } from '../src/metering/prices.ts';
+import { createNoticeReader } from '../src/notices/notice-reader.sql.ts';
+import { createRuleStore } from '../src/rules/rule-store.sql.ts';
+import { newId } from '../src/runtime/ids.ts';
+import { changeBy, changesOf, created } from './changes.ts';
+import { createLocalBells } from './local-bells.ts';
+import { xEvent } from './stream-events.ts';
+import { openTestDatabase, silentTelemetry } from './support.ts';
+
+interface NewBudgetedRule {
+  readonly accountId?: string;
+  readonly key?: string;
+  readonly budget?: Budget | null;
+}
+
+/** Two accounts whose rules on the same value share a slot, matches that cost $0.005 each, and nodes that watch budgets. */
+export async function openBudgetWorld(template: Template) {
+  await using stack = new AsyncDisposableStack();
+  const clone = stack.use(await template.clone());
+  const database = stack.use(openTestDatabase(clone.url, 20));
+  await database.run(
+    `insert into accounts (id, name, plan) values ('acc_1', 'one', 'paid'), ('acc_2', 'two', 'paid')`,
+  );
+  await createSourceStore(database).announce([{ id: 'x:main', platform: 'x', capacity: 1_000 }]);
+  await database.run(`update sources set live_until = now() + interval '1 hour'`);
+  const store = createRuleStore(database);
+  const installation = (await readInstallation(database)).id;
+  const [bells, telemetry, prices] = [createLocalBells(), silentTelemetry(), defaultPrices()];
+  const now = { ahead: 0 };
+  const common = { bells, telemetry, prices, now: () => new Date(Date.now() + now.ahead) };
+  const register = async () => {
+    await database.run(
+      `update slots set state = 'registered', upstream_rule_id = 'up_' || value where state = 'wanted'`,
+    );
+    await database.run('update slot_holders set served_since = now() where served_since is null');
+  };
+  let delivered = 0;
+  const all = stack.move();
+  return {
+    database,
+    store,
+    changes: changesOf(database),
+    clone,
+    now,
+    register,
+    async create(value: string, { accountId = 'acc_1', key = 'key_1', budget = null }: NewBudgetedRule = {}) {
+      const id = newId('rule');
+      const values = [{ platform: 'x', value, translatedValue: value }] as const;
+      const texts = { name: value, intent: 'test' };
+      await store.begin({
+        id,
+        accountId,
+        createdBy: key,
+        ...texts,
+        expiresAt: null,
+        budget,
+        premiumRulesMax: 9,
+        values,
+      });
+      await register();
+      await store.activate({ ...changeBy(accountId), actor: key }, created(id));
+      return id;
+    },
+    /** So many posts that match the value. */
+    async match(value: string, count: number) {
+      const rules = [{ upstreamRuleId: `up_${value}`, tag: null }];
+      const events = Array.from({ length: count }, () => xEvent(++delivered, { rules }));
+      await storeBatch(
+        { installation, bells, telemetry, store: createMatchStore(database) },
+        events.map((event) => ({
+          sequence: delivered,
+          event,
+          body: '',
+          loggedAt: new Date(),
+          deliveries: 1,
+          ack: () => undefined,
+          redeliver: () => undefined,
+        })),
+      );
+    },
+    /** What was matched so far is as if it came before the last minute. */
+    calmDown: () =>
+      database.run(
+        `with times as (update match_times set began = began - interval '10 minutes')
+         update usage set last_match_at = last_match_at - interval '10 minutes'`,
+      ),
+    watch: (ruleBudget: Budget | null = null, on: Database = database) =>
+      createBudgetWatch({ ...common, database: on, ruleBudget }),
+    resume: () =>
+      resumeAfterBudget({
+        ...common,
+        database,
+        store,
+        checkpoint: () => undefined,
+        contact: 'us',
+        ruleBudget: null,
+        plans: { paid: { premiumRulesMax: 9 }, free: { premiumRulesMax: 9 } } as never,
+      }),
+    matchesOf: async (ruleId: string) =>
+      (await database.one<{ count: number }>('select count(*) from matches where rule_id = $1', [ruleId]))
+        ?.count,
+    async notices(accountId = 'acc_1'): Promise<Notice[]> {
+      const reader = createNoticeReader(database);
+      const placed = await reader.read({ accountId, open: false, order: 'oldest', from: null, limit: 100 });
+      return placed.map(({ notice }) => notice);
+    },
+    [Symbol.asyncDispose]: () => all.disposeAsync(),
+  };
+}

@@ -1,0 +1,348 @@
+import { type Budget, parseBudget } from '@earshot/contract';
+import type { Template } from '@earshot/testkit';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Database } from '../src/engines/database.ts';
+import { openBudgetWorld } from './budget-world.ts';
+import { changeBy } from './changes.ts';
+import { createMigratedTemplate, openTestDatabase } from './support.ts';
+
+let template: Template;
+beforeAll(async () => {
+  template = await createMigratedTemplate();
+});
+afterAll(() => template?.[Symbol.asyncDispose]());
+
+function budgetOf(text: string): Budget {
+  const budget = parseBudget(text);
+  if (budget === null) throw new Error(`${text} is no budget`);
+  return budget;
+}
+
+const tomorrowMs = 24 * 3_600_000;
+/** Without forecasts, which depend on the time of day. */
+const types = (notices: ReadonlyArray<{ type: string }>) =>
+  notices.flatMap(({ type }) => (type === 'budget.forecast' ? [] : [type])).toSorted();
+
+describe('a rule at its budget', () => {
+  test('is told of on the way, stopped before it is spent, and stores nothing more', async () => {
+    await using world = await openBudgetWorld(template);
+    const ruleId = await world.create('cats', { budget: budgetOf('usd=1/day') });
+    const look = world.watch();
+    await world.match('cats', 100);
+    await world.calmDown();
+    await look();
+    expect(types(await world.notices())).toEqual(['budget.threshold']);
+    expect((await world.store.get('acc_1', ruleId))?.budget).toMatchObject({ spent: 0.5, remaining: 0.5 });
+    // 60 in a minute are 70 until X heeds the stop: $0.80 are spent, and $0.35 are at risk.
+    await world.match('cats', 60);
+    expect((await world.store.get('acc_1', ruleId))?.budget).toMatchObject({ overshoot_max_usd: 0.35 });
+    await look();
+    const stopped = await world.store.get('acc_1', ruleId);
+    expect(stopped).toMatchObject({ state: 'paused', paused_for: { reason: 'budget' } });
+    const midnight = new Date(Math.ceil(Date.now() / tomorrowMs) * tomorrowMs).toISOString();
+    expect(stopped?.paused_for?.resumes_at).toBe(midnight);
+    await world.match('cats', 10);
+    expect(await world.matchesOf(ruleId)).toBe(160);
+    const notices = await world.notices();
+    expect(types(notices)).toEqual(['budget.reached', 'budget.threshold', 'budget.threshold']);
+    expect(notices.find(({ type }) => type === 'budget.reached')).toMatchObject({
+      severity: 'critical',
+      subject: { kind: 'rule', id: ruleId, name: 'cats' },
+      data: { budget: 'usd=1/day', spent: 0.8, on_reached: 'pause', resets_at: midnight },
+      resolved_at: null,
+    });
+  });
+
+  test('leaves the slot to another account, which misses nothing and is told nothing', async () => {
+    await using world = await openBudgetWorld(template);
+    const mine = await world.create('cats', { budget: budgetOf('matches=5/day') });
+    const theirs = await world.create('cats', { accountId: 'acc_2', key: 'key_2' });
+    await world.match('cats', 5);
+    await world.watch()();
+    await world.match('cats', 7);
+    expect([await world.matchesOf(mine), await world.matchesOf(theirs)]).toEqual([5, 12]);
+    expect(await world.database.one('select state from slots')).toEqual({ state: 'registered' });
+    expect(await world.notices('acc_2')).toEqual([]);
+    expect(await world.store.get('acc_2', theirs)).toMatchObject({ state: 'active', paused_for: null });
+  });
+
+  test('goes on where only a notice was asked for', async () => {
+    await using world = await openBudgetWorld(template);
+    const ruleId = await world.create('cats', { budget: budgetOf('matches=5/month:notify') });
+    await world.match('cats', 6);
+    await world.watch()();
+    expect((await world.store.get('acc_1', ruleId))?.state).toBe('active');
+    expect(types(await world.notices())).toContain('budget.reached');
+  });
+
+  test('is counted from the start of its period', async () => {
+    await using world = await openBudgetWorld(template);
+    const daily = await world.create('cats', { budget: budgetOf('matches=6/day') });
+    const forLife = await world.create('dogs', { budget: budgetOf('matches=6/lifetime') });
+    await world.match('cats', 5);
+    await world.match('dogs', 5);
+    await world.calmDown();
+    await world.database.run(
+      `update usage set day = day - 40, last_match_at = last_match_at - interval '40 days'`,
+    );
+    await world.match('cats', 1);
+    await world.match('dogs', 1);
+    await world.watch()();
+    expect(await world.store.get('acc_1', daily)).toMatchObject({ state: 'active', budget: { spent: 1 } });
+    expect(await world.store.get('acc_1', forLife)).toMatchObject({
+      state: 'paused',
+      paused_for: { resumes_at: null },
+      budget: { spent: 6, resets_at: null },
+    });
+  });
+
+  test('without one of its own has that of the operator, unless there is none', async () => {
+    await using world = await openBudgetWorld(template);
+    const ruleId = await world.create('cats');
+    await world.match('cats', 10);
+    await world.watch(null)();
+    expect((await world.store.get('acc_1', ruleId))?.state).toBe('active');
+    await world.watch(budgetOf('matches=10/day'))();
+    expect((await world.store.get('acc_1', ruleId))?.state).toBe('paused');
+  });
+
+  test('that is lowered below what is spent stops without another match', async () => {
+    await using world = await openBudgetWorld(template);
+    const ruleId = await world.create('cats', { budget: budgetOf('matches=100/day') });
+    await world.match('cats', 10);
+    const look = world.watch();
+    await look();
+    await setBudget(world, ruleId, budgetOf('matches=10/day'));
+    await look();
+    expect((await world.store.get('acc_1', ruleId))?.state).toBe('paused');
+  });
+});
+
+const setBudget = (
+  { changes }: Awaited<ReturnType<typeof openBudgetWorld>>,
+  ruleId: string,
+  budget: Budget,
+) =>
+  changes.beginUpdate(
+    {
+      accountId: 'acc_1',
+      ruleId,
+      name: undefined,
+      intent: undefined,
+      expiresAt: undefined,
+      budget,
+      values: undefined,
+      premiumRulesMax: 9,
+      keepOldMs: 0,
+    },
+    changeBy('acc_1'),
+  );
+
+describe('exactly once', () => {
+  test('four nodes that look at the same time, again and again, tell and pause once', async () => {
+    await using world = await openBudgetWorld(template);
+    await using other = openTestDatabase(world.clone.url, 20);
+    const ruleIds = [];
+    for (const value of ['a', 'b', 'c', 'd', 'e'])
+      ruleIds.push(await world.create(value, { budget: budgetOf('matches=10/day') }));
+    const nodes = [world.watch(), world.watch(), world.watch(null, other), world.watch(null, other)];
+    for (const count of [5, 2, 1, 2, 3]) {
+      for (const value of ['a', 'b', 'c', 'd', 'e']) await world.match(value, count);
+      await Promise.all([...nodes, ...nodes].map((look) => look()));
+    }
+    // One that starts later has nothing to add.
+    await world.watch()();
+    for (const ruleId of ruleIds) {
+      const own = (await world.notices()).filter(({ subject }) => subject.id === ruleId);
+      expect(types(own)).toEqual([...new Set(types(own))]);
+      expect(own.filter(({ type }) => type === 'budget.reached')).toHaveLength(1);
+    }
+    const pauses = await world.database.many(`select target_id from audit where operation = 'StopForBudget'`);
+    expect(pauses).toHaveLength(5);
+  });
+
+  test('a node that dies in the middle has done nothing, and another does all of it', async () => {
+    await using world = await openBudgetWorld(template);
+    const ruleId = await world.create('cats', { budget: budgetOf('matches=5/day') });
+    await world.match('cats', 5);
+    const dying = dyingAt(world.database, 'insert into budget_marks', 'budget.reached');
+    await expect(world.watch(null, dying)()).rejects.toThrow('the node is gone');
+    await expect(
+      world.watch(null, dyingAt(world.database, 'insert into audit', 'StopForBudget'))(),
+    ).rejects.toThrow('gone');
+    expect((await world.store.get('acc_1', ruleId))?.state).toBe('active');
+    expect(await world.database.many(`select 1 from slot_holders where rule_id = $1`, [ruleId])).toHaveLength(
+      1,
+    );
+    await world.watch()();
+    expect((await world.store.get('acc_1', ruleId))?.state).toBe('paused');
+    expect(types(await world.notices())).toEqual(['budget.reached', 'budget.threshold', 'budget.threshold']);
+  });
+
+  test('a look that failed is made up for by the next', async () => {
+    await using world = await openBudgetWorld(template);
+    const ruleId = await world.create('cats', { budget: budgetOf('matches=5/day') });
+    let isDying = true;
+    const look = world.watch(
+      null,
+      dyingAt(world.database, 'insert into audit', 'StopForBudget', () => isDying),
+    );
+    await look();
+    await world.match('cats', 5);
+    await expect(look()).rejects.toThrow('gone');
+    isDying = false;
+    await look();
+    expect((await world.store.get('acc_1', ruleId))?.state).toBe('paused');
+  });
+});
+
+/** A database whose connection is lost in a transaction, before the statement with the value. */
+function dyingAt(database: Database, statement: string, value: string, isDying = () => true): Database {
+  return {
+    ...database,
+    transaction: (work) =>
+      database.transaction((sql) => {
+        const check = (text: string, values: readonly unknown[] = []) => {
+          if (isDying() && text.includes(statement) && values.includes(value))
+            throw new Error('the node is gone');
+        };
+        return work({
+          many: (text, values) => (check(text, values), sql.many(text, values)),
+          one: (text, values) => (check(text, values), sql.one(text, values)),
+          prepared: (text, values) => (check(text, values), sql.prepared(text, values)),
+          run: (text, values) => (check(text, values), sql.run(text, values)),
+        });
+      }),
+  };
+}
+
+describe('a budget of several rules', () => {
+  test('of a key counts what its rules have spent, those that are gone included, and stops them all', async () => {
+    await using world = await openBudgetWorld(template);
+    await world.database.run(
+      `insert into api_keys (id, account_id, hash, display, scopes, budget, spends_from) values
+         ('key_a', 'acc_1', '\\x01', 'esk_a', '{}', '{"period":"day","matches":10,"on_reached":"pause"}', 'key_a'),
+         ('key_b', 'acc_1', '\\x02', 'esk_b', '{}', null, 'key_a'), ('key_c', 'acc_1', '\\x03', 'esk_c', '{}', null, null)`,
+    );
+    const gone = await world.create('gone', { key: 'key_a' });
+    const first = await world.create('first', { key: 'key_a' });
+    const second = await world.create('second', { key: 'key_b' });
+    const others = await world.create('others', { key: 'key_c' });
+    await world.match('gone', 6);
+    await world.store.delete(changeBy('acc_1'), gone);
+    await world.database.run('delete from rules where id = $1', [gone]);
+    const look = world.watch();
+    await world.match('first', 2);
+    await world.match('others', 20);
+    await world.calmDown();
+    await look();
+    expect(types(await world.notices())).toEqual(['budget.threshold', 'budget.threshold']);
+    await world.match('second', 2);
+    await look();
+    const states = [first, second, others].map(async (id) => (await world.store.get('acc_1', id))?.state);
+    expect(await Promise.all(states)).toEqual(['paused', 'paused', 'active']);
+    expect((await world.notices()).find(({ type }) => type === 'budget.reached')?.subject).toEqual({
+      kind: 'key',
+      id: 'key_a',
+      name: 'esk_a',
+    });
+  });
+
+  test('of an account stops all its rules, and none of another', async () => {
+    await using world = await openBudgetWorld(template);
+    await world.database.run(
+      `update accounts set budget = '{"period":"month","usd":0.05,"on_reached":"pause"}' where id = 'acc_1'`,
+    );
+    const mine = [await world.create('cats'), await world.create('dogs')];
+    const theirs = await world.create('cats', { accountId: 'acc_2', key: 'key_2' });
+    await world.match('cats', 10);
+    await world.watch()();
+    for (const id of mine) expect((await world.store.get('acc_1', id))?.state).toBe('paused');
+    expect((await world.store.get('acc_2', theirs))?.state).toBe('active');
+    expect((await world.notices()).filter(({ type }) => type === 'budget.reached')).toHaveLength(1);
+  });
+});
+
+describe('after a stop', () => {
+  /** A rule that was stopped, and what resumes it with a registrar that answers at once. */
+  async function stopped(text: string) {
+    const world = await openBudgetWorld(template);
+    const ruleId = await world.create('cats', { budget: budgetOf(text) });
+    await world.match('cats', 5);
+    await world.watch()();
+    expect((await world.store.get('acc_1', ruleId))?.state).toBe('paused');
+    const resume = async () => {
+      const registrar = setInterval(() => void world.register(), 20);
+      await world.resume().finally(() => clearInterval(registrar));
+      return (await world.store.get('acc_1', ruleId))?.state;
+    };
+    return { world, ruleId, resume };
+  }
+
+  test('the rule resumes when the next period begins, and what was told is resolved', async () => {
+    const { world, ruleId, resume } = await stopped('matches=5/day');
+    await using _ = world;
+    expect(await resume()).toBe('paused');
+    world.now.ahead = tomorrowMs;
+    await world.database.run('update rules set budget_look_at = now()');
+    expect(await resume()).toBe('active');
+    expect((await world.notices()).every(({ resolved_at }) => resolved_at !== null)).toBe(true);
+    expect(await world.store.get('acc_1', ruleId)).toMatchObject({ paused_for: null });
+    await world.match('cats', 1);
+    expect(await world.matchesOf(ruleId)).toBe(6);
+  });
+
+  test('it does not resume while the period lasts, although it is looked at and has become quiet', async () => {
+    const { world, ruleId, resume } = await stopped('matches=7/day');
+    await using _ = world;
+    await world.calmDown();
+    await world.database.run('update rules set budget_look_at = now()');
+    expect(await resume()).toBe('paused');
+    const until = (await world.store.get('acc_1', ruleId))?.paused_for?.resumes_at;
+    expect(new Date(until ?? 0).getTime()).toBeGreaterThan(Date.now());
+  });
+
+  test('nobody resumes it by hand, but a larger budget does', async () => {
+    const { world, ruleId, resume } = await stopped('matches=5/lifetime');
+    await using _ = world;
+    const asked = { accountId: 'acc_1', ruleId, premiumRulesMax: 9 };
+    expect(await world.changes.beginResume(asked)).toEqual({ kind: 'budget_reached', resumesAt: null });
+    await setBudget(world, ruleId, budgetOf('matches=50/lifetime'));
+    expect(await resume()).toBe('active');
+    expect((await world.notices()).every(({ resolved_at }) => resolved_at !== null)).toBe(true);
+  });
+
+  test('two nodes resume it once', async () => {
+    const { world, ruleId, resume } = await stopped('matches=5/day');
+    await using _ = world;
+    await setBudget(world, ruleId, budgetOf('matches=500/day'));
+    await Promise.all([resume(), resume()]);
+    expect((await world.store.get('acc_1', ruleId))?.state).toBe('active');
+    const resumed = await world.database.many(
+      `select 1 from audit where operation = 'ResumeRule' and actor = 'earshot'`,
+    );
+    expect(resumed).toHaveLength(1);
+  });
+
+  test('who pauses it keeps it paused', async () => {
+    const { world, ruleId, resume } = await stopped('matches=5/day');
+    await using _ = world;
+    await world.changes.pause(ruleId, changeBy('acc_1'));
+    world.now.ahead = tomorrowMs;
+    expect(await resume()).toBe('paused');
+    expect((await world.store.get('acc_1', ruleId))?.paused_for).toBeNull();
+  });
+
+  test('notices of a period that is over are resolved, also those of rules that were not stopped', async () => {
+    await using world = await openBudgetWorld(template);
+    await world.create('cats', { budget: budgetOf('matches=10/day') });
+    await world.match('cats', 5);
+    await world.calmDown();
+    const look = world.watch();
+    await look();
+    expect((await world.notices()).map(({ resolved_at }) => resolved_at)).toContain(null);
+    await world.database.run('update budget_marks set ends_at = now()');
+    await look();
+    expect((await world.notices()).map(({ resolved_at }) => resolved_at)).not.toContain(null);
+  });
+});

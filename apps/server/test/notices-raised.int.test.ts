@@ -1,0 +1,279 @@
+import { eventually, type Template, type TestDatabase } from '@earshot/testkit';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { createRepairStore } from '../src/coverage/repair-store.sql.ts';
+import type { Database } from '../src/engines/database.ts';
+import { createLeaseStore, type Lease } from '../src/engines/leases.ts';
+import { createCoverageIntervals } from '../src/ingest/coverage-intervals.sql.ts';
+import { createSourceStore } from '../src/ingest/source-store.sql.ts';
+import { defaultPrices } from '../src/metering/prices.ts';
+import { createNoticeReader } from '../src/notices/notice-reader.sql.ts';
+import { lockRule, pauseLocked } from '../src/rules/rule-changes.sql.ts';
+import { createRuleStore } from '../src/rules/rule-store.sql.ts';
+import { createRuleUpkeep } from '../src/rules/upkeep.ts';
+import { createRegistrarStore } from '../src/slots/registrar.sql.ts';
+import { changeBy, changesOf } from './changes.ts';
+import { createMigratedTemplate, openTestDatabase, seedRules } from './support.ts';
+import { startEndpoint } from './web-endpoint.ts';
+import { createWebhookWorld, type WebhookWorld } from './webhook-world.ts';
+
+/* Who is told what, and when it is over. Rules 1 and 2 are of acc_1; acc_2 has rule_3 on the slot of rule_1. */
+
+let template: Template;
+let clone: TestDatabase;
+let database: Database;
+let lease: Lease;
+beforeAll(async () => {
+  template = await createMigratedTemplate();
+});
+beforeEach(async () => {
+  clone = await template.clone();
+  database = openTestDatabase(clone.url, 12);
+  await seedRules(database, 2);
+  await database.run(`insert into accounts (id, name, plan) values ('acc_2', 'two', 'paid')`);
+  await database.run(
+    `insert into rules (id, account_id, name, intent, state) values ('rule_3', 'acc_2', 'rule', 'test', 'active')`,
+  );
+  await database.run(
+    `insert into slot_holders (slot_id, rule_id, account_id, platform, rule_version, served_since)
+     values ('slot_1', 'rule_3', 'acc_2', 'x', 1, now())`,
+  );
+  await database.run(
+    `insert into rule_versions (rule_id, version, platform, value, translated_value, platform_rule_id, slot_id)
+     select rule_id, 1, 'x', 'v', 'v', 'p', slot_id from slot_holders`,
+  );
+  await database.run('update slots set registered_at = now()');
+  const acquired = await createLeaseStore(database).acquire('test', 'me', 60_000);
+  if (!acquired) throw new Error('there is no lease');
+  lease = acquired;
+  return async () => {
+    await database[Symbol.asyncDispose]();
+    await clone[Symbol.asyncDispose]();
+  };
+});
+afterAll(() => template?.[Symbol.asyncDispose]());
+
+/** What an account is told, oldest first: type, subject, whether it is over. */
+async function told(accountId = 'acc_1'): Promise<string[]> {
+  const placed = await createNoticeReader(database).read({
+    accountId,
+    open: false,
+    order: 'oldest',
+    from: null,
+    limit: 100,
+  });
+  return placed.map(
+    ({ notice: { type, subject, resolved_at } }) =>
+      `${type} ${subject.id}${resolved_at === null ? '' : ' resolved'}`,
+  );
+}
+
+describe('a rule', () => {
+  const expire = async () => {
+    await database.run(`update rules set expires_at = now() where id = 'rule_1'`);
+    return await createRuleUpkeep(database).pauseExpired();
+  };
+
+  test('that expires is told once, to its owner, and is over when it is resumed', async () => {
+    expect(await expire()).toBe(1);
+    expect(await createRuleUpkeep(database).pauseExpired()).toBe(0);
+    expect(await told()).toEqual(['rule.expired rule_1']);
+    expect(await told('acc_2')).toEqual([]);
+    await database.run(`update rules set expires_at = null where id = 'rule_1'`);
+    const changes = changesOf(database);
+    const begun = await changes.beginResume({ accountId: 'acc_1', ruleId: 'rule_1', premiumRulesMax: 10 });
+    if (begun.kind !== 'begun') throw new Error(begun.kind);
+    await changes.apply(begun.change, changeBy('acc_1', null, 'ResumeRule'));
+    expect(await told()).toEqual(['rule.expired rule_1 resolved']);
+  });
+
+  test('that is deleted has nothing open', async () => {
+    await expire();
+    await createRuleStore(database).delete(changeBy('acc_1', null, 'DeleteRule'), 'rule_1');
+    expect(await told()).toEqual(['rule.expired rule_1 resolved']);
+  });
+
+  test('that Earshot pauses is told; one that its owner pauses is not', async () => {
+    const pause = (ruleId: string, actor: string) =>
+      database.transaction(async (sql) => {
+        const rule = await lockRule(sql, ruleId);
+        if (!rule) throw new Error('no rule');
+        const change = { ...changeBy('acc_1', null, 'StopForBudget'), actor };
+        await pauseLocked(sql, rule, change, { prices: defaultPrices() });
+      });
+    await pause('rule_1', 'key_1');
+    expect(await told()).toEqual([]);
+    await pause('rule_2', 'earshot');
+    expect(await told()).toEqual(['rule.paused rule_2']);
+  });
+
+  test('that the upstream refuses after it had it is told to each holder as its own, until it is taken again', async () => {
+    const store = createRegistrarStore(database, { ruleDelayMs: 0 });
+    await store.recordVanished(lease, ['slot_1', 'slot_2']);
+    expect(await told()).toEqual([]);
+    for (const _ of [1, 2]) {
+      await store.recordProblem(lease, ['slot_1'], { kind: 'refused', words: 'not any more' });
+      await database.run(`update slots set state = 'wanted' where state = 'failed'`);
+    }
+    expect(await told()).toEqual(['rule.refused rule_1']);
+    expect(await told('acc_2')).toEqual(['rule.refused rule_3']);
+    const registered = [{ slotId: 'slot_1', upstreamRuleId: '9', foreignRule: false }];
+    await store.recordRegistered(lease, registered);
+    expect(await told()).toEqual(['rule.refused rule_1 resolved']);
+    expect(await told('acc_2')).toEqual(['rule.refused rule_3 resolved']);
+  });
+
+  test('that was never registered is refused by the answer, not by a notice', async () => {
+    await database.run(`update slots set registered_at = null, state = 'wanted' where id = 'slot_1'`);
+    const store = createRegistrarStore(database, { ruleDelayMs: 0 });
+    await store.recordProblem(lease, ['slot_1'], { kind: 'refused', words: 'no' });
+    expect(await told()).toEqual([]);
+  });
+});
+
+describe('a source', () => {
+  const show = (state: 'live' | 'no_credit' | 'reconnecting') =>
+    createSourceStore(database).recordState(lease, 'x:main', {
+      state,
+      detail: state === 'no_credit' ? 'CreditsDepleted' : null,
+      nextAttemptInMs: null,
+    });
+
+  test('that only a person can mend is told once to everybody with an active rule on it, until it is live', async () => {
+    await database.run(`insert into accounts (id, name, plan) values ('acc_3', 'idle', 'paid')`);
+    await show('reconnecting');
+    expect(await told()).toEqual([]);
+    await show('no_credit');
+    await show('no_credit');
+    for (const account of ['acc_1', 'acc_2'])
+      expect(await told(account)).toEqual(['source.needs_you x:main']);
+    expect(await told('acc_3')).toEqual([]);
+    await show('reconnecting');
+    expect(await told()).toEqual(['source.needs_you x:main']);
+    await show('live');
+    expect(await told()).toEqual(['source.needs_you x:main resolved']);
+  });
+
+  test('tells an account the same whether or not another one holds its slot', async () => {
+    await show('no_credit');
+    const shared = await read('acc_1');
+    await database.run('delete from notices');
+    await database.run(`delete from slot_holders where account_id = 'acc_2'`);
+    await show('no_credit');
+    expect(await read('acc_1')).toEqual(shared);
+  });
+
+  async function read(accountId: string) {
+    const query = { accountId, open: false, order: 'oldest', from: null, limit: 10 } as const;
+    const placed = await createNoticeReader(database).read(query);
+    return placed.map(({ notice: { type, severity, subject, data, what_to_do } }) => ({
+      type,
+      severity,
+      subject,
+      data,
+      what_to_do,
+    }));
+  }
+});
+
+describe('a gap', () => {
+  const intervals = () => createCoverageIntervals(database);
+  /** The id of the gap. */
+  const reopen = async (because: string) => {
+    const { id } = await intervals().openCoverage('x:main');
+    await intervals().closeCoverage('x:main', id, { because, uncoveredMs: 0 });
+    return (await intervals().openCoverage('x:main')).id;
+  };
+
+  test('on the ledger is told, and when it is repaired as well', async () => {
+    const id = await reopen('dropped');
+    expect(await told()).toEqual(['coverage.gap x']);
+    const gap = { id, from: new Date(1), to: new Date(2), planned: false };
+    const whole = { repair: 'repaired', via: 'recovery', because: null } as const;
+    await createRepairStore(database).settleWhole(lease, gap, whole);
+    await createRepairStore(database).settleWhole(lease, gap, whole);
+    for (const account of ['acc_1', 'acc_2'])
+      expect(await told(account)).toEqual(['coverage.gap x resolved', 'coverage.repaired x resolved']);
+  });
+
+  test('that cannot be repaired stays open; a later one is another notice', async () => {
+    const id = await reopen('dropped');
+    const gap = { id, from: new Date(1), to: new Date(2), planned: false };
+    const none = { repair: 'none', via: 'replay', because: 'longer_than_replay' } as const;
+    await createRepairStore(database).settleWhole(lease, gap, none);
+    await reopen('stalled');
+    // Between the two, the first interval of the second one: nobody closed the one before.
+    const open = (await told()).filter((one) => one === 'coverage.gap x');
+    expect(open.length).toBeGreaterThanOrEqual(2);
+  });
+
+  test('that is searched is over for whom all own rules were searched, whatever others watch', async () => {
+    const id = await reopen('dropped');
+    const gap = { id, from: new Date(1), to: new Date(2), planned: false };
+    const store = createRepairStore(database);
+    const waiting = { state: 'waiting', because: null, fidelity: [] } as const;
+    // Slot 2 is of acc_1 alone, and cannot be searched.
+    await store.plan(lease, gap, [
+      { ...waiting, slotId: 'slot_1' },
+      { ...waiting, slotId: 'slot_2', state: 'impossible', because: 'not_searchable' },
+    ]);
+    await store.recordProgress(lease, gap, 'slot_1', {
+      nextToken: null,
+      matches: 0,
+      state: 'done',
+      because: null,
+    });
+    await store.settle(lease, gap);
+    expect(await told('acc_1')).toEqual(['coverage.gap x']);
+    expect(await told('acc_2')).toEqual(['coverage.gap x resolved', 'coverage.repaired x resolved']);
+  });
+
+  test('that the platform makes as planned, or from before the first rule, is not told', async () => {
+    await reopen('finished');
+    await reopen('no_rules');
+    const reasons = await database.many<{ gap_because: string }>('select gap_because from coverage');
+    expect(reasons.map(({ gap_because }) => gap_because)).toContain('not_listening_yet');
+    expect((await told()).length).toBe(reasons.filter(isTold).length);
+  });
+  const isTold = ({ gap_because }: { gap_because: string }) =>
+    !['finished', 'no_rules', 'not_listening_yet'].includes(gap_because);
+});
+
+describe('a webhook', () => {
+  const within = { timeoutMs: 60_000 };
+
+  test('that fails for a while is told, and is over when it delivers', async () => {
+    let status = 500;
+    await using endpoint = await startEndpoint(() => status);
+    const world = createWebhookWorld(database);
+    const { id } = await world.createWebhook(endpoint.url);
+    await using _sender = world.startSender();
+    await world.storeMatches(['one']);
+    await attempt(world, () => endpoint.received.length, 2);
+    expect(await told()).toEqual([]);
+    await attempt(world, () => endpoint.received.length, 3);
+    await eventually(async () => expect(await told()).toEqual([`webhook.failing ${id}`]), within);
+    status = 200;
+    await attempt(world, () => endpoint.received.length, 4);
+    await eventually(async () => expect(await told()).toEqual([`webhook.failing ${id} resolved`]), within);
+  });
+
+  test('that is given up is told', async () => {
+    await using endpoint = await startEndpoint(() => 410);
+    const world = createWebhookWorld(database);
+    const { id } = await world.createWebhook(endpoint.url);
+    await using _sender = world.startSender();
+    await world.storeMatches(['one']);
+    await eventually(async () => expect(await told()).toEqual([`webhook.disabled ${id}`]), within);
+  });
+
+  /** Lets the time to the next attempts pass. */
+  async function attempt({ webhooks, clock, bells }: WebhookWorld, attempts: () => number, wanted: number) {
+    await eventually(async () => {
+      const nextAt = (await webhooks.list('acc_1'))[0]?.next_attempt_at ?? null;
+      if (nextAt !== null && attempts() < wanted)
+        clock.offsetMs = Math.max(clock.offsetMs, Date.parse(nextAt) - Date.now());
+      bells.ring('matches');
+      expect(attempts()).toBeGreaterThanOrEqual(wanted);
+    }, within);
+  }
+});

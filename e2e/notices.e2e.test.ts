@@ -1,0 +1,135 @@
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import { operations } from '@earshot/contract';
+import { createEarshot, type Notice, verifyWebhook, type WebhookMessage } from '@earshot/sdk';
+import { connectSse, eventually, listenOnLoopback } from '@earshot/testkit';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Api } from './src/api.ts';
+import { type Account, type ServerUnderTest, startWorld, type World } from './src/world.ts';
+
+const within = { timeoutMs: 60_000 };
+let world: World;
+let server: ServerUnderTest;
+let alice: Account;
+let asAlice: Api;
+let bob: Account;
+beforeAll(async () => {
+  world = await startWorld();
+  server = await world.startServer({
+    EARSHOT_SECRETS_KEY: randomBytes(32).toString('base64'),
+    EARSHOT_ALLOW_INSECURE_WEBHOOKS: 'true',
+  });
+  alice = await world.newAccount('alice');
+  asAlice = server.api(alice);
+  bob = await world.newAccount('bob');
+});
+afterAll(() => world?.[Symbol.asyncDispose]());
+
+async function list(api: Api, request: object) {
+  const { status, json } = await api.call('POST', '/notices', request);
+  expect({ status, json }).toMatchObject({ status: 200 });
+  return operations.ListNotices.answer.parse(json);
+}
+
+/** Receives messages, verifies them, and keeps the notices. */
+async function startReceiver() {
+  const messages: Array<{ headers: Record<string, string>; body: string }> = [];
+  const receiver = createServer((request, response) => {
+    const chunks: Buffer[] = [];
+    request.on('data', (chunk: Buffer) => chunks.push(chunk));
+    request.on('end', () => {
+      const headers = Object.entries(request.headers).map(([name, value]) => [name, String(value)]);
+      messages.push({ headers: Object.fromEntries(headers), body: Buffer.concat(chunks).toString() });
+      response.end();
+    });
+  });
+  const port = await listenOnLoopback(receiver);
+  return {
+    url: `http://127.0.0.1:${port}/`,
+    messages,
+    async [Symbol.asyncDispose]() {
+      receiver.closeAllConnections();
+      receiver.close();
+      await once(receiver, 'close');
+    },
+  };
+}
+
+const shown = ({ type, subject, resolved_at }: Notice) =>
+  `${type} ${subject.id}${resolved_at === null ? '' : ' resolved'}`;
+
+test('a rule that expires is told by list, long poll, stream, client, named reader and webhook, and again when it is over', async () => {
+  await using receiver = await startReceiver();
+  const { rule_id } = await asAlice.createRule({ x: 'brief' });
+  const created = await asAlice.call('POST', '/api.CreateWebhook', {
+    name: 'told',
+    url: receiver.url,
+    events: ['notices'],
+  });
+  const { secret } = operations.CreateWebhook.answer.parse(created.json);
+  const streamed: Notice[] = [];
+  const stream = connectSse(new URL('/notices/stream', server.url), {
+    headers: { authorization: `Bearer ${alice.key}` },
+    onEvent: ({ event, data }) => {
+      if (event === 'notice') streamed.push(JSON.parse(data));
+    },
+  });
+  const followed: Notice[] = [];
+  const stop = new AbortController();
+  const earshot = createEarshot({ url: server.url, key: alice.key });
+  const following = (async () => {
+    const followedNotices = earshot.followNotices({}, { signal: stop.signal });
+    for await (const notice of followedNotices) followed.push(notice);
+  })().catch(() => undefined);
+  const begun = await list(asAlice, { order: 'oldest', limit: 100 });
+  const polling = list(asAlice, { order: 'oldest', cursor: begun.next_cursor, wait_seconds: 30 });
+  // Whoever follows has begun when it has been told where it is.
+  await new Promise((resolve) => setTimeout(resolve, 500));
+  await asAlice.updateRule(rule_id, { expires_at: new Date(Date.now() + 1_000).toISOString() });
+
+  const polled = await polling;
+  const expected = `rule.expired ${rule_id}`;
+  expect(polled.notices.map(shown)).toEqual([expected]);
+  await eventually(() => expect(streamed.map(shown)).toEqual([expected]), within);
+  await eventually(() => expect(followed.map(shown)).toEqual([expected]), within);
+  const read = async () => {
+    const { json } = await asAlice.call('POST', '/api.ReadMatches', { reader: 'told', of: 'notices' });
+    return operations.ReadMatches.answer.parse(json);
+  };
+  const first = await read();
+  expect(first.notices?.map(shown)).toContain(expected);
+  expect((await read()).notices).toEqual(first.notices);
+  await asAlice.call('POST', '/api.AckMatches', { reader: 'told', cursor: first.cursor });
+  expect((await read()).notices).toEqual([]);
+  const other = await asAlice.call('POST', '/api.ReadMatches', { reader: 'told' });
+  expect(other.status).toBe(409);
+
+  // One that is over before it is sent is sent once, as it is then.
+  await eventually(() => expect(receiver.messages).toHaveLength(1), within);
+  await asAlice.deleteRule(rule_id);
+  const over = [expected, `${expected} resolved`];
+  await eventually(() => expect(streamed.map(shown)).toEqual(over), within);
+  await eventually(() => expect(followed.map(shown)).toEqual(over), within);
+  expect((await read()).notices?.map(shown)).toEqual(over.slice(1));
+  const messages = async () => {
+    const verified = receiver.messages.map((message) => verifyWebhook({ ...message, secret: secret ?? '' }));
+    const all: WebhookMessage[] = (await Promise.all(verified)).map(({ message }) => message);
+    return all.map((message) => (message.type === 'notice' ? shown(message.notice) : message.type));
+  };
+  await eventually(async () => expect(await messages()).toEqual(over), within);
+  expect((await list(asAlice, { open: true })).notices.map(shown)).not.toContain(expected);
+  expect((await list(server.api(bob), {})).notices).toEqual([]);
+  stream.cut();
+  stop.abort();
+  await following;
+});
+
+test("another account's cursor is refused like one that is none, and waiting needs the order of the log", async () => {
+  const { next_cursor } = await list(asAlice, { order: 'oldest' });
+  const foreign = await server.api(bob).call('POST', '/notices', { order: 'oldest', cursor: next_cursor });
+  const none = await server.api(bob).call('POST', '/notices', { order: 'oldest', cursor: 'cAAAA' });
+  expect(foreign.status).toBe(400);
+  expect(Object(foreign.json).message).toBe(Object(none.json).message);
+  expect((await asAlice.call('POST', '/notices', { wait_seconds: 1 })).status).toBe(400);
+});

@@ -1,0 +1,94 @@
+import { z } from 'zod';
+import { timestamp } from './answer-fields.ts';
+import { alsoWhenFieldsFail, integer, requestIssue, requestObject } from './request-fields.ts';
+
+const USD_MAX = 1_000_000;
+const MATCHES_MAX = 1_000_000_000;
+
+const periods = ['day', 'month', 'lifetime'] as const;
+const reactions = ['pause', 'notify'] as const;
+
+const usd = z
+  .number()
+  .superRefine((value, context) => {
+    if (!isAmount(value)) context.addIssue(requestIssue('invalid_value', badAmount));
+  })
+  .meta({ exclusiveMinimum: 0, maximum: USD_MAX });
+
+const badAmount = `Must be US dollars above 0 and up to ${USD_MAX}, to the millionth at most.`;
+
+function isAmount(value: number): boolean {
+  return value > 0 && value <= USD_MAX && /^\d+(\.\d{1,6})?$/.test(String(value));
+}
+
+/** What may be spent. Exactly one of `usd` and `matches`. */
+export const budget = requestObject(
+  {
+    period: z.enum(periods).meta({
+      description: 'What is spent counts from the start of the UTC day or month, or of the rule.',
+    }),
+    usd: usd.optional().meta({
+      description:
+        'US dollars at the highest reading of the price lists, as in `usd.max` of what is used: a cap must hold whichever is right.',
+    }),
+    matches: integer(1, MATCHES_MAX).optional().meta({ description: 'In place of `usd`: matches.' }),
+    on_reached: z.enum(reactions).default('pause').meta({
+      description:
+        '`pause`: the rule is paused, and resumes by itself when the next period begins. `notify`: only a notice.',
+    }),
+  },
+  '"budget"',
+)
+  .superRefine((given, context) => {
+    const amounts = z
+      .object({ usd: z.unknown().optional(), matches: z.unknown().optional() })
+      .safeParse(given);
+    if (!amounts.success) return;
+    if ((amounts.data.usd === undefined) === (amounts.data.matches === undefined))
+      context.addIssue(requestIssue('invalid_value', 'Needs exactly one of "usd" and "matches".'));
+  }, alsoWhenFieldsFail)
+  .meta({
+    description:
+      'What may be spent in a period. The rule is paused a little before it is reached, for what the platform still delivers until it heeds that.',
+  });
+
+export type Budget = z.output<typeof budget>;
+
+/** A budget as it was set, without how it is doing. */
+export const budgetTerms = z.strictObject({
+  period: z.enum(periods),
+  usd: z.number().optional(),
+  matches: z.int().optional(),
+  on_reached: z.enum(reactions),
+});
+
+export const budgetState = budgetTerms
+  .extend({
+    spent: z.number().meta({ description: 'In this period, in the unit of the budget.' }),
+    remaining: z.number().min(0),
+    resets_at: timestamp
+      .nullable()
+      .meta({ description: 'When the next period begins; null for `lifetime`.' }),
+    overshoot_max_usd: z.number().meta({
+      description:
+        'What the platforms may still deliver and charge after a stop, until they heed it, at the rate of the last minute.',
+    }),
+  })
+  .meta({ description: 'What the rule may spend, and how much of it is spent.' });
+
+const grammar = /^(usd|matches)=(\d{1,10}(?:\.\d{1,6})?)\/(day|month|lifetime)(?::(pause|notify))?$/;
+
+export const budgetGrammar = 'usd=5/day, matches=1000/month or, to be told only, usd=5/day:notify';
+
+/** Reads `usd=5/day` and `matches=1000/month:notify`; null when it is no budget. */
+export function parseBudget(text: string): Budget | null {
+  const [, unit = '', amount, period, reaction] = grammar.exec(text.trim()) ?? [];
+  const parsed = budget.safeParse({ period, [unit]: Number(amount), on_reached: reaction });
+  return parsed.success ? parsed.data : null;
+}
+
+/** The same text for the same budget. */
+export function formatBudget({ period, usd, matches, on_reached }: Budget): string {
+  const amount = usd === undefined ? `matches=${matches}` : `usd=${usd}`;
+  return `${amount}/${period}${on_reached === 'pause' ? '' : `:${on_reached}`}`;
+}

@@ -1,0 +1,141 @@
+import { z } from 'zod';
+import { timestamp } from './answer-fields.ts';
+import { defineOperations } from './operation.ts';
+import {
+  alsoWhenFieldsFail,
+  integer,
+  pageLimit,
+  requestIssue,
+  requestObject,
+  text,
+} from './request-fields.ts';
+
+/** What an account can be told. Further types may be added: ignore those that you do not know. */
+const noticeTypes = [
+  'budget.threshold',
+  'budget.reached',
+  'budget.forecast',
+  'rate.guard',
+  'estimate.off',
+  'coverage.gap',
+  'coverage.repaired',
+  'source.needs_you',
+  'rule.paused',
+  'rule.expired',
+  'rule.refused',
+  'webhook.failing',
+  'webhook.disabled',
+] as const;
+export type NoticeType = (typeof noticeTypes)[number];
+
+export const noticeSchema = z
+  .strictObject({
+    id: z.string().regex(/^ntc_[0-9A-Za-z]+$/),
+    type: z.enum(noticeTypes).meta({ description: 'Ignore types that you do not know.' }),
+    severity: z.enum(['info', 'warning', 'critical']).meta({
+      description: '`critical`: something is not heard or not delivered until somebody acts.',
+    }),
+    subject: z
+      .strictObject({
+        kind: z.enum(['account', 'key', 'platform', 'rule', 'source', 'webhook']),
+        id: z.string(),
+        name: z.string(),
+      })
+      .meta({ description: 'What it is about.' }),
+    data: z.record(z.string(), z.unknown()).meta({
+      description: 'For programs: the facts, by type. Words of a platform in it are untrusted.',
+    }),
+    what_to_do: z.string().meta({ description: 'For people, in one sentence.' }),
+    created_at: timestamp,
+    resolved_at: timestamp.nullable().meta({
+      description: 'Null while it holds. A notice that only tells what happened is resolved from the first.',
+    }),
+  })
+  .meta({ description: 'Something that the account must know.' });
+
+export type Notice = z.output<typeof noticeSchema>;
+
+const cursor = z.string().meta({ description: 'Opaque; it belongs to the account and to the filter.' });
+const askedCursor = (description: string) => text({ max: 1_024, description }).optional();
+
+const exampleCursor = 'c1.MTk4OTQ3MjUx.5b1f0c7e';
+const exampleNotice = {
+  id: 'ntc_01kb2n0a4c7q5t8w3y6z1v0n2p',
+  type: 'source.needs_you',
+  severity: 'critical',
+  subject: { kind: 'source', id: 'x:main', name: 'main' },
+  data: { platform: 'x', state: 'no_credit' },
+  what_to_do:
+    'Rules on x are not heard until the operator of the service acts: Add credit to the upstream account. It is tried again by itself.',
+  created_at: '2026-11-14T22:46:00.000Z',
+  resolved_at: null,
+} as const;
+
+/** What an account must know, in a log of its own. */
+export const noticeOperations = defineOperations({
+  ListNotices: {
+    path: '/notices',
+    scope: 'matches:read',
+    changes: false,
+    summary: 'List notices',
+    description:
+      'Lists what the account must know. A notice that is resolved moves to the end of the log, so each is listed once, as it is now. To follow them, ask with `order: "oldest"`, keep `next_cursor`, and ask again with it: a notice that you have comes again when it is resolved.',
+    request: requestObject({
+      open: z.literal(true).optional().meta({ description: 'Only those that are not resolved.' }),
+      limit: pageLimit,
+      cursor: askedCursor('`next_cursor` of the answer before.'),
+      order: z.enum(['newest', 'oldest']).default('newest').meta({ description: 'Which end to start from.' }),
+      wait_seconds: integer(0, 30).optional().meta({
+        description:
+          'Holds the request until something newer than the cursor exists. Only with `order: "oldest"`.',
+      }),
+    }).superRefine((request, context) => {
+      const waits = z.looseObject({ order: z.literal('newest'), wait_seconds: z.number() });
+      if (waits.safeParse(request).success)
+        context.addIssue(
+          requestIssue('invalid_value', 'Works only with "order": "oldest".', ['wait_seconds']),
+        );
+    }, alsoWhenFieldsFail),
+    answer: z.strictObject({
+      notices: z.array(noticeSchema),
+      next_cursor: z.string().nullable().meta({
+        description:
+          'Continues in the same direction. Never null with `order: "oldest"`: keep it and ask again.',
+      }),
+    }),
+    errors: ['out_of_range'],
+    example: {
+      request: { order: 'oldest', wait_seconds: 20 },
+      answer: { notices: [exampleNotice], next_cursor: exampleCursor },
+    },
+  },
+  StreamNotices: {
+    method: 'GET',
+    path: '/notices/stream',
+    scope: 'matches:read',
+    changes: false,
+    stream: true,
+    summary: 'Stream notices',
+    description:
+      'Server-sent events: every notice as it is raised and again when it is resolved, and a comment every 15 seconds. After an interruption send the last `id` as `Last-Event-ID`, and nothing is missed.',
+    request: requestObject({
+      cursor: askedCursor(
+        'Where to begin: the `id` of an event, or `next_cursor` of a list with `order: "oldest"`. Without it the stream begins now.',
+      ),
+    }),
+    answer: z
+      .strictObject({
+        id: cursor.meta({ description: 'Continues the stream behind this event.' }),
+        event: z.enum(['open', 'notice']).meta({
+          description: '`open` comes first and only tells the `id`. Ignore names that you do not know.',
+        }),
+        data: noticeSchema.meta({ description: 'JSON text; `{}` in `open`.' }),
+      })
+      .meta({ description: 'One event of the stream.' }),
+    errors: ['out_of_range'],
+    example: {
+      request: { cursor: exampleCursor },
+      answer: { id: exampleCursor, event: 'notice', data: exampleNotice },
+    },
+  },
+});

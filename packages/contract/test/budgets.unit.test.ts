@@ -1,0 +1,58 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { type Budget, budget, formatBudget, parseBudget } from '../src/budgets.ts';
+
+const budgets: fc.Arbitrary<Budget> = fc
+  .tuple(
+    fc.constantFrom('day', 'month', 'lifetime'),
+    fc.constantFrom('pause', 'notify'),
+    fc.oneof(
+      fc.integer({ min: 1, max: 100_000_000 }).map((cents) => ({ usd: cents / 100 })),
+      fc.integer({ min: 1, max: 1_000_000_000 }).map((matches) => ({ matches })),
+    ),
+  )
+  .map(([period, on_reached, amount]) => ({ period, ...amount, on_reached }) as const);
+
+describe('the text of a budget', () => {
+  test('is read as the budget that it was written from', () => {
+    fc.assert(
+      fc.property(budgets, (one) => {
+        expect(parseBudget(formatBudget(one))).toEqual(one);
+      }),
+    );
+  });
+
+  test('pauses unless it says that it only tells', () => {
+    expect(parseBudget('usd=5/day')).toEqual({ period: 'day', usd: 5, on_reached: 'pause' });
+    expect(parseBudget('matches=1000/month:notify')).toMatchObject({ matches: 1_000, on_reached: 'notify' });
+  });
+
+  test.for([
+    '',
+    '5',
+    'usd=5',
+    'usd=/day',
+    'usd=0/day',
+    'usd=-5/day',
+    'usd=5/week',
+    'usd=1e3/day',
+    'usd=2000000/day',
+    'usd=0.0000001/day',
+    'matches=1.5/day',
+    'eur=5/day',
+    'usd=5/day:sample',
+    'usd=5,matches=3/day',
+  ])('%j is none', (text) => expect(parseBudget(text)).toBeNull());
+});
+
+test.for([
+  [{ period: 'day' }, 'exactly one'],
+  [{ period: 'day', usd: 5, matches: 5 }, 'exactly one'],
+  [{ period: 'day', usd: 0 }, 'US dollars above 0'],
+  [{ usd: 5 }, '"period" is required'],
+  [{ period: 'day', usd: 5, on_reached: 'sample' }, 'pause'],
+  [{ period: 'day', usd: 5, per: 'rule' }, '"per" is not a field'],
+] as const)('%j is refused', ([given, words]) => {
+  const messages = budget.safeParse(given).error?.issues.map(({ message }) => message) ?? [];
+  expect(messages.join(' ')).toContain(words);
+});
