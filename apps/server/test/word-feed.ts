@@ -95,6 +95,7 @@ export function createWordFeed(): WordFeed {
       namesEveryRule: true,
       readItem: (sourceId, { text }) => readFeedItem(sourceId, text),
       shortenItem: null,
+      charges: () => ({ item: 'page', along: {} }),
       openSources: () => [source],
     },
     rules: () => [...registered.values()],

@@ -5,6 +5,7 @@ import { keyOperations } from './keys.ts';
 import { languageOperations } from './language.ts';
 import { matchOperations } from './matches.ts';
 import type { Operation } from './operation.ts';
+import { previewOperations } from './preview.ts';
 import { readerOperations } from './readers.ts';
 import { ruleOperations } from './rules.ts';
 import { sourceOperations } from './sources.ts';
@@ -17,6 +18,7 @@ import { webhookOperations } from './webhooks.ts';
  */
 export const operations = {
   ...ruleOperations,
+  ...previewOperations,
   ...matchOperations,
   ...coverageOperations,
   ...sourceOperations,

@@ -6,6 +6,8 @@ import { listAudit } from '../accounts/list-audit.ts';
 import type { Plans } from '../accounts/plans.ts';
 import { createRateLimits, createStreamLimit } from '../accounts/rate-limits.ts';
 import type { Config } from '../config.ts';
+import { previewRule } from '../costs/preview-rule.ts';
+import { defaultPrices } from '../costs/prices.ts';
 import { createCoverageStore } from '../coverage/coverage-store.sql.ts';
 import { getCoverage } from '../coverage/get-coverage.ts';
 import { createReadCoverage } from '../coverage/read-coverage.ts';
@@ -123,6 +125,7 @@ function handlersOf(
     PauseRule: pauseRule(forRules),
     ResumeRule: resumeRule(forRules),
     DeleteRule: deleteRule(forRules),
+    PreviewRule: previewRule({ ...common, tiers, config, prices: defaultPrices }),
     ValidateRule: validateRule(tiers),
     PlatformSyntax: async ({ request }) => ({ platforms: syntaxGuides(request.platforms) }),
     GetCoverage: getCoverage({ ...forCoverage, rules }),

@@ -32,8 +32,19 @@ export interface PlatformDescriptor<Settings> {
   readonly readItem: (sourceId: string, item: WireItem) => Reading;
   /** An item that is too large for the event log without what can be left out; null where nothing can. */
   readonly shortenItem: ((item: Item) => Item) | null;
+  /** What the upstream bills for an item. */
+  readonly charges: (settings: Settings) => ItemCharges;
   /** One source per credential in the settings; the stack takes what has to be closed. */
   readonly openSources: (settings: Settings, stack: AsyncDisposableStack) => Source[];
+}
+
+/** What upstreams have a price for. */
+export type Billed = 'post' | 'user' | 'page' | 'counts_recent' | 'counts_all';
+
+export interface ItemCharges {
+  readonly item: Billed;
+  /** What may come along with it and be billed, at most as a rule. */
+  readonly along: Readonly<Partial<Record<Billed, number>>>;
 }
 
 /** One upstream credential: a rule set with a capacity, and one stream. */

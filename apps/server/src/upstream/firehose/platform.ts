@@ -36,6 +36,7 @@ export const firehosePlatform: PlatformDescriptor<FirehoseSettings> = {
   namesEveryRule: false,
   readItem: (sourceId, { text, upstreamId }) => readFirehoseUpdate(sourceId, upstreamId ?? '', text),
   shortenItem: withoutPageText,
+  charges: () => ({ item: 'page', along: {} }),
   openSources: (settings, stack) =>
     settings.firehoseTokens.map(({ name, token }) => {
       const { firehoseBaseUrl: baseUrl, upstreamPace: pace } = settings;

@@ -1,13 +1,13 @@
 import { randomInt } from 'node:crypto';
 import { languages } from '@earshot/query';
 import { createUpstreamClient } from '../client.ts';
-import type { PlatformDescriptor, Repair } from '../platform.ts';
+import type { ItemCharges, PlatformDescriptor, Repair } from '../platform.ts';
 import { atPace, type Protocol, usualProtocol } from '../protocol.ts';
 import { createXCompliance } from './compliance.ts';
 import { readXRecord } from './item.ts';
 import { createXRules } from './rules.ts';
 import { createXSearch } from './search.ts';
-import type { XSettings } from './settings.ts';
+import type { XExpansions, XSettings } from './settings.ts';
 import { createEndStaleConnections, createXRecovery, createXStream } from './stream.ts';
 
 const { waits, reactions } = usualProtocol;
@@ -30,6 +30,13 @@ export const xProtocol: Protocol = {
 
 const tierOf = { payg: 'standard', enterprise: 'enterprise', embedding: 'embedding' } as const;
 
+/** In full: a reply that mentions two others, with its author, whom it answers and what. */
+const alongOf: Readonly<Record<XExpansions, ItemCharges['along']>> = {
+  none: {},
+  author: { user: 1 },
+  full: { user: 4, post: 1 },
+};
+
 /** Posts of X, by the filtered stream of an app. It does not resume: what was missed is fetched. */
 export const xPlatform: PlatformDescriptor<XSettings> = {
   language: languages.x,
@@ -42,6 +49,7 @@ export const xPlatform: PlatformDescriptor<XSettings> = {
   namesEveryRule: true,
   readItem: (sourceId, { text }) => readXRecord(sourceId, text),
   shortenItem: null,
+  charges: ({ xExpansions }) => ({ item: 'post', along: alongOf[xExpansions] }),
   openSources: (settings, stack) =>
     settings.xTokens.map(({ name, token }) => {
       const client = stack.use(createUpstreamClient({ baseUrl: settings.xBaseUrl, token, name: 'X' }));
