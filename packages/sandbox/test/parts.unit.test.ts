@@ -91,11 +91,11 @@ test('a rule index finds by key, tries rules without a key, and forgets removed 
 
 test('a post seen again after midnight UTC is charged again', () => {
   const meter = createMeter();
-  const none = { users: [], posts: [] };
-  meter.count(Date.parse('2026-01-01T23:59:59Z'), '1', none);
-  meter.count(Date.parse('2026-01-01T23:59:59Z'), '1', none);
-  meter.count(Date.parse('2026-01-02T00:00:00Z'), '1', none);
-  expect(meter.report()).toMatchObject([
+  const record = { data: { id: '1' } };
+  meter.count(Date.parse('2026-01-01T23:59:59Z'), record);
+  meter.count(Date.parse('2026-01-01T23:59:59Z'), record);
+  meter.count(Date.parse('2026-01-02T00:00:00Z'), record);
+  expect(meter.days()).toMatchObject([
     { date: '2026-01-01', posts: 1 },
     { date: '2026-01-02', posts: 1 },
   ]);

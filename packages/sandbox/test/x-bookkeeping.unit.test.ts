@@ -86,8 +86,8 @@ test('each post is metered once a day, however often it is delivered', async () 
       {
         date: new Date().toISOString().slice(0, 10),
         posts: 2,
-        bill_usd: 0.01,
-        bill_with_expansions_usd: 0.02,
+        users: 1,
+        micro_usd: { min: 10_000, max: 20_000 },
       },
     ],
   });

@@ -5,6 +5,7 @@ import { isJsonObject, textOf } from '../http/json.ts';
 import type { Route } from '../http/router.ts';
 import { xPlans } from '../x/app.ts';
 import { countJobs } from '../x/compliance-api.ts';
+import { dayToWire } from '../x/metering.ts';
 import { buildPost } from '../x/post.ts';
 import { publishPosts } from '../x/publish.ts';
 import { badRequest, buildAll, findByToken, readBody, readOneOrMany } from './answers.ts';
@@ -61,10 +62,12 @@ function readState(exchange: Exchange, { apps }: Deps): void {
     rule_calls: { list: app.limits.list.count(), change: app.limits.change.count() },
     searches: app.limits.search.count(),
     archive_searches: app.limits.searchAll.count(),
+    counts: app.limits.countsRecent.count(),
+    archive_counts: app.limits.countsAll.count(),
     compliance_jobs: countJobs(app),
     connections_total: app.connections.total(),
     counters: app.journal.counts(),
-    metering: app.meter.report(),
+    metering: app.meter.days().map(dayToWire),
     undelivered: app.journal.undelivered(),
     unconfirmed: app.journal.unconfirmed(),
   });

@@ -40,11 +40,13 @@ export type XLimit =
   | 'stream'
   | 'list'
   | 'change'
-  | 'counts'
+  | 'ruleCounts'
   | 'connections'
   | 'killAll'
   | 'search'
   | 'searchAll'
+  | 'countsRecent'
+  | 'countsAll'
   | 'usage'
   | 'compliance';
 
@@ -80,11 +82,13 @@ const callsPerWindow: Record<XLimit, number> = {
   stream: 50,
   list: 450,
   change: 100,
-  counts: 450,
+  ruleCounts: 450,
   connections: 450,
   killAll: 25,
   search: 450,
   searchAll: 300,
+  countsRecent: 300,
+  countsAll: 300,
   usage: 50,
   compliance: 150,
 };
@@ -97,7 +101,7 @@ export interface XAppDeps {
 }
 
 export function createXApp(options: XAppOptions & XAppDeps): XApp {
-  const { clock, nextId, ruleDelayMs, rateLimits } = options;
+  const { clock, nextId, ruleDelayMs } = options;
   const plan = options.plan ?? 'payg';
   const isEnterprise = tierOf(plan) !== 'standard';
   const ruleCap = options.ruleCap ?? (isEnterprise ? 25_000 : 1_000);
@@ -109,12 +113,6 @@ export function createXApp(options: XAppOptions & XAppDeps): XApp {
   });
   const isStreaming = () => connections.open().length > 0;
   const liveRules = createDelayedRules({ delayMs: ruleDelayMs, isStreaming });
-  const window = (limit: XLimit) =>
-    createFixedWindow({
-      limit: rateLimits ? callsPerWindow[limit] : Number.MAX_SAFE_INTEGER,
-      windowMs: clock.realMs(windowMs),
-      nowMs: clock.nowMs,
-    });
   const app: XApp = {
     token: options.token,
     clientAppId: String(Number.parseInt(randomUUID().slice(0, 7), 16) + 10_000_000),
@@ -137,21 +135,33 @@ export function createXApp(options: XAppOptions & XAppDeps): XApp {
     meter: createMeter(),
     journal: createJournal(),
     complianceJobs: new Map(),
-    limits: {
-      stream: window('stream'),
-      list: window('list'),
-      change: window('change'),
-      counts: window('counts'),
-      connections: window('connections'),
-      killAll: window('killAll'),
-      search: window('search'),
-      searchAll: window('searchAll'),
-      usage: window('usage'),
-      compliance: window('compliance'),
-    },
+    limits: createLimits(options),
     recoveries: 0,
   };
   return app;
+}
+
+function createLimits({ clock, rateLimits }: XAppDeps): XApp['limits'] {
+  const window = (limit: XLimit) =>
+    createFixedWindow({
+      limit: rateLimits ? callsPerWindow[limit] : Number.MAX_SAFE_INTEGER,
+      windowMs: clock.realMs(windowMs),
+      nowMs: clock.nowMs,
+    });
+  return {
+    stream: window('stream'),
+    list: window('list'),
+    change: window('change'),
+    ruleCounts: window('ruleCounts'),
+    connections: window('connections'),
+    killAll: window('killAll'),
+    search: window('search'),
+    searchAll: window('searchAll'),
+    countsRecent: window('countsRecent'),
+    countsAll: window('countsAll'),
+    usage: window('usage'),
+    compliance: window('compliance'),
+  };
 }
 
 function tierOf(plan: XPlan): Tier {

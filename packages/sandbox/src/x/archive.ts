@@ -2,16 +2,24 @@ import type { XPost } from './post.ts';
 
 export type Archive = ReturnType<typeof createArchive>;
 
-const postsMax = 200_000;
+const archivePostsMax = 200_000;
 
-/** All posts, whether or not a rule matched them, for search and recovery. */
+interface Archived {
+  readonly post: XPost;
+  readonly createdMs: number;
+}
+
+/** All posts, whether or not a rule matched them, for search, counts and recovery. */
 export function createArchive() {
-  const posts: XPost[] = [];
+  const posts: Archived[] = [];
   const takenDown = new Map<string, string>();
+  /** Created at or after `fromMs` and before `toMs`, in no order and with those that were taken down. */
+  const written = (fromMs: number, toMs: number) =>
+    posts.filter(({ createdMs }) => createdMs >= fromMs && createdMs < toMs);
   return {
     add(more: readonly XPost[]): void {
-      posts.push(...more);
-      if (posts.length > postsMax * 1.1) posts.splice(0, posts.length - postsMax);
+      for (const post of more) posts.push({ post, createdMs: Date.parse(String(post.data['created_at'])) });
+      if (posts.length > archivePostsMax * 1.1) posts.splice(0, posts.length - archivePostsMax);
     },
     /** The post is not found any more. */
     takeDown(id: string, reason: string): void {
@@ -19,12 +27,12 @@ export function createArchive() {
     },
     /** Why the post is not there any more; undefined while it is. */
     takenDown: (id: string) => takenDown.get(id),
-    /** Created at or after `fromMs` and before `toMs`, oldest first. */
-    between(fromMs: number, toMs: number): XPost[] {
-      const created = ({ data }: XPost) => Date.parse(String(data['created_at']));
-      return posts
-        .filter((post) => created(post) >= fromMs && created(post) < toMs && !takenDown.has(post.id))
-        .toSorted((one, other) => created(one) - created(other));
-    },
+    written,
+    /** Those of `written` that can still be found, oldest first. */
+    between: (fromMs: number, toMs: number): XPost[] =>
+      written(fromMs, toMs)
+        .filter(({ post }) => !takenDown.has(post.id))
+        .toSorted((one, other) => one.createdMs - other.createdMs)
+        .map(({ post }) => post),
   };
 }

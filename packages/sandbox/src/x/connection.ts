@@ -43,11 +43,11 @@ export function openXConnection(options: XConnectionOptions): XConnection {
 
   return {
     pipe,
-    projection,
     deliver(post, rules) {
-      if (!pipe.takesRecords()) return false;
-      writeRecord(`${JSON.stringify(project(post, rules, projection))}\r\n`, written.add(post.id));
-      return true;
+      if (!pipe.takesRecords()) return undefined;
+      const record = project(post, rules, projection);
+      writeRecord(`${JSON.stringify(record)}\r\n`, written.add(post.id));
+      return record;
     },
     isSlow: () => pipe.backlogBytes() > options.backlogBytesMax,
   };

@@ -1,17 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import type { Clock } from '../clock.ts';
+import type { JsonObject } from '../http/json.ts';
 import type { StreamPipe } from '../stream-pipe.ts';
 import type { XKnobs } from './knobs.ts';
 import type { XPost } from './post.ts';
-import type { Projection } from './projection.ts';
 import type { XRule } from './rule-set.ts';
 
 /** One open filtered stream. */
 export interface XConnection {
   readonly pipe: StreamPipe;
-  readonly projection: Projection;
-  /** False when the post was not written because the stream takes no records. */
-  deliver(post: XPost, rules: readonly XRule[]): boolean;
+  /** The record that was written; undefined when the stream takes none. */
+  deliver(post: XPost, rules: readonly XRule[]): JsonObject | undefined;
   isSlow(): boolean;
 }
 

@@ -1,52 +1,111 @@
-import type { JsonObject } from '../http/json.ts';
+import { isJsonObject, type JsonObject } from '../http/json.ts';
 
-const postUsd = 0.005;
-const userUsd = 0.01;
-const daysMax = 3;
+/** Prices in millionths of a dollar, so that sums are exact (x.md §8.1). */
+const microUsd = { post: 5_000, user: 10_000, countsRecent: 5_000, countsAll: 10_000 };
 
+export type CountsCall = 'countsRecent' | 'countsAll';
 export type Meter = ReturnType<typeof createMeter>;
 
-interface Day {
+interface OpenDay extends Record<CountsCall, number> {
   readonly posts: Set<string>;
   readonly users: Set<string>;
   readonly referenced: Set<string>;
 }
 
-/** A post is billed once per UTC day, however often it is delivered (x.md §8.1). */
+/** What X bills for one UTC day. */
+export interface DayBill extends Record<CountsCall, number> {
+  readonly date: string;
+  readonly posts: number;
+  /** Posts that came along with others, and were not delivered themselves on that day. */
+  readonly referencedPosts: number;
+  readonly users: number;
+  /** `min`: without what came along. X does not say whether that is billed (x.md §8.2). */
+  readonly microUsd: { readonly min: number; readonly max: number };
+}
+
+/** Days whose ids are known. Nothing is delivered on an older day, so its sums are enough. */
+const openDaysMax = 3;
+/** As far as the usage endpoint reaches. */
+const daysMax = 90;
+
+/** A post or user is billed once per UTC day, however often it is delivered (x.md §8.1); a call of counts every time. */
 export function createMeter() {
-  const days = new Map<string, Day>();
+  const open = new Map<string, OpenDay>();
+  const closed: DayBill[] = [];
+
+  const dayOf = (atMs: number): OpenDay => {
+    const date = new Date(atMs).toISOString().slice(0, 10);
+    const day = open.get(date) ?? newDay();
+    open.set(date, day);
+    const [oldest] = open;
+    if (open.size > openDaysMax && oldest !== undefined) {
+      open.delete(oldest[0]);
+      closed.push(toBill(...oldest));
+      if (closed.length > daysMax - openDaysMax) closed.shift();
+    }
+    return day;
+  };
+
   return {
-    /** `resources` are the ids of the expanded users and posts that were delivered with the post. */
-    count(atMs: number, postId: string, resources: { users: string[]; posts: string[] }): void {
-      const date = new Date(atMs).toISOString().slice(0, 10);
-      const day = days.get(date) ?? { posts: new Set(), users: new Set(), referenced: new Set() };
-      days.set(date, day);
-      day.posts.add(postId);
-      for (const id of resources.users) day.users.add(id);
-      for (const id of resources.posts) day.referenced.add(id);
-      const [oldest] = days.keys();
-      if (days.size > daysMax && oldest !== undefined) days.delete(oldest);
+    /** `delivered` is what a stream, a recovery or a search has sent: a record, or a page of them. */
+    count(atMs: number, delivered: JsonObject): void {
+      const { data, includes } = delivered;
+      if (data === undefined) return;
+      const along = isJsonObject(includes) ? includes : {};
+      const day = dayOf(atMs);
+      for (const id of idsOf(Array.isArray(data) ? data : [data])) day.posts.add(id);
+      for (const id of idsOf(along['users'])) day.users.add(id);
+      for (const id of idsOf(along['tweets'])) day.referenced.add(id);
     },
-    /** Posts of all days, with those that came along where they are billed. */
-    postsRead: (withExpansions: boolean): number =>
-      days
-        .values()
-        .map(({ posts, referenced }) =>
-          withExpansions ? new Set([...posts, ...referenced]).size : posts.size,
-        )
-        .reduce((sum, count) => sum + count, 0),
-    report: (): JsonObject[] =>
-      Array.from(days, ([date, { posts, users, referenced }]) => ({
-        date,
-        posts: posts.size,
-        bill_usd: round(posts.size * postUsd),
-        bill_with_expansions_usd: round(
-          new Set([...posts, ...referenced]).size * postUsd + users.size * userUsd,
-        ),
-      })),
+    countCall(atMs: number, call: CountsCall): void {
+      dayOf(atMs)[call] += 1;
+    },
+    /** Of the last 90 days on which something was billed, oldest first. */
+    days: (): DayBill[] => [...closed, ...Array.from(open, ([date, day]) => toBill(date, day))],
   };
 }
 
-function round(usd: number): number {
-  return Math.round(usd * 1_000) / 1_000;
+/** Posts read, with those that came along where they are billed. */
+export function postsReadOn({ posts, referencedPosts }: DayBill, withExpansions: boolean): number {
+  return posts + (withExpansions ? referencedPosts : 0);
+}
+
+export function dayToWire(day: DayBill): JsonObject {
+  return {
+    date: day.date,
+    posts: day.posts,
+    referenced_posts: day.referencedPosts,
+    users: day.users,
+    counts_recent: day.countsRecent,
+    counts_all: day.countsAll,
+    micro_usd: day.microUsd,
+  };
+}
+
+function newDay(): OpenDay {
+  return { posts: new Set(), users: new Set(), referenced: new Set(), countsRecent: 0, countsAll: 0 };
+}
+
+function toBill(date: string, { posts, users, referenced, countsRecent, countsAll }: OpenDay): DayBill {
+  const referencedPosts = referenced
+    .values()
+    .filter((id) => !posts.has(id))
+    .toArray().length;
+  const min =
+    posts.size * microUsd.post + countsRecent * microUsd.countsRecent + countsAll * microUsd.countsAll;
+  const max = min + referencedPosts * microUsd.post + users.size * microUsd.user;
+  return {
+    date,
+    posts: posts.size,
+    referencedPosts,
+    users: users.size,
+    countsRecent,
+    countsAll,
+    microUsd: { min, max },
+  };
+}
+
+function idsOf(list: unknown): string[] {
+  const objects = Array.isArray(list) ? list.filter(isJsonObject) : [];
+  return objects.map(({ id }) => String(id));
 }

@@ -26,15 +26,12 @@ export function publishPosts(
 
 function publishTo(app: XApp, post: XPost, rules: XRule[], nowMs: number) {
   const ruleIds = rules.map(({ id }) => id);
-  const receivers = app.connections.open().filter((connection) => connection.deliver(post, rules));
-  const delivered = receivers.length > 0;
-  for (const { projection } of receivers) {
-    const { expansions } = projection;
-    app.meter.count(nowMs, post.id, {
-      users: expansions.has('author_id') ? [String(post.data['author_id'])] : [],
-      posts: expansions.has('referenced_tweets.id') ? post.includes.tweets.map(({ id }) => String(id)) : [],
-    });
-  }
+  const records = app.connections
+    .open()
+    .map((connection) => connection.deliver(post, rules))
+    .filter((record) => record !== undefined);
+  const delivered = records.length > 0;
+  for (const record of records) app.meter.count(nowMs, record);
   const author = String(post.includes.users[0]?.['username']);
   const { text, created_at: createdAt } = post.data;
   app.journal.record({

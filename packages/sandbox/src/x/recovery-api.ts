@@ -24,8 +24,9 @@ export function recover(exchange: Exchange, { apps, archive, clock }: Deps): voi
   for (const post of archive.between(fromMs, toMs)) {
     const rules = app.liveRules.matching(post);
     if (rules.length === 0) continue;
-    app.meter.count(clock.nowMs(), post.id, { users: [], posts: [] });
-    response.write(`${JSON.stringify(project(post, rules, projection))}\r\n`);
+    const record = project(post, rules, projection);
+    app.meter.count(clock.nowMs(), record);
+    response.write(`${JSON.stringify(record)}\r\n`);
   }
   response.end();
 }

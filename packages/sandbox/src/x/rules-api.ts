@@ -40,7 +40,7 @@ export async function changeRules(exchange: Exchange, { apps, faults, clock }: D
 
 /** GET /2/tweets/search/stream/rules/counts (x.md §3.5): caps are strings, `rule_count` is a number. */
 export function countRules(exchange: Exchange, { apps }: Deps): void {
-  const app = admit(exchange, apps, 'counts');
+  const app = admit(exchange, apps, 'ruleCounts');
   const ruleCount = app.rules.list().length;
   const own = { client_app_id: app.clientAppId, rule_count: ruleCount };
   const all: JsonObject = {

@@ -1,5 +1,3 @@
-import { searchability } from '@earshot/query';
-import type { Clock } from '../clock.ts';
 import type { Deps } from '../deps.ts';
 import { type Exchange, sendJson } from '../http/exchange.ts';
 import { isJsonObject, type JsonObject } from '../http/json.ts';
@@ -8,16 +6,12 @@ import type { XApp, XLimit } from './app.ts';
 import { inPostNames } from './dialects.ts';
 import type { XPost } from './post.ts';
 import { type Projection, project, readProjection } from './projection.ts';
-import { compileSearch } from './search-query.ts';
+import { readQuery, readWindow, type SearchReach } from './search-request.ts';
 
-/** Younger posts are not in the index yet. */
-const indexDelayMs = 10_000;
 const searchParameters = ['query', 'start_time', 'end_time', 'max_results', 'next_token'];
 
-interface SearchIndex {
+interface SearchIndex extends SearchReach {
   readonly limit: Extract<XLimit, 'search' | 'searchAll'>;
-  readonly reachesBackMs: number;
-  readonly queryLengthMax: number;
   readonly pageSizeMax: number;
 }
 
@@ -39,7 +33,7 @@ export const searchRecent = (exchange: Exchange, deps: Deps) => search(recent, e
 /** GET /2/tweets/search/all */
 export const searchAll = (exchange: Exchange, deps: Deps) => search(all, exchange, deps);
 
-/** Newest first, in pages. Every returned post is metered. */
+/** Newest first, in pages. Every returned post is metered, with what comes along. */
 function search(index: SearchIndex, exchange: Exchange, { apps, archive, clock }: Deps): void {
   const app = admit(exchange, apps, index.limit);
   const dialect = app.knobs.searchDialect;
@@ -54,44 +48,9 @@ function search(index: SearchIndex, exchange: Exchange, { apps, archive, clock }
     .toSorted((one, other) => (BigInt(one.id) < BigInt(other.id) ? 1 : -1));
   const size = readSize(index, app, exchange.query);
   const page = found.slice(0, size);
-  for (const post of page) app.meter.count(clock.nowMs(), post.id, { users: [], posts: [] });
   const answer = toAnswer(page, projection, found.length > size);
+  app.meter.count(clock.nowMs(), answer);
   sendJson(exchange.response, 200, dialect === 'post' ? inPostNames(answer) : answer);
-}
-
-function readWindow(
-  { reachesBackMs }: SearchIndex,
-  app: XApp,
-  query: Exchange['query'],
-  clock: Clock,
-): { fromMs: number; toMs: number } {
-  const nowMs = clock.nowMs();
-  const latestMs = nowMs - clock.realMs(indexDelayMs);
-  const time = (name: string, otherwise: number) => {
-    const given = query.get(name);
-    if (given === null) return otherwise;
-    if (!/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{3})?Z$/.test(given))
-      throw app.problems.invalidParameter(name, given);
-    return Date.parse(given);
-  };
-  const fromMs = time('start_time', nowMs - reachesBackMs);
-  const toMs = time('end_time', latestMs);
-  if (fromMs < nowMs - reachesBackMs - 1_000)
-    throw app.problems.invalidParameter('start_time', query.get('start_time'));
-  if (toMs > latestMs || toMs <= fromMs)
-    throw app.problems.invalidParameter('end_time', query.get('end_time'));
-  return { fromMs, toMs };
-}
-
-function readQuery(
-  { queryLengthMax }: SearchIndex,
-  app: XApp,
-  query: Exchange['query'],
-): (post: XPost) => boolean {
-  const value = query.get('query') ?? '';
-  const matches = searchability(value, queryLengthMax).searchable ? compileSearch(value) : undefined;
-  if (matches === undefined) throw app.problems.invalidParameter('query', value);
-  return matches;
 }
 
 function readSize({ pageSizeMax }: SearchIndex, app: XApp, query: Exchange['query']): number {
