@@ -38,11 +38,19 @@ async function openRules(rules: number, open = openTestDatabase) {
     const batch = Array.from({ length: events }, (_, n): LoggedEvent => {
       const nothing = () => undefined;
       const ack = () => void acknowledged.push(n + 1);
-      return { sequence: n + 1, event: xEvent(n), body: '', deliveries: 1, ack, redeliver: nothing };
+      return {
+        sequence: n + 1,
+        event: xEvent(n),
+        body: '',
+        loggedAt: new Date(),
+        deliveries: 1,
+        ack,
+        redeliver: nothing,
+      };
     });
-    const write: MatchStore['write'] = async (posts, matches, settled) => {
+    const write: MatchStore['write'] = async (posts, matches, settled, deliveries) => {
       const startedAt = performance.now();
-      const stored = await store.write(posts, matches, settled);
+      const stored = await store.write(posts, matches, settled, deliveries);
       writes.push({ matches: matches.length, settled, ms: performance.now() - startedAt });
       return stored;
     };
@@ -128,8 +136,8 @@ test('when one event takes too long also alone, what was stored before it is not
   const store = createMatchStore(database);
   const slow: MatchStore = {
     ...store,
-    write: async (posts, matches, settled) => {
-      if (!settled.includes(13)) return await store.write(posts, matches, settled);
+    write: async (posts, matches, settled, deliveries) => {
+      if (!settled.includes(13)) return await store.write(posts, matches, settled, deliveries);
       const cause = Object.assign(new Error('canceling statement due to statement timeout'), {
         code: '57014',
       });

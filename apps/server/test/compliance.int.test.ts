@@ -8,7 +8,7 @@ import { createUpstreamClient } from '../src/upstream/client.ts';
 import type { Compliance } from '../src/upstream/platform.ts';
 import { createXCompliance } from '../src/upstream/x/compliance.ts';
 import { createLocalBells } from './local-bells.ts';
-import { xEvent } from './stream-events.ts';
+import { wholeCost, xEvent } from './stream-events.ts';
 import { createMigratedTemplate, openTestDatabase, seedRules } from './support.ts';
 
 let template: Template;
@@ -66,8 +66,9 @@ async function store(numbers: readonly number[]): Promise<number> {
     eventKey: key,
     eventDay: day,
     via: 'stream' as const,
+    cost: wholeCost,
   }));
-  return (await createMatchStore(database).write(events, matches, []))['x'] ?? 0;
+  return (await createMatchStore(database).write(events, matches, [], []))['x'] ?? 0;
 }
 
 const kept = async () =>

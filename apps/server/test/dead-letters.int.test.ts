@@ -21,11 +21,11 @@ const poison = new Set([3, 77, 150].map((number) => xEvent(number).key));
 function refusing(store: MatchStore): MatchStore {
   return {
     ...store,
-    async write(posts, matches, settled) {
+    async write(posts, matches, ...rest) {
       if (posts.some((post) => poison.has(post.key))) {
         throw Object.assign(new Error('invalid byte sequence'), { code: '22021' });
       }
-      return await store.write(posts, matches, settled);
+      return await store.write(posts, matches, ...rest);
     },
   };
 }

@@ -42,6 +42,7 @@ async function openMatching() {
         sequence: index + 1,
         event,
         body: JSON.stringify(event),
+        loggedAt: new Date(),
         deliveries,
         ack: () => void (fates[index] = 'acknowledged'),
         redeliver: () => void (fates[index] = 'again'),

@@ -13,7 +13,7 @@ import type { Database } from '../src/engines/database.ts';
 import { connectNats } from '../src/engines/nats.ts';
 import { createMatchStore } from '../src/matching/match-store.sql.ts';
 import { Failure } from '../src/runtime/failure.ts';
-import { xEvent } from './stream-events.ts';
+import { wholeCost, xEvent } from './stream-events.ts';
 import { openTestDatabase, seedRules, silentLog } from './support.ts';
 
 /** API nodes on real engines, and matches that are written beside them as match workers write them. */
@@ -92,10 +92,11 @@ function createWriter(database: Database, bells: Bells): ReaderWorld['write'] {
       eventKey: post.key,
       eventDay: post.day,
       via: 'stream' as const,
+      cost: wholeCost,
     }));
     const store = createMatchStore(beforeCommit ? withSlowCommit(database, beforeCommit) : database);
     // As match workers do: what could not be written is written again.
-    while (!(await store.write(posts, matches, []).then(() => true, isPassing)));
+    while (!(await store.write(posts, matches, [], []).then(() => true, isPassing)));
     if (!silent) bells.ring('matches');
   };
 }

@@ -8,7 +8,7 @@ import { createMatchStore } from '../src/matching/match-store.sql.ts';
 import { removeExpiredDays } from '../src/matching/upkeep.ts';
 import { recordTombstones } from '../src/removals/remove-items.ts';
 import { type ReaderApi, type ReaderWorld, startReaderWorld } from './reader-world.ts';
-import { xEvent } from './stream-events.ts';
+import { wholeCost, xEvent } from './stream-events.ts';
 import { createMigratedTemplate } from './support.ts';
 import { type Received, startEndpoint } from './web-endpoint.ts';
 import { createWebhookWorld } from './webhook-world.ts';
@@ -49,12 +49,13 @@ const matchOf = (event: LogEvent, rule = 1) => ({
   eventKey: event.key,
   eventDay: event.day,
   via: 'stream' as const,
+  cost: wholeCost,
 });
 
 /** As a match worker stores them: a match of each rule for each event. */
 async function store(events: readonly LogEvent[], rules: readonly number[] = [1]) {
   const matches = events.flatMap((event) => rules.map((rule) => matchOf(event, rule)));
-  const stored = await createMatchStore(world.database).write(events, matches, []);
+  const stored = await createMatchStore(world.database).write(events, matches, [], []);
   world.bells.ring('matches');
   return stored;
 }
@@ -248,7 +249,7 @@ describe('an item that is forgotten', () => {
 
   test('is not kept as a dead letter, neither before nor after', async () => {
     const broken = post(1, { text: unwanted });
-    const letter = { sequence: 1, error: 'refused', deliveries: 5 };
+    const letter = { sequence: 1, error: 'refused', deliveries: 5, loggedAt: null };
     const matches = createMatchStore(world.database);
     await matches.writeDeadLetter({ ...letter, event: broken, body: JSON.stringify(broken) });
     await matches.writeDeadLetter({ ...letter, event: post(2), body: JSON.stringify(post(2)) });

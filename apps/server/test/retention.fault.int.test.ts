@@ -37,7 +37,15 @@ async function openStore(changed: Partial<MatchStore> = {}) {
   const write = async (number: number, day: string, rules = ['1']): Promise<void> => {
     const event = xEvent(number, { day, rules: rules.map((id) => ({ upstreamRuleId: id, tag: null })) });
     const nothing = () => undefined;
-    const logged = { sequence: number, event, body: '', deliveries: 1, ack: nothing, redeliver: nothing };
+    const logged = {
+      sequence: number,
+      event,
+      body: '',
+      loggedAt: null,
+      deliveries: 1,
+      ack: nothing,
+      redeliver: nothing,
+    };
     await storeBatch(
       { installation: 'here', store, bells: createLocalBells(), telemetry: silentTelemetry() },
       [logged],

@@ -7,7 +7,7 @@ import type { MatchQuery } from '../src/readers/match-days.sql.ts';
 import { createMatchReader } from '../src/readers/match-reader.sql.ts';
 import { createDeliveryStore } from '../src/webhooks/delivery-store.sql.ts';
 import { countReads, daysAgo, fillDay, needleMatches, rareEvents, type Size } from './size-world.ts';
-import { xEvent } from './stream-events.ts';
+import { wholeCost, xEvent } from './stream-events.ts';
 import { createMigratedTemplate, openTestDatabase, seedRules } from './support.ts';
 
 /* By counted rows, which do not depend on the machine. `size.trial.ts` has times, at full size. */
@@ -195,6 +195,7 @@ async function write(
     eventKey: key,
     eventDay: day,
     via: 'stream' as const,
+    cost: wholeCost,
   }));
-  await createMatchStore(database).write(posts, matches, []);
+  await createMatchStore(database).write(posts, matches, [], []);
 }

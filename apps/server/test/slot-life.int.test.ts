@@ -41,6 +41,7 @@ async function putSlot(state: SlotState, { held, known }: { held: boolean; known
   await createRuleStore(database).begin({
     id: 'rule_before',
     accountId: 'acc_1',
+    createdBy: 'key_1',
     name: 'rule',
     intent: 'test',
     expiresAt: null,

@@ -43,8 +43,8 @@ describe('a worker that dies between the commit and the acknowledgement', () => 
     let deaths = 0;
     const dying: MatchStore = {
       ...store,
-      async write(posts, matches, settled) {
-        const stored = await store.write(posts, matches, settled);
+      async write(posts, matches, ...rest) {
+        const stored = await store.write(posts, matches, ...rest);
         if (deaths === 5) return stored;
         deaths++;
         throw new Failure('unavailable', 'the process is gone');

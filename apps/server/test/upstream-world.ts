@@ -94,6 +94,7 @@ export async function beginRule(
   const outcome = await rules.begin({
     id: ruleId,
     accountId,
+    createdBy: 'key_1',
     name: 'rule',
     intent: 'test',
     expiresAt: null,

@@ -58,7 +58,15 @@ async function openWorld(values: readonly string[]) {
       clock.aheadMs += 1_000;
       const batch = events.map((event, index): LoggedEvent => {
         const nothing = () => undefined;
-        return { sequence: index + 1, event, body: '', deliveries: 1, ack: nothing, redeliver: nothing };
+        return {
+          sequence: index + 1,
+          event,
+          body: '',
+          loggedAt: null,
+          deliveries: 1,
+          ack: nothing,
+          redeliver: nothing,
+        };
       });
       await createMatchWorker({
         name: 'match:1',

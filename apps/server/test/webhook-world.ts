@@ -22,7 +22,7 @@ import { createSender } from '../src/webhooks/sender.ts';
 import { callOf } from './call-of.ts';
 import { changeBy } from './changes.ts';
 import { createLocalBells } from './local-bells.ts';
-import { xEvent } from './stream-events.ts';
+import { wholeCost, xEvent } from './stream-events.ts';
 import { silentLog, silentTelemetry } from './support.ts';
 
 export interface TestWebhook {
@@ -128,7 +128,9 @@ export function createWebhookWorld(database: Database): WebhookWorld {
           eventKey: event.key,
           eventDay: event.day,
           via: 'stream' as const,
+          cost: wholeCost,
         })),
+        [],
         [],
       );
       bells.ring('matches');

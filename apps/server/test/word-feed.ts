@@ -96,6 +96,7 @@ export function createWordFeed(): WordFeed {
       readItem: (sourceId, { text }) => readFeedItem(sourceId, text),
       shortenItem: null,
       charges: () => ({ item: 'page', along: {} }),
+      billing: { itemKind: 'page', cameAlong: () => ({ users: [], posts: [] }), chargedAgain: 'never' },
       openSources: () => [source],
     },
     rules: () => [...registered.values()],

@@ -27,6 +27,7 @@ import {
   createVerdictStore,
   forgetVerdicts,
 } from '../matching/verdicts.ts';
+import { forgetBilled } from '../metering/meter.sql.ts';
 import { createMatchReader } from '../readers/match-reader.sql.ts';
 import { checkKeptItems } from '../removals/remove-items.ts';
 import { createRuleStore } from '../rules/rule-store.sql.ts';
@@ -217,6 +218,7 @@ function matchWorkers(shared: Shared, stack: AsyncDisposableStack): Worker[] {
       await removeExpiredDays({ ...shared, database: owned, retentionDays: config.retentionDays });
       await forgetLedger(owned, config.retentionDays);
       await forgetVerdicts(owned);
+      await forgetBilled(owned);
     }),
   ];
 }

@@ -7,6 +7,8 @@ import { eventsStream, eventsUnacknowledgedMax, matchConsumer } from './events-s
 export interface LoggedEvent {
   /** Its position in the log. */
   readonly sequence: number;
+  /** When the log took it, which a redelivery keeps: the time of the upstream's delivery. Null for a dead letter, which is metered. */
+  readonly loggedAt: Date | null;
   /** Null when the message is not an event: corruption of our own. */
   readonly event: LogEvent | null;
   /** The message as it stands in the log. */
@@ -111,6 +113,7 @@ function toLoggedEvent(message: JsMsg): LoggedEvent {
   const body = message.string();
   return {
     sequence: message.seq,
+    loggedAt: message.time,
     event: readEvent(body),
     body,
     deliveries: message.info.deliveryCount,

@@ -90,11 +90,13 @@ function createSameTurn(): () => Promise<void> {
 }
 
 /**
- * The rules are part of the id: a post that is delivered again for a rule registered meanwhile is a new message. This
- * only saves work: the database's keys keep what is delivered twice from being stored twice.
+ * The rules are part of the id: a post that is delivered again for a rule registered meanwhile is a new message. So is the UTC
+ * day: a post that is delivered again on another day is billed again. All this only saves work: the database's keys keep what
+ * is delivered twice from being stored twice.
  */
 function messageId(event: LogEvent): string {
   const rules = event.rules.map((rule) => rule.upstreamRuleId).toSorted();
   const digest = createHash('sha256').update(rules.join(',')).digest('base64url').slice(0, 8);
-  return `${event.sourceId}:${event.upstreamEventId}:${digest}`;
+  const day = new Date().toISOString().slice(0, 10);
+  return `${event.sourceId}:${event.upstreamEventId}:${digest}:${day}`;
 }

@@ -110,6 +110,7 @@ function toLoggedEvent(message: StoredMsg): LoggedEvent {
   const nothing = () => undefined;
   return {
     sequence: message.seq,
+    loggedAt: message.time,
     event: readEvent(body),
     body,
     deliveries: 1,

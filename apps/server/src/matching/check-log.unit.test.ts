@@ -33,6 +33,7 @@ function openLog(changed: Partial<LogState> = {}, forgottenThrough = 0) {
         sequence,
         event: null,
         body: '',
+        loggedAt: null,
         deliveries: 1,
         ack: () => undefined,
         redeliver: () => undefined,

@@ -59,7 +59,8 @@ export async function retryDeadLetters(options: RetryDeadLettersOptions): Promis
     const ack = () => void (isStored = true);
     const event = readEvent(body);
     // Its sequence was settled when it became a dead letter; in a new log the number may be that of another event.
-    const logged = { event, body, sequence: 0, deliveries: 1, ack, redeliver: () => undefined };
+    const ended = { sequence: 0, loggedAt: null, deliveries: 1 };
+    const logged = { ...ended, event, body, ack, redeliver: () => undefined };
     if (event !== null) await storeBatch(options, [logged]);
     if (isStored) await letters.remove(id);
     else await letters.keep(id);

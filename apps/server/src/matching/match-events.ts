@@ -1,6 +1,9 @@
 import type { Platform } from '@earshot/contract';
 import type { LogEvent } from '../event-log/event-log.ts';
+import type { Recipient } from '../metering/bill.ts';
+import { partsOf } from '../metering/divide.ts';
 import { slotOfTag } from '../slots/slot.ts';
+import { platforms } from '../upstream/platforms.ts';
 
 /** A rule that holds a slot. */
 export interface Holder {
@@ -24,11 +27,23 @@ export interface NewMatch {
   readonly eventKey: string;
   readonly eventDay: string;
   readonly via: 'stream' | 'search';
+  readonly cost: MatchCost;
+}
+
+/** What the match costs its account, which depends on nothing but the account's own matches. */
+export interface MatchCost {
+  /** Of the item, in millionths: it is divided among the account's rules that got it. */
+  readonly part: number;
+  /** How many came along with the item. */
+  readonly users: number;
+  readonly posts: number;
 }
 
 export interface Matched {
   readonly posts: readonly LogEvent[];
   readonly matches: readonly NewMatch[];
+  /** The rules that got each event; without an entry, none did. */
+  readonly recipients: ReadonlyMap<LogEvent, readonly Recipient[]>;
   /** Events that name an upstream rule without a slot. */
   readonly unknown: ReadonlySet<LogEvent>;
   /** The upstream's verdicts, once per event and value, to compare with those of our own evaluator. */
@@ -102,33 +117,49 @@ export function matchEvents(
   const posts: LogEvent[] = [];
   const unknown = new Set<LogEvent>();
   const matches = new Map<string, NewMatch>();
+  const recipients = new Map<LogEvent, readonly Holder[]>();
   const verdicts: Array<{ event: LogEvent; value: string }> = [];
   for (const event of events) {
-    let matched = false;
+    const got = new Map<string, Holder>();
     for (const rule of event.rules) {
       const found = findHolders(event, rule);
       if (!found && slotOfTag(installation, rule.tag) === null) unknown.add(event);
       if (found?.[0]) verdicts.push({ event, value: found[0].value });
-      for (const { ruleId, accountId, ruleVersion, heldSince } of found ?? []) {
-        if (isFromBefore(event, heldSince)) continue;
-        matched = true;
-        const { platform, key: eventKey, day: eventDay } = event;
+      for (const holder of found ?? []) {
+        if (isFromBefore(event, holder.heldSince)) continue;
         // A rule that changes holds the slots of two versions for a while: the match counts for the newer one.
-        if ((matches.get(`${ruleId} ${eventKey}`)?.ruleVersion ?? 0) > ruleVersion) continue;
-        matches.set(`${ruleId} ${eventKey}`, {
-          accountId,
-          ruleId,
-          ruleVersion,
-          platform,
-          eventKey,
-          eventDay,
-          via: event.via ?? 'stream',
-        });
+        if ((got.get(holder.ruleId)?.ruleVersion ?? 0) <= holder.ruleVersion) got.set(holder.ruleId, holder);
       }
     }
-    if (matched) posts.push(event);
+    if (got.size === 0) continue;
+    posts.push(event);
+    recipients.set(event, [...got.values()]);
+    for (const match of matchesOf(event, [...got.values()])) {
+      const key = `${match.ruleId} ${match.eventKey}`;
+      if ((matches.get(key)?.ruleVersion ?? 0) <= match.ruleVersion) matches.set(key, match);
+    }
   }
-  return { posts, matches: [...matches.values()], unknown, verdicts };
+  return { posts, matches: [...matches.values()], recipients, unknown, verdicts };
+}
+
+function matchesOf(event: LogEvent, holders: readonly Holder[]): NewMatch[] {
+  const { platform, key: eventKey, day: eventDay, via = 'stream' } = event;
+  const { users, posts } = platforms[platform].billing.cameAlong(event);
+  const partOf = createPartOf(holders);
+  return holders.map(({ accountId, ruleId, ruleVersion }) => {
+    const cost = { part: partOf(accountId), users: users.length, posts: posts.length };
+    return { accountId, ruleId, ruleVersion, platform, eventKey, eventDay, via, cost };
+  });
+}
+
+/** Gives the parts of an item to the rules of each account, one at each call. */
+function createPartOf(holders: readonly Holder[]): (accountId: string) => number {
+  const parts = new Map(
+    Map.groupBy(holders, ({ accountId }) => accountId)
+      .entries()
+      .map(([accountId, { length }]) => [accountId, partsOf(length)]),
+  );
+  return (accountId) => parts.get(accountId)?.pop() ?? 0;
 }
 
 /** Times of posts are in whole seconds. */

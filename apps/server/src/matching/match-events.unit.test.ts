@@ -81,6 +81,7 @@ describe('who gets an event', () => {
         eventKey: 'e',
         eventDay: '2026-09-01',
         via: 'stream',
+        cost: { part: 1_000_000, users: 0, posts: 0 },
       },
       {
         accountId: 'acc_2',
@@ -90,6 +91,7 @@ describe('who gets an event', () => {
         eventKey: 'e',
         eventDay: '2026-09-01',
         via: 'stream',
+        cost: { part: 1_000_000, users: 0, posts: 0 },
       },
     ]);
     expect(posts).toHaveLength(1);
@@ -151,6 +153,7 @@ describe('an event is unknown', () => {
     expect(matchEvents('here', [event('e', [])], [])).toEqual({
       posts: [],
       matches: [],
+      recipients: new Map(),
       unknown: new Set(),
       verdicts: [],
     });

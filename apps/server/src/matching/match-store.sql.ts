@@ -1,5 +1,7 @@
 import type { Database, Sql } from '../engines/database.ts';
 import type { LogEvent } from '../event-log/event-log.ts';
+import { type Delivery, isBillable } from '../metering/bill.ts';
+import { claimBill, recordBill } from '../metering/meter.sql.ts';
 import type { Holder, NewMatch, SlotReferences } from './match-events.ts';
 import { daysAheadMax } from './upkeep.ts';
 
@@ -10,6 +12,7 @@ export interface DeadLetter {
   readonly body: string;
   readonly error: string;
   readonly deliveries: number;
+  readonly loggedAt: Date | null;
 }
 
 interface HolderRow {
@@ -61,22 +64,36 @@ export function createMatchStore(
         [wellFormed, retentionDays, daysAheadMax],
       );
     },
-    /** One transaction; returns how many matches were new, per platform. `settled` are sequences of the log. */
-    async write(
+    /**
+     * One transaction; returns how many matches were new, per platform. `settled` are sequences of the log, `deliveries` what
+     * was billed with them.
+     */
+    write: (
       posts: readonly LogEvent[],
       matches: readonly NewMatch[],
       settled: readonly number[],
-    ): Promise<Record<string, number>> {
-      if (matches.length === 0) {
-        await settle(database, settled);
-        return {};
-      }
-      return await database.transaction(async (sql) => {
+      deliveries: readonly Delivery[],
+    ): Promise<Record<string, number>> =>
+      database.transaction(async (sql) => {
+        if (matches.length === 0) {
+          await settle(sql, settled);
+          await recordBill(sql, await claimBill(sql, deliveries));
+          return {};
+        }
         const removed = await insertPosts(sql, posts, settled);
-        const kept = matches.filter(({ platform, eventKey }) => !removed.has(`${platform} ${eventKey}`));
-        return kept.length > 0 ? await insertMatches(sql, kept) : {};
-      });
-    },
+        const isKept = (platform: string, key: string) => !removed.has(`${platform} ${key}`);
+        const kept = matches.filter(({ platform, eventKey }) => isKept(platform, eventKey));
+        // Nobody got what was removed.
+        const bill = await claimBill(
+          sql,
+          deliveries.map((one) =>
+            isKept(one.event.platform, one.event.key) ? one : { ...one, recipients: [] },
+          ),
+        );
+        const stored = kept.length > 0 ? await insertMatches(sql, kept) : {};
+        await recordBill(sql, bill);
+        return stored;
+      }),
     /** Keeps an event that cannot be stored, unless it was removed, and settles it, in one transaction. */
     writeDeadLetter: (letter: DeadLetter) => database.transaction((sql) => insertDeadLetter(sql, letter)),
   };
@@ -104,8 +121,12 @@ async function holdersOf(sql: Sql, { slotIds, upstreamRules, searched }: SlotRef
 }
 
 async function insertDeadLetter(sql: Sql, letter: DeadLetter): Promise<void> {
-  const { sequence, event, body, error, deliveries } = letter;
+  const { sequence, event, body, error, deliveries, loggedAt } = letter;
   await settle(sql, [sequence]);
+  if (isBillable(event) && loggedAt !== null) {
+    const delivery = { event, day: loggedAt.toISOString().slice(0, 10), recipients: [] };
+    await recordBill(sql, await claimBill(sql, [delivery]));
+  }
   if (isNameable(event) && (await findRemoved(sql, [event])).size > 0) return;
   await sql.run('insert into dead_letters (sequence, body, error, deliveries) values ($1, $2, $3, $4)', [
     sequence,
@@ -260,12 +281,19 @@ async function insertMatches(sql: Sql, matches: readonly NewMatch[]): Promise<Re
          with ordinality as given (account_id, rule_id, rule_version, platform, event_key, event_day, via, ordinality)
        on conflict do nothing
        returning position, account_id, rule_id, platform, event_day, created_at
+     ), costs as (
+       select log.before + ordinality as position, part, users, posts
+       from (select * from log limit 1) as log,
+         unnest($9::integer[], $10::integer[], $11::integer[]) with ordinality as given (part, users, posts, ordinality)
      ), counted as (
-       insert into usage (account_id, rule_id, platform, day, matches, last_match_at)
-       select account_id, rule_id, platform, (min(created_at) at time zone 'UTC')::date, count(*), max(created_at)
-       from new group by account_id, rule_id, platform
+       insert into usage (account_id, rule_id, platform, day, matches, last_match_at, items, users, referenced_posts)
+       select account_id, rule_id, platform, (min(created_at) at time zone 'UTC')::date, count(*), max(created_at),
+         sum(part), sum(part::bigint * users), sum(part::bigint * posts)
+       from new join costs using (position) group by account_id, rule_id, platform
        on conflict (rule_id, platform, day) do update
-         set matches = usage.matches + excluded.matches, last_match_at = excluded.last_match_at
+         set matches = usage.matches + excluded.matches, last_match_at = excluded.last_match_at,
+           items = usage.items + excluded.items, users = usage.users + excluded.users,
+           referenced_posts = usage.referenced_posts + excluded.referenced_posts
      ), headed as (
        insert into heads (account_id, rule_id, platform, last_position)
        select account_id, coalesce(rule_id, ''), platform, max(position)
@@ -289,16 +317,22 @@ async function insertMatches(sql: Sql, matches: readonly NewMatch[]): Promise<Re
        from later, log where match_times.began >= later.began
      )
      select platform, count(*) from new group by platform`,
-    [
-      matches.length,
-      matches.map((match) => match.accountId),
-      matches.map((match) => match.ruleId),
-      matches.map((match) => match.ruleVersion),
-      matches.map((match) => match.platform),
-      matches.map((match) => match.eventKey),
-      matches.map((match) => match.eventDay),
-      matches.map((match) => match.via),
-    ],
+    [matches.length, ...matchesAsArrays(matches)],
   );
   return Object.fromEntries(rows.map((row) => [row.platform, row.count]));
+}
+
+function matchesAsArrays(matches: readonly NewMatch[]): unknown[][] {
+  return [
+    matches.map((match) => match.accountId),
+    matches.map((match) => match.ruleId),
+    matches.map((match) => match.ruleVersion),
+    matches.map((match) => match.platform),
+    matches.map((match) => match.eventKey),
+    matches.map((match) => match.eventDay),
+    matches.map((match) => match.via),
+    matches.map(({ cost }) => cost.part),
+    matches.map(({ cost }) => cost.users),
+    matches.map(({ cost }) => cost.posts),
+  ];
 }

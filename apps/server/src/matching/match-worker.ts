@@ -131,12 +131,13 @@ async function storeEvents(options: StoreBatchOptions, batch: readonly Readable[
   if (parts.length > 1) return { verdicts: [], parts };
   const inRange = await withinPartitions(options, batch);
   const streamEvents = inRange.map(({ event }) => event);
-  const { posts, matches, unknown, verdicts } = matchEvents(installation, streamEvents, holders);
+  const { verdicts, ...matched } = matchEvents(installation, streamEvents, holders);
+  const { matches, unknown } = matched;
   const registering = await store.sourcesRegistering([...unknown].map((event) => event.sourceId));
   const isTooEarly = (logged: Readable) =>
     unknown.has(logged.event) && registering.has(logged.event.sourceId) && logged.deliveries < deliveriesMax;
   const settled = batch.filter((logged) => !isTooEarly(logged));
-  const stored = await writeInSteps(store, { posts, matches }, settled);
+  const stored = await writeInSteps(store, matched, settled);
   for (const logged of batch) {
     if (isTooEarly(logged)) {
       logged.redeliver(redeliverAfterMs);
@@ -155,15 +156,20 @@ async function storeEvents(options: StoreBatchOptions, batch: readonly Readable[
 /** Of one event there may be more matches than one transaction takes: it is settled with the last of them. */
 async function writeInSteps(
   store: MatchStore,
-  { posts, matches }: Pick<Matched, 'posts' | 'matches'>,
+  { posts, matches, recipients }: Omit<Matched, 'verdicts'>,
   settled: readonly Readable[],
 ): Promise<Record<string, number>> {
   const stored: Record<string, number> = {};
   let from = 0;
   for (; from + matchesAtOnceMax < matches.length; from += matchesAtOnceMax)
-    add(stored, await store.write(posts, matches.slice(from, from + matchesAtOnceMax), []));
+    add(stored, await store.write(posts, matches.slice(from, from + matchesAtOnceMax), [], []));
   const sequences = settled.map(({ sequence }) => sequence);
-  add(stored, await store.write(posts, matches.slice(from), sequences));
+  const deliveries = settled.flatMap(({ event, loggedAt }) =>
+    loggedAt === null
+      ? []
+      : [{ event, day: loggedAt.toISOString().slice(0, 10), recipients: recipients.get(event) ?? [] }],
+  );
+  add(stored, await store.write(posts, matches.slice(from), sequences, deliveries));
   return stored;
 }
 
@@ -225,8 +231,8 @@ async function deadLetter(
   logged: LoggedEvent,
   error: string,
 ): Promise<void> {
-  const { sequence, event, body, deliveries } = logged;
-  await store.writeDeadLetter({ sequence, event, body, error, deliveries });
+  const { sequence, event, body, deliveries, loggedAt } = logged;
+  await store.writeDeadLetter({ sequence, event, body, error, deliveries, loggedAt });
   logged.ack();
   telemetry.eventDeadLettered({ sequence, deliveries, reason: error });
 }

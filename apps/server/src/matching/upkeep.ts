@@ -89,15 +89,13 @@ async function forgetDay(sql: Sql, day: DoomedRow): Promise<void> {
   );
 }
 
-/** A tombstone outlives every batch that was matched before the deletion. */
+/** A tombstone outlives every batch that was matched before the deletion. Usage stays: what the rule cost was spent. */
 async function removeTombstones(sql: Sql): Promise<0> {
   await sql.run(
     `with gone as (
        delete from rules where state = 'deleted' and deleted_at < now() - interval '1 hour' returning id, account_id
-     ), unused as (
-       delete from heads using gone where heads.account_id = gone.account_id and heads.rule_id = gone.id
      )
-     delete from usage where rule_id in (select id from gone)`,
+     delete from heads using gone where heads.account_id = gone.account_id and heads.rule_id = gone.id`,
   );
   return 0;
 }

@@ -51,6 +51,7 @@ export function createRule(options: CreateRuleOptions): Handler<'CreateRule'> {
     const rule: NewRule = {
       id: newId('rule'),
       accountId: principal.accountId,
+      createdBy: principal.keyId,
       name: request.name,
       intent: request.intent,
       expiresAt,

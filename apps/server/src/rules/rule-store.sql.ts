@@ -20,6 +20,8 @@ import {
 export interface NewRule {
   readonly id: string;
   readonly accountId: string;
+  /** The key that asked for it. */
+  readonly createdBy: string;
   readonly name: string;
   readonly intent: string;
   readonly expiresAt: Date | null;
@@ -105,9 +107,9 @@ async function begin(
     if (used >= rule.premiumRulesMax) refuse({ kind: 'premium_limit', used });
   }
   await sql.prepared(
-    `insert into rules (id, account_id, name, intent, state, expires_at, examples, managed_set, managed_key)
-     values ($1, $2, $3, $4, 'creating', $5, $6, $7, $8)`,
-    [rule.id, rule.accountId, rule.name, rule.intent, rule.expiresAt, ...asCodeColumns(rule)],
+    `insert into rules (id, account_id, created_by, name, intent, state, expires_at, examples, managed_set, managed_key)
+     values ($1, $2, $3, $4, $5, 'creating', $6, $7, $8, $9)`,
+    [rule.id, rule.accountId, rule.createdBy, rule.name, rule.intent, rule.expiresAt, ...asCodeColumns(rule)],
   );
   // Before slots are taken: a new one is placed under a lock that others wait for.
   const equivalentRuleId = await findEquivalent(sql, rule);

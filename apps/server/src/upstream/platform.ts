@@ -34,6 +34,7 @@ export interface PlatformDescriptor<Settings> {
   readonly shortenItem: ((item: Item) => Item) | null;
   /** What the upstream bills for an item. */
   readonly charges: (settings: Settings) => ItemCharges;
+  readonly billing: Billing;
   /** One source per credential in the settings; the stack takes what has to be closed. */
   readonly openSources: (settings: Settings, stack: AsyncDisposableStack) => Source[];
 }
@@ -45,6 +46,19 @@ export interface ItemCharges {
   readonly item: Billed;
   /** What may come along with it and be billed, at most as a rule. */
   readonly along: Readonly<Partial<Record<Billed, number>>>;
+export type ResourceKind = 'post' | 'user' | 'page';
+
+/** What the platform charges for the items that it delivers. */
+export interface Billing {
+  /** What an item is called in its price list. */
+  readonly itemKind: ResourceKind;
+  /** What came along with the item and may be charged as well, by the platform's ids; each of them once. */
+  readonly cameAlong: (item: Item) => {
+    readonly users: readonly string[];
+    readonly posts: readonly string[];
+  };
+  /** Whether an item that is delivered again is charged again on another UTC day, or never. */
+  readonly chargedAgain: 'daily' | 'never';
 }
 
 /** One upstream credential: a rule set with a capacity, and one stream. */

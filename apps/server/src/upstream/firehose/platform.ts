@@ -37,6 +37,8 @@ export const firehosePlatform: PlatformDescriptor<FirehoseSettings> = {
   readItem: (sourceId, { text, upstreamId }) => readFirehoseUpdate(sourceId, upstreamId ?? '', text),
   shortenItem: withoutPageText,
   charges: () => ({ item: 'page', along: {} }),
+  // What Firehose replays was charged when it was delivered first.
+  billing: { itemKind: 'page', cameAlong: () => ({ users: [], posts: [] }), chargedAgain: 'never' },
   openSources: (settings, stack) =>
     settings.firehoseTokens.map(({ name, token }) => {
       const { firehoseBaseUrl: baseUrl, upstreamPace: pace } = settings;

@@ -96,6 +96,24 @@ function toPayload({ data, includes }: PostRecord, raw: Record<string, unknown>)
   };
 }
 
+/** The users and posts that X sent beside the post. The post itself may be among them, in a thread that refers to it. */
+export function includedWith({ payload, key }: Pick<Item, 'payload' | 'key'>): {
+  users: string[];
+  posts: string[];
+} {
+  const includes: unknown = payload.raw['includes'];
+  if (typeof includes !== 'object' || includes === null) return { users: [], posts: [] };
+  const users = 'users' in includes ? idsOf(includes.users) : [];
+  const posts = 'tweets' in includes ? idsOf(includes.tweets) : [];
+  return { users, posts: posts.filter((id) => id !== key) };
+}
+
+function idsOf(list: unknown): string[] {
+  if (!Array.isArray(list)) return [];
+  const ids = list.map((one: unknown) => (typeof one === 'object' && one && 'id' in one ? one.id : null));
+  return [...new Set(ids.filter((id) => typeof id === 'string'))];
+}
+
 /** A post id is a snowflake: its upper bits are the time of posting. */
 function postedAt(id: string): Date {
   return new Date(Number((BigInt(id) >> 22n) + snowflakeEpochMs));

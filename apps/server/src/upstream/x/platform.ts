@@ -4,7 +4,7 @@ import { createUpstreamClient } from '../client.ts';
 import type { ItemCharges, PlatformDescriptor, Repair } from '../platform.ts';
 import { atPace, type Protocol, usualProtocol } from '../protocol.ts';
 import { createXCompliance } from './compliance.ts';
-import { readXRecord } from './item.ts';
+import { includedWith, readXRecord } from './item.ts';
 import { createXRules } from './rules.ts';
 import { createXSearch } from './search.ts';
 import type { XExpansions, XSettings } from './settings.ts';
@@ -50,6 +50,7 @@ export const xPlatform: PlatformDescriptor<XSettings> = {
   readItem: (sourceId, { text }) => readXRecord(sourceId, text),
   shortenItem: null,
   charges: ({ xExpansions }) => ({ item: 'post', along: alongOf[xExpansions] }),
+  billing: { itemKind: 'post', cameAlong: includedWith, chargedAgain: 'daily' },
   openSources: (settings, stack) =>
     settings.xTokens.map(({ name, token }) => {
       const client = stack.use(createUpstreamClient({ baseUrl: settings.xBaseUrl, token, name: 'X' }));
