@@ -6,6 +6,7 @@ import type { Database } from '../src/engines/database.ts';
 import { createParsedRules } from '../src/language/explain-match.ts';
 import { createRuleStore } from '../src/rules/rule-store.sql.ts';
 import { valueHash } from '../src/slots/slot.ts';
+import type { ItemCounts } from '../src/upstream/platform.ts';
 import { callOf } from './call-of.ts';
 import { keepFromMatches } from './size-world.ts';
 import { openTestDatabase, seedRules } from './support.ts';
@@ -57,7 +58,10 @@ const plan = {
   readersMax: 10,
 };
 
-export async function startPreviewWorld(template: Template): Promise<PreviewWorld> {
+export async function startPreviewWorld(
+  template: Template,
+  counts?: readonly ItemCounts[],
+): Promise<PreviewWorld> {
   await using stack = new AsyncDisposableStack();
   const clone = stack.use(await template.clone());
   const database = stack.use(openTestDatabase(clone.url));
@@ -75,6 +79,8 @@ export async function startPreviewWorld(template: Template): Promise<PreviewWorl
     parsedRules: createParsedRules(),
     config: { ...upstreamSettings, retentionDays: 30 },
     prices: defaultPrices,
+    counts: counts ? { x: counts } : {},
+    countsPerDay: 3,
   });
   const running = stack.move();
   return {

@@ -95,6 +95,7 @@ export function createWordFeed(): WordFeed {
       namesEveryRule: true,
       readItem: (sourceId, { text }) => readFeedItem(sourceId, text),
       shortenItem: null,
+      openCounts: null,
       charges: () => ({ item: 'page', along: {} }),
       billing: { itemKind: 'page', cameAlong: () => ({ users: [], posts: [] }), chargedAgain: 'never' },
       openSources: () => [source],

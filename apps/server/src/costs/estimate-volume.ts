@@ -10,6 +10,8 @@ export interface Basis {
   /** Null: unknown. */
   readonly series: HourlySeries | null;
   readonly feeUsd: number;
+  /** As the platform answered just now, if it was asked. */
+  readonly counted?: HourlySeries;
 }
 
 export function fromHistory(series: HourlySeries): Basis {

@@ -8,6 +8,7 @@ export interface HourlySeries {
 }
 
 export interface Volume {
+  readonly mean: number;
   readonly p50: number;
   readonly p90: number;
   readonly busiestHour: { readonly startsAtMs: number; readonly matches: number } | null;
@@ -34,10 +35,14 @@ export function volumeOf({ fromMs, counts, scale = 1 }: HourlySeries): Volume {
   const busiest = counts.reduce((best, count, hour) => (count > (counts[best] ?? 0) ? hour : best), 0);
   const matches = counts[busiest] ?? 0;
   return {
+    mean,
     p50: quantile(0, 0.5),
     p90: quantile(1.281_552, 0.9),
     // The hour of which most was looked at is not the busiest.
-    busiestHour: matches === 0 || scale > 1 ? null : { startsAtMs: fromMs + busiest * hourMs, matches },
+    busiestHour:
+      matches === 0 || scale > 1
+        ? null
+        : { startsAtMs: fromMs + busiest * hourMs, matches: Math.round(matches) },
   };
 }
 

@@ -27,7 +27,12 @@ describe('what a day brings', () => {
 
   test('of a part that was looked at: chance in choosing it is not taken for bursts', () => {
     // Every tenth match: 10, 12 and 8 a day are 100 ± what choosing does.
-    expect(volumeOf({ ...days([10, 12, 8]), scale: 10 })).toEqual({ p50: 100, p90: 113, busiestHour: null });
+    expect(volumeOf({ ...days([10, 12, 8]), scale: 10 })).toEqual({
+      mean: 100,
+      p50: 100,
+      p90: 113,
+      busiestHour: null,
+    });
   });
 
   test('sums and approximation agree where one takes over from the other', () => {

@@ -1,7 +1,6 @@
 import type { Preview, RequestOf, Rule } from '@earshot/contract';
 import type { Call, Handler, Principal } from '../accounts/call.ts';
 import type { Plans } from '../accounts/plans.ts';
-import type { Database } from '../engines/database.ts';
 import { explainMatch, type ParsedRules } from '../language/explain-match.ts';
 import { withItemJudge } from '../language/judge-items.ts';
 import type { Tiers } from '../language/rule-language.ts';
@@ -13,20 +12,20 @@ import { createTurns } from '../runtime/concurrency.ts';
 import { Failure } from '../runtime/failure.ts';
 import type { RuleValue } from '../slots/slot-holding.sql.ts';
 import { platforms as platformTraits, type UpstreamSettings } from '../upstream/platforms.ts';
+import { type CountItemsOptions, countItems, type NotCounted } from './count-items.ts';
 import { type Basis, fromHistory, fromStoredItems, toEstimate } from './estimate-volume.ts';
+import { keepEstimate } from './estimates.sql.ts';
 import { type Looked, lookAtItems } from './look-at-items.ts';
-import { itemPrice, type Prices } from './prices.ts';
+import { itemPrice } from './prices.ts';
 import { readHistory } from './rule-history.sql.ts';
 import { createStoredItems, type StoredItem } from './stored-items.sql.ts';
 
-export interface PreviewRuleOptions {
-  readonly database: Database;
+export interface PreviewRuleOptions extends CountItemsOptions {
   readonly rules: Pick<RuleStore, 'get'>;
   readonly plans: Plans;
   readonly tiers: Tiers;
   readonly parsedRules: ParsedRules;
   readonly config: UpstreamSettings & { readonly retentionDays: number };
-  readonly prices: Prices;
 }
 
 type Request = RequestOf<'PreviewRule'>;
@@ -72,8 +71,13 @@ async function previewOn(options: PreviewRuleOptions, asked: AskedOn): Promise<P
   const { platform, translatedValue } = value;
   const nowMs = Date.now();
   const since = new Date(nowMs - request.days * dayMs);
-  const looked = await look(options, asked, since);
-  const basis = await basisOf(options, { accountId: principal.accountId, value, since, looked, nowMs });
+  const { accountId } = principal;
+  const [looked, better] = await Promise.all([
+    look(options, asked, since),
+    betterBasis(options, { accountId, value, since, nowMs }),
+  ]);
+  const basis = 'basis' in better ? better : withReason(fromStoredItems(looked, nowMs), better);
+  await keepEstimate(options.database, { accountId, value, basis });
   const { lookedAt, scale, matchedAt, undecided } = looked;
   const isSampled = scale > 1;
   return {
@@ -124,14 +128,18 @@ interface BasisAsked {
   readonly accountId: string;
   readonly value: RuleValue;
   readonly since: Date;
-  readonly looked: Looked;
   readonly nowMs: number;
 }
 
-/** The best that is known: what the same value brought, or else what the stored items show of it. */
-async function basisOf({ database }: PreviewRuleOptions, asked: BasisAsked): Promise<Basis> {
-  const history = await readHistory(database, asked, asked.nowMs).catch(orNull);
-  return history ? fromHistory(history) : fromStoredItems(asked.looked, asked.nowMs);
+/** What the same value brought, or else what the platform counts; why not, where neither is known. */
+async function betterBasis(options: PreviewRuleOptions, asked: BasisAsked): Promise<Basis | NotCounted> {
+  const history = await readHistory(options.database, asked, asked.nowMs).catch(orNull);
+  return history ? fromHistory(history) : await countItems(options, asked);
+}
+
+function withReason(basis: Basis, { notCounted }: NotCounted): Basis {
+  if (notCounted === null) return basis;
+  return { ...basis, note: `${basis.note} The platform’s counts do not help: ${notCounted}.` };
 }
 
 /** What cannot be read in time is not known. */

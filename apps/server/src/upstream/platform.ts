@@ -35,6 +35,8 @@ export interface PlatformDescriptor<Settings> {
   /** What the upstream bills for an item. */
   readonly charges: (settings: Settings) => ItemCharges;
   readonly billing: Billing;
+  /** One per credential in the settings; null where the platform counts nothing. */
+  readonly openCounts: ((settings: Settings, stack: AsyncDisposableStack) => ItemCounts[]) | null;
   /** One source per credential in the settings; the stack takes what has to be closed. */
   readonly openSources: (settings: Settings, stack: AsyncDisposableStack) => Source[];
 }
@@ -46,6 +48,8 @@ export interface ItemCharges {
   readonly item: Billed;
   /** What may come along with it and be billed, at most as a rule. */
   readonly along: Readonly<Partial<Record<Billed, number>>>;
+}
+
 export type ResourceKind = 'post' | 'user' | 'page';
 
 /** What the platform charges for the items that it delivers. */
@@ -120,6 +124,40 @@ export interface Recovery {
    */
   records(from: Date, to: Date, signal: AbortSignal): AsyncIterable<string | null>;
 }
+
+/** Asks the platform how many items there were for a value, hour by hour. Each call is billed. */
+export interface ItemCounts {
+  /** On whose bill a call is. */
+  readonly sourceId: string;
+  countabilityOf(value: string): Countability;
+  /** Whole hours within the span, as far back as the platform counts. Throws UpstreamUnavailable when nobody can say. */
+  count(
+    asked: { readonly query: string; readonly kind: CountsKind },
+    span: { readonly fromMs: number; readonly toMs: number },
+    signal: AbortSignal,
+  ): Promise<CountedHours>;
+}
+
+export type CountsKind = 'counts_recent' | 'counts_all';
+
+export type Countability =
+  | {
+      readonly countable: true;
+      readonly query: string;
+      readonly kind: CountsKind;
+      /** The part of the counted items that the rule asks for. */
+      readonly share: number;
+      /** Operators that are not counted: there are more items than the rule finds. */
+      readonly dropped: readonly string[];
+      /** What the rule finds beyond what is counted. */
+      readonly misses: readonly string[];
+    }
+  | { readonly countable: false; readonly because: string };
+
+export type CountedHours =
+  | { readonly kind: 'counted'; readonly fromMs: number; readonly counts: readonly number[] }
+  /** The platform does not take the question, and will not. */
+  | { readonly kind: 'refused'; readonly words: string };
 
 /** Asks the platform what it finds for a rule in a time that the stream did not hear. */
 export interface PostSearch {

@@ -39,6 +39,7 @@ export const firehosePlatform: PlatformDescriptor<FirehoseSettings> = {
   charges: () => ({ item: 'page', along: {} }),
   // What Firehose replays was charged when it was delivered first.
   billing: { itemKind: 'page', cameAlong: () => ({ users: [], posts: [] }), chargedAgain: 'never' },
+  openCounts: null,
   openSources: (settings, stack) =>
     settings.firehoseTokens.map(({ name, token }) => {
       const { firehoseBaseUrl: baseUrl, upstreamPace: pace } = settings;

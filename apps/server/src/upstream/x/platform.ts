@@ -4,6 +4,7 @@ import { createUpstreamClient } from '../client.ts';
 import type { ItemCharges, PlatformDescriptor, Repair } from '../platform.ts';
 import { atPace, type Protocol, usualProtocol } from '../protocol.ts';
 import { createXCompliance } from './compliance.ts';
+import { createXCounts } from './counts.ts';
 import { includedWith, readXRecord } from './item.ts';
 import { createXRules } from './rules.ts';
 import { createXSearch } from './search.ts';
@@ -51,6 +52,10 @@ export const xPlatform: PlatformDescriptor<XSettings> = {
   shortenItem: null,
   charges: ({ xExpansions }) => ({ item: 'post', along: alongOf[xExpansions] }),
   billing: { itemKind: 'post', cameAlong: includedWith, chargedAgain: 'daily' },
+  openCounts: ({ xTokens, xBaseUrl: baseUrl }, stack) =>
+    xTokens.map(({ name, token }) =>
+      createXCounts(stack.use(createUpstreamClient({ baseUrl, token, name: 'X' })), `x:${name}`),
+    ),
   openSources: (settings, stack) =>
     settings.xTokens.map(({ name, token }) => {
       const client = stack.use(createUpstreamClient({ baseUrl: settings.xBaseUrl, token, name: 'X' }));
