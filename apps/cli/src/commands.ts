@@ -11,6 +11,7 @@ import { login, logout } from './commands/login.ts';
 import { matches } from './commands/matches.ts';
 import { mcp } from './commands/mcp.ts';
 import { plan } from './commands/plan.ts';
+import { preview } from './commands/preview.ts';
 import { readers } from './commands/readers.ts';
 import { rules } from './commands/rules.ts';
 import { services } from './commands/services.ts';
@@ -27,6 +28,7 @@ export const earshotCommands: CommandGroup = {
     login,
     logout,
     rules,
+    preview,
     matches,
     syntax,
     coverage,

@@ -4,6 +4,7 @@ import { getCoverage } from './tools/get-coverage.ts';
 import { listMatches } from './tools/list-matches.ts';
 import { listRules } from './tools/list-rules.ts';
 import { platformSyntax } from './tools/platform-syntax.ts';
+import { previewRule } from './tools/preview-rule.ts';
 import { ruleTools } from './tools/rules.ts';
 import { validateRule } from './tools/validate-rule.ts';
 import { waitForMatches } from './tools/wait-for-matches.ts';
@@ -12,6 +13,7 @@ import { waitForMatches } from './tools/wait-for-matches.ts';
 export const tools: readonly Tool[] = [
   platformSyntax,
   validateRule,
+  previewRule,
   createRule,
   waitForMatches,
   listMatches,

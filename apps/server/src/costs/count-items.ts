@@ -92,7 +92,7 @@ async function askNow(
   const span = { fromMs: nowMs - weekMs, toMs: nowMs };
   try {
     const counted = await counter.count(countable, span, AbortSignal.timeout(answerWithinMs));
-    if (counted.kind === 'refused') return { notCounted: `the platform refuses: ${counted.words}` };
+    if (counted.kind === 'refused') return { notCounted: 'the platform does not take the value there' };
     await recordCall(options.database, counter.sourceId, countable.kind);
     const series = { fromMs: counted.fromMs, counts: counted.counts };
     const feeUsd = options.prices[countable.kind];
