@@ -49,6 +49,7 @@ describe('an id of another account answers like one that does not exist, byte fo
     ['/api.UpdateRule', { platforms: ['x'], overrides: { x: 'mine now' } }],
     ['/api.PreviewRule', { platforms: ['x'], overrides: { x: 'mine now' } }],
     ['/api.PauseRule', {}],
+    ['/api.GetUsage', { by: 'day' }],
     ['/api.ResumeRule', {}],
     ['/matches', {}],
     ['/matches', { platform: 'x' }],

@@ -42,6 +42,7 @@ const overHttpRows: Readonly<Record<OperationId, Row>> = {
   ListMatches: { scope: 'matches:read', request: {}, allowed: 200 },
   StreamMatches: { scope: 'matches:read', request: rule, allowed: 404 },
   GetCoverage: { scope: 'matches:read', request: rule, allowed: 404 },
+  GetUsage: { scope: 'matches:read', request: rule, allowed: 404 },
   ReadMatches: { scope: 'matches:read', request: { reader: 'scoped', start: 'now' }, allowed: 200 },
   AckMatches: { scope: 'matches:read', request: { reader: 'scoped', cursor: 'cAAAA' }, allowed: 400 },
   ListReaders: { scope: 'matches:read', request: {}, allowed: 200 },

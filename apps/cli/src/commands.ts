@@ -18,6 +18,7 @@ import { services } from './commands/services.ts';
 import { sources } from './commands/sources.ts';
 import { syntax } from './commands/syntax.ts';
 import { test } from './commands/test.ts';
+import { usage } from './commands/usage.ts';
 import { webhooks } from './commands/webhooks.ts';
 
 /** Everything that `earshot` can do: what it parses, its help, its completion and docs/cli.md. */
@@ -33,6 +34,7 @@ export const earshotCommands: CommandGroup = {
     syntax,
     coverage,
     sources,
+    usage,
     webhooks,
     readers,
     keys,

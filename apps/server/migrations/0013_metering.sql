@@ -38,6 +38,15 @@ create table bill_shares (
   primary key (day, source_id, kind, rule_id)
 ) with (fillfactor = 70);
 
+-- The last day of each source that was compared with what the upstream itself has counted; null when it does not tell.
+create table usage_checks (
+  source_id text primary key,
+  day date not null,
+  reported bigint,
+  at_least bigint not null,
+  at_most bigint not null
+);
+
 -- What an account sees, in millionths: each item divided among its own rules, and what came along with it. Zero for matches from
 -- before this migration.
 alter table usage
@@ -51,4 +60,4 @@ create index usage_by_account on usage (account_id, day);
 alter table rules add column created_by text;
 
 grant select, insert, update, delete on billed, bill_shares to earshot_runtime;
-grant select, insert, update on source_usage to earshot_runtime;
+grant select, insert, update on source_usage, usage_checks to earshot_runtime;

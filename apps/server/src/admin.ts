@@ -8,6 +8,8 @@ import { assertMigrated } from './engines/migrate.ts';
 import { bindLog } from './event-log/bound-log.ts';
 import { createDeadLetters, type DeadLetterRow } from './matching/dead-letters.ts';
 import { listVerdicts, type VerdictRow } from './matching/verdicts.ts';
+import { defaultPrices, readPrices } from './metering/prices.ts';
+import { type BillLine, readBillByAccount, readBillBySource } from './metering/read-bill.ts';
 import { type Asked, forget, type Progress, type Removed } from './removals/remove-items.ts';
 import { newId } from './runtime/ids.ts';
 
@@ -32,6 +34,12 @@ export interface Admin extends AsyncDisposable {
   forget(asked: Asked, onProgress?: (progress: Progress) => void): Promise<Removed>;
   /** How our verdicts on sampled items compare with the platforms', over the last days, today included. */
   listVerdicts(days: number): Promise<VerdictRow[]>;
+  /** What the upstreams billed in the last UTC days, today included; `prices` as in EARSHOT_PRICES. */
+  listBill(asked: {
+    by: 'source' | 'account';
+    days: number;
+    prices?: string | undefined;
+  }): Promise<{ lines: BillLine[]; prices_as_of: string }>;
   /** What the service cannot see by itself after PostgreSQL or NATS was restored. All nodes must be stopped. */
   afterRestore(restore: { logLost: boolean; isCopy: boolean }): Promise<{ webhooksPaused: number }>;
   /** All of them without an id. A node with the role `match` tries each once more; returns how many. */
@@ -101,6 +109,12 @@ export async function openAdmin(databaseUrl: string): Promise<Admin> {
     afterRestore: (restore) => database.transaction((sql) => afterRestore(sql, restore)),
     forget: (asked, onProgress) => forget(database, asked, onProgress),
     listVerdicts: (days) => listVerdicts(database, days),
+    async listBill({ by, days, prices: text }) {
+      const prices = text ? readPrices(text) : defaultPrices();
+      if (typeof prices === 'string') throw new Error(`EARSHOT_PRICES has a bad value: ${prices}.`);
+      const read = by === 'source' ? readBillBySource : readBillByAccount;
+      return { lines: await read(database, days, prices), prices_as_of: prices.as_of };
+    },
     listDeadLetters: () => letters.list(),
     retryDeadLetters: (id) => letters.requestRetry(id),
     [Symbol.asyncDispose]: () => database[Symbol.asyncDispose](),

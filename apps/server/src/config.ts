@@ -28,11 +28,17 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     if (parsed.success) values[name] = parsed.data;
     else
       problems.push(
-        `${variable} ${given === undefined ? 'is missing' : 'has a bad value'}: ${settingHelp(name)}`,
+        `${variable} ${given === undefined ? 'is missing' : 'has a bad value'}: ${detailOf(parsed.error)}${settingHelp(name)}`,
       );
   }
   if (problems.length > 0) throw new BadConfig(problems);
   return Object.freeze(values) as Config;
+}
+
+/** What a setting's own check found, where it says more than that the value is bad. */
+function detailOf({ issues }: z.ZodError): string {
+  const found = issues.find(({ code, message }) => code === 'custom' && message !== 'Invalid input');
+  return found ? `${found.message}. ` : '';
 }
 
 function settingHelp(name: string): string {

@@ -121,6 +121,13 @@ const bad: Record<keyof typeof settings, readonly string[]> = {
   xSearchPostsPerDay: ['-1', 'many'],
   xCountsPerDay: ['-1', 'many'],
   xCompliance: ['on', 'hourly'],
+  prices: [
+    '0.005',
+    'x.post=0.004',
+    'x.like=1,as_of=2027-01-31',
+    'x.post=-1,as_of=2027-01-31',
+    'as_of=2027-02-31',
+  ],
   supportContact: [],
   eventsReplicas: ['2', '5'],
   eventsBytesMax: ['0'],
@@ -141,4 +148,36 @@ test.each(refused)('%s refuses "%s" and is named', (name, value) => {
   const message = problemsOf({ ...needed, [variable]: value });
   expect(message).toContain(`${variable} has a bad value`);
   expect(message.split('\n')).toHaveLength(2);
+});
+
+describe('prices', () => {
+  const pricesOf = (text?: string) =>
+    readConfig({ ...needed, ...(text !== undefined && { EARSHOT_PRICES: text }) }).prices;
+
+  test('that are not named keep what the price lists of the platforms said', () => {
+    const listed = pricesOf();
+    expect(listed).toEqual({
+      as_of: '2026-08-22',
+      usd: {
+        'x.post': 0.005,
+        'x.user': 0.01,
+        'x.counts_recent': 0.005,
+        'x.counts_all': 0.01,
+        'firehose.page': 0.005,
+      },
+    });
+    expect(pricesOf('x.user=0.008, as_of=2027-01-31')).toEqual({
+      as_of: '2027-01-31',
+      usd: { ...listed.usd, 'x.user': 0.008 },
+    });
+  });
+
+  test.each([
+    ['x.post=0.004', 'as_of is missing'],
+    ['x.like=1,as_of=2027-01-31', '"x.like" is not a price: the prices are x.post, x.user'],
+    ['x.post=cheap,as_of=2027-01-31', 'x.post is in US dollars, such as 0.005, not "cheap"'],
+    ['as_of=2027-02-31', 'as_of is a day such as 2027-01-31, not "2027-02-31"'],
+  ])('%s is refused in words that help', (text, words) => {
+    expect(problemsOf({ ...needed, EARSHOT_PRICES: text })).toContain(words);
+  });
 });

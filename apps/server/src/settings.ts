@@ -1,5 +1,6 @@
 import { platforms } from '@earshot/contract';
 import { z } from 'zod';
+import { defaultPrices, readPrices } from './metering/prices.ts';
 import { checkpoints, deliveryCheckpoints, ingestCheckpoints } from './runtime/checkpoint.ts';
 import { defaultXExpansions, xCompliances, xExpansions, xPlans, xSearches } from './upstream/x/settings.ts';
 
@@ -47,6 +48,13 @@ const aesKey = z
 const count = z.coerce.number().int().min(1);
 const postgresUrl = z.url({ protocol: /^postgres(ql)?$/ });
 const path = z.string().min(1);
+
+const prices = z.string().transform((text, context) => {
+  const read = readPrices(text);
+  if (typeof read !== 'string') return read;
+  context.addIssue({ code: 'custom', message: read });
+  return z.NEVER;
+});
 
 /** An address whose login can be decoded: `100%` in a password, for example, cannot. */
 function isAddress(text: string): boolean {
@@ -334,6 +342,12 @@ export const settings = {
     schema: z.enum(xCompliances).default('off'),
     about:
       'With `daily`, X is asked once a day which of all kept posts were deleted, made private, suspended or withheld (batch compliance), and these are removed with their matches. Off unless told: the calls may be billed, and who keeps posts for a short time does not need it. X’s terms ask for it, or for something like it, of everybody who keeps posts for long.',
+  },
+  prices: {
+    variable: 'EARSHOT_PRICES',
+    schema: prices.default(defaultPrices),
+    about:
+      'What the platforms charge, in US dollars, with the day on which you looked it up: `x.post=0.004,x.user=0.008,as_of=2027-01-31`. What is not named keeps its default. Costs are computed with these prices, also those of days before.',
   },
   supportContact: {
     variable: 'EARSHOT_SUPPORT_CONTACT',

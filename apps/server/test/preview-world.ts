@@ -1,9 +1,9 @@
 import type { AnswerOf, RequestInput } from '@earshot/contract';
 import type { Template } from '@earshot/testkit';
 import { previewRule } from '../src/costs/preview-rule.ts';
-import { defaultPrices } from '../src/costs/prices.ts';
 import type { Database } from '../src/engines/database.ts';
 import { createParsedRules } from '../src/language/explain-match.ts';
+import { defaultPrices } from '../src/metering/prices.ts';
 import { createRuleStore } from '../src/rules/rule-store.sql.ts';
 import { valueHash } from '../src/slots/slot.ts';
 import type { ItemCounts } from '../src/upstream/platform.ts';
@@ -78,7 +78,7 @@ export async function startPreviewWorld(
     tiers: {},
     parsedRules: createParsedRules(),
     config: { ...upstreamSettings, retentionDays: 30 },
-    prices: defaultPrices,
+    prices: defaultPrices(),
     counts: counts ? { x: counts } : {},
     countsPerDay: 3,
   });

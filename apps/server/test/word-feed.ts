@@ -72,6 +72,7 @@ export function createWordFeed(): WordFeed {
     endStaleConnections: null,
     repair: { by: 'nothing' },
     compliance: null,
+    readUsage: null,
   };
   return {
     description: {
@@ -95,9 +96,14 @@ export function createWordFeed(): WordFeed {
       namesEveryRule: true,
       readItem: (sourceId, { text }) => readFeedItem(sourceId, text),
       shortenItem: null,
+      billing: {
+        itemKind: 'page',
+        cameAlong: () => ({ users: [], posts: [] }),
+        chargedAgain: 'never',
+        prices: { page: 0.002 },
+      },
+      mostAlong: () => ({ users: 0, posts: 0 }),
       openCounts: null,
-      charges: () => ({ item: 'page', along: {} }),
-      billing: { itemKind: 'page', cameAlong: () => ({ users: [], posts: [] }), chargedAgain: 'never' },
       openSources: () => [source],
     },
     rules: () => [...registered.values()],

@@ -134,6 +134,15 @@ export const localRows: Rows = {
     expect(await admin(scene, 'verdicts', '--days', '7')).toEqual({ days: 7, verdicts: expect.any(Array) });
   },
 
+  async 'admin usage'(_, scene) {
+    const bill = await admin(scene, 'usage', '--days', '2');
+    expect(bill).toMatchObject({
+      by: 'source',
+      bill: expect.arrayContaining([expect.objectContaining({ platform: 'x', kind: 'post' })]),
+    });
+    expect(await admin(scene, 'usage', '--by', 'account')).toMatchObject({ by: 'account' });
+  },
+
   async 'admin dead-letters retry'(_, scene) {
     expect(await admin(scene, 'dead-letters', 'retry', '--all')).toEqual({ retrying: 0 });
     const words = ['admin', 'dead-letters', 'retry', '17', '--database-url', scene.world.databaseUrl];

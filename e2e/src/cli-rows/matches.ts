@@ -35,6 +35,15 @@ export const matchesRows: Rows = {
     expect(await earshot('--platform', 'x')).toEqual(done(saying('PLATFORM  STATE')));
   },
 
+  async usage(earshot, scene) {
+    const answer = await earshot.json('--rule', scene.rule.rule_id, '--by', 'rule');
+    expect(answer).toMatchObject({
+      usage: [{ rule_id: scene.rule.rule_id, platform: 'x', usd: { min: expect.any(Number) } }],
+      prices_as_of: expect.any(String),
+    });
+    expect(await earshot()).toEqual(done(saying('PLATFORM  MATCHES')));
+  },
+
   async sources(earshot) {
     expect(await earshot.json()).toMatchObject({
       sources: expect.arrayContaining([expect.objectContaining({ platform: 'x', state: 'live' })]),

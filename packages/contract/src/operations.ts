@@ -9,6 +9,7 @@ import { previewOperations } from './preview.ts';
 import { readerOperations } from './readers.ts';
 import { ruleOperations } from './rules.ts';
 import { sourceOperations } from './sources.ts';
+import { usageOperations } from './usage.ts';
 import { deliveryOperations } from './webhook-deliveries.ts';
 import { webhookOperations } from './webhooks.ts';
 
@@ -21,6 +22,7 @@ export const operations = {
   ...previewOperations,
   ...matchOperations,
   ...coverageOperations,
+  ...usageOperations,
   ...sourceOperations,
   ...readerOperations,
   ...languageOperations,

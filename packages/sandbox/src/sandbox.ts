@@ -1,4 +1,5 @@
 import { createClock } from './clock.ts';
+import { billControlRoutes } from './control/bill-control.ts';
 import { faultsControlRoutes } from './control/faults-control.ts';
 import { feedControlRoutes } from './control/feed-control.ts';
 import { firehoseControlRoutes } from './control/firehose-control.ts';
@@ -8,9 +9,10 @@ import type { Deps } from './deps.ts';
 import { createFaults } from './faults.ts';
 import { createFeed } from './feed/feed.ts';
 import { firehoseKnobs } from './firehose/knobs.ts';
-import type { Organization } from './firehose/organization.ts';
+import { type Organization, toMicroUsd } from './firehose/organization.ts';
 import { firehoseRoutes } from './firehose/routes.ts';
 import { createTap } from './firehose/tap.ts';
+import type { Route } from './http/router.ts';
 import { startServer } from './http/server.ts';
 import { startTlsFront } from './http/tls-front.ts';
 import { assumedPositions } from './knobs.ts';
@@ -30,61 +32,22 @@ export interface Sandbox extends AsyncDisposable {
 
 const defaultBacklogBytesMax = 8 * 1024 * 1024;
 
+const staticRoutes: readonly Route<Deps>[] = [
+  ...xRoutes,
+  ...firehoseRoutes,
+  ...xControlRoutes,
+  ...firehoseControlRoutes,
+  ...billControlRoutes,
+  ...knobsControlRoutes,
+  ...faultsControlRoutes,
+];
+
 /** X under `/2/…`, Firehose under `/v1/…` and the control API under `/sandbox/…`, on one loopback port. */
 export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
-  const speed = options.speed ?? 1;
-  if (!(speed > 0)) throw new RangeError('speed must be above 0');
-  const clock = createClock(speed);
-  const seed = options.seed ?? 1;
-  const random = createRandom(seed);
-  const nextId = createSnowflakes();
-  const faults = createFaults();
-  const rateLimits = options.rateLimits ?? true;
-  const ruleDelayMs = options.ruleDelayMs ?? clock.realMs(2_000);
-
-  const xApps = options.xApps ?? [{ token: defaultXToken }];
-  const apps = new Map(
-    xApps.map((app) => [app.token, createXApp({ ...app, clock, nextId, ruleDelayMs, rateLimits })]),
-  );
-  const taps = (options.taps ?? [{ token: defaultTapToken }]).map((tap) =>
-    createTap({ ...tap, clock, rateLimits }),
-  );
-  const organization: Organization = {
-    managementKey: options.managementKey ?? defaultManagementKey,
-    balanceUsd: options.balanceUsd ?? 10_000,
-    excerptChars: options.excerptChars,
-    taps: new Map(taps.map((tap) => [tap.id, tap])),
-    knobs: assumedPositions(firehoseKnobs),
-  };
-
-  const backlogBytesMax = options.slowReaderBytes ?? defaultBacklogBytesMax;
-  const archive = createArchive();
-  const deps: Deps = {
-    apps,
-    archive,
-    organization,
-    clock,
-    random,
-    faults,
-    nextId,
-    rateLimits,
-    backlogBytesMax,
-  };
+  const deps = createDeps(options);
   // The feed has its own generator, so that armed faults do not change what it publishes.
-  const feed = createFeed({ ...deps, random: createRandom(seed), rates: options.feed });
-  const server = await startServer(
-    options.port ?? 0,
-    [
-      ...xRoutes,
-      ...firehoseRoutes,
-      ...xControlRoutes,
-      ...firehoseControlRoutes,
-      ...knobsControlRoutes,
-      ...faultsControlRoutes,
-      ...feedControlRoutes(feed),
-    ],
-    deps,
-  );
+  const feed = createFeed({ ...deps, random: createRandom(seedOf(options)), rates: options.feed });
+  const server = await startServer(options.port ?? 0, [...staticRoutes, ...feedControlRoutes(feed)], deps);
   const front = options.tls ? await startTlsFront(0, server.url, options.tls) : null;
   feed.start();
   const close = async () => {
@@ -93,4 +56,41 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     await server.close();
   };
   return { url: server.url, tlsUrl: front?.url ?? null, close, [Symbol.asyncDispose]: close };
+}
+
+function createDeps(options: SandboxOptions): Deps {
+  const speed = options.speed ?? 1;
+  if (!(speed > 0)) throw new RangeError('speed must be above 0');
+  const clock = createClock(speed);
+  const nextId = createSnowflakes();
+  const rateLimits = options.rateLimits ?? true;
+  const ruleDelayMs = options.ruleDelayMs ?? clock.realMs(2_000);
+  const xApps = options.xApps ?? [{ token: defaultXToken }];
+  const taps = (options.taps ?? [{ token: defaultTapToken }]).map((tap) =>
+    createTap({ ...tap, clock, rateLimits }),
+  );
+  const organization: Organization = {
+    managementKey: options.managementKey ?? defaultManagementKey,
+    balanceMicroUsd: toMicroUsd(options.balanceUsd ?? 10_000),
+    excerptChars: options.excerptChars,
+    taps: new Map(taps.map((tap) => [tap.id, tap])),
+    knobs: assumedPositions(firehoseKnobs),
+  };
+  return {
+    apps: new Map(
+      xApps.map((app) => [app.token, createXApp({ ...app, clock, nextId, ruleDelayMs, rateLimits })]),
+    ),
+    archive: createArchive(),
+    organization,
+    clock,
+    random: createRandom(seedOf(options)),
+    faults: createFaults(),
+    nextId,
+    rateLimits,
+    backlogBytesMax: options.slowReaderBytes ?? defaultBacklogBytesMax,
+  };
+}
+
+function seedOf({ seed = 1 }: SandboxOptions): number {
+  return seed;
 }

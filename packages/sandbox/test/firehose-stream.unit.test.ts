@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { type Sandbox, startSandbox } from '../src/index.ts';
-import { at, createClient, eventually, type LineStream } from './client.ts';
+import { at, createClient, eventually, type LineStream, textAt } from './client.ts';
 
 vi.setConfig({ testTimeout: 30_000, hookTimeout: 30_000 });
 
@@ -206,6 +206,32 @@ describe('credit', () => {
       balance_usd: 9_999.99,
       metering: { events_delivered: 4, matches_charged: 2, bill_usd: 0.01 },
     });
+  });
+
+  test('the bill names the pages of each day, once for each tap that delivered them', async () => {
+    const other = textAt(
+      (await client.call('POST', '/v1/taps', 'fhm_sandbox', { name: 'other' })).body,
+      'token',
+    );
+    await client.addTapRule('title:fjord');
+    await client.call('POST', '/v1/rules', other, { value: 'title:fjord' });
+    await client.page('fjord 1', 'fjord 2', 'fjord 3');
+    await readUpdates(await client.openTap('?since=1h'), 3);
+    // A replay: `limit` counts it, the bill does not.
+    const replay = await client.openTap('?since=1h&limit=2');
+    await readUpdates(replay, 2);
+    expect((await replay.frame())?.event).toBe('end');
+    await readUpdates(await client.openTap('?since=1h&limit=2', {}, other), 2);
+    const date = new Date().toISOString().slice(0, 10);
+    const bill = async (token: string) => (await client.control('GET', `/firehose/bill?token=${token}`)).body;
+    expect(await bill('fh_sandbox')).toEqual({
+      token: 'fh_sandbox',
+      days: [{ date, pages: 3, micro_usd: 15_000 }],
+      total: { pages: 3, micro_usd: 15_000 },
+      events_delivered: 5,
+      balance_micro_usd: 10_000_000_000 - 25_000,
+    });
+    expect(await bill(other)).toMatchObject({ total: { pages: 2, micro_usd: 10_000 }, events_delivered: 2 });
   });
 
   test('at zero refuses new connections with 402 and lets open ones run', async () => {

@@ -1,6 +1,6 @@
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type Sandbox, startSandbox } from '../src/index.ts';
-import { at, createClient, listAt, xRulesPath } from './client.ts';
+import { at, createClient, eventually, listAt, xRulesPath } from './client.ts';
 
 let sandbox: Sandbox;
 let client: ReturnType<typeof createClient>;
@@ -69,4 +69,57 @@ test('usage counts the posts that came along, unless they are free', async () =>
   await client.control('POST', '/x/knobs', { expansions: 'free' });
   expect(await usage()).toBe('1');
   stream.close();
+});
+
+describe('with a deletion lag, a deleted rule is not listed, but its items still come for so long and are billed', () => {
+  test('on X, also to a new connection', async () => {
+    await using prompt = await startSandbox({ ruleDelayMs: 0 });
+    const x = createClient(prompt);
+    const [gone, next] = await x.addXRules('fjord', 'glacier', 'anchor');
+    const remove = async (id: string | undefined, deletionLagMs: number) => {
+      await x.control('POST', '/x/knobs', { deletion_lag_ms: deletionLagMs });
+      await x.x('POST', xRulesPath, { delete: { ids: [id] } });
+    };
+    (await x.openX()).close();
+    await remove(gone, 600_000);
+    const stream = await eventually(
+      () => x.openX(),
+      ({ status }) => status === 200,
+    );
+    await x.post('fjord');
+    expect(await stream.record()).toMatchObject({ data: { text: 'fjord' }, matching_rules: [{ id: gone }] });
+    expect(at((await x.control('GET', '/x/bill')).body, 'total', 'posts')).toBe(1);
+    const listed = listAt((await x.x('GET', xRulesPath)).body, 'data');
+    expect(listed).toMatchObject([{ value: 'glacier' }, { value: 'anchor' }]);
+
+    await remove(next, 50);
+    const matches = async () => listAt((await x.post('glacier'))[0], 'matching_rules').length;
+    await eventually(matches, (count) => count === 0);
+    stream.close();
+  });
+
+  test('on Firehose', async () => {
+    const gone = await client.addTapRule('title:fjord');
+    const next = await client.addTapRule('title:glacier');
+    await client.addTapRule('title:anchor');
+    const remove = async (id: string, deletionLagMs: number) => {
+      await client.control('POST', '/firehose/knobs', { deletion_lag_ms: deletionLagMs });
+      return (await client.tap('DELETE', `/v1/rules/${id}`)).status;
+    };
+    const stream = await client.openTap();
+    expect(await remove(gone, 600_000)).toBe(204);
+    const [event] = await client.page('fjord');
+    expect((await stream.frame())?.event).toBe('connected');
+    expect(await stream.frame()).toMatchObject({ id: event, data: { query_ids: [gone] } });
+    expect(at((await client.control('GET', '/firehose/bill')).body, 'total', 'pages')).toBe(1);
+    expect(await remove(gone, 600_000)).toBe(404);
+    expect(listAt((await client.tap('GET', '/v1/rules')).body, 'data')).toHaveLength(2);
+
+    expect(await remove(next, 50)).toBe(204);
+    await eventually(
+      async () => (await client.page('glacier'))[0],
+      (id) => id === undefined,
+    );
+    stream.close();
+  });
 });

@@ -19,6 +19,7 @@ export const operations = {
   ListReaders: { method: 'POST', path: '/api.ListReaders', changes: false },
   DeleteReader: { method: 'POST', path: '/api.DeleteReader', changes: true },
   GetCoverage: { method: 'POST', path: '/api.GetCoverage', changes: false },
+  GetUsage: { method: 'POST', path: '/api.GetUsage', changes: false },
   ListSources: { method: 'POST', path: '/api.ListSources', changes: false },
   CreateKey: { method: 'POST', path: '/api.CreateKey', changes: true },
   ListKeys: { method: 'POST', path: '/api.ListKeys', changes: false },

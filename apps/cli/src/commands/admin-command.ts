@@ -15,7 +15,11 @@ interface AdminCommand<Named extends Options, Placed extends Options>
   extends Pick<Command, 'name' | 'summary' | 'details' | 'examples'> {
   readonly options?: Named;
   readonly args?: Placed;
-  readonly work: (database: Admin, input: Input<Named, Placed>) => Promise<Outcome>;
+  readonly work: (
+    database: Admin,
+    input: Input<Named, Placed>,
+    context: Pick<Context, 'env'>,
+  ) => Promise<Outcome>;
 }
 
 export const databaseUrl = {
@@ -45,7 +49,7 @@ export function adminCommand<
       const input = typed as Input<Named, Placed>;
       const url = databaseOf(typed.options['database-url'], env);
       const { onDatabase } = await loadLocal(() => import('../local/admin-work.ts'));
-      const working = onDatabase(url, (database) => work(database, input));
+      const working = onDatabase(url, (database) => work(database, input, { env }));
       const outcome = await screen.waitFor('Asking the database', working);
       screen.print(isJson ? jsonLine(outcome.json) : outcome.text);
     },

@@ -9,6 +9,7 @@ import { deadLetters } from './admin-dead-letters.ts';
 import { foreignRules } from './admin-foreign-rules.ts';
 import { forgetCommand } from './admin-forget.ts';
 import { migrateCommand } from './admin-migrate.ts';
+import { adminUsage } from './admin-usage.ts';
 import { verdicts } from './admin-verdicts.ts';
 
 type Plan = NonNullable<Parameters<Admin['createAccount']>[0]['plan']>;
@@ -125,7 +126,7 @@ const afterRestore = adminCommand({
 export const admin: CommandGroup = {
   name: 'admin',
   summary:
-    'accounts, keys, upstream rules, events that could not be stored, removals, verdicts, migrations and restores, directly on the database',
+    'accounts, keys, upstream rules, events that could not be stored, removals, verdicts, the bill, migrations and restores, directly on the database',
   commands: [
     createAccount,
     createKey,
@@ -135,6 +136,7 @@ export const admin: CommandGroup = {
     deadLetters,
     forgetCommand,
     verdicts,
+    adminUsage,
     migrateCommand,
     afterRestore,
   ],

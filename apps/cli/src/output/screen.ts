@@ -10,6 +10,8 @@ export interface Screen {
   readonly note: (text: string) => void;
   /** Colours for stdout; the text as it is where colours are not wanted. */
   readonly paint: (style: Style, text: string) => string;
+  /** Somebody looks at stdout. */
+  readonly isTerminal: boolean;
   /** Width of stdout. */
   readonly columns: number;
   /** Somebody can answer questions. */

@@ -6,6 +6,7 @@ import { listAudit } from '../accounts/list-audit.ts';
 import type { Plans } from '../accounts/plans.ts';
 import { createRateLimits, createStreamLimit } from '../accounts/rate-limits.ts';
 import type { Config } from '../config.ts';
+import { getUsage } from '../costs/get-usage.ts';
 import { previewRule } from '../costs/preview-rule.ts';
 import { createCoverageStore } from '../coverage/coverage-store.sql.ts';
 import { getCoverage } from '../coverage/get-coverage.ts';
@@ -128,6 +129,7 @@ function handlersOf(
     ValidateRule: validateRule(tiers),
     PlatformSyntax: async ({ request }) => ({ platforms: syntaxGuides(request.platforms) }),
     GetCoverage: getCoverage({ ...forCoverage, rules }),
+    GetUsage: getUsage({ database, rules, prices: config.prices, nowMs: Date.now }),
     ListSources: listSources(shared),
     ListMatches: listMatches(forReaders),
     StreamMatches: streamMatches({

@@ -1,7 +1,6 @@
 import type { Platform } from '@earshot/contract';
 import type { Config } from '../config.ts';
 import type { CountItemsOptions } from '../costs/count-items.ts';
-import { defaultPrices } from '../costs/prices.ts';
 import { createSourceStore } from '../ingest/source-store.sql.ts';
 import type { Tiers } from '../language/rule-language.ts';
 import type { Source } from '../upstream/platform.ts';
@@ -48,6 +47,6 @@ export function countingOf(
   return {
     counts: Object.fromEntries(counts),
     countsPerDay: config.xCountsPerDay,
-    prices: defaultPrices,
+    prices: config.prices,
   };
 }

@@ -27,6 +27,8 @@ import {
   createVerdictStore,
   forgetVerdicts,
 } from '../matching/verdicts.ts';
+import { showBill } from '../metering/bill-metrics.ts';
+import { compareUsage } from '../metering/compare-usage.ts';
 import { forgetBilled } from '../metering/meter.sql.ts';
 import { createMatchReader } from '../readers/match-reader.sql.ts';
 import { checkKeptItems } from '../removals/remove-items.ts';
@@ -106,6 +108,17 @@ function sourceWorkers(shared: Shared, source: Source, stack: AsyncDisposableSta
     }),
     ...repairWorkers(shared, source),
     ...complianceWorkers(shared, source, stack),
+    ...usageWorkers(shared, source),
+  ];
+}
+
+function usageWorkers(shared: Shared, { id: sourceId, platform, readUsage }: Source): Worker[] {
+  if (readUsage === null) return [];
+  const options = { ...shared, sourceId, platform, readUsage, nowMs: Date.now };
+  return [
+    everyUnderLease(leasesOf(shared), `usage:${sourceId}`, hourMs, (_lease, signal) =>
+      compareUsage(options, signal),
+    ),
   ];
 }
 
@@ -207,6 +220,7 @@ function matchWorkers(shared: Shared, stack: AsyncDisposableStack): Worker[] {
     ),
     every('verdicts', compareEveryMs, () => verdicts.compare()),
     every('dead-letters', 5_000, () => retryDeadLetters({ ...forBatches, letters })),
+    every('bill-metrics', 15_000, () => showBill({ ...shared, prices: config.prices })),
     every('partitions', hourMs, () => keepPartitionsAhead(shared)),
     every('matched-through', 1_000, (signal) => recordMatchedThrough(progress, signal)),
     every('purge', 10_000, () => purgeDeletedRules(shared)),

@@ -1,6 +1,7 @@
 import type { Platform } from '@earshot/contract';
 import type { Database } from '../engines/database.ts';
 import { recordCall } from '../metering/meter.sql.ts';
+import { type Prices, priceOf } from '../metering/prices.ts';
 import { valueHash } from '../slots/slot.ts';
 import type { RuleValue } from '../slots/slot-holding.sql.ts';
 import type { Countability, ItemCounts } from '../upstream/platform.ts';
@@ -8,7 +9,6 @@ import { UpstreamUnavailable } from '../upstream/upstream-rules.ts';
 import { findFactor } from './count-factors.sql.ts';
 import type { HourlySeries } from './estimate.ts';
 import type { Basis } from './estimate-volume.ts';
-import type { Prices } from './prices.ts';
 
 export interface CountItemsOptions {
   readonly database: Database;
@@ -95,7 +95,7 @@ async function askNow(
     if (counted.kind === 'refused') return { notCounted: 'the platform does not take the value there' };
     await recordCall(options.database, counter.sourceId, countable.kind);
     const series = { fromMs: counted.fromMs, counts: counted.counts };
-    const feeUsd = options.prices[countable.kind];
+    const feeUsd = priceOf(options.prices, value.platform, countable.kind);
     return { ...(await toBasis(options, value.platform, countable, { series, feeUsd })), counted: series };
   } catch (error) {
     if (error instanceof UpstreamUnavailable) return { notCounted: 'the platform does not answer' };

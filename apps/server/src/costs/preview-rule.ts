@@ -4,6 +4,8 @@ import type { Plans } from '../accounts/plans.ts';
 import { explainMatch, type ParsedRules } from '../language/explain-match.ts';
 import { withItemJudge } from '../language/judge-items.ts';
 import type { Tiers } from '../language/rule-language.ts';
+import { whole } from '../metering/divide.ts';
+import { costOfMatches } from '../metering/prices.ts';
 import { matchIdOf } from '../readers/to-match.ts';
 import { assertPlanAllows, checkRule } from '../rules/check-rule.ts';
 import { readRule } from '../rules/get-rule.ts';
@@ -16,7 +18,6 @@ import { type CountItemsOptions, countItems, type NotCounted } from './count-ite
 import { type Basis, fromHistory, fromStoredItems, toEstimate } from './estimate-volume.ts';
 import { keepEstimate } from './estimates.sql.ts';
 import { type Looked, lookAtItems } from './look-at-items.ts';
-import { itemPrice } from './prices.ts';
 import { readHistory } from './rule-history.sql.ts';
 import { createStoredItems, type StoredItem } from './stored-items.sql.ts';
 
@@ -82,7 +83,7 @@ async function previewOn(options: PreviewRuleOptions, asked: AskedOn): Promise<P
   const isSampled = scale > 1;
   return {
     translated_value: translatedValue,
-    estimate: toEstimate(basis, itemPrice(options.prices, platformTraits[platform].charges(options.config))),
+    estimate: toEstimate(basis, itemPrice(options, platform)),
     sample: {
       looked_at: lookedAt,
       stored: Math.round(lookedAt * scale),
@@ -140,6 +141,13 @@ async function betterBasis(options: PreviewRuleOptions, asked: BasisAsked): Prom
 function withReason(basis: Basis, { notCounted }: NotCounted): Basis {
   if (notCounted === null) return basis;
   return { ...basis, note: `${basis.note} The platform’s counts do not help: ${notCounted}.` };
+}
+
+/** What one item costs: alone, and with everything that may come along. */
+function itemPrice({ prices, config }: PreviewRuleOptions, platform: RuleValue['platform']) {
+  const { users, posts } = platformTraits[platform].mostAlong(config);
+  const counted = { items: whole, users: users * whole, referenced_posts: posts * whole };
+  return costOfMatches(prices, platform, counted);
 }
 
 /** What cannot be read in time is not known. */

@@ -1,4 +1,5 @@
 import type { Sql } from '../engines/database.ts';
+import type { CallKind } from '../upstream/platform.ts';
 import {
   type Bill,
   billOf,
@@ -111,9 +112,6 @@ function linesAsArrays(lines: Bill['usage']): unknown[][] {
     lines.map(({ atMost }) => atMost),
   ];
 }
-
-/** Calls that are billed by themselves. */
-export type CallKind = 'counts_recent' | 'counts_all';
 
 /** A call that the source's credential was billed for, today. */
 export async function recordCall(sql: Sql, sourceId: string, kind: CallKind): Promise<void> {

@@ -30,6 +30,7 @@ export function createMetrics() {
     ...sourceMetrics(make),
     ...matchMetrics(make),
     ...webhookMetrics(make),
+    ...billMetrics(make),
   };
   for (const ending of streamEndings) metrics.matchStreamEndings.inc({ ending }, 0);
   for (const outcome of ['delivered', 'failed', 'refused', 'gone', 'not_sent']) {
@@ -158,6 +159,23 @@ function webhookMetrics(make: Makers) {
       [],
     ),
     webhooksDisabled: make.counter('webhooks_disabled_total', 'Webhooks that were given up.', ['because']),
+  };
+}
+
+/** Read from the database by nodes with the role `match`: totals since ever, the same on each of them. */
+function billMetrics(make: Makers) {
+  return {
+    billed: make.gauge('billed_total', 'What the upstreams billed, at the least and at the most.', [
+      'source',
+      'kind',
+      'reading',
+    ]),
+    costUsd: make.gauge('cost_usd_total', 'The same in US dollars.', ['source', 'reading']),
+    usageDifference: make.gauge(
+      'usage_difference',
+      'What the upstream itself counted on the last day that was compared, minus what was counted here.',
+      ['source', 'reading'],
+    ),
   };
 }
 

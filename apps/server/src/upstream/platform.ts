@@ -32,8 +32,7 @@ export interface PlatformDescriptor<Settings> {
   readonly readItem: (sourceId: string, item: WireItem) => Reading;
   /** An item that is too large for the event log without what can be left out; null where nothing can. */
   readonly shortenItem: ((item: Item) => Item) | null;
-  /** What the upstream bills for an item. */
-  readonly charges: (settings: Settings) => ItemCharges;
+  readonly mostAlong: (settings: Settings) => MostAlong;
   readonly billing: Billing;
   /** One per credential in the settings; null where the platform counts nothing. */
   readonly openCounts: ((settings: Settings, stack: AsyncDisposableStack) => ItemCounts[]) | null;
@@ -41,16 +40,16 @@ export interface PlatformDescriptor<Settings> {
   readonly openSources: (settings: Settings, stack: AsyncDisposableStack) => Source[];
 }
 
-/** What upstreams have a price for. */
-export type Billed = 'post' | 'user' | 'page' | 'counts_recent' | 'counts_all';
-
-export interface ItemCharges {
-  readonly item: Billed;
-  /** What may come along with it and be billed, at most as a rule. */
-  readonly along: Readonly<Partial<Record<Billed, number>>>;
+/** What comes along with an item and may be billed, at most as a rule: for estimates of what is not there yet. */
+export interface MostAlong {
+  readonly users: number;
+  readonly posts: number;
 }
 
 export type ResourceKind = 'post' | 'user' | 'page';
+/** Calls that are charged by themselves. */
+export type CallKind = 'counts_recent' | 'counts_all';
+export type BilledKind = ResourceKind | CallKind;
 
 /** What the platform charges for the items that it delivers. */
 export interface Billing {
@@ -63,6 +62,8 @@ export interface Billing {
   };
   /** Whether an item that is delivered again is charged again on another UTC day, or never. */
   readonly chargedAgain: 'daily' | 'never';
+  /** In US dollars for one of each kind; the operator's settings come before these. */
+  readonly prices: Readonly<Partial<Record<BilledKind, number>>>;
 }
 
 /** One upstream credential: a rule set with a capacity, and one stream. */
@@ -82,7 +83,12 @@ export interface Source {
   readonly repair: Repair;
   /** Null where the platform cannot be asked, or must not be. */
   readonly compliance: Compliance | null;
+  /** Null where the platform has no such call. */
+  readonly readUsage: ReadUsage | null;
 }
+
+/** How many items the platform itself has counted, by UTC day; null when it does not tell. Throws UpstreamUnavailable. */
+export type ReadUsage = (signal: AbortSignal) => Promise<ReadonlyMap<string, number> | null>;
 
 /** Asks the platform which of the items that are kept here are to be deleted, and why. */
 export interface Compliance {

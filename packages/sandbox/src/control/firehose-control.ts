@@ -1,5 +1,5 @@
 import type { Deps } from '../deps.ts';
-import { matchUsd } from '../firehose/organization.ts';
+import { matchMicroUsd, toMicroUsd } from '../firehose/organization.ts';
 import { buildPage } from '../firehose/page.ts';
 import { publishPage } from '../firehose/publish.ts';
 import type { Exchange } from '../http/exchange.ts';
@@ -42,12 +42,12 @@ function readState(exchange: Exchange, { organization }: Deps): void {
       stalled: connections.filter((one) => one.pipe.isStalled()).length,
     },
     rule_calls: tap.limits.rules.count(),
-    balance_usd: Math.round(organization.balanceUsd * 1_000) / 1_000,
+    balance_usd: organization.balanceMicroUsd / 1_000_000,
     events_in_buffer: tap.buffer.size(),
     metering: {
-      events_delivered: tap.eventsDelivered,
-      matches_charged: tap.charged.size,
-      bill_usd: Math.round(tap.charged.size * matchUsd * 1_000) / 1_000,
+      events_delivered: tap.meter.eventsDelivered(),
+      matches_charged: tap.meter.pagesCharged(),
+      bill_usd: (tap.meter.pagesCharged() * matchMicroUsd) / 1_000_000,
     },
   });
 }
@@ -55,7 +55,7 @@ function readState(exchange: Exchange, { organization }: Deps): void {
 async function changeBalance(exchange: Exchange, { organization }: Deps): Promise<void> {
   const usd = (await readBody(exchange))['usd'];
   if (typeof usd !== 'number') throw badRequest('usd is a number.');
-  organization.balanceUsd = usd;
+  organization.balanceMicroUsd = toMicroUsd(usd);
   sendJson(exchange.response, 200, { usd });
 }
 

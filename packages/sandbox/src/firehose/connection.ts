@@ -4,7 +4,7 @@ import type { Faults } from '../faults.ts';
 import type { Random } from '../random.ts';
 import { createRecordWriter, type RecordFaults } from '../record-writer.ts';
 import { createStreamPipe } from '../stream-pipe.ts';
-import { matchUsd, type Organization } from './organization.ts';
+import { matchMicroUsd, type Organization } from './organization.ts';
 import { toEventId } from './replay-buffer.ts';
 import type { FirehoseConnection, Tap } from './tap.ts';
 
@@ -62,7 +62,7 @@ export function openFirehoseConnection(options: FirehoseConnectionOptions): Fire
     if (event === undefined || eventsLeft === 0) return false;
     nextOffset = event.offset + 1;
     eventsLeft -= 1;
-    charge(tap, organization, event.chargeKey);
+    if (tap.meter.deliver(clock.nowMs(), event.chargeKey)) organization.balanceMicroUsd -= matchMicroUsd;
     writeRecord(`id: ${toEventId(event.offset)}\n${sseFrame('update', event.data)}`);
     return true;
   };
@@ -82,12 +82,4 @@ export function openFirehoseConnection(options: FirehoseConnectionOptions): Fire
   pipe.write(sseFrame('connected', '{}'));
   if (organization.knobs.keepAlive === 'comments') pipe.write(': keep-alive\n\n');
   return connection;
-}
-
-/** A page is charged when it is delivered for the first time, also on a replay. */
-function charge(tap: Tap, organization: Organization, chargeKey: string): void {
-  tap.eventsDelivered += 1;
-  if (tap.charged.has(chargeKey)) return;
-  tap.charged.add(chargeKey);
-  organization.balanceUsd -= matchUsd;
 }

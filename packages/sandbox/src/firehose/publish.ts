@@ -34,7 +34,9 @@ export function publishPage(page: FirehosePage, organization: Organization) {
 
 function matchingRules(tap: Tap, page: FirehosePage): FirehoseRule[] {
   const hits = new Set(tap.index.matching(page));
-  return [...tap.rules.values()].filter((rule) => hits.has(rule.id) && flagsAllow(rule, page));
+  return [...tap.rules.values(), ...tap.lingering.values()].filter(
+    (rule) => hits.has(rule.id) && flagsAllow(rule, page),
+  );
 }
 
 /** The flags of firehose.md §9; a page without a publish time fails the quality check. */

@@ -8,7 +8,7 @@ import { authenticateTap, countCall } from './access.ts';
 import { compileFirehoseRule, validateFirehoseRule } from './compile-rule.ts';
 import { printCompiled } from './compiled-query.ts';
 import { invalid, notFound } from './problems.ts';
-import { dropRule, type FirehoseRule, putRule, type Tap } from './tap.ts';
+import { deleteRule, type FirehoseRule, putRule, type Tap } from './tap.ts';
 
 /** GET /v1/rules (firehose.md §4). */
 export function listRules(exchange: Exchange, deps: Deps): void {
@@ -49,7 +49,7 @@ export async function changeRule(exchange: Exchange, deps: Deps): Promise<void> 
 
 export async function removeRule(exchange: Exchange, deps: Deps): Promise<void> {
   const tap = authorize(exchange, deps);
-  dropRule(tap, findRule(exchange, tap).id);
+  deleteRule(tap, findRule(exchange, tap), deps.organization.knobs.deletionLagMs);
   if (await mayAnswer(deps, tap, exchange)) sendEmpty(exchange.response, 204);
 }
 

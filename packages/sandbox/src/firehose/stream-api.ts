@@ -28,7 +28,7 @@ export function openStream(exchange: Exchange, { organization, clock, random, fa
   });
   if (typeof fromOffset === 'string') throw invalid(fromOffset, [`The ${fromOffset} is not valid.`]);
   if (tap.connections.size >= knobs.streamsMax) throw tooManyRequests(1_000);
-  if (organization.balanceUsd <= 0) throw outOfCredit();
+  if (organization.balanceMicroUsd <= 0) throw outOfCredit();
 
   const { response } = exchange;
   if (faults.take('stream_empty', scope) !== undefined) {

@@ -4,6 +4,7 @@ import type { Matcher } from '../match/matcher.ts';
 import { createRuleIndex, type RuleIndex } from '../match/rule-index.ts';
 import { createSlidingWindow, type SlidingWindow } from '../rate-limit.ts';
 import type { StreamPipe } from '../stream-pipe.ts';
+import { createTapMeter, type TapMeter } from './metering.ts';
 import type { FirehosePage } from './page.ts';
 import { createReplayBuffer, type ReplayBuffer } from './replay-buffer.ts';
 
@@ -40,13 +41,13 @@ export interface Tap {
   lastUsedAt: string | null;
   readonly ruleCap: number;
   readonly rules: Map<string, FirehoseRule>;
+  /** Deleted rules that the matcher has not dropped yet, by id. */
+  readonly lingering: Map<string, FirehoseRule>;
   readonly index: RuleIndex<string, FirehosePage>;
   readonly buffer: ReplayBuffer;
   readonly connections: Set<FirehoseConnection>;
   readonly limits: { rules: SlidingWindow; stream: SlidingWindow };
-  /** Charge keys of the pages that were charged already. */
-  readonly charged: Set<string>;
-  eventsDelivered: number;
+  readonly meter: TapMeter;
 }
 
 const minuteMs = 60_000;
@@ -78,6 +79,7 @@ export function createTap(options: TapOptions & TapDeps): Tap {
     lastUsedAt: null,
     ruleCap: options.ruleCap ?? Number.MAX_SAFE_INTEGER,
     rules: new Map(),
+    lingering: new Map(),
     index: createRuleIndex(),
     // Starts at random, so that an offset of an earlier run is not valid by accident.
     buffer: createReplayBuffer({
@@ -88,8 +90,7 @@ export function createTap(options: TapOptions & TapDeps): Tap {
     }),
     connections: new Set(),
     limits: { rules: window(ruleCallsPerMinute), stream: window(connectionsPerMinute) },
-    charged: new Set(),
-    eventsDelivered: 0,
+    meter: createTapMeter(),
   };
 }
 
@@ -102,6 +103,20 @@ export function putRule(tap: Tap, rule: FirehoseRule): void {
 export function dropRule(tap: Tap, id: string): boolean {
   tap.index.remove(id);
   return tap.rules.delete(id);
+}
+
+/** The rule is gone from the list at once; its matches still come for a while. */
+export function deleteRule(tap: Tap, rule: FirehoseRule, lagMs: number): void {
+  if (lagMs === 0) {
+    dropRule(tap, rule.id);
+    return;
+  }
+  tap.rules.delete(rule.id);
+  tap.lingering.set(rule.id, rule);
+  setTimeout(() => {
+    tap.lingering.delete(rule.id);
+    tap.index.remove(rule.id);
+  }, lagMs).unref();
 }
 
 /** ISO 8601 with an offset, as in the taps API. */

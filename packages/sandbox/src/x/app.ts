@@ -112,7 +112,7 @@ export function createXApp(options: XAppOptions & XAppDeps): XApp {
     clock,
   });
   const isStreaming = () => connections.open().length > 0;
-  const liveRules = createDelayedRules({ delayMs: ruleDelayMs, isStreaming });
+  const liveRules = createDelayedRules({ delayMs: ruleDelayMs, knobs, isStreaming });
   const app: XApp = {
     token: options.token,
     clientAppId: String(Number.parseInt(randomUUID().slice(0, 7), 16) + 10_000_000),

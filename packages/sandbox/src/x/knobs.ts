@@ -22,6 +22,8 @@ export const xKnobs = {
   expansions: choice('billed', 'free'),
   /** */
   backfill: choice('refused', 'ignored'),
+  /** real time for which a deleted rule still matches, where it is longer than the delay of all rule changes. */
+  deletionLagMs: amount(0),
   /** */
   keepAliveMs: amount(20_000),
   /** whether a DuplicateRule error has the id of the existing rule. */

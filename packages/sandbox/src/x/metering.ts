@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject } from '../http/json.ts';
 
 /** Prices in millionths of a dollar, so that sums are exact (x.md §8.1). */
-const microUsd = { post: 5_000, user: 10_000, countsRecent: 5_000, countsAll: 10_000 };
+const prices = { post: 5_000, user: 10_000, countsRecent: 5_000, countsAll: 10_000 };
 
 export type CountsCall = 'countsRecent' | 'countsAll';
 export type Meter = ReturnType<typeof createMeter>;
@@ -12,15 +12,18 @@ interface OpenDay extends Record<CountsCall, number> {
   readonly referenced: Set<string>;
 }
 
-/** What X bills for one UTC day. */
-export interface DayBill extends Record<CountsCall, number> {
-  readonly date: string;
+interface Bill extends Record<CountsCall, number> {
   readonly posts: number;
   /** Posts that came along with others, and were not delivered themselves on that day. */
   readonly referencedPosts: number;
   readonly users: number;
   /** `min`: without what came along. X does not say whether that is billed (x.md §8.2). */
   readonly microUsd: { readonly min: number; readonly max: number };
+}
+
+/** What X bills for one UTC day. */
+interface DayBill extends Bill {
+  readonly date: string;
 }
 
 /** Days whose ids are known. Nothing is delivered on an older day, so its sums are enough. */
@@ -70,16 +73,31 @@ export function postsReadOn({ posts, referencedPosts }: DayBill, withExpansions:
   return posts + (withExpansions ? referencedPosts : 0);
 }
 
-export function dayToWire(day: DayBill): JsonObject {
+export function sumOfDays(days: readonly Bill[]): Bill {
+  const sum = (of: (day: Bill) => number) => days.reduce((total, day) => total + of(day), 0);
   return {
-    date: day.date,
-    posts: day.posts,
-    referenced_posts: day.referencedPosts,
-    users: day.users,
-    counts_recent: day.countsRecent,
-    counts_all: day.countsAll,
-    micro_usd: day.microUsd,
+    posts: sum(({ posts }) => posts),
+    referencedPosts: sum(({ referencedPosts }) => referencedPosts),
+    users: sum(({ users }) => users),
+    countsRecent: sum(({ countsRecent }) => countsRecent),
+    countsAll: sum(({ countsAll }) => countsAll),
+    microUsd: { min: sum(({ microUsd }) => microUsd.min), max: sum(({ microUsd }) => microUsd.max) },
   };
+}
+
+export function billToWire(bill: Bill): JsonObject {
+  return {
+    posts: bill.posts,
+    referenced_posts: bill.referencedPosts,
+    users: bill.users,
+    counts_recent: bill.countsRecent,
+    counts_all: bill.countsAll,
+    micro_usd: bill.microUsd,
+  };
+}
+
+export function dayToWire({ date, ...bill }: DayBill): JsonObject {
+  return { date, ...billToWire(bill) };
 }
 
 function newDay(): OpenDay {
@@ -91,9 +109,8 @@ function toBill(date: string, { posts, users, referenced, countsRecent, countsAl
     .values()
     .filter((id) => !posts.has(id))
     .toArray().length;
-  const min =
-    posts.size * microUsd.post + countsRecent * microUsd.countsRecent + countsAll * microUsd.countsAll;
-  const max = min + referencedPosts * microUsd.post + users.size * microUsd.user;
+  const min = posts.size * prices.post + countsRecent * prices.countsRecent + countsAll * prices.countsAll;
+  const max = min + referencedPosts * prices.post + users.size * prices.user;
   return {
     date,
     posts: posts.size,

@@ -2,6 +2,7 @@ import type { Deps } from '../deps.ts';
 import type { Exchange } from '../http/exchange.ts';
 import { refuseStream } from '../request-faults.ts';
 import { admit } from './access.ts';
+import { mayBackfill, readBackfillMinutes, sendBackfill } from './backfill.ts';
 import { openXConnection } from './connection.ts';
 import { readProjection } from './projection.ts';
 import { recover } from './recovery-api.ts';
@@ -13,7 +14,9 @@ export function openStream(exchange: Exchange, deps: Deps): void {
   const app = admit(exchange, apps, 'stream');
   const scope = { platform: 'x', token: app.token } as const;
   refuseStream(faults, scope);
-  const otherParameters = app.knobs.backfill === 'ignored' ? ['backfill_minutes'] : [];
+  const takesBackfill = app.knobs.backfill === 'ignored' || mayBackfill(app);
+  const otherParameters = takesBackfill ? ['backfill_minutes'] : [];
+  const backfillMinutes = readBackfillMinutes(app, exchange.query);
   const projection = readProjection(exchange.query, app.problems, {
     dialect: app.knobs.streamDialect,
     otherParameters,
@@ -48,4 +51,5 @@ export function openStream(exchange: Exchange, deps: Deps): void {
   app.connections.add(connection, request.socket.remoteAddress ?? '');
   response.writeHead(200, headers);
   response.flushHeaders();
+  if (backfillMinutes > 0) sendBackfill(app, connection, backfillMinutes, deps);
 }

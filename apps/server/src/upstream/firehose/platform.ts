@@ -36,9 +36,14 @@ export const firehosePlatform: PlatformDescriptor<FirehoseSettings> = {
   namesEveryRule: false,
   readItem: (sourceId, { text, upstreamId }) => readFirehoseUpdate(sourceId, upstreamId ?? '', text),
   shortenItem: withoutPageText,
-  charges: () => ({ item: 'page', along: {} }),
   // What Firehose replays was charged when it was delivered first.
-  billing: { itemKind: 'page', cameAlong: () => ({ users: [], posts: [] }), chargedAgain: 'never' },
+  billing: {
+    itemKind: 'page',
+    cameAlong: () => ({ users: [], posts: [] }),
+    chargedAgain: 'never',
+    prices: { page: 0.005 },
+  },
+  mostAlong: () => ({ users: 0, posts: 0 }),
   openCounts: null,
   openSources: (settings, stack) =>
     settings.firehoseTokens.map(({ name, token }) => {
@@ -55,6 +60,7 @@ export const firehosePlatform: PlatformDescriptor<FirehoseSettings> = {
         // Firehose keeps what matched for about a day; an hour less is safe to rely on.
         repair: { by: 'replay', keptMs: 23 * 3_600_000, matchedAt },
         compliance: null,
+        readUsage: null,
       };
     }),
 };

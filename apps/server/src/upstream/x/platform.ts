@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto';
 import { languages } from '@earshot/query';
 import { createUpstreamClient } from '../client.ts';
-import type { ItemCharges, PlatformDescriptor, Repair } from '../platform.ts';
+import type { MostAlong, PlatformDescriptor, Repair } from '../platform.ts';
 import { atPace, type Protocol, usualProtocol } from '../protocol.ts';
 import { createXCompliance } from './compliance.ts';
 import { createXCounts } from './counts.ts';
@@ -10,6 +10,7 @@ import { createXRules } from './rules.ts';
 import { createXSearch } from './search.ts';
 import type { XExpansions, XSettings } from './settings.ts';
 import { createEndStaleConnections, createXRecovery, createXStream } from './stream.ts';
+import { createReadXUsage } from './usage.ts';
 
 const { waits, reactions } = usualProtocol;
 
@@ -32,10 +33,10 @@ export const xProtocol: Protocol = {
 const tierOf = { payg: 'standard', enterprise: 'enterprise', embedding: 'embedding' } as const;
 
 /** In full: a reply that mentions two others, with its author, whom it answers and what. */
-const alongOf: Readonly<Record<XExpansions, ItemCharges['along']>> = {
-  none: {},
-  author: { user: 1 },
-  full: { user: 4, post: 1 },
+const alongOf: Readonly<Record<XExpansions, MostAlong>> = {
+  none: { users: 0, posts: 0 },
+  author: { users: 1, posts: 0 },
+  full: { users: 4, posts: 1 },
 };
 
 /** Posts of X, by the filtered stream of an app. It does not resume: what was missed is fetched. */
@@ -50,8 +51,13 @@ export const xPlatform: PlatformDescriptor<XSettings> = {
   namesEveryRule: true,
   readItem: (sourceId, { text }) => readXRecord(sourceId, text),
   shortenItem: null,
-  charges: ({ xExpansions }) => ({ item: 'post', along: alongOf[xExpansions] }),
-  billing: { itemKind: 'post', cameAlong: includedWith, chargedAgain: 'daily' },
+  billing: {
+    itemKind: 'post',
+    cameAlong: includedWith,
+    chargedAgain: 'daily',
+    prices: { post: 0.005, user: 0.01, counts_recent: 0.005, counts_all: 0.01 },
+  },
+  mostAlong: ({ xExpansions }) => alongOf[xExpansions],
   openCounts: ({ xTokens, xBaseUrl: baseUrl }, stack) =>
     xTokens.map(({ name, token }) =>
       createXCounts(stack.use(createUpstreamClient({ baseUrl, token, name: 'X' })), `x:${name}`),
@@ -74,6 +80,7 @@ export const xPlatform: PlatformDescriptor<XSettings> = {
         endStaleConnections: createEndStaleConnections(client),
         repair: recovery || postsPerDay > 0 ? fetching : { by: 'nothing' },
         compliance: settings.xCompliance === 'daily' ? createXCompliance(client, { pace }) : null,
+        readUsage: createReadXUsage(client),
       };
     }),
 };

@@ -1,0 +1,96 @@
+import type { AnswerOf, Platform, RequestOf } from '@earshot/contract';
+import type { Handler } from '../accounts/call.ts';
+import type { Database } from '../engines/database.ts';
+import { whole } from '../metering/divide.ts';
+import {
+  type CountedMatches,
+  costOfMatches,
+  type Prices,
+  roundUsd,
+  sumUsd,
+  type Usd,
+} from '../metering/prices.ts';
+import { noSuchRule } from '../rules/refusals.ts';
+import type { RuleStore } from '../rules/rule-store.sql.ts';
+import { platforms } from '../upstream/platforms.ts';
+
+const dayMs = 24 * 3_600_000;
+const defaultDays = 30;
+const rulesMax = 1_000;
+
+export interface GetUsageOptions {
+  readonly database: Database;
+  readonly rules: Pick<RuleStore, 'exists'>;
+  readonly prices: Prices;
+  readonly nowMs: () => number;
+}
+
+type Entry = AnswerOf<'GetUsage'>['usage'][number];
+type Figures = Pick<Entry, 'matches' | 'resources' | 'usd'>;
+
+interface UsageRow extends CountedMatches {
+  readonly day: string | null;
+  readonly rule_id: string | null;
+  readonly platform: Platform;
+  readonly matches: number;
+}
+
+/** From what was kept with the account's own matches: what others have in common with it changes nothing (ADR 30). */
+export function getUsage(options: GetUsageOptions): Handler<'GetUsage'> {
+  const { rules, prices } = options;
+  return async ({ principal: { accountId }, request }) => {
+    const ruleId = request.rule_id ?? null;
+    if (ruleId !== null && !(await rules.exists(accountId, ruleId))) throw noSuchRule();
+    const rows = await readUsage(options, accountId, request);
+    const priced = rows.map((row) => ({ row, usd: costOfMatches(prices, row.platform, row) }));
+    const shown =
+      request.by === 'rule' ? priced.toSorted((a, b) => b.usd.max - a.usd.max).slice(0, rulesMax) : priced;
+    return {
+      usage: shown.map(({ row, usd }) => ({
+        ...(row.day !== null && { day: row.day }),
+        ...(row.rule_id !== null && { rule_id: row.rule_id }),
+        platform: row.platform,
+        ...figuresOf([row], usd),
+      })),
+      total: figuresOf(rows, sumUsd(priced.map(({ usd }) => usd))),
+      prices_as_of: prices.as_of,
+    };
+  };
+}
+
+async function readUsage(
+  { database, nowMs }: GetUsageOptions,
+  accountId: string,
+  { rule_id, platform, from, to, by }: RequestOf<'GetUsage'>,
+): Promise<UsageRow[]> {
+  const end = to === undefined ? nowMs() : Date.parse(to);
+  const begin = from === undefined ? end - (defaultDays - 1) * dayMs : Date.parse(from);
+  const day = (ms: number) => new Date(Math.max(0, ms)).toISOString().slice(0, 10);
+  return await database.forAccount(accountId).many<UsageRow>(
+    `select ${by === 'day' ? 'day::text' : 'null as day'}, ${by === 'rule' ? 'rule_id' : 'null as rule_id'}, platform,
+       sum(matches)::bigint as matches, sum(items)::bigint as items, sum(users)::bigint as users,
+       sum(referenced_posts)::bigint as referenced_posts
+     from usage
+     where account_id = $1 and day between $2 and $3 and ($4::text is null or rule_id = $4)
+       and ($5::text is null or platform = $5)
+     group by ${by === undefined ? 'platform' : by === 'day' ? 'day, platform' : 'rule_id, platform'}
+     order by 1, 2, 3`,
+    [accountId, day(begin), day(end), rule_id ?? null, platform ?? null],
+  );
+}
+
+function figuresOf(rows: readonly UsageRow[], usd: Usd): Figures {
+  const sum = (count: (row: UsageRow) => number) => rows.reduce((total, row) => total + count(row), 0);
+  const itemsOf = (kind: string) => (row: UsageRow) =>
+    platforms[row.platform].billing.itemKind === kind ? row.items : 0;
+  return {
+    matches: sum(({ matches }) => matches),
+    resources: {
+      posts: sum(itemsOf('post')) / whole,
+      referenced_posts: sum((row) => row.referenced_posts) / whole,
+      users: sum(({ users }) => users) / whole,
+      pages: sum(itemsOf('page')) / whole,
+    },
+    usd: roundUsd(usd),
+  };
+}

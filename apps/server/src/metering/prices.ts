@@ -1,0 +1,84 @@
+import type { Platform } from '@earshot/contract';
+import type { BilledKind, ResourceKind } from '../upstream/platform.ts';
+import { platforms } from '../upstream/platforms.ts';
+import { whole } from './divide.ts';
+
+/** What the upstreams charge for one of each kind, in US dollars, and when that was looked up. */
+export interface Prices {
+  readonly as_of: string;
+  /** By `platform.kind`. */
+  readonly usd: Readonly<Record<string, number>>;
+}
+
+/** What the platforms' price lists said on the day `as_of`. */
+export function defaultPrices(): Prices {
+  const lists = Object.entries(platforms).flatMap(([platform, { billing }]) =>
+    Object.entries(billing.prices).map(([kind, usd]) => [`${platform}.${kind}`, usd]),
+  );
+  return { as_of: '2026-08-22', usd: Object.fromEntries(lists) };
+}
+
+/** Reads `x.post=0.004,as_of=2027-01-31`: what is not named keeps its default. The problem in words when it cannot be read. */
+export function readPrices(text: string): Prices | string {
+  const { usd: known } = defaultPrices();
+  const usd = { ...known };
+  let asOf: string | null = null;
+  for (const pair of text.split(',').map((one) => one.trim())) {
+    const [, name = '', value = ''] = /^([^=]*)=(.*)$/.exec(pair) ?? [];
+    if (name === 'as_of') {
+      if (!isDay(value)) return `as_of is a day such as 2027-01-31, not "${value}"`;
+      asOf = value;
+    } else if (!Object.hasOwn(known, name)) {
+      return `"${name || pair}" is not a price: the prices are ${Object.keys(known).join(', ')}`;
+    } else if (!/^\d{1,4}(\.\d{1,6})?$/.test(value)) {
+      return `${name} is in US dollars, such as 0.005, not "${value}"`;
+    } else usd[name] = Number(value);
+  }
+  return asOf === null
+    ? 'as_of is missing: the day on which these prices were looked up'
+    : { as_of: asOf, usd };
+}
+
+function isDay(text: string): boolean {
+  const date = new Date(`${text}T00:00:00Z`);
+  return !Number.isNaN(date.getTime()) && date.toISOString().slice(0, 10) === text;
+}
+
+export interface Usd {
+  readonly min: number;
+  readonly max: number;
+}
+
+export const nothing: Usd = { min: 0, max: 0 };
+
+export function sumUsd(all: Iterable<Usd>): Usd {
+  let [min, max] = [0, 0];
+  for (const one of all) {
+    min += one.min;
+    max += one.max;
+  }
+  return { min, max };
+}
+
+/** To the millionth of a dollar: what is beyond comes from the computer's way of counting. */
+export function roundUsd({ min, max }: Usd): Usd {
+  return { min: Math.round(min * whole) / whole, max: Math.round(max * whole) / whole };
+}
+
+export function priceOf({ usd }: Prices, platform: Platform, kind: BilledKind): number {
+  return usd[`${platform}.${kind}`] ?? 0;
+}
+
+/** What an account is shown for its matches on a platform: items and what came along with them, in millionths. */
+export interface CountedMatches {
+  readonly items: number;
+  readonly users: number;
+  readonly referenced_posts: number;
+}
+
+export function costOfMatches(prices: Prices, platform: Platform, counted: CountedMatches): Usd {
+  const cost = (millionths: number, kind: ResourceKind) =>
+    (millionths / whole) * priceOf(prices, platform, kind);
+  const min = cost(counted.items, platforms[platform].billing.itemKind);
+  return { min, max: min + cost(counted.users, 'user') + cost(counted.referenced_posts, 'post') };
+}

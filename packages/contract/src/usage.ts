@@ -1,0 +1,97 @@
+import { z } from 'zod';
+import { ruleId } from './answer-fields.ts';
+import { defineOperations } from './operation.ts';
+import { platformSchema } from './platforms.ts';
+import { alsoWhenFieldsFail, requestObject, requestTime, text, timesInOrder } from './request-fields.ts';
+
+const day = z.iso.date().meta({ examples: ['2026-11-14'] });
+const amount = z.number().min(0);
+
+const figures = {
+  matches: z.int().min(0),
+  resources: z
+    .strictObject({
+      posts: amount,
+      referenced_posts: amount.meta({ description: 'Posts that came along with a post.' }),
+      users: amount.meta({ description: 'Authors and others that came along with a post.' }),
+      pages: amount,
+    })
+    .meta({
+      description:
+        'What the matches consist of. An item that several of your rules matched is divided among them, so these need not be whole numbers.',
+    }),
+  usd: z.strictObject({ min: amount, max: amount }).meta({
+    description:
+      'What it costs in US dollars. `min`: posts and pages alone. `max`: with everything that came along, as often as it came: what a platform charges for that is not settled.',
+  }),
+};
+
+export const usageOperations = defineOperations({
+  GetUsage: {
+    scope: 'matches:read',
+    changes: false,
+    summary: 'Get usage',
+    description:
+      'Says what your rules brought in and what that costs, per UTC day or per rule. It depends on nothing but your own matches. Rules that are deleted meanwhile are included.',
+    request: requestObject({
+      rule_id: text({ max: 100, description: 'Only this rule.' }).optional(),
+      platform: platformSchema.optional().meta({ description: 'Only this platform.' }),
+      from: requestTime.optional().meta({
+        description: 'Begin of the window: the UTC day of this time. Default: 29 days before its end.',
+      }),
+      to: requestTime
+        .optional()
+        .meta({ description: 'End of the window: the UTC day of this time, included. Default: today.' }),
+      by: z.enum(['day', 'rule']).optional().meta({
+        description: 'One entry per day, or per rule, and platform. Left out: one per platform.',
+      }),
+    }).superRefine((request, context) => {
+      for (const issue of timesInOrder(request, 'from', 'to')) context.addIssue(issue);
+    }, alsoWhenFieldsFail),
+    answer: z.strictObject({
+      usage: z
+        .array(
+          z.strictObject({
+            day: day.optional(),
+            rule_id: ruleId.optional(),
+            platform: platformSchema,
+            ...figures,
+          }),
+        )
+        .meta({
+          description:
+            'By day: in order of time, and days without matches are left out. By rule: the dearest first, at most 1,000.',
+        }),
+      total: z.strictObject(figures).meta({ description: 'Of everything in the window.' }),
+      prices_as_of: day.meta({ description: 'The day on which the prices were looked up.' }),
+    }),
+    errors: ['not_found'],
+    example: {
+      request: { from: '2026-11-13T00:00:00.000Z', to: '2026-11-14T22:46:00.000Z', by: 'day' },
+      answer: {
+        usage: [
+          {
+            day: '2026-11-13',
+            platform: 'x',
+            matches: 120,
+            resources: { posts: 120, referenced_posts: 0, users: 120, pages: 0 },
+            usd: { min: 0.6, max: 1.8 },
+          },
+          {
+            day: '2026-11-14',
+            platform: 'x',
+            matches: 95,
+            resources: { posts: 90.5, referenced_posts: 0, users: 90.5, pages: 0 },
+            usd: { min: 0.4525, max: 1.3575 },
+          },
+        ],
+        total: {
+          matches: 215,
+          resources: { posts: 210.5, referenced_posts: 0, users: 210.5, pages: 0 },
+          usd: { min: 1.0525, max: 3.1575 },
+        },
+        prices_as_of: '2026-08-22',
+      },
+    },
+  },
+});
