@@ -334,8 +334,7 @@ export const settings = {
   xCountsPerDay: {
     variable: 'EARSHOT_X_COUNTS_PER_DAY',
     schema: z.coerce.number().int().min(0).max(100_000).default(100),
-    about:
-      'How often previews of one account may ask X for counts per UTC day: each call costs $0.005, or $0.010 for long rules. 0 switches it off; estimates then rest on what is stored.',
+    about: 'Calls of X’s counts for previews, per account and UTC day, $0.005 or $0.010 each; 0: none.',
   },
   xCompliance: {
     variable: 'EARSHOT_X_COMPLIANCE',

@@ -95,6 +95,35 @@ test('what counts leave out is made up for by what rules here have shown, once e
   expect(estimate.basis_note).toMatch('(× 3)');
 });
 
+test('from a rule that has run for a day is learnt what counts leave out, for one call', async () => {
+  await publish(posts('an aurora'));
+  await world.preview({ value: 'aurora' });
+  await world.setValue('rule_3', 'aurora');
+  await world.hold('rule_3', 'aurora', 0);
+  await world.grade();
+  for (const [table, column] of [
+    ['watches', 'from_at'],
+    ['rule_estimates', 'served_since'],
+  ])
+    await world.database.run(`update ${table} set ${column} = ${column} - interval '60 hours'`);
+  // Reposts come in as well: three times what is counted.
+  await world.store(
+    Array.from({ length: 6 * 40 }, (_, n) => ({
+      text: 'an aurora',
+      rules: ['rule_3'],
+      hoursAgo: 61 - n / 6,
+    })),
+  );
+  expect(await world.grade()).toMatchObject([{ ruleId: 'rule_3', basis: 'counts', days: 1 }]);
+  const learnt = await world.database.one<{ matches: number; counted: number }>(
+    `select matches, counted from count_factors where platform = 'x' and misses = 'reposts+quoted text' and rules = 1`,
+  );
+  expect(learnt?.counted).toBeGreaterThan(40);
+  expect((learnt?.matches ?? 0) / (learnt?.counted ?? 1)).toBeCloseTo(3, 0);
+  expect(asked).toHaveLength(2);
+  expect(await world.grade()).toEqual([]);
+});
+
 describe('the platform is not asked', () => {
   test('again within an hour by the same account; another account pays for itself', async () => {
     await publish(posts('an aurora'));

@@ -1,5 +1,6 @@
 import type { AnswerOf, RequestInput } from '@earshot/contract';
 import type { Template } from '@earshot/testkit';
+import { gradeEstimates } from '../src/costs/grade-estimates.ts';
 import { previewRule } from '../src/costs/preview-rule.ts';
 import type { Database } from '../src/engines/database.ts';
 import { createParsedRules } from '../src/language/explain-match.ts';
@@ -19,6 +20,8 @@ export interface PreviewWorld extends AsyncDisposable {
   setValue(ruleId: string, value: string): Promise<void>;
   /** The rule has had this value, alone, for so long. */
   hold(ruleId: string, value: string, hours: number): Promise<void>;
+  /** Keeps and grades estimates as the worker does. */
+  grade(): Promise<object[]>;
   store(items: readonly StoredPost[]): Promise<void>;
   preview(
     request: Partial<RequestInput<'PreviewRule'>> & { value?: string },
@@ -71,21 +74,32 @@ export async function startPreviewWorld(
     `insert into rules (id, account_id, name, intent, state)
      select 'other_' || n, 'acc_2', 'rule', 'test', 'active' from generate_series(1, 10) as n`,
   );
-  const handler = previewRule({
+  const counting = {
     database,
+    prices: defaultPrices(),
+    counts: counts ? { x: counts } : {},
+    countsPerDay: 3,
+  };
+  const handler = previewRule({
+    ...counting,
     rules: createRuleStore(database),
     plans: { free: { ...plan, paid: false }, paid: { ...plan, paid: true } },
     tiers: {},
     parsedRules: createParsedRules(),
     config: { ...upstreamSettings, retentionDays: 30 },
-    prices: defaultPrices(),
-    counts: counts ? { x: counts } : {},
-    countsPerDay: 3,
   });
   const running = stack.move();
   return {
     database,
     url: clone.url,
+    async grade() {
+      const grades: object[] = [];
+      await gradeEstimates({
+        ...counting,
+        telemetry: { estimateGraded: (grade) => void grades.push(grade) },
+      });
+      return grades;
+    },
     setValue: (ruleId, value) => setValue(database, ruleId, value),
     hold: (ruleId, value, hours) => holdValue(database, { ruleId, value, hours }),
     store: (items) => storePosts(database, items),
@@ -155,6 +169,14 @@ async function storePosts(database: Database, items: readonly StoredPost[]): Pro
      select (select coalesce(max(position), 0) from matches) + row_number() over (order by at),
        (select account_id from rules where id = "ruleId"), "ruleId", version, 'x', key, (at at time zone 'UTC')::date, at ${given}`,
     [JSON.stringify(rows)],
+  );
+  // Positions follow the times, also when older ones are stored later.
+  await database.run(
+    `update matches set position = numbered.n from (
+       select rule_id, event_key, event_day, row_number() over (order by created_at, position) as n from matches
+     ) as numbered
+     where matches.rule_id = numbered.rule_id and matches.event_key = numbered.event_key
+       and matches.event_day = numbered.event_day`,
   );
   await keepAgain(database);
 }

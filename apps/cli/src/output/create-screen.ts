@@ -28,7 +28,7 @@ export function createScreen({ stdin, stdout, stderr }: Streams, { noColor }: { 
     },
     // styleText itself looks whether the stream is a terminal, and at NO_COLOR and FORCE_COLOR.
     paint: (style, text) => (noColor ? text : styleText(style, text, { stream: stdout })),
-    isTerminal: Boolean(stdout.isTTY),
+    isTerminal: stdout.isTTY,
     get columns() {
       return stdout.columns || columnsWithoutTerminal;
     },

@@ -1,4 +1,6 @@
 import { createClaimStore } from '../accounts/idempotency.ts';
+import { forgetEstimates } from '../costs/estimates.sql.ts';
+import { gradeEstimates } from '../costs/grade-estimates.ts';
 import { isRecoverable, recoverGap } from '../coverage/recover-gap.ts';
 import { repairGap } from '../coverage/repair-gap.ts';
 import { createRepairStore } from '../coverage/repair-store.sql.ts';
@@ -44,7 +46,7 @@ import { createDeliverWorker } from '../webhooks/deliver-worker.ts';
 import { createDeliveryStore } from '../webhooks/delivery-store.sql.ts';
 import { forgetDeliveries } from '../webhooks/list-deliveries.ts';
 import { eventsStreamOptions, openSender, type Shared, secretBoxOf, warnOfIdleError } from './shared.ts';
-import { openSources } from './sources.ts';
+import { countingOf, openSources } from './sources.ts';
 
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
@@ -56,7 +58,7 @@ export async function workersOf(
   roles: readonly RoleName[],
 ): Promise<Worker[]> {
   const byRole: Record<RoleName, () => Promise<Worker[]>> = {
-    api: async () => ruleWorkers(shared),
+    api: async () => ruleWorkers(shared, stack),
     ingest: async () =>
       (await openSources(shared, stack)).flatMap((source) => sourceWorkers(shared, source, stack)),
     match: async () => matchWorkers(shared, stack),
@@ -66,12 +68,15 @@ export async function workersOf(
 }
 
 /** They may run on every node: what they do, they do under the lock of the rule. */
-function ruleWorkers(shared: Shared): Worker[] {
+function ruleWorkers(shared: Shared, stack: AsyncDisposableStack): Worker[] {
   const { database, nats } = shared;
   const store = createRuleStore(database);
   const upkeep = { ...shared, store: createRuleUpkeep(database), progress: createMatchProgress(nats) };
   const claims = createClaimStore(database);
+  const grading = { ...shared, ...countingOf(shared.config, stack) };
   return [
+    every('grade-estimates', minuteMs, () => gradeEstimates(grading)),
+    every('forget-estimates', hourMs, () => forgetEstimates(database)),
     every('undo-abandoned', 5_000, () => undoAbandonedCreations({ ...shared, store })),
     every('rule-upkeep', 1_000, () => upkeepRules(upkeep)),
     every('release-old-slots', 500, (signal) => releaseOldSlots(upkeep, signal)),

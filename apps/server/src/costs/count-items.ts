@@ -25,7 +25,11 @@ export interface NotCounted {
 }
 
 type Countable = Extract<Countability, { countable: true }>;
-type Asked = { readonly accountId: string; readonly value: RuleValue; readonly nowMs: number };
+interface Asked {
+  readonly accountId: string;
+  readonly value: RuleValue;
+  readonly nowMs: number;
+}
 
 const weekMs = 7 * 86_400_000;
 const answerWithinMs = 5_000;
@@ -99,6 +103,38 @@ async function askNow(
     return { ...(await toBasis(options, value.platform, countable, { series, feeUsd })), counted: series };
   } catch (error) {
     if (error instanceof UpstreamUnavailable) return { notCounted: 'the platform does not answer' };
+    throw error;
+  }
+}
+
+/** Of all accounts together, a day: a few dozen rules are enough to learn from. */
+const learningPerDay = 10;
+const hourMs = 3_600_000;
+
+/**
+ * What the platform counts of a value in a time that has passed, to learn what its counts leave out; null when they leave out
+ * nothing, or cannot be had. On the bill of the source, and of no account.
+ */
+export async function countOnce(
+  options: CountItemsOptions,
+  { platform, value, span }: { platform: Platform; value: string; span: { fromMs: number; toMs: number } },
+): Promise<{ misses: readonly string[]; counted: number; fromMs: number; toMs: number } | null> {
+  const counters = options.counts[platform] ?? [];
+  const countable = counters[0]?.countabilityOf(value);
+  if (!countable?.countable || countable.misses.length === 0 || countable.dropped.length > 0) return null;
+  const live = await findLive(options.database, counters);
+  if ('notCounted' in live) return null;
+  const countsPerDay = Math.min(learningPerDay, options.countsPerDay);
+  if (!(await mayAsk({ ...options, countsPerDay }, ''))) return null;
+  try {
+    const hours = await live.counter.count(countable, span, AbortSignal.timeout(answerWithinMs));
+    if (hours.kind === 'refused' || hours.counts.length === 0) return null;
+    await recordCall(options.database, live.counter.sourceId, countable.kind);
+    const counted = countable.share * hours.counts.reduce((sum, count) => sum + count, 0);
+    const toMs = hours.fromMs + hours.counts.length * hourMs;
+    return { misses: countable.misses, counted, fromMs: hours.fromMs, toMs };
+  } catch (error) {
+    if (error instanceof UpstreamUnavailable) return null;
     throw error;
   }
 }

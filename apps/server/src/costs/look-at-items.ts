@@ -35,9 +35,10 @@ export interface LookOptions {
 /** More would not make the answer much better: one match in a hundred is then seen some forty times. */
 const rowsMax = 4_000;
 const shownMax = 10;
-/** What is read at once. Bounds what is held: items have between 2 and 400 KiB. */
-const batchBytes = 2 * 1024 * 1024;
-const batchRangesMax = 20;
+/** What is read at once, once it is known how large items are: between 2 and 400 KiB. Bounds what is held. */
+const batchBytes = 1024 * 1024;
+const firstRanges = 4;
+const batchRangesMax = 40;
 /** Beyond the time that the thread was given; for the first batch, which makes the answer, much longer. */
 const threadGraceMs = { first: 5_000, later: 300 };
 
@@ -51,7 +52,7 @@ export async function lookAtItems(asked: ItemsAsked, options: LookOptions): Prom
   const { ranges, fraction } = planSample(places, { rowsMax, random });
   const seen = createSeen();
   let done = 0;
-  let size = 1;
+  let size = firstRanges;
   while (done < ranges.length && (done === 0 || performance.now() < endsAtMs)) {
     const batch = ranges.slice(done, done + size);
     const share = await lookAtBatch(asked, options, {

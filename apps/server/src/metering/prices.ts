@@ -49,8 +49,6 @@ export interface Usd {
   readonly max: number;
 }
 
-export const nothing: Usd = { min: 0, max: 0 };
-
 export function sumUsd(all: Iterable<Usd>): Usd {
   let [min, max] = [0, 0];
   for (const one of all) {

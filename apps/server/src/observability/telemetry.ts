@@ -1,3 +1,4 @@
+import { costTelemetry } from './cost-telemetry.ts';
 import type { Logger } from './logger.ts';
 import type { DropReason, Metrics, StreamEnding } from './metrics.ts';
 
@@ -8,6 +9,7 @@ export function createTelemetry(log: Logger, metrics: Metrics) {
   return {
     ...requestTelemetry(log, metrics),
     ...ruleTelemetry(log, metrics),
+    ...costTelemetry(log, metrics),
     ...sourceTelemetry(log),
     ...streamTelemetry(log, metrics),
     ...repairTelemetry(log, metrics),
@@ -238,26 +240,6 @@ function matchTelemetry(log: Logger, metrics: Metrics) {
       log.info(letter, 'dead letter tried again');
     },
     ...logCheckTelemetry(log, metrics),
-    /** Of one UTC day. */
-    usageCompared(usage: {
-      sourceId: string;
-      day: string;
-      reported: number;
-      atLeast: number;
-      atMost: number;
-    }) {
-      const isBetween = usage.reported >= usage.atLeast && usage.reported <= usage.atMost;
-      log[isBetween ? 'info' : 'warn'](usage, 'the upstream’s own count of a day, beside ours');
-    },
-    usageNotTold(source: { sourceId: string }) {
-      log.info(
-        source,
-        'the upstream does not tell this app its usage: what is counted here is compared with nothing',
-      );
-    },
-    usageCheckPutOff(putOff: { sourceId: string; err: Error }) {
-      log.warn(putOff, 'the upstream’s own count cannot be read now; it is asked again in an hour');
-    },
     partitionsAhead(days: number) {
       metrics.partitionDaysAhead.set(days);
     },
