@@ -27,6 +27,11 @@ const leases = ['apps/server/src/engines/leases.ts'];
 export const nightly: Readonly<Record<string, readonly string[]>> = {
   'e2e/soak.nightly.test.ts': [...pipeline, ...ledger, ...leases, 'e2e/soak/**'],
   'e2e/kill.e2e.test.ts': [...pipeline, ...leases],
+  'e2e/metering.e2e.test.ts': [
+    ...pipeline,
+    'apps/server/src/metering/**',
+    'apps/server/src/coverage/repair-gap.ts',
+  ],
   'e2e/connector-crash.fault.e2e.test.ts': [...pipeline, ...ledger],
   'e2e/connector-failover.fault.e2e.test.ts': [...ledger, ...leases],
   'e2e/gap.fault.e2e.test.ts': ledger,

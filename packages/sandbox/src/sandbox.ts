@@ -46,7 +46,8 @@ const staticRoutes: readonly Route<Deps>[] = [
 export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
   const deps = createDeps(options);
   // The feed has its own generator, so that armed faults do not change what it publishes.
-  const feed = createFeed({ ...deps, random: createRandom(seedOf(options)), rates: options.feed });
+  const seed = seedOf(options);
+  const feed = createFeed({ ...deps, random: createRandom(seed), seed, rates: options.feed });
   const server = await startServer(options.port ?? 0, [...staticRoutes, ...feedControlRoutes(feed)], deps);
   const front = options.tls ? await startTlsFront(0, server.url, options.tls) : null;
   feed.start();

@@ -61,7 +61,7 @@ test('the feed can be turned up and off while it runs', async () => {
   const tap = await client.openTap();
   await client.control('POST', '/feed', { posts_per_second: 200 });
   expect(at(await stream.record(), 'data', 'text')).toEqual(expect.any(String));
-  expect((await client.control('POST', '/feed', { pages_per_second: 50 })).body).toEqual({
+  expect((await client.control('POST', '/feed', { pages_per_second: 50 })).body).toMatchObject({
     posts_per_second: 200,
     pages_per_second: 50,
   });

@@ -10,32 +10,58 @@ interface Original {
   readonly id: string;
   readonly text: string;
   readonly person: Person;
+  readonly topic: Topic;
 }
+
+/** How much of a feed reacts to earlier posts; the rest are originals. */
+export interface Shares {
+  readonly retweets: number;
+  readonly quotes: number;
+  readonly replies: number;
+}
+
+type Reaction = 'retweeted' | 'quoted' | 'replied_to';
+
+export const usualShares: Shares = { retweets: 0.2, quotes: 0.1, replies: 0.1 };
 
 const originalsMax = 40;
 const retweetLengthMax = 140;
 
-/** Writes posts in the control API's format: originals, and reactions to earlier ones. */
-export function createPostWriter(random: Random, nextId: () => string): () => JsonObject {
+/** Writes posts in the control API's format: originals, and reactions to earlier ones, about a topic if one is given. */
+export function createPostWriter(random: Random, nextId: () => string) {
   const originals: Original[] = [];
 
-  const writeOriginal = (): JsonObject => {
-    const topic = random.pick(allTopics);
+  const writeOriginal = (topic: Topic): JsonObject => {
     const person = pickAuthor(random, topic);
     const text = writeText(random, topic, person.lang);
     const id = nextId();
-    originals.push({ id, text, person });
+    originals.push({ id, text, person, topic });
     if (originals.length > originalsMax) originals.shift();
     const post = { id, text, author: toUser(person), lang: person.lang };
     return random.chance(0.15) ? { ...post, ...photo(id) } : post;
   };
 
-  return () => {
-    const earlier = originals[random.integer(0, originalsMax - 1)];
-    return earlier === undefined || random.chance(0.6)
-      ? writeOriginal()
-      : writeReaction(random, earlier, nextId());
+  return ({
+    topic,
+    shares = usualShares,
+  }: {
+    topic?: Topic | undefined;
+    shares?: Shares;
+  } = {}): JsonObject => {
+    const kind = pickReaction(random, shares);
+    const known = topic === undefined ? originals : originals.filter((original) => original.topic === topic);
+    const earlier = known[random.integer(0, known.length - 1)];
+    return kind === undefined || earlier === undefined
+      ? writeOriginal(topic ?? random.pick(allTopics))
+      : writeReaction(random, kind, earlier, nextId());
   };
+}
+
+function pickReaction(random: Random, { retweets, quotes, replies }: Shares): Reaction | undefined {
+  const place = random.fraction();
+  if (place < retweets) return 'retweeted';
+  if (place < retweets + quotes) return 'quoted';
+  return place < retweets + quotes + replies ? 'replied_to' : undefined;
 }
 
 function pickAuthor(random: Random, topic: Topic): Person {
@@ -72,14 +98,13 @@ const repliesByLang: Record<string, readonly [string, ...string[]]> = {
   ja: ['すごい！', '情報ありがとうございます。'],
 };
 
-function writeReaction(random: Random, earlier: Original, id: string): JsonObject {
-  const kind = random.pick(['retweeted', 'retweeted', 'replied_to', 'quoted']);
+function writeReaction(random: Random, kind: Reaction, earlier: Original, id: string): JsonObject {
   const { lang } = earlier.person;
   const speakers = people.filter((person) => person.lang === lang && person !== earlier.person);
   const author = random.pick([speakers[0] ?? earlier.person, ...speakers.slice(1)]);
   const comment = random.pick(repliesByLang[lang] ?? ['👀']);
   const name = `@${earlier.person.username}`;
-  const texts: Record<string, string> = {
+  const texts: Record<Reaction, string> = {
     retweeted: truncate(`RT ${name}: ${earlier.text}`),
     replied_to: `${name} ${comment}`,
     quoted: `${comment} https://x.example/${earlier.person.username}/status/${earlier.id}`,

@@ -10,7 +10,7 @@ const escapePattern = /&(?:amp|lt|gt);/g;
 
 /** All words in all texts of an item, in any field. */
 export function wordsOf(item: unknown, words = new Set<string>()): Set<string> {
-  if (typeof item === 'string') for (const word of fold(item).match(wordPattern) ?? []) words.add(word);
+  if (typeof item === 'string') for (const word of foldCase(item).match(wordPattern) ?? []) words.add(word);
   else if (typeof item === 'object' && item !== null) {
     for (const part of Object.values(item)) wordsOf(part, words);
   }
@@ -19,11 +19,11 @@ export function wordsOf(item: unknown, words = new Set<string>()): Set<string> {
 
 /** The longest word of a rule's text that every matching item must contain; undefined when there is none. */
 export function longestWordOf(text: string): string | undefined {
-  const words = fold(text).replaceAll(escapePattern, ' ').match(wholeWordPattern) ?? [];
+  const words = foldCase(text).replaceAll(escapePattern, ' ').match(wholeWordPattern) ?? [];
   return words.toSorted((one, other) => other.length - one.length)[0];
 }
 
 /** Folds every character that either language treats as an ASCII letter to that letter. */
-function fold(text: string): string {
+export function foldCase(text: string): string {
   return text.normalize('NFC').replaceAll('İ', 'i').toLowerCase().replaceAll('ſ', 's');
 }

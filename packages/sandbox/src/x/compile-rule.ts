@@ -46,7 +46,8 @@ const fieldsWithKey = new Set(
   ).split(' '),
 );
 
-function keyOf({ field, test }: LeafNode): string | undefined {
+/** What a post must have in some text to satisfy the leaf; undefined when it may do without. */
+export function keyOf({ field, test }: LeafNode): string | undefined {
   if (!fieldsWithKey.has(field)) return undefined;
   if (test.type === 'term') return longestWordOf(test.value);
   return test.type === 'phrase' ? longestWordOf(test.words.join(' ')) : undefined;

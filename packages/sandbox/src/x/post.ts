@@ -53,7 +53,17 @@ export function buildPost(input: unknown, { nowMs, nextId }: BuildDeps): XPost |
     id,
     text,
   };
-  return { id, data, includes, keys: wordsOf({ data, includes }) };
+  let keys: ReadonlySet<string> | undefined;
+  return {
+    id,
+    data,
+    includes,
+    // Only when a rule is looked for: an archive of many posts would be several times as large.
+    get keys() {
+      keys ??= wordsOf({ data, includes });
+      return keys;
+    },
+  };
 }
 
 function buildAuthor(given: JsonObject): JsonObject {

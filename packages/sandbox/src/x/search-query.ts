@@ -1,5 +1,8 @@
 import { languages, leavesOf } from '@earshot/query';
 import { isJsonObject } from '../http/json.ts';
+import { requiredKeys } from '../match/required-keys.ts';
+import { foldCase } from '../match/words.ts';
+import { keyOf } from './compile-rule.ts';
 import type { XPost } from './post.ts';
 
 const { evaluate, validate } = languages.x;
@@ -12,19 +15,34 @@ export function compileSearch(value: string): ((post: XPost) => boolean) | undef
   const exact = validate(value, { tier: 'standard' });
   const { root } = exact;
   if (exact.canonical === null || root === null) return undefined;
-  const plain = validate(withoutAccents(value), { tier: 'standard' }).root;
+  const plainValue = withoutAccents(value);
+  const plain = validate(plainValue, { tier: 'standard' }).root;
   const hasWords = leavesOf(root).some(({ field }) => field === 'keyword');
+  const anyOfKeys = plain === null ? undefined : requiredKeys(plain, keyOf);
   return (post) => {
     if (hasWords && refers(post, 'retweeted')) return false;
-    const seen = refers(post, 'quoted') ? { ...post, includes: { ...post.includes, tweets: [] } } : post;
-    if (evaluate(root, seen).state === 'match') return true;
-    const { data, includes } = seen;
-    const folded: unknown = JSON.parse(withoutAccents(JSON.stringify({ data, includes })));
-    return plain !== null && evaluate(plain, folded).state === 'match';
+    const { data, includes: all } = post;
+    const includes = refers(post, 'quoted') ? { ...all, tweets: [] } : all;
+    const text = JSON.stringify({ data, includes });
+    const plainText = withoutAccents(text);
+    // Evaluating every post of the archive would take most of a minute.
+    if (anyOfKeys !== undefined && !hasAny(plainText, anyOfKeys)) return false;
+    if (evaluate(root, { data, includes }).state === 'match') return true;
+    if (plain === null || (plainText === text && plainValue === value)) return false;
+    return evaluate(plain, JSON.parse(plainText)).state === 'match';
   };
 }
 
+/** Also inside of longer words: a post without any of them cannot match. */
+function hasAny(text: string, keys: readonly string[]): boolean {
+  const folded = foldCase(text);
+  return keys.some((key) => folded.includes(key));
+}
+
+const asciiOnly = /^[\0-\x7f]*$/;
+
 function withoutAccents(text: string): string {
+  if (asciiOnly.test(text)) return text;
   return text.normalize('NFD').replaceAll(/\p{M}/gu, '').normalize('NFC');
 }
 
