@@ -47,6 +47,7 @@ describe('an id of another account answers like one that does not exist, byte fo
     ['/api.GetRule', {}],
     ['/api.UpdateRule', { name: 'mine now' }],
     ['/api.UpdateRule', { platforms: ['x'], overrides: { x: 'mine now' } }],
+    ['/api.PreviewRule', { platforms: ['x'], overrides: { x: 'mine now' } }],
     ['/api.PauseRule', {}],
     ['/api.GetUsage', { by: 'day' }],
     ['/api.ResumeRule', {}],

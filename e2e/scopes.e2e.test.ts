@@ -28,6 +28,11 @@ const overHttpRows: Readonly<Record<OperationId, Row>> = {
   PauseRule: { scope: 'rules:write', request: rule, allowed: 404 },
   ResumeRule: { scope: 'rules:write', request: rule, allowed: 404 },
   DeleteRule: { scope: 'rules:write', request: rule, allowed: 404 },
+  PreviewRule: {
+    scope: 'rules:read',
+    request: { platforms: ['x'], overrides: { x: 'scoped' } },
+    allowed: 200,
+  },
   ValidateRule: {
     scope: 'rules:read',
     request: { platforms: ['x'], overrides: { x: 'scoped' } },

@@ -63,6 +63,11 @@ export const nightly: Readonly<Record<string, readonly string[]>> = {
     '.ci/previous-version',
     'e2e/src/{previous-version,followers}.ts',
   ],
+  'apps/server/test/estimate-accuracy.int.test.ts': [
+    'apps/server/src/costs/**',
+    'apps/server/src/upstream/x/counts.ts',
+    'packages/query/src/x/{counts,search}.ts',
+  ],
   'apps/server/test/big-batches.int.test.ts': ['apps/server/src/matching/**'],
   'e2e/value-change.e2e.test.ts': ['apps/server/src/rules/**', 'apps/server/src/slots/**'],
   'e2e/big-list.e2e.test.ts': [

@@ -12,6 +12,7 @@ import { matches } from './commands/matches.ts';
 import { mcp } from './commands/mcp.ts';
 import { notices } from './commands/notices.ts';
 import { plan } from './commands/plan.ts';
+import { preview } from './commands/preview.ts';
 import { readers } from './commands/readers.ts';
 import { rules } from './commands/rules.ts';
 import { services } from './commands/services.ts';
@@ -29,6 +30,7 @@ export const earshotCommands: CommandGroup = {
     login,
     logout,
     rules,
+    preview,
     matches,
     notices,
     syntax,

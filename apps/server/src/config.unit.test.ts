@@ -119,6 +119,7 @@ const bad: Record<keyof typeof settings, readonly string[]> = {
   xExpansions: ['some'],
   xSearch: ['everything'],
   xSearchPostsPerDay: ['-1', 'many'],
+  xCountsPerDay: ['-1', 'many'],
   xCompliance: ['on', 'hourly'],
   prices: [
     '0.005',

@@ -296,6 +296,11 @@ export const settings = {
     about:
       'Posts that gaps of X streams may be filled with per UTC day, by searching; each costs what a post of the stream costs ($0.005). 0 leaves gaps unrepaired.',
   },
+  xCountsPerDay: {
+    variable: 'EARSHOT_X_COUNTS_PER_DAY',
+    schema: z.coerce.number().int().min(0).max(100_000).default(100),
+    about: 'Calls of X’s counts for previews, per account and UTC day, $0.005 or $0.010 each; 0: none.',
+  },
   xCompliance: {
     variable: 'EARSHOT_X_COMPLIANCE',
     schema: z.enum(xCompliances).default('off'),

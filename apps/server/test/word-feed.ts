@@ -103,6 +103,8 @@ export function createWordFeed(): WordFeed {
         prices: { page: 0.002 },
       },
       stopsWithinMs: 1_000,
+      mostAlong: () => ({ users: 0, posts: 0 }),
+      openCounts: null,
       openSources: () => [source],
     },
     rules: () => [...registered.values()],

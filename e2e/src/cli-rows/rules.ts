@@ -114,6 +114,16 @@ export const rulesRows: Rows = {
     });
   },
 
+  async preview(earshot, scene) {
+    const asked = ['--x', 'comet', '--rule', scene.rule.rule_id, '--days', '2'];
+    expect(await earshot.json(...asked)).toMatchObject({
+      platforms: { x: { translated_value: 'comet', sample: { is_sampled: false }, against: {} } },
+    });
+    expect(await earshot(...asked)).toEqual(done(saying('comet on x')));
+    expect(await earshot('--x', 'comet AND here')).toMatchObject({ code: 5, stderr: saying('X has no AND') });
+    expect(await earshot()).toMatchObject({ code: 2, stderr: saying('Say what to listen for: --x') });
+  },
+
   async syntax(earshot) {
     expect(await earshot.json()).toMatchObject({ platforms: { x: {}, firehose: {} } });
     expect(await earshot('firehose')).toEqual(done(expect.stringMatching(/^# Firehose rules/)));

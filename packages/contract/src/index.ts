@@ -32,6 +32,7 @@ export {
   platformDescriptions,
   platforms,
 } from './platforms.ts';
+export type { Estimate, Preview } from './preview.ts';
 export type { Reader } from './readers.ts';
 export { integer, requestObject } from './request-fields.ts';
 export type { RuleExamples } from './rule-examples.ts';

@@ -6,6 +6,7 @@ import { languageOperations } from './language.ts';
 import { matchOperations } from './matches.ts';
 import { noticeOperations } from './notices.ts';
 import type { Operation } from './operation.ts';
+import { previewOperations } from './preview.ts';
 import { readerOperations } from './readers.ts';
 import { ruleOperations } from './rules.ts';
 import { sourceOperations } from './sources.ts';
@@ -19,6 +20,7 @@ import { webhookOperations } from './webhooks.ts';
  */
 export const operations = {
   ...ruleOperations,
+  ...previewOperations,
   ...matchOperations,
   ...coverageOperations,
   ...usageOperations,

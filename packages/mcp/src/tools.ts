@@ -5,6 +5,7 @@ import { listMatches } from './tools/list-matches.ts';
 import { listNotices } from './tools/list-notices.ts';
 import { listRules } from './tools/list-rules.ts';
 import { platformSyntax } from './tools/platform-syntax.ts';
+import { previewRule } from './tools/preview-rule.ts';
 import { ruleTools } from './tools/rules.ts';
 import { validateRule } from './tools/validate-rule.ts';
 import { waitForMatches } from './tools/wait-for-matches.ts';
@@ -13,6 +14,7 @@ import { waitForMatches } from './tools/wait-for-matches.ts';
 export const tools: readonly Tool[] = [
   platformSyntax,
   validateRule,
+  previewRule,
   createRule,
   waitForMatches,
   listMatches,

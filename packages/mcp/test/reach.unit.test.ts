@@ -12,6 +12,7 @@ const reading = { reader: 'r', ack: 'a', wait_seconds: 0, ...oneRule };
 const calls: ReadonlyArray<{ tool: string; args: object; asks: OperationId[]; silent?: boolean }> = [
   { tool: 'platform_syntax', args: {}, asks: ['PlatformSyntax'] },
   { tool: 'validate_rule', args: operations.ValidateRule.example.request, asks: ['ValidateRule'] },
+  { tool: 'preview_rule', args: operations.PreviewRule.example.request, asks: ['PreviewRule'] },
   { tool: 'create_rule', args: { name, intent, platforms, overrides }, asks: ['CreateRule'] },
   { tool: 'wait_for_matches', args: reading, asks: ['AckMatches', 'ReadMatches'] },
   { tool: 'wait_for_matches', args: reading, asks: ['AckMatches', 'ReadMatches', 'GetRule'], silent: true },

@@ -26,6 +26,7 @@ export type {
 export { renderDiagnostic, renderDiagnostics } from './render.ts';
 export { closest } from './text.ts';
 export { underline, widthOf } from './underline.ts';
+export { type CountsQuery, countsQuery } from './x/counts.ts';
 export { entityPatterns } from './x/entity-patterns.ts';
 export { type Searchability, searchability, searchLengthMax } from './x/search.ts';
 export { upstreamDetails } from './x/upstream-details.ts';

@@ -9,6 +9,7 @@ export const operations = {
   PauseRule: { method: 'POST', path: '/api.PauseRule', changes: true },
   ResumeRule: { method: 'POST', path: '/api.ResumeRule', changes: true },
   DeleteRule: { method: 'POST', path: '/api.DeleteRule', changes: true },
+  PreviewRule: { method: 'POST', path: '/api.PreviewRule', changes: false },
   ValidateRule: { method: 'POST', path: '/api.ValidateRule', changes: false },
   PlatformSyntax: { method: 'POST', path: '/platforms/syntax', changes: false },
   ListMatches: { method: 'POST', path: '/matches', changes: false },

@@ -2,6 +2,9 @@ import { widthOf } from '@earshot/query';
 import type { Match } from '@earshot/sdk';
 import { cutWidth, spaced } from './printable.ts';
 
+/** What is shown of a match: those of a preview have no more. */
+export type ShownMatch = Pick<Match, 'created_at' | 'platform' | 'platform_post_id' | 'payload' | 'why'>;
+
 /** A piece of a line; `isHit` is what made the match. */
 export interface Segment {
   readonly text: string;
@@ -17,7 +20,7 @@ interface Span {
 const columnsBeforeHit = 24;
 
 /** What the line shows of a match: the title, or the text, whichever has the words that matched. */
-export function highlightedText({ payload, platform_post_id, why }: Match): Segment[] {
+export function highlightedText({ payload, platform_post_id, why }: ShownMatch): Segment[] {
   const { title, text } = payload;
   const inTitle = spansIn(
     title,
@@ -33,7 +36,7 @@ export function highlightedText({ payload, platform_post_id, why }: Match): Segm
 }
 
 /** Why it matched, where the text itself does not show it: the author, the language, …, and what the item leaves undecided. */
-export function hiddenReasons({ why }: Match): string {
+export function hiddenReasons({ why }: ShownMatch): string {
   const reasons = why.evidence.map(({ field, text }) => `${field} ${text}`.trim());
   const undecided = why.undecided.map(({ field }) => `${field}?`);
   return spaced([...new Set([...reasons, ...undecided])].join(', '));

@@ -1,6 +1,5 @@
-import type { Match } from '@earshot/sdk';
 import { colourOf } from '../platforms.ts';
-import { fitSegments, hiddenReasons, highlightedText } from './highlight.ts';
+import { fitSegments, hiddenReasons, highlightedText, type ShownMatch } from './highlight.ts';
 import { cutWidth, fitWidth, printable } from './printable.ts';
 import type { Screen } from './screen.ts';
 
@@ -10,7 +9,7 @@ const textWidthMin = 10;
 const reasonsWidthMax = 30;
 
 /** One line for people: when, where, who, and the text with the words that made it match. */
-export function matchLine(match: Match, { columns, paint }: Pick<Screen, 'columns' | 'paint'>): string {
+export function matchLine(match: ShownMatch, { columns, paint }: Pick<Screen, 'columns' | 'paint'>): string {
   const time = new Date(match.created_at).toTimeString().slice(0, 8);
   const segments = highlightedText(match);
   const isShown = segments.some(({ isHit }) => isHit);
@@ -26,7 +25,7 @@ export function matchLine(match: Match, { columns, paint }: Pick<Screen, 'column
   ].join('  ');
 }
 
-function sourceOf({ payload, platform_post_id }: Match): string {
+function sourceOf({ payload, platform_post_id }: ShownMatch): string {
   const { author } = payload;
   if (author?.handle) return printable(`@${author.handle}`);
   if (author?.name) return printable(author.name);

@@ -6,6 +6,7 @@ import { listAudit } from '../accounts/list-audit.ts';
 import type { Plans } from '../accounts/plans.ts';
 import { createRateLimits, createStreamLimit } from '../accounts/rate-limits.ts';
 import { getUsage } from '../costs/get-usage.ts';
+import { previewRule } from '../costs/preview-rule.ts';
 import { createCoverageStore } from '../coverage/coverage-store.sql.ts';
 import { getCoverage } from '../coverage/get-coverage.ts';
 import { createReadCoverage } from '../coverage/read-coverage.ts';
@@ -50,7 +51,7 @@ import { replayWebhook } from '../webhooks/replay-webhook.ts';
 import { testWebhook } from '../webhooks/test-webhook.ts';
 import type { Readiness } from './readiness.ts';
 import { openSender, plansOf, type Shared, secretBoxOf } from './shared.ts';
-import { ruleDelaysMs, tiersOf } from './sources.ts';
+import { countingOf, ruleDelaysMs, tiersOf } from './sources.ts';
 
 /** Of one address. Callers have keys that work; this is for a list of old ones that somebody tries out. */
 const keyGuessesPerMinute = 60;
@@ -139,6 +140,7 @@ function handlersOf(
     PauseRule: pauseRule(forRules),
     ResumeRule: resumeRule(forRules),
     DeleteRule: deleteRule(forRules),
+    PreviewRule: previewRule({ ...common, ...countingOf(config, stack), tiers, config }),
     ValidateRule: validateRule(tiers),
     PlatformSyntax: async ({ request }) => ({ platforms: syntaxGuides(request.platforms) }),
     GetCoverage: getCoverage({ ...forCoverage, rules }),

@@ -1,5 +1,6 @@
 import type { Platform } from '@earshot/contract';
 import type { Config } from '../config.ts';
+import type { CountItemsOptions } from '../costs/count-items.ts';
 import { createSourceStore } from '../ingest/source-store.sql.ts';
 import type { Tiers } from '../language/rule-language.ts';
 import type { Source } from '../upstream/platform.ts';
@@ -33,4 +34,19 @@ export function ruleDelaysMs(config: Config): Readonly<Partial<Record<Platform, 
 
 export function tiersOf(config: Config): Tiers {
   return Object.fromEntries(Object.entries(platforms).map(([id, platform]) => [id, platform.tier(config)]));
+}
+
+/** What estimates ask of the platforms, and what that costs. */
+export function countingOf(
+  config: Config,
+  stack: AsyncDisposableStack,
+): Pick<CountItemsOptions, 'counts' | 'countsPerDay' | 'prices'> {
+  const counts = Object.entries(platforms).flatMap(([id, { openCounts }]) =>
+    openCounts ? [[id, openCounts(config, stack)] as const] : [],
+  );
+  return {
+    counts: Object.fromEntries(counts),
+    countsPerDay: config.xCountsPerDay,
+    prices: config.prices,
+  };
 }

@@ -1,5 +1,7 @@
 import { createClaimStore } from '../accounts/idempotency.ts';
 import { forgetMarks } from '../costs/budgets.sql.ts';
+import { forgetEstimates } from '../costs/estimates.sql.ts';
+import { gradeEstimates } from '../costs/grade-estimates.ts';
 import { resumeAfterBudget } from '../costs/resume-after-budget.ts';
 import { createBudgetWatch } from '../costs/watch-budgets.ts';
 import { isRecoverable, recoverGap } from '../coverage/recover-gap.ts';
@@ -61,7 +63,7 @@ import {
   secretBoxOf,
   warnOfIdleError,
 } from './shared.ts';
-import { openSources } from './sources.ts';
+import { countingOf, openSources } from './sources.ts';
 
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
@@ -74,7 +76,7 @@ export async function workersOf(
 ): Promise<Worker[]> {
   const owner = ownerDatabase(shared, stack);
   const byRole: Record<RoleName, () => Promise<Worker[]>> = {
-    api: async () => ruleWorkers(shared),
+    api: async () => ruleWorkers(shared, stack),
     ingest: async () =>
       (await openSources(shared, stack)).flatMap((source) => sourceWorkers(shared, source, owner)),
     match: async () => matchWorkers(shared, owner),
@@ -84,7 +86,7 @@ export async function workersOf(
 }
 
 /** They may run on every node: what they do, they do under the lock of the rule. */
-function ruleWorkers(shared: Shared): Worker[] {
+function ruleWorkers(shared: Shared, stack: AsyncDisposableStack): Worker[] {
   const { database, nats } = shared;
   const store = createRuleStore(database, shared.config.prices);
   const upkeep = {
@@ -93,7 +95,10 @@ function ruleWorkers(shared: Shared): Worker[] {
     progress: createMatchProgress(nats),
   };
   const claims = createClaimStore(database);
+  const grading = { ...shared, ...countingOf(shared.config, stack) };
   return [
+    every('grade-estimates', minuteMs, () => gradeEstimates(grading)),
+    every('forget-estimates', hourMs, () => forgetEstimates(database)),
     every('undo-abandoned', 5_000, () => undoAbandonedCreations({ ...shared, store })),
     every('rule-upkeep', 1_000, () => upkeepRules(upkeep)),
     every('release-old-slots', 500, (signal) => releaseOldSlots(upkeep, signal)),

@@ -1,8 +1,7 @@
-import { once } from 'node:events';
-import { Worker } from 'node:worker_threads';
 import type { Platform, RuleExamples } from '@earshot/contract';
 import { type JudgedExample, notDecided } from '@earshot/query';
 import { createConcurrencyLimit, createConcurrencyLimits } from '../runtime/concurrency.ts';
+import { createQuestionThread } from './question-thread.ts';
 
 /** What the thread is asked. */
 export interface ExamplesQuestion {
@@ -17,7 +16,10 @@ const memoryMaxMb = 128;
 
 const inTurn = createConcurrencyLimit(1);
 const inTurnOfAccount = createConcurrencyLimits(1);
-let thread: Promise<Worker> | null = null;
+const ask = createQuestionThread<ExamplesQuestion, JudgedExample[]>(
+  new URL('./examples-thread.ts', import.meta.url),
+  memoryMaxMb,
+);
 
 /**
  * Evaluates the examples of a request in a thread of its own with a deadline and a memory limit: both the rule and the
@@ -29,40 +31,8 @@ export async function judgeInWorker(
   question: ExamplesQuestion,
   deadlineMs = judgingMsMax,
 ): Promise<JudgedExample[]> {
-  return await inTurnOfAccount(accountId, () => inTurn(() => ask(question, deadlineMs)));
-}
-
-async function ask(question: ExamplesQuestion, deadlineMs: number): Promise<JudgedExample[]> {
-  const worker = await (thread ??= startThread().catch(forgetThread));
-  worker.postMessage(question);
-  try {
-    // Also fails when the thread ends, for instance because it runs out of memory.
-    const [answer] = await once(worker, 'message', { signal: AbortSignal.timeout(deadlineMs) });
-    return answer;
-  } catch {
-    thread = null;
-    await worker.terminate();
-    return undecided(question);
-  }
-}
-
-async function startThread(): Promise<Worker> {
-  const worker = new Worker(new URL('./examples-thread.ts', import.meta.url), {
-    resourceLimits: { maxOldGenerationSizeMb: memoryMaxMb },
-  });
-  worker.unref();
-  worker.on('error', () => {
-    thread = null;
-  });
-  // Says when it has loaded the languages: the deadline is for the question alone.
-  await once(worker, 'message');
-  return worker;
-}
-
-/** The next question tries again. */
-function forgetThread(error: unknown): never {
-  thread = null;
-  throw error;
+  const judged = await inTurnOfAccount(accountId, () => inTurn(() => ask(question, deadlineMs)));
+  return judged ?? undecided(question);
 }
 
 function undecided({ examples, invalid }: ExamplesQuestion): JudgedExample[] {

@@ -141,6 +141,11 @@ function matchMetrics(make: Makers) {
     matchStreamEndings: make.counter('match_stream_endings_total', 'How streams of matches ended.', [
       'ending',
     ]),
+    estimateRatio: make.ratios(
+      'estimate_ratio',
+      'What a rule brought, divided by what was estimated before it was created.',
+      ['basis', 'days'],
+    ),
     matchBatchSeconds: make.histogram(
       'match_batch_seconds',
       'From taking a batch of events to its commit.',
@@ -179,6 +184,8 @@ function billMetrics(make: Makers) {
   };
 }
 
+const ratioBuckets = [0.1, 0.25, 0.5, 0.7, 0.85, 1, 1.15, 1.3, 2, 4, 10];
+
 function makers(registry: Registry) {
   const registers = [registry];
   const buckets = [0.005, 0.02, 0.1, 0.5, 2, 10, 30];
@@ -187,6 +194,9 @@ function makers(registry: Registry) {
       new Counter({ name: `earshot_${name}`, help, labelNames, registers }),
     gauge: <Label extends string>(name: string, help: string, labelNames: readonly Label[]) =>
       new Gauge({ name: `earshot_${name}`, help, labelNames, registers }),
+    /** Of quotients that should be near 1. */
+    ratios: <Label extends string>(name: string, help: string, labelNames: readonly Label[]) =>
+      new Histogram({ name: `earshot_${name}`, help, labelNames, buckets: ratioBuckets, registers }),
     histogram: <Label extends string>(name: string, help: string, labelNames: readonly Label[]) =>
       new Histogram({ name: `earshot_${name}`, help, labelNames, buckets, registers }),
   };

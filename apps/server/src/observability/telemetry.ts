@@ -1,3 +1,4 @@
+import { costTelemetry } from './cost-telemetry.ts';
 import type { Logger } from './logger.ts';
 import type { DropReason, Metrics, StreamEnding } from './metrics.ts';
 import { usageTelemetry } from './usage-telemetry.ts';
@@ -12,6 +13,7 @@ export function createTelemetry(log: Logger, metrics: Metrics) {
   return {
     ...requestTelemetry(log, metrics),
     ...ruleTelemetry(log, metrics),
+    ...costTelemetry(log, metrics),
     ...sourceTelemetry(log),
     ...usageTelemetry(log),
     ...streamTelemetry(log, metrics),

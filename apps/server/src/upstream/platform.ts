@@ -32,14 +32,23 @@ export interface PlatformDescriptor<Settings> {
   readonly readItem: (sourceId: string, item: WireItem) => Reading;
   /** An item that is too large for the event log without what can be left out; null where nothing can. */
   readonly shortenItem: ((item: Item) => Item) | null;
+  readonly mostAlong: (settings: Settings) => MostAlong;
   readonly billing: Billing;
   /**
    * How long the platform may go on delivering for a rule that is to be stopped: until that is noticed, the call is made, and the
    * platform heeds it. Not documented, so on the safe side.
    */
   readonly stopsWithinMs: number;
+  /** One per credential in the settings; null where the platform counts nothing. */
+  readonly openCounts: ((settings: Settings, stack: AsyncDisposableStack) => ItemCounts[]) | null;
   /** One source per credential in the settings; the stack takes what has to be closed. */
   readonly openSources: (settings: Settings, stack: AsyncDisposableStack) => Source[];
+}
+
+/** What comes along with an item and may be billed, at most as a rule: for estimates of what is not there yet. */
+export interface MostAlong {
+  readonly users: number;
+  readonly posts: number;
 }
 
 export type ResourceKind = 'post' | 'user' | 'page';
@@ -126,6 +135,40 @@ export interface Recovery {
    */
   records(from: Date, to: Date, signal: AbortSignal): AsyncIterable<string | null>;
 }
+
+/** Asks the platform how many items there were for a value, hour by hour. Each call is billed. */
+export interface ItemCounts {
+  /** On whose bill a call is. */
+  readonly sourceId: string;
+  countabilityOf(value: string): Countability;
+  /** Whole hours within the span, as far back as the platform counts. Throws UpstreamUnavailable when nobody can say. */
+  count(
+    asked: { readonly query: string; readonly kind: CountsKind },
+    span: { readonly fromMs: number; readonly toMs: number },
+    signal: AbortSignal,
+  ): Promise<CountedHours>;
+}
+
+export type CountsKind = 'counts_recent' | 'counts_all';
+
+export type Countability =
+  | {
+      readonly countable: true;
+      readonly query: string;
+      readonly kind: CountsKind;
+      /** The part of the counted items that the rule asks for. */
+      readonly share: number;
+      /** Operators that are not counted: there are more items than the rule finds. */
+      readonly dropped: readonly string[];
+      /** What the rule finds beyond what is counted. */
+      readonly misses: readonly string[];
+    }
+  | { readonly countable: false; readonly because: string };
+
+export type CountedHours =
+  | { readonly kind: 'counted'; readonly fromMs: number; readonly counts: readonly number[] }
+  /** The platform does not take the question, and will not. */
+  | { readonly kind: 'refused'; readonly words: string };
 
 /** Asks the platform what it finds for a rule in a time that the stream did not hear. */
 export interface PostSearch {

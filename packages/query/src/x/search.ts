@@ -49,6 +49,6 @@ export function searchability(value: string, lengthMax = searchLengthMax): Searc
 }
 
 /** Proximity has no operator name; recent search does not support it either. */
-function isStreamOnly({ field, test }: LeafNode): boolean {
+export function isStreamOnly({ field, test }: LeafNode): boolean {
   return streamOnly.has(field) || (test.type === 'phrase' && test.slop > 0);
 }

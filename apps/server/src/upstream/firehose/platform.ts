@@ -45,6 +45,8 @@ export const firehosePlatform: PlatformDescriptor<FirehoseSettings> = {
   },
   // 2 s to notice, 3 s for the call, 10 s to heed it.
   stopsWithinMs: 15_000,
+  mostAlong: () => ({ users: 0, posts: 0 }),
+  openCounts: null,
   openSources: (settings, stack) =>
     settings.firehoseTokens.map(({ name, token }) => {
       const { firehoseBaseUrl: baseUrl, upstreamPace: pace } = settings;

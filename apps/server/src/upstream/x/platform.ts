@@ -1,13 +1,14 @@
 import { randomInt } from 'node:crypto';
 import { languages } from '@earshot/query';
 import { createUpstreamClient } from '../client.ts';
-import type { PlatformDescriptor, Repair } from '../platform.ts';
+import type { MostAlong, PlatformDescriptor, Repair } from '../platform.ts';
 import { atPace, type Protocol, usualProtocol } from '../protocol.ts';
 import { createXCompliance } from './compliance.ts';
+import { createXCounts } from './counts.ts';
 import { includedWith, readXRecord } from './item.ts';
 import { createXRules } from './rules.ts';
 import { createXSearch } from './search.ts';
-import type { XSettings } from './settings.ts';
+import type { XExpansions, XSettings } from './settings.ts';
 import { createEndStaleConnections, createXRecovery, createXStream } from './stream.ts';
 import { createReadXUsage } from './usage.ts';
 
@@ -31,6 +32,13 @@ export const xProtocol: Protocol = {
 
 const tierOf = { payg: 'standard', enterprise: 'enterprise', embedding: 'embedding' } as const;
 
+/** In full: a reply that mentions two others, with its author, whom it answers and what. */
+const alongOf: Readonly<Record<XExpansions, MostAlong>> = {
+  none: { users: 0, posts: 0 },
+  author: { users: 1, posts: 0 },
+  full: { users: 4, posts: 1 },
+};
+
 /** Posts of X, by the filtered stream of an app. It does not resume: what was missed is fetched. */
 export const xPlatform: PlatformDescriptor<XSettings> = {
   language: languages.x,
@@ -51,6 +59,11 @@ export const xPlatform: PlatformDescriptor<XSettings> = {
   },
   // 2 s to notice, 8 s for the call when the window is used up, a minute to heed it.
   stopsWithinMs: 70_000,
+  mostAlong: ({ xExpansions }) => alongOf[xExpansions],
+  openCounts: ({ xTokens, xBaseUrl: baseUrl }, stack) =>
+    xTokens.map(({ name, token }) =>
+      createXCounts(stack.use(createUpstreamClient({ baseUrl, token, name: 'X' })), `x:${name}`),
+    ),
   openSources: (settings, stack) =>
     settings.xTokens.map(({ name, token }) => {
       const client = stack.use(createUpstreamClient({ baseUrl: settings.xBaseUrl, token, name: 'X' }));

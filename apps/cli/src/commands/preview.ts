@@ -1,0 +1,32 @@
+import { platforms } from '@earshot/contract/platforms';
+import { apiCommand } from '../api-command.ts';
+import { integer, text } from '../options.ts';
+import { previewText } from '../output/preview-text.ts';
+import { firehoseOptions, readOptions, readOverrides, ruleValues } from './rule-values.ts';
+
+export const preview = apiCommand({
+  name: 'preview',
+  summary: 'see what a rule would bring and cost, before it is created',
+  details:
+    'Looks at stored items of your own, and asks the platform for counts where it has them; nothing is created. With --rule also what\nthe value would change of that rule.',
+  options: {
+    ...ruleValues,
+    ...firehoseOptions,
+    rule: text('<id>', 'compare with the value that this rule has now'),
+    days: integer('<n>', 'how many days of stored items to look at (default 7)', { min: 1, max: 3_650 }),
+  },
+  examples: [
+    `earshot preview --x 'aurora (oslo OR bergen) -is:retweet'`,
+    `earshot preview --x 'aurora lang:en' --rule rule_01kb2m9x4c7q5t8w3y6z1v0n2p`,
+  ],
+  doing: 'Previewing the rule',
+  ask: (earshot, { options: { rule, days, ...typed } }) =>
+    earshot.previewRule({ ...readOverrides(typed), ...readOptions(typed), rule_id: rule, days }),
+  show: (answer, screen, { options }) =>
+    platforms
+      .flatMap((platform) => {
+        const previewed = answer.platforms[platform];
+        return previewed ? [previewText(platform, previewed, { screen, days: options.days ?? 7 })] : [];
+      })
+      .join('\n\n'),
+});

@@ -1,0 +1,60 @@
+import type { Platform } from '@earshot/contract/platforms';
+import type { Answers } from '@earshot/sdk';
+import { matchLine } from './match-line.ts';
+import { printable } from './printable.ts';
+import type { Screen } from './screen.ts';
+import { shortTime } from './times.ts';
+
+type Previewed = NonNullable<Answers['PreviewRule']['platforms'][Platform]>;
+
+/** What one platform would bring, for people. */
+export function previewText(
+  platform: Platform,
+  { translated_value: value, estimate, sample, against }: Previewed,
+  { screen, days }: { screen: Pick<Screen, 'columns' | 'paint'>; days: number },
+): string {
+  const { paint } = screen;
+  return [
+    `${paint('bold', printable(value))} on ${platform}`,
+    ...estimateLines(estimate),
+    `  ${sampleLine(sample, days)}`,
+    ...(against ? [`  ${againstLine(against, days)}`] : []),
+    ...sample.matches.map((match) => `  ${matchLine(match, { ...screen, columns: screen.columns - 2 })}`),
+  ].join('\n');
+}
+
+const boundWords = { at_least: 'at least ', at_most: 'at most ' } as const;
+
+function estimateLines(estimate: Previewed['estimate']): string[] {
+  const { matches_per_day: perDay, busiest_hour: busiest, usd_per_day: usd, bound } = estimate;
+  const words = bound === null ? '' : boundWords[bound];
+  const fee = estimate.fee_usd > 0 ? ` Asking cost $${estimate.fee_usd}.` : '';
+  return [
+    perDay
+      ? `  a day         ${words}${number(perDay.p50)} matches, ${number(perDay.p90)} on a busy one`
+      : '  a day         unknown',
+    ...(busiest ? [`  busiest hour  ${number(busiest.matches)} (${shortTime(busiest.starts_at)})`] : []),
+    ...(usd ? [`  costs         ${words}$${usd.min.toFixed(2)} to $${usd.max.toFixed(2)} a day`] : []),
+    `  rests on      ${estimate.basis}: ${printable(estimate.basis_note)}${fee}`,
+  ];
+}
+
+function sampleLine(
+  { looked_at, stored, is_sampled, matched, undecided }: Previewed['sample'],
+  days: number,
+) {
+  const part = is_sampled ? ` (a random part of about ${number(stored)})` : '';
+  const open = undecided > 0 ? `, ${number(undecided)} do not decide it` : '';
+  return `stored items  ${number(matched)} of ${number(looked_at)} match${part}${open}, of the last ${days} days`;
+}
+
+function againstLine(
+  { added, removed, undecided, is_estimate }: NonNullable<Previewed['against']>,
+  days: number,
+): string {
+  const about = is_estimate ? 'about ' : '';
+  const open = undecided > 0 ? `, ${number(undecided)} not decided` : '';
+  return `would change  ${about}+${number(added)}, −${number(removed)} of the last ${days} days${open}`;
+}
+
+const number = (value: number) => Math.round(value).toLocaleString('en-US');

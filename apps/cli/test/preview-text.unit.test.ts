@@ -1,0 +1,71 @@
+import { expect, test } from 'vitest';
+import { previewText } from '../src/output/preview-text.ts';
+
+type Previewed = Parameters<typeof previewText>[1];
+
+const screen = { columns: 100, paint: (_: unknown, text: string) => text };
+const estimate = {
+  matches_per_day: { p50: 1_240, p90: 1_710 },
+  busiest_hour: null,
+  usd_per_day: { min: 6.2, max: 18.6 },
+  basis: 'counts',
+  bound: 'at_least',
+  basis_note: 'By the platform’s counts of the last 7 days.',
+  fee_usd: 0.005,
+} as const;
+const sample: Previewed['sample'] = {
+  looked_at: 2_000,
+  stored: 20_480,
+  is_sampled: true,
+  matched: 206,
+  undecided: 3,
+  matches: [
+    {
+      id: 'mat_1',
+      rule_id: 'rule_1',
+      created_at: '2026-11-14T22:46:00.000Z',
+      platform: 'x',
+      platform_post_id: '1',
+      payload: {
+        url: null,
+        title: null,
+        text: 'an aurora\u001b[31m tonight',
+        author: null,
+        published_at: null,
+        language: null,
+        raw: {},
+      },
+      why: { verdict: 'match', confidence: 'exact', evidence: [], undecided: [] },
+    },
+  ],
+};
+
+test('a preview in words: bounds, money, what it rests on, and what it would change', () => {
+  const against = { added: 14, removed: 203, undecided: 0, is_estimate: true };
+  const previewed = { translated_value: 'aurora', estimate, sample: { ...sample, matches: [] }, against };
+  expect(previewText('x', previewed, { screen, days: 7 }).split('\n')).toEqual([
+    'aurora on x',
+    '  a day         at least 1,240 matches, 1,710 on a busy one',
+    '  costs         at least $6.20 to $18.60 a day',
+    '  rests on      counts: By the platform’s counts of the last 7 days. Asking cost $0.005.',
+    '  stored items  206 of 2,000 match (a random part of about 20,480), 3 do not decide it, of the last 7 days',
+    '  would change  about +14, −203 of the last 7 days',
+  ]);
+});
+
+test('what is not known is said, and items cannot write on the terminal', () => {
+  const unknown = {
+    ...estimate,
+    matches_per_day: null,
+    usd_per_day: null,
+    basis: 'unknown',
+    bound: null,
+    basis_note: 'Nothing is stored.',
+    fee_usd: 0,
+  } as const;
+  const previewed = { translated_value: 'aurora', estimate: unknown, sample };
+  const text = previewText('x', previewed, { screen, days: 2 });
+  expect(text).toContain('  a day         unknown\n  rests on      unknown: Nothing is stored.\n');
+  expect(text).toContain('an aurora');
+  expect(text).not.toContain('\u001b');
+});

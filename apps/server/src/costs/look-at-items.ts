@@ -1,0 +1,149 @@
+import type { State } from '@earshot/query';
+import type { JudgeItems } from '../language/judge-items.ts';
+import { Failure } from '../runtime/failure.ts';
+import { planSample, type SampleRange, shuffled } from './plan-sample.ts';
+import type { ItemsAsked, StoredItem, StoredItems } from './stored-items.sql.ts';
+
+/** What was seen of the stored items. */
+export interface Looked {
+  readonly lookedAt: number;
+  /** Each item that was looked at stands for so many; 1 when all were. */
+  readonly scale: number;
+  /** When the first of them came; null when there is none. */
+  readonly earliest: Date | null;
+  /** When each matched one came. */
+  readonly matchedAt: readonly Date[];
+  readonly undecided: number;
+  /** To show: matches, or where there are none undecided ones. */
+  readonly shown: readonly StoredItem[];
+  readonly added: number;
+  readonly removed: number;
+  /** Items that do not decide one of the two values. */
+  readonly incomparable: number;
+}
+
+export interface LookOptions {
+  readonly items: StoredItems;
+  readonly judge: JudgeItems;
+  readonly value: string;
+  /** The value to compare with; null: none. */
+  readonly formerValue: string | null;
+  readonly endsAtMs: number;
+  readonly random: () => number;
+}
+
+/** More would not make the answer much better: one match in a hundred is then seen some forty times. */
+const rowsMax = 4_000;
+const shownMax = 10;
+/** What is read at once, once it is known how large items are: between 2 and 400 KiB. Bounds what is held. */
+const batchBytes = 1024 * 1024;
+const firstRanges = 4;
+const batchRangesMax = 40;
+/** Beyond the time that the thread was given; for the first batch, which makes the answer, much longer. */
+const threadGraceMs = { first: 5_000, later: 300 };
+
+/**
+ * Evaluates the draft on the account's stored items, or on as many of them as there is time for, in random order. The
+ * payloads pass through this thread as text.
+ */
+export async function lookAtItems(asked: ItemsAsked, options: LookOptions): Promise<Looked> {
+  const { items, random, endsAtMs } = options;
+  const places = await items.places(asked);
+  const { ranges, fraction } = planSample(places, { rowsMax, random });
+  const seen = createSeen();
+  let done = 0;
+  let size = firstRanges;
+  while (done < ranges.length && (done === 0 || performance.now() < endsAtMs)) {
+    const batch = ranges.slice(done, done + size);
+    const share = await lookAtBatch(asked, options, {
+      batch,
+      hidden: places.hidden,
+      seen,
+      isFirst: done === 0,
+    });
+    done += share.ofBatch * batch.length;
+    if (share.ofBatch < 1) break;
+    size = nextSize(size, share.bytes);
+  }
+  return seen.result(ranges.length === 0 || done === 0 ? 1 : ranges.length / done / fraction);
+}
+
+interface Batch {
+  readonly batch: readonly SampleRange[];
+  readonly hidden: readonly string[];
+  readonly seen: ReturnType<typeof createSeen>;
+  readonly isFirst: boolean;
+}
+
+/** How much of the batch was looked at, and how many characters it had. */
+async function lookAtBatch(
+  asked: ItemsAsked,
+  { items, judge, value, formerValue, endsAtMs, random }: LookOptions,
+  { batch, hidden, seen, isFirst }: Batch,
+): Promise<{ ofBatch: number; bytes: number }> {
+  const read = await items.read(asked, batch, hidden).catch((error: unknown) => {
+    // Too slow now, and what was seen before is an answer.
+    if (isFirst || !(error instanceof Failure)) throw error;
+    return null;
+  });
+  if (read === null) return { ofBatch: 0, bytes: 0 };
+  if (read.length === 0) return { ofBatch: 1, bytes: 0 };
+  const found = shuffled(read, random);
+  const forMs = Math.max(50, endsAtMs - performance.now());
+  const payloads = found.map(({ payload }) => payload);
+  const values = formerValue === null ? [value] : [value, formerValue];
+  const graceMs = isFirst ? threadGraceMs.first : threadGraceMs.later;
+  const verdicts = await judge({ platform: asked.platform, values, payloads, forMs }, forMs + graceMs);
+  for (const [index, [state = 'unknown', former]] of (verdicts ?? []).entries()) {
+    const item = found[index];
+    if (item) seen.add(item, state, former);
+  }
+  const bytes = payloads.reduce((sum, payload) => sum + payload.length, 0);
+  return { ofBatch: (verdicts?.length ?? 0) / found.length, bytes };
+}
+
+function nextSize(size: number, bytes: number): number {
+  const wanted = bytes === 0 ? size * 4 : Math.floor((size * batchBytes) / bytes);
+  return Math.max(1, Math.min(batchRangesMax, size * 4, wanted));
+}
+
+function createSeen() {
+  let lookedAt = 0;
+  let earliest: Date | null = null;
+  let undecided = 0;
+  let added = 0;
+  let removed = 0;
+  let incomparable = 0;
+  const matchedAt: Date[] = [];
+  const shown: Record<'match' | 'unknown', StoredItem[]> = { match: [], unknown: [] };
+  return {
+    add(item: StoredItem, state: State, formerState: State | undefined) {
+      lookedAt += 1;
+      if (earliest === null || item.createdAt < earliest) earliest = item.createdAt;
+      if (state === 'match') matchedAt.push(item.createdAt);
+      if (state === 'unknown') undecided += 1;
+      if (state !== 'no_match' && shown[state].length < shownMax) shown[state].push(item);
+      if (formerState === undefined) return;
+      // What the platform found counts, whatever we make of it.
+      const former = item.ofRule ? 'match' : formerState;
+      if (state === 'unknown' || former === 'unknown') incomparable += 1;
+      else if (state === 'match' && former === 'no_match') added += 1;
+      else if (state === 'no_match' && former === 'match') removed += 1;
+    },
+    result(scale: number): Looked {
+      const toShow = shown.match.length > 0 ? shown.match : shown.unknown;
+      return {
+        lookedAt,
+        // With all of them looked at, rounding must not make a sample of it.
+        scale: scale < 1.000_001 ? 1 : scale,
+        earliest,
+        matchedAt,
+        undecided,
+        shown: toShow.toSorted((a, b) => b.position - a.position),
+        added,
+        removed,
+        incomparable,
+      };
+    },
+  };
+}

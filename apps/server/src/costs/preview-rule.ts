@@ -1,0 +1,196 @@
+import type { Preview, RequestOf, Rule } from '@earshot/contract';
+import type { Call, Handler, Principal } from '../accounts/call.ts';
+import type { Plans } from '../accounts/plans.ts';
+import { explainMatch, type ParsedRules } from '../language/explain-match.ts';
+import { withItemJudge } from '../language/judge-items.ts';
+import type { Tiers } from '../language/rule-language.ts';
+import { whole } from '../metering/divide.ts';
+import { costOfMatches } from '../metering/prices.ts';
+import { matchIdOf } from '../readers/to-match.ts';
+import { assertPlanAllows, checkRule } from '../rules/check-rule.ts';
+import { readRule } from '../rules/get-rule.ts';
+import type { RuleStore } from '../rules/rule-store.sql.ts';
+import { createTurns } from '../runtime/concurrency.ts';
+import { Failure } from '../runtime/failure.ts';
+import type { RuleValue } from '../slots/slot-holding.sql.ts';
+import { platforms as platformTraits, type UpstreamSettings } from '../upstream/platforms.ts';
+import { type CountItemsOptions, countItems, type NotCounted } from './count-items.ts';
+import { type Basis, fromHistory, fromStoredItems, toEstimate } from './estimate-volume.ts';
+import { keepEstimate } from './estimates.sql.ts';
+import { type Looked, lookAtItems } from './look-at-items.ts';
+import { readHistory } from './rule-history.sql.ts';
+import { createStoredItems, type StoredItem } from './stored-items.sql.ts';
+
+export interface PreviewRuleOptions extends CountItemsOptions {
+  readonly rules: Pick<RuleStore, 'get'>;
+  readonly plans: Plans;
+  readonly tiers: Tiers;
+  readonly parsedRules: ParsedRules;
+  readonly config: UpstreamSettings & { readonly retentionDays: number };
+}
+
+type Request = RequestOf<'PreviewRule'>;
+type Asked = Pick<Call<'PreviewRule'>, 'principal' | 'request'>;
+
+const dayMs = 86_400_000;
+/** For looking at items, on all platforms together; with the rest a preview takes less than two seconds. */
+const lookingMsMax = 1_200;
+/** Of the matches that are shown: pages can be large. */
+const shownBytesMax = 256 * 1024;
+
+/** What a draft would bring, from what the account itself has stored; nothing is created. */
+export function previewRule(options: PreviewRuleOptions): Handler<'PreviewRule'> {
+  const { plans, tiers, rules, config } = options;
+  return async ({ principal, request }: Asked) => {
+    const { values } = checkRule({ ...request, accept_doubts: true }, tiers);
+    assertPlanAllows(principal, plans[principal.plan], request.platforms);
+    assertKept(request.days, config.retentionDays);
+    const { accountId } = principal;
+    const { rule_id: ruleId } = request;
+    const rule = ruleId === undefined ? null : await readRule(rules, { accountId, ruleId });
+    const platforms: Awaited<ReturnType<Handler<'PreviewRule'>>>['platforms'] = {};
+    for (const value of values)
+      platforms[value.platform] = await previewOn(options, {
+        principal,
+        request,
+        rule,
+        value,
+        lookingMs: lookingMsMax / values.length,
+      });
+    return { platforms };
+  };
+}
+
+interface AskedOn extends Asked {
+  readonly rule: Rule | null;
+  readonly value: RuleValue;
+  readonly lookingMs: number;
+}
+
+async function previewOn(options: PreviewRuleOptions, asked: AskedOn): Promise<Preview> {
+  const { principal, request, rule, value } = asked;
+  const { platform, translatedValue } = value;
+  const nowMs = Date.now();
+  const since = new Date(nowMs - request.days * dayMs);
+  const { accountId } = principal;
+  const [looked, better] = await Promise.all([
+    look(options, asked, since),
+    betterBasis(options, { accountId, value, since, nowMs }),
+  ]);
+  const basis = 'basis' in better ? better : withReason(fromStoredItems(looked, nowMs), better);
+  await keepEstimate(options.database, { accountId, value, basis });
+  const { lookedAt, scale, matchedAt, undecided } = looked;
+  const isSampled = scale > 1;
+  return {
+    translated_value: translatedValue,
+    estimate: toEstimate(basis, itemPrice(options, platform)),
+    sample: {
+      looked_at: lookedAt,
+      stored: Math.round(lookedAt * scale),
+      is_sampled: isSampled,
+      matched: matchedAt.length,
+      undecided,
+      matches: mayReadMatches(principal) ? await toShown(options.parsedRules, value, looked.shown) : [],
+    },
+    ...(rule?.platforms[platform] && {
+      against: {
+        added: Math.round(looked.added * scale),
+        removed: Math.round(looked.removed * scale),
+        undecided: Math.round(looked.incomparable * scale),
+        is_estimate: isSampled,
+      },
+    }),
+  };
+}
+
+async function look(
+  { database }: PreviewRuleOptions,
+  { principal, rule, value, lookingMs }: AskedOn,
+  since: Date,
+): Promise<Looked> {
+  const { accountId } = principal;
+  const { platform, translatedValue } = value;
+  return await withItemJudge(accountId, (judge) =>
+    lookAtItems(
+      { accountId, platform, since, rule: rule && { id: rule.id, version: rule.version } },
+      {
+        items: createStoredItems(database),
+        judge,
+        value: translatedValue,
+        formerValue: rule?.platforms[platform]?.translated_value ?? null,
+        endsAtMs: performance.now() + lookingMs,
+        random: Math.random,
+      },
+    ),
+  );
+}
+
+interface BasisAsked {
+  readonly accountId: string;
+  readonly value: RuleValue;
+  readonly since: Date;
+  readonly nowMs: number;
+}
+
+/** What the same value brought, or else what the platform counts; why not, where neither is known. */
+async function betterBasis(options: PreviewRuleOptions, asked: BasisAsked): Promise<Basis | NotCounted> {
+  const history = await readHistory(options.database, asked, asked.nowMs).catch(orNull);
+  return history ? fromHistory(history) : await countItems(options, asked);
+}
+
+function withReason(basis: Basis, { notCounted }: NotCounted): Basis {
+  if (notCounted === null) return basis;
+  return { ...basis, note: `${basis.note} The platform’s counts do not help: ${notCounted}.` };
+}
+
+/** What one item costs: alone, and with everything that may come along. */
+function itemPrice({ prices, config }: PreviewRuleOptions, platform: RuleValue['platform']) {
+  const { users, posts } = platformTraits[platform].mostAlong(config);
+  const counted = { items: whole, users: users * whole, referenced_posts: posts * whole };
+  return costOfMatches(prices, platform, counted);
+}
+
+/** What cannot be read in time is not known. */
+function orNull(error: unknown): null {
+  if (error instanceof Failure && error.code === 'unavailable') return null;
+  throw error;
+}
+
+/** Numbers are for whoever may read rules; the items themselves are matches. */
+function mayReadMatches({ scopes }: Principal): boolean {
+  return scopes.includes('matches:read');
+}
+
+async function toShown(
+  parsedRules: ParsedRules,
+  { platform, translatedValue }: RuleValue,
+  items: readonly StoredItem[],
+): Promise<Preview['sample']['matches']> {
+  const nextTurn = createTurns();
+  const shown: Preview['sample']['matches'] = [];
+  let bytes = 0;
+  for (const { position, ruleId, createdAt, platformPostId, payload: text } of items) {
+    bytes += text.length;
+    if (shown.length > 0 && bytes > shownBytesMax) break;
+    await nextTurn();
+    const payload = JSON.parse(text);
+    shown.push({
+      id: matchIdOf(position),
+      rule_id: ruleId,
+      created_at: createdAt.toISOString(),
+      platform,
+      platform_post_id: platformPostId,
+      payload,
+      why: explainMatch(parsedRules, { platform, value: translatedValue, raw: payload.raw }),
+    });
+  }
+  return shown;
+}
+
+function assertKept(days: Request['days'], retentionDays: number): void {
+  if (days <= retentionDays) return;
+  const message = `Must be at most ${retentionDays}: matches are kept for so many days.`;
+  throw new Failure('invalid_argument', `days: ${message}`, {
+    details: { violations: [{ field: 'days', code: 'invalid_value', message }] },
+  });
+}

@@ -1,0 +1,48 @@
+import { once } from 'node:events';
+import { Worker } from 'node:worker_threads';
+
+/** Asks the thread; null when the answer takes too long or the thread ends, for instance because it runs out of memory. */
+export type QuestionThread<Question, Answer> = (
+  question: Question,
+  deadlineMs: number,
+) => Promise<Answer | null>;
+
+/**
+ * A thread that answers questions of callers, one at a time, each with a deadline and all within a memory limit. Started with
+ * the first question, and anew after one that it did not answer. The module says `ready` once, and then answers each message
+ * with one.
+ */
+export function createQuestionThread<Question, Answer>(
+  module: URL,
+  memoryMaxMb: number,
+): QuestionThread<Question, Answer> {
+  let thread: Promise<Worker> | null = null;
+  const start = async (): Promise<Worker> => {
+    const worker = new Worker(module, { resourceLimits: { maxOldGenerationSizeMb: memoryMaxMb } });
+    worker.unref();
+    worker.on('error', () => {
+      thread = null;
+    });
+    // Says when it has loaded the languages: the deadline is for the question alone.
+    await once(worker, 'message');
+    return worker;
+  };
+  /** The next question tries again. */
+  const forget = (error: unknown): never => {
+    thread = null;
+    throw error;
+  };
+  return async (question, deadlineMs) => {
+    const worker = await (thread ??= start().catch(forget));
+    const signal = AbortSignal.timeout(Math.ceil(deadlineMs));
+    worker.postMessage(question);
+    try {
+      const [answer] = await once(worker, 'message', { signal });
+      return answer;
+    } catch {
+      thread = null;
+      await worker.terminate();
+      return null;
+    }
+  };
+}

@@ -1,0 +1,162 @@
+import { defaultXToken, startSandbox } from '@earshot/sandbox';
+import type { Template } from '@earshot/testkit';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { learnFactor } from '../src/costs/count-factors.sql.ts';
+import { createUpstreamClient } from '../src/upstream/client.ts';
+import { createXCounts } from '../src/upstream/x/counts.ts';
+import { type PreviewWorld, startPreviewWorld } from './preview-world.ts';
+import { createMigratedTemplate } from './support.ts';
+
+const hourMs = 3_600_000;
+
+let template: Template;
+let stack: AsyncDisposableStack;
+let world: PreviewWorld;
+let publish: (posts: readonly object[]) => Promise<void>;
+let asked: string[];
+beforeAll(async () => {
+  template = await createMigratedTemplate();
+});
+afterAll(() => template?.[Symbol.asyncDispose]());
+beforeEach(async () => {
+  stack = new AsyncDisposableStack();
+  const { url } = stack.use(await startSandbox({ rateLimits: false }));
+  const client = stack.use(createUpstreamClient({ baseUrl: url, token: defaultXToken, name: 'X' }));
+  asked = [];
+  const watched: typeof client = {
+    ...client,
+    call: (method, path, options) => {
+      asked.push(path);
+      return client.call(method, path, options);
+    },
+  };
+  world = stack.use(await startPreviewWorld(template, [createXCounts(watched, 'x:main')]));
+  await setSource('live');
+  publish = async (posts) => {
+    const answer = await fetch(new URL('/sandbox/x/posts', url), {
+      method: 'POST',
+      body: JSON.stringify({ posts }),
+    });
+    expect(answer.status).toBe(200);
+  };
+});
+afterEach(() => stack?.disposeAsync());
+
+const setSource = (state: string) =>
+  world.database.run(
+    `update sources set state = $1, live_until = now() + interval '1 minute' where id = 'x:main'`,
+    [state],
+  );
+/** Two in each hour of three days, a day ago. */
+const posts = (text: string) =>
+  Array.from({ length: 144 }, (_, n) => ({
+    text,
+    created_at: new Date(Date.now() - (24 + n / 2) * hourMs).toISOString(),
+  }));
+
+test('the platform is asked for a week by hour, and its fee is on the bill of the source', async () => {
+  await publish([...posts('an aurora'), ...posts('a glacier')]);
+  const { estimate } = await world.preview({ value: 'aurora -is:retweet -is:quote' });
+  expect(estimate).toMatchObject({
+    basis: 'counts',
+    bound: null,
+    basis_note: 'By the platform’s counts of the last 7 days.',
+    fee_usd: 0.005,
+    busiest_hour: { matches: 2 },
+  });
+  // 144 in six whole days.
+  expect(estimate.matches_per_day?.p50).toBeGreaterThan(10);
+  expect(estimate.matches_per_day?.p50).toBeLessThan(30);
+  const billed = await world.database.one(`select source_id, kind, at_least, at_most from source_usage`);
+  expect(billed).toEqual({ source_id: 'x:main', kind: 'counts_recent', at_least: 1, at_most: 1 });
+});
+
+test.each([
+  ['aurora', 'at_least', /leave out reposts and quoted text: at least/],
+  ['aurora -is:retweet -is:quote bio:pilot', 'at_most', /do not know bio: at most/],
+  ['aurora bio:pilot', null, /more than counted.*less than counted/],
+])('of %s the counts are %s', async (value, bound, note) => {
+  await publish(posts('an aurora'));
+  const { estimate } = await world.preview({ value });
+  expect(estimate).toMatchObject({ basis: 'counts', bound });
+  expect(estimate.basis_note).toMatch(note);
+});
+
+test('what counts leave out is made up for by what rules here have shown, once enough have', async () => {
+  await publish(posts('an aurora'));
+  const before = (await world.preview({ value: 'aurora' })).estimate;
+  const learnt = { platform: 'x', misses: ['reposts', 'quoted text'], matches: 300, counted: 100 } as const;
+  for (let rules = 0; rules < 2; rules++) await learnFactor(world.database, learnt);
+  expect((await world.preview({ value: 'aurora' })).estimate.bound).toBe('at_least');
+  await learnFactor(world.database, learnt);
+  const { estimate } = await world.preview({ value: 'aurora' });
+  expect(estimate.bound).toBeNull();
+  expect(estimate.busiest_hour?.matches).toBe(3 * (before.busiest_hour?.matches ?? 0));
+  expect(estimate.basis_note).toMatch('(× 3)');
+});
+
+test('from a rule that has run for a day is learnt what counts leave out, for one call', async () => {
+  await publish(posts('an aurora'));
+  await world.preview({ value: 'aurora' });
+  await world.setValue('rule_3', 'aurora');
+  await world.hold('rule_3', 'aurora', 0);
+  await world.grade();
+  for (const [table, column] of [
+    ['watches', 'from_at'],
+    ['rule_estimates', 'served_since'],
+  ])
+    await world.database.run(`update ${table} set ${column} = ${column} - interval '60 hours'`);
+  // Reposts come in as well: three times what is counted.
+  await world.store(
+    Array.from({ length: 6 * 40 }, (_, n) => ({
+      text: 'an aurora',
+      rules: ['rule_3'],
+      hoursAgo: 61 - n / 6,
+    })),
+  );
+  expect(await world.grade()).toMatchObject([{ ruleId: 'rule_3', basis: 'counts', days: 1 }]);
+  const learnt = await world.database.one<{ matches: number; counted: number }>(
+    `select matches, counted from count_factors where platform = 'x' and misses = 'reposts+quoted text' and rules = 1`,
+  );
+  expect(learnt?.counted).toBeGreaterThan(40);
+  expect((learnt?.matches ?? 0) / (learnt?.counted ?? 1)).toBeCloseTo(3, 0);
+  expect(asked).toHaveLength(2);
+  expect(await world.grade()).toEqual([]);
+});
+
+describe('the platform is not asked', () => {
+  test('again within an hour by the same account; another account pays for itself', async () => {
+    await publish(posts('an aurora'));
+    const fees = [];
+    for (const accountId of ['acc_1', 'acc_1', 'acc_2', 'acc_2'])
+      fees.push((await world.preview({ value: 'aurora' }, { accountId })).estimate.fee_usd);
+    expect(fees).toEqual([0.005, 0, 0.005, 0]);
+    expect(asked).toHaveLength(2);
+    await world.database.run(`update estimates set counted_at = counted_at - interval '61 minutes'`);
+    expect((await world.preview({ value: 'aurora' })).estimate.fee_usd).toBe(0.005);
+  });
+
+  test('more often than the account may have it asked a day', async () => {
+    const bases = [];
+    for (const value of ['one', 'two', 'three', 'four'])
+      bases.push((await world.preview({ value })).estimate.basis_note);
+    expect(bases.filter((note) => note.includes('asked 3 times today'))).toHaveLength(1);
+    expect(asked).toHaveLength(3);
+    await world.preview({ value: 'one' }, { accountId: 'acc_2' });
+    expect(asked).toHaveLength(4);
+  });
+
+  test('while its source is not live', async () => {
+    await setSource('no_credit');
+    const { estimate } = await world.preview({ value: 'aurora' });
+    expect(estimate).toMatchObject({ basis: 'unknown', fee_usd: 0 });
+    expect(estimate.basis_note).toMatch('do not help: its source is not live (no_credit).');
+    expect(asked).toEqual([]);
+  });
+
+  test('for what it cannot count', async () => {
+    const { estimate } = await world.preview({ value: 'bio:pilot' });
+    expect(estimate.basis_note).toMatch('do not help: counts do not know bio.');
+    expect(asked).toEqual([]);
+  });
+});

@@ -1,0 +1,168 @@
+import type { Template } from '@earshot/testkit';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { fillItems, type PreviewWorld, startPreviewWorld } from './preview-world.ts';
+import { countReads } from './size-world.ts';
+import { createMigratedTemplate } from './support.ts';
+
+let template: Template;
+let world: PreviewWorld;
+beforeAll(async () => {
+  template = await createMigratedTemplate();
+});
+afterAll(() => template?.[Symbol.asyncDispose]());
+beforeEach(async () => {
+  world = await startPreviewWorld(template);
+});
+afterEach(() => world?.[Symbol.asyncDispose]());
+
+describe('what a preview looks at', () => {
+  test('the account’s own items and no others, each once, newest first and with the reason', async () => {
+    await world.store([
+      { text: 'an aurora tonight', rules: ['rule_1', 'rule_2', 'rule_3'], hoursAgo: 3 },
+      { text: 'a glacier', rules: ['rule_1'], hoursAgo: 2 },
+      { text: 'aurora again', rules: ['rule_2'], hoursAgo: 1 },
+      { text: 'the aurora of others', rules: ['other_1'] },
+    ]);
+    const { sample } = await world.preview({ value: 'aurora' });
+    expect(sample).toMatchObject({ looked_at: 3, stored: 3, is_sampled: false, matched: 2, undecided: 0 });
+    expect(sample.matches).toMatchObject([
+      { rule_id: 'rule_2', payload: { text: 'aurora again' }, why: { verdict: 'match' } },
+      { rule_id: 'rule_1', why: { evidence: [{ field: 'keyword', text: 'aurora' }] } },
+    ]);
+  });
+
+  test('the days that were asked for', async () => {
+    await world.store([
+      { text: 'aurora', rules: ['rule_1'], hoursAgo: 30 },
+      { text: 'aurora', rules: ['rule_1'], hoursAgo: 5 },
+    ]);
+    expect((await world.preview({ days: 1 })).sample.looked_at).toBe(1);
+    expect((await world.preview({ days: 2 })).sample.looked_at).toBe(2);
+    await expect(world.preview({ days: 31 })).rejects.toMatchObject({
+      code: 'invalid_argument',
+      message: 'days: Must be at most 30: matches are kept for so many days.',
+    });
+  });
+
+  test('not what a deleted rule had found', async () => {
+    await world.store([{ text: 'aurora', rules: ['rule_1'] }]);
+    await world.database.run(`update rules set state = 'deleted' where id = 'rule_1'`);
+    expect((await world.preview({})).sample).toMatchObject({ looked_at: 0, stored: 0, matched: 0 });
+  });
+
+  test('items that do not decide the value are counted apart, and shown when there is nothing else', async () => {
+    await world.store([{ text: 'aurora', rules: ['rule_1'] }]);
+    const { sample } = await world.preview({ value: 'aurora sample:10' });
+    expect(sample).toMatchObject({ matched: 0, undecided: 1, matches: [{ why: { verdict: 'unknown' } }] });
+  });
+
+  test('a key that may not read matches gets the numbers only', async () => {
+    await world.store([{ text: 'aurora', rules: ['rule_1'] }]);
+    const { sample } = await world.preview({}, { scopes: ['rules:read'] });
+    expect(sample).toMatchObject({ matched: 1, matches: [] });
+  });
+});
+
+describe('a draft beside a rule', () => {
+  test('is compared over the same items', async () => {
+    await world.setValue('rule_1', 'aurora');
+    await world.store([
+      { text: 'aurora', rules: ['rule_1'] },
+      { text: 'aurora over oslo', rules: ['rule_1'] },
+      { text: 'oslo', rules: ['rule_2'] },
+      { text: 'a glacier', rules: ['rule_2'] },
+    ]);
+    const { against } = await world.preview({ value: 'oslo', rule_id: 'rule_1' });
+    expect(against).toEqual({ added: 1, removed: 1, undecided: 0, is_estimate: false });
+  });
+
+  test('what the platform found for the rule counts as found, also where we would deny it', async () => {
+    await world.setValue('rule_1', 'aurora');
+    await world.store([
+      { text: 'northern lights', rules: ['rule_1'] },
+      { text: 'northern lights', rules: ['rule_2'] },
+      // Another version of the rule is another value.
+      { text: 'northern lights', rules: ['rule_1'], version: 2 },
+    ]);
+    const { against } = await world.preview({ value: 'glacier', rule_id: 'rule_1' });
+    expect(against).toMatchObject({ added: 0, removed: 1 });
+  });
+
+  test('that the account does not have, or that does not exist, is not found', async () => {
+    await world.setValue('other_1', 'aurora');
+    const refusals = await Promise.all(
+      ['other_1', 'rule_none'].map((rule_id) => world.preview({ rule_id }).catch((error: unknown) => error)),
+    );
+    expect(refusals[0]).toMatchObject({ code: 'not_found' });
+    expect(refusals[0]).toEqual(refusals[1]);
+  });
+});
+
+describe('an estimate rests on', () => {
+  const hourly = (hours: number, rules: readonly string[], text = 'aurora') =>
+    Array.from({ length: hours }, (_, hour) => ({ text, rules, hoursAgo: hour + 0.5 }));
+
+  test('what a rule of the account with the same value brought', async () => {
+    await world.hold('rule_3', 'aurora', 72);
+    await world.store([...hourly(80, ['rule_3', 'rule_1']), ...hourly(48, ['rule_2'])]);
+    const { estimate } = await world.preview({ value: 'aurora' });
+    expect(estimate).toMatchObject({
+      matches_per_day: { p50: 24, p90: 30 },
+      usd_per_day: { min: 0.12, max: 0.36 },
+      basis: 'history',
+      bound: null,
+      fee_usd: 0,
+    });
+    expect(estimate.basis_note).toMatch('What a rule of yours with this value brought in ');
+  });
+
+  test('not on a rule that has the value for less than a day, nor on one of another account', async () => {
+    await world.hold('rule_3', 'aurora', 20);
+    await world.hold('other_3', 'oslo', 72);
+    await world.store([...hourly(72, ['other_3'], 'oslo'), ...hourly(20, ['rule_3'], 'oslo')]);
+    expect((await world.preview({ value: 'aurora' })).estimate.basis).toBe('unknown');
+    expect((await world.preview({ value: 'oslo' })).estimate).toMatchObject({
+      basis: 'bound',
+      bound: 'at_least',
+    });
+  });
+
+  test('nothing, where no stored item matches', async () => {
+    expect((await world.preview({})).estimate).toEqual({
+      matches_per_day: null,
+      busiest_hour: null,
+      usd_per_day: null,
+      basis: 'unknown',
+      bound: null,
+      basis_note: 'Nothing is stored of these days: there is no item to try the value on.',
+      fee_usd: 0,
+    });
+  });
+});
+
+test('errors of a value are refused as CreateRule does, doubts are not', async () => {
+  await expect(world.preview({ value: 'aurora AND oslo' })).rejects.toMatchObject({
+    code: 'invalid_argument',
+    details: { violations: [{ field: 'overrides.x', span: { start: 7, end: 10 } }] },
+  });
+  expect(await world.preview({ value: '"north cape" NOT sunset' })).toMatchObject({
+    translated_value: '"north cape" not sunset',
+  });
+});
+
+test('of many items a random part is looked at, reading hardly more than that, and the rest is estimated', async () => {
+  const items = 20_000;
+  await fillItems(world.database, { items, days: 7, bytes: 500 });
+  await world.setValue('rule_1', 'rare');
+  const { sample, against } = await world.preview({ value: 'scarce OR rare', rule_id: 'rule_1' });
+  expect(sample.is_sampled).toBe(true);
+  expect(sample.looked_at).toBeLessThan(items / 5);
+  expect(sample.stored / items).toBeGreaterThan(0.9);
+  expect(sample.stored / items).toBeLessThan(1.1);
+  // rule_1 had all of them, so the draft loses nine in ten; what is scarce is never rare.
+  expect(against).toMatchObject({ is_estimate: true, added: 0 });
+  expect((against?.removed ?? 0) / items).toBeGreaterThan(0.8);
+  expect((against?.removed ?? 0) / items).toBeLessThan(0.98);
+  const { rows } = await countReads(world.database, () => world.preview({ value: 'scarce' }));
+  expect(rows).toBeLessThan(4 * 4_000);
+});

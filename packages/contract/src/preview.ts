@@ -1,0 +1,144 @@
+import { z } from 'zod';
+import { timestamp } from './answer-fields.ts';
+import { matchSchema } from './matches.ts';
+import { defineOperations } from './operation.ts';
+import { perPlatform } from './platforms.ts';
+import { alsoWhenFieldsFail, distinctPlatforms, integer, requestObject, text } from './request-fields.ts';
+import { optionMismatches, overrideMismatches, overrides, platformOptions } from './rule-fields.ts';
+
+const usd = z.number().min(0);
+const count = z.int().min(0);
+
+const estimateSchema = z
+  .strictObject({
+    matches_per_day: z
+      .strictObject({ p50: z.number().min(0), p90: z.number().min(0) })
+      .nullable()
+      .meta({ description: 'On a typical day, and on one of the ten busiest of a hundred. Null: unknown.' }),
+    busiest_hour: z.strictObject({ starts_at: timestamp, matches: count }).nullable().meta({
+      description:
+        'The hour with the most matches of those that the estimate rests on; null when only a part of them was looked at.',
+    }),
+    usd_per_day: z.strictObject({ min: usd, max: usd }).nullable().meta({
+      description:
+        'What a typical day (`p50`) costs: `min` for the items alone, `max` with everything that may come along with them and be charged.',
+    }),
+    basis: z.enum(['counts', 'history', 'trial', 'bound', 'unknown']).meta({
+      description:
+        "`history`: a rule of the account that has this value. `counts`: the platform's own counts. `bound`: stored items only. `trial`: a rule that ran for a while to find out.",
+    }),
+    bound: z.enum(['at_least', 'at_most']).nullable().meta({
+      description: 'Whether the numbers are a bound, and on which side the truth is; null when they are not.',
+    }),
+    basis_note: z.string().meta({ description: 'What the numbers rest on and leave out, for people.' }),
+    fee_usd: usd.meta({ description: 'What asking for this estimate cost.' }),
+  })
+  .meta({ description: 'How much the rule would bring, and cost.' });
+
+const sampleSchema = z.strictObject({
+  looked_at: count.meta({ description: 'Stored items that the value was evaluated on.' }),
+  stored: count.meta({
+    description: 'Items that the account has of these days; when `is_sampled`, an estimate.',
+  }),
+  is_sampled: z.boolean().meta({ description: 'Whether only a random part of them was looked at.' }),
+  matched: count.meta({ description: 'Of those looked at.' }),
+  undecided: count.meta({
+    description: 'Of those looked at: items that do not say enough to decide whether the value matches.',
+  }),
+  matches: z
+    .array(
+      matchSchema.pick({
+        id: true,
+        rule_id: true,
+        created_at: true,
+        platform: true,
+        platform_post_id: true,
+        payload: true,
+        why: true,
+      }),
+    )
+    .max(10)
+    .meta({
+      description:
+        'Up to ten of them, newest first, `id` and `rule_id` being those of the stored match; undecided ones only where there are no others. `why` refers to `translated_value`. Empty when the key lacks the scope `matches:read`.',
+    }),
+});
+
+const againstSchema = z
+  .strictObject({
+    added: count,
+    removed: count,
+    undecided: count.meta({ description: 'Items that do not decide one of the two values.' }),
+    is_estimate: z.boolean().meta({
+      description: 'The numbers are scaled from the items that were looked at to all that are stored.',
+    }),
+  })
+  .meta({ description: 'Compared with the value that the rule has now, over the same items.' });
+
+export const previewOperations = defineOperations({
+  PreviewRule: {
+    scope: 'rules:read',
+    changes: false,
+    summary: 'Preview a rule',
+    description:
+      'Says what a draft would bring: how many matches a day and what they cost, which of the items that the account has stored it matches, and what it would change of an existing rule. Nothing is created. Errors of a value are refused as CreateRule does; doubts are not.',
+    request: requestObject({
+      platforms: distinctPlatforms.meta({ description: 'Platforms to preview the rule on.' }),
+      overrides,
+      options: platformOptions.optional(),
+      rule_id: text({ max: 100, description: 'A rule to compare the draft with.' }).optional(),
+      days: integer(1, 3_650).default(7).meta({
+        description: 'How many days of stored items to look at; not more than matches are kept for.',
+      }),
+    }).superRefine((request, context) => {
+      for (const issue of overrideMismatches(request)) context.addIssue(issue);
+      for (const issue of optionMismatches(request)) context.addIssue(issue);
+    }, alsoWhenFieldsFail),
+    answer: z.strictObject({
+      platforms: perPlatform(
+        z.strictObject({
+          translated_value: z.string().meta({ description: 'The canonical value that was evaluated.' }),
+          estimate: estimateSchema,
+          sample: sampleSchema,
+          against: againstSchema.optional(),
+        }),
+      ),
+    }),
+    errors: ['not_found'],
+    example: {
+      request: {
+        platforms: ['x'],
+        overrides: { x: '"rust 2027" release -is:retweet' },
+        rule_id: 'rule_01kb2m9x4c7q5t8w3y6z1v0n2p',
+      },
+      answer: {
+        platforms: {
+          x: {
+            translated_value: '"rust 2027" release -is:retweet',
+            estimate: {
+              matches_per_day: { p50: 120, p90: 171 },
+              busiest_hour: { starts_at: '2026-11-12T15:00:00.000Z', matches: 31 },
+              usd_per_day: { min: 0.6, max: 1.8 },
+              basis: 'history',
+              bound: null,
+              basis_note: 'What a rule of yours with this value brought in 7 days.',
+              fee_usd: 0,
+            },
+            sample: {
+              looked_at: 1_043,
+              stored: 1_043,
+              is_sampled: false,
+              matched: 840,
+              undecided: 0,
+              matches: [],
+            },
+            against: { added: 14, removed: 203, undecided: 0, is_estimate: false },
+          },
+        },
+      },
+    },
+  },
+});
+
+export type Preview = NonNullable<z.output<typeof previewOperations.PreviewRule.answer>['platforms']['x']>;
+export type Estimate = z.output<typeof estimateSchema>;

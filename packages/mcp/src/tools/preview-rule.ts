@@ -1,0 +1,57 @@
+import { integer, requestObject } from '@earshot/contract';
+import type { Answers } from '@earshot/sdk';
+import { z } from 'zod';
+import { perPlatform } from '../per-platform.ts';
+import { overrides, platforms, ruleId } from '../rule-fields.ts';
+import { defineTool, readsOnly } from '../tool.ts';
+
+type Previewed = NonNullable<Answers['PreviewRule']['platforms']['x']>;
+
+/** Numbers only: the items themselves are words of strangers, for list_matches to show. */
+export const previewRule = defineTool({
+  name: 'preview_rule',
+  title: 'Preview a rule',
+  description:
+    'Before creating or changing: matches and dollars a day, how many stored items a draft matches, and with rule_id what it would change. Creates nothing; fee_usd is what asking cost.',
+  annotations: readsOnly,
+  input: requestObject({
+    platforms,
+    overrides,
+    rule_id: ruleId.optional(),
+    days: integer(1, 3_650).optional(),
+  }),
+  output: z.object({
+    platforms: z.record(
+      z.string(),
+      z.object({
+        matches_per_day: z.string(),
+        usd_per_day: z.string(),
+        basis: z.string(),
+        fee_usd: z.number(),
+        sample: z.string(),
+        against: z.string().optional(),
+      }),
+    ),
+  }),
+  async run(args, { earshot, signal }) {
+    const { platforms: previewed } = await earshot.previewRule(args, { signal });
+    return { structured: { platforms: perPlatform(previewed, toOutput) } };
+  },
+});
+
+const boundWords = { at_least: 'at least ', at_most: 'at most ' } as const;
+
+function toOutput({ estimate, sample, against }: Previewed) {
+  const { matches_per_day: perDay, usd_per_day: usd, basis, basis_note: note, bound } = estimate;
+  const words = bound === null ? '' : boundWords[bound];
+  return {
+    matches_per_day: perDay ? `${words}${perDay.p50}, on a busy day ${perDay.p90}` : 'unknown',
+    usd_per_day: usd ? `${words}${usd.min} to ${usd.max}` : 'unknown',
+    basis: `${basis}: ${note}`,
+    fee_usd: estimate.fee_usd,
+    sample: `${sample.matched} of ${sample.looked_at} stored items match, ${sample.undecided} undecided${sample.is_sampled ? ' (a random part)' : ''}`,
+    ...(against && {
+      against: `${against.is_estimate ? 'about ' : ''}+${against.added}, -${against.removed}, ${against.undecided} undecided`,
+    }),
+  };
+}
