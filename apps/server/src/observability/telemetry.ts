@@ -1,7 +1,6 @@
 import { costTelemetry } from './cost-telemetry.ts';
 import type { Logger } from './logger.ts';
 import type { DropReason, Metrics, StreamEnding } from './metrics.ts';
-import { usageTelemetry } from './usage-telemetry.ts';
 
 /** One function per business event: it writes the log line and counts the metric, so they cannot disagree. */
 export type Telemetry = ReturnType<typeof createTelemetry>;
@@ -15,7 +14,6 @@ export function createTelemetry(log: Logger, metrics: Metrics) {
     ...ruleTelemetry(log, metrics),
     ...costTelemetry(log, metrics),
     ...sourceTelemetry(log),
-    ...usageTelemetry(log),
     ...streamTelemetry(log, metrics),
     ...repairTelemetry(log, metrics),
     ...matchTelemetry(log, metrics),
