@@ -208,6 +208,26 @@ create index concurrently matches_by_via on matches (via, position);
   });
 });
 
+test('a node that waits for its turn has no transaction open, for which an index made concurrently would wait', async () => {
+  await using clone = await migratedTemplate().clone();
+  await using database = openTestDatabase(clone.url);
+  const other = await holdOpen(database, `select pg_advisory_xact_lock(hashtext('earshot migrations'))`);
+  const migrating = migrate(clone.url, {
+    from: await withMore({ '9000_more.sql': 'create table more ();' }),
+  });
+  const states = async () =>
+    (
+      await database.many<{ state: string }>(
+        `select state from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()
+           and query like '%pg_try_advisory%'`,
+      )
+    ).map(({ state }) => state);
+  await eventually(async () => expect(await states()).toHaveLength(1), { timeoutMs: 20_000 });
+  for (let look = 0; look < 20; look += 1) expect(await states()).not.toContain('idle in transaction');
+  await other.end();
+  expect(await migrating).toEqual(['9000_more.sql']);
+});
+
 test('a migration may take longer than a statement of a request, and one that fails leaves the ones before', async () => {
   await using clone = await migratedTemplate().clone();
   await using database = openTestDatabase(clone.url);

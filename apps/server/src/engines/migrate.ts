@@ -148,24 +148,29 @@ function refuseNewer(migrations: readonly Migration[], applied: readonly Applied
 }
 
 async function prepareTable(database: Database): Promise<void> {
-  await database.transaction(async (sql) => {
-    await takeTurn(sql);
-    await sql.run(
-      'create table if not exists migrations (name text primary key, applied_at timestamptz not null default now())',
-    );
-    await sql.run('alter table migrations add column if not exists checksum text');
-    await sql.run('alter table migrations add column if not exists compatible_with text');
-  });
+  await inTurn(database, () =>
+    database.transaction(async (sql) => {
+      await sql.run(
+        'create table if not exists migrations (name text primary key, applied_at timestamptz not null default now())',
+      );
+      await sql.run('alter table migrations add column if not exists checksum text');
+      await sql.run('alter table migrations add column if not exists compatible_with text');
+    }),
+  );
 }
 
 /**
- * One node after the other. Asked for again and again: a statement that waited would be one that an index made
- * concurrently waits for.
+ * One node after the other. Asked for again and again, outside of any transaction: an index that another node makes
+ * concurrently waits for statements and transactions that were there before it, also for those that wait for their turn.
  */
-async function takeTurn(sql: Sql, kind: 'transaction' | 'session' = 'transaction'): Promise<void> {
-  const take = kind === 'session' ? 'pg_try_advisory_lock' : 'pg_try_advisory_xact_lock';
-  const ask = `select ${take}(hashtext('earshot migrations')) as taken`;
-  while (!(await sql.one<{ taken: boolean }>(ask))?.taken) await sleep(turnAgainMs);
+async function inTurn<Result>(database: Database, work: () => Promise<Result>): Promise<Result> {
+  const ask = `select pg_try_advisory_lock(hashtext('earshot migrations')) as taken`;
+  while (!(await database.one<{ taken: boolean }>(ask))?.taken) await sleep(turnAgainMs);
+  try {
+    return await work();
+  } finally {
+    await database.run(`select pg_advisory_unlock(hashtext('earshot migrations'))`);
+  }
 }
 
 /** False when another node was faster. */
@@ -177,9 +182,11 @@ async function applyPatiently(
   const startedAt = performance.now();
   for (;;) {
     try {
-      return migration.isOutside
-        ? await applyOutside(database, migration)
-        : await database.transaction((sql) => applyInside(sql, migration));
+      return await inTurn(database, () =>
+        migration.isOutside
+          ? applyOutside(database, migration)
+          : database.transaction((sql) => applyInside(sql, migration)),
+      );
     } catch (error) {
       if (!isLockTimeout(error)) return explainRights(error);
       const sessions = await longSessions(database);
@@ -191,7 +198,6 @@ async function applyPatiently(
 }
 
 async function applyInside(sql: Sql, migration: Migration): Promise<boolean> {
-  await takeTurn(sql);
   if (await isApplied(sql, migration)) return false;
   await sql.run(`set local lock_timeout = ${lockWaitMs}`);
   await sql.run(migration.text);
@@ -201,20 +207,15 @@ async function applyInside(sql: Sql, migration: Migration): Promise<boolean> {
 
 /** For indexes that are made beside the writers. When it is interrupted it is run again, so its statements allow for that. */
 async function applyOutside(database: Database, migration: Migration): Promise<boolean> {
-  await takeTurn(database, 'session');
-  try {
-    if (await isApplied(database, migration)) return false;
-    const statements = migration.text.split(/\n\n+/).filter((text) => /^(?!--)\S/m.test(text));
-    for (const statement of statements) {
-      const index = await partitionedIndexOf(database, statement);
-      if (index === null) await database.run(statement);
-      else await createPartitionedIndex(database, index, lockWaitMs);
-    }
-    await record(database, migration);
-    return true;
-  } finally {
-    await database.run(`select pg_advisory_unlock(hashtext('earshot migrations'))`);
+  if (await isApplied(database, migration)) return false;
+  const statements = migration.text.split(/\n\n+/).filter((text) => /^(?!--)\S/m.test(text));
+  for (const statement of statements) {
+    const index = await partitionedIndexOf(database, statement);
+    if (index === null) await database.run(statement);
+    else await createPartitionedIndex(database, index, lockWaitMs);
   }
+  await record(database, migration);
+  return true;
 }
 
 async function isApplied(sql: Sql, { name }: Migration): Promise<boolean> {
