@@ -4,7 +4,7 @@ import { assertLease, fenced, type Lease } from '../engines/leases.ts';
 import { raiseNotices, resolveNotices } from '../notices/notice-log.sql.ts';
 import { accountsOn } from '../slots/slot-holding.sql.ts';
 import { callsMade, recordCall } from '../slots/upstream-calls.ts';
-import { type CallLimit, callsMax } from '../upstream/call-budget.ts';
+import { type CallLimit, callsMax, withoutReserve } from '../upstream/call-budget.ts';
 import { needsPerson } from '../upstream/protocol.ts';
 import type { UpstreamRules } from '../upstream/upstream-rules.ts';
 
@@ -113,7 +113,7 @@ async function announce(database: Database, source: ConfiguredSource): Promise<v
       !draining,
       accountShare,
       limit?.bucket ?? null,
-      limit ? callsMax(limit) : null,
+      limit ? callsMax(withoutReserve(limit)) : null,
       limit?.windowMs ?? null,
       rules?.rulesPerCall ?? 1,
       ruleDelayMs,
