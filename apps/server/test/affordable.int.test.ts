@@ -1,6 +1,7 @@
 import { type Budget, parseBudget } from '@earshot/contract';
 import type { Template } from '@earshot/testkit';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import type { Allowance } from '../src/metering/installation-budget.ts';
 import { createRule } from '../src/rules/create-rule.ts';
 import { resumeRule } from '../src/rules/resume-rule.ts';
 import { Failure } from '../src/runtime/failure.ts';
@@ -16,6 +17,7 @@ let world: PreviewWorld;
 let asked: number;
 let bound: 'none' | 'at_most';
 let answers: Promise<void>;
+let allowance: Allowance;
 beforeAll(async () => {
   template = await createMigratedTemplate();
 });
@@ -24,7 +26,8 @@ beforeEach(async () => {
   asked = 0;
   bound = 'none';
   answers = Promise.resolve();
-  world = await startPreviewWorld(template, [tenAnHour]);
+  allowance = { remainingUsd: 1, reached: null };
+  world = await startPreviewWorld(template, [tenAnHour], { look: async () => allowance });
   await world.database.run(
     `update sources set state = 'live', live_until = now() + interval '1 minute' where id = 'x:main'`,
   );
@@ -127,6 +130,12 @@ describe('nothing is refused', () => {
     bound = 'at_most';
     expect(await refusal(world.assertAffordable(withOwn('matches=1/day')))).toBeNull();
     expect(asked).toBe(1);
+  });
+
+  test('and nothing asked, when the installation has spent its own budget', async () => {
+    allowance = { remainingUsd: 0, reached: { resetsAt: new Date(), isSure: true } };
+    expect(await refusal(world.assertAffordable(withOwn('usd=1/day')))).toBeNull();
+    expect(asked).toBe(0);
   });
 
   test('when the account may not ask more often today', async () => {

@@ -5,6 +5,7 @@ import { gradeEstimates } from '../src/costs/grade-estimates.ts';
 import { previewRule } from '../src/costs/preview-rule.ts';
 import type { Database } from '../src/engines/database.ts';
 import { createParsedRules } from '../src/language/explain-match.ts';
+import type { InstallationBudget } from '../src/metering/installation-budget.ts';
 import { defaultPrices } from '../src/metering/prices.ts';
 import type { RuleDraft } from '../src/rules/create-rule.ts';
 import { createRuleStore } from '../src/rules/rule-store.sql.ts';
@@ -71,6 +72,7 @@ const plan = {
 export async function startPreviewWorld(
   template: Template,
   counts?: readonly ItemCounts[],
+  installationBudget: InstallationBudget | null = null,
 ): Promise<PreviewWorld> {
   await using stack = new AsyncDisposableStack();
   const clone = stack.use(await template.clone());
@@ -86,6 +88,7 @@ export async function startPreviewWorld(
     prices: defaultPrices(),
     counts: counts ? { x: counts } : {},
     countsPerDay: 3,
+    installationBudget,
   };
   const handler = previewRule({
     ...counting,

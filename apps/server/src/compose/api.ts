@@ -52,7 +52,7 @@ import { replayWebhook } from '../webhooks/replay-webhook.ts';
 import { testWebhook } from '../webhooks/test-webhook.ts';
 import type { Readiness } from './readiness.ts';
 import { openSender, plansOf, type Shared, secretBoxOf } from './shared.ts';
-import { countingOf, ruleDelaysMs, tiersOf } from './sources.ts';
+import { countingOf, installationBudgetOf, ruleDelaysMs, tiersOf } from './sources.ts';
 
 /** Of one address. Callers have keys that work; this is for a list of old ones that somebody tries out. */
 const keyGuessesPerMinute = 60;
@@ -124,7 +124,8 @@ function handlersOf(
   const keys = createKeyStore(database);
   const reader = createMatchReader(database);
   const tiers = tiersOf(config);
-  const estimating = { database, config, ...countingOf(config, stack) };
+  const installationBudget = installationBudgetOf(shared);
+  const estimating = { database, config, ...countingOf(config, stack), installationBudget };
   const assertAffordable = createAssertAffordable({ ...estimating, ruleBudget: config.ruleBudget });
   const { prices } = config;
   const forRules = { ...shared, store: rules, plans, tiers, contact, prices, assertAffordable };

@@ -1,10 +1,11 @@
 import { type Budget, type Estimate, formatBudget, type Platform } from '@earshot/contract';
+import { itemPrice } from '../metering/prices.ts';
 import type { AssertAffordable, RuleDraft } from '../rules/create-rule.ts';
 import { Failure } from '../runtime/failure.ts';
 import type { RuleValue } from '../slots/slot-holding.sql.ts';
 import { isAbove } from './budget.ts';
 import { type Subject, subjectsOfDraft, watchedRules } from './budgets.sql.ts';
-import { betterBasis, type EstimateValueOptions, itemPrice } from './estimate-value.ts';
+import { betterBasis, type EstimateValueOptions } from './estimate-value.ts';
 import { toEstimate } from './estimate-volume.ts';
 import { keepEstimate } from './estimates.sql.ts';
 
@@ -68,7 +69,7 @@ async function estimate(
   const basis = await betterBasis(options, asked);
   if (!('basis' in basis)) return null;
   await keepEstimate(options.database, { accountId, value, basis });
-  return toEstimate(basis, itemPrice(options, value.platform));
+  return toEstimate(basis, itemPrice(options.prices, options.config, value.platform));
 }
 
 /** Null when it takes longer. What comes later is kept for the next call, and what fails later is nobody's concern. */

@@ -1,8 +1,6 @@
-import { whole } from '../metering/divide.ts';
-import { costOfMatches, type Usd } from '../metering/prices.ts';
 import { Failure } from '../runtime/failure.ts';
 import type { RuleValue } from '../slots/slot-holding.sql.ts';
-import { platforms, type UpstreamSettings } from '../upstream/platforms.ts';
+import type { UpstreamSettings } from '../upstream/platforms.ts';
 import { type CountItemsOptions, countItems, type NotCounted } from './count-items.ts';
 import { type Basis, fromHistory } from './estimate-volume.ts';
 import { readHistory } from './rule-history.sql.ts';
@@ -25,13 +23,6 @@ export async function betterBasis(
 ): Promise<Basis | NotCounted> {
   const history = await readHistory(options.database, asked, asked.nowMs).catch(orNull);
   return history ? fromHistory(history) : await countItems(options, asked);
-}
-
-/** What one item costs: alone, and with everything that may come along. */
-export function itemPrice({ prices, config }: EstimateValueOptions, platform: RuleValue['platform']): Usd {
-  const { users, posts } = platforms[platform].mostAlong(config);
-  const counted = { items: whole, users: users * whole, referenced_posts: posts * whole };
-  return costOfMatches(prices, platform, counted);
 }
 
 /** What cannot be read in time is not known. */

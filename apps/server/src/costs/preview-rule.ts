@@ -4,6 +4,7 @@ import type { Plans } from '../accounts/plans.ts';
 import { explainMatch, type ParsedRules } from '../language/explain-match.ts';
 import { withItemJudge } from '../language/judge-items.ts';
 import type { Tiers } from '../language/rule-language.ts';
+import { itemPrice } from '../metering/prices.ts';
 import { matchIdOf } from '../readers/to-match.ts';
 import { assertPlanAllows, checkRule } from '../rules/check-rule.ts';
 import { readRule } from '../rules/get-rule.ts';
@@ -13,7 +14,7 @@ import { Failure } from '../runtime/failure.ts';
 import type { RuleValue } from '../slots/slot-holding.sql.ts';
 import type { UpstreamSettings } from '../upstream/platforms.ts';
 import type { NotCounted } from './count-items.ts';
-import { betterBasis, type EstimateValueOptions, itemPrice } from './estimate-value.ts';
+import { betterBasis, type EstimateValueOptions } from './estimate-value.ts';
 import { type Basis, fromStoredItems, toEstimate } from './estimate-volume.ts';
 import { keepEstimate } from './estimates.sql.ts';
 import { type Looked, lookAtItems } from './look-at-items.ts';
@@ -81,7 +82,7 @@ async function previewOn(options: PreviewRuleOptions, asked: AskedOn): Promise<P
   const isSampled = scale > 1;
   return {
     translated_value: translatedValue,
-    estimate: toEstimate(basis, itemPrice(options, platform)),
+    estimate: toEstimate(basis, itemPrice(options.prices, options.config, platform)),
     sample: {
       looked_at: lookedAt,
       stored: Math.round(lookedAt * scale),

@@ -4,7 +4,8 @@ import { whatToDo } from '../upstream/protocol.ts';
 /** The facts of each type that is raised. */
 export interface NoticeData {
   'budget.threshold': BudgetData & { readonly percent: number };
-  'budget.reached': BudgetData & { readonly on_reached: Budget['on_reached'] };
+  /** Of a whole installation neither the budget nor what is spent is told: it says something of other accounts. */
+  'budget.reached': (BudgetData | InstallationBudgetData) & { readonly on_reached: Budget['on_reached'] };
   'budget.forecast': BudgetData & { readonly reached_at: string };
   /** Earshot paused it, for another reason than its end. */
   'rule.paused': { readonly because: string };
@@ -24,6 +25,13 @@ interface BudgetData {
   readonly budget: string;
   readonly spent: number;
   readonly resets_at: string | null;
+}
+
+interface InstallationBudgetData {
+  readonly budget: 'installation';
+  readonly resets_at: string | null;
+  /** Where nothing is heard meanwhile. */
+  readonly platform: Platform;
 }
 
 interface GapData {
@@ -51,7 +59,10 @@ export const noticeKinds: { readonly [Type in RaisedType]: NoticeKind<Type> } = 
   },
   'budget.reached': {
     severity: 'critical',
-    whatToDo: ({ budget, on_reached, resets_at }) => {
+    whatToDo: (data) => {
+      const { budget, on_reached, resets_at } = data;
+      if ('platform' in data)
+        return `The service has spent what its operator allows, and rules on ${data.platform} are not heard until ${resets_at ?? 'that is changed'}: ask the operator if that is too late.`;
       const raise = 'Raise the budget, or narrow the rules';
       if (on_reached === 'notify') return `The budget ${budget} is spent, and the rules go on. ${raise}.`;
       const until = resets_at === null ? '' : `; otherwise it resumes by itself at ${resets_at}`;
