@@ -220,11 +220,11 @@ describe.for(['x', 'firehose'] as const)('on %s', (platform) => {
       const upstream = (await shares.upstream()).map(({ value }) => value).toSorted();
       return { seen: { ...after, spent: calls - (before.calls ?? 0) }, upstream };
     };
-    const alone = await stopped(['oak']);
-    const shared = await stopped(['ash']);
+    const alone = await stopped(['oak', 'pine']);
+    const shared = await stopped(['ash', 'birch']);
     expect(shared.seen).toEqual(alone.seen);
     expect([alone.upstream, shared.upstream]).toEqual([
-      ['birch', 'oak'],
+      ['birch', 'oak', 'pine'],
       ['ash', 'birch'],
     ]);
   });
