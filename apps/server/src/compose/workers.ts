@@ -2,6 +2,7 @@ import { createClaimStore } from '../accounts/idempotency.ts';
 import { forgetMarks } from '../costs/budgets.sql.ts';
 import { forgetEstimates } from '../costs/estimates.sql.ts';
 import { gradeEstimates } from '../costs/grade-estimates.ts';
+import { guardRates } from '../costs/guard-rates.ts';
 import { resumeAfterBudget } from '../costs/resume-after-budget.ts';
 import { createBudgetWatch } from '../costs/watch-budgets.ts';
 import { isRecoverable, recoverGap } from '../coverage/recover-gap.ts';
@@ -269,6 +270,7 @@ function matchWorkers(shared: Shared, owner: Database): Worker[] {
     // A full log refuses new events. While there is room, matched events stay for their three days.
     every('make-room', 5_000, async () => telemetry.logSpace(await space.makeRoom())),
     ...budgetWorkers(shared),
+    everyUnderLease(leases, 'guard-rates', 30_000, () => guardRates(budgetOptions(shared))),
     everyUnderLease(leases, 'retention', hourMs, async () => {
       await removeExpiredDays({ ...shared, database: owner, retentionDays: config.retentionDays });
       await forgetLedger(owner, config.retentionDays);
@@ -281,10 +283,15 @@ function matchWorkers(shared: Shared, owner: Database): Worker[] {
   ];
 }
 
+function budgetOptions(shared: Shared) {
+  const { prices, ruleBudget } = shared.config;
+  return { ...shared, prices, ruleBudget, now: () => new Date() };
+}
+
 /** On every node: rows decide who tells, and the lock of a rule who pauses and resumes it. */
 function budgetWorkers(shared: Shared): Worker[] {
   const { config, database } = shared;
-  const common = { ...shared, prices: config.prices, ruleBudget: config.ruleBudget, now: () => new Date() };
+  const common = budgetOptions(shared);
   const resuming = {
     ...common,
     store: createRuleStore(database, config.prices),

@@ -89,7 +89,7 @@ const standings: fc.Arbitrary<Standing> = fc
     atRisk: fc.double({ min: 0, max: 100, noNaN: true }),
     kind: kinds,
   })
-  .map(({ kind, ...amounts }) => ({ ...amounts, atRiskUsd: 0, period: periodAt(kind, now) }));
+  .map(({ kind, ...amounts }) => ({ ...amounts, atRiskUsd: 0, perMinute: 0, period: periodAt(kind, now) }));
 
 describe('a decision', () => {
   test('stops no later than when what still comes would pass the cap, and no earlier', () => {
@@ -127,12 +127,15 @@ describe('a decision', () => {
   test('says on which day a month will be spent', () => {
     const period = periodAt('month', now);
     // 15.5 days of 30 have passed.
-    const at = (spent: number) => decide({ cap: 31, spent, atRisk: 0, atRiskUsd: 0, period }, now).forecastAt;
+    const at = (spent: number) =>
+      decide({ cap: 31, spent, atRisk: 0, atRiskUsd: 0, perMinute: 0, period }, now).forecastAt;
     expect(at(25)?.toISOString().slice(0, 10)).toBe('2026-11-20');
     expect(at(15.5)).toBeNull();
     expect(at(31)).toBeNull();
     const early = new Date('2026-11-02T00:00:00Z');
-    expect(decide({ cap: 31, spent: 25, atRisk: 0, atRiskUsd: 0, period }, early).forecastAt).toBeNull();
+    expect(
+      decide({ cap: 31, spent: 25, atRisk: 0, atRiskUsd: 0, perMinute: 0, period }, early).forecastAt,
+    ).toBeNull();
   });
 });
 

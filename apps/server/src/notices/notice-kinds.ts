@@ -7,6 +7,14 @@ export interface NoticeData {
   /** Of a whole installation neither the budget nor what is spent is told: it says something of other accounts. */
   'budget.reached': (BudgetData | InstallationBudgetData) & { readonly on_reached: Budget['on_reached'] };
   'budget.forecast': BudgetData & { readonly reached_at: string };
+  /** `resumes_at` where it was paused for that; null there: not by itself. */
+  'rate.guard': {
+    readonly matches_per_minute: number;
+    /** At this time of the day, in the last week; null where the rule is too young. */
+    readonly usual_per_minute: number | null;
+    readonly paused: boolean;
+    readonly resumes_at: string | null;
+  };
   /** Earshot paused it, for another reason than its end. */
   'rule.paused': { readonly because: string };
   'rule.expired': { readonly expires_at: string | null };
@@ -73,6 +81,16 @@ export const noticeKinds: { readonly [Type in RaisedType]: NoticeKind<Type> } = 
     severity: 'warning',
     whatToDo: ({ budget, reached_at }) =>
       `The budget ${budget} will be reached at about ${reached_at}, if things go on as they do: raise it, or narrow the rules.`,
+  },
+  'rate.guard': {
+    severity: 'critical',
+    whatToDo: ({ matches_per_minute, usual_per_minute, paused, resumes_at }) => {
+      const usual = usual_per_minute === null ? '' : `, where about ${usual_per_minute} are usual`;
+      const comes = `The rule brought ${matches_per_minute} matches in a minute${usual}`;
+      if (!paused) return `${comes}: narrow it if that is not what you want.`;
+      const until = resumes_at === null ? '' : `; otherwise it resumes by itself at ${resumes_at}`;
+      return `${comes}, and a budget would have been spent within half an hour, so it is paused: narrow it, or raise the budget${until}.`;
+    },
   },
   'rule.paused': {
     severity: 'critical',
