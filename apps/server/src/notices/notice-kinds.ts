@@ -15,6 +15,15 @@ export interface NoticeData {
     readonly paused: boolean;
     readonly resumes_at: string | null;
   };
+  /** What a version of the rule brought in so many days, and what it was estimated to. */
+  'estimate.off': {
+    readonly platform: Platform;
+    readonly version: number;
+    readonly days: number;
+    readonly matches: number;
+    readonly estimated: number;
+    readonly basis: string;
+  };
   /** Earshot paused it, for another reason than its end. */
   'rule.paused': { readonly because: string };
   'rule.expired': { readonly expires_at: string | null };
@@ -91,6 +100,11 @@ export const noticeKinds: { readonly [Type in RaisedType]: NoticeKind<Type> } = 
       const until = resumes_at === null ? '' : `; otherwise it resumes by itself at ${resumes_at}`;
       return `${comes}, and a budget would have been spent within half an hour, so it is paused: narrow it, or raise the budget${until}.`;
     },
+  },
+  'estimate.off': {
+    severity: 'warning',
+    whatToDo: ({ platform, days, matches, estimated }) =>
+      `In ${days === 1 ? 'a day' : `${days} days`} the rule brought ${matches} matches on ${platform}, and about ${estimated} were estimated: look whether it finds what you want, and whether its budget still fits.`,
   },
   'rule.paused': {
     severity: 'critical',
