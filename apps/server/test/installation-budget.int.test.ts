@@ -19,7 +19,11 @@ beforeAll(async () => {
 });
 afterAll(() => template?.[Symbol.asyncDispose]());
 
-function budgetOf({ database }: UpstreamWorld, caps: Partial<Caps>, uncounted = () => 0) {
+function budgetOf(
+  { database }: UpstreamWorld,
+  caps: Partial<Caps>,
+  { uncounted = () => 0, now = () => new Date() } = {},
+) {
   const budget = createInstallationBudget({
     database,
     prices: defaultPrices(),
@@ -27,19 +31,19 @@ function budgetOf({ database }: UpstreamWorld, caps: Partial<Caps>, uncounted = 
     metrics: createMetrics(),
     uncounted: async () => uncounted(),
     itemUsdMax: 0.005,
-    now: () => new Date(),
+    now,
   });
   if (!budget) throw new Error('there is no budget');
   return budget;
 }
 
-/** As if the source was billed for posts, so many days ago. */
-const bill = ({ database }: UpstreamWorld, posts: number, daysAgo = 0) =>
+/** As if the source was billed for posts, today or on another day. */
+const bill = ({ database }: UpstreamWorld, posts: number, day: string | null = null) =>
   database.run(
     `insert into source_usage (source_id, day, kind, at_least, at_most)
-     values ('x:main', (now() at time zone 'UTC')::date - $2::integer, 'post', 1, $1)
+     values ('x:main', coalesce($2::date, (now() at time zone 'UTC')::date), 'post', 1, $1)
      on conflict (source_id, day, kind) do update set at_most = source_usage.at_most + excluded.at_most`,
-    [posts, daysAgo],
+    [posts, day],
   );
 
 const stateOf = async ({ database }: UpstreamWorld, platform: Platform) =>
@@ -57,13 +61,16 @@ const capped = (world: UpstreamWorld, platform: Platform, budget: ReturnType<typ
 
 test('what is billed is counted from the start of the day and month, at the highest reading', async () => {
   await using world = await openUpstreamWorld(template);
-  await bill(world, 100);
-  await bill(world, 50, 40);
-  expect((await budgetOf(world, { day: 2, month: 3 }).look()).remainingUsd).toBeCloseTo(1.5);
-  expect((await budgetOf(world, { month: 3 }).look()).remainingUsd).toBeCloseTo(2.5);
-  expect((await budgetOf(world, { day: 0.5 }).look()).reached).toMatchObject({ isSure: true });
-  expect((await budgetOf(world, { day: 0.51 }).look()).reached).toBeNull();
-  const { remainingUsd, reached } = await budgetOf(world, { day: 0.6 }, () => 30).look();
+  const now = () => new Date('2026-11-16T10:00:00Z');
+  await bill(world, 100, '2026-11-16');
+  await bill(world, 50, '2026-11-15');
+  await bill(world, 70, '2026-10-31');
+  const look = (caps: Partial<Caps>, uncounted = () => 0) => budgetOf(world, caps, { uncounted, now }).look();
+  expect((await look({ day: 2, month: 3 })).remainingUsd).toBeCloseTo(1.5);
+  expect((await look({ month: 3 })).remainingUsd).toBeCloseTo(2.25);
+  expect((await look({ day: 0.5 })).reached).toMatchObject({ isSure: true });
+  expect((await look({ day: 0.51 })).reached).toBeNull();
+  const { remainingUsd, reached } = await look({ day: 0.6 }, () => 30);
   expect([remainingUsd < 0, reached?.isSure]).toEqual([true, false]);
 });
 
@@ -134,7 +141,7 @@ describe('at the cap', () => {
     await addRule(world, 'firehose');
     const log = createMemoryLog();
     // All that is in the log waits to be counted.
-    const budget = budgetOf(world, { day: 0.0251 }, () => log.entries.length);
+    const budget = budgetOf(world, { day: 0.0251 }, { uncounted: () => log.entries.length });
     // Only what is asked for at the opening counts: what watches an open stream looks once an hour.
     const unwatched = capStream(streamOf('firehose', world.client('firehose')), {
       budget,
