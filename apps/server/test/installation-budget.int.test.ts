@@ -22,7 +22,7 @@ afterAll(() => template?.[Symbol.asyncDispose]());
 function budgetOf(
   { database }: UpstreamWorld,
   caps: Partial<Caps>,
-  { uncounted = () => 0, now = () => new Date() } = {},
+  { uncounted = (): number => 0, now = () => new Date() } = {},
 ) {
   const budget = createInstallationBudget({
     database,
@@ -65,7 +65,8 @@ test('what is billed is counted from the start of the day and month, at the high
   await bill(world, 100, '2026-11-16');
   await bill(world, 50, '2026-11-15');
   await bill(world, 70, '2026-10-31');
-  const look = (caps: Partial<Caps>, uncounted = () => 0) => budgetOf(world, caps, { uncounted, now }).look();
+  const look = (caps: Partial<Caps>, uncounted = (): number => 0) =>
+    budgetOf(world, caps, { uncounted, now }).look();
   expect((await look({ day: 2, month: 3 })).remainingUsd).toBeCloseTo(1.5);
   expect((await look({ month: 3 })).remainingUsd).toBeCloseTo(2.25);
   expect((await look({ day: 0.5 })).reached).toMatchObject({ isSure: true });
