@@ -129,6 +129,8 @@ const bad: Record<keyof typeof settings, readonly string[]> = {
     'as_of=2027-02-31',
   ],
   ruleBudget: ['5', 'usd=0/day', 'usd=5/week', 'usd=5/day:sample'],
+  budgetUsdPerDay: ['0', '-5', 'much'],
+  budgetUsdPerMonth: ['0', '-5', 'much'],
   supportContact: [],
   eventsReplicas: ['2', '5'],
   eventsBytesMax: ['0'],

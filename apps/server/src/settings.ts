@@ -319,6 +319,17 @@ export const settings = {
     about:
       'What a rule may spend that has no budget of its own, such as `usd=25/day` (the default), `matches=10000/month` or, to tell and not to pause, `usd=25/day:notify`; `off` for no limit. Counted at the highest reading of the prices.',
   },
+  budgetUsdPerDay: {
+    variable: 'EARSHOT_BUDGET_USD_PER_DAY',
+    schema: z.coerce.number().positive().max(1_000_000).optional(),
+    about:
+      'What all sources together may be billed per UTC day, in US dollars at the highest reading of the prices. When it is reached, the streams are closed until the next day, and nothing is searched or counted. Without it there is no such limit.',
+  },
+  budgetUsdPerMonth: {
+    variable: 'EARSHOT_BUDGET_USD_PER_MONTH',
+    schema: z.coerce.number().positive().max(1_000_000).optional(),
+    about: 'The same per UTC month.',
+  },
   supportContact: {
     variable: 'EARSHOT_SUPPORT_CONTACT',
     schema: z.string().min(1).default('the operator of this installation'),

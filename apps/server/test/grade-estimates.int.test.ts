@@ -1,5 +1,6 @@
 import type { Template } from '@earshot/testkit';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { createNoticeReader } from '../src/notices/notice-reader.sql.ts';
 import { type PreviewWorld, startPreviewWorld } from './preview-world.ts';
 import { createMigratedTemplate } from './support.ts';
 
@@ -82,4 +83,52 @@ test('a version that was not served all the time is not graded', async () => {
   await world.database.run(`update watches set to_at = now() - interval '2 hours' where rule_id = 'rule_3'`);
   expect(await world.grade()).toEqual([]);
   expect(await kept()).toEqual([{ rule_id: 'rule_3', matches_1d: null, matches_7d: null, graded: true }]);
+});
+
+describe('an estimate that was off', () => {
+  const told = async (accountId = 'acc_1') => {
+    const asked = { accountId, open: false, order: 'oldest', from: null, limit: 9 } as const;
+    return (await createNoticeReader(world.database).read(asked)).map(({ notice }) => notice);
+  };
+  /** A day with four matches, and an hour more with one, where at least 24 were estimated. */
+  const beOff = async () => {
+    await world.preview({ value: 'aurora' });
+    await world.setValue('rule_3', 'aurora');
+    await world.hold('rule_3', 'aurora', 0);
+    await world.grade();
+    await age(25);
+    await world.store(hourly(5, 'rule_3'));
+    await world.grade();
+  };
+
+  test('is told to the account, and is over when the next grade is right', async () => {
+    await beOff();
+    expect(await told()).toMatchObject([
+      {
+        type: 'estimate.off',
+        subject: { kind: 'rule', id: 'rule_3' },
+        data: { platform: 'x', version: 1, days: 1, matches: 4, estimated: 24, basis: 'bound' },
+        resolved_at: null,
+      },
+    ]);
+    expect(await told('acc_2')).toEqual([]);
+    await world.grade();
+    expect(await told()).toMatchObject([{ resolved_at: null }]);
+    await age(6 * 24);
+    await world.store(hourly(24, 'rule_3', 10));
+    await world.grade();
+    expect(await told()).toMatchObject([{ type: 'estimate.off', resolved_at: expect.any(String) }]);
+  });
+
+  test('does not matter any more when the rule has another value', async () => {
+    await beOff();
+    await world.database.run(`update rules set version = 2 where id = 'rule_3'`);
+    await world.setValue('rule_3', 'aurora');
+    await world.grade();
+    expect(await told()).toMatchObject([{ resolved_at: null }]);
+    await world.database.run(`update rules set version = 3 where id = 'rule_3'`);
+    await world.setValue('rule_3', 'aurora -oslo');
+    await world.grade();
+    expect(await told()).toMatchObject([{ resolved_at: expect.any(String) }]);
+  });
 });

@@ -1,10 +1,13 @@
-import type { AnswerOf, RequestInput } from '@earshot/contract';
+import type { AnswerOf, Budget, RequestInput } from '@earshot/contract';
 import type { Template } from '@earshot/testkit';
+import { createAssertAffordable } from '../src/costs/assert-affordable.ts';
 import { gradeEstimates } from '../src/costs/grade-estimates.ts';
 import { previewRule } from '../src/costs/preview-rule.ts';
 import type { Database } from '../src/engines/database.ts';
 import { createParsedRules } from '../src/language/explain-match.ts';
+import type { InstallationBudget } from '../src/metering/installation-budget.ts';
 import { defaultPrices } from '../src/metering/prices.ts';
+import type { RuleDraft } from '../src/rules/create-rule.ts';
 import { createRuleStore } from '../src/rules/rule-store.sql.ts';
 import { valueHash } from '../src/slots/slot.ts';
 import type { ItemCounts } from '../src/upstream/platform.ts';
@@ -20,6 +23,11 @@ export interface PreviewWorld extends AsyncDisposable {
   setValue(ruleId: string, value: string): Promise<void>;
   /** The rule has had this value, alone, for so long. */
   hold(ruleId: string, value: string, hours: number): Promise<void>;
+  /** As CreateRule and ResumeRule ask; the rule budget is that of rules without one. */
+  assertAffordable(
+    draft: Partial<RuleDraft> & { value?: string },
+    limits?: { ruleBudget?: Budget | null; answerWithinMs?: number },
+  ): Promise<void>;
   /** Keeps and grades estimates as the worker does. */
   grade(): Promise<object[]>;
   store(items: readonly StoredPost[]): Promise<void>;
@@ -64,6 +72,7 @@ const plan = {
 export async function startPreviewWorld(
   template: Template,
   counts?: readonly ItemCounts[],
+  installationBudget: InstallationBudget | null = null,
 ): Promise<PreviewWorld> {
   await using stack = new AsyncDisposableStack();
   const clone = stack.use(await template.clone());
@@ -79,6 +88,7 @@ export async function startPreviewWorld(
     prices: defaultPrices(),
     counts: counts ? { x: counts } : {},
     countsPerDay: 3,
+    installationBudget,
   };
   const handler = previewRule({
     ...counting,
@@ -96,12 +106,22 @@ export async function startPreviewWorld(
       const grades: object[] = [];
       await gradeEstimates({
         ...counting,
+        bells: { ring: () => undefined },
         telemetry: { estimateGraded: (grade) => void grades.push(grade) },
       });
       return grades;
     },
     setValue: (ruleId, value) => setValue(database, ruleId, value),
     hold: (ruleId, value, hours) => holdValue(database, { ruleId, value, hours }),
+    assertAffordable({ value = 'aurora', ...draft }, { ruleBudget = null, ...limits } = {}) {
+      const config = upstreamSettings;
+      return createAssertAffordable({ ...counting, config, ruleBudget, ...limits })({
+        accountId: 'acc_1',
+        values: [{ platform: 'x', value, translatedValue: value }],
+        payer: { keyId: 'key_1', budget: null },
+        ...draft,
+      });
+    },
     store: (items) => storePosts(database, items),
     async preview({ value = 'aurora', days = 7, ...request }, asked = {}) {
       const { accountId = 'acc_1', scopes = ['rules:read', 'matches:read'] } = asked;

@@ -3,6 +3,8 @@ import type { Platform } from '@earshot/contract';
 import { eventually, type Template } from '@earshot/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createSourceStore } from '../src/ingest/source-store.sql.ts';
+import { defaultPrices } from '../src/metering/prices.ts';
+import { lockRule, pauseLocked } from '../src/rules/rule-changes.sql.ts';
 import { accountUse } from '../src/slots/fair-share.sql.ts';
 import type { UpstreamRules } from '../src/upstream/upstream-rules.ts';
 import { changeBy, created } from './changes.ts';
@@ -89,6 +91,29 @@ async function openShares(
       await rules.delete(changeBy('acc_1'), ruleId);
       world.bells.ring('slots');
     },
+    /** As a budget that is reached does. */
+    stop: (ruleId: string) =>
+      database.transaction(async (sql) => {
+        const rule = await lockRule(sql, ruleId);
+        if (!rule) throw new Error('there is no such rule');
+        const change = changeBy(rule.account_id, null, 'StopForBudget');
+        await pauseLocked(sql, rule, change, { prices: defaultPrices(), forBudget: { resumesAt: null } });
+      }),
+    leavings: async () =>
+      (
+        await database.many<{ value: string }>(
+          `select value from slot_leavings join slots on slots.id = slot_id where account_id = 'acc_1' order by value`,
+        )
+      ).map(({ value }) => value),
+    /** Only the reserve is left; one call less where the registrar's first list counts, too. */
+    useUpCalls: () =>
+      database.run(
+        `insert into upstream_calls (source_id, bucket)
+         select id, calls_bucket from sources, generate_series(1, calls_max - $2::integer
+           - (select count(*) from upstream_calls where source_id = sources.id and bucket = calls_bucket)::integer)
+         where platform = $1`,
+        [platform, upstream.limits.read.bucket === upstream.limits.change.bucket ? 1 : 0],
+      ),
     /** What decides over Bob's next value. */
     async use() {
       const { sources, taken } = await database.transaction(async (sql) => {
@@ -172,6 +197,36 @@ describe.for(['x', 'firehose'] as const)('on %s', (platform) => {
     expect(fresh).toEqual({ kind: 'sources_full', platform, capacity: 3 });
     expect((await shares.begin('ash')).outcome).toEqual(fresh);
     expect((await shares.begin('birch')).outcome.kind).toBe('begun');
+  });
+
+  test('a stop is removed although no call is left for anything else, alone or with others', async () => {
+    const stopped = async (alices: readonly string[]) => {
+      await using shares = await openShares(platform, alices);
+      let rules: string[];
+      {
+        await using _registrar = shares.start();
+        rules = [await shares.create('ash'), await shares.create('birch')];
+      }
+      // Waits for a call, as others do.
+      expect((await shares.begin('elm', 'acc_2')).outcome.kind).toBe('begun');
+      await shares.useUpCalls();
+      const [ash = '', birch = ''] = rules;
+      await shares.leave(birch);
+      await shares.stop(ash);
+      const before = await shares.use();
+      await using _registrar = shares.start();
+      await eventually(async () => expect(await shares.leavings()).toEqual(['birch']), soon);
+      const { calls = 0, ...after } = await shares.use();
+      const upstream = (await shares.upstream()).map(({ value }) => value).toSorted();
+      return { seen: { ...after, spent: calls - (before.calls ?? 0) }, upstream };
+    };
+    const alone = await stopped(['oak', 'pine']);
+    const shared = await stopped(['ash', 'birch']);
+    expect(shared.seen).toEqual(alone.seen);
+    expect([alone.upstream, shared.upstream]).toEqual([
+      ['birch', 'oak', 'pine'],
+      ['ash', 'birch'],
+    ]);
   });
 
   test('taking and leaving what others watch keeps the registrar as busy as a registration and a removal', async () => {

@@ -87,7 +87,11 @@ const happen: Record<SlotEvent, { held: boolean; known: boolean; run: () => Prom
     run: () => registrar().recordProblem(lease, [slotId], { kind: 'unavailable', words: 'later' }),
   },
   vanished: { held: true, known: true, run: () => registrar().recordVanished(lease, [slotId]) },
-  picked: { held: false, known: true, run: () => registrar().beginDeleting(lease, 'x:main', 10) },
+  picked: {
+    held: false,
+    known: true,
+    run: () => registrar().beginDeleting(lease, { sourceId: 'x:main', left: 'all', limit: 10 }),
+  },
   gone: { held: false, known: true, run: () => registrar().recordGone(lease, [slotId]) },
   gone_held: { held: true, known: true, run: () => registrar().recordGone(lease, [slotId]) },
   retried: { held: true, known: false, run: () => registrar().retryFailed(lease, 'x:main') },

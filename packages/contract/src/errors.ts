@@ -1,6 +1,8 @@
 import { z } from 'zod';
 import { violationSchema } from './answer-fields.ts';
-import { platformSchema } from './platforms.ts';
+import { budgetTerms } from './budgets.ts';
+import { estimateSchema } from './estimates.ts';
+import { perPlatform, platformSchema } from './platforms.ts';
 import { scopes } from './scopes.ts';
 
 export interface ErrorDescription {
@@ -150,6 +152,10 @@ const errorDetailsSchema = z.strictObject({
     })
     .optional()
     .meta({ description: 'The filter that the named reader has.' }),
+  budget: budgetTerms.optional().meta({ description: 'The budget that the estimate is above.' }),
+  estimate: perPlatform(estimateSchema)
+    .optional()
+    .meta({ description: 'What the rule would bring and cost on each of its platforms.' }),
 });
 
 export const errorSchema = z

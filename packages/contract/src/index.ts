@@ -9,6 +9,7 @@ export {
   errorCodes,
   errorSchema,
 } from './errors.ts';
+export type { Estimate } from './estimates.ts';
 export type { JsonSchema } from './json-schemas.ts';
 export type { Key } from './keys.ts';
 export type { SyntaxGuide } from './language.ts';
@@ -32,7 +33,7 @@ export {
   platformDescriptions,
   platforms,
 } from './platforms.ts';
-export type { Estimate, Preview } from './preview.ts';
+export type { Preview } from './preview.ts';
 export type { Reader } from './readers.ts';
 export { integer, requestObject } from './request-fields.ts';
 export type { RuleExamples } from './rule-examples.ts';

@@ -18,6 +18,7 @@ export const sourceStates = [
   'no_credit',
   'spend_cap',
   'usage_cap',
+  'budget',
   'credentials',
   'bad_request',
   'degraded',

@@ -30,6 +30,11 @@ export const acceptDoubts = z
   .optional()
   .meta({ description: 'Only if your user wants exactly this, in spite of a doubt' });
 
+export const acceptEstimate = z
+  .boolean()
+  .optional()
+  .meta({ description: 'Only if your user wants it in spite of the cost' });
+
 export const expiresAt = z.string().nullable().meta({ description: 'RFC 3339; then it pauses; null: never' });
 
 const registered = z.object({

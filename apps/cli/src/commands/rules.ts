@@ -81,12 +81,20 @@ const pause = onRule({
   ask: (earshot, request) => earshot.pauseRule(request),
 });
 
-const resume = onRule({
+const resume = apiCommand({
   name: 'resume',
   summary: 'register a paused rule again',
+  args: { rule: ruleId },
+  options: { 'accept-estimate': flag('resume it although it will probably cost more than its budget') },
+  examples: ['earshot rules resume rule_01kb2m9x4c7q5t8w3y6z1v0n2p'],
   doing: 'Registering the rule',
   isSlow: true,
-  ask: (earshot, request) => earshot.resumeRule(request),
+  ask: (earshot, { args, options }) =>
+    earshot.resumeRule({
+      rule_id: args.rule,
+      ...(options['accept-estimate'] && { accept_estimate: true }),
+    }),
+  show: ruleText,
 });
 
 const remove = apiCommand({

@@ -5,6 +5,7 @@ import { createKey, createKeyStore, listKeys, revokeKey } from '../accounts/keys
 import { listAudit } from '../accounts/list-audit.ts';
 import type { Plans } from '../accounts/plans.ts';
 import { createRateLimits, createStreamLimit } from '../accounts/rate-limits.ts';
+import { createAssertAffordable } from '../costs/assert-affordable.ts';
 import { getUsage } from '../costs/get-usage.ts';
 import { previewRule } from '../costs/preview-rule.ts';
 import { createCoverageStore } from '../coverage/coverage-store.sql.ts';
@@ -51,7 +52,7 @@ import { replayWebhook } from '../webhooks/replay-webhook.ts';
 import { testWebhook } from '../webhooks/test-webhook.ts';
 import type { Readiness } from './readiness.ts';
 import { openSender, plansOf, type Shared, secretBoxOf } from './shared.ts';
-import { countingOf, ruleDelaysMs, tiersOf } from './sources.ts';
+import { countingOf, installationBudgetOf, ruleDelaysMs, tiersOf } from './sources.ts';
 
 /** Of one address. Callers have keys that work; this is for a list of old ones that somebody tries out. */
 const keyGuessesPerMinute = 60;
@@ -123,7 +124,11 @@ function handlersOf(
   const keys = createKeyStore(database);
   const reader = createMatchReader(database);
   const tiers = tiersOf(config);
-  const forRules = { ...shared, store: rules, plans, tiers, contact, prices: config.prices };
+  const installationBudget = installationBudgetOf(shared);
+  const estimating = { database, config, ...countingOf(config, stack), installationBudget };
+  const assertAffordable = createAssertAffordable({ ...estimating, ruleBudget: config.ruleBudget });
+  const { prices } = config;
+  const forRules = { ...shared, store: rules, plans, tiers, contact, prices, assertAffordable };
   const common = { database, rules, reader, parsedRules, cursors, plans, contact };
   const forReaders = {
     ...common,
@@ -140,7 +145,7 @@ function handlersOf(
     PauseRule: pauseRule(forRules),
     ResumeRule: resumeRule(forRules),
     DeleteRule: deleteRule(forRules),
-    PreviewRule: previewRule({ ...common, ...countingOf(config, stack), tiers, config }),
+    PreviewRule: previewRule({ ...common, ...estimating, tiers }),
     ValidateRule: validateRule(tiers),
     PlatformSyntax: async ({ request }) => ({ platforms: syntaxGuides(request.platforms) }),
     GetCoverage: getCoverage({ ...forCoverage, rules }),

@@ -1,8 +1,12 @@
-import type { Platform } from '@earshot/contract';
+import { type Platform, platforms as platformNames } from '@earshot/contract';
 import type { Config } from '../config.ts';
 import type { CountItemsOptions } from '../costs/count-items.ts';
+import { createMatchProgress } from '../event-log/log-progress.ts';
+import type { CapStreamOptions } from '../ingest/cap-stream.ts';
 import { createSourceStore } from '../ingest/source-store.sql.ts';
 import type { Tiers } from '../language/rule-language.ts';
+import { createInstallationBudget, type InstallationBudget } from '../metering/installation-budget.ts';
+import { itemPrice } from '../metering/prices.ts';
 import type { Source } from '../upstream/platform.ts';
 import { platforms } from '../upstream/platforms.ts';
 import type { Shared } from './shared.ts';
@@ -34,6 +38,40 @@ export function ruleDelaysMs(config: Config): Readonly<Partial<Record<Platform, 
 
 export function tiersOf(config: Config): Tiers {
   return Object.fromEntries(Object.entries(platforms).map(([id, platform]) => [id, platform.tier(config)]));
+}
+
+/** What caps the bills of all sources, if the operator has set it. */
+export function installationBudgetOf({ config, database, metrics, nats }: Shared): InstallationBudget | null {
+  const { prices, budgetUsdPerDay: day = null, budgetUsdPerMonth: month = null } = config;
+  const progress = createMatchProgress(nats);
+  const itemPrices = platformNames.map((platform) => itemPrice(prices, config, platform).max);
+  return createInstallationBudget({
+    database,
+    metrics,
+    prices,
+    caps: { day, month },
+    async uncounted() {
+      // In this order: what is matched meanwhile is counted twice rather than not at all.
+      const matched = await progress.matched();
+      return Math.max(0, (await progress.logged()) - matched);
+    },
+    itemUsdMax: Math.max(...itemPrices),
+    now: () => new Date(),
+  });
+}
+
+/** How a source's stream is capped. */
+export function cappingOf(
+  { config, database }: Shared,
+  { platform }: Source,
+  budget: InstallationBudget,
+): CapStreamOptions {
+  return {
+    budget,
+    itemUsdMax: itemPrice(config.prices, config, platform).max,
+    sources: () => createSourceStore(database).countEnabled(),
+    nowMs: Date.now,
+  };
 }
 
 /** What estimates ask of the platforms, and what that costs. */

@@ -2,6 +2,7 @@ import { createClaimStore } from '../accounts/idempotency.ts';
 import { forgetMarks } from '../costs/budgets.sql.ts';
 import { forgetEstimates } from '../costs/estimates.sql.ts';
 import { gradeEstimates } from '../costs/grade-estimates.ts';
+import { guardRates } from '../costs/guard-rates.ts';
 import { resumeAfterBudget } from '../costs/resume-after-budget.ts';
 import { createBudgetWatch } from '../costs/watch-budgets.ts';
 import { isRecoverable, recoverGap } from '../coverage/recover-gap.ts';
@@ -18,6 +19,7 @@ import { createEventLog } from '../event-log/event-log.ts';
 import { createLogCopies } from '../event-log/log-copies.ts';
 import { createMatchProgress, readLastEvent } from '../event-log/log-progress.ts';
 import { createLogSpace } from '../event-log/log-space.ts';
+import { capStream } from '../ingest/cap-stream.ts';
 import { createCoverageIntervals } from '../ingest/coverage-intervals.sql.ts';
 import { createIngestWorker } from '../ingest/ingest-worker.ts';
 import { createSourceStore } from '../ingest/source-store.sql.ts';
@@ -39,6 +41,7 @@ import {
 } from '../matching/verdicts.ts';
 import { showBill } from '../metering/bill-metrics.ts';
 import { compareUsage } from '../metering/compare-usage.ts';
+import type { InstallationBudget } from '../metering/installation-budget.ts';
 import { forgetBilled } from '../metering/meter.sql.ts';
 import { forgetNotices } from '../notices/notice-log.sql.ts';
 import { createNoticeReader } from '../notices/notice-reader.sql.ts';
@@ -63,7 +66,7 @@ import {
   secretBoxOf,
   warnOfIdleError,
 } from './shared.ts';
-import { countingOf, openSources } from './sources.ts';
+import { cappingOf, countingOf, installationBudgetOf, openSources } from './sources.ts';
 
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
@@ -75,10 +78,13 @@ export async function workersOf(
   roles: readonly RoleName[],
 ): Promise<Worker[]> {
   const owner = ownerDatabase(shared, stack);
+  const budget = installationBudgetOf(shared);
   const byRole: Record<RoleName, () => Promise<Worker[]>> = {
-    api: async () => ruleWorkers(shared, stack),
+    api: async () => ruleWorkers(shared, stack, budget),
     ingest: async () =>
-      (await openSources(shared, stack)).flatMap((source) => sourceWorkers(shared, source, owner)),
+      (await openSources(shared, stack)).flatMap((source) =>
+        sourceWorkers(shared, source, { owner, budget }),
+      ),
     match: async () => matchWorkers(shared, owner),
     deliver: async () => deliverWorkers(shared, stack),
   };
@@ -86,7 +92,11 @@ export async function workersOf(
 }
 
 /** They may run on every node: what they do, they do under the lock of the rule. */
-function ruleWorkers(shared: Shared, stack: AsyncDisposableStack): Worker[] {
+function ruleWorkers(
+  shared: Shared,
+  stack: AsyncDisposableStack,
+  installationBudget: InstallationBudget | null,
+): Worker[] {
   const { database, nats } = shared;
   const store = createRuleStore(database, shared.config.prices);
   const upkeep = {
@@ -95,7 +105,7 @@ function ruleWorkers(shared: Shared, stack: AsyncDisposableStack): Worker[] {
     progress: createMatchProgress(nats),
   };
   const claims = createClaimStore(database);
-  const grading = { ...shared, ...countingOf(shared.config, stack) };
+  const grading = { ...shared, ...countingOf(shared.config, stack), installationBudget };
   return [
     every('grade-estimates', minuteMs, () => gradeEstimates(grading)),
     every('forget-estimates', hourMs, () => forgetEstimates(database)),
@@ -107,7 +117,11 @@ function ruleWorkers(shared: Shared, stack: AsyncDisposableStack): Worker[] {
 }
 
 /** Each source has one registrar and one listener in the whole installation: the lease sees to it. */
-function sourceWorkers(shared: Shared, source: Source, owner: Database): Worker[] {
+function sourceWorkers(
+  shared: Shared,
+  source: Source,
+  { owner, budget }: { owner: Database; budget: InstallationBudget | null },
+): Worker[] {
   const { config, database, nats } = shared;
   const common = {
     ...shared,
@@ -125,7 +139,7 @@ function sourceWorkers(shared: Shared, source: Source, owner: Database): Worker[
     }),
     createIngestWorker({
       ...common,
-      upstream: source.stream,
+      upstream: budget ? capStream(source.stream, cappingOf(shared, source, budget)) : source.stream,
       protocol: source.protocol,
       endStaleConnections: source.endStaleConnections,
       sources: createSourceStore(database),
@@ -133,7 +147,7 @@ function sourceWorkers(shared: Shared, source: Source, owner: Database): Worker[
       eventLog: createEventLog(nats),
       random: Math.random,
     }),
-    ...repairWorkers(shared, source),
+    ...repairWorkers(shared, source, budget),
     ...complianceWorkers(shared, source, owner),
     ...usageWorkers(shared, source),
   ];
@@ -160,7 +174,11 @@ function complianceWorkers(shared: Shared, { platform, compliance }: Source, own
 }
 
 /** Under leases of their own: a slow search must not keep the stream waiting. */
-function repairWorkers(shared: Shared, { id: sourceId, platform, repair }: Source): Worker[] {
+function repairWorkers(
+  shared: Shared,
+  { id: sourceId, platform, repair }: Source,
+  budget: InstallationBudget | null,
+): Worker[] {
   const { config, database, nats } = shared;
   const common = { ...shared, sourceId, platform, store: createRepairStore(database) };
   switch (repair.by) {
@@ -190,10 +208,12 @@ function repairWorkers(shared: Shared, { id: sourceId, platform, repair }: Sourc
           ...common,
           ...leasesOf(shared),
           pace,
-          repair: (work, signal) =>
-            recovery && isRecoverable(work.gap, recovery, Date.now())
-              ? recoverGap({ ...fetching, recovery }, work, signal)
-              : repairGap(fetching, work, signal),
+          repair: async (work, signal) => {
+            if ((await budget?.look())?.reached) return false;
+            return recovery && isRecoverable(work.gap, recovery, Date.now())
+              ? await recoverGap({ ...fetching, recovery }, work, signal)
+              : await repairGap(fetching, work, signal);
+          },
         }),
       ];
     }
@@ -250,6 +270,7 @@ function matchWorkers(shared: Shared, owner: Database): Worker[] {
     // A full log refuses new events. While there is room, matched events stay for their three days.
     every('make-room', 5_000, async () => telemetry.logSpace(await space.makeRoom())),
     ...budgetWorkers(shared),
+    everyUnderLease(leases, 'guard-rates', 30_000, () => guardRates(budgetOptions(shared))),
     everyUnderLease(leases, 'retention', hourMs, async () => {
       await removeExpiredDays({ ...shared, database: owner, retentionDays: config.retentionDays });
       await forgetLedger(owner, config.retentionDays);
@@ -262,10 +283,15 @@ function matchWorkers(shared: Shared, owner: Database): Worker[] {
   ];
 }
 
+function budgetOptions(shared: Shared) {
+  const { prices, ruleBudget } = shared.config;
+  return { ...shared, prices, ruleBudget, now: () => new Date() };
+}
+
 /** On every node: rows decide who tells, and the lock of a rule who pauses and resumes it. */
 function budgetWorkers(shared: Shared): Worker[] {
   const { config, database } = shared;
-  const common = { ...shared, prices: config.prices, ruleBudget: config.ruleBudget, now: () => new Date() };
+  const common = budgetOptions(shared);
   const resuming = {
     ...common,
     store: createRuleStore(database, config.prices),

@@ -1,4 +1,5 @@
-import type { Standing } from '../metering/budget-standing.ts';
+import type { Budget } from '@earshot/contract';
+import { periodAt, type Standing } from '../metering/budget-standing.ts';
 
 /** Percentages of a budget at which a notice is raised; the whole of it is `isReached`. */
 const thresholds = [50, 80] as const;
@@ -31,4 +32,19 @@ function forecastOf({ cap, spent, period: { start, end } }: Standing, now: Date)
   if (elapsedMs < lengthMs * forecastFrom || spent < cap * forecastFrom) return null;
   const neededMs = (elapsedMs * cap) / spent;
   return neededMs < lengthMs ? new Date(start.getTime() + Math.ceil(neededMs)) : null;
+}
+
+const dayMs = 86_400_000;
+
+/** Whether typical days are more than the budget has for its period; of one without an end, whether a single such day is. */
+export function isAbove(
+  budget: Budget,
+  perDay: { readonly matches: number; readonly usd: number },
+  now: Date,
+): boolean {
+  const { start, end } = periodAt(budget.period, now);
+  const days = end === null ? 1 : (end.getTime() - start.getTime()) / dayMs;
+  return budget.usd === undefined
+    ? perDay.matches * days > (budget.matches ?? 0)
+    : perDay.usd * days > budget.usd;
 }

@@ -1,3 +1,4 @@
+import { parseBudget } from '@earshot/contract';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import {
@@ -10,7 +11,7 @@ import {
 import { whole } from '../metering/divide.ts';
 import { defaultPrices } from '../metering/prices.ts';
 import { platforms } from '../upstream/platforms.ts';
-import { decide } from './budget.ts';
+import { decide, isAbove } from './budget.ts';
 
 const dates = fc.date({ min: new Date('2020-01-01'), max: new Date('2040-01-01'), noInvalidDate: true });
 const kinds = fc.constantFrom('day', 'month', 'lifetime');
@@ -88,7 +89,7 @@ const standings: fc.Arbitrary<Standing> = fc
     atRisk: fc.double({ min: 0, max: 100, noNaN: true }),
     kind: kinds,
   })
-  .map(({ kind, ...amounts }) => ({ ...amounts, atRiskUsd: 0, period: periodAt(kind, now) }));
+  .map(({ kind, ...amounts }) => ({ ...amounts, atRiskUsd: 0, perMinute: 0, period: periodAt(kind, now) }));
 
 describe('a decision', () => {
   test('stops no later than when what still comes would pass the cap, and no earlier', () => {
@@ -126,11 +127,31 @@ describe('a decision', () => {
   test('says on which day a month will be spent', () => {
     const period = periodAt('month', now);
     // 15.5 days of 30 have passed.
-    const at = (spent: number) => decide({ cap: 31, spent, atRisk: 0, atRiskUsd: 0, period }, now).forecastAt;
+    const at = (spent: number) =>
+      decide({ cap: 31, spent, atRisk: 0, atRiskUsd: 0, perMinute: 0, period }, now).forecastAt;
     expect(at(25)?.toISOString().slice(0, 10)).toBe('2026-11-20');
     expect(at(15.5)).toBeNull();
     expect(at(31)).toBeNull();
     const early = new Date('2026-11-02T00:00:00Z');
-    expect(decide({ cap: 31, spent: 25, atRisk: 0, atRiskUsd: 0, period }, early).forecastAt).toBeNull();
+    expect(
+      decide({ cap: 31, spent: 25, atRisk: 0, atRiskUsd: 0, perMinute: 0, period }, early).forecastAt,
+    ).toBeNull();
   });
+});
+
+test.each([
+  ['usd=1/day', true],
+  ['usd=2/day', false],
+  ['usd=59/month', true],
+  ['usd=60/month', false],
+  ['usd=1.9/lifetime', true],
+  ['usd=2/lifetime', false],
+  ['matches=99/day', true],
+  ['matches=100/day', false],
+  ['matches=2999/month', true],
+  ['matches=3000/month', false],
+])('100 matches and $2 a day are above %s in a month of 30 days: %s', (text, above) => {
+  const budget = parseBudget(text);
+  if (budget === null) throw new Error(`${text} is no budget`);
+  expect(isAbove(budget, { matches: 100, usd: 2 }, new Date('2026-11-16T10:00:00Z'))).toBe(above);
 });

@@ -52,6 +52,22 @@ export async function watchedRules(
   return rows.map((row) => ({ id: row.id, accountId: row.account_id, subjects: subjectsOf(row, fallback) }));
 }
 
+/** Every budget that a rule would spend that this key creates. */
+export async function subjectsOfDraft(
+  sql: Sql,
+  { accountId, keyId, budget }: { accountId: string; keyId: string; budget: Budget | null },
+): Promise<Subject[]> {
+  const row = await sql.one<Omit<RuleRow, 'id' | 'account_id' | 'name' | 'budget'>>(
+    `select spender.id as key_id, spender.display as key_name, spender.budget as key_budget,
+       accounts.name as account_name, accounts.budget as account_budget
+     from accounts left join api_keys creator on creator.id = $2
+     left join api_keys spender on spender.id = creator.spends_from
+     where accounts.id = $1`,
+    [accountId, keyId],
+  );
+  return row ? subjectsOf({ ...row, id: '', account_id: accountId, name: '', budget }, null) : [];
+}
+
 function subjectsOf(row: RuleRow, fallback: Budget | null): Subject[] {
   const { account_id: accountId } = row;
   const subject = (kind: Subject['kind'], id: string | null, name: string, budget: Budget | null) =>

@@ -1,5 +1,6 @@
 import type { Platform } from '@earshot/contract';
 import type { Database } from '../engines/database.ts';
+import type { InstallationBudget } from '../metering/installation-budget.ts';
 import { recordCall } from '../metering/meter.sql.ts';
 import { type Prices, priceOf } from '../metering/prices.ts';
 import { valueHash } from '../slots/slot.ts';
@@ -17,6 +18,8 @@ export interface CountItemsOptions {
   /** How often one account may have a platform asked per UTC day. */
   readonly countsPerDay: number;
   readonly prices: Prices;
+  /** Null where nothing caps what the installation spends. */
+  readonly installationBudget: InstallationBudget | null;
 }
 
 /** Why there is no estimate by counts; null where the platform has none. */
@@ -45,7 +48,7 @@ export async function countItems(options: CountItemsOptions, asked: Asked): Prom
   if (!countable.countable) return { notCounted: countable.because };
   const kept = await findCounted(options.database, asked);
   if (kept) return await toBasis(options, platform, countable, { series: kept, feeUsd: 0 });
-  const live = await findLive(options.database, counters);
+  const live = await findLive(options, counters);
   if ('notCounted' in live) return live;
   if (!(await mayAsk(options, asked.accountId)))
     return { notCounted: `its counts were asked ${options.countsPerDay} times today for this account` };
@@ -63,9 +66,11 @@ async function findCounted(database: Database, { accountId, value }: Asked): Pro
 }
 
 async function findLive(
-  database: Database,
+  { database, installationBudget }: CountItemsOptions,
   counters: readonly ItemCounts[],
 ): Promise<{ counter: ItemCounts } | NotCounted> {
+  if ((await installationBudget?.look())?.reached)
+    return { notCounted: 'the service has spent what its operator allows' };
   const rows = await database.many<{ id: string; state: string; well: boolean }>(
     `select id, state, state = 'no_rules' or (state = 'live' and live_until > now()) as well
      from sources where id = any($1) order by id`,
@@ -122,7 +127,7 @@ export async function countOnce(
   const counters = options.counts[platform] ?? [];
   const countable = counters[0]?.countabilityOf(value);
   if (!countable?.countable || countable.misses.length === 0 || countable.dropped.length > 0) return null;
-  const live = await findLive(options.database, counters);
+  const live = await findLive(options, counters);
   if ('notCounted' in live) return null;
   const countsPerDay = Math.min(learningPerDay, options.countsPerDay);
   if (!(await mayAsk({ ...options, countsPerDay }, ''))) return null;

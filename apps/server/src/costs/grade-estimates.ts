@@ -1,5 +1,7 @@
 import type { Estimate, Platform } from '@earshot/contract';
+import type { Bells } from '../engines/bells.ts';
 import type { Database, Sql } from '../engines/database.ts';
+import { raiseNotices, resolveNotices } from '../notices/notice-log.sql.ts';
 import type { Telemetry } from '../observability/telemetry.ts';
 import { learnFactor } from './count-factors.sql.ts';
 import { type CountItemsOptions, countOnce } from './count-items.ts';
@@ -11,6 +13,7 @@ import { type CountItemsOptions, countOnce } from './count-items.ts';
 
 export interface GradeOptions extends CountItemsOptions {
   readonly telemetry: Pick<Telemetry, 'estimateGraded'>;
+  readonly bells: Pick<Bells, 'ring'>;
 }
 
 /** What came in so many days, and how many it was estimated to be. */
@@ -26,17 +29,27 @@ export interface Grade {
   readonly estimated: number;
 }
 
+interface NamedGrade extends Grade {
+  readonly ruleName: string;
+}
+
 const rulesAtOnce = 100;
 /** Below this, chance alone is far off. */
 const tellingMin = 20;
 
 /** Both steps may run on every node: a row is written once, and graded under its lock. */
 export async function gradeEstimates(options: GradeOptions): Promise<void> {
-  const { database, telemetry } = options;
+  const { database, telemetry, bells } = options;
   await keepWithRules(database);
+  await resolveReplaced(database);
   for (const days of [1, 7] as const) {
-    const grades = await database.transaction((sql) => gradeDue(sql, days));
-    for (const grade of grades) {
+    const grades = await database.transaction(async (sql) => {
+      const due = await gradeDue(sql, days);
+      await tellOff(sql, due);
+      return due;
+    });
+    if (grades.length > 0) bells.ring('notices');
+    for (const { ruleName: _, ...grade } of grades) {
       telemetry.estimateGraded({ ...grade, isOff: isEstimateOff(grade) });
       if (days === 1 && grade.basis === 'counts') await learnFrom(options, grade);
     }
@@ -57,6 +70,36 @@ export function isEstimateOff({ bound, matches, estimated }: Pick<Grade, 'bound'
   }
 }
 
+/** With the grades, in the order in which the logs of accounts are locked. What was told before is over, or told anew. */
+async function tellOff(sql: Sql, grades: readonly NamedGrade[]): Promise<void> {
+  for (const grade of grades.toSorted((a, b) => (a.accountId < b.accountId ? -1 : 1))) {
+    const { ruleId, accountId, platform, version, days, matches, basis } = grade;
+    const subject = { kind: 'rule', id: ruleId, name: grade.ruleName } as const;
+    await resolveNotices(sql, { types: ['estimate.off'], subject, key: platform });
+    if (!isEstimateOff(grade)) continue;
+    const estimated = Math.round(grade.estimated);
+    const data = { platform, version, days, matches, estimated, basis };
+    await raiseNotices(sql, [accountId], { type: 'estimate.off', subject, key: platform, data });
+  }
+}
+
+/** What was told of a value does not hold for another one. */
+async function resolveReplaced(database: Database): Promise<void> {
+  const replaced = await database.many<{ subject_id: string; key: string }>(
+    `select subject_id, key from notices left join rules on rules.id = subject_id
+     left join rule_versions graded on graded.rule_id = rules.id and graded.platform = key
+       and graded.version = (data->>'version')::integer
+     left join rule_versions present on present.rule_id = rules.id and present.platform = key
+       and present.version = rules.version
+     where type = 'estimate.off' and resolved_at is null and (rules.id is null or rules.state = 'deleted'
+       or (present.translated_value, present.options::text) is distinct from (graded.translated_value, graded.options::text))`,
+  );
+  for (const { subject_id: id, key } of replaced)
+    await database.transaction((sql) =>
+      resolveNotices(sql, { types: ['estimate.off'], subject: { kind: 'rule', id }, key }),
+    );
+}
+
 /** Versions that began to be served after their value was previewed. */
 async function keepWithRules(database: Database): Promise<void> {
   await database.run(
@@ -73,11 +116,11 @@ async function keepWithRules(database: Database): Promise<void> {
   );
 }
 
-async function gradeDue(sql: Sql, days: 1 | 7): Promise<Grade[]> {
+async function gradeDue(sql: Sql, days: 1 | 7): Promise<NamedGrade[]> {
   const until = `(served_since + interval '${days} days')`;
   const positionAt = (time: string) =>
     `coalesce((select first_position from match_times where began >= began_of(${time}) order by began limit 1), ${Number.MAX_SAFE_INTEGER})`;
-  const rows = await sql.many<Omit<Grade, 'days'> & { isWhole: boolean }>(
+  const rows = await sql.many<Omit<NamedGrade, 'days'> & { isWhole: boolean }>(
     `with due as (
        select rule_id, version, platform, served_since from rule_estimates
        where not graded and matches_${days}d is null and ${until} < now()
@@ -96,7 +139,7 @@ async function gradeDue(sql: Sql, days: 1 | 7): Promise<Grade[]> {
        graded = not is_whole or ${days === 7}
      from came
      where graded.rule_id = came.rule_id and graded.version = came.version and graded.platform = came.platform
-     returning graded.rule_id as "ruleId", graded.version, graded.account_id as "accountId", graded.platform, graded.basis,
+     returning graded.rule_id as "ruleId", (select name from rules where rules.id = graded.rule_id) as "ruleName", graded.version, graded.account_id as "accountId", graded.platform, graded.basis,
        graded.bound, came.matches, graded.mean * ${days} as estimated, is_whole as "isWhole"`,
   );
   return rows.flatMap(({ isWhole, ...grade }) => (isWhole ? [{ ...grade, days }] : []));

@@ -4,8 +4,7 @@ import type { Plans } from '../accounts/plans.ts';
 import { explainMatch, type ParsedRules } from '../language/explain-match.ts';
 import { withItemJudge } from '../language/judge-items.ts';
 import type { Tiers } from '../language/rule-language.ts';
-import { whole } from '../metering/divide.ts';
-import { costOfMatches } from '../metering/prices.ts';
+import { itemPrice } from '../metering/prices.ts';
 import { matchIdOf } from '../readers/to-match.ts';
 import { assertPlanAllows, checkRule } from '../rules/check-rule.ts';
 import { readRule } from '../rules/get-rule.ts';
@@ -13,15 +12,15 @@ import type { RuleStore } from '../rules/rule-store.sql.ts';
 import { createTurns } from '../runtime/concurrency.ts';
 import { Failure } from '../runtime/failure.ts';
 import type { RuleValue } from '../slots/slot-holding.sql.ts';
-import { platforms as platformTraits, type UpstreamSettings } from '../upstream/platforms.ts';
-import { type CountItemsOptions, countItems, type NotCounted } from './count-items.ts';
-import { type Basis, fromHistory, fromStoredItems, toEstimate } from './estimate-volume.ts';
+import type { UpstreamSettings } from '../upstream/platforms.ts';
+import type { NotCounted } from './count-items.ts';
+import { betterBasis, type EstimateValueOptions } from './estimate-value.ts';
+import { type Basis, fromStoredItems, toEstimate } from './estimate-volume.ts';
 import { keepEstimate } from './estimates.sql.ts';
 import { type Looked, lookAtItems } from './look-at-items.ts';
-import { readHistory } from './rule-history.sql.ts';
 import { createStoredItems, type StoredItem } from './stored-items.sql.ts';
 
-export interface PreviewRuleOptions extends CountItemsOptions {
+export interface PreviewRuleOptions extends EstimateValueOptions {
   readonly rules: Pick<RuleStore, 'get'>;
   readonly plans: Plans;
   readonly tiers: Tiers;
@@ -83,7 +82,7 @@ async function previewOn(options: PreviewRuleOptions, asked: AskedOn): Promise<P
   const isSampled = scale > 1;
   return {
     translated_value: translatedValue,
-    estimate: toEstimate(basis, itemPrice(options, platform)),
+    estimate: toEstimate(basis, itemPrice(options.prices, options.config, platform)),
     sample: {
       looked_at: lookedAt,
       stored: Math.round(lookedAt * scale),
@@ -125,35 +124,9 @@ async function look(
   );
 }
 
-interface BasisAsked {
-  readonly accountId: string;
-  readonly value: RuleValue;
-  readonly since: Date;
-  readonly nowMs: number;
-}
-
-/** What the same value brought, or else what the platform counts; why not, where neither is known. */
-async function betterBasis(options: PreviewRuleOptions, asked: BasisAsked): Promise<Basis | NotCounted> {
-  const history = await readHistory(options.database, asked, asked.nowMs).catch(orNull);
-  return history ? fromHistory(history) : await countItems(options, asked);
-}
-
 function withReason(basis: Basis, { notCounted }: NotCounted): Basis {
   if (notCounted === null) return basis;
   return { ...basis, note: `${basis.note} The platform’s counts do not help: ${notCounted}.` };
-}
-
-/** What one item costs: alone, and with everything that may come along. */
-function itemPrice({ prices, config }: PreviewRuleOptions, platform: RuleValue['platform']) {
-  const { users, posts } = platformTraits[platform].mostAlong(config);
-  const counted = { items: whole, users: users * whole, referenced_posts: posts * whole };
-  return costOfMatches(prices, platform, counted);
-}
-
-/** What cannot be read in time is not known. */
-function orNull(error: unknown): null {
-  if (error instanceof Failure && error.code === 'unavailable') return null;
-  throw error;
 }
 
 /** Numbers are for whoever may read rules; the items themselves are matches. */

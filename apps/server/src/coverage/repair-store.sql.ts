@@ -16,6 +16,11 @@ export interface Gap {
   readonly planned: boolean;
 }
 
+export interface OpenGap extends Gap {
+  /** Why nobody listened. */
+  readonly reason: string;
+}
+
 export interface AffectedSlot {
   readonly slotId: string;
   readonly value: string;
@@ -104,9 +109,15 @@ export function createRepairStore(database: Database) {
 
 export type RepairStore = ReturnType<typeof createRepairStore>;
 
-async function openGaps(sql: Sql, sourceId: string, endedBeforeMs: number): Promise<Gap[]> {
-  const rows = await sql.many<{ id: number; gap_from: Date; from_at: Date; repair: string | null }>(
-    `select id, gap_from, from_at, repair from coverage
+async function openGaps(sql: Sql, sourceId: string, endedBeforeMs: number): Promise<OpenGap[]> {
+  const rows = await sql.many<{
+    id: number;
+    gap_from: Date;
+    from_at: Date;
+    repair: string | null;
+    gap_because: string | null;
+  }>(
+    `select id, gap_from, from_at, repair, gap_because from coverage
      where source_id = $1 and gap_from is not null and (repair is null or repair = 'under_way')
        and from_at < now() - $2 * interval '1 ms'
      order by from_at limit $3`,
@@ -117,6 +128,7 @@ async function openGaps(sql: Sql, sourceId: string, endedBeforeMs: number): Prom
     from: row.gap_from,
     to: row.from_at,
     planned: row.repair === 'under_way',
+    reason: row.gap_because ?? '',
   }));
 }
 

@@ -11,7 +11,7 @@ const retryAfterMs = 60_000;
 
 export interface RepairWorkerOptions extends LeasedWorkerOptions {
   readonly sourceId: string;
-  readonly store: Pick<RepairStore, 'openGaps'>;
+  readonly store: Pick<RepairStore, 'openGaps' | 'settleWhole'>;
   /** False when it has to wait, for example for the budget of the next day. */
   readonly repair: (work: { gap: Gap; lease: Lease }, signal: AbortSignal) => Promise<boolean>;
   /** For tests: how many times faster the limits of the upstream pass. */
@@ -32,6 +32,11 @@ async function keepRepairing(options: RepairWorkerOptions, lease: Lease, signal:
     let waitMs = lookEveryMs;
     for (const gap of gaps) {
       if (signal.aborted) return;
+      if (gap.reason === 'budget') {
+        // To search for it would spend the next period's budget on what this one did not allow.
+        await store.settleWhole(lease, gap, { repair: 'none', via: 'search', because: gap.reason });
+        continue;
+      }
       try {
         if (!(await options.repair({ gap, lease }, signal))) waitMs = retryAfterMs;
       } catch (error) {

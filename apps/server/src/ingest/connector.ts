@@ -27,8 +27,8 @@ export interface NextAttempt {
   readonly explainsGap: boolean;
 }
 
-/** Only a person, or a new rule, ends these. */
-const lasting: ReadonlySet<Ladder> = new Set(['people', 'credit', 'rules']);
+/** Only a person, a new rule or the next period ends these. */
+const lasting: ReadonlySet<Ladder> = new Set(['people', 'credit', 'budget', 'rules']);
 
 /** A connection that lasted this long was healthy. After a 200 alone, a stream that ends at once would never back off. */
 export const steadyAfterMs = 60_000;
@@ -46,7 +46,7 @@ export function afterEnding(
   const wasSteady = openMs !== null && (openMs >= steadyAfterMs || ending.kind === 'finished');
   const before = wasSteady ? {} : connector.failures;
   const count = (before[ladder] ?? 0) + 1;
-  const asked = ending.kind === 'rate_limited' ? (ending.retryAfterMs ?? 0) : 0;
+  const asked = 'retryAfterMs' in ending ? (ending.retryAfterMs ?? 0) : 0;
   const isAtOnce = atOnce === true && openMs !== null && count === 1;
   return {
     connector: { shows, failures: { ...before, [ladder]: count } },

@@ -53,6 +53,7 @@ const shared = {
   no_credit: exact('no_credit', 900_000),
   spend_cap: exact('spend_cap', 900_000),
   usage_cap: exact('usage_cap', 900_000),
+  budget: exact('budget', 60_000),
   degraded: exact('degraded', 900_000),
   credentials: exact('credentials', 300_000),
   bad_request: exact('bad_request', 300_000),
@@ -85,6 +86,7 @@ function endingOf(kind: EndingKind): StreamEnding {
   if (kind === 'stalled') return { kind, silentMs: 25_000 };
   if (kind === 'failing') return { kind, status: 503 };
   if (kind === 'rate_limited') return { kind, retryAfterMs: null };
+  if (kind === 'budget') return { kind, retryAfterMs: 0, resetsAt: new Date() };
   return { kind };
 }
 
@@ -92,6 +94,7 @@ const explaining = new Set<EndingKind>([
   'no_credit',
   'spend_cap',
   'usage_cap',
+  'budget',
   'degraded',
   'credentials',
   'bad_request',

@@ -73,7 +73,8 @@ async function keepListening(options: IngestOptions, lease: Lease, signal: Abort
     connector = after.connector;
     const delayMs = Math.max(after.next.delayMs, budget.waitMs());
     telemetry.streamEnded({ platform, sourceId, kind: ending.kind, retryInMs: delayMs, detail });
-    void show({ state: connector.shows, detail, nextAttemptInMs: delayMs });
+    const resetsAt = ending.kind === 'budget' ? ending.resetsAt : null;
+    void show({ state: connector.shows, detail, nextAttemptInMs: delayMs, resetsAt });
     if (after.next.explainsGap) {
       // Awaited: later it would name the next interval. If the database is away it is written after the next attempt.
       await options.intervals.explainGap(lease, sourceId, ending.kind).catch(() => undefined);

@@ -4,7 +4,7 @@ import { assertLease, fenced, type Lease } from '../engines/leases.ts';
 import { raiseNotices, resolveNotices } from '../notices/notice-log.sql.ts';
 import { accountsOn } from '../slots/slot-holding.sql.ts';
 import { callsMade, recordCall } from '../slots/upstream-calls.ts';
-import { type CallLimit, callsMax } from '../upstream/call-budget.ts';
+import { type CallLimit, callsMax, withoutReserve } from '../upstream/call-budget.ts';
 import { needsPerson } from '../upstream/protocol.ts';
 import type { UpstreamRules } from '../upstream/upstream-rules.ts';
 
@@ -27,6 +27,8 @@ export interface ShownState {
   readonly state: SourceState;
   readonly detail: string | null;
   readonly nextAttemptInMs: number | null;
+  /** When the next period of the installation's budget begins, if that is what it waits for. */
+  readonly resetsAt?: Date | null;
 }
 
 export type SourceStore = ReturnType<typeof createSourceStore>;
@@ -54,6 +56,10 @@ export function createSourceStore(database: Database) {
     assertHeld: (lease: Lease) => assertLease(database, lease),
     recordState: (lease: Lease, sourceId: string, shown: ShownState) =>
       fenced(database, lease, (sql) => recordState(sql, sourceId, shown)),
+    async countEnabled(): Promise<number> {
+      const row = await database.one<{ count: number }>('select count(*) from sources where enabled');
+      return Math.max(1, row?.count ?? 1);
+    },
     /** The usual volume of the source's stream, as a former holder found it. */
     async usualPerMinute(sourceId: string): Promise<number | null> {
       const row = await database.one<{ usual: number | null }>(
@@ -69,7 +75,10 @@ export function createSourceStore(database: Database) {
   };
 }
 
-/** Whoever has an active rule on the source is told that only a person can mend it, and that it is live again. */
+/**
+ * Whoever has an active rule on the source is told that only a person can mend it, or that the installation's budget is reached, and
+ * that it is live again. How large that budget is, and what was spent of it, is the operator's matter.
+ */
 async function recordState(sql: Sql, sourceId: string, shown: ShownState): Promise<void> {
   const { state, nextAttemptInMs } = shown;
   const problem = shown.detail?.slice(0, detailLengthMax) ?? null;
@@ -83,7 +92,18 @@ async function recordState(sql: Sql, sourceId: string, shown: ShownState): Promi
   if (!row) return;
   const { platform } = row;
   const subject = { kind: 'source', id: sourceId, name: sourceId.slice(platform.length + 1) } as const;
-  if (state === 'live') await resolveNotices(sql, { types: ['source.needs_you'], subject });
+  if (state === 'live') await resolveNotices(sql, { types: ['source.needs_you', 'budget.reached'], subject });
+  if (state === 'budget')
+    await raiseNotices(sql, await accountsOn(sql, sourceId), {
+      type: 'budget.reached',
+      subject,
+      data: {
+        budget: 'installation',
+        on_reached: 'pause',
+        resets_at: shown.resetsAt?.toISOString() ?? null,
+        platform,
+      },
+    });
   if (!needsPerson.has(state)) return;
   await raiseNotices(sql, await accountsOn(sql, sourceId), {
     type: 'source.needs_you',
@@ -113,7 +133,7 @@ async function announce(database: Database, source: ConfiguredSource): Promise<v
       !draining,
       accountShare,
       limit?.bucket ?? null,
-      limit ? callsMax(limit) : null,
+      limit ? callsMax(withoutReserve(limit)) : null,
       limit?.windowMs ?? null,
       rules?.rulesPerCall ?? 1,
       ruleDelayMs,

@@ -38,6 +38,8 @@ export interface Standing {
   /** What the upstreams may still deliver after a stop, until they heed it, at the rate of the last minute. */
   readonly atRisk: number;
   readonly atRiskUsd: number;
+  /** What was spent in the last minute. */
+  readonly perMinute: number;
   readonly period: Period;
 }
 
@@ -48,18 +50,36 @@ export function standingOf(
   now: Date,
 ): Standing {
   let [usd, matches, atRiskUsd, atRiskMatches] = [0, 0, 0, 0];
+  let [recentUsd, recentMatches] = [0, 0];
   for (const one of counted) {
     const { max } = costOfMatches(prices, one.platform, one);
     const expected = (one.recent_matches / recentMs) * platforms[one.platform].stopsWithinMs;
     usd += max;
     matches += one.matches;
     atRiskMatches += expected;
-    atRiskUsd += one.matches > 0 ? (expected * max) / one.matches : 0;
+    const each = one.matches > 0 ? max / one.matches : 0;
+    atRiskUsd += expected * each;
+    recentMatches += one.recent_matches;
+    recentUsd += one.recent_matches * each;
   }
   const period = periodAt(budget.period, now);
   return budget.usd === undefined
-    ? { cap: budget.matches ?? 0, spent: matches, atRisk: atRiskMatches, atRiskUsd, period }
-    : { cap: budget.usd, spent: micro(usd), atRisk: atRiskUsd, atRiskUsd, period };
+    ? {
+        cap: budget.matches ?? 0,
+        spent: matches,
+        atRisk: atRiskMatches,
+        atRiskUsd,
+        perMinute: recentMatches,
+        period,
+      }
+    : {
+        cap: budget.usd,
+        spent: micro(usd),
+        atRisk: atRiskUsd,
+        atRiskUsd,
+        perMinute: recentUsd,
+        period,
+      };
 }
 
 /** To the millionth of a dollar: what is beyond comes from the computer's way of counting. */

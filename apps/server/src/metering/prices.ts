@@ -1,6 +1,6 @@
 import type { Platform } from '@earshot/contract';
 import type { BilledKind, ResourceKind } from '../upstream/platform.ts';
-import { platforms } from '../upstream/platforms.ts';
+import { platforms, type UpstreamSettings } from '../upstream/platforms.ts';
 import { whole } from './divide.ts';
 
 /** What the upstreams charge for one of each kind, in US dollars, and when that was looked up. */
@@ -79,4 +79,11 @@ export function costOfMatches(prices: Prices, platform: Platform, counted: Count
     (millionths / whole) * priceOf(prices, platform, kind);
   const min = cost(counted.items, platforms[platform].billing.itemKind);
   return { min, max: min + cost(counted.users, 'user') + cost(counted.referenced_posts, 'post') };
+}
+
+/** What one item costs: alone, and with everything that may come along. */
+export function itemPrice(prices: Prices, settings: UpstreamSettings, platform: Platform): Usd {
+  const { users, posts } = platforms[platform].mostAlong(settings);
+  const counted = { items: whole, users: users * whole, referenced_posts: posts * whole };
+  return costOfMatches(prices, platform, counted);
 }

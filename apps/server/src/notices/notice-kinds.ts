@@ -4,8 +4,26 @@ import { whatToDo } from '../upstream/protocol.ts';
 /** The facts of each type that is raised. */
 export interface NoticeData {
   'budget.threshold': BudgetData & { readonly percent: number };
-  'budget.reached': BudgetData & { readonly on_reached: Budget['on_reached'] };
+  /** Of a whole installation neither the budget nor what is spent is told: it says something of other accounts. */
+  'budget.reached': (BudgetData | InstallationBudgetData) & { readonly on_reached: Budget['on_reached'] };
   'budget.forecast': BudgetData & { readonly reached_at: string };
+  /** `resumes_at` where it was paused for that; null there: not by itself. */
+  'rate.guard': {
+    readonly matches_per_minute: number;
+    /** At this time of the day, in the last week; null where the rule is too young. */
+    readonly usual_per_minute: number | null;
+    readonly paused: boolean;
+    readonly resumes_at: string | null;
+  };
+  /** What a version of the rule brought in so many days, and what it was estimated to. */
+  'estimate.off': {
+    readonly platform: Platform;
+    readonly version: number;
+    readonly days: number;
+    readonly matches: number;
+    readonly estimated: number;
+    readonly basis: string;
+  };
   /** Earshot paused it, for another reason than its end. */
   'rule.paused': { readonly because: string };
   'rule.expired': { readonly expires_at: string | null };
@@ -24,6 +42,13 @@ interface BudgetData {
   readonly budget: string;
   readonly spent: number;
   readonly resets_at: string | null;
+}
+
+interface InstallationBudgetData {
+  readonly budget: 'installation';
+  readonly resets_at: string | null;
+  /** Where nothing is heard meanwhile. */
+  readonly platform: Platform;
 }
 
 interface GapData {
@@ -51,7 +76,10 @@ export const noticeKinds: { readonly [Type in RaisedType]: NoticeKind<Type> } = 
   },
   'budget.reached': {
     severity: 'critical',
-    whatToDo: ({ budget, on_reached, resets_at }) => {
+    whatToDo: (data) => {
+      const { budget, on_reached, resets_at } = data;
+      if ('platform' in data)
+        return `The service has spent what its operator allows, and rules on ${data.platform} are not heard until ${resets_at ?? 'that is changed'}: ask the operator if that is too late.`;
       const raise = 'Raise the budget, or narrow the rules';
       if (on_reached === 'notify') return `The budget ${budget} is spent, and the rules go on. ${raise}.`;
       const until = resets_at === null ? '' : `; otherwise it resumes by itself at ${resets_at}`;
@@ -62,6 +90,21 @@ export const noticeKinds: { readonly [Type in RaisedType]: NoticeKind<Type> } = 
     severity: 'warning',
     whatToDo: ({ budget, reached_at }) =>
       `The budget ${budget} will be reached at about ${reached_at}, if things go on as they do: raise it, or narrow the rules.`,
+  },
+  'rate.guard': {
+    severity: 'critical',
+    whatToDo: ({ matches_per_minute, usual_per_minute, paused, resumes_at }) => {
+      const usual = usual_per_minute === null ? '' : `, where about ${usual_per_minute} are usual`;
+      const comes = `The rule brought ${matches_per_minute} matches in a minute${usual}`;
+      if (!paused) return `${comes}: narrow it if that is not what you want.`;
+      const until = resumes_at === null ? '' : `; otherwise it resumes by itself at ${resumes_at}`;
+      return `${comes}, and a budget would have been spent within half an hour, so it is paused: narrow it, or raise the budget${until}.`;
+    },
+  },
+  'estimate.off': {
+    severity: 'warning',
+    whatToDo: ({ platform, days, matches, estimated }) =>
+      `In ${days === 1 ? 'a day' : `${days} days`} the rule brought ${matches} matches on ${platform}, and about ${estimated} were estimated: look whether it finds what you want, and whether its budget still fits.`,
   },
   'rule.paused': {
     severity: 'critical',

@@ -176,6 +176,11 @@ function billMetrics(make: Makers) {
       'reading',
     ]),
     costUsd: make.gauge('cost_usd_total', 'The same in US dollars.', ['source', 'reading']),
+    installationBilled: make.gauge(
+      'installation_billed_usd',
+      'What all sources together were billed in this UTC day or month, at the highest reading; only where it is capped.',
+      ['period'],
+    ),
     usageDifference: make.gauge(
       'usage_difference',
       'What the upstream itself counted on the last day that was compared, minus what was counted here.',

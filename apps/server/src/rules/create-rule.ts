@@ -1,4 +1,4 @@
-import type { AnswerOf, RequestOf, WireDiagnostic } from '@earshot/contract';
+import type { AnswerOf, Budget, RequestOf, WireDiagnostic } from '@earshot/contract';
 import type { Handler } from '../accounts/call.ts';
 import type { Change } from '../accounts/change.ts';
 import type { Plans } from '../accounts/plans.ts';
@@ -8,7 +8,7 @@ import type { Telemetry } from '../observability/telemetry.ts';
 import type { Checkpoint } from '../runtime/checkpoint.ts';
 import { Failure } from '../runtime/failure.ts';
 import { newId } from '../runtime/ids.ts';
-import type { HeldSlot } from '../slots/slot-holding.sql.ts';
+import type { HeldSlot, RuleValue } from '../slots/slot-holding.sql.ts';
 import { areRegistered, awaitGone, awaitLive, awaitRegistration, failureOf } from './await-registration.ts';
 import {
   assertExamplesHold,
@@ -21,8 +21,20 @@ import {
 import { placementRefusal } from './refusals.ts';
 import type { NewRule, RuleStore } from './rule-store.sql.ts';
 
+/** What a rule would listen for, and whose budgets it would spend. */
+export interface RuleDraft {
+  readonly accountId: string;
+  readonly values: readonly RuleValue[];
+  /** The rule itself, when it is there; or the key that creates it, with the rule's own budget. */
+  readonly payer: { readonly ruleId: string } | { readonly keyId: string; readonly budget: Budget | null };
+}
+
+/** Throws when the estimate of a draft is above a budget. Estimates are made above this folder. */
+export type AssertAffordable = (draft: RuleDraft) => Promise<void>;
+
 export interface CreateRuleOptions {
   readonly store: RuleStore;
+  readonly assertAffordable: AssertAffordable;
   readonly plans: Plans;
   readonly tiers: Tiers;
   readonly contact: string;
@@ -43,24 +55,28 @@ export function createRule(options: CreateRuleOptions): Handler<'CreateRule'> {
   const { store, plans, checkpoint, telemetry } = options;
   return async ({ principal, request, change }) => {
     const startedAt = performance.now();
+    const { accountId, keyId } = principal;
+    const { budget = null } = request;
     const plan = plans[principal.plan];
     const { values, warnings } = checkRule(request, options.tiers);
     assertPlanAllows(principal, plan, request.platforms);
     const expiresAt = checkExpiry(request.expires_at) ?? null;
-    await addExampleWarnings(principal.accountId, warnings, request);
+    await addExampleWarnings(accountId, warnings, request);
     const rule: NewRule = {
       id: newId('rule'),
-      accountId: principal.accountId,
-      createdBy: principal.keyId,
+      accountId,
+      createdBy: keyId,
       name: request.name,
       intent: request.intent,
       expiresAt,
-      budget: request.budget ?? null,
+      budget,
       examples: request.examples ?? null,
       managedBy: request.managed_by ?? null,
       premiumRulesMax: plan.premiumRulesMax,
       values,
     };
+    if (!request.accept_estimate)
+      await options.assertAffordable({ accountId, values, payer: { keyId, budget } });
     checkpoint('create.begin');
     const outcome = await store.begin(rule);
     if (outcome.kind !== 'begun') throw placementRefusal(outcome, plan.premiumRulesMax, options.contact);

@@ -9,6 +9,7 @@ import {
   type SpentCalls,
   spend,
   waitMsAt,
+  withoutReserve,
 } from '../upstream/call-budget.ts';
 import { type CallKind, type UpstreamCall, UpstreamUnavailable } from '../upstream/upstream-rules.ts';
 import type { RegistrarStore } from './registrar.sql.ts';
@@ -33,9 +34,13 @@ export interface Pace {
   callFor(accounts: readonly string[]): UpstreamCall;
   /** The same for removals. */
   readonly removal: UpstreamCall;
+  /** The same for removals after a budget's stop, for which calls are reserved. */
+  readonly stop: UpstreamCall;
   room(kind: CallKind): number;
   /** Calls that removals may use now. */
   removalRoom(): number;
+  /** Calls that removals after a stop may use now. */
+  stopRoom(): number;
   isShort(kind: CallKind): boolean;
   collect(kind: CallKind): Promise<void>;
   /** Does work with calls in it, for so many rules, and remembers how long it took per call. */
@@ -69,52 +74,60 @@ export async function openPace(
   signal: AbortSignal,
 ): Promise<Pace> {
   const spentIn = await spentBefore(store, sourceId, performance.now());
-  const spentFor = (kind: CallKind) => spentIn.get(limits[kind].bucket) ?? [];
+  const usual = usualLimits(limits);
   const ask = <Answer>(
     question: (limit: CallLimit, spent: SpentCalls, nowMs: number) => Answer,
-    kind: CallKind,
-  ): Answer => question(limits[kind], spentFor(kind), performance.now());
+    limit: CallLimit,
+  ): Answer => question(limit, spentIn.get(limit.bucket) ?? [], performance.now());
   let made = 0;
   let told = 0;
   let removedAt = Number.NEGATIVE_INFINITY;
   let waitedMs = 0;
-  const permit = async (kind: CallKind, accounts: readonly string[] = []) => {
-    const waitMs = ask(waitMsAt, kind);
+  const permit = async (limit: CallLimit, accounts: readonly string[] = []) => {
+    const waitMs = ask(waitMsAt, limit);
     if (waitMs > shortWaitMs) throw allCallsUsed(waitMs);
     if (waitMs > 0) await pause(waitMs, signal);
     waitedMs += waitMs;
-    spentIn.set(limits[kind].bucket, ask(spend, kind));
-    await store.recordCall(lease, sourceId, limits[kind], accounts);
+    spentIn.set(limit.bucket, ask(spend, limit));
+    await store.recordCall(lease, sourceId, limit, accounts);
     made++;
   };
   return {
-    call: { signal, permit: (kind) => permit(kind) },
-    callFor: (accounts) => ({ signal, permit: (kind) => permit(kind, accounts) }),
+    call: { signal, permit: (kind) => permit(usual[kind]) },
+    callFor: (accounts) => ({ signal, permit: (kind) => permit(usual[kind], accounts) }),
     removal: {
       signal,
       async permit(kind) {
-        await permit(kind);
+        await permit(usual[kind]);
         removedAt = performance.now();
       },
     },
+    stop: { signal, permit: (kind) => permit(limits[kind]) },
     ...createImitation(
       () => performance.now() - waitedMs,
       () => made,
     ),
-    room: (kind) => ask(roomAt, kind),
+    room: (kind) => ask(roomAt, usual[kind]),
     removalRoom: () =>
-      removalRoomAt(limits.change, spentFor('change'), performance.now(), {
-        share: accountShare,
-        lastRemovalMs: removedAt,
-      }),
-    isShort: (kind) => ask(isShortAt, kind),
-    collect: (kind) => pause(ask(collectMsAt, kind), signal),
+      ask(
+        (...asked) => removalRoomAt(...asked, { share: accountShare, lastRemovalMs: removedAt }),
+        usual.change,
+      ),
+    stopRoom: () => ask(roomAt, limits.change),
+    isShort: (kind) => ask(isShortAt, usual[kind]),
+    collect: (kind) => pause(ask(collectMsAt, usual[kind]), signal),
     callsMade() {
       const since = made - told;
       told = made;
       return since;
     },
   };
+}
+
+/** What counts together with changes leaves the reserve alone, too. */
+function usualLimits({ read, change }: PaceOptions['limits']): PaceOptions['limits'] {
+  const usual = withoutReserve(change);
+  return { read: read.bucket === change.bucket ? { ...read, calls: usual.calls } : read, change: usual };
 }
 
 function allCallsUsed(retryAfterMs: number): UpstreamUnavailable {

@@ -59,11 +59,27 @@ export async function recordServed(sql: Sql, slotIds: readonly string[]): Promis
   ]);
 }
 
+/** Which of the slots that were left: all, or only those that a budget has stopped. */
+export type Left = 'all' | 'stopped';
+
+/** That an account left the slot because a budget stopped a rule, in a statement about `slot_leavings`. */
+const leftByStop = `exists (
+  select 1 from rules join rule_versions as versions on versions.rule_id = rules.id and versions.version = rules.version
+  where rules.account_id = slot_leavings.account_id and rules.state = 'paused' and rules.paused_for = 'budget'
+    and versions.slot_id = slot_leavings.slot_id)`;
+
+/** The same in a statement about `slots`. */
+export const slotStopped = `exists (select 1 from slot_leavings where slot_id = slots.id and ${leftByStop})`;
+
 /** Whoever left the slots of the source that others still hold, or hold again. */
-export async function leftToOthers(sql: Sql, sourceId: string, limit: number): Promise<LeftSlot[]> {
+export async function leftToOthers(
+  sql: Sql,
+  { sourceId, left, limit }: { sourceId: string; left: Left; limit: number },
+): Promise<LeftSlot[]> {
   return await sql.many<LeftSlot>(
     `select slot_id as "slotId", account_id as "accountId" from slot_leavings join slots on slots.id = slot_id
-     where source_id = $1 and state not in ('releasing', 'deleting') order by left_at limit $2`,
+     where source_id = $1 and slots.state not in ('releasing', 'deleting')
+       ${left === 'stopped' ? `and ${leftByStop}` : ''} order by left_at limit $2`,
     [sourceId, limit],
   );
 }

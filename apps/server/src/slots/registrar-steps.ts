@@ -10,7 +10,7 @@ import {
   UpstreamUnavailable,
 } from '../upstream/upstream-rules.ts';
 import type { Pace } from './pace.ts';
-import type { AwaitedSlot } from './quiet-sharing.sql.ts';
+import type { AwaitedSlot, Left } from './quiet-sharing.sql.ts';
 import { reconcile } from './reconcile.ts';
 import type { Registered, RegistrarStore } from './registrar.sql.ts';
 import { type Slot, slotOfTag, slotTag } from './slot.ts';
@@ -211,22 +211,41 @@ async function adoptDuplicates(
  * not removed, but takes the time and the calls of a removal: the difference would tell that there are others.
  */
 export async function removeReleased(step: RegistrarStep): Promise<number> {
+  const { pace } = step;
+  return await removeLeft(step, { left: 'all', room: pace.removalRoom(), call: pace.removal });
+}
+
+/**
+ * The same for what was left because of a budget's stop, with calls that are reserved for it: before anything that might have to
+ * wait for others.
+ */
+export async function removeStopped(step: RegistrarStep): Promise<number> {
+  const { pace } = step;
+  return await removeLeft(step, { left: 'stopped', room: pace.stopRoom(), call: pace.stop });
+}
+
+interface Removal {
+  readonly left: Left;
+  readonly room: number;
+  readonly call: UpstreamCall;
+}
+
+async function removeLeft(step: RegistrarStep, { left, room, call }: Removal): Promise<number> {
   const { store, upstream, sourceId, lease, bells, pace } = step;
   const { batchMax, rulesPerCall } = upstream;
-  const room = pace.removalRoom();
   // Without a call to remove it, a slot is not picked: until then a new holder can have it again at once.
   if (room === 0) return 0;
   const limit = Math.min(batchMax, room * rulesPerCall);
-  const slots = await store.beginDeleting(lease, sourceId, limit);
-  const kept = await store.leftToOthers(sourceId, limit - slots.length);
+  const slots = await store.beginDeleting(lease, { sourceId, left, limit });
+  const kept = await store.leftToOthers(sourceId, left, limit - slots.length);
   if (slots.length + kept.length === 0) return 0;
   const calls = callsFor(slots.length + kept.length, upstream) - callsFor(slots.length, upstream);
   const forgetKept = () => store.recordLeft(lease, kept);
   if (slots.length === 0) {
-    await pace.imitate('remove', { call: pace.removal, calls, rules: kept.length, ending: forgetKept });
+    await pace.imitate('remove', { call, calls, rules: kept.length, ending: forgetKept });
   } else {
-    await pace.imitate('remove', { call: pace.removal, calls, rules: kept.length });
-    await removePicked(step, slots);
+    await pace.imitate('remove', { call, calls, rules: kept.length });
+    await removePicked(step, slots, call);
     if (kept.length > 0) await forgetKept();
   }
   bells.ring('slot_outcomes');
@@ -235,14 +254,14 @@ export async function removeReleased(step: RegistrarStep): Promise<number> {
   return slots.length + kept.length;
 }
 
-async function removePicked(step: RegistrarStep, slots: readonly Slot[]): Promise<void> {
+async function removePicked(step: RegistrarStep, slots: readonly Slot[], call: UpstreamCall): Promise<void> {
   const { store, upstream, lease, checkpoint, pace } = step;
   checkpoint('release.marked');
   const ids = slots.flatMap((slot) =>
     slot.upstreamRuleId !== null && !slot.foreignRule ? [slot.upstreamRuleId] : [],
   );
   await pace.timed('remove', slots.length, async () => {
-    if (ids.length > 0) await upstream.remove(ids, pace.removal);
+    if (ids.length > 0) await upstream.remove(ids, call);
     checkpoint('release.removed_upstream');
     const settled = slots.filter((slot) => slot.upstreamRuleId !== null).map((slot) => slot.id);
     await store.recordGone(lease, settled);

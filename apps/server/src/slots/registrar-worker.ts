@@ -8,6 +8,7 @@ import {
   reconcileSource,
   registerAwaited,
   removeReleased,
+  removeStopped,
 } from './registrar-steps.ts';
 
 const defaultTiming = {
@@ -58,7 +59,8 @@ async function keepInStep(options: RegistrarOptions, lease: Lease, signal: Abort
           learntAt = reconciledAt;
         }
       }
-      const worked = (await registerAwaited(step)) + (await removeReleased(step));
+      const stopped = await removeStopped(step);
+      const worked = stopped + (await registerAwaited(step)) + (await removeReleased(step));
       if (worked === 0) await bell.wait(Math.min(lookAgainMs, reconcileEveryMs), signal);
     } catch (error) {
       if (!(error instanceof UpstreamUnavailable)) throw error;

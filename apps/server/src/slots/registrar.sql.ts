@@ -1,7 +1,15 @@
 import type { Database, Sql } from '../engines/database.ts';
 import { fenced, type Lease } from '../engines/leases.ts';
 import type { CallLimit } from '../upstream/call-budget.ts';
-import { awaited, type LeftSlot, leftToOthers, recordLeft, recordServed } from './quiet-sharing.sql.ts';
+import {
+  awaited,
+  type Left,
+  type LeftSlot,
+  leftToOthers,
+  recordLeft,
+  recordServed,
+  slotStopped,
+} from './quiet-sharing.sql.ts';
 import { resolveRefused, tellRefused } from './refused-notices.sql.ts';
 import {
   type Problem,
@@ -45,6 +53,12 @@ export interface FullSource {
   readonly words: string;
 }
 
+export interface ReleasedSlots {
+  readonly sourceId: string;
+  readonly left: Left;
+  readonly limit: number;
+}
+
 /** The statements of a registrar. Every change names the lease and throws LeaseLost when its epoch has passed. */
 export function createRegistrarStore(database: Database, { ruleDelayMs }: RegistrarStoreOptions) {
   return {
@@ -55,14 +69,15 @@ export function createRegistrarStore(database: Database, { ruleDelayMs }: Regist
       return rows.map(toSlot);
     },
     awaited: (sourceId: string, limit: number) => awaited(database, sourceId, limit),
-    leftToOthers: (sourceId: string, limit: number) => leftToOthers(database, sourceId, limit),
+    leftToOthers: (sourceId: string, left: Left, limit: number) =>
+      leftToOthers(database, { sourceId, left, limit }),
     hasReturned: (sourceId: string) => hasReturned(database, sourceId),
     movedFrom: (sourceId: string) => movedFrom(database, sourceId, ruleDelayMs),
     callsMade: (sourceId: string) => callsMade(database, sourceId),
     recordCompared: (lease: Lease, slotIds: readonly string[]) =>
       fenced(database, lease, (sql) => recordCompared(sql, slotIds)),
-    beginDeleting: (lease: Lease, sourceId: string, limit: number) =>
-      fenced(database, lease, (sql) => beginDeleting(sql, sourceId, limit)),
+    beginDeleting: (lease: Lease, released: ReleasedSlots) =>
+      fenced(database, lease, (sql) => beginDeleting(sql, released)),
     async recordRegistered(lease: Lease, registered: readonly Registered[]): Promise<void> {
       if (registered.length === 0) return;
       await fenced(database, lease, (sql) => recordRegistered(sql, registered, ruleDelayMs));
@@ -105,11 +120,12 @@ export function createRegistrarStore(database: Database, { ruleDelayMs }: Regist
 /**
  * Picks slots to remove upstream. Row locks first: whoever takes a slot locks its row before it adds itself as a holder.
  */
-async function beginDeleting(sql: Sql, sourceId: string, limit: number): Promise<Slot[]> {
+async function beginDeleting(sql: Sql, { sourceId, left, limit }: ReleasedSlots): Promise<Slot[]> {
   const rows = await sql.many<SlotRow>(
     `update slots set state = ${stateAfter('picked')}
      where id in (
        select id from slots where source_id = $1 and state in ${statesWith('picked', 'changes')}
+         ${left === 'stopped' ? `and ${slotStopped}` : ''}
        order by created_at limit $2 for update
      ) returning ${slotColumns}`,
     [sourceId, limit],

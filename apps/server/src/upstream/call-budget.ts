@@ -22,6 +22,14 @@ export function roomAt({ calls, windowMs }: CallLimit, spent: SpentCalls, nowMs:
   return Math.max(0, calls - margin - spent.filter((at) => at > nowMs - windowMs).length);
 }
 
+/**
+ * The limit of everything but removals after a budget's stop. One call of twenty is kept for these: while everybody else has to
+ * wait, each second costs money.
+ */
+export function withoutReserve(limit: CallLimit): CallLimit {
+  return { ...limit, calls: limit.calls - Math.ceil(limit.calls / 20) };
+}
+
 /** How many calls one window has for us. */
 export function callsMax({ calls }: CallLimit): number {
   return calls - margin;

@@ -9,6 +9,7 @@ import {
   type SpentCalls,
   spend,
   waitMsAt,
+  withoutReserve,
 } from './call-budget.ts';
 
 const limit: CallLimit = { bucket: 'change', calls: 10, windowMs: 1_000 };
@@ -59,25 +60,46 @@ describe('a budget of calls', () => {
 });
 
 /** Calls that follow each other, each arriving at the upstream some time after its start and before its end. */
-const someCalls = fc.array(fc.record({ idleMs: fc.nat(60), arrivesMs: fc.nat(60), answersMs: fc.nat(20) }), {
-  minLength: 1,
-  maxLength: 120,
-});
+const someCalls = fc.array(
+  fc.record({ idleMs: fc.nat(60), arrivesMs: fc.nat(60), answersMs: fc.nat(20), isStop: fc.boolean() }),
+  {
+    minLength: 1,
+    maxLength: 120,
+  },
+);
 
 function arrivalsOf(
-  calls: ReadonlyArray<{ idleMs: number; arrivesMs: number; answersMs: number }>,
+  calls: ReadonlyArray<{ idleMs: number; arrivesMs: number; answersMs: number; isStop: boolean }>,
 ): number[] {
   let nowMs = 0;
   let spent: SpentCalls = [];
-  return calls.map(({ idleMs, arrivesMs, answersMs }) => {
+  return calls.map(({ idleMs, arrivesMs, answersMs, isStop }) => {
     nowMs += idleMs;
-    nowMs += waitMsAt(limit, spent, nowMs);
+    nowMs += waitMsAt(isStop ? limit : withoutReserve(limit), spent, nowMs);
     spent = spend(limit, spent, nowMs);
     const arrival = nowMs + arrivesMs;
     nowMs = arrival + answersMs;
     return arrival;
   });
 }
+
+test('however many calls are made, those that are reserved for stops are left', () => {
+  const limits = fc.record({ calls: fc.integer({ min: 4, max: 500 }), windowMs: fc.constant(1_000) });
+  fc.assert(
+    fc.property(limits, fc.array(fc.nat(40), { maxLength: 600 }), (given, idleMs) => {
+      const whole = { ...given, bucket: 'change' };
+      const usual = withoutReserve(whole);
+      let [nowMs, spent]: [number, SpentCalls] = [0, []];
+      for (const idle of idleMs) {
+        nowMs += idle;
+        nowMs += waitMsAt(usual, spent, nowMs);
+        spent = spend(usual, spent, nowMs);
+        expect(roomAt(whole, spent, nowMs)).toBeGreaterThanOrEqual(Math.ceil(given.calls / 20));
+        expect(waitMsAt(whole, spent, nowMs)).toBe(0);
+      }
+    }),
+  );
+});
 
 test('in no window do more calls arrive at the upstream than it allows', () => {
   fc.assert(

@@ -13,6 +13,7 @@ export type Ladder =
   | 'provisioning'
   | 'people'
   | 'credit'
+  | 'budget'
   | 'log';
 
 export interface Wait {
@@ -60,6 +61,7 @@ export const usualProtocol: Omit<Protocol, 'connects'> = {
     // Only a person changes these. The source is tried now and then, so that it starts by itself once it is mended.
     people: fixed(5 * minuteMs),
     credit: fixed(15 * minuteMs),
+    budget: fixed(minuteMs),
     log: { grows: 'doubling', firstMs: 1_000, maxMs: 30_000 },
   },
   reactions: {
@@ -79,6 +81,7 @@ export const usualProtocol: Omit<Protocol, 'connects'> = {
     no_credit: { shows: 'no_credit', ladder: 'credit' },
     spend_cap: { shows: 'spend_cap', ladder: 'credit' },
     usage_cap: { shows: 'usage_cap', ladder: 'credit' },
+    budget: { shows: 'budget', ladder: 'budget' },
     credentials: { shows: 'credentials', ladder: 'people' },
     bad_request: { shows: 'bad_request', ladder: 'people' },
     degraded: { shows: 'degraded', ladder: 'credit' },
@@ -118,6 +121,8 @@ export const whatToDo: Readonly<Record<SourceState, string>> = {
   no_credit: 'Add credit to the upstream account. It is tried again by itself.',
   spend_cap: "Raise the spending limit in the upstream's console.",
   usage_cap: 'Change the plan of the upstream account, or wait for its next cycle.',
+  budget:
+    'Nothing: it goes on in the next period. Or raise EARSHOT_BUDGET_USD_PER_DAY or EARSHOT_BUDGET_USD_PER_MONTH, and restart.',
   credentials:
     'Check that the token is valid and that the plan of its app allows filtered streams; set another token and restart.',
   bad_request: 'Update Earshot, or report it.',

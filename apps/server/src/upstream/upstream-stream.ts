@@ -11,6 +11,8 @@ export interface StreamStart {
   readonly afterAt?: Date | null;
   /** Without an id: replay what happened since then, if the upstream can. */
   readonly since: Date | null;
+  /** The upstream is to end the stream after so many items, if it can; without it there is no limit. */
+  readonly itemsMax?: number;
 }
 
 export type StreamFrame =
@@ -48,6 +50,8 @@ export const endingKinds = [
   'no_credit',
   'spend_cap',
   'usage_cap',
+  /** The installation has spent what its operator allows. */
+  'budget',
   'credentials',
   'bad_request',
   /** The state of the account or app does not allow streams. */
@@ -65,7 +69,8 @@ export type StreamEnding =
   | { readonly kind: 'stalled'; readonly silentMs: number }
   | { readonly kind: 'failing'; readonly status: number }
   | { readonly kind: 'rate_limited'; readonly retryAfterMs: number | null }
-  | { readonly kind: Exclude<EndingKind, 'stalled' | 'failing' | 'rate_limited'> };
+  | { readonly kind: 'budget'; readonly retryAfterMs: number; readonly resetsAt: Date }
+  | { readonly kind: Exclude<EndingKind, 'stalled' | 'failing' | 'rate_limited' | 'budget'> };
 
 /** Every reason that a gap of the coverage can have: an ending, or what no stream can say of itself. */
 export const gapReasons = [...endingKinds, 'not_listening_yet', 'process_died', 'rule_missing'] as const;

@@ -2,7 +2,7 @@ import { requestObject } from '@earshot/contract';
 import { z } from 'zod';
 import { findingSchema, firstFindings, toFinding } from '../finding.ts';
 import { describePlatforms, perPlatform } from '../per-platform.ts';
-import { acceptDoubts, expiresAt, options, overrides, platforms } from '../rule-fields.ts';
+import { acceptDoubts, acceptEstimate, expiresAt, options, overrides, platforms } from '../rule-fields.ts';
 import { defineTool } from '../tool.ts';
 
 export const createRule = defineTool({
@@ -23,6 +23,7 @@ export const createRule = defineTool({
     overrides,
     options: options.optional(),
     accept_doubts: acceptDoubts,
+    accept_estimate: acceptEstimate,
     expires_at: expiresAt.optional(),
   }),
   output: z.object({

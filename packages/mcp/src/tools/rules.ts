@@ -2,6 +2,7 @@ import { requestObject } from '@earshot/contract';
 import { z } from 'zod';
 import {
   acceptDoubts,
+  acceptEstimate,
   changedOutput,
   expiresAt,
   overrides,
@@ -70,7 +71,7 @@ const resumeRule = defineTool({
   title: 'Resume a paused rule',
   description: 'Watch again. What was posted while it was paused is not fetched.',
   annotations: repeatable,
-  input: requestObject({ rule_id: ruleId }),
+  input: requestObject({ rule_id: ruleId, accept_estimate: acceptEstimate }),
   output: changedOutput,
   run: async (args, { earshot, signal }) => ({
     structured: toChangedOutput(await earshot.resumeRule(args, { signal })),

@@ -14,6 +14,8 @@ const timeoutSeconds = 300;
 /** A quiet tap sends nothing between `connected` and `end` (firehose.md §6.2). */
 const silenceMaxMs = (timeoutSeconds + 20) * 1_000;
 const minutesMax = 24 * 60;
+/** After so many items it ends the stream, if asked to. */
+const limitMax = 10_000;
 const idAgeMaxMs = 23 * 3_600_000;
 
 /** The tap's stream: server-sent events, resumed by the id of the last one. */
@@ -58,10 +60,11 @@ function withoutOldId(from: StreamStart): StreamStart {
  * Without an id a reconnect is a live tail and would lose what lies between: ask for the time since the last
  * proven moment, a minute more than needed. What comes twice is stored once.
  */
-function query({ after, since }: StreamStart): string {
-  if (after !== null || since === null) return `timeout=${timeoutSeconds}`;
+function query({ after, since, itemsMax }: StreamStart): string {
+  const ends = `timeout=${timeoutSeconds}${itemsMax === undefined ? '' : `&limit=${Math.min(limitMax, itemsMax)}`}`;
+  if (after !== null || since === null) return ends;
   const minutes = Math.ceil((Date.now() - since.getTime()) / 60_000) + 1;
-  return `timeout=${timeoutSeconds}&since=${Math.min(minutesMax, Math.max(1, minutes))}m`;
+  return `${ends}&since=${Math.min(minutesMax, Math.max(1, minutes))}m`;
 }
 
 const isBadRequest = (status: number) => status >= 400 && endingOf(status, null).kind === 'bad_request';

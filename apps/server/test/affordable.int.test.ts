@@ -1,0 +1,203 @@
+import { type Budget, parseBudget } from '@earshot/contract';
+import type { Template } from '@earshot/testkit';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import type { Allowance } from '../src/metering/installation-budget.ts';
+import { createRule } from '../src/rules/create-rule.ts';
+import { resumeRule } from '../src/rules/resume-rule.ts';
+import { Failure } from '../src/runtime/failure.ts';
+import type { ItemCounts } from '../src/upstream/platform.ts';
+import { callOf } from './call-of.ts';
+import { type PreviewWorld, startPreviewWorld } from './preview-world.ts';
+import { createMigratedTemplate } from './support.ts';
+
+const hourMs = 3_600_000;
+
+let template: Template;
+let world: PreviewWorld;
+let asked: number;
+let bound: 'none' | 'at_most';
+let answers: Promise<void>;
+let allowance: Allowance;
+beforeAll(async () => {
+  template = await createMigratedTemplate();
+});
+afterAll(() => template?.[Symbol.asyncDispose]());
+beforeEach(async () => {
+  asked = 0;
+  bound = 'none';
+  answers = Promise.resolve();
+  allowance = { remainingUsd: 1, reached: null };
+  world = await startPreviewWorld(template, [tenAnHour], { look: async () => allowance });
+  await world.database.run(
+    `update sources set state = 'live', live_until = now() + interval '1 minute' where id = 'x:main'`,
+  );
+});
+afterEach(() => world?.[Symbol.asyncDispose]());
+
+/** A platform that counts 240 a day, whatever it is asked; with its author each costs $0.015: $3.60. */
+const tenAnHour: ItemCounts = {
+  sourceId: 'x:main',
+  countabilityOf: (value) => ({
+    countable: true,
+    kind: 'counts_recent',
+    query: value,
+    share: 1,
+    dropped: bound === 'at_most' ? ['bio'] : [],
+    misses: [],
+  }),
+  async count(_query, { fromMs }) {
+    asked++;
+    await answers;
+    const first = Math.ceil(fromMs / hourMs) * hourMs;
+    return { kind: 'counted', fromMs: first, counts: Array.from({ length: 168 }, () => 10) };
+  },
+};
+
+function budgetOf(text: string): Budget {
+  const budget = parseBudget(text);
+  if (budget === null) throw new Error(`${text} is no budget`);
+  return budget;
+}
+const withOwn = (text: string) => ({ payer: { keyId: 'key_1', budget: budgetOf(text) } });
+
+async function refusal(checked: Promise<void>): Promise<Failure | null> {
+  return await checked.then(
+    () => null,
+    (error: unknown) => {
+      if (error instanceof Failure) return error;
+      throw error;
+    },
+  );
+}
+
+describe('a rule whose typical day is above a budget is refused, with the estimate', () => {
+  test('its own', async () => {
+    const failure = await refusal(world.assertAffordable(withOwn('usd=3.5/day')));
+    expect(failure).toMatchObject({
+      code: 'failed_precondition',
+      details: {
+        budget: { usd: 3.5, period: 'day' },
+        estimate: { x: { basis: 'counts', matches_per_day: { p50: 240 }, usd_per_day: { max: 3.6 } } },
+      },
+    });
+    expect(failure?.message).toMatch(/240 matches and \$3\.60 .* the budget of the rule \(usd=3\.5\/day\)/);
+    expect(await refusal(world.assertAffordable(withOwn('usd=3.7/day')))).toBeNull();
+  });
+
+  test('the one of the operator, where it has none of its own', async () => {
+    const ruleBudget = budgetOf('matches=239/day');
+    expect(await refusal(world.assertAffordable({}, { ruleBudget }))).not.toBeNull();
+    expect(await refusal(world.assertAffordable(withOwn('matches=240/day'), { ruleBudget }))).toBeNull();
+  });
+
+  test('that of the key, or of the key that it was made with; or that of the account', async () => {
+    await world.database.run(
+      `insert into api_keys (id, account_id, display, hash, scopes, budget, spends_from) values
+         ('key_1', 'acc_1', 'parent', 'a', '{}', '{"period":"day","usd":1,"on_reached":"pause"}', 'key_1'),
+         ('key_2', 'acc_1', 'child', 'b', '{}', null, 'key_1'),
+         ('key_3', 'acc_1', 'free', 'c', '{}', null, null)`,
+    );
+    const by = (keyId: string) => refusal(world.assertAffordable({ payer: { keyId, budget: null } }));
+    expect((await by('key_1'))?.message).toMatch('the budget of the key');
+    expect((await by('key_2'))?.message).toMatch('the budget of the key');
+    expect(await by('key_3')).toBeNull();
+    await world.database.run(
+      `update accounts set budget = '{"period":"month","usd":50,"on_reached":"pause"}' where id = 'acc_1'`,
+    );
+    expect((await by('key_3'))?.message).toMatch('the budget of the account (usd=50/month)');
+  });
+
+  test('that of the rule that is resumed', async () => {
+    await world.database.run(
+      `update rules set state = 'paused', budget = '{"period":"day","matches":9,"on_reached":"pause"}' where id = 'rule_1'`,
+    );
+    expect(await refusal(world.assertAffordable({ payer: { ruleId: 'rule_1' } }))).not.toBeNull();
+    expect(await refusal(world.assertAffordable({ payer: { ruleId: 'rule_2' } }))).toBeNull();
+  });
+});
+
+describe('nothing is refused', () => {
+  test('and nothing asked, where there is no budget that pauses', async () => {
+    expect(await refusal(world.assertAffordable({}))).toBeNull();
+    expect(await refusal(world.assertAffordable(withOwn('usd=1/day:notify')))).toBeNull();
+    expect(asked).toBe(0);
+  });
+
+  test('by stored items, or by what is known to be too much', async () => {
+    await world.store(
+      Array.from({ length: 50 }, () => ({ text: 'an aurora', rules: ['rule_3'], hoursAgo: 5 })),
+    );
+    bound = 'at_most';
+    expect(await refusal(world.assertAffordable(withOwn('matches=1/day')))).toBeNull();
+    expect(asked).toBe(1);
+  });
+
+  test('and nothing asked, when the installation has spent its own budget', async () => {
+    allowance = { remainingUsd: 0, reached: { resetsAt: new Date(), isSure: true } };
+    expect(await refusal(world.assertAffordable(withOwn('usd=1/day')))).toBeNull();
+    expect(asked).toBe(0);
+  });
+
+  test('when the account may not ask more often today', async () => {
+    const bounds = [];
+    for (const value of ['one', 'two', 'three', 'four'])
+      bounds.push((await refusal(world.assertAffordable({ value, ...withOwn('usd=1/day') })))?.code ?? null);
+    expect(bounds.filter((code) => code === null)).toHaveLength(1);
+    expect(asked).toBe(3);
+  });
+
+  test('when the platform does not answer in time; what it says then is known the next time', async () => {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    answers = promise;
+    const draft = withOwn('usd=1/day');
+    expect(await refusal(world.assertAffordable(draft, { answerWithinMs: 50 }))).toBeNull();
+    resolve();
+    await expect.poll(() => refusal(world.assertAffordable(draft))).not.toBeNull();
+    expect(asked).toBeLessThanOrEqual(2);
+  });
+});
+
+test('what was asked less than an hour ago costs nothing; another account asks for itself', async () => {
+  await world.preview({ value: 'aurora' });
+  expect(await refusal(world.assertAffordable(withOwn('usd=1/day')))).not.toBeNull();
+  expect(asked).toBe(1);
+  await refusal(world.assertAffordable({ accountId: 'acc_2', ...withOwn('usd=1/day') }));
+  expect(asked).toBe(2);
+});
+
+describe('CreateRule and ResumeRule', () => {
+  const plans = { paid: { paid: true, premiumRulesMax: 9 }, free: {} } as never;
+  class Asked extends Error {}
+  class Begun extends Error {}
+  const assertAffordable = () => Promise.reject(new Asked());
+  const begin = () => Promise.reject(new Begun());
+  const request = { name: 'n', intent: 'i', platforms: ['x' as const], overrides: { x: 'aurora' } };
+
+  test('ask before anything is written, unless the estimate is accepted', async () => {
+    const create = createRule({
+      plans,
+      tiers: {},
+      assertAffordable,
+      store: { begin },
+      checkpoint() {},
+    } as never);
+    await expect(create(callOf('CreateRule', request))).rejects.toThrow(Asked);
+    await expect(create(callOf('CreateRule', { ...request, accept_estimate: true }))).rejects.toThrow(Begun);
+
+    const ruleOf = (state: string) => ({ state, platforms: { x: { value: 'a', translated_value: 'a' } } });
+    const resume = (state: string) =>
+      resumeRule({
+        plans,
+        assertAffordable,
+        store: { get: async () => ruleOf(state) },
+        database: { forRuleChange: () => ({ transaction: begin }) },
+        bells: { listen: () => ({ [Symbol.dispose]() {} }) },
+      } as never);
+    const asks = { rule_id: 'rule_1' };
+    await expect(resume('paused')(callOf('ResumeRule', asks))).rejects.toThrow(Asked);
+    await expect(resume('active')(callOf('ResumeRule', asks))).rejects.toThrow(Begun);
+    await expect(resume('paused')(callOf('ResumeRule', { ...asks, accept_estimate: true }))).rejects.toThrow(
+      Begun,
+    );
+  });
+});
