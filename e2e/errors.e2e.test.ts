@@ -28,6 +28,7 @@ const wellFormed: Readonly<Record<string, object>> = {
   '/api.CreateRule': newRule,
   '/api.DeleteRule': { rule_id: unknownRule },
   '/matches': {},
+  '/notices': {},
   '/platforms/syntax': {},
 };
 const posts = Object.keys(wellFormed);
@@ -159,6 +160,13 @@ const wrongTypes: Wrong[] = [
       (value): Wrong => ['/matches', field, 'wrong_type', { order: 'oldest', [field]: value }],
     ),
   ),
+  ...[1, null, ['a'], {}].map((cursor): Wrong => ['/notices', 'cursor', 'wrong_type', { cursor }]),
+  ...['limit', 'wait_seconds'].flatMap((field) =>
+    ['10', null, [1], true].map(
+      (value): Wrong => ['/notices', field, 'wrong_type', { order: 'oldest', [field]: value }],
+    ),
+  ),
+  ...[1, null, ['newest']].map((order): Wrong => ['/notices', 'order', 'invalid_value', { order }]),
   ...[1, null, ['x'], {}].map((platform): Wrong => ['/matches', 'platform', 'invalid_value', { platform }]),
   ...[1, null, ['newest']].map((order): Wrong => ['/matches', 'order', 'invalid_value', { order }]),
   ...['x', null, 1].map(
@@ -219,6 +227,13 @@ const wrongValues: Wrong[] = [
   ['/matches', 'cursor', 'invalid_value', { cursor: 'A'.repeat(64) }],
   ['/matches', 'cursor', 'invalid_value', { cursor: '../../etc/passwd' }],
   ['/matches', 'cursor', 'too_long', { cursor: 'A'.repeat(1_025) }],
+  ...[false, 'true', 1].map((open): Wrong => ['/notices', 'open', 'invalid_value', { open }]),
+  ...[0, 101, 1.5].map((limit): Wrong => ['/notices', 'limit', 'invalid_value', { limit }]),
+  ['/notices', 'wait_seconds', 'invalid_value', { order: 'oldest', wait_seconds: 31 }],
+  ['/notices', 'wait_seconds', 'invalid_value', { wait_seconds: 1 }],
+  ['/notices', 'order', 'invalid_value', { order: 'best' }],
+  ['/notices', 'cursor', 'invalid_value', { cursor: 'AAAA' }],
+  ['/notices', 'cursor', 'too_long', { cursor: 'A'.repeat(1_025) }],
   ['/platforms/syntax', 'platforms[0]', 'invalid_value', { platforms: ['twitter'] }],
   ['/platforms/syntax', 'platforms[1]', 'duplicate', { platforms: ['firehose', 'firehose'] }],
   ['/platforms/syntax', 'platforms', 'too_short', { platforms: [] }],
@@ -267,6 +282,8 @@ describe('a cursor', () => {
     }
     const elsewhere = await api.call('GET', `/api.ListRules?cursor=${next_cursor}`);
     expectViolation(elsewhere, 'cursor', 'invalid_value');
+    const ofNotices = await api.call('POST', '/notices', { order: 'oldest', cursor: next_cursor });
+    expectViolation(ofNotices, 'cursor', 'invalid_value');
   });
 
   test('is refused when a single character of it was changed', async () => {

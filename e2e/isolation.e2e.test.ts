@@ -92,6 +92,16 @@ describe('a cursor of another account answers like one that was never made', () 
     expect(foreign).toEqual(await ask(asBob, damaged(cursor)));
   });
 
+  test('/notices', async () => {
+    const begun = await asAlice.call('POST', '/notices', { order: 'oldest' });
+    const cursor = String(Object(begun.json).next_cursor);
+    const ask = (api: Api, used: string) => seen(api, 'POST', '/notices', { order: 'oldest', cursor: used });
+    expect((await ask(asAlice, cursor)).status).toBe(200);
+    const foreign = await ask(asBob, cursor);
+    expect(foreign.status).toBe(400);
+    expect(foreign).toEqual(await ask(asBob, damaged(cursor)));
+  });
+
   test('/api.ListRules', async () => {
     const page = await asAlice.call('GET', '/api.ListRules?limit=1');
     const cursor = String(Object(page.json).next_cursor);
@@ -146,4 +156,22 @@ describe('lists', () => {
     expect((await asBob.listRules()).rules).toEqual([rule]);
     expect(await asBob.allMatches()).toHaveLength(3);
   });
+});
+
+test('a notice of one account changes nothing that the other is answered about notices', async () => {
+  const notices = (api: Api) => seen(api, 'POST', '/notices', { order: 'oldest', limit: 100 });
+  const before = await notices(asBob);
+  const { rule_id } = await asAlice.createRule({ x: 'shooting star' });
+  await asBob.createRule({ x: 'shooting star' });
+  await asAlice.updateRule(rule_id, { expires_at: new Date(Date.now() + 1_000).toISOString() });
+  await eventually(async () => expect((await notices(asAlice)).text).toContain('rule.expired'), {
+    timeoutMs: 20_000,
+  });
+  const after = await notices(asBob);
+  const withoutLimits = ({ headers, ...answer }: typeof before) => ({
+    ...answer,
+    headers: headers.filter(([name]) => !name.startsWith('ratelimit')),
+  });
+  expect(withoutLimits(after)).toEqual(withoutLimits(before));
+  expect(after.text).not.toContain(rule_id);
 });

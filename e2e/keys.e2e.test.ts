@@ -107,6 +107,37 @@ test('a key made over HTTP is shown once, also to whoever repeats the request', 
   expect(second.json).toEqual({ ...rest, key: null });
 });
 
+test('a rule counts against the budget of the key that created it, and of the key which that was made with', async () => {
+  const budget = { period: 'day', matches: 3, on_reached: 'pause' };
+  const makeKey = async (api: Api, more: object) => {
+    const { json } = await api.call('POST', '/api.CreateKey', more);
+    const { key } = operations.CreateKey.answer.parse(json);
+    if (key === null) throw new Error('the key was not shown');
+    keys.push(key);
+    return server.api({ ...account, key });
+  };
+  const limited = await makeKey(server.api(account), { budget });
+  const made = await makeKey(limited, {});
+  const { rule_id: first } = await limited.createRule({ x: 'quasar' });
+  const { rule_id: second } = await made.createRule({ x: 'pulsar' });
+  const { rule_id: other } = await server.api(account).createRule({ x: 'quasar OR pulsar' });
+  await world.sandbox.posts(['a quasar', 'a pulsar', 'another quasar', 'another pulsar']);
+  for (const rule of [first, second])
+    await eventually(
+      async () =>
+        expect(await limited.getRule(rule)).toMatchObject({
+          state: 'paused',
+          paused_for: { reason: 'budget' },
+        }),
+      { timeoutMs: 20_000 },
+    );
+  // Four matches as well, of another key.
+  expect(await limited.getRule(other)).toMatchObject({
+    state: 'active',
+    platforms: { x: { match_count: 4 } },
+  });
+});
+
 test('a dump of the whole database contains no key, and what it contains is no key', async () => {
   const { stdout: dump } = await run('pg_dump', ['--data-only', world.databaseUrl]);
   expect(dump).toContain(account.keyId);

@@ -13,7 +13,7 @@ let server: ServerUnderTest;
 let account: Account;
 beforeAll(async () => {
   world = await startWorld();
-  server = await world.startServer({ EARSHOT_MCP_ORIGINS: listedOrigin });
+  server = await world.startServer({ EARSHOT_MCP_ORIGINS: listedOrigin, EARSHOT_MCP_CONFIRM_USD: '0.1' });
   account = await world.newAccount();
 });
 afterAll(() => world?.[Symbol.asyncDispose]());
@@ -310,4 +310,31 @@ describe('several nodes', () => {
     expect(answer).toMatchObject({ matches: [], nothing: { why: expect.anything() } });
     expect(performance.now() - startedAt).toBeLessThan(15_000);
   });
+});
+
+test('a rule that is likely to cost more than the setting allows is created once its estimate is accepted', async () => {
+  // Two an hour for three days, a day ago.
+  const posts = Array.from({ length: 144 }, (_, n) => ({
+    text: 'a supernova',
+    created_at: new Date(Date.now() - (24 + n / 2) * 3_600_000).toISOString(),
+  }));
+  const body = JSON.stringify({ posts });
+  await fetch(new URL('/sandbox/x/posts', world.sandbox.url), { method: 'POST', body });
+  await using agent = await agentOf(account);
+  const draft = { platforms: ['x'], overrides: { x: 'supernova -is:retweet -is:quote' } };
+  const previewed = z.object({ platforms: z.object({ x: z.object({ basis: z.string() }) }) });
+  await eventually(
+    async () => {
+      const { platforms } = await agent.call('preview_rule', draft, previewed);
+      expect(platforms.x.basis).toMatch(/^counts/);
+    },
+    { timeoutMs: 20_000 },
+  );
+  const rule = { name: 'dear', intent: 'to be asked first', ...draft };
+  const refusal = await agent.refused('create_rule', rule);
+  expect(refusal).toMatchObject({ code: 'failed_precondition', estimate: { x: { basis: 'counts' } } });
+  const names = async () => (await server.api(account).listRules()).rules.map(({ name }) => name);
+  expect(await names()).not.toContain('dear');
+  await agent.call('create_rule', { ...rule, accept_estimate: true }, z.object({ rule_id: z.string() }));
+  expect(await names()).toContain('dear');
 });

@@ -77,6 +77,11 @@ const overMcpRows: Readonly<Record<string, Row>> = {
     request: { platforms: ['x'], overrides: { x: 'scoped' } },
     allowed: 'answered',
   },
+  preview_rule: {
+    scope: 'rules:read',
+    request: { platforms: ['x'], overrides: { x: 'scoped' } },
+    allowed: 'answered',
+  },
   create_rule: {
     scope: 'rules:write',
     request: { ...newRule, overrides: { x: 'scoped' } },
@@ -95,6 +100,7 @@ const overMcpRows: Readonly<Record<string, Row>> = {
   resume_rule: { scope: 'rules:write', request: rule, allowed: 'not_found' },
   delete_rule: { scope: 'rules:write', request: rule, allowed: 'not_found' },
   get_coverage: { scope: 'matches:read', request: rule, allowed: 'not_found' },
+  get_usage: { scope: 'matches:read', request: rule, allowed: 'not_found' },
   list_notices: { scope: 'matches:read', request: {}, allowed: 'answered' },
 };
 

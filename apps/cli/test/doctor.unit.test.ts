@@ -50,7 +50,7 @@ const paidRows = [
   { path: 'x/knobs', knob: { search_dialect: 'tweet' }, numbers: ['X-45'] },
   { path: 'firehose/knobs', knob: { rule_ids: 'query_id' }, numbers: ['F-40'] },
 ];
-/** X-15 and F-11, which the doctor does not ask about. */
+/** X-15 and F-46, which the doctor does not ask about. */
 const knobsNotAsked = ['deletion_lag_ms'];
 
 test.concurrent('against platforms that are as we assume, nothing differs and every free step is done', async () => {

@@ -113,6 +113,7 @@ const bad: Record<keyof typeof settings, readonly string[]> = {
   streamsPerKeyMax: ['0'],
   requestsInFlightMax: ['0'],
   mcpOrigins: ['agents.example.com', 'https://agents.example.com/'],
+  mcpConfirmUsd: ['-1', '$5'],
   keepOldValueMs: ['-1', '600001', 'long'],
   xRuleDelayMs: ['-1', '600001', 'long'],
   xPlan: ['free'],

@@ -260,6 +260,12 @@ export const settings = {
     about:
       'Origins of web pages that may call `/mcp`, such as `https://agents.example.com`, separated by commas. Programs send no `Origin` and need no entry.',
   },
+  mcpConfirmUsd: {
+    variable: 'EARSHOT_MCP_CONFIRM_USD',
+    schema: z.coerce.number().min(0).default(5),
+    about:
+      'US dollars a day. A tool of `/mcp` creates or resumes a rule whose estimate is above that only when the user of the agent has agreed.',
+  },
   keepOldValueMs: {
     variable: 'EARSHOT_KEEP_OLD_VALUE_MS',
     schema: z.coerce.number().int().min(0).max(600_000).default(20_000),

@@ -82,6 +82,25 @@ describe('the event log on one node', () => {
     expect(await messages(nats)).toBe(2);
   });
 
+  test('takes an event that comes again on another UTC day again: it is billed again', async () => {
+    await using server = await startTestNats();
+    await using nats = await connectNats(server.url, 'test');
+    await ensureEventsStream(nats, { replicas: 1, bytesMax: 16 * mebibyte });
+    const log = createEventLog(nats);
+    vi.useFakeTimers({ toFake: ['Date'] });
+    try {
+      const taken: number[] = [];
+      for (const time of ['13T00:00:00.000', '13T23:59:59.999', '14T00:00:00.000', '14T23:00:00.000']) {
+        vi.setSystemTime(`2026-11-${time}Z`);
+        await log.append(xEvent(1), null);
+        taken.push(await messages(nats));
+      }
+      expect(taken).toEqual([1, 1, 2, 2]);
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
   test('keeps its settings when a node starts again, and refuses instead of forgetting when it is full', async () => {
     await using server = await startTestNats();
     await using nats = await connectNats(server.url, 'test');

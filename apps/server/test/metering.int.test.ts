@@ -1,4 +1,4 @@
-import type { Template } from '@earshot/testkit';
+import { eventually, type Template } from '@earshot/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { readInstallation } from '../src/engines/installation.ts';
 import type { LoggedEvent } from '../src/event-log/event-consumer.ts';
@@ -18,7 +18,6 @@ beforeAll(async () => {
 afterAll(() => template?.[Symbol.asyncDispose]());
 
 const dayMs = 24 * 3_600_000;
-const dayOf = (at: Date) => at.toISOString().slice(0, 10);
 const today = new Date();
 const tomorrow = new Date(today.getTime() + dayMs);
 
@@ -129,7 +128,7 @@ function page(number: number, { matchedAt = today, sourceId = 'firehose:main' } 
 
 const line = (what: string, at: Date, atLeast: number, atMost: number) => ({
   what,
-  day: dayOf(at),
+  day: at.toISOString().slice(0, 10),
   at_least: atLeast,
   at_most: atMost,
 });
@@ -219,7 +218,7 @@ describe('the bill of a source', () => {
   test('is unchanged by a batch that was committed and comes again, or was not committed', async () => {
     await using meter = await openMeter();
     const store = createMatchStore(meter.database);
-    const died = new Error('the process is gone');
+    const died = new Error('gone');
     const events = [post(1, { refersTo: [9] }), page(1), post(2, { rules: [] })];
     const dying = (after: boolean): MatchStore => ({
       ...store,
@@ -239,6 +238,37 @@ describe('the bill of a source', () => {
       ]);
     }
     expect(await meter.unequal()).toEqual([]);
+  });
+
+  test('has all of a batch whose transaction failed at its end, once it succeeds', async () => {
+    await using meter = await openMeter();
+    await meter.database.run(
+      `create function fail() returns trigger language plpgsql as
+         $$ begin raise exception 'gone' using errcode = 'connection_failure'; end $$;
+       create constraint trigger failing after insert on source_usage deferrable initially deferred
+         for each row execute function fail()`,
+    );
+    const batches = [[post(1, { refersTo: [9] })], [post(2, { rules: named(77) })]];
+    for (const batch of batches)
+      await expect(meter.deliver(batch)).rejects.toMatchObject({ code: 'unavailable' });
+    await meter.database.run('drop trigger failing on source_usage');
+    for (const batch of batches) await meter.deliver(batch);
+    expect(await meter.bill()).toEqual([line('x:main post', today, 2, 3), line('x:main user', today, 0, 1)]);
+  });
+
+  test('has a post that came along first once when two deliver it at the same time', async () => {
+    await using meter = await openMeter();
+    await meter.deliver([post(1, { refersTo: [2] })]);
+    const waiting = `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+    const isSo = async () => expect(await meter.database.many(waiting)).toHaveLength(2);
+    const both = await meter.database.transaction(async (sql) => {
+      await sql.run('select 1 from billed where not delivered for update');
+      const writing = [1, 2].map(() => meter.deliver([post(2, { rules: named(77) })]));
+      await eventually(isSo, { timeoutMs: 20_000 });
+      return writing;
+    });
+    await Promise.all(both);
+    expect(await meter.bill()).toContainEqual(line('x:main post', today, 2, 2));
   });
 
   test('is exact when many write the same at once', async () => {

@@ -1,6 +1,7 @@
 import type { RequestOf } from '@earshot/contract';
+import { defaultXToken, startSandbox } from '@earshot/sandbox';
 import type { Template } from '@earshot/testkit';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { getUsage } from '../src/costs/get-usage.ts';
 import type { Database } from '../src/engines/database.ts';
 import { showBill } from '../src/metering/bill-metrics.ts';
@@ -11,8 +12,10 @@ import { readBillByAccount, readBillBySource } from '../src/metering/read-bill.t
 import { createMetrics } from '../src/observability/metrics.ts';
 import { createTelemetry, type Telemetry } from '../src/observability/telemetry.ts';
 import { createRuleStore } from '../src/rules/rule-store.sql.ts';
+import { createUpstreamClient } from '../src/upstream/client.ts';
 import type { ReadUsage } from '../src/upstream/platform.ts';
 import { UpstreamUnavailable } from '../src/upstream/upstream-rules.ts';
+import { createReadXUsage } from '../src/upstream/x/usage.ts';
 import { callOf } from './call-of.ts';
 import { createMigratedTemplate, openTestDatabase, seedRules, silentLog } from './support.ts';
 
@@ -232,4 +235,39 @@ test('an app that is told nothing is said so once', async () => {
     );
   }
   expect(said).toEqual(['not told']);
+});
+
+test('X’s own count is read by UTC day; an app that is not enrolled is told nothing', async () => {
+  const { url } = stack.use(await startSandbox({ rateLimits: false }));
+  const client = stack.use(createUpstreamClient({ baseUrl: url, token: defaultXToken, name: 'X' }));
+  const control = async (path: string, body: object) => {
+    const answer = await fetch(new URL(path, url), { method: 'POST', body: JSON.stringify(body) });
+    expect(answer.status).toBe(200);
+  };
+  const readUsage = createReadXUsage(client);
+  const { signal } = new AbortController();
+  const read = () => readUsage(signal);
+  const search = () => client.call('GET', '/2/tweets/search/recent?query=aurora', { signal });
+  vi.useFakeTimers({ toFake: ['Date'] });
+  stack.defer(() => void vi.useRealTimers());
+  vi.setSystemTime('2026-11-13T23:58:00Z');
+  await control('/sandbox/x/posts', { posts: [{ text: 'an aurora' }, { text: 'aurora again' }] });
+  vi.setSystemTime('2026-11-13T23:59:00Z');
+  await search();
+  vi.setSystemTime('2026-11-14T00:00:30Z');
+  await control('/sandbox/x/posts', { posts: [{ text: 'one more aurora' }] });
+  vi.setSystemTime('2026-11-14T00:01:00Z');
+  await search();
+  await search();
+  expect(await read()).toEqual(
+    new Map([
+      ['2026-11-12', 0],
+      ['2026-11-13', 2],
+      ['2026-11-14', 3],
+    ]),
+  );
+  await control('/sandbox/x/knobs', { usage: 'not_enrolled' });
+  expect(await read()).toBeNull();
+  const stranger = stack.use(createUpstreamClient({ baseUrl: url, token: 'unknown', name: 'X' }));
+  await expect(createReadXUsage(stranger)(signal)).rejects.toThrow(/^X answered 401 about its usage/);
 });

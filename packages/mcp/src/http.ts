@@ -7,13 +7,13 @@ import { createMcpServer, type McpServerOptions } from './server.ts';
  * served in the same way, their GET and DELETE, which are about sessions, are refused with 405. Nothing that clients could
  * subscribe to ever changes, so subscriptions are refused rather than kept open.
  */
-export function createMcpOverHttp({ onFault }: Pick<McpServerOptions, 'onFault'>) {
+export function createMcpOverHttp(options: Omit<McpServerOptions, 'earshot'>) {
   const senders = new WeakMap<Request, Earshot>();
   const handler = createMcpHandler(
     ({ requestInfo }) => {
       const earshot = requestInfo && senders.get(requestInfo);
       if (!earshot) throw new Error('a request reached the MCP server without a sender');
-      return createMcpServer({ earshot, onFault });
+      return createMcpServer({ ...options, earshot });
     },
     { legacy: 'stateless', maxSubscriptions: 0 },
   );

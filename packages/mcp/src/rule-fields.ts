@@ -1,13 +1,19 @@
-import { onEachPlatform } from '@earshot/contract';
+import { type Budget, budgetGrammar, formatBudget, onEachPlatform, parseBudget } from '@earshot/contract';
 import type { Rule } from '@earshot/sdk';
 import { z } from 'zod';
 import { unhidden } from './content/visible.ts';
 import { perPlatform, platform } from './per-platform.ts';
+import { InvalidArguments } from './tool.ts';
 
 /** What arguments and answers about rules are made of. Lengths and contradictions are for the API to refuse. */
 export const ruleId = z.string().meta({ description: 'rule_… from create_rule or list_rules' });
 
 export const platforms = z.array(platform);
+
+/** The words that help to write them stand once, in create_rule. */
+export const draftOverrides = z
+  .strictObject(onEachPlatform(() => z.string().optional()))
+  .meta({ description: 'As of create_rule' });
 
 export const overrides = z
   .strictObject(
@@ -33,7 +39,19 @@ export const acceptDoubts = z
 export const acceptEstimate = z
   .boolean()
   .optional()
-  .meta({ description: 'Only if your user wants it in spite of the cost' });
+  .meta({ description: 'Only if your user agrees to what it will cost' });
+
+/** One text, as on the command line: the schema of its parts would be read by every agent. */
+export const budget = z.string().meta({ description: 'usd=5/day, matches=1000/month: then it pauses' });
+
+/** Nothing for nothing; the budget of a text that is none is refused. */
+export function readBudget<None extends null | undefined>(text: string | None): Budget | None {
+  if (typeof text !== 'string') return text;
+  const read = parseBudget(text);
+  if (read) return read;
+  const message = `Must be such as ${budgetGrammar}.`;
+  throw new InvalidArguments([{ field: 'budget', code: 'invalid_value', message }]);
+}
 
 export const expiresAt = z.string().nullable().meta({ description: 'RFC 3339; then it pauses; null: never' });
 
@@ -56,6 +74,8 @@ export const ruleOutput = z.object({
   created_at: z.string(),
   updated_at: z.string(),
   expires_at: z.string().nullable(),
+  budget: z.string().optional(),
+  paused_for: z.string().optional(),
   managed_by: z.string().nullable().meta({ description: 'Set of a rules file: change it there' }),
   platforms: z.record(z.string(), registered),
 });
@@ -65,6 +85,8 @@ export function toRuleOutput(rule: Rule): z.output<typeof ruleOutput> {
     ...rule,
     name: unhidden(rule.name),
     intent: unhidden(rule.intent, { lines: true }),
+    budget: budgetWords(rule.budget),
+    paused_for: pauseWords(rule.paused_for),
     managed_by: rule.managed_by?.set ?? null,
     platforms: perPlatform(rule.platforms, (watched) => ({
       ...watched,
@@ -72,6 +94,18 @@ export function toRuleOutput(rule: Rule): z.output<typeof ruleOutput> {
       translated_value: unhidden(watched.translated_value),
     })),
   };
+}
+
+function budgetWords(state: Rule['budget']): string | undefined {
+  if (!state) return undefined;
+  const { spent, remaining, resets_at, overshoot_max_usd: _, ...terms } = state;
+  return `${formatBudget(terms)}: ${spent} spent, ${remaining} left${resets_at === null ? '' : ` until ${resets_at}`}`;
+}
+
+function pauseWords(pausedFor: Rule['paused_for']): string | undefined {
+  if (!pausedFor) return undefined;
+  const { reason, resumes_at } = pausedFor;
+  return `${reason}${resumes_at === null ? '' : `, until ${resumes_at}`}`;
 }
 
 /** What a change may have changed; get_rule has the rest. Short, as every schema is read by every agent. */

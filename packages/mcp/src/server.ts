@@ -1,16 +1,27 @@
 import type { Earshot } from '@earshot/sdk';
-import { McpServer, type StandardSchemaWithJSON } from '@modelcontextprotocol/server';
+import {
+  CLIENT_CAPABILITIES_META_KEY as capabilitiesKey,
+  inputRequired,
+  inputResponse,
+  McpServer,
+  type ServerContext,
+  type StandardSchemaWithJSON,
+} from '@modelcontextprotocol/server';
+import { z } from 'zod';
+import { Declined } from './confirm-cost.ts';
 import { inputJsonSchema, outputJsonSchema } from './json-schema.ts';
 import { describePlatforms } from './per-platform.ts';
 import { addPrompts } from './prompts.ts';
 import { addResources } from './resources.ts';
 import type { Tool } from './tool.ts';
-import { toolErrorResult } from './tool-error.ts';
+import { questionOf, toolErrorResult } from './tool-error.ts';
 import { tools } from './tools.ts';
 
 export interface McpServerOptions {
   /** The account's Earshot: with its key. */
   readonly earshot: Earshot;
+  /** Dollars a day: a rule that is likely to cost more is started only when the user has agreed. */
+  readonly confirmAboveUsd: number;
   /** A tool failed by a fault of ours; the caller is told no more than that. */
   readonly onFault: (error: unknown) => void;
 }
@@ -31,7 +42,7 @@ export function createMcpServer(options: McpServerOptions): McpServer {
   return server;
 }
 
-function addTool(server: McpServer, tool: Tool, { earshot, onFault }: McpServerOptions): void {
+function addTool(server: McpServer, tool: Tool, options: McpServerOptions): void {
   const { name, title, description, annotations } = tool;
   const { inputSchema, outputSchema } = schemasOf(tool);
   server.registerTool(
@@ -40,16 +51,54 @@ function addTool(server: McpServer, tool: Tool, { earshot, onFault }: McpServerO
     async (args, context) => {
       const { signal } = context.mcpReq;
       try {
-        const { structured, text } = await tool.answer(args, { earshot, signal });
+        const { structured, text } = await tool.answer(withConsent(tool, args, context), {
+          ...options,
+          signal,
+        });
         return { content: [{ type: 'text', text }], structuredContent: structured };
       } catch (error) {
         signal.throwIfAborted();
+        const question = questionOf(error);
+        if (question !== null && canAsk(server, context)) return asking(question);
         const result = toolErrorResult(error, args);
-        if (result.isFault) onFault(error);
+        if (result.isFault) options.onFault(error);
         return result.answer;
       }
     },
   );
+}
+
+/** The argument that says yes, and the name of the question to the user that stands for it. */
+const consent = 'accept_estimate';
+
+/**
+ * The client asks its user and sends the call again with the answer, to any node. Nothing travels with it that would have to be
+ * protected: whoever can forge the answer can also send the argument.
+ */
+function asking(question: string) {
+  const message = `${question} Go on?`;
+  const confirm = inputRequired.elicit({ message, requestedSchema: { type: 'object', properties: {} } });
+  return inputRequired({ inputRequests: { [consent]: confirm } });
+}
+
+function withConsent(tool: Tool, args: unknown, { mcpReq }: ServerContext): unknown {
+  const answer = inputResponse(mcpReq.inputResponses, consent);
+  if (answer.kind !== 'elicit' || !Object.hasOwn(tool.input.shape, consent)) return args;
+  if (answer.action !== 'accept') throw new Declined();
+  return { ...Object(args), [consent]: true };
+}
+
+const capabilities = z.object({ elicitation: z.looseObject({}).optional() });
+const envelopes = z.object({ [capabilitiesKey]: capabilities });
+
+/** Since 2026-07-28 each request says what its client can do; before, the connection did, which over HTTP is not kept. */
+function canAsk(server: McpServer, { mcpReq: { envelope, inputResponses } }: ServerContext): boolean {
+  // Whoever has agreed already is not asked again.
+  if (inputResponse(inputResponses, consent).kind !== 'missing') return false;
+  const { elicitation } =
+    envelopes.safeParse(envelope).data?.[capabilitiesKey] ?? server.server.getClientCapabilities() ?? {};
+  // A client that names no mode has forms.
+  return elicitation !== undefined && ('form' in elicitation || !('url' in elicitation));
 }
 
 const converted = new WeakMap<Tool, ReturnType<typeof convert>>();

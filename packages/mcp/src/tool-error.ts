@@ -1,6 +1,7 @@
 import { errorCodes, type Platform, platforms, type Violation } from '@earshot/contract';
 import { corrected, languages } from '@earshot/query';
 import { EarshotError } from '@earshot/sdk';
+import { Declined, NeedsConfirmation } from './confirm-cost.ts';
 import { visible } from './content/visible.ts';
 import { type Finding, firstFindings, renderFinding, toFinding } from './finding.ts';
 import { InvalidArguments } from './tool.ts';
@@ -54,6 +55,11 @@ function describeError(error: unknown, args: unknown): DescribedError {
     const { message, violations } = error;
     return { code: 'invalid_argument', message, ...corrections(violations, args) };
   }
+  if (error instanceof NeedsConfirmation) {
+    const { message, estimates } = error;
+    return { code: 'failed_precondition', message, what_to_do: askYourUser, estimate: estimates };
+  }
+  if (error instanceof Declined) return declined;
   if (!(error instanceof EarshotError)) return unexpected;
   const { code, message, retryable, retryAfterMs, requestId } = error;
   // The violations become edits; the rest of the details are for the caller as they are: scope, limit, oldest cursor.
@@ -67,6 +73,26 @@ function describeError(error: unknown, args: unknown): DescribedError {
     ...(requestId !== undefined && { request_id: requestId }),
     ...(retryable && { retryable, retry_after_seconds: Math.ceil((retryAfterMs ?? 1_000) / 1_000) }),
   };
+}
+
+const declined: DescribedError = {
+  code: 'failed_precondition',
+  message: 'Your user was asked and did not agree to what the rule would cost. Nothing was done.',
+  what_to_do: 'Ask your user what to change: a narrower rule, or none.',
+};
+
+const askYourUser =
+  'Nothing was done. Tell your user what it would cost. Only if they agree, call again with accept_estimate: true; otherwise narrow the rule.';
+
+/** What the user can be asked about this, in place of an error; null when it is for the agent to deal with. */
+export function questionOf(error: unknown): string | null {
+  if (error instanceof NeedsConfirmation) return error.message;
+  return error instanceof EarshotError && isAboveBudget(error) ? error.message : null;
+}
+
+/** The API itself refuses a rule whose estimate is above its budget. */
+function isAboveBudget({ code, details }: EarshotError): boolean {
+  return code === 'failed_precondition' && 'estimate' in details;
 }
 
 /** A bug: no more is said than the HTTP interface would. */
@@ -132,7 +158,9 @@ function valueAt(args: unknown, field: string): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }
 
-function whatToDo({ code, details }: EarshotError): string {
+function whatToDo(error: EarshotError): string {
+  const { code, details } = error;
+  if (isAboveBudget(error)) return askYourUser;
   if (details.required_scope !== undefined)
     return `This key may not do that. Ask your user for a key with the scope "${details.required_scope}".`;
   if (details.reason === 'restored')

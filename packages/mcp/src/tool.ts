@@ -14,6 +14,8 @@ type ForTools = Pick<Earshot, Uncapitalize<Exclude<ToolOperation, 'StreamMatches
 /** What a tool gets besides its arguments; independent of the transport. */
 export interface ToolCall {
   readonly earshot: ForTools;
+  /** Dollars a day above which a rule is not started before the user has agreed. */
+  readonly confirmAboveUsd: number;
   /** Aborts when the caller disconnects or cancels. */
   readonly signal: AbortSignal;
 }

@@ -1,6 +1,7 @@
 import type { Tool } from './tool.ts';
 import { createRule } from './tools/create-rule.ts';
 import { getCoverage } from './tools/get-coverage.ts';
+import { getUsage } from './tools/get-usage.ts';
 import { listMatches } from './tools/list-matches.ts';
 import { listNotices } from './tools/list-notices.ts';
 import { listRules } from './tools/list-rules.ts';
@@ -21,5 +22,6 @@ export const tools: readonly Tool[] = [
   listRules,
   ...ruleTools,
   getCoverage,
+  getUsage,
   listNotices,
 ];

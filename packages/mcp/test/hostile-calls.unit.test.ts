@@ -20,7 +20,7 @@ const meta = {
 
 async function send(body: unknown, headers: Record<string, string> = {}) {
   const faults: unknown[] = [];
-  const mcp = createMcpOverHttp({ onFault: (error) => faults.push(error) });
+  const mcp = createMcpOverHttp({ confirmAboveUsd: 5, onFault: (error) => faults.push(error) });
   const request = new Request('http://earshot.invalid/mcp', {
     method: 'POST',
     headers: {

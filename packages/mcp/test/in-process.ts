@@ -13,6 +13,8 @@ export interface InProcess extends AsyncDisposable {
 export async function connectInProcess(
   api: typeof fetch,
   mode: { pin: string } | 'legacy' = { pin: '2026-07-28' },
+  /** What the user says when asked; a client without it cannot ask. */
+  user?: (question: string) => 'accept' | 'decline' | 'cancel',
 ): Promise<InProcess> {
   const earshot = createEarshot({
     url: 'http://earshot.invalid',
@@ -22,8 +24,14 @@ export async function connectInProcess(
   });
   const faults: unknown[] = [];
   const answers: string[] = [];
-  const mcp = createMcpOverHttp({ onFault: (error) => faults.push(error) });
-  const client = new Client({ name: 'test', version: '1' }, { versionNegotiation: { mode } });
+  const mcp = createMcpOverHttp({
+    confirmAboveUsd: 5,
+    onFault: (error) => faults.push(error),
+  });
+  const capabilities = user ? { elicitation: {} } : {};
+  const client = new Client({ name: 'test', version: '1' }, { versionNegotiation: { mode }, capabilities });
+  if (user)
+    client.setRequestHandler('elicitation/create', async ({ params }) => ({ action: user(params.message) }));
   await client.connect(
     new StreamableHTTPClientTransport(new URL('http://earshot.invalid/mcp'), {
       fetch: async (input, init) => {

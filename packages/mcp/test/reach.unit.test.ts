@@ -13,7 +13,12 @@ const calls: ReadonlyArray<{ tool: string; args: object; asks: OperationId[]; si
   { tool: 'platform_syntax', args: {}, asks: ['PlatformSyntax'] },
   { tool: 'validate_rule', args: operations.ValidateRule.example.request, asks: ['ValidateRule'] },
   { tool: 'preview_rule', args: operations.PreviewRule.example.request, asks: ['PreviewRule'] },
-  { tool: 'create_rule', args: { name, intent, platforms, overrides }, asks: ['CreateRule'] },
+  { tool: 'create_rule', args: { name, intent, platforms, overrides }, asks: ['PreviewRule', 'CreateRule'] },
+  {
+    tool: 'create_rule',
+    args: { name, intent, platforms, overrides, accept_estimate: true },
+    asks: ['CreateRule'],
+  },
   { tool: 'wait_for_matches', args: reading, asks: ['AckMatches', 'ReadMatches'] },
   { tool: 'wait_for_matches', args: reading, asks: ['AckMatches', 'ReadMatches', 'GetRule'], silent: true },
   { tool: 'wait_for_matches', args: { reader: 'r', expand: [match?.id] }, asks: ['ReadMatches'] },
@@ -25,9 +30,10 @@ const calls: ReadonlyArray<{ tool: string; args: object; asks: OperationId[]; si
   { tool: 'get_rule', args: oneRule, asks: ['GetRule'] },
   { tool: 'update_rule', args: { ...oneRule, name: 'Another' }, asks: ['UpdateRule'] },
   { tool: 'pause_rule', args: oneRule, asks: ['PauseRule'] },
-  { tool: 'resume_rule', args: oneRule, asks: ['ResumeRule'] },
+  { tool: 'resume_rule', args: oneRule, asks: ['GetRule', 'ResumeRule'] },
   { tool: 'delete_rule', args: oneRule, asks: ['DeleteRule'] },
   { tool: 'get_coverage', args: oneRule, asks: ['GetCoverage'] },
+  { tool: 'get_usage', args: oneRule, asks: ['GetUsage'] },
   { tool: 'list_notices', args: {}, asks: ['ListNotices'] },
 ];
 

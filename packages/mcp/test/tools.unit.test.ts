@@ -5,7 +5,7 @@ import { connectInProcess, jsonAnswer } from './in-process.ts';
 const unasked: typeof fetch = () => Promise.reject(new Error('nothing is to be asked'));
 
 const names =
-  'platform_syntax validate_rule preview_rule create_rule wait_for_matches list_matches list_rules get_rule update_rule pause_rule resume_rule delete_rule get_coverage list_notices';
+  'platform_syntax validate_rule preview_rule create_rule wait_for_matches list_matches list_rules get_rule update_rule pause_rule resume_rule delete_rule get_coverage get_usage list_notices';
 
 describe('tools/list', () => {
   test.each([{ mode: { pin: '2026-07-28' } }, { mode: 'legacy' as const }])(

@@ -131,4 +131,9 @@ export const firehoseAssumptions = {
     step: 'F1',
   },
   'F-45': { question: '`publish_time`', expected: 'date and time without a zone', step: 'F3' },
+  'F-46': {
+    question: 'A deleted rule on an open stream',
+    expected: 'matches nothing more after 15 s',
+    notAsked: 'needs a rule that matches all the time, which is billed',
+  },
 } as const satisfies Readonly<Record<string, Assumption>>;

@@ -178,4 +178,19 @@ export const xAssumptions = {
     expected: 'one of a type, its ids uploaded within 15 minutes',
     notAsked: 'a job cannot be undone, and may be billed',
   },
+  'X-58': {
+    question: 'Length of a query of full-archive counts',
+    expected: '1,024 characters',
+    notAsked: 'every call of counts is billed; one that is refused makes no estimate, and nothing worse',
+  },
+  'X-59': {
+    question: 'Retweets in counts of words',
+    expected: 'left out, as in search',
+    notAsked: 'needs a day of a rule to compare with; a server learns it from the rules that run',
+  },
+  'X-60': {
+    question: 'The newest Posts in counts',
+    expected: 'counted after 30 s',
+    notAsked: 'every call of counts is billed, and only whole hours are used',
+  },
 } as const satisfies Readonly<Record<string, Assumption>>;

@@ -84,6 +84,7 @@ export async function createApi(
     answerOnce: createAnswerOnce(createClaimStore(database)),
     isReady,
     mcpOrigins: config.mcpOrigins,
+    mcpConfirmUsd: config.mcpConfirmUsd,
     trustedProxies: config.trustedProxies,
   });
 }

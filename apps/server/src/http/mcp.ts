@@ -13,6 +13,8 @@ export interface McpOptions {
   readonly log: Logger;
   /** Web pages of these origins may call; programs send no `Origin`. */
   readonly mcpOrigins: readonly string[];
+  /** Dollars a day: a tool starts a dearer rule only when the agent's user has agreed. */
+  readonly mcpConfirmUsd: number;
   readonly innerCalls: InnerCalls;
 }
 
@@ -24,8 +26,9 @@ const callMs = 45_000;
  * scopes, limits, audit and idempotency are decided in one place, and no tool can do what its key cannot.
  */
 export function addMcp(app: FastifyInstance, options: McpOptions): void {
-  const { authenticate, limits, log, mcpOrigins, innerCalls } = options;
+  const { authenticate, limits, log, mcpOrigins, mcpConfirmUsd, innerCalls } = options;
   const mcp = createMcpOverHttp({
+    confirmAboveUsd: mcpConfirmUsd,
     onFault: (error) => log.error({ err: error }, 'a tool failed by our fault'),
   });
   app.route({

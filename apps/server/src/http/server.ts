@@ -27,6 +27,7 @@ declare module 'fastify' {
 export interface HttpServerOptions extends Omit<OperationOptions, 'leaving'> {
   readonly isReady: () => Promise<string[]>;
   readonly mcpOrigins: readonly string[];
+  readonly mcpConfirmUsd: number;
   /** Addresses and ranges whose `X-Forwarded-For` is believed. The caller is the last address in it that is not one of them. */
   readonly trustedProxies: readonly string[];
   readonly log: Logger;

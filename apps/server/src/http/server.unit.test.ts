@@ -33,6 +33,7 @@ function serverWith(options: Partial<HttpServerOptions>, log = pino({ level: 'si
     answerOnce: () => Promise.reject(new Error('not asked')),
     isReady: () => Promise.resolve([]),
     mcpOrigins: [],
+    mcpConfirmUsd: 5,
     trustedProxies: [],
     telemetry: createTelemetry(log, createMetrics()),
     log,

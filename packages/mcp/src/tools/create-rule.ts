@@ -1,8 +1,18 @@
 import { requestObject } from '@earshot/contract';
 import { z } from 'zod';
+import { assertCheap } from '../confirm-cost.ts';
 import { findingSchema, firstFindings, toFinding } from '../finding.ts';
 import { describePlatforms, perPlatform } from '../per-platform.ts';
-import { acceptDoubts, acceptEstimate, expiresAt, options, overrides, platforms } from '../rule-fields.ts';
+import {
+  acceptDoubts,
+  acceptEstimate,
+  budget,
+  expiresAt,
+  options,
+  overrides,
+  platforms,
+  readBudget,
+} from '../rule-fields.ts';
 import { defineTool } from '../tool.ts';
 
 export const createRule = defineTool({
@@ -23,8 +33,9 @@ export const createRule = defineTool({
     overrides,
     options: options.optional(),
     accept_doubts: acceptDoubts,
-    accept_estimate: acceptEstimate,
     expires_at: expiresAt.optional(),
+    budget: budget.optional(),
+    accept_estimate: acceptEstimate,
   }),
   output: z.object({
     rule_id: z.string(),
@@ -38,8 +49,13 @@ export const createRule = defineTool({
     ),
     equivalent_rule_id: z.string().optional().meta({ description: 'A rule that watches the same' }),
   }),
-  async run(args, { earshot, signal }) {
-    const { platforms: created, ...answer } = await earshot.createRule(args, { signal });
+  async run(args, call) {
+    const { earshot, signal } = call;
+    const request = { ...args, budget: readBudget(args.budget) };
+    const { name, platforms: listed, overrides: values, options: told } = args;
+    if (!args.accept_estimate)
+      await assertCheap({ name, draft: { platforms: listed, overrides: values, options: told } }, call);
+    const { platforms: created, ...answer } = await earshot.createRule(request, { signal });
     return {
       structured: {
         ...answer,

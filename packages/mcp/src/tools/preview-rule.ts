@@ -1,8 +1,9 @@
 import { integer, requestObject } from '@earshot/contract';
 import type { Answers } from '@earshot/sdk';
 import { z } from 'zod';
+import { estimateWords } from '../estimate-words.ts';
 import { perPlatform } from '../per-platform.ts';
-import { overrides, platforms, ruleId } from '../rule-fields.ts';
+import { draftOverrides, platforms, ruleId } from '../rule-fields.ts';
 import { defineTool, readsOnly } from '../tool.ts';
 
 type Previewed = NonNullable<Answers['PreviewRule']['platforms']['x']>;
@@ -16,7 +17,7 @@ export const previewRule = defineTool({
   annotations: readsOnly,
   input: requestObject({
     platforms,
-    overrides,
+    overrides: draftOverrides,
     rule_id: ruleId.optional(),
     days: integer(1, 3_650).optional(),
   }),
@@ -39,15 +40,10 @@ export const previewRule = defineTool({
   },
 });
 
-const boundWords = { at_least: 'at least ', at_most: 'at most ' } as const;
-
 function toOutput({ estimate, sample, against }: Previewed) {
-  const { matches_per_day: perDay, usd_per_day: usd, basis, basis_note: note, bound } = estimate;
-  const words = bound === null ? '' : boundWords[bound];
   return {
-    matches_per_day: perDay ? `${words}${perDay.p50}, on a busy day ${perDay.p90}` : 'unknown',
-    usd_per_day: usd ? `${words}${usd.min} to ${usd.max}` : 'unknown',
-    basis: `${basis}: ${note}`,
+    ...estimateWords(estimate),
+    basis: `${estimate.basis}: ${estimate.basis_note}`,
     fee_usd: estimate.fee_usd,
     sample: `${sample.matched} of ${sample.looked_at} stored items match, ${sample.undecided} undecided${sample.is_sampled ? ' (a random part)' : ''}`,
     ...(against && {

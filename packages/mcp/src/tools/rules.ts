@@ -1,12 +1,15 @@
 import { requestObject } from '@earshot/contract';
 import { z } from 'zod';
+import { assertCheapToResume } from '../confirm-cost.ts';
 import {
   acceptDoubts,
   acceptEstimate,
+  budget,
   changedOutput,
+  draftOverrides,
   expiresAt,
-  overrides,
   platforms,
+  readBudget,
   ruleId,
   ruleOutput,
   toChangedOutput,
@@ -44,13 +47,16 @@ const updateRule = defineTool({
     name: z.string().optional(),
     intent: z.string().optional(),
     platforms: platforms.optional(),
-    overrides: overrides.optional(),
+    overrides: draftOverrides.optional(),
     accept_doubts: acceptDoubts,
     expires_at: expiresAt.optional(),
+    budget: budget.nullable().optional(),
   }),
   output: changedOutput,
   run: async (args, { earshot, signal }) => ({
-    structured: toChangedOutput(await earshot.updateRule(args, { signal })),
+    structured: toChangedOutput(
+      await earshot.updateRule({ ...args, budget: readBudget(args.budget) }, { signal }),
+    ),
   }),
 });
 
@@ -73,9 +79,11 @@ const resumeRule = defineTool({
   annotations: repeatable,
   input: requestObject({ rule_id: ruleId, accept_estimate: acceptEstimate }),
   output: changedOutput,
-  run: async (args, { earshot, signal }) => ({
-    structured: toChangedOutput(await earshot.resumeRule(args, { signal })),
-  }),
+  async run(args, call) {
+    if (!args.accept_estimate) await assertCheapToResume(args.rule_id, call);
+    const { earshot, signal } = call;
+    return { structured: toChangedOutput(await earshot.resumeRule(args, { signal })) };
+  },
 });
 
 const deleteRule = defineTool({

@@ -2,7 +2,7 @@ import { requestObject } from '@earshot/contract';
 import { z } from 'zod';
 import { findingSchema, firstFindings, toFinding } from '../finding.ts';
 import { perPlatform } from '../per-platform.ts';
-import { overrides, platforms } from '../rule-fields.ts';
+import { draftOverrides, platforms } from '../rule-fields.ts';
 import { defineTool, readsOnly } from '../tool.ts';
 
 export const validateRule = defineTool({
@@ -11,7 +11,7 @@ export const validateRule = defineTool({
   description:
     'What is wrong or doubtful with values, where, and the fixed values. Creates nothing, costs nothing.',
   annotations: readsOnly,
-  input: requestObject({ platforms, overrides }),
+  input: requestObject({ platforms, overrides: draftOverrides }),
   output: z.object({
     platforms: z.record(
       z.string(),

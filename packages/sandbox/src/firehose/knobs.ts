@@ -6,7 +6,7 @@ export const firehoseKnobs = {
   listMax: amount(Number.MAX_SAFE_INTEGER),
   /** F-9 */
   duplicateRules: choice('taken', 'refused'),
-  /** F-11: real time for which a deleted rule still matches. */
+  /** F-46: real time for which a deleted rule still matches. */
   deletionLagMs: amount(0),
   /** F-13: whether the answer of validate stands in `data`. */
   validation: choice('wrapped', 'bare'),

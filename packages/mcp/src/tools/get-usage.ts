@@ -1,0 +1,53 @@
+import { requestObject } from '@earshot/contract';
+import type { Answers } from '@earshot/sdk';
+import { z } from 'zod';
+import { ruleId } from '../rule-fields.ts';
+import { defineTool, readsOnly } from '../tool.ts';
+
+type Figures = Answers['GetUsage']['total'];
+
+/** The newest days, or the dearest rules; shorter windows show the others. */
+const rowsMax = 60;
+
+const figures = { matches: z.int(), usd: z.string() };
+
+export const getUsage = defineTool({
+  name: 'get_usage',
+  title: 'What it costs',
+  description:
+    'Matches and their cost in dollars, from the least to the most, of the last 30 days or from–to.',
+  annotations: readsOnly,
+  input: requestObject({
+    rule_id: ruleId.optional(),
+    from: z.string().optional(),
+    to: z.string().optional(),
+    by: z.enum(['day', 'rule']).optional(),
+  }),
+  output: z.object({
+    total: z.object(figures),
+    left_out: z.int(),
+    usage: z.array(
+      z.object({
+        day: z.string().optional(),
+        rule_id: z.string().optional(),
+        platform: z.string(),
+        ...figures,
+      }),
+    ),
+  }),
+  async run(args, { earshot, signal }) {
+    const { usage, total } = await earshot.getUsage(args, { signal });
+    const shown = args.by === 'day' ? usage.slice(-rowsMax) : usage.slice(0, rowsMax);
+    return {
+      structured: {
+        total: toFigures(total),
+        left_out: usage.length - shown.length,
+        usage: shown.map((row) => ({ ...row, ...toFigures(row) })),
+      },
+    };
+  },
+});
+
+function toFigures({ matches, usd }: Figures) {
+  return { matches, usd: `${usd.min} to ${usd.max}` };
+}
