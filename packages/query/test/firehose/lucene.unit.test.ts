@@ -76,8 +76,8 @@ describe('the verdicts of Lucene', () => {
     const ours = regexes.map((regex) => verdictsOf(regex, texts));
     const differing = regexes.filter((_, index) => !agree(ours[index] ?? '', answers[index] ?? ''));
     expect(answers.join('')).toContain('1');
-    expect(regexes.length).toBeGreaterThan(0.4 * regexesWanted);
-    expect(ours.join('').replaceAll(/[^?]/g, '').length).toBeLessThan(1_000);
+    expect(regexes.length).toBeGreaterThan(0.42 * regexesWanted);
+    expect(ours.join('').replaceAll(/[^?]/g, '').length).toBeLessThan(0.25 * regexesWanted);
     expect(differing, `seed ${seed}`).toEqual([]);
   });
 
