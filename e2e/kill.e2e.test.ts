@@ -1,8 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { eventually, lengthOf, testNightly } from '@earshot/testkit';
+import { eventually, lengthOf, seededRandom, testNightly } from '@earshot/testkit';
 import { describe, expect, test } from 'vitest';
 import { startForgetfulProxy } from './src/forgetful-proxy.ts';
-import { seededRandom } from './src/random.ts';
 import { type Account, type ServerUnderTest, startWorld, type World, xToken } from './src/world.ts';
 
 const { kills, eventsWanted } = lengthOf({

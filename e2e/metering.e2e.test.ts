@@ -1,9 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type AnswerOf, operations } from '@earshot/contract';
-import { eventually, lengthOf } from '@earshot/testkit';
+import { eventually, lengthOf, seededRandom } from '@earshot/testkit';
 import { expect, test } from 'vitest';
 import type { Api } from './src/api.ts';
-import { seededRandom } from './src/random.ts';
 import { startWorld, tapToken, type World, xToken } from './src/world.ts';
 
 const { kills, eventsWanted } = lengthOf({

@@ -68,6 +68,11 @@ export const nightly: Readonly<Record<string, readonly string[]>> = {
     'apps/server/src/upstream/x/counts.ts',
     'packages/query/src/x/{counts,search}.ts',
   ],
+  'apps/server/test/caps.int.test.ts': [
+    'apps/server/src/costs/**',
+    'apps/server/src/metering/**',
+    'apps/server/src/ingest/cap-stream.ts',
+  ],
   'apps/server/test/big-batches.int.test.ts': ['apps/server/src/matching/**'],
   'e2e/value-change.e2e.test.ts': ['apps/server/src/rules/**', 'apps/server/src/slots/**'],
   'e2e/big-list.e2e.test.ts': [

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { seededRandom } from '../src/random.ts';
+import { seededRandom } from '@earshot/testkit';
 import { isWhole, type Verdict } from './compare.ts';
 import { fireFaults } from './faults.ts';
 import { ruleWord, startFeed } from './feed.ts';

@@ -44,6 +44,15 @@ export async function openBudgetWorld(template: Template) {
     );
     await database.run('update slot_holders set served_since = now() where served_since is null');
   };
+  const pass = (ms: number) =>
+    database.transaction(async (sql) => {
+      // Not in one step: each row would come upon where the one before it was.
+      await sql.run(`update match_times set began = began - interval '100 years'`);
+      await sql.run(`update match_times set began = began + interval '100 years' - $1 * interval '1 ms'`, [
+        ms,
+      ]);
+      await sql.run(`update usage set last_match_at = last_match_at - $1 * interval '1 ms'`, [ms]);
+    });
   let delivered = 0;
   const all = stack.move();
   return {
@@ -88,12 +97,9 @@ export async function openBudgetWorld(template: Template) {
         })),
       );
     },
-    /** What was matched so far is as if it came before the last minute. */
-    calmDown: () =>
-      database.run(
-        `with times as (update match_times set began = began - interval '10 minutes')
-         update usage set last_match_at = last_match_at - interval '10 minutes'`,
-      ),
+    /** What was matched so far is as if it came so much earlier. */
+    pass,
+    calmDown: () => pass(600_000),
     watch: (ruleBudget: Budget | null = null, on: Database = database) =>
       createBudgetWatch({ ...common, database: on, ruleBudget }),
     guardRates: () => guardRates({ ...common, database, ruleBudget: null }),
@@ -116,5 +122,30 @@ export async function openBudgetWorld(template: Template) {
       return placed.map(({ notice }) => notice);
     },
     [Symbol.asyncDispose]: () => all.disposeAsync(),
+  };
+}
+
+/** A database whose connection is lost in a transaction, before the statement with the value. */
+export function dyingAt(
+  database: Database,
+  statement: string,
+  value: string,
+  isDying = () => true,
+): Database {
+  return {
+    ...database,
+    transaction: (work) =>
+      database.transaction((sql) => {
+        const check = (text: string, values: readonly unknown[] = []) => {
+          if (isDying() && text.includes(statement) && values.includes(value))
+            throw new Error('the node is gone');
+        };
+        return work({
+          many: (text, values) => (check(text, values), sql.many(text, values)),
+          one: (text, values) => (check(text, values), sql.one(text, values)),
+          prepared: (text, values) => (check(text, values), sql.prepared(text, values)),
+          run: (text, values) => (check(text, values), sql.run(text, values)),
+        });
+      }),
   };
 }

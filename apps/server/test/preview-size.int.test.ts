@@ -11,7 +11,8 @@ import { type ReaderApi, startReaderWorld } from './reader-world.ts';
  */
 const isFull = process.env['FULL_SIZE'] === '1';
 const items = isFull ? Number(process.env['FULL_SIZE_ITEMS'] ?? 1_000_000) : 20_000;
-const forMs = isFull ? 20_000 : 2_000;
+const turns = isFull ? 5 : 1;
+const turnMs = isFull ? 6_000 : 2_000;
 
 test('previews over many items answer in time, and others are not held up meanwhile', {
   timeout: isFull ? 1_800_000 : 120_000,
@@ -40,21 +41,26 @@ test('previews over many items answer in time, and others are not held up meanwh
   for (let n = 0; n < 20; n++) await list();
   await preview();
 
-  const alone = await during(forMs, list);
+  const alone: number[] = [];
+  const beside: number[] = [];
   const previews: { ms: number; json: unknown }[] = [];
-  const over = new AbortController();
-  const previewing = (async () => {
-    while (!over.signal.aborted) {
-      let json: unknown;
-      const ms = await timed(async () => {
-        json = await preview();
-      });
-      previews.push({ ms, json });
-    }
-  })();
-  const beside = await during(forMs, list);
-  over.abort();
-  await previewing;
+  // In turns: the machine is not equally fast all the time.
+  for (let turn = 0; turn < turns; turn++) {
+    alone.push(...(await during(turnMs, list)));
+    const over = new AbortController();
+    const previewing = (async () => {
+      while (!over.signal.aborted) {
+        let json: unknown;
+        const ms = await timed(async () => {
+          json = await preview();
+        });
+        previews.push({ ms, json });
+      }
+    })();
+    beside.push(...(await during(turnMs, list)));
+    over.abort();
+    await previewing;
+  }
   const ms = previews.map((one) => one.ms);
   console.table([
     {

@@ -71,7 +71,7 @@ export const budgetState = budgetTerms
       .meta({ description: 'When the next period begins; null for `lifetime`.' }),
     overshoot_max_usd: z.number().meta({
       description:
-        'What the platforms may still deliver and charge after a stop, until they heed it, at the rate of the last minute.',
+        'What may be charged beyond the budget although the rule is stopped early, if the rate of the last minute does not rise until the platforms heed the stop.',
     }),
   })
   .meta({ description: 'What the rule may spend, and how much of it is spent.' });

@@ -76,9 +76,26 @@ describe('what is spent', () => {
       counted({ platform: 'firehose', matches: 100, items: 100 * whole, recent_matches: 60 }),
     ];
     const perSecond = 60 / (recentMs / 1_000);
-    const { atRiskUsd } = standingOf(budget, recent, defaultPrices(), now);
+    const { atRisk } = standingOf(budget, recent, defaultPrices(), now);
     const matchesOf = (platform: 'x' | 'firehose') => (platforms[platform].stopsWithinMs / 1_000) * perSecond;
-    expect(atRiskUsd).toBeCloseTo(matchesOf('x') * 0.005 + matchesOf('firehose') * 0.005, 9);
+    expect(atRisk).toBeCloseTo(matchesOf('x') * 0.005 + matchesOf('firehose') * 0.005, 9);
+  });
+
+  test('beyond the cap may come what chance adds to the rate, and what is known to come too much', () => {
+    const of = (text: { usd: number } | { matches: number }, recent: number) =>
+      standingOf(
+        { period: 'day', on_reached: 'pause', ...text },
+        [counted({ matches: 100, items: 100 * whole, recent_matches: recent })],
+        defaultPrices(),
+        now,
+      ).overshootUsd;
+    // $0.50 are spent; 60 in a minute are 70 until it is heeded, give or take 12.
+    const chance = 4 * Math.sqrt(70 * (1 + 70 / 60)) * 0.005 + 0.005;
+    expect(of({ usd: 5 }, 60)).toBeCloseTo(chance, 9);
+    expect(of({ matches: 1_000 }, 60)).toBeCloseTo(chance, 9);
+    expect(of({ usd: 0.5 }, 60)).toBeCloseTo(chance + 70 * 0.005, 9);
+    expect(of({ matches: 90 }, 60)).toBeCloseTo(chance + 80 * 0.005, 9);
+    expect(of({ usd: 5 }, 0)).toBeCloseTo(0.005, 9);
   });
 });
 
@@ -89,7 +106,12 @@ const standings: fc.Arbitrary<Standing> = fc
     atRisk: fc.double({ min: 0, max: 100, noNaN: true }),
     kind: kinds,
   })
-  .map(({ kind, ...amounts }) => ({ ...amounts, atRiskUsd: 0, perMinute: 0, period: periodAt(kind, now) }));
+  .map(({ kind, ...amounts }) => ({
+    ...amounts,
+    overshootUsd: 0,
+    perMinute: 0,
+    period: periodAt(kind, now),
+  }));
 
 describe('a decision', () => {
   test('stops no later than when what still comes would pass the cap, and no earlier', () => {
@@ -128,13 +150,13 @@ describe('a decision', () => {
     const period = periodAt('month', now);
     // 15.5 days of 30 have passed.
     const at = (spent: number) =>
-      decide({ cap: 31, spent, atRisk: 0, atRiskUsd: 0, perMinute: 0, period }, now).forecastAt;
+      decide({ cap: 31, spent, atRisk: 0, overshootUsd: 0, perMinute: 0, period }, now).forecastAt;
     expect(at(25)?.toISOString().slice(0, 10)).toBe('2026-11-20');
     expect(at(15.5)).toBeNull();
     expect(at(31)).toBeNull();
     const early = new Date('2026-11-02T00:00:00Z');
     expect(
-      decide({ cap: 31, spent: 25, atRisk: 0, atRiskUsd: 0, perMinute: 0, period }, early).forecastAt,
+      decide({ cap: 31, spent: 25, atRisk: 0, overshootUsd: 0, perMinute: 0, period }, early).forecastAt,
     ).toBeNull();
   });
 });

@@ -36,7 +36,7 @@ export interface LookOptions {
 const rowsMax = 4_000;
 const shownMax = 10;
 /** What is read at once, once it is known how large items are: between 2 and 400 KiB. Bounds what is held. */
-const batchBytes = 1024 * 1024;
+const batchBytes = 256 * 1024;
 const firstRanges = 4;
 const batchRangesMax = 40;
 /** Beyond the time that the thread was given; for the first batch, which makes the answer, much longer. */

@@ -37,11 +37,15 @@ export interface Standing {
   readonly spent: number;
   /** What the upstreams may still deliver after a stop, until they heed it, at the rate of the last minute. */
   readonly atRisk: number;
-  readonly atRiskUsd: number;
+  /** What may be billed beyond the cap although it is stopped early, if the rate does not rise. */
+  readonly overshootUsd: number;
   /** What was spent in the last minute. */
   readonly perMinute: number;
   readonly period: Period;
 }
+
+/** The rate of a minute is chance: what comes until a stop is heeded differs from it by more than so many deviations once in 30,000 times. */
+const deviations = 4;
 
 export function standingOf(
   budget: Budget,
@@ -49,37 +53,35 @@ export function standingOf(
   prices: Prices,
   now: Date,
 ): Standing {
-  let [usd, matches, atRiskUsd, atRiskMatches] = [0, 0, 0, 0];
-  let [recentUsd, recentMatches] = [0, 0];
+  const isUsd = budget.usd !== undefined;
+  const cap = budget.usd ?? budget.matches ?? 0;
+  let [spent, atRisk, perMinute, varianceUsd, oneMatchUsd] = [0, 0, 0, 0, 0];
+  let [usd, matches] = [0, 0];
   for (const one of counted) {
     const { max } = costOfMatches(prices, one.platform, one);
-    const expected = (one.recent_matches / recentMs) * platforms[one.platform].stopsWithinMs;
+    const each = one.matches > 0 ? max / one.matches : 0;
+    const unit = isUsd ? each : 1;
+    const minutes = platforms[one.platform].stopsWithinMs / recentMs;
     usd += max;
     matches += one.matches;
-    atRiskMatches += expected;
-    const each = one.matches > 0 ? max / one.matches : 0;
-    atRiskUsd += expected * each;
-    recentMatches += one.recent_matches;
-    recentUsd += one.recent_matches * each;
+    spent += isUsd ? max : one.matches;
+    atRisk += one.recent_matches * minutes * unit;
+    perMinute += one.recent_matches * unit;
+    // Of what will come, and of the minute that it is judged by.
+    varianceUsd += one.recent_matches * minutes * (1 + minutes) * each ** 2;
+    oneMatchUsd = Math.max(oneMatchUsd, each);
   }
-  const period = periodAt(budget.period, now);
-  return budget.usd === undefined
-    ? {
-        cap: budget.matches ?? 0,
-        spent: matches,
-        atRisk: atRiskMatches,
-        atRiskUsd,
-        perMinute: recentMatches,
-        period,
-      }
-    : {
-        cap: budget.usd,
-        spent: micro(usd),
-        atRisk: atRiskUsd,
-        atRiskUsd,
-        perMinute: recentUsd,
-        period,
-      };
+  if (isUsd) spent = micro(spent);
+  const perUnit = isUsd ? 1 : matches > 0 ? usd / matches : 0;
+  return {
+    cap,
+    spent,
+    atRisk,
+    overshootUsd:
+      Math.max(0, spent + atRisk - cap) * perUnit + deviations * Math.sqrt(varianceUsd) + oneMatchUsd,
+    perMinute,
+    period: periodAt(budget.period, now),
+  };
 }
 
 /** To the millionth of a dollar: what is beyond comes from the computer's way of counting. */
