@@ -112,7 +112,7 @@ describe('at the cap', () => {
       const upstream = capped(world, 'x', budgetOf(world, { day: 2 }));
       await using ingest = startIngest(world, 'x', createMemoryLog(), { upstream });
       await open(world, 'x');
-      expect(await coverage(world)).toEqual([{ ended_because: null }]);
+      await eventually(async () => expect(await coverage(world)).toEqual([{ ended_because: null }]), soon);
       await bill(world, 400);
       await eventually(async () => expect(await stateOf(world, 'x')).toBe('budget'), soon);
       expect(await coverage(world)).toEqual([{ ended_because: 'budget' }]);

@@ -115,7 +115,9 @@ export async function startPreviewWorld(
     hold: (ruleId, value, hours) => holdValue(database, { ruleId, value, hours }),
     assertAffordable({ value = 'aurora', ...draft }, { ruleBudget = null, ...limits } = {}) {
       const config = upstreamSettings;
-      return createAssertAffordable({ ...counting, config, ruleBudget, ...limits })({
+      // A machine that is busy is not to decide whether there is an estimate.
+      const within = { answerWithinMs: 30_000, ...limits };
+      return createAssertAffordable({ ...counting, config, ruleBudget, ...within })({
         accountId: 'acc_1',
         values: [{ platform: 'x', value, translatedValue: value }],
         payer: { keyId: 'key_1', budget: null },
