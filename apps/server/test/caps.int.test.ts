@@ -157,14 +157,10 @@ test(`of ${runs} random rules none is billed beyond its cap and what was stated`
   const outcomes: Outcome[] = [];
   for (let index = 0; index < runs; index++)
     outcomes.push(await spend(world, randomRun(random, index % 3 === 0), random));
-  const shares = outcomes.map(({ run, billed, bound }) => (billed - run.capMatches) / bound);
-  const over = outcomes.filter(({ run, billed }) => billed > run.capMatches).length;
-  console.info(
-    `seed ${seed}: ${over} of ${runs} above their cap; the worst by ${Math.max(...shares).toFixed(2)} of what was stated`,
-  );
   for (const { stored, counted } of outcomes) expect(stored).toBe(counted);
-  for (const { run, billed, bound } of outcomes)
-    expect(billed, JSON.stringify({ run, billed, bound })).toBeLessThanOrEqual(run.capMatches + bound);
+  const beyond = outcomes.filter(({ run, billed, bound }) => billed > run.capMatches + bound);
+  // With the seed, to run it again.
+  expect({ seed, beyond }).toEqual({ seed, beyond: [] });
 });
 
 test('without the early stop it is not kept', { timeout: 240_000 }, async () => {
