@@ -1,4 +1,11 @@
-import { type Budget, budgetGrammar, parseBudget } from '@earshot/contract/budgets';
+import {
+  type Budget,
+  budgetGrammar,
+  parseBudget,
+  parseTrial,
+  type Trial,
+  trialGrammar,
+} from '@earshot/contract/budgets';
 import { platforms } from '@earshot/contract/platforms';
 import type { Option } from './command.ts';
 import { usageFailure } from './failure.ts';
@@ -135,6 +142,22 @@ function readBudget(given: string): Budget {
   const read = parseBudget(given);
   if (read === null) throw usageFailure(`takes a budget such as ${budgetGrammar}, not "${given}".`);
   return read;
+}
+
+/** For how long a rule is tried: `30m,matches=50`. */
+export function trial(about: string): Option<Trial | undefined> {
+  return {
+    about: `${about}: ${trialGrammar}`,
+    placeholder: '<trial>',
+    read: optional((given) => {
+      const read = parseTrial(given);
+      if (read === null)
+        throw usageFailure(
+          `takes a time up to 24h and up to 10000 matches, such as ${trialGrammar}, not "${given}".`,
+        );
+      return read;
+    }),
+  };
 }
 
 export function required<Value>(option: Option<Value | undefined>): Option<Value> {

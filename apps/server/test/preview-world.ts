@@ -3,6 +3,7 @@ import type { Template } from '@earshot/testkit';
 import { createAssertAffordable } from '../src/costs/assert-affordable.ts';
 import { gradeEstimates } from '../src/costs/grade-estimates.ts';
 import { previewRule } from '../src/costs/preview-rule.ts';
+import { createCoverageStore } from '../src/coverage/coverage-store.sql.ts';
 import type { Database } from '../src/engines/database.ts';
 import { createParsedRules } from '../src/language/explain-match.ts';
 import type { InstallationBudget } from '../src/metering/installation-budget.ts';
@@ -44,7 +45,7 @@ export interface StoredPost {
   readonly version?: number;
 }
 
-const upstreamSettings = {
+export const upstreamSettings = {
   xTokens: [],
   xBaseUrl: 'http://127.0.0.1:1',
   xRuleCapacity: 1_000,
@@ -85,6 +86,7 @@ export async function startPreviewWorld(
   );
   const counting = {
     database,
+    coverage: createCoverageStore(database, { ruleDelaysMs: {} }),
     prices: defaultPrices(),
     counts: counts ? { x: counts } : {},
     countsPerDay: 3,

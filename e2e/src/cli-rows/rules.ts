@@ -31,6 +31,15 @@ export const rulesRows: Rows = {
       code: 2,
       stderr: saying('Say what to listen for: --x'),
     });
+    const comet = ['--name', 'A', '--x', 'comet'];
+    expect(await earshot(...comet, '--trial', '30m')).toMatchObject({
+      code: 2,
+      stderr: saying('such as 30m,matches=50'),
+    });
+    expect(await earshot(...comet, '--trial', '30m,matches=50', '--expires', '2h')).toMatchObject({
+      code: 5,
+      stderr: saying('Not together with "trial"'),
+    });
   },
 
   async 'rules list'(earshot, scene) {

@@ -1,6 +1,12 @@
 import { z } from 'zod';
 import { timestamp } from './answer-fields.ts';
-import { alsoWhenFieldsFail, integer, requestIssue, requestObject } from './request-fields.ts';
+import {
+  alsoWhenFieldsFail,
+  integer,
+  type RequestIssue,
+  requestIssue,
+  requestObject,
+} from './request-fields.ts';
 
 const USD_MAX = 1_000_000;
 const MATCHES_MAX = 1_000_000_000;
@@ -91,4 +97,39 @@ export function parseBudget(text: string): Budget | null {
 export function formatBudget({ period, usd, matches, on_reached }: Budget): string {
   const amount = usd === undefined ? `matches=${matches}` : `usd=${usd}`;
   return `${amount}/${period}${on_reached === 'pause' ? '' : `:${on_reached}`}`;
+}
+
+/** A rule that runs for a short while, to find out what it brings. */
+export const trial = requestObject(
+  {
+    minutes: integer(1, 1_440).meta({ description: 'After so many minutes the rule is paused.' }),
+    max_matches: integer(1, 10_000).meta({
+      description: 'After so many matches, too: as by a `budget` of these for its lifetime.',
+    }),
+  },
+  '"trial"',
+).meta({
+  description:
+    'Lets the rule run for a short while only, to find out what it brings: it sets `expires_at` and `budget`. What it found is then an estimate for PreviewRule. To go on, change both with UpdateRule, and resume the rule.',
+});
+
+export type Trial = z.output<typeof trial>;
+
+/** Takes anything: it also runs on a request whose fields are wrong. */
+export function trialConflicts(request: unknown): RequestIssue[] {
+  const { data } = z.looseObject({ trial: z.unknown() }).safeParse(request);
+  if (data?.trial === undefined) return [];
+  return ['expires_at', 'budget']
+    .filter((field) => data[field] !== undefined)
+    .map((field) => requestIssue('invalid_value', 'Not together with "trial", which sets it.', [field]));
+}
+
+export const trialGrammar = '30m,matches=50 or 2h,matches=500';
+
+/** Reads `30m,matches=50`; null when it is no trial. */
+export function parseTrial(text: string): Trial | null {
+  const [, time, unit, matches] = /^(\d{1,4})([mh]),matches=(\d{1,5})$/.exec(text.trim()) ?? [];
+  const minutes = Number(time) * (unit === 'h' ? 60 : 1);
+  const parsed = trial.safeParse({ minutes, max_matches: Number(matches) });
+  return parsed.success ? parsed.data : null;
 }

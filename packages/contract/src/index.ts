@@ -1,7 +1,15 @@
 export type { Violation, WireDiagnostic } from './answer-fields.ts';
 export { formatKey, isWellFormedKey } from './api-key.ts';
 export type { AuditEntry } from './audit.ts';
-export { type Budget, budgetGrammar, formatBudget, parseBudget } from './budgets.ts';
+export {
+  type Budget,
+  budgetGrammar,
+  formatBudget,
+  parseBudget,
+  parseTrial,
+  type Trial,
+  trialGrammar,
+} from './budgets.ts';
 export {
   type ErrorCode,
   type ErrorDetails,

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { diagnosticSchema, nextCursor, ruleId, timestamp } from './answer-fields.ts';
-import { budget } from './budgets.ts';
+import { budget, trial, trialConflicts } from './budgets.ts';
 import { defineOperations } from './operation.ts';
 import { perPlatform } from './platforms.ts';
 import {
@@ -89,12 +89,14 @@ export const ruleOperations = defineOperations({
       accept_doubts: acceptDoubts,
       expires_at: expiresAt.optional(),
       budget: budget.optional(),
+      trial: trial.optional(),
       accept_estimate: acceptEstimate,
       examples: ruleExamples.optional(),
       managed_by: managedBy.optional(),
     }).superRefine((request, context) => {
       for (const issue of overrideMismatches(request)) context.addIssue(issue);
       for (const issue of optionMismatches(request)) context.addIssue(issue);
+      for (const issue of trialConflicts(request)) context.addIssue(issue);
     }, alsoWhenFieldsFail),
     answer: z.strictObject({
       rule_id: ruleId,

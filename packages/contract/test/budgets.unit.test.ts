@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type Budget, budget, formatBudget, parseBudget } from '../src/budgets.ts';
+import { type Budget, budget, formatBudget, parseBudget, parseTrial } from '../src/budgets.ts';
 
 const budgets: fc.Arbitrary<Budget> = fc
   .tuple(
@@ -55,4 +55,26 @@ test.for([
 ] as const)('%j is refused', ([given, words]) => {
   const messages = budget.safeParse(given).error?.issues.map(({ message }) => message) ?? [];
   expect(messages.join(' ')).toContain(words);
+});
+
+describe('a trial as text', () => {
+  test.for([
+    ['30m,matches=50', { minutes: 30, max_matches: 50 }],
+    [' 2h,matches=500 ', { minutes: 120, max_matches: 500 }],
+    ['24h,matches=10000', { minutes: 1_440, max_matches: 10_000 }],
+  ] as const)('%s', ([text, read]) => expect(parseTrial(text)).toEqual(read));
+
+  test.each([
+    '',
+    '30m',
+    'matches=50',
+    '30,matches=50',
+    '0m,matches=50',
+    '30m,matches=0',
+    '1441m,matches=50',
+    '25h,matches=50',
+    '30m,matches=10001',
+    '30m,usd=5',
+    '1d,matches=50',
+  ])('%j is none', (text) => expect(parseTrial(text)).toBeNull());
 });

@@ -87,6 +87,22 @@ describe('CreateRule', () => {
     ]);
   });
 
+  test('a trial needs both of its ends, and has no others', () => {
+    const trial = { minutes: 30, max_matches: 50 };
+    const tried = (changes: object) =>
+      violations('CreateRule', rule({ budget: undefined, trial, ...changes }));
+    expect(tried({})).toEqual([]);
+    expect(tried({ trial: { minutes: 30 } })).toEqual(['trial.max_matches: required']);
+    expect(tried({ trial: { minutes: 1_441, max_matches: 0 } })).toEqual([
+      'trial.minutes: invalid_value',
+      'trial.max_matches: invalid_value',
+    ]);
+    expect(tried({ expires_at: null, budget: { period: 'day', usd: 5 } })).toEqual([
+      'expires_at: invalid_value',
+      'budget: invalid_value',
+    ]);
+  });
+
   test('counts characters as people do, not UTF-16 units', () => {
     expect(violations('CreateRule', rule({ name: '🦀'.repeat(200), intent: '🦀'.repeat(2_000) }))).toEqual(
       [],

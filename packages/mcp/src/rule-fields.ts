@@ -1,4 +1,13 @@
-import { type Budget, budgetGrammar, formatBudget, onEachPlatform, parseBudget } from '@earshot/contract';
+import {
+  type Budget,
+  budgetGrammar,
+  formatBudget,
+  onEachPlatform,
+  parseBudget,
+  parseTrial,
+  type Trial,
+  trialGrammar,
+} from '@earshot/contract';
 import type { Rule } from '@earshot/sdk';
 import { z } from 'zod';
 import { unhidden } from './content/visible.ts';
@@ -43,6 +52,19 @@ export const acceptEstimate = z
 
 /** One text, as on the command line: the schema of its parts would be read by every agent. */
 export const budget = z.string().meta({ description: 'usd=5/day, matches=1000/month: then it pauses' });
+
+export const trial = z
+  .string()
+  .meta({ description: '30m,matches=50: run briefly, then preview_rule knows its volume' });
+
+/** Nothing for nothing; a text that is no trial is refused. */
+export function readTrial(text: string | undefined): Trial | undefined {
+  if (text === undefined) return undefined;
+  const read = parseTrial(text);
+  if (read) return read;
+  const message = `Must be such as ${trialGrammar}: up to 24h and 10000 matches.`;
+  throw new InvalidArguments([{ field: 'trial', code: 'invalid_value', message }]);
+}
 
 /** Nothing for nothing; the budget of a text that is none is refused. */
 export function readBudget<None extends null | undefined>(text: string | None): Budget | None {

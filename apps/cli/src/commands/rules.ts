@@ -1,7 +1,7 @@
 import type { Earshot, Rule } from '@earshot/sdk';
 import { apiCommand } from '../api-command.ts';
 import type { CommandGroup } from '../command.ts';
-import { budget, cursor, flag, integer, required, ruleId, text, time } from '../options.ts';
+import { budget, cursor, flag, integer, required, ruleId, text, time, trial } from '../options.ts';
 import { createdText, rulesTable, ruleText } from '../output/rule-text.ts';
 import { acceptDoubts, firehoseOptions, readOptions, readOverrides, ruleValues } from './rule-values.ts';
 import { updateRule } from './rules-update.ts';
@@ -20,12 +20,14 @@ const create = apiCommand({
     'accept-doubts': acceptDoubts,
     expires: time('when it pauses by itself', 'future'),
     budget: budget('what it may spend'),
+    trial: trial('in place of both, run it for a short while to find out what it brings'),
     'accept-estimate': flag('create it although it will probably cost more than its budget'),
   },
   examples: [
     `earshot rules create --name Rockets --x '(rocket OR liftoff) -is:retweet'`,
     `earshot rules create --name Outages --x outage --firehose 'title:outage' --expires 30d`,
     `earshot rules create --name Rust --x rust --budget usd=5/day`,
+    `earshot rules create --name Try --firehose 'title:outage' --trial 30m,matches=50`,
   ],
   doing: 'Registering the rule',
   isSlow: true,
@@ -38,6 +40,7 @@ const create = apiCommand({
       ...(options['accept-doubts'] && { accept_doubts: true }),
       ...(options.expires !== undefined && { expires_at: options.expires }),
       ...(options.budget && { budget: options.budget }),
+      ...(options.trial && { trial: options.trial }),
       ...(options['accept-estimate'] && { accept_estimate: true }),
     }),
   show: (answer, screen, { options }) => createdText(answer, options, screen),

@@ -126,7 +126,8 @@ function handlersOf(
   const reader = createMatchReader(database);
   const tiers = tiersOf(config);
   const installationBudget = installationBudgetOf(shared);
-  const estimating = { database, config, ...countingOf(config, stack), installationBudget };
+  const coverage = forCoverage.store;
+  const estimating = { database, config, coverage, ...countingOf(config, stack), installationBudget };
   const assertAffordable = createAssertAffordable({ ...estimating, ruleBudget: config.ruleBudget });
   const { prices } = config;
   const forRules = { ...shared, store: rules, plans, tiers, contact, prices, assertAffordable };

@@ -8,7 +8,7 @@ import type { RuleValue } from '../slots/slot-holding.sql.ts';
 import type { Countability, ItemCounts } from '../upstream/platform.ts';
 import { UpstreamUnavailable } from '../upstream/upstream-rules.ts';
 import { findFactor } from './count-factors.sql.ts';
-import type { HourlySeries } from './estimate.ts';
+import { type HourlySeries, volumeOf } from './estimate.ts';
 import type { Basis } from './estimate-volume.ts';
 
 export interface CountItemsOptions {
@@ -171,7 +171,7 @@ async function toBasis(
     basis: 'counts',
     bound: isLess === isMore ? null : isMore ? 'at_most' : 'at_least',
     note: notes.join(' '),
-    series: { fromMs: series.fromMs, counts: series.counts.map((count) => count * times) },
+    volume: volumeOf({ fromMs: series.fromMs, counts: series.counts.map((count) => count * times) }),
     feeUsd,
   };
 }

@@ -1,12 +1,15 @@
+import type { CoverageStore } from '../coverage/coverage-store.sql.ts';
 import { Failure } from '../runtime/failure.ts';
 import type { RuleValue } from '../slots/slot-holding.sql.ts';
 import type { UpstreamSettings } from '../upstream/platforms.ts';
 import { type CountItemsOptions, countItems, type NotCounted } from './count-items.ts';
-import { type Basis, fromHistory } from './estimate-volume.ts';
+import { type Basis, fromHistory, fromTrial } from './estimate-volume.ts';
 import { readHistory } from './rule-history.sql.ts';
+import { readTrial } from './trials.sql.ts';
 
 export interface EstimateValueOptions extends CountItemsOptions {
   readonly config: UpstreamSettings;
+  readonly coverage: CoverageStore;
 }
 
 interface AskedValue {
@@ -16,13 +19,17 @@ interface AskedValue {
   readonly nowMs: number;
 }
 
-/** What the same value brought, or else what the platform counts; why not, where neither is known. */
+/** What the same value brought, or else what the platform counts, or what a trial found; why not, where none is known. */
 export async function betterBasis(
-  options: CountItemsOptions,
+  options: EstimateValueOptions,
   asked: AskedValue,
 ): Promise<Basis | NotCounted> {
   const history = await readHistory(options.database, asked, asked.nowMs).catch(orNull);
-  return history ? fromHistory(history) : await countItems(options, asked);
+  if (history) return fromHistory(history);
+  const counted = await countItems(options, asked);
+  if ('basis' in counted) return counted;
+  const trial = await readTrial(options, asked).catch(orNull);
+  return trial ? fromTrial(trial) : counted;
 }
 
 /** What cannot be read in time is not known. */

@@ -1,6 +1,7 @@
 import type { Estimate } from '@earshot/contract';
-import { type HourlySeries, seriesOf, volumeOf } from './estimate.ts';
+import { type HourlySeries, seriesOf, type Volume, volumeOf, volumeOfTrial } from './estimate.ts';
 import type { Looked } from './look-at-items.ts';
+import type { HeardTrial } from './trials.sql.ts';
 
 /** What an estimate rests on: the numbers, and what is to be said of them. */
 export interface Basis {
@@ -8,7 +9,7 @@ export interface Basis {
   readonly bound: Estimate['bound'];
   readonly note: string;
   /** Null: unknown. */
-  readonly series: HourlySeries | null;
+  readonly volume: Volume | null;
   readonly feeUsd: number;
   /** As the platform answered just now, if it was asked. */
   readonly counted?: HourlySeries;
@@ -19,9 +20,30 @@ export function fromHistory(series: HourlySeries): Basis {
     basis: 'history',
     bound: null,
     note: `What a rule of yours with this value brought in ${inDays(series)}.`,
-    series,
+    volume: volumeOf(series),
     feeUsd: 0,
   };
+}
+
+/** How sure it is holds for matches that come by chance; one that does not know other times of the day says so. */
+export function fromTrial({ matches, heardMs, isRunning }: HeardTrial): Basis {
+  const volume = volumeOfTrial(matches, heardMs);
+  const within = `in ${isRunning ? 'the first ' : ''}${inTime(heardMs)} of a trial`;
+  const found = `${matches === 0 ? 'No' : matches} match${matches > 1 ? 'es' : ''} ${within}`;
+  return {
+    basis: 'trial',
+    bound: matches === 0 ? 'at_most' : null,
+    note: `${found}; ${sureness(matches, volume)}, if the time of day makes no difference.`,
+    volume,
+    feeUsd: 0,
+  };
+}
+
+/** With a probability of 95 %. */
+function sureness(matches: number, { p50 }: Volume): string {
+  if (matches === 0) return `at most about ${p50} a day`;
+  const percent = Math.round(196 / Math.sqrt(matches));
+  return percent < 100 ? `about ±${percent} %` : 'little more than a guess';
 }
 
 /** What is stored was found by other rules: whatever only the draft would have found is not there. */
@@ -35,22 +57,22 @@ export function fromStoredItems({ matchedAt, earliest, scale }: Looked, nowMs: n
     basis: 'bound',
     bound: 'at_least',
     note: `At least: only items that your other rules found in ${inDays(series)} were looked at.`,
-    series,
+    volume: volumeOf(series),
     feeUsd: 0,
   };
 }
 
 function unknown(note: string): Basis {
-  return { basis: 'unknown', bound: null, note, series: null, feeUsd: 0 };
+  return { basis: 'unknown', bound: null, note, volume: null, feeUsd: 0 };
 }
 
 export function toEstimate(
-  { basis, bound, note, series, feeUsd }: Basis,
+  { basis, bound, note, volume, feeUsd }: Basis,
   price: { readonly min: number; readonly max: number },
 ): Estimate {
   const common = { basis, bound, basis_note: note, fee_usd: feeUsd };
-  if (series === null) return { matches_per_day: null, busiest_hour: null, usd_per_day: null, ...common };
-  const { p50, p90, busiestHour } = volumeOf(series);
+  if (volume === null) return { matches_per_day: null, busiest_hour: null, usd_per_day: null, ...common };
+  const { p50, p90, busiestHour } = volume;
   return {
     matches_per_day: { p50, p90 },
     busiest_hour: busiestHour && {
@@ -70,6 +92,12 @@ function inDays({ counts }: HourlySeries): string {
   const days = Math.floor(counts.length / 24);
   if (days < 1) return `${counts.length} hour${counts.length === 1 ? '' : 's'}`;
   return days === 1 ? 'one day' : `${days} days`;
+}
+
+function inTime(ms: number): string {
+  const [amount, unit] = ms < 120_000 ? [ms / 1_000, 'second'] : [ms / 60_000, 'minute'];
+  const rounded = Math.max(1, Math.round(amount));
+  return `${rounded} ${unit}${rounded === 1 ? '' : 's'}`;
 }
 
 /** To a hundredth of a cent. */

@@ -16,6 +16,9 @@ export interface Volume {
 
 const hourMs = 3_600_000;
 const dayHours = 24;
+const dayMs = dayHours * hourMs;
+/** Of the normal distribution. */
+const z90 = 1.281_552;
 
 /**
  * What a day brings, from the days of the series, counted back from its end. Matches come in bursts, so days differ more than
@@ -37,12 +40,32 @@ export function volumeOf({ fromMs, counts, scale = 1 }: HourlySeries): Volume {
   return {
     mean,
     p50: quantile(0, 0.5),
-    p90: quantile(1.281_552, 0.9),
+    p90: quantile(z90, 0.9),
     // The hour of which most was looked at is not the busiest.
     busiestHour:
       matches === 0 || scale > 1
         ? null
         : { startsAtMs: fromMs + busiest * hourMs, matches: Math.round(matches) },
+  };
+}
+
+/** Where so many are to be expected, none at all comes in one of twenty cases. */
+const noneMeansAtMost = 3;
+
+/**
+ * What a day brings, from so many matches in a part of one: that the rate is known from these only adds to what chance makes of a
+ * day. Without a match it is a bound.
+ */
+export function volumeOfTrial(matches: number, heardMs: number): Volume {
+  const days = heardMs / dayMs;
+  const mean = (matches === 0 ? noneMeansAtMost : matches) / days;
+  const p50 = Math.round(mean);
+  const variance = mean * (1 + 1 / days);
+  return {
+    mean,
+    p50,
+    p90: matches === 0 ? p50 : countQuantile({ mean, variance }, z90, 0.9),
+    busiestHour: null,
   };
 }
 

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { seriesOf, volumeOf } from './estimate.ts';
+import { seriesOf, volumeOf, volumeOfTrial } from './estimate.ts';
+import { fromTrial } from './estimate-volume.ts';
 
 const hourMs = 3_600_000;
 const days = (perDay: readonly number[]) => ({
@@ -63,5 +64,44 @@ test('times become complete hours', () => {
   expect(seriesOf([at(0.5), at(1.1), at(1.9), at(3.5), at(4.2)], 0.2 * hourMs, 4.5 * hourMs)).toEqual({
     fromMs: hourMs,
     counts: [2, 0, 1],
+  });
+});
+
+describe('what a trial tells', () => {
+  const minuteMs = 60_000;
+
+  test('the rate, and a busy day that also allows for how little is known of it', () => {
+    const { mean, p50, p90, busiestHour } = volumeOfTrial(52, 14 * minuteMs);
+    expect([Math.round(mean), p50, busiestHour]).toEqual([5_349, 5_349, null]);
+    // With 52 seen, the rate is gamma distributed: tables of chi-square with 104 degrees have 1.1813 times the mean.
+    expect(p90 / mean).toBeCloseTo(1.1813, 2);
+  });
+
+  test('of a single match hardly anything', () => {
+    // Geometric with the mean 48: 1 − (48/49)¹¹² is the first above 0.9.
+    expect(volumeOfTrial(1, 30 * minuteMs)).toMatchObject({ mean: 48, p50: 48, p90: 111 });
+  });
+
+  test('of none an upper bound: e⁻³ is one in twenty', () => {
+    expect(volumeOfTrial(0, 30 * minuteMs)).toMatchObject({ mean: 144, p50: 144, p90: 144 });
+  });
+
+  test.each([
+    [52, 14 * minuteMs, '52 matches in 14 minutes of a trial; about ±27 %'],
+    [400, 90_000, '400 matches in 90 seconds of a trial; about ±10 %'],
+    [4, 300 * minuteMs, '4 matches in 300 minutes of a trial; about ±98 %'],
+    [1, 30 * minuteMs, '1 match in 30 minutes of a trial; little more than a guess'],
+    [0, 30 * minuteMs, 'No match in 30 minutes of a trial; at most about 144 a day'],
+  ])('%i matches in %i ms', (matches, heardMs, note) => {
+    expect(fromTrial({ matches, heardMs, isRunning: false })).toMatchObject({
+      basis: 'trial',
+      bound: matches === 0 ? 'at_most' : null,
+      note: `${note}, if the time of day makes no difference.`,
+    });
+  });
+
+  test('while it runs, of the time so far', () => {
+    const { note } = fromTrial({ matches: 10, heardMs: 5 * minuteMs, isRunning: true });
+    expect(note).toMatch('10 matches in the first 5 minutes of a trial; about ±62 %, ');
   });
 });

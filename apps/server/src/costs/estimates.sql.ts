@@ -1,7 +1,6 @@
 import type { Database } from '../engines/database.ts';
 import { valueHash } from '../slots/slot.ts';
 import type { RuleValue } from '../slots/slot-holding.sql.ts';
-import { volumeOf } from './estimate.ts';
 import type { Basis } from './estimate-volume.ts';
 
 /** The newest estimate of a value is kept for the account: a rule that is created with it is graded by it. */
@@ -9,8 +8,8 @@ export async function keepEstimate(
   database: Database,
   { accountId, value, basis }: { accountId: string; value: RuleValue; basis: Basis },
 ): Promise<void> {
-  if (basis.series === null) return;
-  const { mean, p50, p90 } = volumeOf(basis.series);
+  if (basis.volume === null) return;
+  const { mean, p50, p90 } = basis.volume;
   const hash = valueHash(value.platform, value.translatedValue, value.options);
   await database.forAccount(accountId).transaction((sql) =>
     sql.run(

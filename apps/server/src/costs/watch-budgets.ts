@@ -198,12 +198,16 @@ async function rulesOf(sql: Sql, { kind, id }: Subject): Promise<string[]> {
   return rows.map((row) => row.id);
 }
 
-function reached(subject: Subject, standing: Standing): Telling<'budget.reached'> {
+function reached(subject: Subject, standing: Standing, isTrial = false): Telling<'budget.reached'> {
   return {
     type: 'budget.reached',
     key: markKey(subject, standing),
     endsAt: standing.period.end,
-    data: { ...factsOf(subject, standing), on_reached: subject.budget.on_reached },
+    data: {
+      ...factsOf(subject, standing),
+      on_reached: subject.budget.on_reached,
+      ...(isTrial && { trial: true as const }),
+    },
   };
 }
 
@@ -229,7 +233,7 @@ async function stop(
       await pauseLocked(sql, rule, byEarshot(rule.account_id, 'StopForBudget'), { prices, forBudget });
       telemetry.ruleChanged({ ruleId, accountId: rule.account_id, change: 'stopped' });
     }
-    if (isOwn) await tellOnce(sql, subject, reached(subject, standing));
+    if (isOwn) await tellOnce(sql, subject, reached(subject, standing, rule.is_trial));
     return true;
   });
 }

@@ -5,7 +5,10 @@ import { whatToDo } from '../upstream/protocol.ts';
 export interface NoticeData {
   'budget.threshold': BudgetData & { readonly percent: number };
   /** Of a whole installation neither the budget nor what is spent is told: it says something of other accounts. */
-  'budget.reached': (BudgetData | InstallationBudgetData) & { readonly on_reached: Budget['on_reached'] };
+  'budget.reached': (BudgetData | InstallationBudgetData) & {
+    readonly on_reached: Budget['on_reached'];
+    readonly trial?: true;
+  };
   'budget.forecast': BudgetData & { readonly reached_at: string };
   /** `resumes_at` where it was paused for that; null there: not by itself. */
   'rate.guard': {
@@ -26,7 +29,7 @@ export interface NoticeData {
   };
   /** Earshot paused it, for another reason than its end. */
   'rule.paused': { readonly because: string };
-  'rule.expired': { readonly expires_at: string | null };
+  'rule.expired': { readonly expires_at: string | null; readonly trial?: true };
   /** `problem` is in the platform's words. */
   'rule.refused': { readonly platform: Platform; readonly problem: string };
   'source.needs_you': { readonly platform: Platform; readonly state: SourceState; readonly problem?: string };
@@ -68,6 +71,10 @@ interface NoticeKind<Type extends RaisedType> {
   readonly whatToDo: (data: NoticeData[Type]) => string;
 }
 
+/** A trial has both, and either would end the rule again. */
+const afterTrial =
+  'PreviewRule tells what its values would bring; to go on, give the rule another "budget" and "expires_at" (null for none) with UpdateRule and resume it, or delete it.';
+
 export const noticeKinds: { readonly [Type in RaisedType]: NoticeKind<Type> } = {
   'budget.threshold': {
     severity: 'info',
@@ -80,6 +87,7 @@ export const noticeKinds: { readonly [Type in RaisedType]: NoticeKind<Type> } = 
       const { budget, on_reached, resets_at } = data;
       if ('platform' in data)
         return `The service has spent what its operator allows, and rules on ${data.platform} are not heard until ${resets_at ?? 'that is changed'}: ask the operator if that is too late.`;
+      if (data.trial) return `The trial has brought ${data.spent} matches and is over: ${afterTrial}`;
       const raise = 'Raise the budget, or narrow the rules';
       if (on_reached === 'notify') return `The budget ${budget} is spent, and the rules go on. ${raise}.`;
       const until = resets_at === null ? '' : `; otherwise it resumes by itself at ${resets_at}`;
@@ -113,8 +121,10 @@ export const noticeKinds: { readonly [Type in RaisedType]: NoticeKind<Type> } = 
   },
   'rule.expired': {
     severity: 'warning',
-    whatToDo: () =>
-      'The rule has expired and is paused: give it a later "expires_at" and resume it, or delete it.',
+    whatToDo: ({ trial }) =>
+      trial
+        ? `The time of the trial is over: ${afterTrial}`
+        : 'The rule has expired and is paused: give it a later "expires_at" and resume it, or delete it.',
   },
   'rule.refused': {
     severity: 'critical',

@@ -56,11 +56,11 @@ export function createRule(options: CreateRuleOptions): Handler<'CreateRule'> {
   return async ({ principal, request, change }) => {
     const startedAt = performance.now();
     const { accountId, keyId } = principal;
-    const { budget = null } = request;
+    const { trial } = request;
     const plan = plans[principal.plan];
     const { values, warnings } = checkRule(request, options.tiers);
     assertPlanAllows(principal, plan, request.platforms);
-    const expiresAt = checkExpiry(request.expires_at) ?? null;
+    const { expiresAt, budget } = limitsOf(request);
     await addExampleWarnings(accountId, warnings, request);
     const rule: NewRule = {
       id: newId('rule'),
@@ -70,12 +70,14 @@ export function createRule(options: CreateRuleOptions): Handler<'CreateRule'> {
       intent: request.intent,
       expiresAt,
       budget,
+      isTrial: trial !== undefined,
       examples: request.examples ?? null,
       managedBy: request.managed_by ?? null,
       premiumRulesMax: plan.premiumRulesMax,
       values,
     };
-    if (!request.accept_estimate)
+    // A trial is how an estimate is come by, and bounded itself.
+    if (!request.accept_estimate && !trial)
       await options.assertAffordable({ accountId, values, payer: { keyId, budget } });
     checkpoint('create.begin');
     const outcome = await store.begin(rule);
@@ -93,6 +95,18 @@ export function createRule(options: CreateRuleOptions): Handler<'CreateRule'> {
     const ms = Math.round(performance.now() - startedAt);
     telemetry.ruleCreated({ ruleId: rule.id, accountId: rule.accountId, ms });
     return created;
+  };
+}
+
+/** When the rule pauses by itself. A trial has an end of both kinds. */
+function limitsOf({ trial, expires_at, budget }: Request): {
+  expiresAt: Date | null;
+  budget: Budget | null;
+} {
+  if (!trial) return { expiresAt: checkExpiry(expires_at) ?? null, budget: budget ?? null };
+  return {
+    expiresAt: new Date(Date.now() + trial.minutes * 60_000),
+    budget: { period: 'lifetime', matches: trial.max_matches, on_reached: 'pause' },
   };
 }
 

@@ -68,6 +68,8 @@ export interface LockedRule {
   version: number;
   expires_at: Date | null;
   expired: boolean;
+  /** Made as a trial, and not changed since: then it goes on. */
+  is_trial: boolean;
   budget: Budget | null;
   paused_for: 'budget' | null;
   budget_look_at: Date | null;
@@ -89,8 +91,8 @@ export interface VersionRow {
 /** Null when there is no such rule, or it is still being created. */
 export async function lockRule(sql: Sql, ruleId: string): Promise<LockedRule | null> {
   return await sql.one<LockedRule>(
-    `select id, account_id, name, intent, state, version, expires_at, expires_at <= now() as expired, budget, paused_for,
-       budget_look_at, examples,
+    `select id, account_id, name, intent, state, version, expires_at, expires_at <= now() as expired,
+       trial and version = 1 as is_trial, budget, paused_for, budget_look_at, examples,
        managed_set, managed_key, changing_to
      from rules where id = $1 and state not in ('creating', 'deleted') for update`,
     [ruleId],
@@ -259,7 +261,8 @@ function pausedNotice(rule: LockedRule, { operation }: Change) {
   if (operation !== expireRule)
     return { type: 'rule.paused', subject, data: { because: operation } } as const;
   const expires_at = rule.expires_at?.toISOString() ?? null;
-  return { type: 'rule.expired', subject, data: { expires_at } } as const;
+  const data = { expires_at, ...(rule.is_trial && { trial: true as const }) };
+  return { type: 'rule.expired', subject, data } as const;
 }
 
 /** A rule that is active again is not paused, and not refused where its slot is registered. */

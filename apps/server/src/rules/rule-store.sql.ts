@@ -28,6 +28,7 @@ export interface NewRule {
   readonly intent: string;
   readonly expiresAt: Date | null;
   readonly budget?: Budget | null;
+  readonly isTrial?: boolean;
   readonly examples?: RuleExamples | null;
   readonly managedBy?: ManagedBy;
   readonly premiumRulesMax: number;
@@ -110,9 +111,18 @@ async function begin(
     if (used >= rule.premiumRulesMax) refuse({ kind: 'premium_limit', used });
   }
   await sql.prepared(
-    `insert into rules (id, account_id, created_by, name, intent, state, expires_at, examples, managed_set, managed_key, budget)
-     values ($1, $2, $3, $4, $5, 'creating', $6, $7, $8, $9, $10)`,
-    [rule.id, rule.accountId, rule.createdBy, rule.name, rule.intent, rule.expiresAt, ...asCodeColumns(rule)],
+    `insert into rules (id, account_id, created_by, name, intent, state, expires_at, examples, managed_set, managed_key, budget, trial)
+     values ($1, $2, $3, $4, $5, 'creating', $6, $7, $8, $9, $10, $11)`,
+    [
+      rule.id,
+      rule.accountId,
+      rule.createdBy,
+      rule.name,
+      rule.intent,
+      rule.expiresAt,
+      ...asCodeColumns(rule),
+      rule.isTrial ?? false,
+    ],
   );
   // Before slots are taken: a new one is placed under a lock that others wait for.
   const equivalentRuleId = await findEquivalent(sql, rule);

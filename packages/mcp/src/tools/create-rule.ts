@@ -12,6 +12,8 @@ import {
   overrides,
   platforms,
   readBudget,
+  readTrial,
+  trial,
 } from '../rule-fields.ts';
 import { defineTool } from '../tool.ts';
 
@@ -35,6 +37,7 @@ export const createRule = defineTool({
     accept_doubts: acceptDoubts,
     expires_at: expiresAt.optional(),
     budget: budget.optional(),
+    trial: trial.optional(),
     accept_estimate: acceptEstimate,
   }),
   output: z.object({
@@ -51,7 +54,7 @@ export const createRule = defineTool({
   }),
   async run(args, call) {
     const { earshot, signal } = call;
-    const request = { ...args, budget: readBudget(args.budget) };
+    const request = { ...args, budget: readBudget(args.budget), trial: readTrial(args.trial) };
     const { name, platforms: listed, overrides: values, options: told } = args;
     if (!args.accept_estimate)
       await assertCheap({ name, draft: { platforms: listed, overrides: values, options: told } }, call);

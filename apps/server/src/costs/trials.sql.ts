@@ -1,0 +1,108 @@
+import type { Platform } from '@earshot/contract';
+import type { CoverageStore } from '../coverage/coverage-store.sql.ts';
+import { coverageOf } from '../coverage/ledger.ts';
+import type { Database } from '../engines/database.ts';
+import type { RuleValue } from '../slots/slot-holding.sql.ts';
+
+/** What a trial of a value has found. */
+export interface HeardTrial {
+  readonly matches: number;
+  /** As long as somebody listened for it. */
+  readonly heardMs: number;
+  readonly isRunning: boolean;
+}
+
+export interface ReadTrialOptions {
+  readonly database: Database;
+  readonly coverage: CoverageStore;
+}
+
+interface AskedTrial {
+  readonly accountId: string;
+  readonly value: RuleValue;
+  readonly since: Date;
+  readonly nowMs: number;
+}
+
+/** One that is still running tells something from either of these on. */
+const runningMatchesMin = 10;
+const runningMsMin = 10 * 60_000;
+const trialsMax = 3;
+const statementMsMax = 1_000;
+
+/**
+ * The newest trial of the account that was made with exactly this value, of which something is known. Found by the versions of
+ * its own rules and not by slots: whether a slot outlives a pause depends on who else holds it.
+ */
+export async function readTrial(options: ReadTrialOptions, asked: AskedTrial): Promise<HeardTrial | null> {
+  for (const trial of await findTrials(options.database, asked)) {
+    const heardMs = await heardMsOf(options.coverage, trial, asked);
+    const { matches, to_at } = trial;
+    const isRunning = to_at === null;
+    const isTelling = !isRunning || matches >= runningMatchesMin || heardMs >= runningMsMin;
+    if (heardMs > 0 && isTelling) return { matches, heardMs, isRunning };
+  }
+  return null;
+}
+
+interface TrialRow {
+  rule_id: string;
+  from_at: Date;
+  to_at: Date | null;
+  matches: number;
+  first_at: Date | null;
+}
+
+/**
+ * A trial is the first time that its rule listened, until that was paused or got another value. What the rule brings later, when it
+ * goes on, becomes a history.
+ */
+async function findTrials(database: Database, { accountId, value, since }: AskedTrial): Promise<TrialRow[]> {
+  const { platform, translatedValue, options = {} } = value;
+  const isOfValue = 'v.platform = $2 and v.translated_value = $3 and v.options::text = $4';
+  return await database.forAccount(accountId).snapshot(async (sql) => {
+    await sql.run(`set local statement_timeout = ${statementMsMax}`);
+    return await sql.many<TrialRow>(
+      `with trials as (
+         select rules.id as rule_id, first.from_at, first.to_at from rules
+         join rule_versions v on v.rule_id = rules.id and v.version = 1 and ${isOfValue}
+         join lateral (
+           select from_at, to_at from watches where watches.rule_id = rules.id and watches.platform = $2
+           order by from_at limit 1
+         ) as first on true
+         where rules.account_id = $1 and rules.trial and rules.state in ('active', 'failed', 'paused') and first.from_at >= $5
+         order by first.from_at desc limit ${trialsMax}
+       )
+       select trials.*, found.matches, found.first_at from trials, lateral (
+         select count(*) as matches, min(created_at) as first_at from matches
+         where matches.rule_id = trials.rule_id and matches.platform = $2
+           and position >= (select first_position from match_times where began >= began_of(from_at) order by began limit 1)
+           and created_at between from_at and coalesce(to_at, now())
+           and rule_version in (select version from rule_versions v where v.rule_id = trials.rule_id and ${isOfValue})
+       ) as found
+       order by from_at desc`,
+      [accountId, platform, translatedValue, JSON.stringify(options), since],
+    );
+  });
+}
+
+/** By the ledger of the account: what a dead stream did not bring tells nothing. */
+async function heardMsOf(
+  coverage: CoverageStore,
+  { rule_id: ruleId, from_at: from, to_at, first_at }: TrialRow,
+  { accountId, value, nowMs }: AskedTrial,
+): Promise<number> {
+  const platform: Platform = value.platform;
+  const to = to_at ?? new Date(nowMs);
+  const ledger = await coverage.read({ accountId, ruleId, platform, from, to });
+  const spans = coverageOf(ledger).flatMap(({ timeline }) => timeline);
+  let heardMs = 0;
+  for (const span of spans) {
+    const until = Math.min(span.to, to.getTime());
+    if (span.state === 'live') heardMs += until - span.from;
+    // A platform may heed a rule earlier than it says: from the first match on it does.
+    if (span.state === 'starting' && first_at !== null)
+      heardMs += Math.max(0, until - Math.max(span.from, first_at.getTime()));
+  }
+  return heardMs;
+}
