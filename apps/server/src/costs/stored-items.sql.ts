@@ -77,10 +77,10 @@ async function readItems(
   return await sql.many<StoredItem>(
     `with picked as materialized (
        select min(position) as position, (array_agg(rule_id order by position))[1] as rule_id, event_key, event_day,
-         min(created_at) as created_at, bool_or(rule_id = $6 and rule_version = $7) as of_rule
+         min(created_at) as created_at
        from unnest($3::date[], $4::bigint[], $5::bigint[]) as range (day, low, high)
        cross join lateral (
-         select position, rule_id, rule_version, event_key, event_day, created_at from matches
+         select position, rule_id, event_key, event_day, created_at from matches
          where account_id = $1 and platform = $2 and event_day = range.day and event_day = any($8::date[])
            and position >= range.low and position < range.high and rule_id <> all($9)
          order by position limit ${rangeRowsMax}
@@ -88,7 +88,9 @@ async function readItems(
        group by event_key, event_day
      )
      select picked.position, picked.rule_id as "ruleId", picked.created_at as "createdAt",
-       coalesce(picked.of_rule, false) as "ofRule", posts.platform_post_id as "platformPostId", posts.payload
+       -- Its match may be behind an end of the range.
+       exists (select 1 from matches where rule_id = $6 and event_key = picked.event_key and event_day = picked.event_day
+         and event_day = any($8::date[]) and rule_version = $7) as "ofRule", posts.platform_post_id as "platformPostId", posts.payload
      from (
        select array_agg(rule_id) as rules, array_agg(event_key) as keys, array_agg($2::text) as platforms,
          array_agg(event_day) as days from picked
