@@ -74,7 +74,7 @@ test('the platform is asked for a week by hour, and its fee is on the bill of th
 test.each([
   ['aurora', 'at_least', /leave out reposts and quoted text: at least/],
   ['aurora -is:retweet -is:quote bio:pilot', 'at_most', /do not know bio: at most/],
-  ['aurora bio:pilot', null, /more than counted.*less than counted/],
+  ['aurora bio:pilot', null, /more will come.*less will come/],
 ])('of %s the counts are %s', async (value, bound, note) => {
   await publish(posts('an aurora'));
   const { estimate } = await world.preview({ value });

@@ -156,15 +156,11 @@ async function toBasis(
   const isMore = dropped.length > 0;
   const notes = [
     'By the platform’s counts of the last 7 days.',
-    ...(isLess
-      ? [`Counts leave out ${misses.join(' and ')}: ${isMore ? 'more' : 'at least'} than counted.`]
-      : []),
+    ...(isLess ? [`Counts leave out ${misses.join(' and ')}: more will come than is counted.`] : []),
     ...(factor === null || misses.length === 0
       ? []
       : [`Corrected for ${misses.join(' and ')} (× ${factor}) by what rules here have brought.`]),
-    ...(isMore
-      ? [`Counts do not know ${dropped.join(', ')}: ${isLess ? 'less' : 'at most'} than counted.`]
-      : []),
+    ...(isMore ? [`Counts do not know ${dropped.join(', ')}: less will come than is counted.`] : []),
   ];
   const times = share * (factor ?? 1);
   return {
