@@ -72,8 +72,8 @@ test('the platform is asked for a week by hour, and its fee is on the bill of th
 });
 
 test.each([
-  ['aurora', 'at_least', /leave out reposts and quoted text: at least/],
-  ['aurora -is:retweet -is:quote bio:pilot', 'at_most', /do not know bio: at most/],
+  ['aurora', 'at_least', /leave out reposts and quoted text: more/],
+  ['aurora -is:retweet -is:quote bio:pilot', 'at_most', /do not know bio: less/],
   ['aurora bio:pilot', null, /more will come.*less will come/],
 ])('of %s the counts are %s', async (value, bound, note) => {
   await publish(posts('an aurora'));
