@@ -129,6 +129,10 @@ test(`what is counted here is what the upstreams bill, to the cent, after ${kill
     await server.kill();
     if (random() < 0.5) await sleep(500);
     server = await world.startServer(env);
+    // One that is killed before it listens makes no gap of its own.
+    await eventually(async () => expect((await world.sandbox.xState(xToken)).connections.open).toBe(1), {
+      timeoutMs: 60_000,
+    });
   }
   await sleep(3_000);
   state.stop = true;
