@@ -9,6 +9,8 @@ export async function startServer<Deps>(port: number, routes: readonly Route<Dep
     request.socket.setNoDelay(true);
     void answer(openExchange(request, response), routes, deps);
   });
+  // Longer than callers keep a connection that they do not use: one that is closed just as it is used again loses a request.
+  server.keepAliveTimeout = 65_000;
   const listening = await listen(server, port);
   return {
     url: `http://127.0.0.1:${listening}`,
