@@ -1,11 +1,10 @@
-import { execFile } from 'node:child_process';
 import { createHash, randomBytes } from 'node:crypto';
 import { access, chown, copyFile, mkdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { findPostgresBinaries } from './postgres-binaries.ts';
 import type { RunAs } from './process.ts';
-import { isRunning } from './process.ts';
+import { isRunning, runTool } from './process.ts';
 import { canEnter, unprivilegedUser } from './unprivileged-user.ts';
 
 export type Cluster = Awaited<ReturnType<typeof openCluster>>;
@@ -110,20 +109,6 @@ async function rolesWith(passwords: Passwords): Promise<string> {
     /:'(owner|runtime|account)_password'/g,
     (_, name: keyof Passwords) => `'${passwords[name]}'`,
   );
-}
-
-async function runTool(
-  command: string,
-  args: string[],
-  { runAs, input = '' }: { runAs: RunAs | undefined; input?: string },
-): Promise<void> {
-  await new Promise<void>((resolve, reject) => {
-    const child = execFile(command, args, { cwd: '/', ...runAs }, (error, stdout, stderr) => {
-      if (error === null) resolve();
-      else reject(new Error(`${command} failed:\n${stdout}${stderr}`.trimEnd(), { cause: error }));
-    });
-    child.stdin?.end(input);
-  });
 }
 
 /**

@@ -136,6 +136,23 @@ export async function outputOf(command: string, args: string[]): Promise<string 
   );
 }
 
+/** Waits for the end of a command. What it printed is in the error when it fails. */
+export async function runTool(
+  command: string,
+  args: string[],
+  { runAs, input = '' }: { runAs?: RunAs | undefined; input?: string },
+): Promise<void> {
+  await new Promise<void>((resolve, reject) => {
+    const child = execFile(command, args, { cwd: '/', ...runAs }, (error, stdout, stderr) => {
+      if (error === null) resolve();
+      else reject(new Error(`${command} failed:\n${stdout}${stderr}`.trimEnd(), { cause: error }));
+    });
+    // A tool that a signal ends before it has read its input: how it ended is told above.
+    child.stdin?.on('error', () => {});
+    child.stdin?.end(input);
+  });
+}
+
 /** Stops a server that an earlier process of ours started. Does nothing when the pid is no longer that server. */
 export async function stopPid(pid: number, inCommandLine: string): Promise<void> {
   if (!(await isRunning(pid, inCommandLine))) return;
