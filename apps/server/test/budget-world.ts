@@ -66,16 +66,17 @@ export async function openBudgetWorld(template: Template) {
       const id = newId('rule');
       const values = [{ platform: 'x', value, translatedValue: value }] as const;
       const texts = { name: value, intent: 'test' };
-      await store.begin({
+      const { kind } = await store.begin({
         id,
         accountId,
         createdBy: key,
         ...texts,
         expiresAt: null,
         budget,
-        premiumRulesMax: 9,
+        premiumRulesMax: 1_000,
         values,
       });
+      if (kind !== 'begun') throw new Error(`the rule was refused: ${kind}`);
       await register();
       await store.activate({ ...changeBy(accountId), actor: key }, created(id));
       return id;
