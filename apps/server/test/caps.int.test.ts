@@ -103,11 +103,12 @@ async function spend(world: World, run: Run, random: () => number, { early = tru
   for (;;) {
     const rate = rateAt(run, s);
     // Where little comes, straight to the next. What the machine needs for a step is time that passes as well.
-    const wantedS = Math.max(lookEveryS, rate >= 1 ? 0 : -Math.log(1 - random()) / rate);
+    const isRare = rate * lookEveryS < 0.15;
+    const wantedS = Math.max(lookEveryS, isRare ? -Math.log(1 - random()) / rate : 0);
     const elapsedS = (performance.now() - steppedAt) / 1_000;
     steppedAt = performance.now();
     const stepS = Math.max(wantedS, elapsedS);
-    const count = rate >= 1 ? poisson(rate * stepS, random) : 1;
+    const count = isRare ? 1 : poisson(rate * stepS, random);
     s += stepS;
     await world.pass((stepS - elapsedS) * 1_000);
     if (count === 0) continue;
@@ -167,8 +168,7 @@ test(`of ${runs} random rules none is billed beyond its cap and what was stated`
     `seed ${seed}: ${over} of ${runs} above their cap; the worst by ${Math.max(...shares).toFixed(2)} of what was stated`,
   );
   for (const { stored, counted } of outcomes) expect(stored).toBe(counted);
-  for (const { run, billed, bound } of outcomes)
-    expect({ run, billed, bound, isKept: billed <= run.capMatches + bound }).toMatchObject({ isKept: true });
+  expect(outcomes.filter(({ run, billed, bound }) => billed > run.capMatches + bound)).toEqual([]);
 });
 
 test('without the early stop it is not kept', { timeout: 240_000 }, async () => {
