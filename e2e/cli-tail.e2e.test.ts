@@ -4,7 +4,7 @@ import { type AddressInfo, createServer } from 'node:net';
 import { eventually } from '@earshot/testkit';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { type BuiltCli, buildCliOnce, type RunOptions, type Started } from './src/built-cli.ts';
-import { type Account, type ServerUnderTest, startWorld, type World } from './src/world.ts';
+import { type Account, type ServerUnderTest, startWorld, type World, xToken } from './src/world.ts';
 
 let world: World;
 let server: ServerUnderTest;
@@ -189,6 +189,9 @@ test('a tail misses and repeats nothing while the server is restarted, and says 
   // Its stream is gone, and what comes now is stored by the next server.
   server = await world.startServer({ EARSHOT_PORT: port });
   await eventually(() => expect(tail.output.stderr).toContain('Earshot is there again.'), patiently);
+  // Posts that come before it listens are found by a search, which may take its time.
+  const connections = async () => (await world.sandbox.xState(xToken)).connections.open;
+  await eventually(async () => expect(await connections()).toBe(1), patiently);
   const sent = await world.sandbox.posts(
     Array.from({ length: 5 }, (_, index) => `comet ${index} afterwards`),
   );

@@ -69,7 +69,9 @@ async function* listPast(
   let cursor: string | undefined;
   for (;;) {
     const request = { ...filter, since, cursor, order: 'oldest', limit: pageSize } as const;
-    const { matches, removed, next_cursor } = await earshot.listMatches(request, { signal });
+    // As patient as the stream: a server that restarts meanwhile does not end the tail.
+    const asked = earshot.listMatches(request, { signal, timeoutMs: Number.POSITIVE_INFINITY });
+    const { matches, removed, next_cursor } = await asked;
     yield* matches;
     // A page of large matches is shorter than what was asked for; one of removals has none, and is not shown: nor are their matches.
     if ((matches.length === 0 && !removed) || next_cursor === null) return;

@@ -115,6 +115,28 @@ test('the past and what comes are joined without a hole and without a repetition
   await log.streamIsClosed;
 });
 
+test('a server that is gone while the past is listed is waited for', async () => {
+  await using log = await startLog();
+  let refusals = 3;
+  const ask: typeof fetch = async (input, init) => {
+    const isList = new URL(input instanceof Request ? input.url : input).pathname === '/matches';
+    if (isList && log.asked.includes('/matches') && refusals-- > 0) throw new TypeError('fetch failed');
+    return fetch(input, init);
+  };
+  const earshot = createEarshot({ url: log.url, key: 'esk_1', fetch: ask, timeoutMs: 200 });
+  const ids: string[] = [];
+  for await (const { id } of followFrom(earshot, {
+    filter: {},
+    since: '2026-11-15T00:00:00Z',
+    signal: AbortSignal.timeout(30_000),
+    note: () => undefined,
+  })) {
+    ids.push(id);
+    if (id === 'c') break;
+  }
+  expect([refusals < 1, ids]).toEqual([true, ['a', 'b', 'c']]);
+});
+
 test('a stream that is refused ends the tail with the reason', async () => {
   await using server = await startServer([{ status: 401 }]);
   const earshot = createEarshot({ url: server.url, key: 'esk_1' });
