@@ -1,18 +1,26 @@
-# Not built in CI, which has no container engine: compose.yaml says what is checked instead.
-FROM node:24.21.0-slim AS dependencies
+# Built and run by the container tests (e2e/containers), on a stand-in for the image of Node.
+FROM node:24.21.0-slim AS sources
 RUN npm install --global pnpm@12
 WORKDIR /app
-COPY package.json pnpm-lock.yaml pnpm-workspace.yaml ./
+COPY package.json pnpm-lock.yaml pnpm-workspace.yaml tsconfig.json ./
 COPY packages packages
 COPY apps apps
 COPY e2e/package.json e2e/package.json
-RUN pnpm install --prod --frozen-lockfile
 
-# Node runs the TypeScript sources as they are: there is no build.
+FROM sources AS dependencies
+RUN pnpm install --prod --frozen-lockfile --filter '!@earshot/console'
+
+# Of the console, only what it is built to is in the image.
+FROM sources AS console
+RUN pnpm install --frozen-lockfile --filter '@earshot/console...'
+RUN pnpm --filter @earshot/console build
+
+# Node runs the TypeScript sources of everything else as they are.
 FROM node:24.21.0-slim
 ENV NODE_ENV=production
 WORKDIR /app
 COPY --from=dependencies /app .
+COPY --from=console /app/apps/console/dist apps/console/dist
 USER 10001:10001
 EXPOSE 8080 9464
 HEALTHCHECK --interval=10s --timeout=3s --start-period=30s \

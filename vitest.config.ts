@@ -35,7 +35,8 @@ const sharing = globSync('e2e/*.e2e.test.ts', { cwd: import.meta.dirname }).filt
 
 /**
  * Three projects, by what they need: `unit` nothing but Node, `int` real engines in one process,
- * `e2e` and `e2e-shared` the whole system as processes. The suffix of the file decides. `nightly` is some of them again, at full length.
+ * `e2e` and `e2e-shared` the whole system as processes. The suffix of the file decides. `browser` is Chromium on
+ * the console. `nightly` is some of them again, at full length.
  */
 export default defineConfig({
   test: {
@@ -56,6 +57,28 @@ export default defineConfig({
           provide: { isNightly: true },
           testTimeout: 900_000,
           fileParallelism: false,
+        },
+      },
+      // Chromium on the console that the server serves.
+      {
+        test: {
+          ...e2e,
+          name: 'browser',
+          globalSetup: [...e2e.globalSetup, 'apps/console/test/vitest-build.ts'],
+          include: ['apps/console/test/*.browser.test.ts'],
+          testTimeout: 600_000,
+          hookTimeout: 300_000,
+        },
+      },
+      // The documentation as a site, whose packages only `pnpm test:docs` installs.
+      { test: { ...unit, name: 'docs', include: ['tools/test/*.docs.test.ts'], testTimeout: 600_000 } },
+      // compose.yaml and the image, in a container engine of its own: needs root and Debian.
+      {
+        test: {
+          ...unit,
+          name: 'containers',
+          include: ['e2e/containers/*.test.ts'],
+          testTimeout: 300_000,
         },
       },
       // What needs more than CI has: each has a command of its own.

@@ -77,13 +77,13 @@ describe('SIGKILL of the connector', () => {
     for (const label of tested) await liveAndDie(world, label);
     const server = await world.startServer(quickTakeover);
     const heard = sent.pages.length;
-    await eventually(() => expect(sent.pages.length).toBeGreaterThan(heard + 20), { timeoutMs: 60_000 });
+    await eventually(() => expect(sent.pages.length).toBeGreaterThan(heard + 20), { timeoutMs: 240_000 });
     isOver = true;
     await sending;
 
     await eventually(
       async () => expect(await listed(server, account, 'firehose')).toEqual(sent.pages.toSorted()),
-      { timeoutMs: 60_000 },
+      { timeoutMs: 240_000 },
     );
     const posts = await listed(server, account, 'x');
     expect(new Set(posts).size).toBe(posts.length);
@@ -110,7 +110,7 @@ describe('an outage of 23 hours', () => {
     await first.api(account).createRule({ firehose: 'tremor' });
     await world.sandbox.pages([page('before')]);
     await eventually(async () => expect(await listed(first, account, 'firehose')).toHaveLength(1), {
-      timeoutMs: 30_000,
+      timeoutMs: 240_000,
     });
     await first.kill();
     const early = Array.from({ length: 50 }, (_, n) => page(`early-${n}`));
@@ -124,7 +124,7 @@ describe('an outage of 23 hours', () => {
         await world.sandbox.pages([page('after')]);
         expect(await listed(second, account, 'firehose')).toContain(page('after').url);
       },
-      { timeoutMs: 60_000, intervalMs: 500 },
+      { timeoutMs: 240_000, intervalMs: 500 },
     );
     const urls = await listed(second, account, 'firehose');
     const gaps = gapsOf(await readLedger(world, 'firehose:main'));

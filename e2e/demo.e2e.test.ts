@@ -1,4 +1,3 @@
-import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import { readdir, rm } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
@@ -7,7 +6,7 @@ import { eventually } from '@earshot/testkit';
 import { Client } from 'pg';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { createApi } from './src/api.ts';
-import { makeTempDir, processesOf, type RunningCommand, startCommand } from './src/demo-process.ts';
+import { makeTempDir, processesOf, type RunningCommand, startDemo } from './src/demo-process.ts';
 
 let tempDir: string;
 const started: RunningCommand[] = [];
@@ -27,21 +26,9 @@ afterEach(async () => {
 const demo = (...args: string[]): RunningCommand => demoWith({}, ...args);
 
 function demoWith(env: Record<string, string>, ...args: string[]): RunningCommand {
-  const [command, ...first] = hasPnpm()
-    ? ['pnpm', 'demo']
-    : [process.execPath, 'apps/cli/src/main.ts', 'demo'];
-  const running = startCommand(command ?? '', [...first, ...args], tempDir, env);
+  const running = startDemo(args, tempDir, env);
   started.push(running);
   return running;
-}
-
-function hasPnpm(): boolean {
-  try {
-    execFileSync('pnpm', ['--version'], { stdio: 'ignore' });
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 const nothingRuns = () =>
@@ -52,6 +39,7 @@ interface Ready {
   api_key: string;
   second_api_key: string;
   sandbox_url: string;
+  console_url: string;
 }
 
 async function readyLine(running: RunningCommand): Promise<Ready> {
@@ -62,7 +50,8 @@ async function readyLine(running: RunningCommand): Promise<Ready> {
 test('demo --json prints one line, serves two accounts from a live feed, and leaves nothing behind', async () => {
   const running = demo('--json');
   const ready = await readyLine(running);
-  expect(Object.keys(ready)).toEqual(['base_url', 'api_key', 'second_api_key', 'sandbox_url']);
+  expect(Object.keys(ready)).toEqual(['base_url', 'api_key', 'second_api_key', 'sandbox_url', 'console_url']);
+  await expectSignsIn(ready);
   const accounts = [ready.api_key, ready.second_api_key].map((key) => createApi(ready.base_url, key));
   for (const api of accounts) expect((await api.listRules()).rules).toEqual([]);
 
@@ -89,6 +78,20 @@ test('demo --json prints one line, serves two accounts from a live feed, and lea
   await nothingRuns();
   expect(await readdir(tempDir)).toEqual([]);
 });
+
+/** As the console's page does with the code that is behind the `#`. */
+async function expectSignsIn({ console_url, base_url }: Ready): Promise<void> {
+  const { origin, pathname, hash } = new URL(console_url);
+  expect([origin, pathname]).toEqual([base_url, '/']);
+  // Built by the demo, where it was not.
+  expect((await fetch(origin)).status).toBe(200);
+  const answer = await fetch(new URL('/console/session', base_url), {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', 'x-earshot-console': '1', origin },
+    body: JSON.stringify({ code: hash.replace('#code=', '') }),
+  });
+  expect(answer.status).toBe(200);
+}
 
 /** Any user of this machine reaches the port: without a password that must be all. */
 async function expectNobodyGetsIn(port: string): Promise<void> {

@@ -50,6 +50,7 @@ describe('an id of another account answers like one that does not exist, byte fo
     ['/api.PreviewRule', { platforms: ['x'], overrides: { x: 'mine now' } }],
     ['/api.PauseRule', {}],
     ['/api.GetUsage', { by: 'day' }],
+    ['/api.CountMatches', { from: '2026-01-01T00:00:00Z', to: '2026-01-02T00:00:00Z', step: 3_600 }],
     ['/api.ResumeRule', {}],
     ['/matches', {}],
     ['/matches', { platform: 'x' }],

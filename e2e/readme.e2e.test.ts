@@ -89,10 +89,17 @@ test('the commands of "From the command line" do what they say', async () => {
 });
 
 test('the commands that the demo itself prints work when they are pasted', async () => {
-  const printed = (demo?.stdout() ?? '').split('\n').filter((line) => line.startsWith('curl '));
+  const lines = (demo?.stdout() ?? '').split('\n');
+  const printed = lines.filter((line) => line.startsWith('curl '));
   expect(printed).toHaveLength(3);
   for (const command of printed) {
     const { stdout } = await promisify(execFile)('/bin/sh', ['-c', `${command} -w '\n%{http_code}'`]);
     expect(stdout).toMatch(/\n200$/);
   }
+  const exported = lines.find((line) => line.startsWith('export EARSHOT_URL='));
+  const [list, help, ...more] = lines.filter((line) => line.startsWith('./dev earshot '));
+  expect(more).toEqual([]);
+  const pasted = [exported, list, help].join('\n');
+  const { stdout } = await promisify(execFile)('/bin/sh', ['-ec', pasted], { cwd: repository });
+  expect(stdout).toMatch(/Rockets, outages and chips[\s\S]*earshot <command> --help tells more/);
 });

@@ -9,8 +9,13 @@ let server: ServerUnderTest;
 let api: Api;
 
 beforeAll(async () => {
-  world = await startWorld();
-  server = await world.startServer({ EARSHOT_KEEP_OLD_VALUE_MS: '0', EARSHOT_PREMIUM_RULES_MAX: '12' });
+  // More changes than X allows at once: what is shown here is not how they wait.
+  world = await startWorld({ sandbox: { rateLimits: false } });
+  server = await world.startServer({
+    EARSHOT_KEEP_OLD_VALUE_MS: '0',
+    EARSHOT_PREMIUM_RULES_MAX: '12',
+    EARSHOT_UPSTREAM_PACE: '100',
+  });
   api = server.api(await world.newAccount());
 });
 afterAll(() => world?.[Symbol.asyncDispose]());

@@ -13,6 +13,7 @@ interface Row {
 }
 
 const rule = { rule_id: `rule_${'0'.repeat(26)}` };
+const anHour = { from: '2026-11-14T20:00:00Z', to: '2026-11-14T21:00:00Z' };
 const webhook = { webhook_id: `whk_${'0'.repeat(26)}` };
 const newRule = { name: 'a', intent: 'b', platforms: ['x'] };
 
@@ -45,6 +46,7 @@ const overHttpRows: Readonly<Record<OperationId, Row>> = {
   StreamNotices: { scope: 'matches:read', request: { cursor: 'cAAAA' }, allowed: 400 },
   GetCoverage: { scope: 'matches:read', request: rule, allowed: 404 },
   GetUsage: { scope: 'matches:read', request: rule, allowed: 404 },
+  CountMatches: { scope: 'matches:read', request: { ...rule, ...anHour, step: 60 }, allowed: 404 },
   ReadMatches: { scope: 'matches:read', request: { reader: 'scoped', start: 'now' }, allowed: 200 },
   AckMatches: { scope: 'matches:read', request: { reader: 'scoped', cursor: 'cAAAA' }, allowed: 400 },
   ListReaders: { scope: 'matches:read', request: {}, allowed: 200 },

@@ -1,15 +1,14 @@
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { once } from 'node:events';
-import { createServer } from 'node:http';
 import { promisify } from 'node:util';
 import { type OperationId, operations } from '@earshot/contract';
 import { deliveryCheckpoints } from '@earshot/server/checkpoints';
-import { eventually, listenOnLoopback } from '@earshot/testkit';
+import { eventually } from '@earshot/testkit';
 import { Client } from 'pg';
 import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Api } from './src/api.ts';
+import { type Message, startReceiver } from './src/webhook-receiver.ts';
 import { type Account, type ServerUnderTest, startWorld, type World } from './src/world.ts';
 
 const run = promisify(execFile);
@@ -20,35 +19,6 @@ const env = {
   EARSHOT_ALLOW_INSECURE_WEBHOOKS: 'true',
   EARSHOT_WEBHOOKS_MAX: '5',
 };
-
-interface Message {
-  readonly headers: Record<string, string>;
-  readonly body: string;
-}
-
-/** Somebody who receives. */
-async function startReceiver() {
-  const messages: Message[] = [];
-  const server = createServer((request, response) => {
-    const chunks: Buffer[] = [];
-    request.on('data', (chunk: Buffer) => chunks.push(chunk));
-    request.on('end', () => {
-      const headers = Object.entries(request.headers).map(([name, value]) => [name, String(value)]);
-      messages.push({ headers: Object.fromEntries(headers), body: Buffer.concat(chunks).toString() });
-      response.end('thank you');
-    });
-  });
-  const port = await listenOnLoopback(server);
-  return {
-    url: `http://127.0.0.1:${port}/hook`,
-    messages,
-    async [Symbol.asyncDispose]() {
-      server.closeAllConnections();
-      server.close();
-      await once(server, 'close');
-    },
-  };
-}
 
 async function call<Id extends OperationId>(api: Api, id: Id, request: object) {
   const answer = await api.call('POST', `/api.${id}`, request);

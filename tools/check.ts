@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { join, resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { findBoundaryViolations } from './boundaries.ts';
+import { findLargeParts } from './console-size.ts';
 import {
   findExcuses,
   findIgnoredSources,
@@ -37,11 +38,13 @@ const tool = (name: string, command: string, ...args: string[]): Check => ({
 /** The slow ones first, so that the two lanes end together. */
 const checks: Check[] = [
   tool('types', 'tsc', '--incremental', '--tsBuildInfoFile', 'node_modules/.cache/tsc.json'),
+  tool('page types', 'tsc', '-p', 'apps/console/src'),
   tool('lint', 'oxlint', '--type-aware', '--deny-warnings'),
   {
     name: 'boundaries',
     run: async () => (await findBoundaryViolations(root)).violations.join('\n'),
   },
+  { name: 'console size', run: checkConsoleSize },
   tool('dead code', 'knip', '--no-progress'),
   tool('format', 'biome', 'ci', '--colors=off', ...formatted),
   { name: 'file size', run: async () => findLongFiles(await readSourceFiles(root)).join('\n') },
@@ -50,6 +53,22 @@ const checks: Check[] = [
   { name: 'process access', run: async () => findProcessAccess(await readSourceFiles(root)).join('\n') },
   { name: 'structure', run: async () => findStructureProblems(await readSourceFiles(root)).join('\n') },
 ];
+
+/** Of a build of its own: an old one would say nothing about these sources. */
+async function checkConsoleSize(): Promise<string> {
+  const dist = join(root, 'node_modules/.cache/console');
+  const vite = join(root, 'apps/console/node_modules/.bin/vite');
+  const args = [
+    'build',
+    join(root, 'apps/console'),
+    '--outDir',
+    dist,
+    '--emptyOutDir',
+    '--logLevel',
+    'error',
+  ];
+  return (await runTool(vite, args)) || (await findLargeParts(dist)).join('\n');
+}
 
 async function runTool(command: string, args: string[]): Promise<string> {
   const child = spawn(command, args, { cwd: root, stdio: ['ignore', 'pipe', 'pipe'] });

@@ -9,7 +9,7 @@ export function renderCliPage(): string {
   return [
     '# The command line',
     '',
-    '`earshot` does everything that the API does. In the repository it is `pnpm earshot`; `pnpm build:cli` writes `earshot.mjs` to `dist`: one',
+    '`earshot` does everything that the API does. From its package it is `npx earshot`, in the repository `./dev earshot` or `pnpm earshot`; `pnpm build:cli` writes `earshot.mjs` to `dist`: one',
     'file that needs nothing but Node 24. Copied to another machine it has every command but those that start or open servers (`demo`,',
     '`services`, `admin`), which need the repository. This page is generated from `apps/cli/src/commands.ts` by `pnpm docs:write`.',
     '',

@@ -1,34 +1,12 @@
-/** A protection taken out of the code, and the tests that have to notice. */
-export interface Mutation {
-  /** What is wrong afterwards. */
-  readonly name: string;
-  readonly file: string;
-  /** Occurs exactly once in the file. */
-  readonly find: string;
-  readonly replace: string;
-  /** The smallest test files that notice. None of them may go anywhere but this machine, also without the protection. */
-  readonly tests: readonly string[];
-  /** Why no test can notice, where that is so. */
-  readonly survives?: string;
-}
-
-type Change = readonly [name: string, find: string, replace: string, survives?: string];
-
-const inFile = (file: string, tests: readonly string[], changes: readonly Change[]): Mutation[] =>
-  changes.map(([name, find, replace, survives]) => ({
-    name,
-    file,
-    find,
-    replace,
-    tests,
-    ...(survives !== undefined && { survives }),
-  }));
+import { accountMutations } from './account-mutations.ts';
+import { type Change, inFile, type Mutation } from './mutation.ts';
 
 const server = 'apps/server/src';
 const accounts = `${server}/accounts`;
 const webhooks = `${server}/webhooks`;
 const authentication = [`${accounts}/authenticate.unit.test.ts`];
 const timing = ['apps/server/test/authentication-timing.int.test.ts'];
+const consoleSessions = ['e2e/console-session.e2e.test.ts'];
 const limits = [`${accounts}/rate-limits.unit.test.ts`];
 const leases = ['apps/server/test/lease.int.test.ts'];
 const scopes = ['e2e/scopes.e2e.test.ts'];
@@ -71,6 +49,70 @@ export const mutations: readonly Mutation[] = [
   ]),
   ...inFile(`${accounts}/authenticate.ts`, timing, [
     ['revoked and expired keys are let in', 'where hash = any($1) and ${isValid}', 'where hash = any($1)'],
+  ]),
+  ...inFile(`${server}/http/console-session.ts`, consoleSessions, [
+    [
+      'a request without the header of the console counts',
+      "if (headers['x-earshot-console'] !== '1') return false;",
+      '',
+    ],
+    [
+      'a form counts as a request of the console',
+      "if (method === 'POST' && !/^application\\/json *(;|$)/i.test(String(headers['content-type']))) return false;",
+      '',
+    ],
+    ['a session counts for every site', "site === 'same-origin'", 'true'],
+    [
+      'a session counts for every origin',
+      'if (!url || url.host !== host) return false;',
+      'if (!url) return true;',
+    ],
+    [
+      'a page that came by plain HTTP over a network counts',
+      "return url.protocol === 'https:' || isLoopback(url.hostname);",
+      'return true;',
+    ],
+    [
+      'a neighbouring host plants a cookie',
+      '(isLoopback(hostname) ? valuesOf(plainName) : [])',
+      'valuesOf(plainName)',
+    ],
+    ['a session counts beside a key', 'authorization !== undefined || ', ''],
+    ['one of two sessions is taken', 'if (session && !another)', 'if (session)'],
+  ]),
+  ...inFile(`${accounts}/console-sessions.ts`, consoleSessions, [
+    [
+      'a link signs in again and again',
+      '`delete from console_links where hash = $1 and ${isFresh} returning account_id, key_id`',
+      '`select account_id, key_id from console_links where hash = $1 and ${isFresh}`',
+    ],
+    [
+      'a link works for ever',
+      "const isFresh = `created_at > now() - interval '${linkSeconds} seconds'`;",
+      "const isFresh = 'true';",
+    ],
+    ['codes of links may be guessed', 'guesses.failed(address)', '(address ? null : 1)'],
+    [
+      "a link takes the place of another account's session",
+      'await assertSameAccount(sql, link.account_id, signIn.formerTokens);',
+      '',
+    ],
+    ['a session from before the sign-in goes on', 'await endSessions(sql, formerTokens, requestId);', ''],
+    [
+      'a planted cookie is adopted',
+      'const token = newToken();',
+      'const token = formerTokens[0] ?? newToken();',
+    ],
+    [
+      'a session outlives its key',
+      'on api_keys.id = console_sessions.key_id and ${isValid} and',
+      'on api_keys.id = console_sessions.key_id and',
+    ],
+    ['a session never ends', "created_at > now() - interval '7 days'", 'created_at is not null'],
+    ['a session is never idle', "last_used_at > now() - interval '12 hours'", 'last_used_at is not null'],
+  ]),
+  ...inFile(`${accounts}/key-watch.ts`, consoleSessions, [
+    ['a stream outlives its session', 'const id = sessionId ?? keyId;', 'const id = keyId;'],
   ]),
   ...inFile(`${accounts}/keys.ts`, timing, [
     [
@@ -153,11 +195,14 @@ export const mutations: readonly Mutation[] = [
     ['what others watch is answered at once', 'nth <= calls; nth++', 'nth <= 0; nth++'],
   ]),
 
+  ...accountMutations,
+
   ...inFile(
     `${server}/runtime/cursor.ts`,
     [`${server}/runtime/cursor.unit.test.ts`],
     [
-      ['any signature will do', 'timingSafeEqual(signature, sign(scope, position))', 'true'],
+      ['any signature will do', 'timingSafeEqual(signature, sign(key, scope, position))', 'true'],
+      ['cursors of the former secret are refused', 'keys.some(', 'keys.slice(0, 1).some('],
       ['cursors of other accounts are taken', '[scope.accountId, scope.filter]', '[scope.filter]'],
       ['cursors of other lists are taken', '[scope.accountId, scope.filter]', '[scope.accountId]'],
       ['other spellings of a cursor are taken', "cursor === prefix + bytes.toString('base64url') &&", ''],
@@ -212,7 +257,10 @@ export const mutations: readonly Mutation[] = [
   ...inFile(
     `${webhooks}/secrets.ts`,
     [`${webhooks}/secrets.unit.test.ts`],
-    [['secrets are sealed with the same nonce', 'randomBytes(nonceLength)', 'Buffer.alloc(nonceLength)']],
+    [
+      ['secrets are sealed with the same nonce', 'randomBytes(nonceLength)', 'Buffer.alloc(nonceLength)'],
+      ['secrets of the old key cannot be opened', '[key, ...older]', '[key]'],
+    ],
   ),
   ...inFile(
     `${webhooks}/secrets.ts`,

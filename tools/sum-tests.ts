@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TestResults } from './test-results.ts';
 
-/** `node tools/sum-tests.ts <folder>`: the slowest files, what was skipped, and as the last line the sum of all runs. */
+/** `node tools/sum-tests.ts <folder>`: the slowest files, what was skipped, what failed, and as the last line the sum of all runs. */
 const slowest = 15;
 
 const dir = process.argv[2] ?? '';
@@ -17,8 +17,10 @@ console.log(`${seconds(allMs)}  all files together`);
 
 const skipped = runs.flatMap((run) => run.skipped);
 for (const name of skipped) console.log(`skipped: ${name}`);
-const sum = (of: (run: TestResults) => number) => runs.reduce((total, run) => total + of(run), 0);
-const passed = sum((run) => run.passed);
-const failed = sum((run) => run.failed);
-console.log(`${passed} passed, ${failed} failed${skipped.length > 0 ? `, ${skipped.length} skipped` : ''}`);
-if (passed === 0 || failed > 0) process.exitCode = 1;
+const failed = runs.flatMap((run) => run.failed);
+for (const name of failed) console.log(`failed: ${name}`);
+const passed = runs.reduce((total, run) => total + run.passed, 0);
+console.log(
+  `${passed} passed, ${failed.length} failed${skipped.length > 0 ? `, ${skipped.length} skipped` : ''}`,
+);
+if (passed === 0 || failed.length > 0) process.exitCode = 1;

@@ -1,11 +1,12 @@
 import { writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
-import type { Reporter, TestModule } from 'vitest/node';
+import type { Reporter, TestCase, TestModule } from 'vitest/node';
 
 /** What CI wants to know of a run of tests. */
 export interface TestResults {
   readonly passed: number;
-  readonly failed: number;
+  /** `file > name: first line of the error` of each, and of files that could not be run. */
+  readonly failed: readonly string[];
   /** `file > name` of each. */
   readonly skipped: readonly string[];
   /** Files with how long their worker was busy with them. */
@@ -26,12 +27,20 @@ function resultsOf(modules: readonly TestModule[]): TestResults {
   const inState = (state: string) => tests.filter((test) => test.result().state === state);
   return {
     passed: inState('passed').length,
-    failed: inState('failed').length,
-    skipped: inState('skipped').map((test) => `${pathOf(test.module)} > ${test.fullName}`),
+    failed: [
+      ...inState('failed').map((test) => `${nameOf(test)}: ${firstLine(test.result().errors)}`),
+      ...modules
+        .filter((module) => module.errors().length > 0)
+        .map((module) => `${pathOf(module)}: ${firstLine(module.errors())}`),
+    ],
+    skipped: inState('skipped').map(nameOf),
     files: modules.map((module) => ({ file: pathOf(module), ms: busyMs(module) })),
   };
 }
 
+const nameOf = (test: TestCase) => `${pathOf(test.module)} > ${test.fullName}`;
+const firstLine = (errors?: ReadonlyArray<{ message: string }>) =>
+  errors?.[0]?.message.split('\n', 1)[0] ?? 'no error';
 const pathOf = (module: TestModule) => relative(process.cwd(), module.moduleId);
 
 function busyMs(module: TestModule): number {

@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmod, mkdtemp, readdir, readFile, readlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -17,6 +17,26 @@ export interface RunningCommand {
   stderr(): string;
   /** Waits for a line of its stdout. */
   line(pattern: RegExp): Promise<RegExpExecArray>;
+}
+
+export function startDemo(
+  args: readonly string[],
+  tempDir: string,
+  env: Readonly<Record<string, string>> = {},
+): RunningCommand {
+  const [command, ...first] = hasPnpm()
+    ? ['pnpm', 'demo']
+    : [process.execPath, 'apps/cli/src/main.ts', 'demo'];
+  return startCommand(command ?? '', [...first, ...args], tempDir, env);
+}
+
+function hasPnpm(): boolean {
+  try {
+    execFileSync('pnpm', ['--version'], { stdio: 'ignore' });
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 export function startCommand(

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import { join } from 'node:path';
+import { join, relative, resolve } from 'node:path';
 import { expect, test } from 'vitest';
 import { settings } from '../../apps/server/src/settings.ts';
 
@@ -47,16 +47,45 @@ test('every service of compose.yaml is confined, and of an exact version', async
       cap_drop: ['ALL'],
       security_opt: ['no-new-privileges:true'],
       pids_limit: expect.any(Number),
+      cpus: '${CPUS:-2}',
       mem_limit: expect.stringMatching(/^\dg$/),
     });
     if (name !== 'earshot') expect(service.image).toMatch(/^(postgres:\d+\.\d+|nats:\d+\.\d+\.\d+-alpine)$/);
   }
   const dockerfile = await readFile(join(root, 'Dockerfile'), 'utf8');
-  for (const [, image] of dockerfile.matchAll(/^FROM (\S+)/gm))
+  const stages = [...dockerfile.matchAll(/^FROM \S+ AS (\S+)/gm)].map(([, stage]) => stage);
+  const images = [...dockerfile.matchAll(/^FROM (\S+)/gm)].map(([, image]) => image);
+  expect(images.length).toBeGreaterThan(1);
+  for (const image of images.filter((one) => !stages.includes(one)))
     expect(image).toMatch(/^node:24\.\d+\.\d+-slim$/);
 });
 
-test('compose.yaml has a password for each login, required, and hands over the key of webhooks', async () => {
+test('the image takes what .dockerignore lets through, and has the console where the server looks for it', async () => {
+  const dockerfile = await readFile(join(root, 'Dockerfile'), 'utf8');
+  const allowed = (await readFile(join(root, '.dockerignore'), 'utf8')).match(/(?<=^!).+/gm) ?? [];
+  const copied = [...dockerfile.matchAll(/^COPY (?!--from)(.+) \S+$/gm)].flatMap(([, from = '']) =>
+    from.split(' '),
+  );
+  expect(copied.toSorted()).toEqual(allowed.toSorted());
+  const served = /new URL\('(.+dist)', import\.meta\.url\)/.exec(
+    await readFile(join(root, 'apps/server/src/compose/api.ts'), 'utf8'),
+  )?.[1];
+  const folder = relative(root, resolve(root, 'apps/server/src/compose', served ?? ''));
+  expect(dockerfile).toContain(`COPY --from=console /app/${folder} ${folder}\n`);
+});
+
+test('compose.yaml makes the settings that follow from it, and earshot.env.example offers all others', async () => {
+  const made = Object.keys(new Map(await readServices()).get('earshot')?.environment ?? {});
+  const example = await readFile(join(root, 'deploy/earshot.env.example'), 'utf8');
+  const offered = [...example.matchAll(/^#(EARSHOT_\w+)=/gm)].map(([, name = '']) => name);
+  const forTests = ['EARSHOT_UPSTREAM_PACE', 'EARSHOT_CRASH_AT'];
+  // The ports that it publishes.
+  const kept = ['EARSHOT_PORT', 'EARSHOT_METRICS_PORT'];
+  const all = Object.values(settings).map(({ variable }) => variable);
+  expect([...made, ...offered, ...forTests, ...kept].toSorted()).toEqual(all.toSorted());
+});
+
+test('compose.yaml has a password for each login, required, and publishes its ports on loopback alone', async () => {
   const services = new Map(await readServices());
   const settingsOf = (name: string) => services.get(name)?.environment ?? {};
   expect(settingsOf('earshot')).toMatchObject({
@@ -64,10 +93,21 @@ test('compose.yaml has a password for each login, required, and hands over the k
     EARSHOT_ACCOUNT_DATABASE_URL: 'postgres://earshot_account:${ACCOUNT_PASSWORD}@postgres:5432/earshot',
     EARSHOT_MIGRATION_DATABASE_URL: 'postgres://earshot_owner:${OWNER_PASSWORD}@postgres:5432/earshot',
     EARSHOT_NATS_URL: 'nats://earshot:${NATS_PASSWORD}@nats:4222',
-    EARSHOT_SECRETS_KEY: '${EARSHOT_SECRETS_KEY:-}',
+  });
+  expect(services.get('earshot')).toMatchObject({
+    env_file: ['earshot.env'],
+    ports: ['127.0.0.1:8080:8080', '127.0.0.1:9464:9464'],
   });
   for (const name of ['POSTGRES', 'OWNER', 'RUNTIME', 'ACCOUNT'])
     expect(settingsOf('postgres')[`${name}_PASSWORD`]).toContain(`{${name}_PASSWORD:?`);
   for (const name of ['nats', 'nats-1', 'nats-2', 'nats-3'])
     expect(settingsOf(name)['NATS_PASSWORD']).toMatch(/^"\$\{NATS_PASSWORD:\?.*\}"$/);
+});
+
+test('the page about installing has the commands of compose.yaml, which the container tests run', async () => {
+  const page = await readFile(join(root, 'docs/operations/install.md'), 'utf8');
+  const compose = await readFile(join(root, 'compose.yaml'), 'utf8');
+  const commands = [...compose.matchAll(/^# {3}(\S.+)$/gm)].map(([, command = '']) => command);
+  expect(commands.length).toBeGreaterThan(4);
+  expect(page).toContain(`\`\`\`sh\n${commands.join('\n')}\n\`\`\``);
 });

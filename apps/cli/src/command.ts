@@ -12,8 +12,8 @@ export interface Option<Value = unknown> {
   /** For the help and for completion. */
   readonly choices?: readonly string[];
   readonly isRequired?: boolean;
-  /** Undefined when it was not given. Throws a usage failure. */
-  readonly read: (text: string | undefined) => Value;
+  /** Undefined when it was not given. Throws a usage failure. `now` is the same for all options of a command. */
+  readonly read: (text: string | undefined, now?: Date) => Value;
 }
 
 export type Options = Readonly<Record<string, Option>>;
@@ -32,6 +32,8 @@ export interface Context {
   /** `--json` was given. */
   readonly isJson: boolean;
   readonly screen: Screen;
+  /** What to type for `earshot`, in commands for the user to paste. */
+  readonly self: string;
   /** The client of whoever logged in; fails with what to do when nobody has. */
   readonly connect: (options?: Pick<EarshotOptions, 'fetch' | 'timeoutMs'>) => Promise<Earshot>;
 }

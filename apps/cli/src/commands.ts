@@ -3,6 +3,7 @@ import { admin } from './commands/admin.ts';
 import { apply } from './commands/apply.ts';
 import { audit } from './commands/audit.ts';
 import { createCompletion } from './commands/completion.ts';
+import { openConsole } from './commands/console.ts';
 import { coverage } from './commands/coverage.ts';
 import { demo } from './commands/demo.ts';
 import { doctor } from './commands/doctor.ts';
@@ -29,6 +30,7 @@ export const earshotCommands: CommandGroup = {
   commands: [
     login,
     logout,
+    openConsole,
     rules,
     preview,
     matches,

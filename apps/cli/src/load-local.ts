@@ -9,10 +9,10 @@ export async function loadLocal<Module>(load: () => Promise<Module>): Promise<Mo
     return await load();
   } catch (error) {
     if (!(error instanceof Error) || !('code' in error) || error.code !== 'ERR_MODULE_NOT_FOUND') throw error;
-    throw new Failure(
-      'failed',
-      'This command works only in the repository of Earshot, with its packages installed: ./dev earshot …',
-      { cause: error },
-    );
+    const place = 'This command works only in the repository of Earshot';
+    // The file itself is missing, or a package that it imports.
+    if ('url' in error && /\/local\/[\w-]+\.ts$/.test(String(error.url)))
+      throw new Failure('failed', `${place}. Clone it, and run it there: ./dev earshot …`);
+    throw new Failure('failed', `${place}, with its packages installed: ./dev earshot …`, { cause: error });
   }
 }

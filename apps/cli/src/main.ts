@@ -8,6 +8,7 @@ import { noticingFetch } from './follow.ts';
 import { helpOf } from './help.ts';
 import { columnsWithoutTerminal, createScreen } from './output/create-screen.ts';
 import { parseArguments, type Resolved, resolveCommand } from './parse-arguments.ts';
+import { selfOf } from './self.ts';
 import { version } from './version.ts';
 
 /** What an error must know of what was typed, as far as it was read. */
@@ -47,6 +48,7 @@ async function runCommand(words: readonly string[], progress: Progress): Promise
     env: process.env,
     isJson: typed.isJson,
     screen,
+    self: selfOf(process.env, import.meta.filename),
     connect: (options) => connect(process.env, { ...notices, ...options }),
   };
   return (await entry.run(typed, context)) ?? exitCodes.done.code;

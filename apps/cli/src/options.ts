@@ -86,18 +86,20 @@ const unitMs: Readonly<Record<string, number>> = {
 };
 
 /** A point in time as the API takes it: a day, a time, or how long ago or from now. */
-export function time(
-  about: string,
-  direction: 'past' | 'future',
-  now: () => Date = () => new Date(),
-): Option<string | undefined> {
+export function time(about: string, direction: 'past' | 'future'): Option<string | undefined> {
   const placeholder = '<time>';
   const example = direction === 'past' ? '10m, 2h, 3d (ago)' : '2h, 30d (from now)';
   return {
     about: `${about}: ${example}, 2027-01-31 or 2027-01-31T12:00:00Z`,
     placeholder,
-    read: optional((given) => readTime(given, direction, now())),
+    read: optional((given, now) => readTime(given, direction, now)),
   };
+}
+
+/** A time in the past, now unless it is given. */
+export function timeOrNow(about: string): Option<string> {
+  const option = time(about, 'past');
+  return { ...option, read: (given, now = new Date()) => option.read(given, now) ?? now.toISOString() };
 }
 
 export function readTime(given: string, direction: 'past' | 'future', now: Date): string {
@@ -164,16 +166,16 @@ export function required<Value>(option: Option<Value | undefined>): Option<Value
   return {
     ...option,
     isRequired: true,
-    read: (given) => {
-      const value = option.read(given);
+    read: (given, now) => {
+      const value = option.read(given, now);
       if (value === undefined || value === '') throw usageFailure('is required.');
       return value;
     },
   };
 }
 
-function optional<Value>(read: (given: string) => Value): (given: string | undefined) => Value | undefined {
-  return (given) => (given === undefined ? undefined : read(given));
+function optional<Value>(read: (given: string, now: Date) => Value): Option<Value | undefined>['read'] {
+  return (given, now = new Date()) => (given === undefined ? undefined : read(given, now));
 }
 
 /** The same words for the same thing in every command. */

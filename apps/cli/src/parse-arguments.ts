@@ -149,9 +149,10 @@ function readValues(
   find: (name: string) => string | undefined,
   label: (name: string) => string,
 ): Record<string, unknown> {
+  const now = new Date();
   const values = Object.entries(taken).map(([name, option]) => {
     try {
-      return [name, option.read(find(name))];
+      return [name, option.read(find(name), now)];
     } catch (error) {
       if (error instanceof Failure) throw usageFailure(`${label(name)} ${error.message}`);
       throw error;

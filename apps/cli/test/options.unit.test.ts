@@ -1,6 +1,6 @@
 import { scopes as scopeNames } from '@earshot/contract/scopes';
 import { expect, test } from 'vitest';
-import { flag, integer, listOf, oneOf, readTime, required, text } from '../src/options.ts';
+import { flag, integer, listOf, oneOf, readTime, required, text, time, timeOrNow } from '../src/options.ts';
 
 const now = new Date('2026-11-15T00:00:00Z');
 
@@ -48,6 +48,12 @@ test('an amount of time is counted back, or ahead', () => {
   expect(readTime('2h', 'past', now)).toBe('2026-11-14T22:00:00.000Z');
   expect(readTime('30d', 'future', now)).toBe('2026-12-15T00:00:00.000Z');
   expect(readTime('1w', 'future', now)).toBe('2026-11-22T00:00:00.000Z');
+});
+
+test('from an hour ago to now is an hour: both are told from the time that they are given', () => {
+  expect(time('', 'past').read('1h', now)).toBe('2026-11-14T23:00:00.000Z');
+  expect(timeOrNow('').read(undefined, now)).toBe('2026-11-15T00:00:00.000Z');
+  expect(timeOrNow('').read('1h', now)).toBe('2026-11-14T23:00:00.000Z');
 });
 
 test.for(['tomorrow', '2027', '2027-1-1', '2027-02-30', '2027-01-01T25:00:00Z', '2027-01-01T12:00:00', '5y'])(

@@ -1,17 +1,32 @@
 import { type Budget, type Scope, scopes } from '@earshot/contract';
-import { type Change, recordChange } from './accounts/change.ts';
+import { byOperator, recordChange } from './accounts/change.ts';
 import { createKeyStore, type KeyStore, newKey } from './accounts/keys.ts';
-import type { PlanName } from './accounts/plans.ts';
+import {
+  type AccountRow,
+  createAccount,
+  type NewLimits,
+  readAccounts,
+  resumeAccount,
+  setLimits,
+  setPlan,
+  suspendAccount,
+} from './accounts/manage-accounts.ts';
+import type { AccountLimits, PlanName } from './accounts/plans.ts';
 import { loseLog } from './coverage/upkeep.ts';
-import { openDatabase, type Sql } from './engines/database.ts';
+import { type Database, openDatabase, type Sql } from './engines/database.ts';
+import { forgetCursorSecret, rotateCursorSecret } from './engines/installation.ts';
 import { assertMigrated } from './engines/migrate.ts';
 import { bindLog } from './event-log/bound-log.ts';
 import { createDeadLetters, type DeadLetterRow } from './matching/dead-letters.ts';
 import { listVerdicts, type VerdictRow } from './matching/verdicts.ts';
-import { defaultPrices, readPrices } from './metering/prices.ts';
+import { defaultPrices, type Prices, readPrices, roundUsd, type Usd } from './metering/prices.ts';
 import { type BillLine, readBillByAccount, readBillBySource } from './metering/read-bill.ts';
+import { type DeletedAccount, type DeletionProgress, deleteAccount } from './removals/delete-account.ts';
 import { type Asked, forget, type Progress, type Removed } from './removals/remove-items.ts';
 import { newId } from './runtime/ids.ts';
+import { aesKeys } from './setting-values.ts';
+import { type Reencrypted, reencrypt } from './webhooks/reencrypt.ts';
+import { createSecretBox } from './webhooks/secrets.ts';
 
 export { listForeignRules } from './compose/foreign-rules.ts';
 export { migrate, planMigrations } from './engines/migrate.ts';
@@ -19,6 +34,22 @@ export { migrate, planMigrations } from './engines/migrate.ts';
 /** What an operator does directly on the database, before there is any key to do it over HTTP. */
 export interface Admin extends AsyncDisposable {
   createAccount(account: { name: string; plan?: PlanName }): Promise<{ accountId: string }>;
+  /** All accounts, or the one that is named, with what they did in the last UTC days. */
+  listAccounts(asked: {
+    accountId?: string;
+    days: number;
+    prices?: string | undefined;
+  }): Promise<readonly ListedAccount[]>;
+  /** False or null when there is no such account. */
+  setPlan(accountId: string, plan: PlanName): Promise<boolean>;
+  setLimits(accountId: string, limits: NewLimits): Promise<Partial<AccountLimits> | null>;
+  suspendAccount(accountId: string): Promise<boolean>;
+  resumeAccount(accountId: string): Promise<boolean>;
+  /** With everything that belongs to it. Null when there is no such account. Nodes must be running. */
+  deleteAccount(
+    accountId: string,
+    onProgress?: (progress: DeletionProgress) => void,
+  ): Promise<DeletedAccount | null>;
   /** The key is in the answer and nowhere else. Null when there is no such account. */
   createKey(key: {
     accountId: string;
@@ -46,8 +77,17 @@ export interface Admin extends AsyncDisposable {
   }): Promise<{ lines: BillLine[]; prices_as_of: string }>;
   /** What the service cannot see by itself after PostgreSQL or NATS was restored. All nodes must be stopped. */
   afterRestore(restore: { logLost: boolean; isCopy: boolean }): Promise<{ webhooksPaused: number }>;
+  /** Seals the secrets of webhooks with the first of these keys, as in EARSHOT_SECRETS_KEY. Nodes may be running. */
+  reencrypt(secretsKey: string): Promise<Reencrypted>;
+  /** False when the last rotation is not known to every node yet. */
+  rotateCursorSecret(): Promise<boolean>;
+  forgetCursorSecret(): Promise<boolean>;
   /** All of them without an id. A node with the role `match` tries each once more; returns how many. */
   retryDeadLetters(id: number | null): Promise<number>;
+}
+
+export interface ListedAccount extends AccountRow {
+  readonly usd: Usd;
 }
 
 /** A rule and the upstream rule that serves it. Accounts see `platform_rule_id`; the upstream says `upstream_rule_id`. */
@@ -70,15 +110,13 @@ export async function openAdmin(databaseUrl: string): Promise<Admin> {
   const keys = createKeyStore(database);
   const letters = createDeadLetters(database);
   return {
-    async createAccount({ name, plan = 'paid' }) {
-      const accountId = newId('acc');
-      await database.run('insert into accounts (id, name, plan) values ($1, $2, $3)', [
-        accountId,
-        name,
-        plan,
-      ]);
-      return { accountId };
-    },
+    createAccount: ({ name, plan = 'paid' }) => createAccount(database, { name, plan }),
+    listAccounts: (asked) => listAccounts(database, asked),
+    setPlan: (accountId, plan) => setPlan(database, accountId, plan),
+    setLimits: (accountId, limits) => setLimits(database, accountId, limits),
+    suspendAccount: (accountId) => suspendAccount(database, accountId),
+    resumeAccount: (accountId) => resumeAccount(database, accountId),
+    deleteAccount: (accountId, onProgress) => deleteAccount(database, accountId, { onProgress }),
     createKey: (asked) => createKey(keys, asked),
     async revokeKey(keyId) {
       const row = await database.one<{ account_id: string }>(
@@ -105,15 +143,41 @@ export async function openAdmin(databaseUrl: string): Promise<Admin> {
     forget: (asked, onProgress) => forget(database, asked, onProgress),
     listVerdicts: (days) => listVerdicts(database, days),
     async listBill({ by, days, prices: text }) {
-      const prices = text ? readPrices(text) : defaultPrices();
-      if (typeof prices === 'string') throw new Error(`EARSHOT_PRICES has a bad value: ${prices}.`);
+      const prices = pricesOf(text);
       const read = by === 'source' ? readBillBySource : readBillByAccount;
       return { lines: await read(database, days, prices), prices_as_of: prices.as_of };
     },
+    async reencrypt(text) {
+      const keys = aesKeys.safeParse(text);
+      if (!keys.success) throw new Error('EARSHOT_SECRETS_KEY has a bad value.');
+      const [key, ...older] = keys.data;
+      return await reencrypt(database, createSecretBox(key, older));
+    },
+    rotateCursorSecret: () => rotateCursorSecret(database),
+    forgetCursorSecret: () => forgetCursorSecret(database),
     listDeadLetters: () => letters.list(),
     retryDeadLetters: (id) => letters.requestRetry(id),
     [Symbol.asyncDispose]: () => database[Symbol.asyncDispose](),
   };
+}
+
+function pricesOf(text: string | undefined): Prices {
+  const prices = text ? readPrices(text) : defaultPrices();
+  if (typeof prices === 'string') throw new Error(`EARSHOT_PRICES has a bad value: ${prices}.`);
+  return prices;
+}
+
+async function listAccounts(
+  database: Database,
+  { accountId, days, prices }: Parameters<Admin['listAccounts']>[0],
+): Promise<ListedAccount[]> {
+  const accounts = await readAccounts(database, { ...(accountId !== undefined && { accountId }), days });
+  const bill = await readBillByAccount(database, days, pricesOf(prices));
+  return accounts.map((account) => {
+    const own = bill.filter(({ account_id }) => account_id === account.id);
+    const sum = (bound: keyof Usd) => own.reduce((total, { usd }) => total + usd[bound], 0);
+    return { ...account, usd: roundUsd({ min: sum('min'), max: sum('max') }) };
+  });
 }
 
 async function createKey(
@@ -148,7 +212,8 @@ async function afterRestore(
   // Its tags upstream and its cursors are its own from now on, and those who listen to the original hear nothing from it.
   await sql.run(
     `update installation set id = substr(replace(gen_random_uuid()::text, '-', ''), 1, 12),
-       cursor_secret = decode(replace(gen_random_uuid()::text || gen_random_uuid()::text, '-', ''), 'hex')`,
+       cursor_secret = decode(replace(gen_random_uuid()::text || gen_random_uuid()::text, '-', ''), 'hex'),
+       previous_cursor_secret = null, cursor_secret_since = null`,
   );
   return { webhooksPaused: await sql.run(`update webhooks set state = 'paused' where state = 'active'`) };
 }
@@ -180,8 +245,4 @@ async function setBudget(
     answer: {},
   });
   return { budget };
-}
-
-function byOperator(accountId: string, operation: string): Change {
-  return { accountId, actor: 'operator', operation, requestId: null, claim: null };
 }

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import type { z } from 'zod';
 import { type Setting, settings } from './settings.ts';
 
@@ -15,32 +16,88 @@ export class BadConfig extends Error {
 /** Set for others in the same shell: callers of the API (README, /docs), and the command that starts engines. */
 const notOurs = ['EARSHOT_URL', 'EARSHOT_API_KEY', 'EARSHOT_NATS_SERVER'];
 
-/** Reads and freezes the configuration. An unknown EARSHOT_ variable is a typing mistake and refused. */
+/** May also be in a file, whose path is in the variable with `_FILE` behind its name. */
+export const secretSettings: ReadonlySet<string> = new Set<keyof typeof settings>([
+  'databaseUrl',
+  'accountDatabaseUrl',
+  'migrationDatabaseUrl',
+  'natsUrl',
+  'xTokens',
+  'firehoseTokens',
+  'secretsKey',
+]);
+
+/** Of each setting, the variables that it may be given by. */
+export function variablesOf(name: string, { variable }: Setting): string[] {
+  return secretSettings.has(name) ? [variable, `${variable}_FILE`] : [variable];
+}
+
+/** What Kubernetes puts into every pod beside a Service whose name begins with "earshot", unless `enableServiceLinks` is false. */
+const linkName = /_SERVICE_HOST$|_SERVICE_PORT(_|$)|_PORT_\d+_(TCP|UDP|SCTP)(_|$)/;
+const linkValue = /^(tcp|udp|sctp):\/\//;
+
+function isServiceLink(name: string, value = ''): boolean {
+  return linkName.test(name) || (name.endsWith('_PORT') && linkValue.test(value));
+}
+
+/**
+ * Reads and freezes the configuration. An unknown EARSHOT_ variable is a typing mistake and refused. A secret may be in a
+ * file instead, which `docker inspect` and /proc do not show.
+ */
 export function readConfig(environment: Readonly<Record<string, string | undefined>>): Config {
-  const known = new Set<string>([...Object.values(settings).map(({ variable }) => variable), ...notOurs]);
-  const problems = Object.keys(environment)
-    .filter((name) => name.startsWith('EARSHOT_') && !known.has(name))
-    .map((name) => `${name} is not a setting: see docs/configuration.md`);
+  const given = Object.entries(environment).filter(
+    ([name, value]) => name.startsWith('EARSHOT_') && !isServiceLink(name, value),
+  );
+  const all = Object.entries<Setting>(settings);
+  const known = new Set<string>([
+    ...all.flatMap(([name, setting]) => variablesOf(name, setting)),
+    ...notOurs,
+  ]);
+  const problems = given
+    .filter(([name]) => !known.has(name))
+    .map(([name]) => `${name} is not a setting: see docs/configuration.md`);
+  const filled = new Map(given.filter(([, value]) => value !== ''));
   const values: Record<string, unknown> = {};
-  for (const [name, { variable, schema }] of Object.entries<Setting>(settings)) {
-    const given = environment[variable];
-    const parsed = schema.safeParse(given === '' ? undefined : given);
-    if (parsed.success) values[name] = parsed.data;
+  for (const [name, setting] of all) {
+    const { value, variable, problem } = findValue(variablesOf(name, setting), filled);
+    const parsed = setting.schema.safeParse(value);
+    if (problem) problems.push(problem);
+    else if (parsed.success) values[name] = parsed.data;
     else
       problems.push(
-        `${variable} ${given === undefined ? 'is missing' : 'has a bad value'}: ${detailOf(parsed.error)}${settingHelp(name)}`,
+        `${variable} ${value === undefined ? 'is missing' : 'has a bad value'}: ${detailOf(parsed.error)}${setting.about}`,
       );
   }
   if (problems.length > 0) throw new BadConfig(problems);
   return Object.freeze(values) as Config;
 }
 
+interface Found {
+  readonly variable: string;
+  readonly value?: string | undefined;
+  readonly problem?: string;
+}
+
+function findValue(
+  [variable = '', inFile = '']: readonly string[],
+  given: ReadonlyMap<string, string | undefined>,
+): Found {
+  const path = given.get(inFile);
+  if (path === undefined) return { variable, value: given.get(variable) };
+  if (given.has(variable))
+    return { variable, problem: `${variable} and ${inFile} are both set: keep one of them` };
+  try {
+    const value = readFileSync(path, 'utf8').replace(/\r?\n$/, '');
+    return value ? { variable: inFile, value } : { variable, problem: `${inFile} names an empty file` };
+  } catch (error) {
+    // Not the path: it may be the secret itself, by mistake.
+    const reason = error instanceof Error && 'code' in error ? String(error.code) : 'unknown error';
+    return { variable, problem: `${inFile} names a file that cannot be read (${reason})` };
+  }
+}
+
 /** What a setting's own check found, where it says more than that the value is bad. */
 function detailOf({ issues }: z.ZodError): string {
   const found = issues.find(({ code, message }) => code === 'custom' && message !== 'Invalid input');
   return found ? `${found.message}. ` : '';
-}
-
-function settingHelp(name: string): string {
-  return Object.entries<Setting>(settings).find(([one]) => one === name)?.[1].about ?? '';
 }

@@ -1,4 +1,8 @@
-import { describe, expect, test } from 'vitest';
+import { randomUUID } from 'node:crypto';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, test } from 'vitest';
 import { BadConfig, readConfig } from './config.ts';
 import { settings } from './settings.ts';
 
@@ -70,6 +74,86 @@ describe('the configuration', () => {
   });
 });
 
+/** What Kubernetes 1.31 sets in the pods beside a Service "earshot" and one "earshot-metrics". */
+const serviceLinks = {
+  EARSHOT_SERVICE_HOST: '10.96.0.10',
+  EARSHOT_SERVICE_PORT: '8080',
+  EARSHOT_SERVICE_PORT_HTTP: '8080',
+  EARSHOT_PORT: 'tcp://10.96.0.10:8080',
+  EARSHOT_PORT_8080_TCP: 'tcp://10.96.0.10:8080',
+  EARSHOT_PORT_8080_TCP_PROTO: 'tcp',
+  EARSHOT_PORT_8080_TCP_PORT: '8080',
+  EARSHOT_PORT_8080_TCP_ADDR: '10.96.0.10',
+  EARSHOT_METRICS_SERVICE_HOST: '10.96.0.11',
+  EARSHOT_METRICS_PORT: 'tcp://10.96.0.11:9464',
+};
+
+test('the links of Kubernetes to a Service named like our prefix change nothing, and hide no mistake', () => {
+  expect(readConfig({ ...needed, ...serviceLinks })).toEqual(readConfig(needed));
+  const problems = problemsOf({ ...needed, ...serviceLinks, EARSHOT_PORT: 'http', EARSHOT_SERVICE: 'a' });
+  expect(problems).toMatch(/EARSHOT_SERVICE is not a setting[^]*EARSHOT_PORT has a bad value/);
+  expect(problems.split('\n')).toHaveLength(3);
+});
+
+describe('a secret in a file', () => {
+  const dir = mkdtempSync(join(tmpdir(), 'earshot-config-'));
+  afterAll(() => rmSync(dir, { recursive: true }));
+  const fileWith = (content: string) => {
+    const file = join(dir, randomUUID());
+    writeFileSync(file, content);
+    return file;
+  };
+  const { EARSHOT_NATS_URL: natsUrl, EARSHOT_DATABASE_URL: databaseUrl } = needed;
+
+  test('is read, without its last newline', () => {
+    const config = readConfig({
+      EARSHOT_DATABASE_URL_FILE: fileWith(`${databaseUrl}\n`),
+      EARSHOT_NATS_URL_FILE: fileWith(natsUrl),
+      EARSHOT_X_TOKENS_FILE: fileWith('main=a \n'),
+      EARSHOT_FIREHOSE_TOKENS_FILE: fileWith('tap=b\r\n'),
+      EARSHOT_SECRETS_KEY_FILE: fileWith(`${Buffer.alloc(32, 7).toString('base64')}\n`),
+      EARSHOT_ACCOUNT_DATABASE_URL_FILE: '',
+    });
+    expect(config).toMatchObject({
+      databaseUrl,
+      natsUrl,
+      xTokens: [{ name: 'main', token: 'a' }],
+      firehoseTokens: [{ name: 'tap', token: 'b' }],
+      secretsKey: [Buffer.alloc(32, 7)],
+      accountDatabaseUrl: undefined,
+    });
+  });
+
+  test('and in its variable is refused, even when both are the same', () => {
+    const file = fileWith(databaseUrl);
+    expect(problemsOf({ ...needed, EARSHOT_DATABASE_URL_FILE: file })).toContain(
+      'EARSHOT_DATABASE_URL and EARSHOT_DATABASE_URL_FILE are both set',
+    );
+  });
+
+  test.each([
+    [
+      'that is not there',
+      '/nowhere/secret',
+      'EARSHOT_DATABASE_URL_FILE names a file that cannot be read (ENOENT)',
+    ],
+    ['that is a folder', dir, 'EARSHOT_DATABASE_URL_FILE names a file that cannot be read (EISDIR)'],
+    ['that is empty', fileWith('\n'), 'EARSHOT_DATABASE_URL_FILE names an empty file'],
+    ['with something else', fileWith('hunter2'), 'EARSHOT_DATABASE_URL_FILE has a bad value'],
+  ])('%s is refused by the name of the setting, and nothing is shown of it', (_, file, words) => {
+    const problems = problemsOf({ EARSHOT_NATS_URL: natsUrl, EARSHOT_DATABASE_URL_FILE: file });
+    expect(problems).toContain(words);
+    expect(problems).not.toMatch(/hunter2|nowhere|earshot-config-/);
+    expect(problems.split('\n')).toHaveLength(2);
+  });
+
+  test('is for secrets: what is none has no such setting', () => {
+    expect(problemsOf({ ...needed, EARSHOT_PORT_FILE: '/dev/null' })).toContain(
+      'EARSHOT_PORT_FILE is not a setting',
+    );
+  });
+});
+
 /** Values that each setting refuses: a setting without any does not compile. */
 const bad: Record<keyof typeof settings, readonly string[]> = {
   databaseUrl: ['mysql://a/b', 'nonsense'],
@@ -85,6 +169,7 @@ const bad: Record<keyof typeof settings, readonly string[]> = {
   host: [],
   port: ['-1', '65536', '80.5', 'http'],
   trustedProxies: ['proxy.example.com', '10.0.0.0/33', '0.0.0.0/0', '::/0', 'loopback'],
+  console: ['yes', 'ON'],
   metricsHost: [],
   metricsPort: ['-1', 'x'],
   xTokens: ['token', 'main=', 'MAIN=a', '=a', 'a=1,a=2'],
@@ -106,7 +191,7 @@ const bad: Record<keyof typeof settings, readonly string[]> = {
   freeKeysMax: ['0'],
   webhooksMax: ['0'],
   freeWebhooksMax: ['-1'],
-  secretsKey: ['secret', 'AAAA', 'A'.repeat(64)],
+  secretsKey: ['secret', 'AAAA', 'A'.repeat(64), `${'A'.repeat(43)}=,secret`],
   allowInsecureWebhooks: ['perhaps'],
   readersMax: ['0'],
   freeReadersMax: ['0'],

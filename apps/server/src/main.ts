@@ -8,14 +8,14 @@ const shutdownWithinMs = 30_000;
 
 async function main(): Promise<void> {
   const config = readConfig(process.env);
-  const log = createLogger({ level: config.logLevel, node: String(process.pid) });
   const node = await startNode({
     config,
-    log,
+    log: createLogger({ level: config.logLevel }),
     checkpoint: (label) => {
       if (label === config.crashAt) process.kill(process.pid, 'SIGKILL');
     },
   });
+  const { log } = node;
   log.info({ address: node.address, metricsPort: node.metricsPort, roles: config.roles }, 'earshot is up');
   const signal = await nextSignal();
   log.info({ signal }, 'shutting down');

@@ -27,10 +27,12 @@ export const port = z.coerce.number().int().min(0).max(65_535);
 export const addressRange = z
   .union([z.ipv4(), z.ipv6(), z.cidrv4(), z.cidrv6()])
   .refine((range) => !range.endsWith('/0'));
-export const aesKey = z
+const aesKey = z
   .base64()
   .transform((text) => Buffer.from(text, 'base64'))
   .refine((key) => key.length === 32);
+/** The first one encrypts. */
+export const aesKeys = list.pipe(z.tuple([aesKey], aesKey));
 export const count = z.coerce.number().int().min(1);
 export const postgresUrl = z.url({ protocol: /^postgres(ql)?$/ });
 export const path = z.string().min(1);

@@ -3,7 +3,7 @@ import { defaultPrices } from './metering/prices.ts';
 import { checkpoints, deliveryCheckpoints, ingestCheckpoints } from './runtime/checkpoint.ts';
 import {
   addressRange,
-  aesKey,
+  aesKeys,
   budget,
   count,
   credentials,
@@ -109,6 +109,12 @@ export const settings = {
     about:
       'Addresses and CIDR ranges of the proxies in front of the API, separated by commas. The caller is then the last address in `X-Forwarded-For` that is not one of them. Default: none, and the header is ignored.',
   },
+  console: {
+    variable: 'EARSHOT_CONSOLE',
+    schema: z.enum(['on', 'off']).default('on'),
+    about:
+      'Whether the API also serves [the console](console.md), at `/`. With `off` there are neither its pages nor its sessions.',
+  },
   metricsHost: {
     variable: 'EARSHOT_METRICS_HOST',
     schema: z.string().min(1).default('127.0.0.1'),
@@ -177,7 +183,7 @@ export const settings = {
   },
   freePremiumRulesMax: {
     variable: 'EARSHOT_FREE_PREMIUM_RULES_MAX',
-    schema: z.coerce.number().int().min(0).default(0),
+    schema: z.coerce.number().int().min(0).default(3),
     about: 'Rules on `x` that one account on the free plan may have.',
   },
   requestsPerMinute: {
@@ -223,9 +229,9 @@ export const settings = {
   },
   secretsKey: {
     variable: 'EARSHOT_SECRETS_KEY',
-    schema: aesKey.optional(),
+    schema: aesKeys.optional(),
     about:
-      'Encrypts the signing secrets of webhooks in the database: 32 random bytes in base64 (`openssl rand -base64 32`), the same on every node. Without it there are no webhooks; with another one, those that exist cannot be served.',
+      'Encrypts the signing secrets of webhooks in the database: 32 random bytes in base64 (`openssl rand -base64 32`), the same on every node. Without it there are no webhooks; with another one, those that exist cannot be served. Several with commas between them while it is [rotated](operations/rotation.md): the first one encrypts, all of them decrypt.',
   },
   allowInsecureWebhooks: {
     variable: 'EARSHOT_ALLOW_INSECURE_WEBHOOKS',

@@ -104,6 +104,20 @@ test('answers are forgotten after 24 hours and not before', async () => {
   expect(await database.many('select 1 from idempotency_keys')).toEqual([]);
 });
 
+test('the audit of an account goes with the account, and no other with it', async () => {
+  await using world = await open();
+  const { database } = world;
+  for (const account of ['acc_1', 'acc_2'])
+    await database.transaction((sql) => recordChange(sql, changeBy(account), record));
+  await database.run(`insert into deleted_accounts (account_id) values ('acc_1')`);
+  await expect(database.run('delete from audit')).rejects.toThrow('append only');
+  await expect(database.run(`update audit set after = null where account_id = 'acc_1'`)).rejects.toThrow(
+    'append only',
+  );
+  expect(await database.run(`delete from audit where account_id = 'acc_1'`)).toBe(1);
+  expect(await database.many('select account_id from audit')).toEqual([{ account_id: 'acc_2' }]);
+});
+
 test('the audit cannot be changed or emptied', async () => {
   await using world = await open();
   const { database } = world;

@@ -97,7 +97,10 @@ async function openShares(
         const rule = await lockRule(sql, ruleId);
         if (!rule) throw new Error('there is no such rule');
         const change = changeBy(rule.account_id, null, 'StopForBudget');
-        await pauseLocked(sql, rule, change, { prices: defaultPrices(), forBudget: { resumesAt: null } });
+        await pauseLocked(sql, rule, change, {
+          prices: defaultPrices(),
+          until: { reason: 'budget', resumesAt: null },
+        });
       }),
     leavings: async () =>
       (

@@ -17,7 +17,7 @@ import { migrate } from '../src/engines/migrate.ts';
 import { connectNats } from '../src/engines/nats.ts';
 import { ensureEventsStream, eventsStream } from '../src/event-log/events-stream.ts';
 import { ensurePartitions } from '../src/matching/upkeep.ts';
-import { openTestDatabase, silentLog } from './support.ts';
+import { openTestDatabase } from './support.ts';
 
 const soon = { timeoutMs: 60_000 };
 
@@ -114,40 +114,70 @@ test('a node that cannot reach its engines says on its health port what it waits
     const answer = await fetch(`http://127.0.0.1:${port}${path}`);
     return await answer.json();
   };
-  const starting = startNode({ config, log: silentLog, checkpoint: () => undefined });
+  const { log, said } = collectedLog();
+  const starting = startNode({ config, log, checkpoint: () => undefined });
   const waitsFor = (engine: string) =>
     eventually(
       async () => expect(await ask('/readyz')).toEqual({ status: `not ready: waiting for ${engine}` }),
       soon,
     );
   await waitsFor('PostgreSQL');
+  await eventually(() => expect(said()).toContain('PostgreSQL does not answer; still trying'), soon);
   expect(await ask('/healthz')).toEqual({ status: 'ok' });
   postgres.refuse(false);
   await waitsFor('NATS');
+  await eventually(() => expect(said()).toContain('NATS does not answer; still trying'), soon);
   natsProxy.refuse(false);
   await waitsFor('its event log');
   await using admin = await openAdmin(clone.url);
   await admin.afterRestore({ logLost: true, isCopy: false });
-  await using _node = await starting;
+  await using node = await starting;
   expect(await ask('/readyz')).toEqual({ status: 'ready' });
+  // Its port of metrics is all that a balancer or an orchestrator sees of a node without the role `api`.
+  node.drain();
+  expect(await ask('/readyz')).toEqual({ status: 'not ready: shutting down' });
+  expect(await ask('/healthz')).toEqual({ status: 'ok' });
 });
 
-test('a lost connection to NATS, and the new one, are in the log', async () => {
+/** A log, and what was written to it. */
+function collectedLog() {
+  const lines: string[] = [];
+  const log = pino({ level: 'info', base: null }, { write: (line: string) => void lines.push(line) });
+  return { log, said: () => lines.join('') };
+}
+
+test('a lost connection to NATS, and the new one, are in the log and the metrics, under the name of the leases', async () => {
   await using server = await startTestNats();
   await using clone = await migratedTemplate().clone();
-  const lines: string[] = [];
-  const log = pino({ level: 'info' }, { write: (line: string) => void lines.push(line) });
+  const { log, said } = collectedLog();
   const config = readConfig({
     EARSHOT_DATABASE_URL: clone.url,
     EARSHOT_NATS_URL: server.url,
     EARSHOT_ROLES: 'match',
     EARSHOT_METRICS_PORT: '0',
   });
-  await using _node = await startNode({ config, log, checkpoint: () => undefined });
+  await using running = await startNode({ config, log, checkpoint: () => undefined });
+  const told = async () => {
+    const metrics = await fetch(`http://127.0.0.1:${running.metricsPort}/metrics`);
+    return (await metrics.text()).match(/^earshot_nats_\w+ \d+$/gm);
+  };
+  expect(await told()).toEqual(['earshot_nats_connected 1', 'earshot_nats_disconnects_total 0']);
   const [node] = server.nodes;
   await node?.kill('SIGKILL');
-  const said = () => lines.join('');
   await eventually(() => expect(said()).toContain('the connection to NATS is lost'), soon);
+  expect(await told()).toEqual(['earshot_nats_connected 0', 'earshot_nats_disconnects_total 1']);
   await node?.restart();
   await eventually(() => expect(said()).toContain('connected to NATS again'), soon);
+  expect(await told()).toEqual(['earshot_nats_connected 1', 'earshot_nats_disconnects_total 1']);
+  await using database = openTestDatabase(clone.url, 1);
+  const holders = await eventually(async () => {
+    const rows = await database.many<{ holder: string }>('select distinct holder from leases');
+    expect(rows).toHaveLength(1);
+    return rows;
+  }, soon);
+  const names = said()
+    .trim()
+    .split('\n')
+    .map((line): unknown => JSON.parse(line));
+  for (const line of names) expect(line).toMatchObject({ node: holders[0]?.holder });
 });

@@ -100,7 +100,13 @@ async function tablesOfAccounts(): Promise<string[]> {
 }
 
 /** They say whose a row is, and accounts have no right to them at all. */
-const notForAccounts = ['bill_shares', 'budget_marks'];
+const notForAccounts = [
+  'bill_shares',
+  'budget_marks',
+  'console_links',
+  'console_sessions',
+  'deleted_accounts',
+];
 
 test.for(notForAccounts)('an account does not read %s', async (table) => {
   await expect(database.forAccount('acc_1').one(`select 1 from ${table}`)).rejects.toThrow(

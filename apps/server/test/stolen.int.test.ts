@@ -5,6 +5,7 @@ import { promisify } from 'node:util';
 import { scopes } from '@earshot/contract';
 import type { Template, TestDatabase } from '@earshot/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createConsoleSessions } from '../src/accounts/console-sessions.ts';
 import { openAdmin } from '../src/admin.ts';
 import { type Database, openDatabase } from '../src/engines/database.ts';
 import { findWideRights } from '../src/engines/installation.ts';
@@ -18,6 +19,7 @@ let template: Template;
 let clone: TestDatabase;
 let accountId: string;
 let key: string;
+let tokens: readonly string[];
 const secret = newSecret();
 const secretsKey = Buffer.alloc(32, 7);
 
@@ -26,8 +28,14 @@ beforeAll(async () => {
   clone = await template.clone();
   await using admin = await openAdmin(clone.urls.runtime);
   ({ accountId } = await admin.createAccount({ name: 'Victim' }));
-  key = (await admin.createKey({ accountId, scopes }))?.key ?? '';
+  const created = await admin.createKey({ accountId, scopes });
+  key = created?.key ?? '';
   await using database = openTestDatabase(clone.url);
+  const sessions = createConsoleSessions({ database, guesses: { failed: () => null } });
+  const victim = { accountId, keyId: created?.keyId ?? '', plan: 'paid', scopes } as const;
+  const link = await sessions.createLink(victim);
+  const signedIn = await sessions.signInWithKey(victim, { formerTokens: [], requestId: 'req_1' });
+  tokens = [link.code, signedIn?.token ?? ''];
   const sealed = createSecretBox(secretsKey).seal('whk_1', secret);
   await database.run(
     `insert into webhooks (id, account_id, name, url, state, position, batch_max, next_attempt_at, secret)
@@ -74,6 +82,16 @@ describe('a stolen backup', () => {
         expect(dump).not.toContain(Buffer.from(part).toString(encoding));
     }
     expect(dump).toContain(shown);
+  });
+
+  test('gives nobody a session of the console: a hash of 256 random bits', () => {
+    expect(dump).toMatch(/^COPY public\.console_sessions .*\nses_/m);
+    for (const token of tokens) {
+      const raw = Buffer.from(token, 'base64url');
+      expect(raw).toHaveLength(32);
+      for (const text of [token, raw.toString('hex'), raw.toString('base64')])
+        expect(dump).not.toContain(text);
+    }
   });
 
   test('gives no webhook secret without EARSHOT_SECRETS_KEY', () => {
@@ -146,7 +164,14 @@ describe("the runtime login's password", () => {
     ['removes from the history of listening', 'delete from watches'],
     ['widens a key', `update api_keys set scopes = '{keys:write}'`],
     ['replaces a key', `update api_keys set hash = 'x'`],
+    ['gives a session to another key', `update console_sessions set key_id = 'x'`],
+    ['replaces a session', `update console_sessions set hash = 'x'`],
+    ['prolongs a session', 'update console_sessions set created_at = now()'],
+    ['prolongs a link', 'update console_links set created_at = now()'],
     ['changes a plan', `update accounts set plan = 'paid'`],
+    ['lets the audit of an account go', `insert into deleted_accounts (account_id) values ('acc_1')`],
+    ['ends a suspension', 'update accounts set suspended_at = null'],
+    ['raises a limit', `update accounts set limits = '{}'`],
     ['changes the secret of cursors', `update installation set cursor_secret = 'x'`],
     ['pretends a migration', `insert into migrations (name) values ('x')`],
   ] as const)('never %s: %s', async ([, statement]) => {
@@ -190,8 +215,9 @@ test('the runtime login has every right that a statement of the server needs', a
     const row = await database.one<{ may: boolean }>(`select ${check}($1, $2) as may`, [table, verb]);
     if (!row?.may) missing.push(need);
   }
-  // The owner migrates, makes a copy an installation of its own, and removes what is no longer kept or was taken back.
+  // The owner migrates, makes a copy an installation of its own, deletes accounts, and removes what is no longer kept or was taken back.
   expect(missing.toSorted()).toEqual([
+    'delete accounts',
     'delete budget_marks',
     'delete coverage',
     'delete match_times',
@@ -200,9 +226,12 @@ test('the runtime login has every right that a statement of the server needs', a
     'delete removals',
     'delete repair_spending',
     'delete verdicts',
+    'insert deleted_accounts',
     'insert migrations',
     'insert removed_matches',
+    'update deleted_accounts',
     'update installation',
+    'update upstream_calls',
   ]);
 });
 

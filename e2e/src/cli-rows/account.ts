@@ -40,6 +40,14 @@ export const accountRows: Rows = {
     expect(await earshot.with({ env })).toMatchObject({ code: 3, stderr: 'Nobody is logged in.\n' });
   },
 
+  async console(earshot, scene) {
+    const link = expect.stringMatching(new RegExp(`^${scene.server.url}/#code=[\\w-]{43}\\n?$`));
+    expect(await earshot()).toEqual(done(link));
+    expect(await earshot.json()).toEqual({ url: link, expires_at: expect.any(String) });
+    const env = { EARSHOT_API_KEY: 'esk_unknown' };
+    expect(await earshot.with({ env })).toMatchObject({ code: 4, stderr: saying('does not accept the key') });
+  },
+
   async 'keys create'(earshot, scene) {
     const created = await earshot.json('--scopes', 'rules:read', '--expires', '90d');
     expect(created).toMatchObject({ scopes: ['rules:read'], key: expect.stringMatching(/^esk_/) });

@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -69,6 +70,68 @@ export const localRows: Rows = {
     expect(await admin(scene, 'create-account', '--name', 'Acme', '--plan', 'free')).toMatchObject({
       plan: 'free',
     });
+  },
+
+  async 'admin accounts list'(_, scene) {
+    const { accountId } = scene.account;
+    expect(await admin(scene, 'accounts', 'list')).toMatchObject({
+      days: 2,
+      accounts: expect.arrayContaining([expect.objectContaining({ id: accountId, state: 'active' })]),
+    });
+  },
+
+  async 'admin accounts show'(_, scene) {
+    const { accountId } = scene.account;
+    expect(await admin(scene, 'accounts', 'show', accountId)).toMatchObject({ id: accountId, plan: 'paid' });
+  },
+
+  async 'admin accounts plan'(_, scene) {
+    const { accountId } = await scene.world.newAccount();
+    const changed = { account_id: accountId, plan: 'free' };
+    expect(await admin(scene, 'accounts', 'plan', accountId, 'free')).toEqual(changed);
+  },
+
+  async 'admin accounts limits'(_, scene) {
+    const { accountId } = await scene.world.newAccount();
+    const limits = { account_id: accountId, limits: { keys: 7 } };
+    expect(await admin(scene, 'accounts', 'limits', accountId, '--keys', '7')).toEqual(limits);
+    expect(await admin(scene, 'accounts', 'limits', accountId)).toMatchObject({ limits: { keys: 7 } });
+  },
+
+  async 'admin accounts suspend'(_, scene) {
+    const { accountId } = await scene.world.newAccount();
+    const state = { account_id: accountId, state: 'suspended' };
+    expect(await admin(scene, 'accounts', 'suspend', accountId)).toEqual(state);
+  },
+
+  async 'admin accounts resume'(_, scene) {
+    const { accountId } = await scene.world.newAccount();
+    const state = { account_id: accountId, state: 'active' };
+    expect(await admin(scene, 'accounts', 'resume', accountId)).toEqual(state);
+  },
+
+  async 'admin accounts delete'(_, scene) {
+    // What it does takes half a minute: delete-account.e2e.test.ts.
+    const words = ['admin', 'accounts', 'delete', 'acc_unknown', '--database-url', scene.world.databaseUrl];
+    const attempt = (...more: string[]) =>
+      scene.cli.run([...words, ...more], { file: scene.cli.inRepository });
+    expect(await attempt()).toMatchObject({ code: 2, stderr: saying('--yes') });
+    expect(await attempt('--yes')).toMatchObject({ code: 3, stderr: saying('no account acc_unknown') });
+  },
+
+  async 'admin reencrypt'(_, scene) {
+    const env = {
+      EARSHOT_DATABASE_URL: scene.world.databaseUrl,
+      EARSHOT_SECRETS_KEY: randomBytes(32).toString('base64'),
+    };
+    const words = ['admin', 'reencrypt'];
+    const outcome = await scene.cli.run(words, { file: scene.cli.inRepository, env });
+    // The webhooks of the scene are encrypted with another key.
+    expect(outcome.stderr + outcome.stdout).toMatch(/None of the keys reads|0 secrets encrypted anew/);
+  },
+
+  async 'admin rotate-cursor-secret'(_, scene) {
+    expect(await admin(scene, 'rotate-cursor-secret')).toEqual({ forgotten: false, rotated: true });
   },
 
   async 'admin create-key'(_, scene) {

@@ -16,6 +16,22 @@ export const matchesRows: Rows = {
     expect(none).toEqual(done(saying('There are no such matches.')));
   },
 
+  async 'matches count'(earshot, scene) {
+    const own = ['--rule', scene.rule.rule_id];
+    expect(await earshot(...own)).toEqual(done(expect.stringMatching(/^FROM +MATCHES\n[^]+\n\n1 match\.$/m)));
+    expect(await earshot(...own, '--by', 'rule')).toEqual(
+      done(expect.stringMatching(new RegExp(`${scene.rule.rule_id} +1 +[▁█]+\\n\\n1 match\\.`))),
+    );
+    expect(await earshot.json(...own, '--from', '1h', '--step', '3600', '--by', 'platform')).toMatchObject({
+      step: 3_600,
+      series: [{ platform: 'x', counts: [1] }],
+    });
+    expect(await earshot('--from', '2d', '--to', '1d')).toEqual(
+      done(saying('There are no matches in this time.')),
+    );
+    expect(await earshot('--step', '1')).toMatchObject({ code: 5 });
+  },
+
   async 'matches tail'(earshot, scene) {
     const words = ['--rule', scene.rule.rule_id, '--since', '1h', '--limit', '1'];
     expect(await earshot(...words)).toEqual(done(expect.stringMatching(matchLine)));

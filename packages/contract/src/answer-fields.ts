@@ -3,8 +3,14 @@ import { platformDescriptions, platforms } from './platforms.ts';
 
 export const timestamp = z.iso.datetime({ precision: 3 }).meta({ examples: ['2026-11-14T22:46:00.000Z'] });
 
-export const ruleId = z.string().regex(/^rule_[0-9A-Za-z]+$/);
-export const matchId = z.string().regex(/^mat_[0-9A-Za-z]+$/);
+export const ruleId = z
+  .string()
+  .regex(/^rule_[0-9A-Za-z]+$/)
+  .meta({ description: 'Id of the rule.' });
+export const matchId = z
+  .string()
+  .regex(/^mat_[0-9A-Za-z]+$/)
+  .meta({ description: 'Id of the match.' });
 
 export const nextCursor = z
   .string()
@@ -22,9 +28,14 @@ export const ruleTypeSchema = z.enum(['premium', 'regular']).meta({
 });
 
 /** Offsets into the value as the caller sent it, in UTF-16 code units. */
-export const spanSchema = z.strictObject({ start: z.int().min(0), end: z.int().min(0) }).meta({
-  description: 'Part of the value, as offsets in UTF-16 code units; `end` is exclusive.',
-});
+export const spanSchema = z
+  .strictObject({
+    start: z.int().min(0).meta({ description: 'Where it begins.' }),
+    end: z.int().min(0).meta({ description: 'Where it ends: behind the last code unit.' }),
+  })
+  .meta({
+    description: 'Part of the value, as offsets in UTF-16 code units; `end` is exclusive.',
+  });
 
 const fixSchema = z.strictObject({
   title: z.string().meta({ description: 'What the fix does.' }),
@@ -33,7 +44,7 @@ const fixSchema = z.strictObject({
       '`certain`: nothing else can have been meant, so a program may apply it. `guess`: whoever knows the intent has to choose.',
   }),
   edits: z
-    .array(z.strictObject({ span: spanSchema, text: z.string() }))
+    .array(z.strictObject({ span: spanSchema, text: z.string().meta({ description: 'What to put there.' }) }))
     .meta({ description: 'Put each text in the place of its span; the spans never overlap.' }),
 });
 
@@ -42,25 +53,27 @@ export const violationSchema = z
     field: z
       .string()
       .meta({ description: 'Path of the field, such as `overrides.x`; empty for the request.' }),
-    code: z.string(),
+    code: z.string().meta({ description: 'What kind of mistake, for programs.' }),
     message: z.string().meta({ description: 'What to do about it.' }),
     severity: z
       .enum(['error', 'doubt'])
       .optional()
       .meta({ description: 'Of a rule value: a doubt is registered with `accept_doubts`, an error never.' }),
     span: spanSchema.optional(),
-    fixes: z.array(fixSchema).optional(),
+    fixes: z.array(fixSchema).optional().meta({ description: 'Ways to mend it.' }),
   })
   .meta({ description: 'What is wrong with one field of the request.' });
 
 /** What the rule language says about one place of a value. */
 export const diagnosticSchema = z
   .strictObject({
-    severity: z.enum(['error', 'doubt', 'warning', 'hint']),
-    code: z.string(),
+    severity: z
+      .enum(['error', 'doubt', 'warning', 'hint'])
+      .meta({ description: 'How much it matters: an error is refused, a doubt unless it is accepted.' }),
+    code: z.string().meta({ description: 'What kind of finding, for programs.' }),
     message: z.string().meta({ description: 'What is wrong and what to do.' }),
     span: spanSchema,
-    fixes: z.array(fixSchema),
+    fixes: z.array(fixSchema).meta({ description: 'Ways to mend it; empty when there is none.' }),
   })
   .meta({
     description:

@@ -7,8 +7,11 @@ const stateSchema = z.record(z.string(), z.unknown()).nullable();
 
 export const auditEntrySchema = z
   .strictObject({
-    id: z.string().regex(/^aud_[0-9A-Za-z]+$/),
-    created_at: timestamp,
+    id: z
+      .string()
+      .regex(/^aud_[0-9A-Za-z]+$/)
+      .meta({ description: 'Id of the entry.' }),
+    created_at: timestamp.meta({ description: 'When it was changed.' }),
     actor: z.string().meta({
       description:
         'Who: the id of the key, `operator` for whoever runs the installation, or `earshot` for the service itself.',

@@ -62,16 +62,16 @@ export type Budget = z.output<typeof budget>;
 
 /** A budget as it was set, without how it is doing. */
 export const budgetTerms = z.strictObject({
-  period: z.enum(periods),
-  usd: z.number().optional(),
-  matches: z.int().optional(),
-  on_reached: z.enum(reactions),
+  period: z.enum(periods).meta({ description: 'What is spent counts from its start.' }),
+  usd: z.number().optional().meta({ description: 'US dollars, at the highest reading of the price lists.' }),
+  matches: z.int().optional().meta({ description: 'In place of `usd`: matches.' }),
+  on_reached: z.enum(reactions).meta({ description: 'Whether rules are paused, or only a notice is sent.' }),
 });
 
 export const budgetState = budgetTerms
   .extend({
     spent: z.number().meta({ description: 'In this period, in the unit of the budget.' }),
-    remaining: z.number().min(0),
+    remaining: z.number().min(0).meta({ description: 'What is left of it, in the unit of the budget.' }),
     resets_at: timestamp
       .nullable()
       .meta({ description: 'When the next period begins; null for `lifetime`.' }),

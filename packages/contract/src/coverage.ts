@@ -6,7 +6,9 @@ import { alsoWhenFieldsFail, requestObject, requestTime, text, timesInOrder } fr
 
 const repairSchema = z
   .strictObject({
-    state: z.enum(['waiting', 'repaired', 'impossible']),
+    state: z
+      .enum(['waiting', 'repaired', 'impossible'])
+      .meta({ description: 'Whether what was missed has been fetched.' }),
     via: z.enum(['replay', 'recovery', 'search']).nullable().meta({
       description:
         '`replay` and `recovery`: the platform delivered again what it had. `search`: it was asked what it finds for the rule in that time.',
@@ -25,12 +27,12 @@ const repairSchema = z
   .meta({ description: 'What was done about a gap.' });
 
 const intervalSchema = z.strictObject({
-  platform: platformSchema,
+  platform: platformSchema.meta({ description: 'Which platform it speaks of.' }),
   state: z.enum(['live', 'gap', 'repaired', 'starting', 'not_watched']).meta({
     description:
       '`gap`: the rule was to be heard and was not. `starting`: the platform had the rule and did not heed it yet; `to` may be in the future. `not_watched`: it was paused, or not registered yet.',
   }),
-  from: timestamp,
+  from: timestamp.meta({ description: 'When it begins.' }),
   to: timestamp.nullable().meta({ description: 'Null while a gap lasts.' }),
   reason: z.string().nullable().meta({ description: 'Why there is a gap.' }),
   repair: repairSchema.nullable(),
@@ -62,7 +64,7 @@ export const coverageOperations = defineOperations({
         description:
           'Begin of what the answer speaks of: later than asked when there is too much, or too old.',
       }),
-      to: timestamp,
+      to: timestamp.meta({ description: 'End of what the answer speaks of.' }),
       complete_through: timestamp.nullable().meta({
         description: 'Everything up to this time is here, apart from the gaps. Null: nothing was watched.',
       }),

@@ -128,7 +128,10 @@ const errorCodeList = Object.keys(errorCodes) as ErrorCode[];
 
 const errorDetailsSchema = z.strictObject({
   request_id: z.string().meta({ description: 'The `x-request-id` of the answer.' }),
-  violations: z.array(violationSchema).optional(),
+  violations: z
+    .array(violationSchema)
+    .optional()
+    .meta({ description: 'Of `invalid_argument`: every mistake of the request.' }),
   reason: z
     .enum(['retention', 'restored', 'no_credit', 'spend_cap', 'usage_cap', 'credentials'])
     .optional()
@@ -146,9 +149,11 @@ const errorDetailsSchema = z.strictObject({
   contact: z.string().optional().meta({ description: 'Whom to ask for a higher limit.' }),
   reader: z
     .strictObject({
-      of: z.enum(['matches', 'notices']),
-      rule_id: z.string().nullable(),
-      platform: platformSchema.nullable(),
+      of: z.enum(['matches', 'notices']).meta({ description: 'What it reads.' }),
+      rule_id: z.string().nullable().meta({ description: 'Only matches of this rule; null: of every rule.' }),
+      platform: platformSchema
+        .nullable()
+        .meta({ description: 'Only matches on this platform; null: on every platform.' }),
     })
     .optional()
     .meta({ description: 'The filter that the named reader has.' }),

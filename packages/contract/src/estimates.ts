@@ -6,20 +6,32 @@ const usd = z.number().min(0);
 export const estimateSchema = z
   .strictObject({
     matches_per_day: z
-      .strictObject({ p50: z.number().min(0), p90: z.number().min(0) })
+      .strictObject({
+        p50: z.number().min(0).meta({ description: 'On a typical day.' }),
+        p90: z.number().min(0).meta({ description: 'On one of the ten busiest of a hundred.' }),
+      })
       .nullable()
       .meta({ description: 'On a typical day, and on one of the ten busiest of a hundred. Null: unknown.' }),
     busiest_hour: z
-      .strictObject({ starts_at: timestamp, matches: z.int().min(0) })
+      .strictObject({
+        starts_at: timestamp.meta({ description: 'When the hour begins.' }),
+        matches: z.int().min(0).meta({ description: 'How many there were in it.' }),
+      })
       .nullable()
       .meta({
         description:
           'The hour with the most matches of those that the estimate rests on; null when only a part of them was looked at.',
       }),
-    usd_per_day: z.strictObject({ min: usd, max: usd }).nullable().meta({
-      description:
-        'What a typical day (`p50`) costs: `min` for the items alone, `max` with everything that may come along with them and be charged.',
-    }),
+    usd_per_day: z
+      .strictObject({
+        min: usd.meta({ description: 'For the items alone.' }),
+        max: usd.meta({ description: 'With everything that may come along and be charged.' }),
+      })
+      .nullable()
+      .meta({
+        description:
+          'What a typical day (`p50`) costs: `min` for the items alone, `max` with everything that may come along with them and be charged.',
+      }),
     basis: z.enum(['counts', 'history', 'trial', 'bound', 'unknown']).meta({
       description:
         "`history`: a rule of the account that has this value. `counts`: the platform's own counts. `bound`: stored items only. `trial`: a rule that ran for a while to find out.",

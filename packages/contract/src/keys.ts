@@ -5,13 +5,16 @@ import { defineOperations } from './operation.ts';
 import { distinct, requestObject, requestTime, text } from './request-fields.ts';
 import { scopes } from './scopes.ts';
 
-const keyId = z.string().regex(/^key_[0-9A-Za-z]+$/);
+const keyId = z
+  .string()
+  .regex(/^key_[0-9A-Za-z]+$/)
+  .meta({ description: 'Id of the key.' });
 
 const keyFields = {
   display: z.string().meta({ description: 'Enough of the key to recognise it.' }),
-  scopes: z.array(z.enum(scopes)),
-  created_at: timestamp,
-  expires_at: timestamp.nullable(),
+  scopes: z.array(z.enum(scopes)).meta({ description: 'What the key may do.' }),
+  created_at: timestamp.meta({ description: 'When it was created.' }),
+  expires_at: timestamp.nullable().meta({ description: 'When it stops working; null: never.' }),
   budget: budgetTerms.nullable().meta({
     description: 'What all rules that the key creates may spend together; null without a limit.',
   }),
@@ -96,7 +99,10 @@ export const keyOperations = defineOperations({
     request: requestObject({
       key_id: text({ max: 100, description: 'Id of the key to revoke; your own is allowed.' }),
     }),
-    answer: z.strictObject({ key_id: keyId, revoked_at: timestamp }),
+    answer: z.strictObject({
+      key_id: keyId,
+      revoked_at: timestamp.meta({ description: 'When it was revoked.' }),
+    }),
     errors: ['not_found', 'aborted'],
     example: {
       request: { key_id: exampleId },

@@ -15,37 +15,45 @@ const validationSchema = z.strictObject({
     description:
       'The canonical value that would be registered, with doubts when they are accepted; null when it has an error.',
   }),
-  diagnostics: z.array(diagnosticSchema),
+  diagnostics: z.array(diagnosticSchema).meta({ description: 'Everything that was found.' }),
 });
 
 const operatorSchema = z.strictObject({
-  name: z.string(),
+  name: z.string().meta({ description: 'What it is called.' }),
   form: z.string().meta({ description: 'How it is written.' }),
-  meaning: z.string(),
+  meaning: z.string().meta({ description: 'What it matches.' }),
   standalone: z.boolean().meta({ description: 'Whether a rule may consist of it alone.' }),
-  negatable: z.boolean(),
-  examples: z.array(z.string()),
+  negatable: z.boolean().meta({ description: 'Whether it may be negated.' }),
+  examples: z.array(z.string()).meta({ description: 'Rules that use it.' }),
   tier: z
     .string()
     .meta({ description: 'The access to the platform that it needs; `standard` is what everyone has.' }),
 });
 
 const syntaxExampleSchema = z.strictObject({
-  intent: z.string(),
-  value: z.string(),
-  explanation: z.string(),
+  intent: z.string().meta({ description: 'What is wanted.' }),
+  value: z.string().meta({ description: 'The rule for it.' }),
+  explanation: z.string().meta({ description: 'How the rule is read.' }),
 });
 
 export const syntaxGuideSchema = z
   .strictObject({
     rule_type: ruleTypeSchema,
-    summary: z.string(),
-    grammar_version: z.string(),
+    summary: z.string().meta({ description: 'The language in a sentence.' }),
+    grammar_version: z.string().meta({ description: 'Changes when the language does.' }),
     limits: z.record(z.string(), z.number()).meta({ description: 'Limits of a rule value, by name.' }),
     precedence: z.string().meta({ description: 'How a rule is read: what binds tighter than what.' }),
-    operators: z.array(operatorSchema),
-    pitfalls: z.array(z.strictObject({ wrong: z.string(), right: z.string(), why: z.string() })),
-    examples: z.array(syntaxExampleSchema),
+    operators: z.array(operatorSchema).meta({ description: 'Everything that a rule may use.' }),
+    pitfalls: z
+      .array(
+        z.strictObject({
+          wrong: z.string().meta({ description: 'What is often written.' }),
+          right: z.string().meta({ description: 'What was meant.' }),
+          why: z.string().meta({ description: 'What the first one really does.' }),
+        }),
+      )
+      .meta({ description: 'Mistakes that are easily made.' }),
+    examples: z.array(syntaxExampleSchema).meta({ description: 'Whole rules, with what they are for.' }),
     markdown: z.string().meta({ description: 'The whole guide as one text, ready for an agent.' }),
   })
   .meta({ description: "The rule language of one platform, generated from the parser's own tables." });

@@ -18,15 +18,22 @@ import {
 
 const payloadSchema = z
   .strictObject({
-    url: z.string().nullable(),
-    title: z.string().nullable(),
-    text: z.string().nullable(),
+    url: z.string().nullable().meta({ description: 'Address of the post or page.' }),
+    title: z.string().nullable().meta({ description: 'Title of the page; null for a post.' }),
+    text: z
+      .string()
+      .nullable()
+      .meta({ description: 'The whole text of the post, or what was added to the page.' }),
     author: z
-      .strictObject({ id: z.string(), name: z.string().nullable(), handle: z.string().nullable() })
+      .strictObject({
+        id: z.string().meta({ description: 'Id on the platform.' }),
+        name: z.string().nullable().meta({ description: 'Name for people.' }),
+        handle: z.string().nullable().meta({ description: 'Name on the platform, without @.' }),
+      })
       .nullable()
       .meta({ description: 'Null when the platform names none.' }),
-    published_at: timestamp.nullable(),
-    language: z.string().nullable(),
+    published_at: timestamp.nullable().meta({ description: 'When it was published, as the platform says.' }),
+    language: z.string().nullable().meta({ description: 'Language code, as the platform delivers it.' }),
     edit_of: z.string().optional().meta({
       description:
         'Of an edited post: the `platform_post_id` of its first version. Each version is an item of its own.',
@@ -41,7 +48,10 @@ const whySchema = z
       description:
         "Our own reading of the rule. The platform's verdict counts; `unknown`: the item alone does not decide it.",
     }),
-    confidence: z.enum(['exact', 'approximate']),
+    confidence: z.enum(['exact', 'approximate']).meta({
+      description:
+        '`approximate`: part of it is undecided, or read in a way that may differ from the platform.',
+    }),
     evidence: z
       .array(
         z.strictObject({
@@ -49,7 +59,7 @@ const whySchema = z
           field: z.string().meta({ description: 'The operator or field of the rule, such as `keyword`.' }),
           path: z.string().meta({ description: 'Where in `payload.raw`, such as `data.text`.' }),
           text_span: spanSchema.nullable().meta({ description: 'Null when the whole value is meant.' }),
-          text: z.string(),
+          text: z.string().meta({ description: 'What is there.' }),
         }),
       )
       .meta({
@@ -57,7 +67,13 @@ const whySchema = z
           'The smallest set of places that is enough, with what is undecided taken as satisfied. `rule_span` refers to `translated_value`.',
       }),
     undecided: z
-      .array(z.strictObject({ rule_span: spanSchema, field: z.string(), why: z.string() }))
+      .array(
+        z.strictObject({
+          rule_span: spanSchema,
+          field: z.string().meta({ description: 'The operator or field of the rule.' }),
+          why: z.string().meta({ description: 'Why the item does not decide it.' }),
+        }),
+      )
       .meta({ description: 'Clauses of the rule that the item does not decide, each with the reason.' }),
   })
   .meta({ description: 'Why the item matched.' });
@@ -67,8 +83,8 @@ export const matchSchema = z
     id: matchId,
     rule_id: ruleId,
     rule_version: z.int().min(1).meta({ description: 'Version of the rule that matched.' }),
-    created_at: timestamp,
-    platform: platformSchema,
+    created_at: timestamp.meta({ description: 'When the match was stored.' }),
+    platform: platformSchema.meta({ description: 'Where the item is from.' }),
     platform_post_id: z.string().meta({
       description: `Per platform: ${Object.values(onEachPlatform((platform, { itemId }) => `${itemId} on \`${platform}\``)).join('; ')}.`,
     }),
@@ -84,13 +100,13 @@ const removalReasons = ['forgotten', 'deleted', 'protected', 'suspended', 'withh
 
 export const removalSchema = z
   .strictObject({
-    type: z.literal('removed'),
+    type: z.literal('removed').meta({ description: 'Tells a removal from a match.' }),
     match_id: matchId.meta({ description: 'Delete what you keep of this match.' }),
     reason: z.enum(removalReasons).meta({
       description:
         '`forgotten`: the operator of the service removed it. All others: what became of the item on its platform.',
     }),
-    at: timestamp,
+    at: timestamp.meta({ description: 'When it was removed.' }),
   })
   .meta({
     description: 'A match whose item was taken back. It has a place of its own in the order of matches.',
@@ -102,10 +118,10 @@ export const removedMatches = z.array(removalSchema).optional().meta({
 });
 
 const gapSchema = z.strictObject({
-  platform: platformSchema,
-  from: timestamp,
+  platform: platformSchema.meta({ description: 'Where nobody listened.' }),
+  from: timestamp.meta({ description: 'When it began.' }),
   to: timestamp.nullable().meta({ description: 'Null while the gap lasts.' }),
-  reason: z.string(),
+  reason: z.string().meta({ description: 'Why nobody listened.' }),
   repaired: z.boolean().meta({ description: 'Whether what was missed has been fetched since.' }),
 });
 
@@ -114,7 +130,7 @@ export const coverageSchema = z
     complete_through: timestamp.nullable().meta({
       description: 'Everything up to this time is here, apart from the gaps. Null: nothing was watched yet.',
     }),
-    gaps: z.array(gapSchema),
+    gaps: z.array(gapSchema).meta({ description: 'When nobody listened.' }),
   })
   .meta({ description: 'Whether silence means that nothing happened.' });
 
@@ -132,6 +148,23 @@ function contradictions(request: unknown): RequestIssue[] {
     ...(waiting.success ? [requestIssue('invalid_value', message, ['wait_seconds'])] : []),
     ...timesInOrder(request, 'since', 'until'),
   ];
+}
+
+const stepsMax = 500;
+/** As long as everything may be kept at the most. */
+const stepSecondsMax = 3_650 * 86_400;
+const seriesMax = 100;
+
+/** Takes anything, as `contradictions` does. */
+function tooManySteps(request: unknown): RequestIssue[] {
+  const asked = z.looseObject({ from: z.string(), to: z.string(), step: z.number() }).safeParse(request);
+  if (!asked.success) return [];
+  const { from, to, step } = asked.data;
+  const seconds = (Date.parse(to) - Date.parse(from)) / 1_000;
+  if (!(seconds / step > stepsMax)) return [];
+  const least = Math.ceil(seconds / stepsMax);
+  const message = `Would make more than ${stepsMax} steps: send ${least} or more, or less time.`;
+  return [requestIssue('invalid_value', message, ['step'])];
 }
 
 export const matchOperations = defineOperations({
@@ -158,7 +191,7 @@ export const matchOperations = defineOperations({
       for (const issue of contradictions(request)) context.addIssue(issue);
     }, alsoWhenFieldsFail),
     answer: z.strictObject({
-      matches: z.array(matchSchema),
+      matches: z.array(matchSchema).meta({ description: 'In the order that was asked for.' }),
       removed: removedMatches,
       next_cursor: z.string().nullable().meta({
         description:
@@ -219,6 +252,62 @@ export const matchOperations = defineOperations({
             },
           ],
         },
+      },
+    },
+  },
+  CountMatches: {
+    scope: 'matches:read',
+    changes: false,
+    summary: 'Count matches',
+    description:
+      'Counts stored matches by the time at which they were created, in steps of equal length: what `POST /matches` lists between `since` and `until`. More than 1,000,000 matches are refused, and so is what takes too long: ask for less time, or for one rule.',
+    request: requestObject({
+      rule_id: ruleFilter.optional(),
+      platform: platformFilter,
+      from: requestTime.meta({ description: 'Where the first step begins.' }),
+      to: requestTime.meta({
+        description: 'Where the last step ends, which is shorter than the others if need be.',
+      }),
+      step: integer(1, stepSecondsMax).meta({
+        description: `Seconds. At most ${stepsMax} steps fit between \`from\` and \`to\`.`,
+      }),
+      by: z.enum(['rule', 'platform']).optional().meta({
+        description: 'One series per rule or platform that has matches. Left out: one for all.',
+      }),
+    }).superRefine((request, context) => {
+      for (const issue of timesInOrder(request, 'from', 'to')) context.addIssue(issue);
+      for (const issue of tooManySteps(request)) context.addIssue(issue);
+    }, alsoWhenFieldsFail),
+    answer: z.strictObject({
+      from: timestamp.meta({ description: 'Where the first step begins.' }),
+      to: timestamp.meta({ description: 'Where the last step ends.' }),
+      step: z.int().min(1).meta({ description: 'Seconds.' }),
+      series: z
+        .array(
+          z.strictObject({
+            rule_id: ruleId.optional().meta({ description: 'Only with `by: "rule"`.' }),
+            platform: platformSchema.optional().meta({ description: 'Only with `by: "platform"`.' }),
+            counts: z.array(z.int().min(0)).meta({ description: 'One for each step, in order of time.' }),
+          }),
+        )
+        .meta({ description: `Those with the most matches first, at most ${seriesMax}.` }),
+    }),
+    errors: ['not_found', 'failed_precondition'],
+    example: {
+      request: {
+        from: '2026-11-14T20:00:00.000Z',
+        to: '2026-11-14T23:00:00.000Z',
+        step: 3_600,
+        by: 'platform',
+      },
+      answer: {
+        from: '2026-11-14T20:00:00.000Z',
+        to: '2026-11-14T23:00:00.000Z',
+        step: 3_600,
+        series: [
+          { platform: 'x', counts: [12, 0, 31] },
+          { platform: 'firehose', counts: [1, 2, 0] },
+        ],
       },
     },
   },

@@ -30,23 +30,28 @@ export type NoticeType = (typeof noticeTypes)[number];
 
 export const noticeSchema = z
   .strictObject({
-    id: z.string().regex(/^ntc_[0-9A-Za-z]+$/),
+    id: z
+      .string()
+      .regex(/^ntc_[0-9A-Za-z]+$/)
+      .meta({ description: 'Id of the notice.' }),
     type: z.enum(noticeTypes).meta({ description: 'Ignore types that you do not know.' }),
     severity: z.enum(['info', 'warning', 'critical']).meta({
       description: '`critical`: something is not heard or not delivered until somebody acts.',
     }),
     subject: z
       .strictObject({
-        kind: z.enum(['account', 'key', 'platform', 'rule', 'source', 'webhook']),
-        id: z.string(),
-        name: z.string(),
+        kind: z
+          .enum(['account', 'key', 'platform', 'rule', 'source', 'webhook'])
+          .meta({ description: 'What kind of thing.' }),
+        id: z.string().meta({ description: 'Its id.' }),
+        name: z.string().meta({ description: 'Its name, for people.' }),
       })
       .meta({ description: 'What it is about.' }),
     data: z.record(z.string(), z.unknown()).meta({
       description: 'For programs: the facts, by type. Words of a platform in it are untrusted.',
     }),
     what_to_do: z.string().meta({ description: 'For people, in one sentence.' }),
-    created_at: timestamp,
+    created_at: timestamp.meta({ description: 'When it was raised.' }),
     resolved_at: timestamp.nullable().meta({
       description: 'Null while it holds. A notice that only tells what happened is resolved from the first.',
     }),
@@ -97,7 +102,7 @@ export const noticeOperations = defineOperations({
         );
     }, alsoWhenFieldsFail),
     answer: z.strictObject({
-      notices: z.array(noticeSchema),
+      notices: z.array(noticeSchema).meta({ description: 'In the order that was asked for.' }),
       next_cursor: z.string().nullable().meta({
         description:
           'Continues in the same direction. Never null with `order: "oldest"`: keep it and ask again.',

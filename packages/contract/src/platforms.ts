@@ -37,5 +37,13 @@ export function differingOptions(platform: Platform, options: Options): Record<s
 
 /** An object with one optional entry per platform: the shape of every `platforms` answer. */
 export function perPlatform<Value extends z.ZodType>(value: Value) {
-  return z.strictObject(onEachPlatform(() => value.optional()));
+  return z
+    .strictObject(
+      onEachPlatform((platform) =>
+        value
+          .optional()
+          .meta({ description: `On \`${platform}\`; absent unless the rule, or the request, names it.` }),
+      ),
+    )
+    .meta({ description: 'One entry per platform.' });
 }

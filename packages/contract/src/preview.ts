@@ -39,8 +39,8 @@ const sampleSchema = z.strictObject({
 
 const againstSchema = z
   .strictObject({
-    added: count,
-    removed: count,
+    added: count.meta({ description: 'Items that only the draft matches.' }),
+    removed: count.meta({ description: 'Items that only the present value matches.' }),
     undecided: count.meta({ description: 'Items that do not decide one of the two values.' }),
     is_estimate: z.boolean().meta({
       description: 'The numbers are scaled from the items that were looked at to all that are stored.',
@@ -72,7 +72,9 @@ export const previewOperations = defineOperations({
         z.strictObject({
           translated_value: z.string().meta({ description: 'The canonical value that was evaluated.' }),
           estimate: estimateSchema,
-          sample: sampleSchema,
+          sample: sampleSchema.meta({
+            description: 'What the draft does with the items that the account has stored.',
+          }),
           against: againstSchema.optional(),
         }),
       ),

@@ -23,11 +23,13 @@ const readable = ['matches', 'notices'] as const;
 
 export const readerSchema = z
   .strictObject({
-    name: z.string(),
+    name: z.string().meta({ description: 'As you chose it.' }),
     of: z.enum(readable).meta({ description: 'What it reads.' }),
-    rule_id: ruleId.nullable(),
-    platform: platformSchema.nullable(),
-    created_at: timestamp,
+    rule_id: ruleId.nullable().meta({ description: 'Only matches of this rule; null: of every rule.' }),
+    platform: platformSchema
+      .nullable()
+      .meta({ description: 'Only matches on this platform; null: on every platform.' }),
+    created_at: timestamp.meta({ description: 'When it was first used.' }),
     acknowledged_at: timestamp.nullable().meta({ description: 'When `AckMatches` last moved it.' }),
   })
   .meta({ description: 'A named reader: the server keeps how far it is.' });
@@ -141,7 +143,7 @@ export const readerOperations = defineOperations({
       }),
     }),
     answer: z.strictObject({
-      reader: z.string(),
+      reader: z.string().meta({ description: 'Name of the reader.' }),
       moved: z.boolean().meta({ description: 'False when the reader was there already, or further.' }),
     }),
     errors: ['not_found', 'out_of_range'],
@@ -178,7 +180,10 @@ export const readerOperations = defineOperations({
     summary: 'Delete a named reader',
     description: 'Forgets the reader and how far it was. Matches are not touched.',
     request: requestObject({ reader: readerName }),
-    answer: z.strictObject({ reader: z.string(), deleted_at: timestamp }),
+    answer: z.strictObject({
+      reader: z.string().meta({ description: 'Name of the reader.' }),
+      deleted_at: timestamp.meta({ description: 'When it was deleted.' }),
+    }),
     errors: ['not_found', 'aborted'],
     example: { request: { reader }, answer: { reader, deleted_at: '2026-11-15T08:00:00.000Z' } },
   },

@@ -33,8 +33,9 @@ const examplePayload = requestObject(
       'an author',
     )
       .nullable()
-      .optional(),
-    published_at: requestTime.nullable().optional(),
+      .optional()
+      .meta({ description: 'Who wrote it.' }),
+    published_at: requestTime.nullable().optional().meta({ description: 'When it was published.' }),
     language: short('Language code, as the platform delivers it.'),
     raw: z.record(z.string(), z.unknown()).nullable().optional().meta({
       description: 'The item as the platform delivers it. With it, the other fields do not count.',
@@ -68,7 +69,7 @@ function rawProblem(value: unknown, depthLeft: number): RequestIssue | undefined
 }
 
 const ruleExample = requestObject(
-  { platform: platformSchema, payload: examplePayload },
+  { platform: platformSchema.meta({ description: 'Where the item is from.' }), payload: examplePayload },
   'an example',
 ).superRefine((example, context) => {
   if (!example?.payload || example.payload.raw) return;

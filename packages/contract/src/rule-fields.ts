@@ -59,9 +59,11 @@ const firehoseOptions = z.strictObject({
 });
 
 /** Only platforms that have options are named. */
-export const platformOptions = z.strictObject({ firehose: firehoseOptions.optional() }).meta({
-  description: "What a platform is told besides the rule. What is left out has the platform's default.",
-});
+export const platformOptions = z
+  .strictObject({ firehose: firehoseOptions.optional().meta({ description: 'Of Firehose.' }) })
+  .meta({
+    description: "What a platform is told besides the rule. What is left out has the platform's default.",
+  });
 
 export type PlatformOptions = z.output<typeof platformOptions>;
 
@@ -162,20 +164,26 @@ const rulePlatformSchema = z.strictObject({
   }),
   heard_from: timestamp.optional().meta({ description: 'While it is starting: when it will be heard.' }),
   rule_type: ruleTypeSchema,
-  active_since: timestamp.nullable(),
-  last_match_at: timestamp.nullable(),
-  match_count: z.int().min(0),
+  active_since: timestamp
+    .nullable()
+    .meta({ description: 'Since when the platform has it; null while it has not.' }),
+  last_match_at: timestamp
+    .nullable()
+    .meta({ description: 'When its last match was stored; null before the first.' }),
+  match_count: z.int().min(0).meta({ description: 'How many matches it has had on the platform.' }),
 });
 
 export const ruleSchema = z
   .strictObject({
     id: ruleId,
-    name: z.string(),
-    intent: z.string(),
-    created_at: timestamp,
-    updated_at: timestamp,
+    name: z.string().meta({ description: 'Name of the rule, for people.' }),
+    intent: z.string().meta({ description: 'What the rule is for; context for agents.' }),
+    created_at: timestamp.meta({ description: 'When it was created.' }),
+    updated_at: timestamp.meta({ description: 'When it last changed.' }),
     version: z.int().min(1).meta({ description: 'Grows with each change of the rule.' }),
-    state: z.enum(['active', 'paused', 'failed']),
+    state: z
+      .enum(['active', 'paused', 'failed'])
+      .meta({ description: '`failed`: a platform refuses it; see `platforms`.' }),
     expires_at: timestamp.nullable().meta({
       description: 'When the rule is paused by itself; a paused rule with a time in the past has expired.',
     }),
@@ -183,7 +191,12 @@ export const ruleSchema = z
       description: "The rule's own budget; null without one. The operator's default may apply then.",
     }),
     paused_for: z
-      .strictObject({ reason: z.literal('budget'), resumes_at: timestamp.nullable() })
+      .strictObject({
+        reason: z
+          .enum(['budget', 'suspension'])
+          .meta({ description: 'A budget is spent, or the account is suspended.' }),
+        resumes_at: timestamp.nullable().meta({ description: 'Null when it does not resume by itself.' }),
+      })
       .nullable()
       .meta({
         description:

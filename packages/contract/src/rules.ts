@@ -100,7 +100,14 @@ export const ruleOperations = defineOperations({
     }, alsoWhenFieldsFail),
     answer: z.strictObject({
       rule_id: ruleId,
-      platforms: perPlatform(z.strictObject({ ...registration, warnings: z.array(diagnosticSchema) })),
+      platforms: perPlatform(
+        z.strictObject({
+          ...registration,
+          warnings: z
+            .array(diagnosticSchema)
+            .meta({ description: 'Findings about the value that did not keep it from being registered.' }),
+        }),
+      ),
       equivalent_rule_id: ruleId.optional().meta({
         description: 'A rule of the account that has the same values on the same platforms, if there is one.',
       }),
@@ -288,7 +295,10 @@ export const ruleOperations = defineOperations({
       rule_id: text({ max: 100, description: 'Id of the rule to delete.' }),
       if_version: ifVersion,
     }),
-    answer: z.strictObject({ rule_id: ruleId, deleted_at: timestamp }),
+    answer: z.strictObject({
+      rule_id: ruleId,
+      deleted_at: timestamp.meta({ description: 'When it was deleted.' }),
+    }),
     errors: ['not_found', 'failed_precondition', 'aborted'],
     example: {
       request: { rule_id: exampleId },

@@ -36,19 +36,23 @@ export const sourceOperations = defineOperations({
       'Says of each connection to a platform whether it is listening, since when, and what has to be done if it is not.',
     request: requestObject({}),
     answer: z.strictObject({
-      sources: z.array(
-        z.strictObject({
-          platform: platformSchema,
-          name: z.string().meta({ description: 'As the operator named it.' }),
-          state: z.enum(sourceStates),
-          since: timestamp.meta({ description: 'Since when it is in this state.' }),
-          heard_until: timestamp.nullable().meta({
-            description: 'Up to when it is proven to have listened. Null: never.',
+      sources: z
+        .array(
+          z.strictObject({
+            platform: platformSchema.meta({ description: 'What it listens to.' }),
+            name: z.string().meta({ description: 'As the operator named it.' }),
+            state: z
+              .enum(sourceStates)
+              .meta({ description: 'What it is doing; `what_to_do` says what that asks of the operator.' }),
+            since: timestamp.meta({ description: 'Since when it is in this state.' }),
+            heard_until: timestamp.nullable().meta({
+              description: 'Up to when it is proven to have listened. Null: never.',
+            }),
+            what_to_do: z.string().meta({ description: 'For the operator of the service.' }),
+            problem: z.string().optional().meta({ description: "The platform's own words." }),
           }),
-          what_to_do: z.string().meta({ description: 'For the operator of the service.' }),
-          problem: z.string().optional().meta({ description: "The platform's own words." }),
-        }),
-      ),
+        )
+        .meta({ description: 'All connections.' }),
     }),
     errors: [],
     example: {

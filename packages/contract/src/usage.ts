@@ -8,22 +8,27 @@ const day = z.iso.date().meta({ examples: ['2026-11-14'] });
 const amount = z.number().min(0);
 
 const figures = {
-  matches: z.int().min(0),
+  matches: z.int().min(0).meta({ description: 'Matches of your rules.' }),
   resources: z
     .strictObject({
-      posts: amount,
+      posts: amount.meta({ description: 'Posts that matched.' }),
       referenced_posts: amount.meta({ description: 'Posts that came along with a post.' }),
       users: amount.meta({ description: 'Authors and others that came along with a post.' }),
-      pages: amount,
+      pages: amount.meta({ description: 'Pages that matched.' }),
     })
     .meta({
       description:
         'What the matches consist of. An item that several of your rules matched is divided among them, so these need not be whole numbers.',
     }),
-  usd: z.strictObject({ min: amount, max: amount }).meta({
-    description:
-      'What it costs in US dollars. `min`: posts and pages alone. `max`: with everything that came along, as often as it came: what a platform charges for that is not settled.',
-  }),
+  usd: z
+    .strictObject({
+      min: amount.meta({ description: 'Posts and pages alone.' }),
+      max: amount.meta({ description: 'With everything that came along.' }),
+    })
+    .meta({
+      description:
+        'What it costs in US dollars. `min`: posts and pages alone. `max`: with everything that came along, as often as it came: what a platform charges for that is not settled.',
+    }),
 };
 
 export const usageOperations = defineOperations({
@@ -52,9 +57,9 @@ export const usageOperations = defineOperations({
       usage: z
         .array(
           z.strictObject({
-            day: day.optional(),
-            rule_id: ruleId.optional(),
-            platform: platformSchema,
+            day: day.optional().meta({ description: 'Only with `by: "day"`: the UTC day.' }),
+            rule_id: ruleId.optional().meta({ description: 'Only with `by: "rule"`.' }),
+            platform: platformSchema.meta({ description: 'Where the matches are from.' }),
             ...figures,
           }),
         )

@@ -20,15 +20,22 @@ const attemptFields = {
       '`refused`: a 4xx answer. `not_sent`: our own network failed, which is not held against the endpoint. `parked`: a match that the endpoint refuses while it takes others; it was left out.',
   }),
   status: z.int().nullable().meta({ description: 'HTTP status; null when there was no answer.' }),
-  latency_ms: z.int().min(0).nullable(),
+  latency_ms: z
+    .int()
+    .min(0)
+    .nullable()
+    .meta({ description: 'How long the answer took; null when there was none.' }),
   detail: z.string().nullable().meta({ description: 'Why there was no answer.' }),
   response: z.string().nullable().meta({ description: 'The first 1 KiB of the answer.' }),
 };
 
 export const deliverySchema = z
   .strictObject({
-    id: z.string().regex(/^dlv_[0-9A-Za-z]+$/),
-    at: timestamp,
+    id: z
+      .string()
+      .regex(/^dlv_[0-9A-Za-z]+$/)
+      .meta({ description: 'Id of the attempt.' }),
+    at: timestamp.meta({ description: 'When it was made.' }),
     message_id: z.string().nullable().meta({
       description: 'The `webhook-id` header: the same on every attempt. Null for a parked match.',
     }),
@@ -38,7 +45,7 @@ export const deliverySchema = z
       .min(0)
       .meta({ description: 'Matches in it, and removals of matches; 0 for a notice.' }),
     first_match_id: matchId.nullable().meta({ description: 'Null for a notice.' }),
-    last_match_id: matchId.nullable(),
+    last_match_id: matchId.nullable().meta({ description: 'Null for a notice.' }),
     notice_id: z.string().optional().meta({ description: 'Only for a notice.' }),
     ...attemptFields,
   })

@@ -12,7 +12,10 @@ import {
   text,
 } from './request-fields.ts';
 
-export const webhookId = z.string().regex(/^whk_[0-9A-Za-z]+$/);
+export const webhookId = z
+  .string()
+  .regex(/^whk_[0-9A-Za-z]+$/)
+  .meta({ description: 'Id of the webhook.' });
 export const askedWebhookId = text({ max: 100, description: 'Id of the webhook.' });
 const name = text({ max: 200, description: 'A name that no other webhook of the account has.' });
 const url = text({
@@ -31,10 +34,12 @@ const secret = z.string().nullable().meta({
 export const webhookSchema = z
   .strictObject({
     id: webhookId,
-    name: z.string(),
-    url: z.string(),
-    rule_id: ruleId.nullable(),
-    platform: platformSchema.nullable(),
+    name: z.string().meta({ description: 'A name that no other webhook of the account has.' }),
+    url: z.string().meta({ description: 'Where the matches are posted.' }),
+    rule_id: ruleId.nullable().meta({ description: 'Only matches of this rule; null: of every rule.' }),
+    platform: platformSchema
+      .nullable()
+      .meta({ description: 'Only matches on this platform; null: on every platform.' }),
     events: z.array(z.enum(eventNames)).meta({
       description:
         'What is posted: `matches`, narrowed by `rule_id` and `platform`; `notices`: all of the account, one in each message.',
@@ -50,8 +55,8 @@ export const webhookSchema = z
     next_attempt_at: timestamp
       .nullable()
       .meta({ description: 'When a failed delivery is tried again; null when none waits.' }),
-    created_at: timestamp,
-    updated_at: timestamp,
+    created_at: timestamp.meta({ description: 'When it was created.' }),
+    updated_at: timestamp.meta({ description: 'When it last changed.' }),
   })
   .meta({ description: 'An endpoint that matches are pushed to.' });
 
@@ -89,7 +94,11 @@ export const webhookOperations = defineOperations({
       platform: platformFilter,
       events: askedEvents.meta({ description: 'What is posted; `matches` by default.' }),
     }),
-    answer: z.strictObject({ webhook_id: webhookId, secret, created_at: timestamp }),
+    answer: z.strictObject({
+      webhook_id: webhookId,
+      secret,
+      created_at: timestamp.meta({ description: 'When it was created.' }),
+    }),
     errors: ['not_found', 'already_exists', 'failed_precondition', 'aborted'],
     example: {
       request: { name: exampleWebhook.name, url: exampleWebhook.url, rule_id: exampleWebhook.rule_id },
@@ -144,7 +153,10 @@ export const webhookOperations = defineOperations({
     summary: 'Delete a webhook',
     description: 'Ends the deliveries. A message that is under way may still arrive.',
     request: requestObject({ webhook_id: askedWebhookId }),
-    answer: z.strictObject({ webhook_id: webhookId, deleted_at: timestamp }),
+    answer: z.strictObject({
+      webhook_id: webhookId,
+      deleted_at: timestamp.meta({ description: 'When it was deleted.' }),
+    }),
     errors: ['not_found', 'aborted'],
     example: {
       request: { webhook_id: exampleWebhookId },

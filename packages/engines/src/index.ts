@@ -1,4 +1,5 @@
 export { compileCache } from './compile-cache.ts';
+export { fetchFromDebian } from './debian-program.ts';
 export { freePorts } from './free-port.ts';
 export type { Nats, NatsNode, NatsPorts, NatsSettings } from './nats.ts';
 export { startNats } from './nats.ts';

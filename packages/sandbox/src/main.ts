@@ -4,7 +4,8 @@ import { defaultTapToken, defaultXToken, type SandboxOptions } from './options.t
 import { startSandbox } from './sandbox.ts';
 
 const usage = `Usage: node packages/sandbox/src/main.ts [options]
-  --port <n>            port on 127.0.0.1; 0 takes a free one (default 0)
+  --host <address>      address to listen on; whoever reaches it controls the sandbox (default 127.0.0.1)
+  --port <n>            port; 0 takes a free one (default 0)
   --speed <n>           how many times faster the services' periods pass (default 1)
   --x-token <token>     an X app; repeat for several
   --tap-token <token>   a Firehose tap; repeat for several
@@ -21,6 +22,7 @@ const usage = `Usage: node packages/sandbox/src/main.ts [options]
 
 const { values } = parseArgs({
   options: {
+    host: { type: 'string' },
     port: { type: 'string' },
     speed: { type: 'string' },
     'x-token': { type: 'string', multiple: true },
@@ -55,6 +57,7 @@ function readOptions(): SandboxOptions {
   const { 'tls-key': key, 'tls-cert': cert } = values;
   if ((key === undefined) !== (cert === undefined)) throw new RangeError('--tls-key needs --tls-cert');
   return {
+    ...(values.host !== undefined && { host: values.host }),
     port: toNumber(values.port ?? '0'),
     speed: toNumber(values.speed ?? '1'),
     seed: toNumber(values.seed ?? '1'),

@@ -12,6 +12,8 @@ export interface FeedRates {
 }
 
 export interface SandboxOptions {
+  /** The address to listen on. Whoever reaches it controls the sandbox. Default 127.0.0.1. */
+  readonly host?: string;
   /** 0 takes a free port. Default 0. */
   readonly port?: number;
   /** Also by TLS on another port, in HTTP/2 or HTTP/1.1. Default not. */

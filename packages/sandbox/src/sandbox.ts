@@ -48,7 +48,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
   // The feed has its own generator, so that armed faults do not change what it publishes.
   const seed = seedOf(options);
   const feed = createFeed({ ...deps, random: createRandom(seed), seed, rates: options.feed });
-  const server = await startServer(options.port ?? 0, [...staticRoutes, ...feedControlRoutes(feed)], deps);
+  const server = await startServer(options, [...staticRoutes, ...feedControlRoutes(feed)], deps);
   const front = options.tls ? await startTlsFront(0, server.url, options.tls) : null;
   feed.start();
   const close = async () => {

@@ -1,6 +1,7 @@
 import { copyFile, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
 import ts from 'typescript';
+import { describeType } from './describe-types.ts';
 
 const here = resolve(import.meta.dirname, '..');
 const sources = join(here, 'src');
@@ -62,16 +63,17 @@ function plainTypes(program: ts.Program): string {
     .map((symbol) => {
       const node = checker.typeToTypeNode(checker.getDeclaredTypeOfSymbol(symbol), undefined, flags);
       if (!node) throw new Error(`${symbol.name} cannot be written out`);
+      describeType(symbol.name, node);
       return `export type ${symbol.name} = ${printer.printNode(ts.EmitHint.Unspecified, node, source)};\n`;
     })
     .join('\n');
 }
 
 async function publishedManifest(): Promise<string> {
-  const { name, version, license, description, type } = JSON.parse(
+  const { name, version, license, description, type, engines } = JSON.parse(
     await readFile(join(here, 'package.json'), 'utf8'),
   );
   const exports = { '.': { types: './index.d.ts', default: './index.js' } };
-  const manifest = { name, version, description, license, type, exports, sideEffects: false };
+  const manifest = { name, version, description, license, type, engines, exports, sideEffects: false };
   return `${JSON.stringify(manifest, null, 2)}\n`;
 }

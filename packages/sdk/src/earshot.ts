@@ -14,8 +14,8 @@ import type { Connection } from './send.ts';
 export interface EarshotOptions {
   /** Of the server, such as `https://earshot.example.com`. */
   readonly url: string;
-  /** An API key: `esk_…`. */
-  readonly key: string;
+  /** An API key: `esk_…`. Left out, no Authorization is sent: for a page whose requests carry a session. */
+  readonly key?: string;
   /** Instead of the global one. */
   readonly fetch?: typeof fetch;
   /** How long a call is tried, unless the call says it. */

@@ -3,7 +3,7 @@ import { EarshotError, errorFromResponse, unreachable } from './errors.ts';
 /** The server, the key, and the fetch to use. */
 export interface Connection {
   readonly url: string;
-  readonly key: string;
+  readonly key: string | undefined;
   readonly fetch: typeof fetch;
 }
 
@@ -83,7 +83,7 @@ function address({ url }: Connection, { method, path, request }: Sending): strin
 
 function headersOf({ key }: Connection, { method, headers }: Sending): Record<string, string> {
   return {
-    authorization: `Bearer ${key}`,
+    ...(key !== undefined && { authorization: `Bearer ${key}` }),
     ...(method === 'POST' && { 'content-type': 'application/json' }),
     ...headers,
   };

@@ -54,6 +54,29 @@ test('nothing of it refers to anything that is not in it', async () => {
   }
 });
 
+test('every field of a request or an answer has a doc comment', async () => {
+  const text = await readFile(join(built, 'contract-types.d.ts'), 'utf8');
+  const source = ts.createSourceFile('contract-types.d.ts', text, ts.ScriptTarget.Latest, true);
+  // What the SDK knows for itself, and shows nobody.
+  const own = ['Operations', 'Retryable'];
+  const [bare, commented]: [string[], string[]] = [[], []];
+  const visit = (node: ts.Node, path: string): void => {
+    const here = ts.isPropertySignature(node) ? `${path}.${node.name.getText()}` : path;
+    if (here !== path) (ts.getJSDocCommentsAndTags(node).length > 0 ? commented : bare).push(here);
+    ts.forEachChild(node, (child) => visit(child, here));
+  };
+  for (const type of source.statements.filter((statement) => ts.isTypeAliasDeclaration(statement)))
+    if (!own.includes(type.name.text)) visit(type, type.name.text);
+  expect(bare).toEqual([]);
+  expect(commented).toEqual(
+    expect.arrayContaining([
+      'Requests.ListMatches.wait_seconds',
+      'Answers.ListRules.next_cursor',
+      'Rule.intent',
+    ]),
+  );
+});
+
 test('the built modules run', async () => {
   await using server = await startAnsweringServer(json(200, { keys: [] }));
   const script = `import { createEarshot } from '@earshot/sdk';

@@ -4,7 +4,12 @@ const needs = {
   lucene: { mayLackInCi: null },
   /** The right to mount a disk: root, and a container that may. */
   mount: { mayLackInCi: null },
-  chromium: { mayLackInCi: 'a browser is 400 MB, for one test of a package that has no page' },
+  /** Debian's; `.ci/run` installs it. */
+  chromium: { mayLackInCi: null },
+  /** Debian's, with promtool; `.ci/run` installs it. */
+  prometheus: { mayLackInCi: null },
+  /** Debian 12's, which the kept pictures of the console are written in. */
+  fonts: { mayLackInCi: null },
   root: { mayLackInCi: 'who is not root has no other user to become, and nothing to test' },
 } as const satisfies Record<string, { readonly mayLackInCi: string | null }>;
 

@@ -1,24 +1,18 @@
 import { scopes as scopeNames } from '@earshot/contract/scopes';
-import type { Admin } from '@earshot/server/admin';
 import type { CommandGroup } from '../command.ts';
 import { Failure } from '../failure.ts';
 import { budget, flag, listOf, oneOf, required, text, time } from '../options.ts';
 import { keyText } from '../output/key-text.ts';
+import { accounts, planNames } from './admin-accounts.ts';
 import { budgetCommand } from './admin-budget.ts';
 import { adminCommand } from './admin-command.ts';
 import { deadLetters } from './admin-dead-letters.ts';
 import { foreignRules } from './admin-foreign-rules.ts';
 import { forgetCommand } from './admin-forget.ts';
 import { migrateCommand } from './admin-migrate.ts';
+import { reencrypt, rotateCursorSecret } from './admin-rotation.ts';
 import { adminUsage } from './admin-usage.ts';
 import { verdicts } from './admin-verdicts.ts';
-
-type Plan = NonNullable<Parameters<Admin['createAccount']>[0]['plan']>;
-
-// A record, so that a plan which the server gains or loses does not compile here.
-const plans: Readonly<Record<Plan, true>> = { free: true, paid: true };
-// Object.keys forgets which names they are.
-const planNames = Object.keys(plans) as readonly Plan[];
 
 const createAccount = adminCommand({
   name: 'create-account',
@@ -129,9 +123,10 @@ const afterRestore = adminCommand({
 export const admin: CommandGroup = {
   name: 'admin',
   summary:
-    'accounts, keys, budgets, upstream rules, events that could not be stored, removals, verdicts, the bill, migrations and restores, directly on the database',
+    'accounts, keys, budgets, upstream rules, events that could not be stored, removals, verdicts, the bill, migrations, restores and rotations, directly on the database',
   commands: [
     createAccount,
+    accounts,
     createKey,
     revokeKey,
     budgetCommand,
@@ -143,5 +138,7 @@ export const admin: CommandGroup = {
     adminUsage,
     migrateCommand,
     afterRestore,
+    reencrypt,
+    rotateCursorSecret,
   ],
 };

@@ -14,7 +14,7 @@ export const demo = command({
     cluster: flag('three NATS nodes instead of one'),
   },
   aboutJson:
-    'for programs: no rule, a free port, and one line on stdout when it is ready: {"base_url","api_key","second_api_key","sandbox_url"}; runs until SIGTERM',
+    'for programs: no rule, a free port, and one line on stdout when it is ready: {"base_url","api_key","second_api_key","sandbox_url","console_url"}; runs until SIGTERM',
   examples: ['earshot demo', 'earshot demo --feed 20,5', 'earshot demo --json'],
   async run({ options: { feed = '4,1', port, cluster } }, context) {
     if (!/^\d+(\.\d+)?,\d+(\.\d+)?$/.test(feed)) {

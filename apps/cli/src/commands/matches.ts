@@ -2,7 +2,8 @@ import type { Removal } from '@earshot/sdk';
 import { apiCommand } from '../api-command.ts';
 import { type CommandGroup, command } from '../command.ts';
 import { followFrom, noticingFetch } from '../follow.ts';
-import { cursor, integer, oneOf, platformFilter, ruleFilter, time } from '../options.ts';
+import { cursor, integer, oneOf, platformFilter, ruleFilter, time, timeOrNow } from '../options.ts';
+import { countsText } from '../output/counts-text.ts';
 import { matchLine } from '../output/match-line.ts';
 import { matchesText } from '../output/matches-text.ts';
 import { jsonLine } from '../output/printable.ts';
@@ -30,6 +31,35 @@ const list = apiCommand({
   doing: 'Listing matches',
   ask: (earshot, { options: { rule, ...rest } }) => earshot.listMatches({ rule_id: rule, ...rest }),
   show: matchesText,
+});
+
+const hourMs = 3_600_000;
+
+const count = apiCommand({
+  name: 'count',
+  summary: 'count stored matches by time',
+  options: {
+    rule: ruleFilter,
+    platform: platformFilter,
+    from: time('count from this time on (default: 24h)', 'past'),
+    to: timeOrNow('count up to this time (default: now)'),
+    step: integer('<seconds>', 'length of a step (default 3600); there may be 500 of them', {
+      min: 1,
+      max: 315_360_000,
+    }),
+    by: oneOf(['rule', 'platform'], 'one line per rule or platform (default: one line per step)'),
+  },
+  examples: ['earshot matches count', 'earshot matches count --by rule --from 7d --step 86400'],
+  doing: 'Counting matches',
+  ask: (earshot, { options: { rule, to, from, step = 3_600, ...rest } }) =>
+    earshot.countMatches({
+      rule_id: rule,
+      from: from ?? new Date(Date.parse(to) - 24 * hourMs).toISOString(),
+      to,
+      step,
+      ...rest,
+    }),
+  show: countsText,
 });
 
 const tail = command({
@@ -75,5 +105,5 @@ const tail = command({
 export const matches: CommandGroup = {
   name: 'matches',
   summary: 'read what was heard',
-  commands: [list, tail],
+  commands: [list, count, tail],
 };

@@ -23,14 +23,22 @@ const exampleRule: NewRule = {
 
 /** Where everything is, and commands to paste into another terminal. */
 export function guide(
-  demo: { baseUrl: string; sandboxUrl: string; keys: readonly [string, string] },
+  demo: {
+    baseUrl: string;
+    consoleUrl: string;
+    sandboxUrl: string;
+    keys: readonly [string, string];
+    /** What to type for `earshot`. */
+    self: string;
+  },
   { paint }: Pick<Screen, 'paint'>,
 ): string {
-  const { baseUrl, sandboxUrl, keys } = demo;
+  const { baseUrl, consoleUrl, sandboxUrl, keys, self } = demo;
   const key = `-H 'Authorization: Bearer ${keys[0]}'`;
   const json = "-H 'Content-Type: application/json'";
   const title = (text: string) => paint('bold', text);
   return `
+${title('Console')}  ${consoleUrl} (signs in once, within a minute; another link: ${self} console)
 ${title('API')}      ${baseUrl}
 ${title('Key')}      ${keys[0]}
 ${title('Docs')}     ${baseUrl}/docs
@@ -47,8 +55,8 @@ curl -s ${baseUrl}/matches ${key} ${json} -d '{"limit":5}'
 ${title('The same with the command line, and more')}:
 
 export EARSHOT_URL=${baseUrl} EARSHOT_API_KEY=${keys[0]}
-pnpm earshot rules list
-pnpm earshot --help
+${self} rules list
+${self} --help
 
 ${title(`Matches of the rule "${firstRule.name}" as they arrive`)} (Ctrl+C ends the demo):
 `;

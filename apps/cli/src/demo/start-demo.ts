@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { findNatsServer, type Nats, startNats, startPostgres } from '@earshot/engines';
 import { type Admin, migrate, openAdmin } from '@earshot/server/admin';
+import { buildConsole, isConsoleBuilt } from './console-build.ts';
 import { startDemoSandbox, startDemoServer } from './programs.ts';
 
 const natsServerCache = resolve(import.meta.dirname, '../../../../.earshot/cache');
@@ -16,8 +17,7 @@ export interface DemoOptions {
   /** Posts and pages per second, as the sandbox takes them. */
   readonly feed: string;
   readonly natsNodes: 1 | 3;
-  /** A nats-server that the caller named. */
-  readonly natsServer: string | undefined;
+  readonly env: Readonly<Record<string, string | undefined>>;
   /** Ends a start between two of its steps. */
   readonly signal: AbortSignal;
   readonly log: (progress: string) => void;
@@ -35,6 +35,7 @@ export async function startDemo(options: DemoOptions) {
     timed('PostgreSQL', use(stack, postgresStarts)),
     timed('NATS', use(stack, startNatsFor(options, dir))),
     timed('Sandbox in the place of X and Firehose', use(stack, startDemoSandbox({ dir, feed }))),
+    buildConsoleFor(options, timed),
   );
   signal.throwIfAborted();
 
@@ -72,10 +73,21 @@ async function temporaryFolder(stack: AsyncDisposableStack): Promise<string> {
   return dir;
 }
 
-async function startNatsFor({ natsNodes, natsServer, log }: DemoOptions, dir: string): Promise<Nats> {
-  const server = await findNatsServer({ cacheDir: natsServerCache, configured: natsServer, log });
+async function startNatsFor({ natsNodes, env, log }: DemoOptions, dir: string): Promise<Nats> {
+  const configured = env['EARSHOT_NATS_SERVER'];
+  const server = await findNatsServer({ cacheDir: natsServerCache, configured, log });
   const password = randomBytes(24).toString('hex');
   return startNats({ server, dir: join(dir, 'nats'), nodes: natsNodes, password });
+}
+
+/** Everything else works without it, and its page says how to build it. */
+async function buildConsoleFor({ env, log }: DemoOptions, timed: Stopwatch): Promise<void> {
+  if (await isConsoleBuilt()) return;
+  try {
+    await timed('Console', buildConsole(env));
+  } catch (error) {
+    log(`The console could not be built: ${error instanceof Error ? error.message : String(error)}`);
+  }
 }
 
 async function createKeys(databaseUrl: string): Promise<readonly [string, string]> {
@@ -106,7 +118,9 @@ async function together<Parts extends Promise<unknown>[]>(
   return Promise.all(parts);
 }
 
-function stopwatch(log: (progress: string) => void) {
+type Stopwatch = <Result>(name: string, work: Promise<Result>) => Promise<Result>;
+
+function stopwatch(log: (progress: string) => void): Stopwatch {
   return async <Result>(name: string, work: Promise<Result>): Promise<Result> => {
     const startedAt = performance.now();
     const result = await work;

@@ -1,5 +1,6 @@
 import { createEarshot } from '@earshot/sdk';
 import type { Context } from '../command.ts';
+import { createConsoleLink } from '../console-link.ts';
 import { firstRule, guide } from '../demo/guide.ts';
 import { choosePort } from '../demo/ports.ts';
 import { type Demo, startDemo } from '../demo/start-demo.ts';
@@ -16,7 +17,7 @@ interface DemoOptions {
 
 export async function runDemo(
   { feed, cluster, ...wanted }: DemoOptions,
-  { env, isJson, screen }: Context,
+  { env, isJson, screen, self }: Context,
 ): Promise<number> {
   const startedAt = new Date();
   const stop = listenForStop();
@@ -27,13 +28,13 @@ export async function runDemo(
       port,
       feed,
       natsNodes: cluster ? 3 : 1,
-      natsServer: env['EARSHOT_NATS_SERVER'],
+      env,
       signal: stop.signal,
       log: screen.note,
     });
     void running.ended.then((words) => stop.abort(new Error(words)));
     if (isJson) await serveProgram(running, screen, stop.signal);
-    else await serveReader(running, screen, { signal: stop.signal, startedAt });
+    else await serveReader(running, screen, { signal: stop.signal, startedAt, self });
     screen.note('\nStopping …');
   } catch (error) {
     // A signal that ends a start also ends its tools, in ways that tell nobody anything.
@@ -48,7 +49,14 @@ export async function runDemo(
 async function serveProgram(running: Demo, screen: Screen, signal: AbortSignal): Promise<void> {
   const { baseUrl, sandboxUrl, keys } = running;
   const [apiKey, secondApiKey] = keys;
-  const line = { base_url: baseUrl, api_key: apiKey, second_api_key: secondApiKey, sandbox_url: sandboxUrl };
+  const { url: consoleUrl } = await createConsoleLink({ url: baseUrl, key: apiKey });
+  const line = {
+    base_url: baseUrl,
+    api_key: apiKey,
+    second_api_key: secondApiKey,
+    sandbox_url: sandboxUrl,
+    console_url: consoleUrl,
+  };
   screen.print(JSON.stringify(line));
   await aborted(signal);
 }
@@ -56,14 +64,15 @@ async function serveProgram(running: Demo, screen: Screen, signal: AbortSignal):
 async function serveReader(
   { baseUrl, sandboxUrl, keys }: Demo,
   screen: Screen,
-  { signal, startedAt }: { signal: AbortSignal; startedAt: Date },
+  { signal, startedAt, self }: { signal: AbortSignal; startedAt: Date; self: string },
 ): Promise<void> {
   const seconds = () => ((Date.now() - startedAt.getTime()) / 1_000).toFixed(1);
   const earshot = createEarshot({ url: baseUrl, key: keys[0], fetch: noticingFetch(screen.note) });
   try {
     await earshot.createRule(firstRule, { signal });
     screen.note(`Ready after ${seconds()} s.`);
-    screen.print(guide({ baseUrl, sandboxUrl, keys }, screen));
+    const { url: consoleUrl } = await createConsoleLink({ url: baseUrl, key: keys[0] });
+    screen.print(guide({ baseUrl, consoleUrl, sandboxUrl, keys, self }, screen));
     let shown = 0;
     for await (const match of followFrom(earshot, {
       filter: {},

@@ -16,7 +16,7 @@ const folder = ({ dir }: Place): string => resolve(dir ?? join(root, '.earshot/s
 
 export async function up(
   options: Place & { readonly cluster: boolean },
-  { env, isJson, screen }: Context,
+  { env, isJson, screen, self }: Context,
 ): Promise<number> {
   const dir = folder(options);
   const natsNodes = options.cluster ? 3 : 1;
@@ -27,7 +27,7 @@ export async function up(
       const nodes = state.natsPorts.length === 1 ? 'one NATS node' : 'three NATS nodes';
       throw new Failure(
         'failed',
-        `The services already run with ${nodes}. Stop them first: pnpm services down`,
+        `The services already run with ${nodes}. Stop them first: ${self} services down`,
       );
     }
     screen.note('The services already run.');
@@ -105,7 +105,7 @@ export async function down(options: Place, { isJson, screen }: Context): Promise
   else screen.note(stopped.length === 0 ? 'No services run.' : `Stopped ${stopped.join(', ')}.`);
 }
 
-export async function status(options: Place, { isJson, screen }: Context): Promise<void> {
+export async function status(options: Place, { isJson, screen, self }: Context): Promise<void> {
   const state = await readState(folder(options));
   const running = await runningServers(state);
   const servers = (state?.servers ?? []).map(({ name, pid }) => ({
@@ -123,7 +123,7 @@ export async function status(options: Place, { isJson, screen }: Context): Promi
     screen.print(`${server.name.padEnd(8)}  ${server.running ? `runs, pid ${server.pid}` : 'is down'}`);
   }
   if (isUp && state !== undefined) screen.print(urls(state, false));
-  else screen.print('Start the services: pnpm services up');
+  else screen.print(`Start the services: ${self} services up`);
 }
 
 async function runningServers(state: ServicesState | undefined): Promise<ServerRecord[]> {

@@ -4,8 +4,8 @@ import type { Database } from '../engines/database.ts';
 import { Failure } from '../runtime/failure.ts';
 import { joinCalls } from '../runtime/join-calls.ts';
 import type { Principal } from './call.ts';
-import { hashOf, isValid, keyRefused } from './keys.ts';
-import type { PlanName } from './plans.ts';
+import { accountSuspended, hashOf, isValid, keyRefused } from './keys.ts';
+import type { AccountLimits, PlanName } from './plans.ts';
 import { type Bucket, fullBucket, refill, secondsUntil, takeOne } from './token-bucket.ts';
 
 /** Checks the `Authorization` header of a request from this address. Throws unless it holds a valid key. */
@@ -23,7 +23,7 @@ interface Remembered {
   readonly until: number;
 }
 
-function tooManyGuesses(waitSeconds: number): Failure {
+export function tooManyGuesses(waitSeconds: number): Failure {
   return new Failure(
     'resource_exhausted',
     `Too many requests with unknown API keys come from your address: wait ${waitSeconds} s.`,
@@ -82,6 +82,8 @@ export function createAuthenticate(options: {
       const waitSeconds = known ? null : guesses.failed(address);
       throw waitSeconds === null ? keyRefused() : tooManyGuesses(waitSeconds);
     }
+    // Not remembered: it may be resumed at any moment.
+    if (principal.isSuspended) throw accountSuspended();
     if (remembered.size >= rememberedMax) remembered.clear();
     remembered.set(id, { principal, until: nowMs() + rememberMs });
     touch(principal.keyId);
@@ -94,6 +96,8 @@ interface PrincipalRow {
   readonly id: string;
   readonly account_id: string;
   readonly plan: PlanName;
+  readonly limits: Partial<AccountLimits>;
+  readonly is_suspended: boolean;
   readonly scopes: Scope[];
 }
 
@@ -104,7 +108,8 @@ export function createKeyLookup(database: Database) {
     /** Null unless the key is valid. Look-ups that arrive together share one statement, and so one connection. */
     principalOf: joinCalls(async (hashes: readonly Buffer[]): Promise<(Principal | null)[]> => {
       const rows = await database.prepared<PrincipalRow>(
-        `select hash, api_keys.id, api_keys.account_id, accounts.plan, api_keys.scopes
+        `select hash, api_keys.id, api_keys.account_id, accounts.plan, accounts.limits,
+           accounts.suspended_at is not null as is_suspended, api_keys.scopes
          from api_keys join accounts on accounts.id = api_keys.account_id
          where hash = any($1) and ${isValid}`,
         [hashes],
@@ -118,7 +123,9 @@ export function createKeyLookup(database: Database) {
 }
 
 function toPrincipal(row: PrincipalRow | undefined): Principal | null {
-  return row ? { accountId: row.account_id, keyId: row.id, plan: row.plan, scopes: row.scopes } : null;
+  if (!row) return null;
+  const { account_id: accountId, id: keyId, is_suspended: isSuspended, plan, limits, scopes } = row;
+  return { accountId, keyId, plan, limits, scopes, isSuspended };
 }
 
 const guessersMax = 10_000;

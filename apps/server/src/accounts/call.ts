@@ -1,13 +1,16 @@
 import type { AnswerOf, OperationId, RequestOf, Scope } from '@earshot/contract';
 import type { Change } from './change.ts';
-import type { PlanName } from './plans.ts';
+import type { Allowed } from './plans.ts';
 
 /** Who is asking: the account comes from the key and never from the request. */
-export interface Principal {
+export interface Principal extends Allowed {
   readonly accountId: string;
   readonly keyId: string;
-  readonly plan: PlanName;
   readonly scopes: readonly Scope[];
+  /** Then every request is refused. */
+  readonly isSuspended?: boolean;
+  /** Of somebody who is signed in to the console with the key. */
+  readonly sessionId?: string;
 }
 
 /** One call of an operation: the caller is authenticated and authorised, and the request is parsed. */

@@ -18,6 +18,11 @@ export function byEarshot(accountId: string, operation: string): Change {
   return { accountId, actor: 'earshot', operation, requestId: null, claim: null };
 }
 
+/** What somebody does with `earshot admin`. */
+export function byOperator(accountId: string, operation: string): Change {
+  return { accountId, actor: 'operator', operation, requestId: null, claim: null };
+}
+
 /** The right to answer for an Idempotency-Key: only the latest attempt has it. */
 export interface Claim {
   readonly key: string;

@@ -1,46 +1,53 @@
 import type { Database } from '../engines/database.ts';
 import { every } from '../runtime/worker.ts';
-import { isValid } from './keys.ts';
+import type { Principal } from './call.ts';
+import { openSessions } from './console-sessions.ts';
+import { isServed, isValid } from './keys.ts';
 
 /**
- * A key that was revoked or has expired is noticed within this time. On top of it come the seconds for which a node
+ * A key that was revoked or has expired, or a session that is over, is noticed within this time. On top of it come the seconds for which a node
  * remembers a key that it looked up (promise: 5 s together).
  */
 const lookEveryMs = 1_000;
 
+type Watched = Pick<Principal, 'keyId' | 'sessionId'>;
+
 export type KeyWatch = ReturnType<typeof createKeyWatch>;
 
-/** Ends what is open with a key that stops being valid: one statement looks up all watched keys of the node. */
+/** Ends what is open with a key or session that stops being valid: one statement looks up all that the node watches. */
 export function createKeyWatch(database: Database) {
   const watched = new Map<string, Set<AbortController>>();
   return {
     worker: every('key-watch', lookEveryMs, async () => {
-      const keyIds = [...watched.keys()];
-      for (const keyId of keyIds.length === 0 ? [] : await invalidOf(database, keyIds)) {
-        for (const controller of watched.get(keyId) ?? []) controller.abort();
+      const ids = [...watched.keys()];
+      for (const id of ids.length === 0 ? [] : await invalidOf(database, ids)) {
+        for (const controller of watched.get(id) ?? []) controller.abort();
       }
     }),
-    /** `ended` is aborted when the key is no longer valid. */
-    watch(keyId: string): Disposable & { readonly ended: AbortSignal } {
+    /** `ended` is aborted when the key, or the session with it, is no longer valid. */
+    watch({ keyId, sessionId }: Watched): Disposable & { readonly ended: AbortSignal } {
+      const id = sessionId ?? keyId;
       const controller = new AbortController();
-      const controllers = watched.get(keyId) ?? new Set();
-      watched.set(keyId, controllers.add(controller));
+      const controllers = watched.get(id) ?? new Set();
+      watched.set(id, controllers.add(controller));
       return {
         ended: controller.signal,
         [Symbol.dispose]() {
           controllers.delete(controller);
-          if (controllers.size === 0 && watched.get(keyId) === controllers) watched.delete(keyId);
+          if (controllers.size === 0 && watched.get(id) === controllers) watched.delete(id);
         },
       };
     },
   };
 }
 
-async function invalidOf(database: Database, keyIds: readonly string[]): Promise<string[]> {
+/** A session is valid as long as its key is, and a key as long as its account is not suspended. */
+async function invalidOf(database: Database, ids: readonly string[]): Promise<string[]> {
   const rows = await database.many<{ id: string }>(
     `select asked.id from unnest($1::text[]) as asked (id)
-     where not exists (select 1 from api_keys where api_keys.id = asked.id and ${isValid})`,
-    [keyIds],
+     where not exists (select 1 from api_keys where api_keys.id = asked.id and ${isValid} and ${isServed})
+       and not exists (select 1 from ${openSessions} where console_sessions.id = asked.id and ${isServed})`,
+    [ids],
   );
   return rows.map((row) => row.id);
 }

@@ -5,11 +5,18 @@ import { badField, Failure } from '../runtime/failure.ts';
 import { newId } from '../runtime/ids.ts';
 import type { Handler } from './call.ts';
 import { type Change, recordChange } from './change.ts';
-import type { Plans } from './plans.ts';
+import { type Plans, planOf } from './plans.ts';
 
 /** One and the same answer for a missing, malformed, unknown, expired and revoked key. */
 export function keyRefused(): Failure {
   return new Failure('unauthenticated', 'Send a valid API key as "Authorization: Bearer <API_KEY>".');
+}
+
+export function accountSuspended(): Failure {
+  return new Failure(
+    'permission_denied',
+    'The account is suspended: its rules and webhooks stand still until whoever runs this service resumes it. Ask them.',
+  );
 }
 
 /** A key never gives more than it has: neither scopes nor time nor another account. */
@@ -30,7 +37,7 @@ export function createKey(options: {
       );
     }
     const expiresAt = readExpiry(request.expires_at);
-    const { keysMax } = plans[principal.plan];
+    const { keysMax } = planOf(plans, principal);
     const key = newKey();
     const askedBy = principal.keyId;
     const grant = { id: newId('key'), askedBy, scopes, expiresAt, budget: request.budget ?? null, keysMax };
@@ -136,6 +143,10 @@ interface KeyRow {
 
 /** Of a row of `api_keys`. */
 export const isValid = 'revoked_at is null and (expires_at is null or expires_at > now())';
+
+/** The same: its account is not suspended. */
+export const isServed = `not exists (
+  select 1 from accounts where accounts.id = api_keys.account_id and suspended_at is not null)`;
 
 export type KeyStore = ReturnType<typeof createKeyStore>;
 

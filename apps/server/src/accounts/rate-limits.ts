@@ -1,6 +1,6 @@
 import { Failure } from '../runtime/failure.ts';
 import type { Principal } from './call.ts';
-import type { Plans } from './plans.ts';
+import { type Plans, planOf } from './plans.ts';
 import { type Bucket, fullBucket, refill, secondsUntil, takeOne, windowSeconds } from './token-bucket.ts';
 
 export interface RateLimitsOptions {
@@ -72,8 +72,9 @@ export function createRateLimits(options: RateLimitsOptions) {
 }
 
 /** One key gets at most half of its account's requests, so that a runaway program leaves some for the other keys. */
-function countedFor({ keyId, accountId, plan }: Principal, changes: boolean, plans: Plans): Counted[] {
-  const { requestsPerMinute, changesPerMinute } = plans[plan];
+function countedFor(principal: Principal, changes: boolean, plans: Plans): Counted[] {
+  const { keyId, accountId } = principal;
+  const { requestsPerMinute, changesPerMinute } = planOf(plans, principal);
   return [
     { id: keyId, policy: 'default', perMinute: requestsPerMinute },
     { id: accountId, policy: 'account', perMinute: 2 * requestsPerMinute },

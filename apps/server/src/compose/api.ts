@@ -1,4 +1,6 @@
+import { fileURLToPath } from 'node:url';
 import { createAuthenticate, createKeyGuesses, createKeyLookup } from '../accounts/authenticate.ts';
+import { createConsoleSessions } from '../accounts/console-sessions.ts';
 import { createAnswerOnce, createClaimStore } from '../accounts/idempotency.ts';
 import { createKeyWatch } from '../accounts/key-watch.ts';
 import { createKey, createKeyStore, listKeys, revokeKey } from '../accounts/keys.ts';
@@ -12,12 +14,14 @@ import { createCoverageStore } from '../coverage/coverage-store.sql.ts';
 import { getCoverage } from '../coverage/get-coverage.ts';
 import { createReadCoverage } from '../coverage/read-coverage.ts';
 import type { Database } from '../engines/database.ts';
+import { cursorSecretsEveryMs, readCursorSecrets } from '../engines/installation.ts';
 import type { Handlers } from '../http/handlers.ts';
 import { createHttpServer, type HttpServer } from '../http/server.ts';
 import { listSources } from '../ingest/list-sources.ts';
 import { syntaxGuides } from '../language/rule-language.ts';
 import { createNoticeReader, type NoticeReader } from '../notices/notice-reader.sql.ts';
 import { ackMatches } from '../readers/ack-matches.ts';
+import { countMatches } from '../readers/count-matches.ts';
 import { createFollowing } from '../readers/follow-matches.ts';
 import { createNoticeFollowing, type NoticeFollowing } from '../readers/follow-notices.ts';
 import { listMatches } from '../readers/list-matches.ts';
@@ -39,6 +43,7 @@ import { updateRule } from '../rules/update-rule.ts';
 import { validateRule } from '../rules/validate-rule.ts';
 import { type Cursors, createCursors } from '../runtime/cursor.ts';
 import { supervise } from '../runtime/supervisor.ts';
+import { every } from '../runtime/worker.ts';
 import { createWebhook } from '../webhooks/create-webhook.ts';
 import { listDeliveries } from '../webhooks/list-deliveries.ts';
 import {
@@ -53,6 +58,8 @@ import { testWebhook } from '../webhooks/test-webhook.ts';
 import type { Readiness } from './readiness.ts';
 import { openSender, plansOf, type Shared, secretBoxOf } from './shared.ts';
 import { countingOf, installationBudgetOf, ruleDelaysMs, tiersOf } from './sources.ts';
+
+const consoleFolder = fileURLToPath(new URL('../../../console/dist', import.meta.url));
 
 /** Of one address. Callers have keys that work; this is for a list of old ones that somebody tries out. */
 const keyGuessesPerMinute = 60;
@@ -70,18 +77,25 @@ export async function createApi(
   const notices = createNoticeReader(database);
   const followingNotices = createNoticeFollowing({ ...shared, reader: notices });
   const keyWatch = createKeyWatch(database);
-  stack.use(supervise([tail.worker, followingNotices.worker, keyWatch.worker], shared));
+  const cursors = createCursors(...(await readCursorSecrets(database)));
+  const secrets = every('cursor-secrets', cursorSecretsEveryMs, async () =>
+    cursors.use(await readCursorSecrets(database)),
+  );
+  stack.use(supervise([tail.worker, followingNotices.worker, keyWatch.worker, secrets], shared));
+  const guesses = createKeyGuesses({ perMinute: keyGuessesPerMinute, nowMs });
   return createHttpServer({
     ...shared,
-    handlers: handlersOf(shared, stack, { plans, tail, notices, followingNotices }),
+    handlers: handlersOf(shared, stack, { plans, cursors, tail, notices, followingNotices }),
     keyWatch,
     authenticate: createAuthenticate({
       store: createKeyLookup(database),
-      guesses: createKeyGuesses({ perMinute: keyGuessesPerMinute, nowMs }),
+      guesses,
       nowMs,
     }),
+    sessions: config.console === 'on' ? createConsoleSessions({ database, guesses }) : null,
     limits: createRateLimits({ plans, contact, nowMs, inFlightMax: config.requestsInFlightMax }),
     answerOnce: createAnswerOnce(createClaimStore(database)),
+    consoleFolder,
     isReady,
     mcpOrigins: config.mcpOrigins,
     mcpConfirmUsd: config.mcpConfirmUsd,
@@ -102,6 +116,7 @@ interface Common {
 /** What followers of matches and notices share. */
 interface Following {
   readonly plans: Plans;
+  readonly cursors: Cursors;
   readonly tail: MatchTail;
   readonly notices: NoticeReader;
   readonly followingNotices: NoticeFollowing;
@@ -111,26 +126,25 @@ interface Following {
 function handlersOf(
   shared: Shared,
   stack: AsyncDisposableStack,
-  { plans, tail, ...forNotices }: Following,
+  { plans, cursors, tail, ...forNotices }: Following,
 ): Handlers {
-  const { config, database, installation, parsedRules } = shared;
+  const { config, database, parsedRules } = shared;
   const contact = config.supportContact;
-  const cursors = createCursors(installation.cursorSecret);
   const rules = createRuleStore(database, config.prices);
-  const forCoverage = {
-    store: createCoverageStore(database, { ruleDelaysMs: ruleDelaysMs(config) }),
-    retentionDays: config.retentionDays,
-    nowMs: Date.now,
-  };
-  const keys = createKeyStore(database);
+  const forCoverage = coverageOf(shared);
   const reader = createMatchReader(database);
   const tiers = tiersOf(config);
-  const installationBudget = installationBudgetOf(shared);
-  const coverage = forCoverage.store;
-  const estimating = { database, config, coverage, ...countingOf(config, stack), installationBudget };
+  const estimating = { ...estimatingOf(shared, stack), coverage: forCoverage.store };
   const assertAffordable = createAssertAffordable({ ...estimating, ruleBudget: config.ruleBudget });
-  const { prices } = config;
-  const forRules = { ...shared, store: rules, plans, tiers, contact, prices, assertAffordable };
+  const forRules = {
+    ...shared,
+    store: rules,
+    plans,
+    tiers,
+    contact,
+    prices: config.prices,
+    assertAffordable,
+  };
   const common = { database, rules, reader, parsedRules, cursors, plans, contact };
   const forReaders = {
     ...common,
@@ -154,6 +168,7 @@ function handlersOf(
     GetUsage: getUsage({ database, rules, prices: config.prices, nowMs: Date.now }),
     ListSources: listSources(shared),
     ListMatches: listMatches(forReaders),
+    CountMatches: countMatches(common),
     StreamMatches: streamMatches(forReaders),
     ListNotices: listNotices(forReaders),
     StreamNotices: streamNotices(forReaders),
@@ -161,11 +176,32 @@ function handlersOf(
     AckMatches: ackMatches(common),
     ListReaders: listReaders(common),
     DeleteReader: deleteReader(common),
+    ...keyHandlers(common),
+    ...webhookHandlers(shared, stack, common),
+  };
+}
+
+function coverageOf({ config, database }: Shared) {
+  return {
+    store: createCoverageStore(database, { ruleDelaysMs: ruleDelaysMs(config) }),
+    retentionDays: config.retentionDays,
+    nowMs: Date.now,
+  };
+}
+
+function estimatingOf(shared: Shared, stack: AsyncDisposableStack) {
+  const { config, database } = shared;
+  const installationBudget = installationBudgetOf(shared);
+  return { database, config, ...countingOf(config, stack), installationBudget };
+}
+
+function keyHandlers(common: Common) {
+  const keys = createKeyStore(common.database);
+  return {
     CreateKey: createKey({ ...common, keys }),
     ListKeys: listKeys(keys),
     RevokeKey: revokeKey(keys),
     ListAudit: listAudit(common),
-    ...webhookHandlers(shared, stack, common),
   };
 }
 

@@ -1,4 +1,9 @@
+import { randomBytes } from 'node:crypto';
+import { hostname } from 'node:os';
+import serverPackage from '../../package.json' with { type: 'json' };
+import { newestMigration } from '../engines/migrate.ts';
 import { startMetricsServer } from '../http/metrics-server.ts';
+import type { Logger } from '../observability/logger.ts';
 import { createMetrics } from '../observability/metrics.ts';
 import { supervise } from '../runtime/supervisor.ts';
 import { createApi } from './api.ts';
@@ -6,7 +11,11 @@ import { createReadiness, type Readiness } from './readiness.ts';
 import { connectShared, type NodeOptions } from './shared.ts';
 import { workersOf } from './workers.ts';
 
+const { version } = serverPackage;
+
 export interface Node extends AsyncDisposable {
+  /** Its lines bear the name under which the node holds leases. */
+  readonly log: Logger;
   /** Null on a node without the api role. */
   readonly address: string | null;
   readonly metricsPort: number;
@@ -15,10 +24,13 @@ export interface Node extends AsyncDisposable {
 }
 
 /** Starts the health port, engines' clients, then workers, then the API; stops them in the reverse order. */
-export async function startNode(options: NodeOptions): Promise<Node> {
+export async function startNode({ log: plainLog, ...options }: NodeOptions): Promise<Node> {
   const { config } = options;
   await using stack = new AsyncDisposableStack();
+  const node = `${hostname()}-${randomBytes(4).toString('hex')}`;
+  const log = plainLog.child({ node });
   const metrics = createMetrics();
+  metrics.buildInfo.set({ version, schema: await newestMigration() }, 1);
   let isReady: Readiness = async () => ['starting'];
   const { metricsHost: host, metricsPort: port } = config;
   const metricsServer = stack.use(
@@ -27,7 +39,7 @@ export async function startNode(options: NodeOptions): Promise<Node> {
   const onWaiting = (engine: string) => {
     isReady = async () => [`waiting for ${engine}`];
   };
-  const shared = await connectShared({ ...options, metrics, onWaiting }, stack);
+  const shared = await connectShared({ ...options, node, log, metrics, onWaiting }, stack);
   isReady = await createReadiness(shared);
   const workers = await workersOf(shared, stack, config.roles);
   stack.use(supervise(workers, shared));
@@ -35,9 +47,13 @@ export async function startNode(options: NodeOptions): Promise<Node> {
   const address = (await api?.listen(config.host, config.port)) ?? null;
   const running = stack.move();
   return {
+    log,
     address,
     metricsPort: metricsServer.port,
-    drain: () => api?.drain(),
+    drain() {
+      isReady = async () => ['shutting down'];
+      api?.drain();
+    },
     [Symbol.asyncDispose]: () => running.disposeAsync(),
   };
 }

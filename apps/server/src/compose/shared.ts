@@ -1,10 +1,9 @@
-import { randomBytes } from 'node:crypto';
-import { hostname } from 'node:os';
 import type { Plans } from '../accounts/plans.ts';
 import type { Config } from '../config.ts';
 import { type Bells, createBells } from '../engines/bells.ts';
 import { type Database, openDatabase } from '../engines/database.ts';
 import {
+  assertDirect,
   assertDurable,
   findWideRights,
   type Installation,
@@ -34,6 +33,7 @@ export interface NodeOptions {
 
 /** A node that is starting. */
 interface Starting extends NodeOptions {
+  readonly node: string;
   readonly metrics: Metrics;
   /** What it cannot go on without. */
   readonly onWaiting: (engine: string) => void;
@@ -56,6 +56,8 @@ export const warnOfIdleError = (log: Logger) => (error: Error) =>
   log.warn({ err: error }, 'an idle database connection broke');
 
 async function bringUpToDate({ config, log }: NodeOptions): Promise<void> {
+  for (const url of [config.databaseUrl, config.accountDatabaseUrl, config.migrationDatabaseUrl])
+    if (url !== undefined) await assertDirect(url);
   await assertDurable(config.databaseUrl);
   if (!config.migrateAtStart) return await assertMigrated(config.databaseUrl);
   const applied = await migrate(config.migrationDatabaseUrl ?? config.databaseUrl, {
@@ -65,10 +67,11 @@ async function bringUpToDate({ config, log }: NodeOptions): Promise<void> {
 }
 
 export async function connectShared(
-  { metrics, onWaiting, ...options }: Starting,
+  { node, metrics, onWaiting, ...options }: Starting,
   stack: AsyncDisposableStack,
 ): Promise<Shared> {
   const { config, log } = options;
+  const telemetry = createTelemetry(log, metrics);
   const tellWaiting = (engine: string) => (error: unknown) => {
     onWaiting(engine);
     log.warn({ err: error }, `${engine} does not answer; still trying`);
@@ -78,21 +81,22 @@ export async function connectShared(
     isForGood: (error) => !(error instanceof Failure) || error.code !== 'unavailable',
     onWaiting: tellWaiting('PostgreSQL'),
   });
-  const node = `${hostname()}-${randomBytes(4).toString('hex')}`;
   const database = stack.use(
     openDatabase({
       url: config.databaseUrl,
       accountUrl: config.accountDatabaseUrl,
       connectionsMax: 16,
       onIdleError: warnOfIdleError(log),
+      measure: { name: 'runtime', metrics },
     }),
   );
   const wide = await findWideRights(database, config.accountDatabaseUrl !== undefined);
   if (wide.length > 0) log.warn({ wide }, 'the database gives more rights than needed: see SECURITY.md');
   await ensurePartitions(database);
   const nats = stack.use(
-    await connectNats(config.natsUrl, node, natsOptionsOf(options, tellWaiting('NATS'))),
+    await connectNats(config.natsUrl, node, natsOptionsOf(config, telemetry, tellWaiting('NATS'))),
   );
+  metrics.natsConnected.set(1);
   await keepTrying(() => claimEventLog(database, nats, eventsStreamOptions(config)), {
     delayMs: 1_000,
     isForGood: (error) => !(error instanceof ForeignLog),
@@ -110,7 +114,7 @@ export async function connectShared(
     installation: await readInstallation(database),
     parsedRules: createParsedRules(),
     metrics,
-    telemetry: createTelemetry(log, metrics),
+    telemetry,
   };
 }
 
@@ -119,23 +123,23 @@ export function eventsStreamOptions({ eventsReplicas, eventsBytesMax }: Config):
 }
 
 function natsOptionsOf(
-  { config, log }: NodeOptions,
+  config: Config,
+  telemetry: Telemetry,
   onWaiting: NonNullable<NatsOptions['onWaiting']>,
 ): NatsOptions {
   const { natsCredsFile: creds, natsCaFile: ca, natsCertFile: cert, natsKeyFile: key } = config;
   return {
     files: { creds, ca, cert, key },
     onWaiting,
-    onChange: ({ isConnected, server }) =>
-      isConnected
-        ? log.info({ server }, 'connected to NATS again')
-        : log.warn({ server }, 'the connection to NATS is lost; trying to get it back'),
+    onChange: (change) => telemetry.natsChanged(change),
   };
 }
 
 /** Null when the operator has not configured a key for secrets. */
 export function secretBoxOf({ secretsKey }: Config): SecretBox | null {
-  return secretsKey === undefined ? null : createSecretBox(secretsKey);
+  if (secretsKey === undefined) return null;
+  const [key, ...older] = secretsKey;
+  return createSecretBox(key, older);
 }
 
 export function openSender({ allowInsecureWebhooks }: Config): Sender & AsyncDisposable {

@@ -1,3 +1,4 @@
+import { forgetConsoleSessions } from '../accounts/console-sessions.ts';
 import { createClaimStore } from '../accounts/idempotency.ts';
 import { forgetMarks } from '../costs/budgets.sql.ts';
 import { forgetEstimates } from '../costs/estimates.sql.ts';
@@ -5,6 +6,7 @@ import { gradeEstimates } from '../costs/grade-estimates.ts';
 import { guardRates } from '../costs/guard-rates.ts';
 import { resumeAfterBudget } from '../costs/resume-after-budget.ts';
 import { createBudgetWatch } from '../costs/watch-budgets.ts';
+import { showFreshness } from '../coverage/freshness-metrics.ts';
 import { isRecoverable, recoverGap } from '../coverage/recover-gap.ts';
 import { repairGap } from '../coverage/repair-gap.ts';
 import { createRepairStore } from '../coverage/repair-store.sql.ts';
@@ -48,16 +50,24 @@ import { createNoticeReader } from '../notices/notice-reader.sql.ts';
 import { createMatchReader } from '../readers/match-reader.sql.ts';
 import { checkKeptItems } from '../removals/remove-items.ts';
 import { createRuleStore } from '../rules/rule-store.sql.ts';
-import { createRuleUpkeep, releaseOldSlots, undoAbandonedCreations, upkeepRules } from '../rules/upkeep.ts';
+import {
+  createRuleUpkeep,
+  pauseSuspended,
+  releaseOldSlots,
+  undoAbandonedCreations,
+  upkeepRules,
+} from '../rules/upkeep.ts';
 import { every, type Worker } from '../runtime/worker.ts';
 import type { RoleName } from '../settings.ts';
 import { createRegistrarStore } from '../slots/registrar.sql.ts';
 import { createRegistrarWorker } from '../slots/registrar-worker.ts';
 import type { Source } from '../upstream/platform.ts';
+import { showBacklog } from '../webhooks/backlog-metrics.ts';
 import { createDeliverBatch } from '../webhooks/deliver-batch.ts';
 import { createDeliverWorker } from '../webhooks/deliver-worker.ts';
 import { createDeliveryStore } from '../webhooks/delivery-store.sql.ts';
 import { forgetDeliveries } from '../webhooks/list-deliveries.ts';
+import { findUnreadable } from '../webhooks/reencrypt.ts';
 import {
   eventsStreamOptions,
   openSender,
@@ -70,6 +80,8 @@ import { cappingOf, countingOf, installationBudgetOf, openSources } from './sour
 
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
+/** As often as docs/operations/monitoring.md recommends to read the metrics. */
+const freshnessEveryMs = 10_000;
 
 /** What each role runs. The API itself is a server, not a worker; its role carries what must run beside it. */
 export async function workersOf(
@@ -88,7 +100,13 @@ export async function workersOf(
     match: async () => matchWorkers(shared, owner),
     deliver: async () => deliverWorkers(shared, stack),
   };
-  return (await Promise.all(roles.map((role) => byRole[role]()))).flat();
+  const workers = await Promise.all(roles.map((role) => byRole[role]()));
+  const reader = createMatchReader(shared.database);
+  const showAll = async () => {
+    await showFreshness(shared);
+    await showBacklog({ ...shared, reader, nowMs: Date.now });
+  };
+  return [every('freshness', freshnessEveryMs, showAll), ...workers.flat()];
 }
 
 /** They may run on every node: what they do, they do under the lock of the rule. */
@@ -111,7 +129,9 @@ function ruleWorkers(
     every('forget-estimates', hourMs, () => forgetEstimates(database)),
     every('undo-abandoned', 5_000, () => undoAbandonedCreations({ ...shared, store })),
     every('rule-upkeep', 1_000, () => upkeepRules(upkeep)),
+    every('pause-suspended', 1_000, () => pauseSuspended(upkeep)),
     every('release-old-slots', 500, (signal) => releaseOldSlots(upkeep, signal)),
+    every('forget-console-sessions', minuteMs, () => forgetConsoleSessions(database)),
     every('forget-idempotency-keys', minuteMs, async () => (await claims.forgetSome()) > 0),
   ];
 }
@@ -308,17 +328,21 @@ function budgetWorkers(shared: Shared): Worker[] {
  * Only the owner of a table may detach and drop a part of it, and remove items. Connections of its own, without a limit on
  * statements: a day is detached once all transactions that saw it are over.
  */
-function ownerDatabase({ config, log }: Shared, stack: AsyncDisposableStack): Database {
+function ownerDatabase({ config, log, metrics }: Shared, stack: AsyncDisposableStack): Database {
   const url = config.migrationDatabaseUrl ?? config.databaseUrl;
   const onIdleError = warnOfIdleError(log);
-  return stack.use(openDatabase({ url, connectionsMax: 2, statementTimeoutMs: 0, onIdleError }));
+  const measure = { name: 'owner', metrics };
+  return stack.use(openDatabase({ url, connectionsMax: 2, statementTimeoutMs: 0, onIdleError, measure }));
 }
 
 /** Without a key for secrets nobody can have a webhook, or its secret cannot be opened: nothing to do here. */
 function deliverWorkers(shared: Shared, stack: AsyncDisposableStack): Worker[] {
   const { config, database } = shared;
   const secretBox = secretBoxOf(config);
-  if (secretBox === null) return [];
+  const checking = every('check-secrets', hourMs, async () =>
+    shared.telemetry.webhookSecretsChecked(await findUnreadable(database, secretBox)),
+  );
+  if (secretBox === null) return [checking];
   const store = createDeliveryStore(database);
   const nowMs = Date.now;
   const deliver = createDeliverBatch({
@@ -332,6 +356,7 @@ function deliverWorkers(shared: Shared, stack: AsyncDisposableStack): Worker[] {
     random: Math.random,
   });
   return [
+    checking,
     createDeliverWorker({ ...shared, store, deliver, nowMs }),
     every('forget-deliveries', minuteMs, async () => (await forgetDeliveries(database)) > 0),
   ];

@@ -54,7 +54,7 @@ async function guard(
     const resumesAt = longest(standings);
     if (pauses) {
       const change = byEarshot(locked.account_id, 'StopForRate');
-      await pauseLocked(sql, locked, change, { prices, forBudget: { resumesAt } });
+      await pauseLocked(sql, locked, change, { prices, until: { reason: 'budget', resumesAt } });
       telemetry.ruleChanged({ ruleId, accountId: locked.account_id, change: 'stopped' });
       // What was told before says that it goes on.
       await resolveNotices(sql, { types: ['rate.guard'], subject: { kind: 'rule', id: ruleId } });

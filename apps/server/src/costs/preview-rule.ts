@@ -1,6 +1,6 @@
 import type { Preview, RequestOf, Rule } from '@earshot/contract';
 import type { Call, Handler, Principal } from '../accounts/call.ts';
-import type { Plans } from '../accounts/plans.ts';
+import { type Plans, planOf } from '../accounts/plans.ts';
 import { explainMatch, type ParsedRules } from '../language/explain-match.ts';
 import { withItemJudge } from '../language/judge-items.ts';
 import type { Tiers } from '../language/rule-language.ts';
@@ -42,7 +42,7 @@ export function previewRule(options: PreviewRuleOptions): Handler<'PreviewRule'>
   const { plans, tiers, rules, config } = options;
   return async ({ principal, request }: Asked) => {
     const { values } = checkRule({ ...request, accept_doubts: true }, tiers);
-    assertPlanAllows(principal, plans[principal.plan], request.platforms);
+    assertPlanAllows(principal, planOf(plans, principal), request.platforms);
     assertKept(request.days, config.retentionDays);
     const { accountId } = principal;
     const { rule_id: ruleId } = request;

@@ -1,6 +1,6 @@
 import type { Budget } from '@earshot/contract';
-import { byEarshot } from '../accounts/change.ts';
-import type { PlanName } from '../accounts/plans.ts';
+import { byEarshot, byOperator } from '../accounts/change.ts';
+import { type Allowed, planOf } from '../accounts/plans.ts';
 import type { Sql } from '../engines/database.ts';
 import { type ChangeRuleOptions, changeRule } from '../rules/change-rule.ts';
 import { beginResume } from '../rules/resume-rule.ts';
@@ -14,10 +14,10 @@ export interface ResumeAfterBudgetOptions extends ChangeRuleOptions {
   readonly now: () => Date;
 }
 
-interface DueRule {
+interface DueRule extends Required<Allowed> {
   readonly id: string;
   readonly account_id: string;
-  readonly plan: PlanName;
+  readonly paused_for: 'budget' | 'suspension';
   readonly read_at: Date;
 }
 
@@ -27,16 +27,18 @@ const resumesAtOnce = 20;
 const tryAgainMs = 30_000;
 
 /**
- * Resumes what was paused for budgets, once none of them holds it back any more: the next period has begun, or somebody raised the
+ * Resumes what was paused for budgets or with its account, once none of them holds it back any more: the next period has begun, or somebody raised the
  * budget. Any number of nodes may try: a rule takes one change at a time.
  */
 export async function resumeAfterBudget(options: ResumeAfterBudgetOptions): Promise<void> {
   const due = await options.database.many<DueRule>(
-    `select rules.id, rules.account_id, accounts.plan, now() as read_at
+    `select rules.id, rules.account_id, paused_for, accounts.plan, accounts.limits, now() as read_at
      from rules join accounts on accounts.id = rules.account_id
-     where budget_look_at <= now() and state = 'paused' and paused_for = 'budget' and changing_to is null
+     where state = 'paused' and suspended_at is null and changing_to is null
+       and (paused_for = 'budget' and budget_look_at <= now()
+         or paused_for = 'suspension' and coalesce(budget_look_at, now()) <= now())
        and (expires_at is null or expires_at > now())
-     order by budget_look_at limit $1`,
+     order by budget_look_at nulls first limit $1`,
     [dueMax],
   );
   const limited = createConcurrencyLimit(resumesAtOnce);
@@ -47,17 +49,19 @@ async function resume(options: ResumeAfterBudgetOptions, due: DueRule): Promise<
   const { database, plans, telemetry } = options;
   const { id: ruleId, account_id: accountId } = due;
   const holding = await heldBackUntil(options, ruleId);
-  if (holding !== 'free') return await postpone(database, due, holding);
-  const { premiumRulesMax } = plans[due.plan];
+  if (holding !== 'free') return await postpone(database, due, { until: holding, pausedFor: 'budget' });
+  const { premiumRulesMax } = planOf(plans, due);
   const begin = () => beginResume(database, { accountId, ruleId, premiumRulesMax });
-  const asked = byEarshot(accountId, 'ResumeRule');
+  const asked =
+    due.paused_for === 'budget' ? byEarshot(accountId, 'ResumeRule') : byOperator(accountId, 'ResumeAccount');
   try {
     await changeRule(options, { accountId, ruleId, premiumRulesMax, asked, begin });
     telemetry.ruleChanged({ ruleId, accountId, change: 'resumed' });
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
     const waitMs = Math.max(tryAgainMs, (error.retryAfterSeconds ?? 0) * 1_000);
-    await postpone(database, due, new Date(options.now().getTime() + waitMs));
+    const until = new Date(options.now().getTime() + waitMs);
+    await postpone(database, due, { until, pausedFor: due.paused_for });
   }
 }
 
@@ -85,10 +89,16 @@ async function heldBackUntil(
 }
 
 /** Unless a budget was changed since the rule was read, or somebody else has dealt with it. */
-async function postpone(sql: Sql, { id, read_at }: DueRule, until: Date | null): Promise<void> {
+async function postpone(
+  sql: Sql,
+  { id, read_at }: DueRule,
+  { until, pausedFor }: { until: Date | null; pausedFor: DueRule['paused_for'] },
+): Promise<void> {
   await sql.run(
-    `update rules set budget_look_at = $2
-     where id = $1 and state = 'paused' and paused_for = 'budget' and budget_look_at <= $3`,
-    [id, until, read_at],
+    `update rules set budget_look_at = $2, paused_for = $4
+     where id = $1 and state = 'paused'
+       and (paused_for = 'budget' and budget_look_at <= $3
+         or paused_for = 'suspension' and coalesce(budget_look_at, $3) <= $3)`,
+    [id, until, read_at, pausedFor],
   );
 }

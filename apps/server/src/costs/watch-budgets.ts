@@ -229,8 +229,8 @@ async function stop(
     if (isOwn && !isDeepStrictEqual(rule.budget ?? ruleBudget, subject.budget)) return true;
     if (subject.budget.on_reached === 'pause') {
       if (rule.changing_to !== null) return false;
-      const forBudget = { resumesAt: standing.period.end };
-      await pauseLocked(sql, rule, byEarshot(rule.account_id, 'StopForBudget'), { prices, forBudget });
+      const until = { reason: 'budget', resumesAt: standing.period.end } as const;
+      await pauseLocked(sql, rule, byEarshot(rule.account_id, 'StopForBudget'), { prices, until });
       telemetry.ruleChanged({ ruleId, accountId: rule.account_id, change: 'stopped' });
     }
     if (isOwn) await tellOnce(sql, subject, reached(subject, standing, rule.is_trial));

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import pg from 'pg';
+import type { Metrics } from '../observability/metrics.ts';
 import { Failure } from '../runtime/failure.ts';
 
 /** Runs SQL: on the pool, or inside a transaction. */
@@ -44,19 +45,24 @@ export interface DatabaseOptions {
   /** 30 s without it; 0 is without end. */
   readonly statementTimeoutMs?: number;
   readonly onIdleError: (error: Error) => void;
+  /** Without it nothing is measured. `name`: of the pool. */
+  readonly measure?: { readonly name: string; readonly metrics: DatabaseMetrics } | undefined;
 }
+
+type DatabaseMetrics = Pick<Metrics, 'pools' | 'statementSeconds' | 'connectionWaitSeconds'>;
 
 /** int8 as a number: positions stay far below 2^53, and a string would sort wrongly. */
 pg.types.setTypeParser(pg.types.builtins.INT8, Number);
 
 export function openDatabase(options: DatabaseOptions): Database {
   const { url, accountUrl } = options;
-  const pool = openPool(url, options);
-  const accountPool = accountUrl === undefined ? pool : openPool(accountUrl, options);
-  const own = transactionsOf(pool);
-  const accounts = transactionsOf(accountPool);
+  const { name = '', metrics } = options.measure ?? {};
+  const pool = openPool(url, options, name);
+  const accountPool = accountUrl === undefined ? pool : openPool(accountUrl, options, 'account');
+  const own = transactionsOf(pool, metrics);
+  const accounts = transactionsOf(accountPool, metrics);
   return {
-    ...sqlOver(pool),
+    ...sqlOver(pool, metrics),
     transaction: (work) => own.transactionAfter('begin', work),
     forAccount(accountId) {
       const as = `${accountUrl === undefined ? 'set local role earshot_account; ' : ''}${account(accountId)}`;
@@ -85,7 +91,7 @@ function account(id: string): string {
   return `set local earshot.account = ${pg.escapeLiteral(id)}`;
 }
 
-function openPool(connectionString: string, options: DatabaseOptions): pg.Pool {
+function openPool(connectionString: string, options: DatabaseOptions, name: string): pg.Pool {
   const pool = new pg.Pool({
     connectionString,
     max: options.connectionsMax,
@@ -101,15 +107,27 @@ function openPool(connectionString: string, options: DatabaseOptions): pg.Pool {
   // The pool does not listen for errors of a client that is checked out, and an "error" event without a listener ends
   // the process. The statement under way, or the next one, is rejected in any case.
   pool.on('connect', (client) => client.on('error', () => undefined));
+  const use = () => ({
+    busy: pool.totalCount - pool.idleCount,
+    idle: pool.idleCount,
+    waiting: pool.waitingCount,
+  });
+  options.measure?.metrics.pools.push({ name, use });
   return pool;
 }
 
-function transactionsOf(pool: pg.Pool) {
-  const transactionAfter = async <Result>(opening: string, work: (sql: Sql) => Promise<Result>) => {
+function transactionsOf(pool: pg.Pool, metrics: DatabaseMetrics | undefined) {
+  const connect = async () => {
+    const waited = metrics?.connectionWaitSeconds.startTimer();
     const client = await pool.connect().catch(rethrow);
+    waited?.();
+    return client;
+  };
+  const transactionAfter = async <Result>(opening: string, work: (sql: Sql) => Promise<Result>) => {
+    const client = await connect();
     try {
       await client.query(opening);
-      const result = await work(sqlOver(client));
+      const result = await work(sqlOver(client, metrics));
       await client.query('commit');
       client.release();
       return result;
@@ -123,7 +141,7 @@ function transactionsOf(pool: pg.Pool) {
     }
   };
   const readAfter = async <Result>(opening: string, read: (sql: Sql) => Promise<Result>) => {
-    const client = await pool.connect().catch(rethrow);
+    const client = await connect();
     const end = () =>
       void client.query('rollback').then(
         () => client.release(),
@@ -131,7 +149,7 @@ function transactionsOf(pool: pg.Pool) {
       );
     try {
       await client.query(opening);
-      return await read(sqlOver(client));
+      return await read(sqlOver(client, metrics));
     } catch (error) {
       // A write in a transaction that we began as reading only is a mistake of ours.
       if (error instanceof Failure && isReadOnly(error.cause)) throw error.cause;
@@ -165,15 +183,20 @@ export async function refusable<Outcome extends object>(
   }
 }
 
-function sqlOver(client: pg.Pool | pg.PoolClient): Sql {
-  const query = (text: string, values: readonly unknown[] = []) =>
-    client.query(text, [...values]).catch(rethrow);
+function sqlOver(client: pg.Pool | pg.PoolClient, metrics: DatabaseMetrics | undefined): Sql {
+  const query = async (text: string, values: readonly unknown[] = [], name?: string) => {
+    const startedAt = performance.now();
+    try {
+      return await client.query({ text, values: [...values], ...(name !== undefined && { name }) });
+    } catch (error) {
+      return rethrow(error);
+    } finally {
+      metrics?.statementSeconds.observe((performance.now() - startedAt) / 1000);
+    }
+  };
   return {
     many: async (text, values) => (await query(text, values)).rows,
-    prepared: async (text, values) => {
-      const statement = { name: statementName(text), text, values: [...values] };
-      return (await client.query(statement).catch(rethrow)).rows;
-    },
+    prepared: async (text, values) => (await query(text, values, statementName(text))).rows,
     one: async (text, values) => (await query(text, values)).rows[0] ?? null,
     run: async (text, values) => (await query(text, values)).rowCount ?? 0,
   };

@@ -1,4 +1,6 @@
-import { type Database, openDatabase } from './database.ts';
+import { randomBytes } from 'node:crypto';
+import { Failure } from '../runtime/failure.ts';
+import { type Database, openDatabase, type Sql } from './database.ts';
 
 /** What is wrong with the logins, for the operator: each lets a mistake of ours, or a thief, do more than it must. */
 export async function findWideRights(database: Database, hasAccountLogin: boolean): Promise<string[]> {
@@ -16,6 +18,35 @@ export async function findWideRights(database: Database, hasAccountLogin: boolea
   ];
 }
 
+const pooled =
+  'Between Earshot and PostgreSQL is a pool that drops the settings of a connection, such as PgBouncer: give the address of PostgreSQL itself. Each node opens at most 32 connections.';
+
+/**
+ * Refuses a pool that keeps no session: prepared statements would fail on it one day, and nothing would end a statement that
+ * hangs. PgBouncer refuses our settings unless told to ignore them.
+ */
+export async function assertDirect(url: string): Promise<void> {
+  const statementTimeoutMs = 29_000;
+  await using database = openDatabase({
+    url,
+    connectionsMax: 1,
+    statementTimeoutMs,
+    onIdleError: () => undefined,
+  });
+  const row = await database
+    .one<{ kept: boolean }>(`select current_setting('statement_timeout')::interval = $1::interval as kept`, [
+      `${statementTimeoutMs} ms`,
+    ])
+    .catch((error: unknown) => {
+      if (error instanceof Failure && isProtocolViolation(error.cause)) throw new Error(pooled);
+      throw error;
+    });
+  if (!row?.kept) throw new Error(pooled);
+}
+
+const isProtocolViolation = (error: unknown) =>
+  error instanceof Error && 'code' in error && error.code === '08P01';
+
 /** Refuses a PostgreSQL that may lose committed transactions in a crash (I1). */
 export async function assertDurable(url: string): Promise<void> {
   await using database = openDatabase({ url, connectionsMax: 1, onIdleError: () => undefined });
@@ -31,13 +62,44 @@ export async function assertDurable(url: string): Promise<void> {
 
 export interface Installation {
   readonly id: string;
-  readonly cursorSecret: Buffer;
 }
 
 export async function readInstallation(database: Database): Promise<Installation> {
-  const row = await database.one<{ id: string; cursor_secret: Buffer }>(
-    'select id, cursor_secret from installation',
-  );
+  const row = await database.one<Installation>('select id from installation');
   if (!row) throw new Error('the database has no installation row: was it migrated?');
-  return { id: row.id, cursorSecret: row.cursor_secret };
+  return row;
+}
+
+/** How often a node reads the secrets of cursors again. */
+export const cursorSecretsEveryMs = 2_000;
+/** Longer than any node takes to read them. */
+const learnt = `interval '15 seconds'`;
+
+/** The first one signs, all of them are accepted. */
+export async function readCursorSecrets(sql: Sql): Promise<Buffer[]> {
+  const row = await sql.one<{ signing: Buffer; accepted: Buffer[] }>(
+    `select case when cursor_secret_since > now() then previous_cursor_secret else cursor_secret end as signing,
+       array_remove(array[cursor_secret, previous_cursor_secret], null) as accepted
+     from installation`,
+  );
+  return row ? [row.signing, ...row.accepted] : [];
+}
+
+/** Cursors of the secret before last are refused from now on. False while the last rotation is not known to every node. */
+export async function rotateCursorSecret(sql: Sql): Promise<boolean> {
+  const rotated = await sql.run(
+    `update installation set previous_cursor_secret = cursor_secret, cursor_secret = $1, cursor_secret_since = now() + ${learnt}
+     where cursor_secret_since is null or cursor_secret_since + ${learnt} < now()`,
+    [randomBytes(32)],
+  );
+  return rotated > 0;
+}
+
+/** Cursors that were signed before the last rotation are refused from now on. False as above. */
+export async function forgetCursorSecret(sql: Sql): Promise<boolean> {
+  const forgotten = await sql.run(
+    `update installation set previous_cursor_secret = null
+     where cursor_secret_since is null or cursor_secret_since + ${learnt} < now()`,
+  );
+  return forgotten > 0;
 }

@@ -6,7 +6,10 @@ import type { Item } from '../upstream/item.ts';
 import { eventsStream, subjectOf } from './events-stream.ts';
 
 /** An item that is in the event log, or on its way into it. */
-export type LogEvent = Item;
+export interface LogEvent extends Item {
+  /** When the stream brought it, by the clock of the node that listened. Absent in what was fetched to fill a gap. */
+  readonly receivedMs?: number;
+}
 
 const consumedHeader = 'Earshot-Consumed';
 const retryDelayMs = 250;

@@ -1,6 +1,7 @@
 import { openApiDocument, operations } from '@earshot/contract';
 import { rulesFileJsonSchema } from '@earshot/contract/rules-file';
 import type { FastifyInstance } from 'fastify';
+import { probeOperation } from '../observability/telemetry.ts';
 import { Failure } from '../runtime/failure.ts';
 import { renderReferencePage } from './reference-page.ts';
 
@@ -18,11 +19,17 @@ export function addDiscovery(app: FastifyInstance, { isReady }: { isReady: () =>
   const document = openApiDocument({});
   const page = renderReferencePage(document);
   const rulesSchema = rulesFileJsonSchema();
-  app.get('/healthz', async () => ({ status: 'ok' }));
-  app.get('/readyz', async () => {
-    const missing = await isReady();
-    if (missing.length === 0) return { status: 'ready' };
-    throw new Failure('unavailable', `Not ready: ${missing.join(', ')}.`, { retryAfterSeconds: 1 });
+  // Some load balancers ask by HEAD.
+  const probe = { method: ['GET', 'HEAD'], config: { operation: probeOperation } };
+  app.route({ ...probe, url: '/healthz', handler: async () => ({ status: 'ok' }) });
+  app.route({
+    ...probe,
+    url: '/readyz',
+    handler: async () => {
+      const missing = await isReady();
+      if (missing.length === 0) return { status: 'ready' };
+      throw new Failure('unavailable', `Not ready: ${missing.join(', ')}.`, { retryAfterSeconds: 1 });
+    },
   });
   app.get('/openapi.json', async () => document);
   app.get('/rules.schema.json', async () => rulesSchema);

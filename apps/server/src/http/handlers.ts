@@ -1,7 +1,6 @@
 import type { Readable } from 'node:stream';
 import { type AnswerOf, type Operation, type OperationId, violationsOf } from '@earshot/contract';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { Authenticate } from '../accounts/authenticate.ts';
 import type { Call, EventStream, Principal } from '../accounts/call.ts';
 import type { Change } from '../accounts/change.ts';
 import { type AnswerOnce, readIdempotencyKey } from '../accounts/idempotency.ts';
@@ -10,6 +9,7 @@ import { keyRefused } from '../accounts/keys.ts';
 import type { RateLimits } from '../accounts/rate-limits.ts';
 import type { Telemetry } from '../observability/telemetry.ts';
 import { Failure } from '../runtime/failure.ts';
+import { type PrincipalOptions, principalOf } from './console-session.ts';
 import { eventStreamHeaders, sendEvents } from './sse-writer.ts';
 
 /**
@@ -20,9 +20,8 @@ export type Handlers = {
   readonly [Id in OperationId]: (call: Call<Id>) => Promise<AnswerOf<Id> | Readable | EventStream>;
 };
 
-export interface OperationOptions {
+export interface OperationOptions extends PrincipalOptions {
   readonly handlers: Handlers;
-  readonly authenticate: Authenticate;
   readonly keyWatch: Pick<KeyWatch, 'watch'>;
   readonly limits: RateLimits;
   readonly answerOnce: AnswerOnce;
@@ -45,7 +44,7 @@ export function addOperation(
   options: OperationOptions,
   operation: Operation & { id: OperationId },
 ): void {
-  const { handlers, authenticate, keyWatch, limits, answerOnce, telemetry, leaving } = options;
+  const { handlers, keyWatch, limits, answerOnce, telemetry, leaving } = options;
   // The request is parsed by the schema of this very operation, which the union of all operations cannot express.
   const carryOut = handlers[operation.id] as (call: Call<never>) => ReturnType<Handlers[OperationId]>;
   const asking = new WeakMap<FastifyRequest, Asked>();
@@ -55,11 +54,11 @@ export function addOperation(
     config: { operation: operation.id },
     // Before the body is read: a request without a key, or above its limit, costs no parsing.
     onRequest: async (request, reply) => {
-      const principal = await authenticate(request.headers.authorization, request.ip);
+      const principal = await principalOf(request, options);
       request.principal = principal;
       const admission = limits.admit(principal, operation);
       // From here on, because a body may take a minute to arrive.
-      const watch = keyWatch.watch(principal.keyId);
+      const watch = keyWatch.watch(principal);
       onceClosed(reply, () => {
         admission.release();
         watch[Symbol.dispose]();

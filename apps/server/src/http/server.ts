@@ -8,6 +8,8 @@ import type { Principal } from '../accounts/call.ts';
 import type { Logger } from '../observability/logger.ts';
 import { Failure } from '../runtime/failure.ts';
 import { newId } from '../runtime/ids.ts';
+import { addConsoleFiles } from './console-files.ts';
+import { addConsoleSession } from './console-session.ts';
 import { addDiscovery } from './discovery.ts';
 import { bodyBytesMax, errorAnswer, failureText } from './error-answer.ts';
 import { addOperation, type OperationOptions } from './handlers.ts';
@@ -28,6 +30,8 @@ export interface HttpServerOptions extends Omit<OperationOptions, 'leaving'> {
   readonly isReady: () => Promise<string[]>;
   readonly mcpOrigins: readonly string[];
   readonly mcpConfirmUsd: number;
+  /** What the console was built into. */
+  readonly consoleFolder: string;
   /** Addresses and ranges whose `X-Forwarded-For` is believed. The caller is the last address in it that is not one of them. */
   readonly trustedProxies: readonly string[];
   readonly log: Logger;
@@ -87,6 +91,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   app.setNotFoundHandler((request, reply) => sendError(options, noSuchPath(app, request), request, reply));
   addDiscovery(app, { isReady: options.isReady });
   addMcp(app, { ...options, innerCalls });
+  addConsole(app, options);
   for (const operation of Object.values(operations))
     addOperation(app, { ...options, leaving: leaving.signal }, operation);
   return {
@@ -105,6 +110,12 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
       await app.close();
     },
   };
+}
+
+function addConsole(app: FastifyInstance, { sessions, consoleFolder, ...options }: HttpServerOptions): void {
+  if (sessions === null) return;
+  addConsoleSession(app, { ...options, sessions });
+  addConsoleFiles(app, consoleFolder);
 }
 
 /** Refuses requests that a proxy may have read differently than we do, with all that follow on the connection. */
@@ -146,9 +157,9 @@ function readJsonOnly(app: FastifyInstance): void {
 
 function noSuchPath(app: FastifyInstance, request: FastifyRequest): Failure {
   const url = request.url.split('?')[0] ?? '';
-  const known = (['GET', 'POST'] as const).find((method) => app.hasRoute({ method, url }));
-  return known
-    ? new Failure('unimplemented', `${url} takes ${known}.`)
+  const known = (['GET', 'POST'] as const).filter((method) => app.hasRoute({ method, url }));
+  return known.length > 0
+    ? new Failure('unimplemented', `${url} takes ${known.join(' and ')}.`)
     : new Failure('not_found', 'There is no such path: see /docs for those that exist.');
 }
 

@@ -34,6 +34,8 @@ function serverWith(options: Partial<HttpServerOptions>, log = pino({ level: 'si
     isReady: () => Promise.resolve([]),
     mcpOrigins: [],
     mcpConfirmUsd: 5,
+    sessions: null,
+    consoleFolder: '/nowhere',
     trustedProxies: [],
     telemetry: createTelemetry(log, createMetrics()),
     log,
@@ -69,7 +71,7 @@ describe('a key that ends while it is in use', () => {
   const withKey = (handler: Partial<Handlers>) => {
     const key = new AbortController();
     const watched = new Set<string>();
-    const watch = (keyId: string) => {
+    const watch = ({ keyId }: Pick<Principal, 'keyId'>) => {
       watched.add(keyId);
       return { ended: key.signal, [Symbol.dispose]: () => void watched.delete(keyId) };
     };
@@ -221,4 +223,38 @@ test('no answer lets a browser guess what it is, and the page may be framed by n
       "frame-ancestors 'none'",
     ]),
   );
+});
+
+test('probes are answered on both ports, by HEAD without a body, say why a node is not ready, and are not in the log', async () => {
+  const lines: string[] = [];
+  const log = pino({ level: 'info' }, { write: (line: string) => void lines.push(line) });
+  let missing: string[] = [];
+  const isReady = () => Promise.resolve(missing);
+  await using server = serverWith({ isReady }, log);
+  const url = await server.listen('127.0.0.1', 0);
+  const onMetricsPort = { host: '127.0.0.1', port: 0, metrics: createMetrics(), isReady };
+  await using metrics = await startMetricsServer(onMetricsPort);
+  const both = [url, `http://127.0.0.1:${metrics.port}`];
+  for (const base of both) {
+    const ask = async (method: string, path: string) => {
+      const answer = await fetch(`${base}${path}`, { method });
+      return { status: answer.status, text: await answer.text() };
+    };
+    missing = [];
+    expect(await ask('GET', '/healthz')).toEqual({ status: 200, text: '{"status":"ok"}' });
+    expect(await ask('GET', '/readyz')).toEqual({ status: 200, text: '{"status":"ready"}' });
+    for (const path of ['/healthz', '/readyz'])
+      expect(await ask('HEAD', path)).toEqual({ status: 200, text: '' });
+    missing = ['nats'];
+    expect(await ask('GET', '/readyz')).toEqual({
+      status: 503,
+      text: expect.stringMatching(/not ready: nats/i),
+    });
+    expect(await ask('HEAD', '/readyz')).toEqual({ status: 503, text: '' });
+    expect(await ask('HEAD', '/healthz')).toEqual({ status: 200, text: '' });
+  }
+  expect(lines).toEqual([]);
+  // So that it is seen that requests would be.
+  await (await fetch(`${url}/nowhere`)).text();
+  await expect.poll(() => lines.length).toBe(1);
 });

@@ -103,17 +103,18 @@ function createAppender(
   let turnedDownAt = Number.POSITIVE_INFINITY;
   return {
     async append(item) {
+      const receivedMs = Date.now();
       if (inFlight.size >= inFlightMax) await Promise.race(inFlight.keys());
       if (logFailed.signal.aborted) return;
       const entry = consumed.begin(item.upstreamEventId);
       const arrivedAt = performance.now();
       const appending: Promise<void> = eventLog
-        .append(item, consumed.position(), giveUp)
+        .append({ ...item, receivedMs }, consumed.position(), giveUp)
         .then(
           () => {
             checkpoint?.('ingest.appended');
             entry.done();
-            telemetry.eventLogged(item.platform);
+            telemetry.eventLogged({ platform: item.platform, ms: Date.now() - receivedMs });
           },
           () => {
             turnedDownAt = Math.min(turnedDownAt, arrivedAt);

@@ -1,13 +1,8 @@
-import { constants, platform, setPriority } from 'node:os';
-import { parentPort } from 'node:worker_threads';
 import { languages, type Node } from '@earshot/query';
 import type { ItemsQuestion, ItemVerdict } from './judge-items.ts';
+import { answerQuestions } from './question-thread.ts';
 
-// As in examples-thread.ts: requests and streams come first. Not last of all: somebody waits, for a bounded time.
-if (platform() === 'linux') setPriority(constants.priority.PRIORITY_BELOW_NORMAL);
-
-parentPort?.on('message', (question: ItemsQuestion) => parentPort?.postMessage(judgeItems(question)));
-parentPort?.postMessage('ready');
+answerQuestions(judgeItems);
 
 /** Of the first items, as many as the time allows, one at least. */
 function judgeItems({ platform, values, payloads, forMs }: ItemsQuestion): ItemVerdict[] {

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
-import { Worker } from 'node:worker_threads';
+import { constants, platform, setPriority } from 'node:os';
+import { parentPort, Worker } from 'node:worker_threads';
 
 /** Asks the thread; null when the answer takes too long or the thread ends, for instance because it runs out of memory. */
 export type QuestionThread<Question, Answer> = (
@@ -9,8 +10,7 @@ export type QuestionThread<Question, Answer> = (
 
 /**
  * A thread that answers questions of callers, one at a time, each with a deadline and all within a memory limit. Started with
- * the first question, and anew after one that it did not answer. The module says `ready` once, and then answers each message
- * with one.
+ * the first question, and anew after one that it did not answer. The module calls `answerQuestions`.
  */
 export function createQuestionThread<Question, Answer>(
   module: URL,
@@ -45,4 +45,14 @@ export function createQuestionThread<Question, Answer>(
       return null;
     }
   };
+}
+
+/** In the thread: says that it is ready, and then answers each message with one. */
+export function answerQuestions(answer: (question: never) => unknown): void {
+  // On Linux this is the thread's own priority: requests and streams come first, however much there is to judge. Elsewhere it
+  // would be that of the whole process. Not the lowest: beside a dozen busy processes that is a hundredth of a core, and the
+  // simplest question would not be answered within its deadline.
+  if (platform() === 'linux') setPriority(constants.priority.PRIORITY_BELOW_NORMAL);
+  parentPort?.on('message', (question: unknown) => parentPort?.postMessage(answer(question as never)));
+  parentPort?.postMessage('ready');
 }

@@ -138,14 +138,16 @@ async function storeEvents(options: StoreBatchOptions, batch: readonly Readable[
     unknown.has(logged.event) && registering.has(logged.event.sourceId) && logged.deliveries < deliveriesMax;
   const settled = batch.filter((logged) => !isTooEarly(logged));
   const stored = await writeInSteps(store, matched, settled);
+  const nowMs = Date.now();
   for (const logged of batch) {
     if (isTooEarly(logged)) {
       logged.redeliver(redeliverAfterMs);
       continue;
     }
-    if (unknown.has(logged.event)) {
-      telemetry.itemDropped({ platform: logged.event.platform, reason: 'unknown_rule' });
-    }
+    const { platform, receivedMs } = logged.event;
+    if (unknown.has(logged.event)) telemetry.itemDropped({ platform, reason: 'unknown_rule' });
+    else if (receivedMs !== undefined && logged.loggedAt !== null)
+      telemetry.eventStored({ platform, ms: nowMs - receivedMs });
     logged.ack();
   }
   if (matches.length > 0) bells.ring('matches');

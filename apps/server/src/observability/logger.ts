@@ -12,12 +12,12 @@ const secretTexts = /(Bearer )[^\s"\\,]+|(esk_|whsec_)[\w+/=-]{8,}/g;
 
 /** JSON lines on stdout. Secrets never reach a log call; the redaction is the second line of defence. */
 export function createLogger(
-  { level, node }: { level: string; node: string },
+  { level }: { level: string },
   destination: DestinationStream = pino.destination(1),
 ): Logger {
   const options = {
     level,
-    base: { node },
+    base: {},
     timestamp: pino.stdTimeFunctions.isoTime,
     redact: { paths: secretFields.flatMap((field) => [field, `*.${field}`]) },
     hooks: { streamWrite: (line: string) => line.replace(secretTexts, '$1$2[Redacted]') },

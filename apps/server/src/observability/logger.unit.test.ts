@@ -14,7 +14,7 @@ async function linesOf(statements: string): Promise<string[]> {
   const logger = new URL('logger.ts', import.meta.url).href;
   const program = `
     import { createLogger } from ${JSON.stringify(logger)};
-    const log = createLogger({ level: 'debug', node: '1' });
+    const log = createLogger({ level: 'debug' }).child({ node: '1' });
     ${statements}`;
   const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', program]);
   return stdout.trim().split('\n');
@@ -72,7 +72,7 @@ test.each([
   expect(lines).toHaveLength(1);
   expect(lines[0]).not.toContain(secret);
   // The rest of the line is still there, and still JSON.
-  expect(JSON.parse(lines[0] ?? '')).toMatchObject({ keyId: 'key_1', node: '1', msg: expect.any(String) });
+  expect(JSON.parse(lines[0] ?? '')).toMatchObject({ keyId: 'key_1', msg: expect.any(String) });
   expect(lines[0]).toContain('[Redacted]');
 });
 

@@ -23,8 +23,14 @@ export function createMetrics() {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
   const make = makers(registry);
+  const pools: WatchedPool[] = [];
   const metrics = {
     registry,
+    /** Pools of database connections whose use is told at each look at the metrics. */
+    pools,
+    ...poolMetrics(registry, pools),
+    ...nodeMetrics(make),
+    ...freshnessMetrics(make),
     ...requestMetrics(make),
     ...logMetrics(make),
     ...sourceMetrics(make),
@@ -32,6 +38,11 @@ export function createMetrics() {
     ...webhookMetrics(make),
     ...billMetrics(make),
   };
+  // Not 0 but unknown until they were read: EarshotDown is about the absence of the first, and only nodes with the role
+  // `match` know the last.
+  const { matchedThrough, webhooksTriedThrough, webhooksFailingSince, partitionDaysAhead } = metrics;
+  for (const unread of [matchedThrough, webhooksTriedThrough, webhooksFailingSince, partitionDaysAhead])
+    unread.remove();
   for (const ending of streamEndings) metrics.matchStreamEndings.inc({ ending }, 0);
   for (const outcome of ['delivered', 'failed', 'refused', 'gone', 'not_sent']) {
     metrics.webhookAttempts.inc({ outcome }, 0);
@@ -42,6 +53,8 @@ export function createMetrics() {
   for (const platform of platforms) {
     for (const reason of dropReasons) metrics.itemsDropped.inc({ platform, reason }, 0);
     metrics.eventsLogged.inc({ platform }, 0);
+    metrics.eventLoggedSeconds.zero({ platform });
+    metrics.eventStoredSeconds.zero({ platform });
     metrics.matchesStored.inc({ platform }, 0);
     metrics.ruleCallFailures.inc({ platform }, 0);
     metrics.ruleCallsPostponed.inc({ platform }, 0);
@@ -49,7 +62,71 @@ export function createMetrics() {
   return metrics;
 }
 
+export interface WatchedPool {
+  readonly name: string;
+  readonly use: () => { readonly busy: number; readonly idle: number; readonly waiting: number };
+}
+
+function poolMetrics(registry: Registry, pools: readonly WatchedPool[]) {
+  const databasePool = new Gauge({
+    name: 'earshot_database_pool',
+    help: 'Connections of a pool that are busy or idle, and callers that wait for one.',
+    labelNames: ['pool', 'state'],
+    registers: [registry],
+    collect() {
+      for (const { name: pool, use } of pools)
+        for (const [state, count] of Object.entries(use())) this.set({ pool, state }, count);
+    },
+  });
+  return { databasePool };
+}
+
 type Makers = ReturnType<typeof makers>;
+
+function nodeMetrics(make: Makers) {
+  return {
+    natsConnected: make.gauge('nats_connected', '1 while the node is connected to NATS.', []),
+    natsDisconnects: make.counter(
+      'nats_disconnects_total',
+      'Times that the connection to NATS was lost.',
+      [],
+    ),
+    statementSeconds: make.histogram(
+      'database_statement_seconds',
+      'Time of a statement, with the wait for a connection if it is one by itself.',
+      [],
+    ),
+    connectionWaitSeconds: make.histogram(
+      'database_connection_wait_seconds',
+      'Wait of a transaction for a connection of the pool.',
+      [],
+    ),
+    buildInfo: make.gauge(
+      'build_info',
+      '1; the version of the node and the newest migration that it knows.',
+      ['version', 'schema'],
+    ),
+  };
+}
+
+/**
+ * Read from the database by nodes of every role, so that the living tell of the dead. Times, not ages: what nobody
+ * updates any more grows old by itself.
+ */
+function freshnessMetrics(make: Makers) {
+  return {
+    sourceHeard: make.gauge(
+      'source_heard_timestamp_seconds',
+      'Until when a source that has rules was heard.',
+      ['source'],
+    ),
+    matchedThrough: make.gauge(
+      'matched_through_timestamp_seconds',
+      'Until when everything that was heard has been matched.',
+      [],
+    ),
+  };
+}
 
 function requestMetrics(make: Makers) {
   return {
@@ -62,6 +139,16 @@ function requestMetrics(make: Makers) {
 function logMetrics(make: Makers) {
   return {
     eventsLogged: make.counter('events_logged_total', 'Events acknowledged by the event log.', ['platform']),
+    eventLoggedSeconds: make.histogram(
+      'event_logged_seconds',
+      'From the receipt of an item to its acknowledgement by the event log.',
+      ['platform'],
+    ),
+    eventStoredSeconds: make.histogram(
+      'event_stored_seconds',
+      'From the receipt of an item to the commit of its matches: from then on they are listed.',
+      ['platform'],
+    ),
     logBytes: make.gauge('event_log_bytes', 'Size of the event log; a full log refuses events.', []),
     logBytesMax: make.gauge('event_log_bytes_max', 'Size at which the event log is full.', []),
     logWaiting: make.gauge('event_log_waiting', 'Events in the log that are not matched yet.', []),
@@ -146,6 +233,11 @@ function matchMetrics(make: Makers) {
       'What a rule brought, divided by what was estimated before it was created.',
       ['basis', 'days'],
     ),
+    matchFollowedSeconds: make.histogram(
+      'match_followed_seconds',
+      'From the storing of a match to its arrival at those who follow on this node.',
+      [],
+    ),
     matchBatchSeconds: make.histogram(
       'match_batch_seconds',
       'From taking a batch of events to its commit.',
@@ -156,11 +248,34 @@ function matchMetrics(make: Makers) {
 
 function webhookMetrics(make: Makers) {
   return {
+    webhooks: make.gauge('webhooks', 'Webhooks by state; those that fail are not among the active ones.', [
+      'state',
+    ]),
+    webhooksTriedThrough: make.gauge(
+      'webhooks_tried_through_timestamp_seconds',
+      'Until when every match has been tried at the webhooks whose turn it was and whose endpoints work.',
+      [],
+    ),
+    webhooksFailingSince: make.gauge(
+      'webhooks_failing_since_timestamp_seconds',
+      'Since when the endpoint fails that has failed longest; now, when none does.',
+      [],
+    ),
     webhookAttempts: make.counter('webhook_attempts_total', 'Webhook attempts.', ['outcome']),
     webhookAttemptSeconds: make.histogram('webhook_attempt_seconds', 'Duration of webhook attempts.', []),
+    webhookWaitSeconds: make.histogram(
+      'webhook_wait_seconds',
+      'From the storing of a match, or from the turn of its webhook if that is later, to the first attempt.',
+      [],
+    ),
     webhookMatchesParked: make.counter(
       'webhook_matches_parked_total',
       'Matches that an endpoint refused while it accepted others.',
+      [],
+    ),
+    webhookSecretsUnreadable: make.gauge(
+      'webhook_secrets_unreadable',
+      'Webhooks whose secret this node cannot read with EARSHOT_SECRETS_KEY.',
       [],
     ),
     webhooksDisabled: make.counter('webhooks_disabled_total', 'Webhooks that were given up.', ['because']),
@@ -193,7 +308,8 @@ const ratioBuckets = [0.1, 0.25, 0.5, 0.7, 0.85, 1, 1.15, 1.3, 2, 4, 10];
 
 function makers(registry: Registry) {
   const registers = [registry];
-  const buckets = [0.005, 0.02, 0.1, 0.5, 2, 10, 30];
+  // 0.25, 2 and 5 s are promises (docs/operations/monitoring.md).
+  const buckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10, 30];
   return {
     counter: <Label extends string>(name: string, help: string, labelNames: readonly Label[]) =>
       new Counter({ name: `earshot_${name}`, help, labelNames, registers }),

@@ -1,6 +1,7 @@
 import { costTelemetry } from './cost-telemetry.ts';
 import type { Logger } from './logger.ts';
 import type { DropReason, Metrics, StreamEnding } from './metrics.ts';
+import { webhookTelemetry } from './webhook-telemetry.ts';
 
 /** One function per business event: it writes the log line and counts the metric, so they cannot disagree. */
 export type Telemetry = ReturnType<typeof createTelemetry>;
@@ -8,8 +9,12 @@ export type Telemetry = ReturnType<typeof createTelemetry>;
 /** `stopped`: paused for a budget. */
 type RuleChange = 'updated' | 'paused' | 'resumed' | 'stopped';
 
+/** What load balancers and orchestrators ask every few seconds. */
+export const probeOperation = 'Probe';
+
 export function createTelemetry(log: Logger, metrics: Metrics) {
   return {
+    ...nodeTelemetry(log, metrics),
     ...requestTelemetry(log, metrics),
     ...ruleTelemetry(log, metrics),
     ...costTelemetry(log, metrics),
@@ -19,6 +24,18 @@ export function createTelemetry(log: Logger, metrics: Metrics) {
     ...matchTelemetry(log, metrics),
     ...readerTelemetry(log, metrics),
     ...webhookTelemetry(log, metrics),
+  };
+}
+
+function nodeTelemetry(log: Logger, metrics: Metrics) {
+  return {
+    /** After the first connection. */
+    natsChanged({ isConnected, server }: { isConnected: boolean; server: string }) {
+      metrics.natsConnected.set(isConnected ? 1 : 0);
+      if (isConnected) return log.info({ server }, 'connected to NATS again');
+      metrics.natsDisconnects.inc();
+      log.warn({ server }, 'the connection to NATS is lost; trying to get it back');
+    },
   };
 }
 
@@ -38,7 +55,8 @@ function requestTelemetry(log: Logger, metrics: Metrics) {
       const who = principal && { keyId: principal.keyId, accountId: principal.accountId };
       metrics.requests.inc({ operation, status: String(status) });
       metrics.requestSeconds.observe({ operation }, ms / 1000);
-      log.info({ operation, status, ms: Math.round(ms), ...fields, ...who }, 'request');
+      const level = operation === probeOperation ? 'debug' : 'info';
+      log[level]({ operation, status, ms: Math.round(ms), ...fields, ...who }, 'request');
     },
   };
 }
@@ -212,8 +230,10 @@ function streamTelemetry(log: Logger, metrics: Metrics) {
       metrics.slotsFreed.inc(stale.count);
       log.warn(stale, 'dead connections ended that took the place of our stream');
     },
-    eventLogged(platform: string) {
+    /** `ms`: since its receipt. */
+    eventLogged({ platform, ms }: { platform: string; ms: number }) {
       metrics.eventsLogged.inc({ platform });
+      metrics.eventLoggedSeconds.observe({ platform }, ms / 1000);
     },
     itemDropped(item: { platform: string; reason: DropReason; detail?: string }) {
       metrics.itemsDropped.inc({ platform: item.platform, reason: item.reason });
@@ -230,6 +250,10 @@ function matchTelemetry(log: Logger, metrics: Metrics) {
         metrics.matchesStored.inc({ platform }, count);
       }
       log.debug(batch, 'events matched');
+    },
+    /** Since its receipt, by two clocks that may differ a little. */
+    eventStored({ platform, ms }: { platform: string; ms: number }) {
+      metrics.eventStoredSeconds.observe({ platform }, Math.max(0, ms) / 1000);
     },
     ...verdictTelemetry(log, metrics),
     eventFailed(event: { sequence: number; deliveries: number; reason: string }) {
@@ -337,37 +361,12 @@ function logCheckTelemetry(log: Logger, metrics: Metrics) {
   };
 }
 
-function webhookTelemetry(log: Logger, metrics: Metrics) {
-  return {
-    webhookAttempted(attempt: {
-      webhookId: string;
-      accountId: string;
-      outcome: string;
-      status: number | null;
-      matches: number;
-      parked: number;
-      ms: number;
-    }) {
-      metrics.webhookAttempts.inc({ outcome: attempt.outcome });
-      metrics.webhookAttemptSeconds.observe(attempt.ms / 1000);
-      metrics.webhookMatchesParked.inc(attempt.parked);
-      log[attempt.outcome === 'delivered' ? 'debug' : 'info'](attempt, 'webhook attempt');
-    },
-    webhookDisabled(webhook: { webhookId: string; accountId: string; because: 'gone' | 'failing' }) {
-      metrics.webhooksDisabled.inc({ because: webhook.because });
-      log.warn(webhook, 'webhook disabled');
-    },
-    webhookSecretUnreadable(webhook: { webhookId: string; err: unknown }) {
-      log.error(
-        webhook,
-        'a webhook secret cannot be opened: is EARSHOT_SECRETS_KEY the one it was sealed with?',
-      );
-    },
-  };
-}
-
 function readerTelemetry(log: Logger, metrics: Metrics) {
   return {
+    /** Since it was stored. */
+    matchFollowed(ms: number) {
+      metrics.matchFollowedSeconds.observe(Math.max(0, ms) / 1000);
+    },
     matchStreamOpened() {
       metrics.matchStreams.inc();
     },

@@ -96,7 +96,7 @@ function createLog() {
   return { tailReader, reader, write, goBack, asked, hooks };
 }
 
-const telemetry = { matchLogWentBack: () => undefined };
+const telemetry = { matchLogWentBack: () => undefined, matchFollowed: () => undefined };
 
 async function start(bounds: { matchesMax?: number } = {}, log = createLog()) {
   const bell = createBellListener(() => undefined);

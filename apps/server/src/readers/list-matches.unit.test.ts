@@ -52,7 +52,7 @@ test('others have their turn while a page of matches is explained', async () => 
     setImmediate(takeTurns);
   };
   const parsedRules = createParsedRules();
-  const telemetry = { matchLogWentBack: () => undefined };
+  const telemetry = { matchLogWentBack: () => undefined, matchFollowed: () => undefined };
   const tail = await openMatchTail({ reader: emptyLog, parsedRules, bells: createLocalBells(), telemetry });
   const read = async () => {
     counting = true;

@@ -182,9 +182,12 @@ async function readPage(sql: Sql, query: MatchQuery, places: Places): Promise<Ma
   );
 }
 
-/** One statement for each platform, in the order of its index, over the partitions that have something in the range. */
-function selectMatches(
-  { ruleId, since, until }: MatchQuery,
+/**
+ * One statement for each platform, in the order of its index, over the partitions that have something in the range. `$1` is
+ * the account.
+ */
+export function selectMatches(
+  { ruleId, since, until }: Pick<MatchQuery, 'ruleId' | 'since' | 'until'>,
   { days, hidden, after, through }: Places,
   parameter: (value: unknown) => string,
 ): string[] {

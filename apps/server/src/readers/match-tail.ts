@@ -16,7 +16,7 @@ export interface MatchTailOptions {
   readonly reader: TailReader;
   readonly parsedRules: ParsedRules;
   readonly bells: Bells;
-  readonly telemetry: Pick<Telemetry, 'matchLogWentBack'>;
+  readonly telemetry: Pick<Telemetry, 'matchLogWentBack' | 'matchFollowed'>;
   /** Bounds of what is kept in memory. */
   readonly matchesMax?: number;
   readonly charactersMax?: number;
@@ -68,6 +68,7 @@ export async function openMatchTail(options: MatchTailOptions) {
         kept.add(batch);
         await wake(groups, batch.byKey.keys());
       }
+      for (const { createdAt } of wanted) options.telemetry.matchFollowed(Date.now() - createdAt.getTime());
     } catch (error) {
       kept.restart(readThrough);
       await wake(groups, [...groups.keys()]);

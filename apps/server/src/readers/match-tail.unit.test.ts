@@ -32,7 +32,7 @@ test('what is removed before a waiting reader has taken it is not given any more
   };
   const bell = createBellListener(() => undefined);
   const bells = { ring: () => bell.rang(), listen: (_name: BellName) => bell };
-  const telemetry = { matchLogWentBack: () => undefined };
+  const telemetry = { matchLogWentBack: () => undefined, matchFollowed: () => undefined };
   const tail = await openMatchTail({ reader, parsedRules: createParsedRules(), bells, telemetry });
   using member = tail.join({ accountId: 'acc_1', ruleId: null });
   using ofRule = tail.join({ accountId: 'acc_1', ruleId: 'rule_1' });

@@ -1,6 +1,6 @@
 import type { AnswerOf, Platform, Reader, RequestOf } from '@earshot/contract';
 import type { Handler, Principal } from '../accounts/call.ts';
-import type { Plans } from '../accounts/plans.ts';
+import { type Plans, planOf } from '../accounts/plans.ts';
 import type { ReadCoverage } from '../coverage/read-coverage.ts';
 import type { Database, Sql } from '../engines/database.ts';
 import { noSuchRule } from '../rules/refusals.ts';
@@ -116,14 +116,15 @@ async function findReader(
  */
 async function createReader(
   { database, rules, following, notices, plans, contact }: ReadMatchesOptions,
-  { accountId, plan }: Principal,
+  principal: Principal,
   request: Request,
 ): Promise<NamedReader> {
+  const { accountId } = principal;
   const { reader: name, of: reads } = request;
   const ruleId = request.rule_id ?? null;
   const platform = request.platform ?? null;
   if (ruleId !== null && !(await rules.exists(accountId, ruleId))) throw noSuchRule();
-  const { readersMax } = plans[plan];
+  const { readersMax } = planOf(plans, principal);
   const now = async () =>
     reads === 'notices' ? (await notices.ends(accountId)).last : await following.now();
   const place = request.start === 'now' ? formatOffset({ ...start, position: await now() }) : null;

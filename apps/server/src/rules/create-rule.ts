@@ -1,7 +1,7 @@
 import type { AnswerOf, Budget, RequestOf, WireDiagnostic } from '@earshot/contract';
 import type { Handler } from '../accounts/call.ts';
 import type { Change } from '../accounts/change.ts';
-import type { Plans } from '../accounts/plans.ts';
+import { type Plans, planOf } from '../accounts/plans.ts';
 import type { BellListener, Bells } from '../engines/bells.ts';
 import type { Tiers } from '../language/rule-language.ts';
 import type { Telemetry } from '../observability/telemetry.ts';
@@ -57,7 +57,7 @@ export function createRule(options: CreateRuleOptions): Handler<'CreateRule'> {
     const startedAt = performance.now();
     const { accountId, keyId } = principal;
     const { trial } = request;
-    const plan = plans[principal.plan];
+    const plan = planOf(plans, principal);
     const { values, warnings } = checkRule(request, options.tiers);
     assertPlanAllows(principal, plan, request.platforms);
     const { expiresAt, budget } = limitsOf(request);

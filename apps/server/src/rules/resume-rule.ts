@@ -1,5 +1,6 @@
 import { platforms as platformNames, type Rule } from '@earshot/contract';
 import type { Handler } from '../accounts/call.ts';
+import { planOf } from '../accounts/plans.ts';
 import { type Database, refusable, type Sql } from '../engines/database.ts';
 import type { RuleValue } from '../slots/slot-holding.sql.ts';
 import { type ChangeRuleOptions, changeRule } from './change-rule.ts';
@@ -25,7 +26,7 @@ export function resumeRule(
   return async ({ principal, request, change: asked }) => {
     const { accountId } = principal;
     const ruleId = request.rule_id;
-    const plan = options.plans[principal.plan];
+    const plan = planOf(options.plans, principal);
     const { platforms, state } = await readRule(options.store, { accountId, ruleId });
     const listed = platformNames.filter((platform) => platforms[platform] !== undefined);
     assertPlanAllows(principal, plan, listed);

@@ -59,6 +59,9 @@ export type ChangeOutcome =
 
 export type Refuse = (outcome: ChangeOutcome) => never;
 
+/** Why the service has paused a rule, to resume it by itself. */
+export type PausedFor = 'budget' | 'suspension';
+
 export interface LockedRule {
   id: string;
   account_id: string;
@@ -71,7 +74,7 @@ export interface LockedRule {
   /** Made as a trial, and not changed since: then it goes on. */
   is_trial: boolean;
   budget: Budget | null;
-  paused_for: 'budget' | null;
+  paused_for: PausedFor | null;
   budget_look_at: Date | null;
   examples: RuleExamples | null;
   managed_set: string | null;
@@ -234,23 +237,23 @@ export async function undoChange(sql: Sql, ruleId: string): Promise<string[]> {
   return slotIds;
 }
 
-/** Pauses a rule whose row is locked: it leaves all its slots. For a budget it is resumed again, when that says so. */
+/** Pauses a rule whose row is locked: it leaves all its slots. For a budget, or with its account, it is resumed again. */
 export async function pauseLocked(
   sql: Sql,
   rule: LockedRule,
   change: Change,
-  { prices, forBudget }: { prices: Prices; forBudget?: { resumesAt: Date | null } },
+  { prices, until }: { prices: Prices; until?: { reason: PausedFor; resumesAt: Date | null } },
 ): Promise<Rule> {
   await leaveSlots(sql, rule.id);
   await sql.run(
     `update rules set state = 'paused', updated_at = now(), paused_for = $2, budget_look_at = $3 where id = $1`,
-    [rule.id, forBudget ? 'budget' : null, forBudget?.resumesAt ?? null],
+    [rule.id, until?.reason ?? null, until?.resumesAt ?? null],
   );
   const paused = await record(sql, rule, change, prices);
   const subject = { kind: 'rule', id: rule.id, name: rule.name } as const;
   await resolveNotices(sql, { types: ['rule.refused'], subject });
   // What is paused for a budget is told with that.
-  if (change.actor === 'earshot' && !forBudget)
+  if (change.actor === 'earshot' && !until)
     await raiseNotices(sql, [rule.account_id], pausedNotice(rule, change));
   return paused;
 }

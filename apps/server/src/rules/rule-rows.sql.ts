@@ -17,7 +17,7 @@ export interface RuleRow {
   updated_at: Date;
   expires_at: Date | null;
   budget: Budget | null;
-  paused_for: 'budget' | null;
+  paused_for: 'budget' | 'suspension' | null;
   budget_look_at: Date | null;
   examples: RuleExamples | null;
   managed_set: string | null;

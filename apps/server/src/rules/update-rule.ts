@@ -8,6 +8,7 @@ import {
 } from '@earshot/contract';
 import type { Handler, Principal } from '../accounts/call.ts';
 import type { Change } from '../accounts/change.ts';
+import { planOf } from '../accounts/plans.ts';
 import { type Database, refusable, type Sql } from '../engines/database.ts';
 import type { Tiers } from '../language/rule-language.ts';
 import type { Prices } from '../metering/prices.ts';
@@ -48,7 +49,7 @@ export function updateRule(options: UpdateRuleOptions): Handler<'UpdateRule'> {
   return async ({ principal, request, change: asked }) => {
     const { accountId } = principal;
     const { rule_id: ruleId, name, intent, overrides } = request;
-    const plan = options.plans[principal.plan];
+    const plan = planOf(options.plans, principal);
     const named = platformNames.filter((platform) => overrides?.[platform] !== undefined);
     const values = overrides && checkRule({ ...request, platforms: named, overrides }, options.tiers).values;
     assertPlanAllows(principal, plan, request.platforms ?? named);

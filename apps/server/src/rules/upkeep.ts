@@ -1,4 +1,4 @@
-import { byEarshot } from '../accounts/change.ts';
+import { byEarshot, byOperator } from '../accounts/change.ts';
 import type { Bells } from '../engines/bells.ts';
 import type { Database, Sql } from '../engines/database.ts';
 import { awaitMatched, type MatchProgress } from '../event-log/log-progress.ts';
@@ -38,6 +38,16 @@ export async function upkeepRules(options: {
   telemetry.abandonedChangesUndone(undone);
   if (expired + undone > 0) bells.ring('slots');
   if (expired > 0) bells.ring('notices');
+}
+
+/** Pauses rules of suspended accounts, also those whose creation or change was under way; true while there may be more. */
+export async function pauseSuspended(options: {
+  readonly store: Pick<RuleUpkeep, 'pauseSuspended'>;
+  readonly bells: Bells;
+}): Promise<boolean> {
+  const paused = await options.store.pauseSuspended();
+  if (paused > 0) options.bells.ring('slots');
+  return paused > 0;
 }
 
 /**
@@ -99,6 +109,17 @@ export function createRuleUpkeep(database: Database, prices: Prices = defaultPri
         if (await database.transaction((sql) => pauseIfExpired(sql, id, prices))) paused++;
       return paused;
     },
+    async pauseSuspended(): Promise<number> {
+      const rules = await database.many<{ id: string }>(
+        `select rules.id from accounts join rules on rules.account_id = accounts.id
+         where suspended_at is not null and state in ('active', 'failed') and changing_to is null limit $1`,
+        [batchMax],
+      );
+      let paused = 0;
+      for (const { id } of rules)
+        if (await database.transaction((sql) => pauseIfSuspended(sql, id, prices))) paused++;
+      return paused;
+    },
     async undoChangesOlderThan(ms: number): Promise<number> {
       const rules = await database.many<{ id: string }>(
         `select id from rules where changing_to is not null and state <> 'deleted'
@@ -128,6 +149,20 @@ async function releaseDue(sql: Sql, ruleId: string, slotIds: readonly string[]):
     due.map((one) => one.slot_id),
   );
   return released.length;
+}
+
+/** Under the lock of the account, so that whoever resumes it finds the rule paused, or not yet. */
+async function pauseIfSuspended(sql: Sql, ruleId: string, prices: Prices): Promise<boolean> {
+  const rule = await lockRule(sql, ruleId);
+  if (!rule || rule.state === 'paused' || rule.changing_to !== null) return false;
+  const account = await sql.one<{ is_suspended: boolean }>(
+    'select suspended_at is not null as is_suspended from accounts where id = $1 for no key update',
+    [rule.account_id],
+  );
+  if (!account?.is_suspended) return false;
+  const until = { reason: 'suspension', resumesAt: null } as const;
+  await pauseLocked(sql, rule, byOperator(rule.account_id, 'SuspendAccount'), { prices, until });
+  return true;
 }
 
 async function pauseIfExpired(sql: Sql, ruleId: string, prices: Prices): Promise<boolean> {

@@ -1,4 +1,4 @@
-import { createHash, createHmac, createSecretKey, timingSafeEqual } from 'node:crypto';
+import { createHash, createHmac, createSecretKey, type KeyObject, timingSafeEqual } from 'node:crypto';
 import { Failure } from './failure.ts';
 
 export interface CursorScope {
@@ -21,12 +21,12 @@ const prefix = 'c';
 
 /**
  * A cursor is a position in a list, for the caller to send back. It is opaque, signed, and bound to the account and to
- * the filter it was made for: with another filter it would silently skip items.
+ * the filter it was made for: with another filter it would silently skip items. The first secret signs, all of them are accepted.
  */
-export function createCursors(secret: Buffer) {
-  // Created once: a signature with the bare bytes costs six times as much.
-  const key = createSecretKey(secret);
-  const sign = (scope: CursorScope, position: string) => {
+export function createCursors(...secrets: readonly Buffer[]) {
+  let keys = keysOf(secrets);
+  const sign = (key: KeyObject | undefined, scope: CursorScope, position: string) => {
+    if (key === undefined) throw new Error('there is no secret for cursors');
     const bound = createHash('sha256')
       .update(JSON.stringify([scope.accountId, scope.filter]))
       .digest('base64url');
@@ -34,7 +34,7 @@ export function createCursors(secret: Buffer) {
   };
 
   const seal = (scope: CursorScope, position: string): string =>
-    prefix + Buffer.concat([sign(scope, position), Buffer.from(position)]).toString('base64url');
+    prefix + Buffer.concat([sign(keys[0], scope, position), Buffer.from(position)]).toString('base64url');
 
   /** Throws `invalid_argument` for anything that `seal` did not make for this scope. */
   const open = (scope: CursorScope, cursor: string): string => {
@@ -44,7 +44,7 @@ export function createCursors(secret: Buffer) {
     const valid =
       signature.length === signatureLength &&
       cursor === prefix + bytes.toString('base64url') &&
-      timingSafeEqual(signature, sign(scope, position));
+      keys.some((key) => timingSafeEqual(signature, sign(key, scope, position)));
     if (!valid) throw foreignCursor();
     return position;
   };
@@ -52,6 +52,10 @@ export function createCursors(secret: Buffer) {
   return {
     seal,
     open,
+    /** From now on, after a rotation. */
+    use(next: readonly Buffer[]): void {
+      keys = keysOf(next);
+    },
     /** One page of a list that is ordered by id. The cursor is null when the page is not full: nothing comes after it. */
     async page<Item extends { readonly id: string }>(
       scope: CursorScope,
@@ -63,6 +67,11 @@ export function createCursors(secret: Buffer) {
       return { items, next_cursor: last === undefined ? null : seal(scope, last.id) };
     },
   };
+}
+
+/** Created once: a signature with the bare bytes costs six times as much. */
+function keysOf(secrets: readonly Buffer[]): KeyObject[] {
+  return secrets.map((secret) => createSecretKey(secret));
 }
 
 function foreignCursor(): Failure {

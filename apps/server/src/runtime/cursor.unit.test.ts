@@ -67,3 +67,19 @@ describe('a cursor', () => {
     expect(isRefused(() => elsewhere.open(scope, cursors.seal(scope, '7')))).toBe(true);
   });
 });
+
+test('the first secret signs, and what the former one has signed is accepted until it is forgotten', () => {
+  const [old, fresh] = [Buffer.from('the former secret'), Buffer.from('the new secret')];
+  const [before, after] = [createCursors(old), createCursors(fresh)];
+  const node = createCursors(old);
+  const [early, late] = [before.seal(scope, '1'), after.seal(scope, '2')];
+  node.use([old, fresh]);
+  expect([early, late].map((cursor) => node.open(scope, cursor))).toEqual(['1', '2']);
+  expect(node.seal(scope, '1')).toBe(early);
+  node.use([fresh, old]);
+  expect([early, late].map((cursor) => node.open(scope, cursor))).toEqual(['1', '2']);
+  expect(node.seal(scope, '2')).toBe(late);
+  node.use([fresh]);
+  expect(node.open(scope, late)).toBe('2');
+  expect(isRefused(() => node.open(scope, early))).toBe(true);
+});

@@ -1,7 +1,7 @@
 import type { AnswerOf, Platform, Webhook } from '@earshot/contract';
 import type { Handler } from '../accounts/call.ts';
 import { type Change, recordChange } from '../accounts/change.ts';
-import type { Plans } from '../accounts/plans.ts';
+import { type Plans, planOf } from '../accounts/plans.ts';
 import type { Database, Sql } from '../engines/database.ts';
 import { noSuchRule } from '../rules/refusals.ts';
 import type { RuleStore } from '../rules/rule-store.sql.ts';
@@ -23,8 +23,9 @@ export function createWebhook(options: {
   readonly contact: string;
 }): Handler<'CreateWebhook'> {
   const { database, rules, urlProblem, secretBox, plans, contact } = options;
-  return async ({ principal: { accountId, plan }, request, change }) => {
+  return async ({ principal, request, change }) => {
     if (secretBox === null) throw noSecretsKey(contact);
+    const { accountId } = principal;
     const { name, url, events = ['matches'] } = request;
     const ruleId = request.rule_id ?? null;
     const platform = request.platform ?? null;
@@ -34,7 +35,7 @@ export function createWebhook(options: {
     const id = newId('whk');
     const secret = newSecret();
     const webhook = { id, name, url, ruleId, platform, events, sealedSecret: secretBox.seal(id, secret) };
-    const limit = { webhooksMax: plans[plan].webhooksMax, contact };
+    const limit = { webhooksMax: planOf(plans, principal).webhooksMax, contact };
     const answer = await database
       .forAccount(accountId)
       .transaction((sql) => insertWebhook(sql, change, webhook, limit));

@@ -60,7 +60,10 @@ async function nextBatch(options: DeliverBatchOptions, leased: LeasedWebhook): P
   const { state } = leased;
   const built = await buildBatch(options, leased);
   if (built !== null) {
-    if (await store.begin(leased, built.batch, built.positions)) return built.batch;
+    if (await store.begin(leased, built.batch, built.positions)) {
+      options.telemetry.webhookFirstTried(nowMs() - Math.max(built.storedMs, state.nextAttemptMs));
+      return built.batch;
+    }
     await store.release(leased);
   } else if (state.suspects.length > 0) {
     await store.finish(leased, afterNothingToTry(state, { nowMs: nowMs(), random }), null);
@@ -73,17 +76,21 @@ async function nextBatch(options: DeliverBatchOptions, leased: LeasedWebhook): P
 interface BuiltBatch {
   readonly batch: Batch;
   readonly positions: readonly number[];
+  /** When the oldest of them was stored. */
+  readonly storedMs: number;
 }
 
 async function buildBatch(options: DeliverBatchOptions, leased: LeasedWebhook): Promise<BuiltBatch | null> {
   const body = createBatchBody(leased.webhookId);
   const nextTurn = createTurns();
   const positions: number[] = [];
+  let storedMs = Number.POSITIVE_INFINITY;
   for await (const entry of entriesAfter(options.reader, leased)) {
     await nextTurn();
     const fits =
       'payload' in entry ? body.add(toMatch(options.parsedRules, entry)) : body.addRemoval(toRemoval(entry));
     if (!fits) break;
+    storedMs = Math.min(storedMs, ('payload' in entry ? entry.createdAt : entry.at).getTime());
     if (positions.push(entry.position) === leased.state.batchMax) break;
   }
   const [firstPosition] = positions;
@@ -93,7 +100,7 @@ async function buildBatch(options: DeliverBatchOptions, leased: LeasedWebhook): 
   const range = { firstPosition, lastPosition };
   const messageId = messageIdOf({ webhookId: leased.webhookId, epoch: leased.epoch, ...range, body: text });
   const batch = { ...range, messageId, matchCount: positions.length, attempts: 0, body: text };
-  return { batch, positions };
+  return { batch, positions, storedMs };
 }
 
 /** In the order of the log, until there are no more. */

@@ -133,6 +133,16 @@ interface DueRow {
   readonly notices_end: number | null;
 }
 
+/** SQL: a webhook that nobody is sending to, and that somebody may send to when it is its turn. */
+export const isFree = `state = 'active' and lease_until < now()
+  and account_id not in (select accounts.id from accounts where suspended_at is not null)`;
+
+/** SQL: a match of the webhook's rules was stored that it has not got. */
+export const hasMatchesWaiting = `exists (
+  select from heads where heads.account_id = webhooks.account_id
+    and heads.rule_id = coalesce(webhooks.rule_id, '') and heads.last_position > webhooks.position
+    and (webhooks.platform is null or heads.platform = webhooks.platform))`;
+
 /** SQL: the end of the account's notices, if some are to be sent now ($2); else null. */
 const noticesEnd = `case when 'notices' = any(events) and notice_attempt_at <= $2 then (
   select last_position from notice_log
@@ -151,13 +161,9 @@ async function leaseDue(
   const rows = await database.prepared<DueRow>(
     `with due as (
        select id from webhooks
-       where state = 'active' and troubled = $4 and next_attempt_at <= $2 and lease_until < now()
+       where ${isFree} and troubled = $4 and next_attempt_at <= $2
          and ('matches' = any(events) and position < (select last_position from match_log)
-           and (exists (
-               select from heads where heads.account_id = webhooks.account_id
-                 and heads.rule_id = coalesce(webhooks.rule_id, '') and heads.last_position > webhooks.position
-                 and (webhooks.platform is null or heads.platform = webhooks.platform))
-             or id in (select webhook_id from webhook_batches))
+           and (${hasMatchesWaiting} or id in (select webhook_id from webhook_batches))
            or ${noticesEnd} is not null)
        order by next_attempt_at limit $3 for update skip locked
      )

@@ -42,8 +42,11 @@ const tagLength = 16;
 
 export type SecretBox = ReturnType<typeof createSecretBox>;
 
-/** Secrets as they are stored: useless without the key, and only valid in the row they were sealed for. */
-export function createSecretBox(key: Buffer) {
+/**
+ * Secrets as they are stored: useless without the key, and only valid in the row they were sealed for. The first key seals; the
+ * older ones still open what they have sealed.
+ */
+export function createSecretBox(key: Buffer, older: readonly Buffer[] = []) {
   return {
     seal(owner: string, secret: string): Buffer {
       const nonce = randomBytes(nonceLength);
@@ -51,15 +54,30 @@ export function createSecretBox(key: Buffer) {
       const text = Buffer.concat([cipher.update(secret, 'utf8'), cipher.final()]);
       return Buffer.concat([Buffer.of(version), nonce, cipher.getAuthTag(), text]);
     },
-    /** Throws when the key is another one, or the bytes were changed or belong to another owner. */
+    /** Throws when none of the keys has sealed it, or the bytes were changed or belong to another owner. */
     open(owner: string, sealed: Buffer): string {
-      const textAt = 1 + nonceLength + tagLength;
-      if (sealed[0] !== version || sealed.length < textAt) throw new Error('not a sealed secret');
-      const decipher = createDecipheriv(algorithm, key, sealed.subarray(1, 1 + nonceLength), {
-        authTagLength: tagLength,
-      });
-      decipher.setAAD(Buffer.from(owner)).setAuthTag(sealed.subarray(1 + nonceLength, textAt));
-      return Buffer.concat([decipher.update(sealed.subarray(textAt)), decipher.final()]).toString();
+      for (const one of [key, ...older]) {
+        const opened = openWith(one, owner, sealed);
+        if (opened !== null) return opened;
+      }
+      throw new Error('not a sealed secret, or sealed with another key');
     },
+    /** Whether the key that seals now has sealed it. */
+    isCurrent: (owner: string, sealed: Buffer) => openWith(key, owner, sealed) !== null,
   };
+}
+
+function openWith(key: Buffer, owner: string, sealed: Buffer): string | null {
+  const textAt = 1 + nonceLength + tagLength;
+  if (sealed[0] !== version || sealed.length < textAt) return null;
+  const decipher = createDecipheriv(algorithm, key, sealed.subarray(1, 1 + nonceLength), {
+    authTagLength: tagLength,
+  });
+  decipher.setAAD(Buffer.from(owner)).setAuthTag(sealed.subarray(1 + nonceLength, textAt));
+  try {
+    return Buffer.concat([decipher.update(sealed.subarray(textAt)), decipher.final()]).toString();
+  } catch {
+    // What does not authenticate was not sealed with this key.
+    return null;
+  }
 }

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { createSecretBox } from './secrets.ts';
 
 const secret = 'whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD';
-const unreadable = /not a sealed secret|unable to authenticate/;
+const unreadable = /not a sealed secret/;
 const box = createSecretBox(randomBytes(32));
 
 test('a sealed secret can be opened, and looks different every time', () => {
@@ -24,4 +24,20 @@ test('it opens with no other key, for no other webhook, and not after any change
   }
   for (const short of [Buffer.alloc(0), sealed.subarray(0, 20), sealed.subarray(0, -1)])
     expect(() => box.open('whk_1', short)).toThrow(unreadable);
+});
+
+test('the first key seals, and all of them open', () => {
+  const [old, fresh] = [randomBytes(32), randomBytes(32)];
+  const [before, meanwhile, after] = [
+    createSecretBox(old),
+    createSecretBox(fresh, [old]),
+    createSecretBox(fresh),
+  ];
+  const sealedBefore = before.seal('whk_1', secret);
+  expect(meanwhile.open('whk_1', sealedBefore)).toBe(secret);
+  expect(meanwhile.isCurrent('whk_1', sealedBefore)).toBe(false);
+  const sealedMeanwhile = meanwhile.seal('whk_1', secret);
+  expect(meanwhile.isCurrent('whk_1', sealedMeanwhile)).toBe(true);
+  expect(after.open('whk_1', sealedMeanwhile)).toBe(secret);
+  expect(() => before.open('whk_1', sealedMeanwhile)).toThrow(unreadable);
 });

@@ -3,15 +3,19 @@ import type { AddressInfo, Server } from 'node:net';
 import { type Exchange, openExchange, Refusal, sendJson } from './exchange.ts';
 import { findRoute, type Route } from './router.ts';
 
-/** Listens on loopback only, because the control API has no authentication. */
-export async function startServer<Deps>(port: number, routes: readonly Route<Deps>[], deps: Deps) {
+/** Listens on loopback unless told otherwise, because the control API has no authentication. */
+export async function startServer<Deps>(
+  { host, port = 0 }: { readonly host?: string; readonly port?: number },
+  routes: readonly Route<Deps>[],
+  deps: Deps,
+) {
   const server = createServer((request, response) => {
     request.socket.setNoDelay(true);
     void answer(openExchange(request, response), routes, deps);
   });
   // Longer than callers keep a connection that they do not use: one that is closed just as it is used again loses a request.
   server.keepAliveTimeout = 65_000;
-  const listening = await listen(server, port);
+  const listening = await listen(server, port, host);
   return {
     url: `http://127.0.0.1:${listening}`,
     close: async () => {
@@ -46,11 +50,11 @@ function isAddressInfo(address: string | AddressInfo | null): address is Address
   return typeof address === 'object' && address !== null;
 }
 
-/** On loopback; returns the port. */
-export async function listen(server: Server, port: number): Promise<number> {
+/** Returns the port. */
+export async function listen(server: Server, port: number, host = '127.0.0.1'): Promise<number> {
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
-    server.listen(port, '127.0.0.1', () => {
+    server.listen(port, host, () => {
       server.off('error', reject);
       resolve();
     });

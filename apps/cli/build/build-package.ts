@@ -1,0 +1,20 @@
+import { copyFile, readFile, writeFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { buildCli } from './build-cli.ts';
+
+const here = resolve(import.meta.dirname, '..');
+
+/** Writes the package `earshot`: the built command line, without anything of the repository. Returns the ids of its modules. */
+export async function buildPackage(outDir: string): Promise<string[]> {
+  const file = 'earshot.mjs';
+  // Nothing is there: commands that need the repository say so.
+  const modules = await buildCli(join(outDir, file), join(outDir, 'local'));
+  const { version, license, type, engines } = JSON.parse(
+    await readFile(join(here, '../../package.json'), 'utf8'),
+  );
+  const { description } = JSON.parse(await readFile(join(here, 'package.json'), 'utf8'));
+  const manifest = { name: 'earshot', version, description, license, type, engines, bin: { earshot: file } };
+  await writeFile(join(outDir, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`);
+  await copyFile(join(here, 'README.md'), join(outDir, 'README.md'));
+  return modules;
+}

@@ -1,0 +1,217 @@
+import { formatBudget } from '@earshot/contract/budgets';
+import type { Admin } from '@earshot/server/admin';
+import type { CommandGroup, Option } from '../command.ts';
+import { Failure, usageFailure } from '../failure.ts';
+import { integer, oneOf, required, text } from '../options.ts';
+import { renderFields, renderTable } from '../output/table.ts';
+import { deleteCommand } from './admin-accounts-delete.ts';
+import { adminCommand } from './admin-command.ts';
+
+type Plan = NonNullable<Parameters<Admin['createAccount']>[0]['plan']>;
+type Account = Awaited<ReturnType<Admin['listAccounts']>>[number];
+type Limit = keyof Account['limits'];
+
+// A record, so that a plan which the server gains or loses does not compile here.
+const plans: Readonly<Record<Plan, true>> = { free: true, paid: true };
+// Object.keys forgets which names they are.
+export const planNames = Object.keys(plans) as readonly Plan[];
+
+const plain = { paint: (_: unknown, words: string) => words };
+const account = { account: required(text('<account id>', 'as `earshot admin accounts list` shows it')) };
+const example = 'acc_01kb2m9x4c7q5t8w3y6z1v0n2p';
+const noAccount = (id: string) => new Failure('notFound', `There is no account ${id}.`);
+const days = integer('<n>', 'matches and dollars of the last UTC days, today included (default 2)', {
+  min: 1,
+  max: 400,
+});
+
+function stateOf({ deletion_begun_at, suspended_at }: Account): string {
+  if (deletion_begun_at) return 'being deleted';
+  return suspended_at ? 'suspended' : 'active';
+}
+
+const rulesOf = ({ rules_active, rules_paused }: Account) =>
+  rules_paused === 0 ? String(rules_active) : `${rules_active} + ${rules_paused} paused`;
+const dollarsOf = ({ usd }: Account) =>
+  usd.min === usd.max ? usd.max.toFixed(2) : `${usd.min.toFixed(2)}–${usd.max.toFixed(2)}`;
+
+const list = adminCommand({
+  name: 'list',
+  summary: 'list all accounts, with what they have and use',
+  details:
+    'Dollars are the part of the bill that the rules of the account bear, at the default prices or those of EARSHOT_PRICES: see `earshot admin usage`.',
+  options: { days },
+  examples: ['earshot admin accounts list', 'earshot admin accounts list --days 30 --json'],
+  async work(database, { options: { days: asked = 2 } }, { env }) {
+    const accounts = await database.listAccounts({ days: asked, prices: env['EARSHOT_PRICES'] });
+    const cells = accounts.map((one) => [
+      one.id,
+      one.plan,
+      stateOf(one),
+      rulesOf(one),
+      String(one.keys),
+      String(one.matches),
+      dollarsOf(one),
+      one.name,
+    ]);
+    const headings = ['ID', 'PLAN', 'STATE', 'RULES', 'KEYS', 'MATCHES', '$', 'NAME'];
+    return {
+      json: { days: asked, accounts: accounts.map(toJson) },
+      text: renderTable(headings, cells, plain),
+    };
+  },
+});
+
+function toJson({ limits, ...row }: Account): object {
+  const named = Object.entries(limitNames).map(([name, limit]) => [name, limits[limit]]);
+  return { ...row, state: stateOf({ limits, ...row }), limits: Object.fromEntries(named) };
+}
+
+const show = adminCommand({
+  name: 'show',
+  summary: 'show an account',
+  args: account,
+  options: { days },
+  examples: [`earshot admin accounts show ${example}`],
+  async work(database, { args: { account: id }, options: { days: asked = 2 } }, { env }) {
+    const [found] = await database.listAccounts({
+      accountId: id,
+      days: asked,
+      prices: env['EARSHOT_PRICES'],
+    });
+    if (!found) throw noAccount(id);
+    const fields = renderFields(
+      [
+        ['id', found.id],
+        ['name', found.name],
+        ['plan', found.plan],
+        ['state', stateOf(found)],
+        ['suspended', found.suspended_at?.toISOString()],
+        ['created', found.created_at.toISOString()],
+        ['rules', rulesOf(found)],
+        ['keys', String(found.keys)],
+        ['webhooks', String(found.webhooks)],
+        ['readers', String(found.readers)],
+        ['budget', found.budget && formatBudget(found.budget)],
+        ['limits', limitsText(found.limits)],
+        ['matches', `${found.matches} (${asked} UTC days)`],
+        ['dollars', `${dollarsOf(found)} (${asked} UTC days)`],
+      ],
+      plain,
+    );
+    return { json: toJson(found), text: fields };
+  },
+});
+
+const plan = adminCommand({
+  name: 'plan',
+  summary: 'put an account on another plan',
+  details:
+    'Every node knows within 5 seconds. Rules, keys and webhooks that are above the new limits stay; no new ones can be made.',
+  args: { ...account, plan: required(oneOf(planNames, 'its new plan')) },
+  examples: [`earshot admin accounts plan ${example} paid`],
+  async work(database, { args: { account: id, plan: wanted } }) {
+    if (!(await database.setPlan(id, wanted))) throw noAccount(id);
+    return { json: { account_id: id, plan: wanted }, text: `${id} is on the plan ${wanted}.` };
+  },
+});
+
+/** What people call the limits. */
+const limitNames = {
+  rules: 'premiumRulesMax',
+  requests: 'requestsPerMinute',
+  changes: 'changesPerMinute',
+  keys: 'keysMax',
+  webhooks: 'webhooksMax',
+  readers: 'readersMax',
+} as const satisfies Record<string, Limit>;
+
+function limitsText(limits: Account['limits']): string {
+  const own = Object.entries(limitNames).flatMap(([name, limit]) =>
+    limits[limit] === undefined ? [] : [`${name} ${limits[limit]}`],
+  );
+  return own.join(', ') || 'those of the plan';
+}
+
+/** A number, or null for that of the plan. */
+function limit(about: string, min: number): Option<number | null | undefined> {
+  const number = integer('<n>', '', { min, max: 1_000_000 });
+  return {
+    about: `${about}; plan for as many as in the plan`,
+    placeholder: '<n|plan>',
+    read: (given, now) => (given === 'plan' ? null : number.read(given, now)),
+  };
+}
+
+const limits = adminCommand({
+  name: 'limits',
+  summary: 'show or set limits of one account that differ from its plan',
+  args: account,
+  options: {
+    rules: limit('rules on x', 0),
+    requests: limit('requests per minute of one key', 1),
+    changes: limit('changes per minute', 1),
+    keys: limit('keys', 1),
+    webhooks: limit('webhooks', 0),
+    readers: limit('named readers', 1),
+  },
+  examples: [
+    `earshot admin accounts limits ${example} --rules 200 --requests 3000`,
+    `earshot admin accounts limits ${example} --rules plan`,
+  ],
+  async work(database, { args: { account: id }, options }) {
+    const named = Object.entries(limitNames).flatMap(([name, target]) => {
+      const value = options[name as keyof typeof limitNames];
+      return value === undefined ? [] : [[target, value] as const];
+    });
+    if (named.length === 0) {
+      const [found] = await database.listAccounts({ accountId: id, days: 1 });
+      if (!found) throw noAccount(id);
+      return { json: toJson(found), text: `${id}: ${limitsText(found.limits)}.` };
+    }
+    const set = await database.setLimits(id, Object.fromEntries(named));
+    if (set === null) throw noAccount(id);
+    const own = Object.entries(limitNames).map(([name, target]) => [name, set[target]]);
+    return { json: { account_id: id, limits: Object.fromEntries(own) }, text: `${id}: ${limitsText(set)}.` };
+  },
+});
+
+const suspend = adminCommand({
+  name: 'suspend',
+  summary: 'stop an account: its keys are refused, its rules paused, its webhooks silent',
+  details:
+    'Every node refuses its keys and sessions within 5 seconds. Rules that run are paused, and no longer cost anything once the platforms have removed them. What it has stored stays.',
+  args: account,
+  examples: [`earshot admin accounts suspend ${example}`],
+  async work(database, { args: { account: id } }) {
+    if (!(await database.suspendAccount(id))) throw noAccount(id);
+    return {
+      json: { account_id: id, state: 'suspended' },
+      text: `${id} is suspended. The nodes pause its rules: earshot admin accounts show ${id}`,
+    };
+  },
+});
+
+const resume = adminCommand({
+  name: 'resume',
+  summary: 'let a suspended account go on',
+  details:
+    'Its keys work at once. Rules that ran before are registered again within seconds, or later where the platforms want it; what was published meanwhile is a gap. Webhooks go on where they were.',
+  args: account,
+  examples: [`earshot admin accounts resume ${example}`],
+  async work(database, { args: { account: id } }) {
+    const [found] = await database.listAccounts({ accountId: id, days: 1 });
+    if (found?.deletion_begun_at) throw usageFailure(`${id} is being deleted.`);
+    if (!(await database.resumeAccount(id))) throw noAccount(id);
+    return {
+      json: { account_id: id, state: 'active' },
+      text: `${id} is active. The nodes resume its rules: earshot admin accounts show ${id}`,
+    };
+  },
+});
+
+export const accounts: CommandGroup = {
+  name: 'accounts',
+  summary: 'accounts, their plans and limits; suspend, resume and delete them',
+  commands: [list, show, plan, limits, suspend, resume, deleteCommand],
+};

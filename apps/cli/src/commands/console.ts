@@ -1,0 +1,15 @@
+import { command } from '../command.ts';
+import { findConnection } from '../connection.ts';
+import { createConsoleLink } from '../console-link.ts';
+
+export const openConsole = command({
+  name: 'console',
+  summary: 'print a link that signs in to the console',
+  details:
+    'The link works once, within 60 seconds, and gives the rights of the key. Open it in a browser yourself; do not send it to anybody.',
+  examples: ['earshot console'],
+  async run(_, { env, isJson, screen }) {
+    const link = await screen.waitFor('Asking for a link', createConsoleLink(await findConnection(env)));
+    screen.print(isJson ? JSON.stringify(link) : link.url);
+  },
+});

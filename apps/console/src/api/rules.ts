@@ -1,0 +1,20 @@
+import { unhidden } from '@earshot/mcp/visible';
+import type { Rule } from '@earshot/sdk';
+import { useQuery } from '@tanstack/react-query';
+import { useApi } from './api.tsx';
+
+export const rulesKey = ['rules'];
+const refreshMs = 15_000;
+
+/** All rules of the account, newest first, to be shown: an agent may have been talked into a name that hides something. */
+export function useRules() {
+  const api = useApi();
+  return useQuery({
+    queryKey: rulesKey,
+    queryFn: async ({ signal }): Promise<readonly Rule[]> => {
+      const { rules } = await api.listRules({}, { signal });
+      return rules.map((rule) => ({ ...rule, name: unhidden(rule.name), intent: unhidden(rule.intent) }));
+    },
+    refetchInterval: refreshMs,
+  });
+}

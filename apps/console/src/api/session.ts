@@ -1,0 +1,99 @@
+import { type QueryClient, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useEffect } from 'react';
+
+export interface Session {
+  readonly account_id: string;
+  readonly account_name: string;
+  readonly key_id: string;
+  readonly scopes: readonly string[];
+  readonly expires_at: string;
+}
+
+export const sessionKey = ['session'];
+const retryMs = 3_000;
+
+/** Where the API is refused for want of a session: it ended with its key, by its age or in another tab. */
+const refusals = new EventTarget();
+
+export function noteRefusal(): void {
+  refusals.dispatchEvent(new Event('refused'));
+}
+
+/** Null: nobody is signed in. */
+export function useSession() {
+  const queries = useQueryClient();
+  useEffect(() => {
+    const askAgain = () => void queries.invalidateQueries({ queryKey: sessionKey });
+    refusals.addEventListener('refused', askAgain);
+    return () => refusals.removeEventListener('refused', askAgain);
+  }, [queries]);
+  return useQuery({
+    queryKey: sessionKey,
+    queryFn: readSession,
+    staleTime: Number.POSITIVE_INFINITY,
+    refetchInterval: ({ state }) => state.error !== null && retryMs,
+  });
+}
+
+export function useSignIn(onSignedIn: () => void) {
+  const queries = useQueryClient();
+  return useMutation({
+    mutationFn: (proof: { key: string } | { code: string }) => signIn(proof),
+    onSuccess: (session) => {
+      enter(queries, session);
+      onSignedIn();
+    },
+  });
+}
+
+export function useSignOut() {
+  const queries = useQueryClient();
+  return useMutation({
+    mutationFn: async () => {
+      const answer = await ask('DELETE');
+      if (!answer.ok && answer.status !== 401) throw new Error(await problemOf(answer));
+    },
+    onSuccess: () => enter(queries, null),
+  });
+}
+
+/** Forgets what the account before has seen. The session's own query stays: the gate watches it. */
+function enter(queries: QueryClient, session: Session | null): void {
+  queries.setQueryData(sessionKey, session);
+  queries.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== sessionKey[0] });
+}
+
+export async function readSession(): Promise<Session | null> {
+  const answer = await ask('GET');
+  if (answer.status === 401) return null;
+  if (!answer.ok) throw new Error(await problemOf(answer));
+  return answer.json();
+}
+
+async function signIn(proof: object): Promise<Session> {
+  const answer = await ask('POST', proof);
+  if (!answer.ok) throw new Error(await problemOf(answer));
+  return answer.json();
+}
+
+async function ask(method: 'GET' | 'POST' | 'DELETE', body?: object): Promise<Response> {
+  const headers = new Headers({ 'x-earshot-console': '1' });
+  if (body) headers.set('content-type', 'application/json');
+  try {
+    return await fetch('/console/session', {
+      method,
+      headers,
+      credentials: 'same-origin',
+      ...(body && { body: JSON.stringify(body) }),
+    });
+  } catch {
+    throw new Error('The server cannot be reached.');
+  }
+}
+
+/** The server's own words, where the answer is the server's. */
+async function problemOf(answer: Response): Promise<string> {
+  const body: unknown = await answer.json().catch(() => null);
+  const message = typeof body === 'object' && body !== null && 'message' in body ? body.message : null;
+  return typeof message === 'string' ? message : `The server answered with status ${answer.status}.`;
+}

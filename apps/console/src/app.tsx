@@ -1,0 +1,50 @@
+import { QueryClientProvider } from '@tanstack/react-query';
+import { useState } from 'react';
+import { ApiProvider, createApi, createQueryClient } from './api/api.tsx';
+import { createReachability } from './api/reachability.ts';
+import { useSession } from './api/session.ts';
+import { Frame } from './frame/frame.tsx';
+import { ServerAway } from './frame/server-away.tsx';
+import { ShortcutsProvider } from './frame/shortcuts.tsx';
+import { ErrorNote } from './parts/error-note.tsx';
+import { Loading } from './parts/loading.tsx';
+import { useLink } from './screens/sign-in/link.ts';
+import { SignIn } from './screens/sign-in/sign-in.tsx';
+import { Screens } from './screens.tsx';
+
+export function App() {
+  const [queryClient] = useState(createQueryClient);
+  const [reachability] = useState(() => createReachability(queryClient));
+  const [api] = useState(() => createApi(reachability.onAnswer));
+  return (
+    <QueryClientProvider client={queryClient}>
+      <ApiProvider value={api}>
+        <ShortcutsProvider>
+          <ServerAway reachability={reachability} />
+          <Gate />
+        </ShortcutsProvider>
+      </ApiProvider>
+    </QueryClientProvider>
+  );
+}
+
+/** Nothing of the console is shown before it is known whose it is. */
+function Gate() {
+  const { data: session, error, refetch } = useSession();
+  const link = useLink();
+  // Who is known stays: what is shown is not taken away because the server is.
+  if (!session && (error || session === undefined))
+    return (
+      <main>
+        <h1>Earshot</h1>
+        {error ? <ErrorNote error={error} onRetry={() => void refetch()} /> : <Loading />}
+      </main>
+    );
+  // A link counts also for somebody who is signed in: it may be for another account, and then says so.
+  if (session === null || link.code !== null) return <SignIn session={session} link={link} />;
+  return (
+    <Frame session={session}>
+      <Screens />
+    </Frame>
+  );
+}

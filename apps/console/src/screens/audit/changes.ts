@@ -1,0 +1,73 @@
+import type { Answers } from '@earshot/sdk';
+
+export type AuditEntry = Answers['ListAudit']['entries'][number];
+
+export interface Change {
+  readonly field: string;
+  /** Null where it was not there. */
+  readonly before: string | null;
+  readonly after: string | null;
+}
+
+/** The fields that differ, by name; nested ones as `platforms.x.value`. */
+export function changesOf({ before, after }: Pick<AuditEntry, 'before' | 'after'>): Change[] {
+  const [was, is] = [flat(before ?? {}), flat(after ?? {})];
+  const fields = [...new Set([...was.keys(), ...is.keys()])].toSorted();
+  return fields
+    .map((field) => ({ field, before: was.get(field) ?? null, after: is.get(field) ?? null }))
+    .filter((change) => change.before !== change.after);
+}
+
+function flat(state: object, prefix = ''): Map<string, string> {
+  const fields = new Map<string, string>();
+  for (const [name, value] of Object.entries(state)) {
+    const path = prefix + name;
+    if (isPlainObject(value)) for (const [inner, text] of flat(value, `${path}.`)) fields.set(inner, text);
+    else fields.set(path, typeof value === 'string' ? value : JSON.stringify(value));
+  }
+  return fields;
+}
+
+function isPlainObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+export interface AuditFilter {
+  readonly actor: string;
+  readonly operation: string;
+  /** Part of an id. */
+  readonly target: string;
+}
+
+export function matchesFilter(entry: AuditEntry, { actor, operation, target }: AuditFilter): boolean {
+  return (
+    (actor === '' || entry.actor === actor) &&
+    (operation === '' || entry.operation === operation) &&
+    (target === '' || entry.target_id.includes(target))
+  );
+}
+
+/** Where the thing is to be seen, if it is one that has a page. */
+export function targetPath(id: string): string | null {
+  if (id.startsWith('rule_')) return `/rules/${encodeURIComponent(id)}`;
+  if (id.startsWith('whk_')) return `/webhooks/${encodeURIComponent(id)}`;
+  return id.startsWith('key_') ? '/keys' : null;
+}
+
+const shortMax = 60;
+
+/** One small change as it is, of others the names of the fields. */
+export function changesInShort(changes: readonly Change[]): string {
+  if (changes.length === 0) return 'nothing';
+  const names = changes.map(({ field }) => field).join(', ');
+  const [only] = changes;
+  if (!only || changes.length > 1) return names;
+  const whole = `${only.field}: ${only.before ?? '–'} → ${only.after ?? '–'}`;
+  return whole.length > shortMax ? names : whole;
+}
+
+/** What the thing is, or was, called. */
+export function targetName({ before, after }: Pick<AuditEntry, 'before' | 'after'>): string | null {
+  const name = after?.['name'] ?? before?.['name'];
+  return typeof name === 'string' ? name : null;
+}

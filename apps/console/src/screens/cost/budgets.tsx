@@ -1,0 +1,79 @@
+import type { Rule } from '@earshot/sdk';
+import { Link } from 'wouter';
+import { useRules } from '../../api/rules.ts';
+import { ErrorNote } from '../../parts/error-note.tsx';
+import { formatUsd } from '../../parts/format.ts';
+import { Loading } from '../../parts/loading.tsx';
+import { Time } from '../../parts/time.tsx';
+import { type BudgetState, barOf } from './budget-bar.ts';
+import styles from './cost.module.css';
+
+const periods = { day: 'a day', month: 'a month', lifetime: 'in all' } as const;
+
+/** What is spent of each budget, the fullest first. */
+export function Budgets({ ruleId }: { ruleId: string | null }) {
+  const { data, error, refetch } = useRules();
+  if (error) return <ErrorNote error={error} onRetry={() => void refetch()} />;
+  if (!data) return <Loading what="Reading the budgets" />;
+  const rules = data.filter(({ id }) => ruleId === null || id === ruleId);
+  const budgets = rules
+    .flatMap((rule) => (rule.budget ? [{ rule, budget: rule.budget, bar: barOf(rule.budget) }] : []))
+    .toSorted((a, b) => b.bar.share - a.bar.share);
+  const without = rules.length - budgets.length;
+  return (
+    <section className={styles.section} aria-labelledby="budgets">
+      <h2 id="budgets">Budgets</h2>
+      {budgets.length > 0 && (
+        <ul className={styles.budgets}>
+          {budgets.map(({ rule, budget }) => (
+            <BudgetRow key={rule.id} rule={rule} budget={budget} />
+          ))}
+        </ul>
+      )}
+      {without > 0 && (
+        <p className={styles.quiet}>
+          {without === 1 ? '1 rule has' : `${without} rules have`} no budget of{' '}
+          {without === 1 ? 'its' : 'their'} own; the operator's default may apply. A budget is set in the
+          rule.
+        </p>
+      )}
+      {rules.length === 0 && <p className={styles.quiet}>There is no rule, so there is nothing to limit.</p>}
+    </section>
+  );
+}
+
+function BudgetRow({ rule, budget }: { rule: Rule; budget: BudgetState }) {
+  const { unit, limit, share, standing } = barOf(budget);
+  const words = (value: number) => (unit === 'usd' ? formatUsd(value) : `${value.toLocaleString()} matches`);
+  const spent = `${words(budget.spent)} of ${words(limit)} ${periods[budget.period]}`;
+  return (
+    <li className={styles.budget}>
+      <Link href={`/rules/${rule.id}`}>{rule.name}</Link>
+      <div className={styles.meter} aria-hidden="true">
+        <div className={styles[standing]} style={{ width: `${share * 100}%` }} />
+      </div>
+      <div>
+        <p>{spent}</p>
+        <p className={styles.terms}>
+          {words(budget.remaining)} left
+          {budget.resets_at !== null && (
+            <>
+              ; resets <Time at={budget.resets_at} />
+            </>
+          )}
+          . {stopWords(rule, budget)}
+        </p>
+      </div>
+    </li>
+  );
+}
+
+function stopWords({ paused_for }: Rule, { on_reached, overshoot_max_usd }: BudgetState): string {
+  if (paused_for?.reason === 'budget') return 'The rule is paused because of it.';
+  if (on_reached === 'notify') return 'When it is spent, only a notice is raised.';
+  const late =
+    overshoot_max_usd > 0
+      ? `; up to ${formatUsd(overshoot_max_usd)} more may arrive before that takes effect`
+      : '';
+  return `When it is spent, the rule is paused${late}.`;
+}

@@ -1,0 +1,30 @@
+import { Table } from '../../parts/table.tsx';
+import { dayName } from './day-name.ts';
+import { FigureCells, FigureHeads } from './figure-cells.tsx';
+import type { DayUsage } from './usage.ts';
+
+/** Newest first. */
+export function DayTable({ days }: { days: readonly DayUsage[] }) {
+  return (
+    <Table label="Usage by day">
+      <thead>
+        <tr>
+          <th scope="col">Day (UTC)</th>
+          <FigureHeads />
+        </tr>
+      </thead>
+      <tbody>
+        {days.toReversed().map((day) => (
+          <tr key={day.day}>
+            <th scope="row">
+              <time dateTime={day.day} title={day.day}>
+                {dayName(day.day)}
+              </time>
+            </th>
+            <FigureCells figures={day} />
+          </tr>
+        ))}
+      </tbody>
+    </Table>
+  );
+}

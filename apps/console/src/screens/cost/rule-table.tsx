@@ -1,0 +1,60 @@
+import { Link } from 'wouter';
+import { useRules } from '../../api/rules.ts';
+import { ErrorNote } from '../../parts/error-note.tsx';
+import { Loading } from '../../parts/loading.tsx';
+import { platformNames } from '../../parts/platforms.ts';
+import { Table } from '../../parts/table.tsx';
+import styles from './cost.module.css';
+import { FigureCells, FigureHeads } from './figure-cells.tsx';
+import { byRule, type RuleUsage } from './usage.ts';
+import { type SpanName, useUsage } from './use-usage.ts';
+
+/** The API lists no more. */
+const rulesMax = 1_000;
+
+export function RuleTable({ span }: { span: SpanName }) {
+  const { data, error, refetch } = useUsage('rule', span, null);
+  const rules = useRules().data ?? [];
+  if (error) return <ErrorNote error={error} onRetry={() => void refetch()} />;
+  if (!data) return <Loading what="Adding up the rules" />;
+  if (data.usage.length === 0) return null;
+  return (
+    <section className={styles.section} aria-labelledby="rules">
+      <h2 id="rules">Rules, the dearest first</h2>
+      <Table label="Usage by rule">
+        <thead>
+          <tr>
+            <th scope="col">Rule</th>
+            <th scope="col">Platforms</th>
+            <FigureHeads />
+          </tr>
+        </thead>
+        <tbody>
+          {byRule(data.usage, rules).map((usage) => (
+            <tr key={usage.ruleId}>
+              <th scope="row">
+                <RuleName usage={usage} />
+              </th>
+              <td>{usage.platforms.map((platform) => platformNames[platform]).join(', ')}</td>
+              <FigureCells figures={usage} />
+            </tr>
+          ))}
+        </tbody>
+      </Table>
+      {data.usage.length >= rulesMax && (
+        <p className={styles.quiet}>Only the dearest {rulesMax.toLocaleString()} are listed.</p>
+      )}
+    </section>
+  );
+}
+
+function RuleName({ usage: { ruleId, name } }: { usage: RuleUsage }) {
+  return (
+    <>
+      <Link href={`/cost?rule=${ruleId}`} title={ruleId}>
+        {name ?? ruleId}
+      </Link>
+      {name === null && <span className={styles.quiet}> deleted</span>}
+    </>
+  );
+}

@@ -1,0 +1,74 @@
+import type { Answers, Rule } from '@earshot/sdk';
+
+export type Usage = Answers['GetUsage'];
+export type Figures = Usage['total'];
+export type UsageEntry = Usage['usage'][number];
+
+export interface DayUsage extends Figures {
+  /** Such as `2026-11-14`, UTC. */
+  readonly day: string;
+}
+
+const nothing: Figures = {
+  matches: 0,
+  resources: { posts: 0, referenced_posts: 0, users: 0, pages: 0 },
+  usd: { min: 0, max: 0 },
+};
+
+const dayMs = 86_400_000;
+
+/** Every UTC day of the window, those without matches too: a chart without them would lie about time. */
+export function byDay(
+  entries: readonly UsageEntry[],
+  { from, to }: { from: number; to: number },
+): DayUsage[] {
+  const sums = new Map<string, Figures>();
+  for (const entry of entries)
+    if (entry.day !== undefined) sums.set(entry.day, add(sums.get(entry.day) ?? nothing, entry));
+  const days: DayUsage[] = [];
+  for (let at = startOfDay(from); at <= to; at += dayMs) {
+    const day = new Date(at).toISOString().slice(0, 10);
+    days.push({ day, ...(sums.get(day) ?? nothing) });
+  }
+  return days;
+}
+
+export function startOfDay(time: number): number {
+  return time - (time % dayMs);
+}
+
+export interface RuleUsage extends Figures {
+  readonly ruleId: string;
+  /** Null for a rule that is deleted. */
+  readonly name: string | null;
+  readonly platforms: readonly UsageEntry['platform'][];
+}
+
+/** One line per rule, the dearest first. */
+export function byRule(
+  entries: readonly UsageEntry[],
+  rules: readonly Pick<Rule, 'id' | 'name'>[],
+): RuleUsage[] {
+  const names = new Map(rules.map(({ id, name }) => [id, name]));
+  return [...Map.groupBy(entries, ({ rule_id }) => rule_id ?? '')]
+    .map(([ruleId, own]) => ({
+      ruleId,
+      name: names.get(ruleId) ?? null,
+      platforms: own.map(({ platform }) => platform),
+      ...own.reduce(add, nothing),
+    }))
+    .toSorted((a, b) => b.usd.max - a.usd.max || b.matches - a.matches);
+}
+
+function add(a: Figures, b: Figures): Figures {
+  return {
+    matches: a.matches + b.matches,
+    resources: {
+      posts: a.resources.posts + b.resources.posts,
+      referenced_posts: a.resources.referenced_posts + b.resources.referenced_posts,
+      users: a.resources.users + b.resources.users,
+      pages: a.resources.pages + b.resources.pages,
+    },
+    usd: { min: a.usd.min + b.usd.min, max: a.usd.max + b.usd.max },
+  };
+}

@@ -1,0 +1,180 @@
+import { EarshotError, type Rule } from '@earshot/sdk';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useEffect, useId, useRef, useState } from 'react';
+import { useLocation } from 'wouter';
+import { useApi } from '../../api/api.tsx';
+import { rulesKey } from '../../api/rules.ts';
+import { useShortcuts } from '../../frame/shortcuts.tsx';
+import { Button } from '../../parts/button.tsx';
+import { platformNames } from '../../parts/platforms.ts';
+import { creationOf, type Draft, draftOf, emptyDraft, overridesOf, platforms, updateOf } from './draft.ts';
+import styles from './editor.module.css';
+import { ExamplesField } from './examples-field.tsx';
+import { FieldProblems, type Violation } from './field-problems.tsx';
+import { LimitsFields } from './limits-fields.tsx';
+import { type Accepted, PlanDialog } from './plan-dialog.tsx';
+import { PreviewPanel } from './preview-panel.tsx';
+import { ValueField } from './value-field.tsx';
+
+export function EditorForm({ rule }: { rule?: Rule }) {
+  const [draft, setDraft] = useState(() => (rule ? draftOf(rule) : emptyDraft));
+  const [isPlanning, setPlanning] = useState(false);
+  const preview = usePreview(rule);
+  const save = useSave(draft, rule, () => setPlanning(false));
+  const violations = [...violationsOf(save.error), ...violationsOf(preview.error)];
+  const change = (changes: Partial<Draft>) => setDraft((before) => ({ ...before, ...changes }));
+  useShortcuts('Editor', [{ keys: 'p', label: 'Preview', run: () => preview.mutate(draft) }]);
+  return (
+    <div className={styles.editor}>
+      <form className={styles.form} onSubmit={(event) => event.preventDefault()}>
+        <NameFields draft={draft} violations={violations} onChange={change} isNew={!rule} />
+        <PlatformChoice draft={draft} violations={violations} onChange={change} />
+        {draft.chosen.map((platform) => (
+          <ValueField
+            key={platform}
+            platform={platform}
+            value={draft.values[platform]}
+            violations={violations}
+            onChange={(value) =>
+              setDraft((before) => ({ ...before, values: { ...before.values, [platform]: value } }))
+            }
+          />
+        ))}
+        <ExamplesField draft={draft} violations={violations} onChange={(examples) => change({ examples })} />
+        <LimitsFields draft={draft} violations={violations} onChange={change} />
+        <div className={styles.answers}>
+          <Button onClick={() => preview.mutate(draft)} isBusy={preview.isPending}>
+            Preview
+          </Button>
+          <Button kind="primary" onClick={() => setPlanning(true)}>
+            Save …
+          </Button>
+        </div>
+      </form>
+      <PreviewPanel
+        previews={preview.data?.platforms}
+        error={violationsOf(preview.error).length > 0 ? null : preview.error}
+        isPending={preview.isPending}
+        isStale={JSON.stringify(preview.variables?.values) !== JSON.stringify(draft.values)}
+      />
+      {isPlanning && (
+        <PlanDialog
+          draft={draft}
+          rule={rule}
+          error={save.error}
+          isPending={save.isPending}
+          onApply={(accepted) => save.mutate(accepted)}
+          onClose={() => setPlanning(false)}
+        />
+      )}
+    </div>
+  );
+}
+
+function usePreview(rule: Rule | undefined) {
+  const api = useApi();
+  return useMutation({
+    mutationFn: (draft: Draft) =>
+      api.previewRule({
+        platforms: [...draft.chosen],
+        overrides: overridesOf(draft),
+        ...(rule && { rule_id: rule.id }),
+      }),
+  });
+}
+
+/** A new rule is next seen in the feed, where its first match appears. */
+function useSave(draft: Draft, rule: Rule | undefined, onRefusedField: () => void) {
+  const api = useApi();
+  const queries = useQueryClient();
+  const [, navigate] = useLocation();
+  return useMutation({
+    mutationFn: async (accepted: Accepted) => {
+      if (rule) return (await api.updateRule({ ...updateOf(rule, draft), ...accepted })).id;
+      return (await api.createRule({ ...creationOf(draft), ...accepted })).rule_id;
+    },
+    onSuccess: async (id) => {
+      await queries.invalidateQueries({ queryKey: rulesKey });
+      navigate(rule ? '/rules' : `/feed?rule=${id}`);
+    },
+    onError: (error) => {
+      // What is wrong with a field is said there.
+      if (violationsOf(error).length > 0) onRefusedField();
+    },
+  });
+}
+
+function violationsOf(error: Error | null): readonly Violation[] {
+  return error instanceof EarshotError ? (error.details.violations ?? []) : [];
+}
+
+interface FieldsProps {
+  readonly draft: Draft;
+  readonly violations: readonly Violation[];
+  readonly onChange: (changes: Partial<Draft>) => void;
+}
+
+function NameFields({ draft, violations, onChange, isNew }: FieldsProps & { isNew: boolean }) {
+  const id = useId();
+  const name = useRef<HTMLInputElement>(null);
+  // Whoever asks for a new rule begins with its name; a rule that exists is read first.
+  useEffect(() => {
+    if (isNew) name.current?.focus();
+  }, [isNew]);
+  return (
+    <>
+      <div className={styles.field}>
+        <label htmlFor={id} className={styles.label}>
+          Name
+        </label>
+        <input
+          ref={name}
+          id={id}
+          value={draft.name}
+          onChange={({ target }) => onChange({ name: target.value })}
+        />
+        <FieldProblems violations={violations} field="name" />
+      </div>
+      <div className={styles.field}>
+        <label htmlFor={`${id}-intent`} className={styles.label}>
+          Intent
+        </label>
+        <textarea
+          id={`${id}-intent`}
+          rows={2}
+          value={draft.intent}
+          placeholder="What the rule is for, in a sentence or two"
+          onChange={({ target }) => onChange({ intent: target.value })}
+        />
+        <FieldProblems violations={violations} field="intent" />
+      </div>
+    </>
+  );
+}
+
+function PlatformChoice({ draft, violations, onChange }: FieldsProps) {
+  return (
+    <fieldset className={styles.field}>
+      <legend className={styles.label}>Platforms</legend>
+      <div className={styles.inline}>
+        {platforms.map((platform) => (
+          <label key={platform} className={styles.check}>
+            <input
+              type="checkbox"
+              checked={draft.chosen.includes(platform)}
+              onChange={({ target }) =>
+                onChange({
+                  chosen: platforms.filter((one) =>
+                    one === platform ? target.checked : draft.chosen.includes(one),
+                  ),
+                })
+              }
+            />
+            {platformNames[platform]}
+          </label>
+        ))}
+      </div>
+      <FieldProblems violations={violations} field="platforms" />
+    </fieldset>
+  );
+}

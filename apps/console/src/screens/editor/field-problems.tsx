@@ -1,0 +1,22 @@
+import type { ErrorDetails } from '@earshot/sdk';
+import styles from './editor.module.css';
+
+export type Violation = NonNullable<ErrorDetails['violations']>[number];
+
+/** What the server says about a field, beside the field. */
+export function FieldProblems({ violations, field }: { violations: readonly Violation[]; field: string }) {
+  const own = violations.filter(
+    (violation) =>
+      violation.field === field ||
+      violation.field.startsWith(`${field}.`) ||
+      violation.field.startsWith(`${field}[`),
+  );
+  if (own.length === 0) return null;
+  return (
+    <ul className={styles.problems} role="alert">
+      {own.map(({ message, field: where }) => (
+        <li key={`${where} ${message}`}>{message}</li>
+      ))}
+    </ul>
+  );
+}

@@ -1,0 +1,82 @@
+import { languages } from '@earshot/query';
+import { EarshotError, type Rule } from '@earshot/sdk';
+import { useState } from 'react';
+import { Button } from '../../parts/button.tsx';
+import { ErrorNote } from '../../parts/error-note.tsx';
+import { Modal } from '../../parts/modal.tsx';
+import type { Draft } from './draft.ts';
+import styles from './editor.module.css';
+import { planOf } from './plan.ts';
+
+export interface Accepted {
+  readonly accept_doubts?: true;
+  readonly accept_estimate?: true;
+}
+
+interface PlanProps {
+  readonly draft: Draft;
+  readonly rule: Rule | undefined;
+  readonly error: Error | null;
+  readonly isPending: boolean;
+  readonly onApply: (accepted: Accepted) => void;
+  readonly onClose: () => void;
+}
+
+/** What saving would do, before it is done. */
+export function PlanDialog({ draft, rule, error, isPending, onApply, onClose }: PlanProps) {
+  const [doubts, setDoubts] = useState(false);
+  const [estimate, setEstimate] = useState(false);
+  const lines = planOf(draft, rule);
+  const hasDoubts = draft.chosen.some((platform) =>
+    languages[platform]
+      .validate(draft.values[platform])
+      .diagnostics.some(({ severity }) => severity === 'doubt'),
+  );
+  const isAboveBudget = !rule && error instanceof EarshotError && 'estimate' in error.details;
+  return (
+    <Modal title={rule ? 'Change the rule' : 'Create the rule'} onClose={onClose}>
+      {lines.length === 0 ? <p>Nothing is different from the rule as it is.</p> : null}
+      <dl className={styles.plan}>
+        {lines.map(({ what, before, after, isCode }) => (
+          <div key={what}>
+            <dt>{what}</dt>
+            <dd data-code={isCode}>
+              {before !== null && <del>{before}</del>} {after !== null && <ins>{after}</ins>}
+            </dd>
+          </div>
+        ))}
+      </dl>
+      {error && <ErrorNote error={error} />}
+      {hasDoubts && (
+        <label className={styles.check}>
+          <input type="checkbox" checked={doubts} onChange={({ target }) => setDoubts(target.checked)} />
+          Register it although there are doubts
+        </label>
+      )}
+      {isAboveBudget && (
+        <label className={styles.check}>
+          <input type="checkbox" checked={estimate} onChange={({ target }) => setEstimate(target.checked)} />
+          Go on although the estimate is above the budget
+        </label>
+      )}
+      <div className={styles.answers}>
+        <Button onClick={onClose}>Back</Button>
+        <Button
+          kind="primary"
+          disabled={lines.length === 0}
+          isBusy={isPending}
+          onClick={() =>
+            onApply({ ...(doubts && { accept_doubts: true }), ...(estimate && { accept_estimate: true }) })
+          }
+        >
+          {buttonWords(rule !== undefined, isPending)}
+        </Button>
+      </div>
+    </Modal>
+  );
+}
+
+function buttonWords(isChange: boolean, isPending: boolean): string {
+  if (isPending) return 'Waiting for the platforms …';
+  return isChange ? 'Apply' : 'Create';
+}

@@ -1,0 +1,97 @@
+import type { Answers } from '@earshot/sdk';
+import { ErrorNote } from '../../parts/error-note.tsx';
+import { formatCount, formatTime, formatUsd, formatUsdRange } from '../../parts/format.ts';
+import { Loading } from '../../parts/loading.tsx';
+import { platformNames } from '../../parts/platforms.ts';
+import { StrangersText } from '../../parts/strangers-text.tsx';
+import { platforms } from './draft.ts';
+import styles from './editor.module.css';
+
+type Previews = Answers['PreviewRule']['platforms'];
+type Preview = NonNullable<Previews['x']>;
+
+/** What the draft would bring and cost, and which stored posts it matches. */
+export function PreviewPanel({
+  previews,
+  error,
+  isPending,
+  isStale,
+}: {
+  previews: Previews | undefined;
+  error: Error | null;
+  isPending: boolean;
+  isStale: boolean;
+}) {
+  return (
+    <section className={styles.preview} aria-label="Preview" aria-live="polite" aria-busy={isPending}>
+      <h2>Preview</h2>
+      {isPending && <Loading what="Looking at what is stored" />}
+      {error && <ErrorNote error={error} />}
+      {!previews && !error && !isPending && (
+        <p className={styles.quiet}>
+          Shows how many matches a day the rule would bring, what they cost, and which stored posts it
+          matches. Nothing is created.
+        </p>
+      )}
+      {previews && isStale && <p className={styles.quiet}>Of the values before the last change.</p>}
+      {platforms.map((platform) => {
+        const preview = previews?.[platform];
+        return preview && <PlatformPreview key={platform} platform={platform} preview={preview} />;
+      })}
+    </section>
+  );
+}
+
+const boundWords = { at_least: 'at least ', at_most: 'at most ' };
+
+function PlatformPreview({ platform, preview }: { platform: keyof typeof platformNames; preview: Preview }) {
+  const { estimate, sample, against } = preview;
+  const { matches_per_day: perDay, usd_per_day: usd, busiest_hour: busiest } = estimate;
+  const bound = estimate.bound === null ? '' : boundWords[estimate.bound];
+  return (
+    <div className={styles.platformPreview}>
+      <h3>{platformNames[platform]}</h3>
+      <dl>
+        <dt>Matches a day</dt>
+        <dd>
+          {perDay
+            ? `${bound}${formatCount(perDay.p50)}, ${formatCount(perDay.p90)} on a busy one`
+            : 'unknown'}
+        </dd>
+        <dt>Cost a day</dt>
+        <dd>{usd ? `${bound}${formatUsdRange(usd)}` : 'unknown'}</dd>
+        {busiest && (
+          <>
+            <dt>Busiest hour</dt>
+            <dd>
+              {formatCount(busiest.matches)} from {formatTime(busiest.starts_at)}
+            </dd>
+          </>
+        )}
+        {against && (
+          <>
+            <dt>Against the rule as it is</dt>
+            <dd>
+              +{formatCount(against.added)}, −{formatCount(against.removed)} of the last 7 days
+              {against.is_estimate && ', estimated'}
+            </dd>
+          </>
+        )}
+      </dl>
+      <p className={styles.quiet}>
+        {estimate.basis_note} {estimate.fee_usd > 0 && `Asking cost ${formatUsd(estimate.fee_usd)}.`}
+      </p>
+      <p>
+        {formatCount(sample.matched)} of {formatCount(sample.looked_at)} stored items match
+        {sample.undecided > 0 && `, ${formatCount(sample.undecided)} do not say enough`}.
+      </p>
+      <ul className={styles.samples}>
+        {sample.matches.map(({ id, payload }) => (
+          <li key={id}>
+            <StrangersText text={payload.title ?? payload.text ?? ''} />
+          </li>
+        ))}
+      </ul>
+    </div>
+  );
+}

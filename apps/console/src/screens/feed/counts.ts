@@ -1,0 +1,23 @@
+/** How the histogram divides a time: bars wide enough to be hit, few enough to be read. */
+export interface Division {
+  readonly from: string;
+  readonly to: string;
+  readonly stepSeconds: number;
+}
+
+const barsMax = 120;
+const stepsSeconds = [10, 60, 300, 900, 3_600, 21_600, 86_400];
+const defaultSpanMs = 24 * 3_600_000;
+
+/** Whole steps that contain the range; without one, the last day. */
+export function divide(range: { from?: string | undefined; to?: string | undefined }, now: Date): Division {
+  const to = range.to === undefined ? now.getTime() : Date.parse(range.to);
+  const from = range.from === undefined ? to - defaultSpanMs : Date.parse(range.from);
+  const span = Math.max(1_000, to - from);
+  const fitting = stepsSeconds.find((step) => span / (step * 1_000) <= barsMax);
+  const stepSeconds = fitting ?? 86_400 * Math.ceil(span / 86_400_000 / barsMax);
+  const stepMs = stepSeconds * 1_000;
+  const begin = Math.floor(from / stepMs) * stepMs;
+  const end = Math.max(begin + stepMs, Math.ceil(to / stepMs) * stepMs);
+  return { from: new Date(begin).toISOString(), to: new Date(end).toISOString(), stepSeconds };
+}

@@ -1,0 +1,45 @@
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { useCallback } from 'react';
+import { useApi } from '../../api/api.tsx';
+import { ErrorNote } from '../../parts/error-note.tsx';
+import { divide } from './counts.ts';
+import { Histogram } from './histogram.tsx';
+import type { FeedQuery } from './use-feed.ts';
+
+const refreshMs = 15_000;
+/** The first match is not left beside a chart that says there is none; and where there is nothing, counting costs nothing. */
+const emptyRefreshMs = 3_000;
+
+export function FeedHistogram({
+  query,
+  onRange,
+}: {
+  query: FeedQuery;
+  /** Null: a time that goes on. */
+  onRange: (changes: { from: string; to: string | null }) => void;
+}) {
+  const api = useApi();
+  const { rule_id, platform } = query;
+  const { data, error } = useQuery({
+    queryKey: ['counts', query],
+    queryFn: async ({ signal }) => {
+      const division = divide(query, new Date());
+      const { from, to, stepSeconds } = division;
+      const { series } = await api.countMatches(
+        { rule_id, platform, from, to, step: stepSeconds },
+        { signal },
+      );
+      return { division, counts: series[0]?.counts ?? [] };
+    },
+    refetchInterval: ({ state }) =>
+      query.to === undefined && (state.data?.counts.some((count) => count > 0) ? refreshMs : emptyRefreshMs),
+    placeholderData: keepPreviousData,
+  });
+  const onChosen = useCallback(
+    // The last bar goes beyond now: whoever chooses it wants to see what comes.
+    (from: string, to: string) => onRange({ from, to: Date.parse(to) > Date.now() ? null : to }),
+    [onRange],
+  );
+  if (error && !data) return <ErrorNote error={error} />;
+  return data ? <Histogram {...data} onRange={onChosen} /> : null;
+}

@@ -1,0 +1,109 @@
+import { useCallback, useEffect, useMemo, useState } from 'react';
+import { useRules } from '../../api/rules.ts';
+import { useShortcuts } from '../../frame/shortcuts.tsx';
+import { ErrorNote } from '../../parts/error-note.tsx';
+import { Loading } from '../../parts/loading.tsx';
+import { Screen } from '../../parts/screen.tsx';
+import styles from './feed.module.css';
+import { FeedFilters } from './feed-filters.tsx';
+import { FeedHistogram } from './feed-histogram.tsx';
+import type { FeedItem } from './feed-state.ts';
+import { LiveStatus } from './live-status.tsx';
+import { MatchList } from './match-list.tsx';
+import { Peek } from './peek.tsx';
+import { SilenceNote } from './silence-note.tsx';
+import { useFeed } from './use-feed.ts';
+import { useFeedAddress } from './use-feed-address.ts';
+
+export function Feed() {
+  const address = useFeedAddress();
+  const [attempt, setAttempt] = useState(0);
+  const beginAnew = useCallback(() => setAttempt((before) => before + 1), []);
+  return <Matches key={`${attempt} ${JSON.stringify(address.query)}`} {...address} beginAnew={beginAnew} />;
+}
+
+interface MatchesProps extends ReturnType<typeof useFeedAddress> {
+  readonly beginAnew: () => void;
+}
+
+function Matches({ query, peek, change, beginAnew }: MatchesProps) {
+  const { data: rules = [] } = useRules();
+  const [wantsOlder, setWantsOlder] = useState(false);
+  const { state, dispatch, error, connection } = useFeed(query, wantsOlder, beginAnew);
+  const [isAtTop, setAtTop] = useState(true);
+  const { items, isAway, freshCount, isListed } = state;
+  const ruleNames = useMemo(() => new Map(rules.map(({ id, name }) => [id, name])), [rules]);
+
+  useEffect(() => dispatch({ type: 'away', isAway: !isAtTop || peek !== null }), [dispatch, isAtTop, peek]);
+  const show = useCallback((id: string | null) => change({ peek: id }, { replace: true }), [change]);
+  usePeekKeys({ items, peek, show });
+
+  const showRange = useCallback(
+    (range: { from: string; to: string | null }) => change({ ...range, peek: null }),
+    [change],
+  );
+  // Not looked for in vain among a hundred thousand.
+  const peekIndex = peek === null ? -1 : items.findIndex(({ match }) => match.id === peek);
+  const peeked = items[peekIndex];
+  const showNew = () => {
+    show(null);
+    setAtTop(true);
+    dispatch({ type: 'away', isAway: false });
+    document.querySelector(`.${styles.list}`)?.scrollTo({ top: 0 });
+  };
+  return (
+    <Screen
+      title="Feed"
+      fills
+      actions={
+        <>
+          <LiveStatus connection={connection} isAway={isAway} freshCount={freshCount} onShowNew={showNew} />
+          <FeedFilters query={query} rules={rules} onChange={change} />
+        </>
+      }
+    >
+      {rules.length > 0 && <FeedHistogram query={query} onRange={showRange} />}
+      {error && <ErrorNote error={error} onRetry={beginAnew} />}
+      {!isListed && items.length === 0 && !error && <Loading />}
+      {isListed && items.length === 0 && <SilenceNote query={query} rules={rules} />}
+      {(items.length > 0 || peek !== null) && (
+        <div className={styles.columns} data-peek={peek !== null}>
+          <MatchList
+            items={items}
+            peekIndex={peekIndex}
+            ruleNames={ruleNames}
+            onPeek={show}
+            onNearEnd={setWantsOlder}
+            onScrolled={setAtTop}
+          />
+          {peek !== null && (
+            <Peek
+              item={peeked}
+              rule={rules.find(({ id }) => id === peeked?.match.rule_id)}
+              onClose={() => show(null)}
+            />
+          )}
+        </div>
+      )}
+    </Screen>
+  );
+}
+
+interface PeekKeys {
+  readonly items: readonly FeedItem[];
+  readonly peek: string | null;
+  readonly show: (id: string | null) => void;
+}
+
+function usePeekKeys({ items, peek, show }: PeekKeys): void {
+  const step = (by: number) => {
+    const at = items.findIndex(({ match }) => match.id === peek);
+    const next = items[at === -1 ? 0 : at + by];
+    if (next) show(next.match.id);
+  };
+  useShortcuts('Feed', [
+    { keys: 'j', label: 'Next match', run: () => step(1) },
+    { keys: 'k', label: 'Match before', run: () => step(-1) },
+    { keys: 'Escape', label: 'Close the match', run: () => show(null) },
+  ]);
+}

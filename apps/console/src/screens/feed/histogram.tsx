@@ -1,0 +1,163 @@
+import { type RefObject, useEffect, useRef } from 'react';
+import uPlot from 'uplot';
+import 'uplot/dist/uPlot.min.css';
+import { useThemeVersion } from '../../frame/use-theme-version.ts';
+import { formatClock, formatCount, formatDay, formatTime } from '../../parts/format.ts';
+import type { Division } from './counts.ts';
+import styles from './histogram.module.css';
+
+interface HistogramProps {
+  readonly division: Division;
+  readonly counts: readonly number[];
+  readonly onRange: (from: string, to: string) => void;
+}
+
+const heightPx = 96;
+
+/** Matches over time. Dragging over it chooses a time; the table has the same figures and the same choice. */
+export function Histogram(props: HistogramProps) {
+  const themeVersion = useThemeVersion();
+  const total = props.counts.reduce((sum, count) => sum + count, 0);
+  return (
+    <figure className={styles.figure}>
+      {/* A canvas keeps the colours that it was drawn with. */}
+      <Chart key={themeVersion} {...props} />
+      <figcaption>
+        <details>
+          <summary>
+            {formatCount(total)} {total === 1 ? 'match' : 'matches'} from {formatTime(props.division.from)} to{' '}
+            {formatTime(props.division.to)}; as a table
+          </summary>
+          <Twin {...props} />
+        </details>
+      </figcaption>
+    </figure>
+  );
+}
+
+function Chart({ division, counts, onRange }: HistogramProps) {
+  const holder = useRef<HTMLDivElement>(null);
+  const chart = useRef<uPlot>(null);
+  // What the chart asks for while it lives: new figures do not end a choice that somebody is about to make.
+  const latest = useRef({ division, counts, onRange });
+  useEffect(() => {
+    latest.current = { division, counts, onRange };
+    chart.current?.setData(dataOf(latest.current));
+  }, [division, counts, onRange]);
+  useEffect(() => {
+    const element = holder.current;
+    if (!element) return undefined;
+    const made = new uPlot(optionsOf(element, latest), dataOf(latest.current), element);
+    chart.current = made;
+    const observer = new ResizeObserver(() => made.setSize({ width: element.clientWidth, height: heightPx }));
+    observer.observe(element);
+    return () => {
+      chart.current = null;
+      observer.disconnect();
+      made.destroy();
+    };
+  }, []);
+  return <div ref={holder} className={styles.chart} aria-hidden="true" />;
+}
+
+/** In the middle of its step, where a bar stands. */
+function dataOf({ division, counts }: HistogramProps): uPlot.AlignedData {
+  const begin = Date.parse(division.from) / 1_000;
+  return [counts.map((_, index) => begin + (index + 0.5) * division.stepSeconds), [...counts]];
+}
+
+function optionsOf(element: HTMLElement, latest: RefObject<HistogramProps>): uPlot.Options {
+  const ends = (): [number, number] => {
+    const { from, to } = latest.current.division;
+    return [Date.parse(from) / 1_000, Date.parse(to) / 1_000];
+  };
+  const quiet = colorOf(element, 'var(--text-quiet)');
+  const line = colorOf(element, 'var(--line)');
+  const accent = colorOf(element, 'var(--accent)');
+  const axis = { stroke: quiet, grid: { stroke: line, width: 1 }, ticks: { show: false } };
+  return {
+    width: element.clientWidth,
+    height: heightPx,
+    legend: { show: false },
+    padding: [8, 0, 0, 0],
+    cursor: { y: false, points: { show: false }, drag: { x: true, y: false, setScale: false } },
+    scales: { x: { range: ends }, y: { range: (_, __, max) => [0, Math.max(4, max)] } },
+    axes: [
+      { ...axis, grid: { show: false }, size: 24, space: 80, values: (_, seconds) => seconds.map(axisLabel) },
+      {
+        ...axis,
+        size: 44,
+        space: 28,
+        incrs: [1, 2, 5, 10, 25, 50, 100, 250, 500, 1_000, 5_000, 10_000, 100_000],
+      },
+    ],
+    series: [
+      {},
+      {
+        fill: accent,
+        width: 0,
+        points: { show: false },
+        ...(uPlot.paths.bars && { paths: uPlot.paths.bars({ size: [0.85] }) }),
+      },
+    ],
+    hooks: {
+      setSelect: [
+        (chart) => {
+          const { left, width } = chart.select;
+          if (width < 4) return;
+          const time = (px: number) => new Date(chart.posToVal(px, 'x') * 1_000).toISOString();
+          latest.current.onRange(time(left), time(left + width));
+        },
+      ],
+    },
+  };
+}
+
+/** Midnight is the day's name. */
+function axisLabel(seconds: number): string {
+  const time = new Date(seconds * 1_000);
+  return time.getHours() === 0 && time.getMinutes() === 0 ? formatDay(time) : formatClock(time);
+}
+
+/** A canvas does not know custom properties; an element resolves them. */
+function colorOf(element: HTMLElement, value: string): string {
+  element.style.color = value;
+  const { color } = getComputedStyle(element);
+  element.style.color = '';
+  return color;
+}
+
+function Twin({ division, counts, onRange }: HistogramProps) {
+  const begin = Date.parse(division.from);
+  const time = (index: number) => new Date(begin + index * division.stepSeconds * 1_000).toISOString();
+  return (
+    <div className={styles.twin}>
+      <table>
+        <thead>
+          <tr>
+            <th scope="col">From</th>
+            <th scope="col">Matches</th>
+            <th scope="col">
+              <span className={styles.unseen}>Choose</span>
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {counts.map((count, index) =>
+            count === 0 ? null : (
+              <tr key={time(index)}>
+                <td>{formatTime(time(index))}</td>
+                <td>{formatCount(count)}</td>
+                <td>
+                  <button type="button" onClick={() => onRange(time(index), time(index + 1))}>
+                    Show these
+                  </button>
+                </td>
+              </tr>
+            ),
+          )}
+        </tbody>
+      </table>
+    </div>
+  );
+}

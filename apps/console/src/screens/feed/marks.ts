@@ -1,0 +1,59 @@
+import type { Match } from '@earshot/sdk';
+
+/** A place in the text that speaks for a clause of the rule: `evidence` is the clause's number in `why`. */
+export interface Mark {
+  readonly start: number;
+  readonly end: number;
+  readonly evidence: number;
+}
+
+export interface Marks {
+  readonly title: readonly Mark[];
+  readonly text: readonly Mark[];
+}
+
+export interface Piece {
+  readonly text: string;
+  readonly evidence: number | null;
+}
+
+/** Where the words of `why` are in the title and the text that are shown. What is elsewhere in the item has no mark. */
+export function findMarks({ payload, why }: Pick<Match, 'payload' | 'why'>): Marks {
+  const within = (shown: string | null) =>
+    why.evidence.flatMap(({ path, text_span, text }, evidence): Mark[] => {
+      const value = valueAt(payload.raw, path);
+      if (shown === null || typeof value !== 'string' || text_span === null) return [];
+      // A page's text is made of several parts; a post's is one of them.
+      const offset = shown.indexOf(value);
+      const start = offset + text_span.start;
+      if (offset === -1 || shown.slice(start, start + text.length) !== text) return [];
+      return [{ start, end: offset + text_span.end, evidence }];
+    });
+  return { title: within(payload.title), text: within(payload.text) };
+}
+
+/** The value at a path such as `document.diff.chunks[0].text`. */
+function valueAt(value: unknown, path: string): unknown {
+  return path
+    .split(/[.[\]]+/)
+    .filter(Boolean)
+    .reduce<unknown>((inner, step) => (isRecord(inner) ? inner[step] : undefined), value);
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null;
+}
+
+/** The text cut at its marks; where marks overlap, the first one counts. */
+export function cutAtMarks(text: string, marks: readonly Mark[]): Piece[] {
+  const pieces: Piece[] = [];
+  let done = 0;
+  for (const { start, end, evidence } of marks.toSorted((a, b) => a.start - b.start)) {
+    if (start < done || end > text.length || start >= end) continue;
+    if (start > done) pieces.push({ text: text.slice(done, start), evidence: null });
+    pieces.push({ text: text.slice(start, end), evidence });
+    done = end;
+  }
+  if (done < text.length) pieces.push({ text: text.slice(done), evidence: null });
+  return pieces;
+}

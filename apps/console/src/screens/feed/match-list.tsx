@@ -1,0 +1,90 @@
+import { useVirtualizer } from '@tanstack/react-virtual';
+import { memo, useCallback, useEffect, useRef } from 'react';
+import { platformNames } from '../../parts/platforms.ts';
+import { Time } from '../../parts/time.tsx';
+import styles from './feed.module.css';
+import type { FeedItem } from './feed-state.ts';
+import { MarkedText } from './marked-text.tsx';
+
+const rowPx = 68;
+const overscan = 8;
+/** How close to the end older ones are asked for. */
+const rowsAhead = 30;
+
+interface MatchListProps {
+  readonly items: readonly FeedItem[];
+  /** -1: none. */
+  readonly peekIndex: number;
+  readonly ruleNames: ReadonlyMap<string, string>;
+  readonly onPeek: (id: string) => void;
+  /** Whether older ones should be there soon. */
+  readonly onNearEnd: (isNearEnd: boolean) => void;
+  readonly onScrolled: (isAtTop: boolean) => void;
+}
+
+/** Rows of one height, of which only the visible ones exist: a hundred thousand scroll like ten. */
+export function MatchList({ items, peekIndex, ruleNames, onPeek, onNearEnd, onScrolled }: MatchListProps) {
+  const scroller = useRef<HTMLDivElement>(null);
+  // With another function all rows are measured again, at every step of the scrolling.
+  const getItemKey = useCallback((index: number) => items[index]?.match.id ?? index, [items]);
+  const rows = useVirtualizer({
+    count: items.length,
+    getScrollElement: () => scroller.current,
+    estimateSize: () => rowPx,
+    getItemKey,
+    overscan,
+  });
+  const shown = rows.getVirtualItems();
+  const isNearEnd = (shown.at(-1)?.index ?? 0) >= items.length - rowsAhead;
+  useEffect(() => onNearEnd(isNearEnd), [isNearEnd, onNearEnd]);
+  const { scrollToIndex } = rows;
+  useEffect(() => {
+    if (peekIndex >= 0) scrollToIndex(peekIndex);
+  }, [peekIndex, scrollToIndex]);
+  return (
+    <div
+      ref={scroller}
+      className={styles.list}
+      onScroll={({ currentTarget }) => onScrolled(currentTarget.scrollTop < rowPx / 2)}
+    >
+      <ol style={{ height: rows.getTotalSize() }} aria-label="Matches, newest first">
+        {shown.map(({ index, start, key }) => {
+          const item = items[index];
+          if (!item) return null;
+          return (
+            <li key={key} style={{ transform: `translateY(${start}px)` }}>
+              <MatchRow item={item} ruleNames={ruleNames} isPeeked={index === peekIndex} onPeek={onPeek} />
+            </li>
+          );
+        })}
+      </ol>
+    </div>
+  );
+}
+
+interface MatchRowProps extends Pick<MatchListProps, 'ruleNames' | 'onPeek'> {
+  readonly item: FeedItem;
+  readonly isPeeked: boolean;
+}
+
+/** Scrolling renders the list at every frame: rows that stay are left alone. */
+const MatchRow = memo(({ item: { match, marks }, ruleNames, isPeeked, onPeek }: MatchRowProps) => {
+  const { payload } = match;
+  return (
+    <button type="button" className={styles.row} aria-pressed={isPeeked} onClick={() => onPeek(match.id)}>
+      <span className={styles.meta}>
+        <Time at={match.created_at} />
+        <span className={styles.platform}>{platformNames[match.platform]}</span>
+        <span className={styles.rule}>{ruleNames.get(match.rule_id) ?? match.rule_id}</span>
+      </span>
+      <span className={styles.clamped}>
+        {payload.title !== null && (
+          <strong>
+            <MarkedText text={payload.title} marks={marks.title} />{' '}
+          </strong>
+        )}
+        {payload.text !== null && <MarkedText text={payload.text} marks={marks.text} />}
+      </span>
+    </button>
+  );
+});

@@ -1,0 +1,141 @@
+import type { Rule } from '@earshot/sdk';
+import { useState } from 'react';
+import { Link } from 'wouter';
+import { Button } from '../../parts/button.tsx';
+import { platformNames } from '../../parts/platforms.ts';
+import { StrangersLink, StrangersText } from '../../parts/strangers-text.tsx';
+import { Time } from '../../parts/time.tsx';
+import styles from './feed.module.css';
+import type { FeedItem } from './feed-state.ts';
+import { MarkedText } from './marked-text.tsx';
+import type { Mark } from './marks.ts';
+
+/** One match beside the list: the post, why it matched, and which words of the rule did it. Not modal: the list goes on. */
+export function Peek({
+  item,
+  rule,
+  onClose,
+}: {
+  item: FeedItem | undefined;
+  rule: Rule | undefined;
+  onClose: () => void;
+}) {
+  const [active, setActive] = useState<number | null>(null);
+  return (
+    <aside className={styles.peek} aria-label="The match">
+      <header className={styles.peekHeader}>
+        <h2>{rule ? <Link href={`/rules/${rule.id}`}>{rule.name}</Link> : 'Match'}</h2>
+        <Button kind="plain" onClick={onClose}>
+          Close <kbd>Esc</kbd>
+        </Button>
+      </header>
+      {item ? (
+        <>
+          <Post item={item} active={active} />
+          <WhyPart item={item} rule={rule} active={active} onActive={setActive} />
+        </>
+      ) : (
+        <p>It is not among the matches that are loaded, or it was removed.</p>
+      )}
+    </aside>
+  );
+}
+
+function Post({ item: { match, marks }, active }: { item: FeedItem; active: number | null }) {
+  const { payload, platform, created_at, via } = match;
+  return (
+    <article className={styles.post}>
+      <p className={styles.meta}>
+        <span className={styles.platform}>{platformNames[platform]}</span>
+        <Time at={payload.published_at ?? created_at} />
+        {payload.language !== null && <span>{payload.language}</span>}
+        {via === 'search' && <span>found when a gap was repaired</span>}
+      </p>
+      {payload.author && (
+        <p>
+          <StrangersText text={payload.author.name ?? payload.author.id} />{' '}
+          {payload.author.handle !== null && (
+            <span className={styles.quiet}>
+              @<StrangersText text={payload.author.handle} />
+            </span>
+          )}
+        </p>
+      )}
+      {payload.title !== null && (
+        <h3>
+          <MarkedText text={payload.title} marks={marks.title} active={active} />
+        </h3>
+      )}
+      {payload.text !== null && (
+        <p className={styles.full}>
+          <MarkedText text={payload.text} marks={marks.text} active={active} />
+        </p>
+      )}
+      {payload.url !== null && (
+        <p>
+          <StrangersLink href={payload.url} />
+        </p>
+      )}
+    </article>
+  );
+}
+
+interface WhyPartProps {
+  readonly item: FeedItem;
+  readonly rule: Rule | undefined;
+  readonly active: number | null;
+  readonly onActive: (evidence: number | null) => void;
+}
+
+function WhyPart({ item: { match }, rule, active, onActive }: WhyPartProps) {
+  const { evidence, undecided, verdict, confidence } = match.why;
+  const isSameVersion = rule?.version === match.rule_version;
+  const value = isSameVersion ? rule?.platforms[match.platform]?.translated_value : undefined;
+  const clauses = evidence.map(({ rule_span }, index): Mark => ({ ...rule_span, evidence: index }));
+  return (
+    <section className={styles.why}>
+      <h3>Why</h3>
+      {value !== undefined && (
+        <p className={styles.value}>
+          <MarkedText text={value} marks={clauses} active={active} />
+        </p>
+      )}
+      {rule && !isSameVersion && (
+        <p className={styles.quiet}>
+          Version {match.rule_version} of the rule matched; it has version {rule.version} now.
+        </p>
+      )}
+      <ul className={styles.evidence}>
+        {evidence.map(({ field, text, rule_span }, index) => (
+          <li key={`${rule_span.start} ${text}`}>
+            <button
+              type="button"
+              aria-pressed={active === index}
+              onMouseEnter={() => onActive(index)}
+              onMouseLeave={() => onActive(null)}
+              onFocus={() => onActive(index)}
+              onBlur={() => onActive(null)}
+            >
+              <code>{value?.slice(rule_span.start, rule_span.end) ?? field}</code>
+              <span className={styles.quiet}>{field}</span>
+              <StrangersText text={text} />
+            </button>
+          </li>
+        ))}
+        {undecided.map(({ field, why, rule_span }) => (
+          <li key={`${rule_span.start} undecided`} className={styles.quiet}>
+            <code>{value?.slice(rule_span.start, rule_span.end) ?? field}</code> not decided: {why}
+          </li>
+        ))}
+      </ul>
+      <p className={styles.quiet}>{verdictWords(verdict, confidence)}</p>
+    </section>
+  );
+}
+
+function verdictWords(verdict: string, confidence: string): string {
+  if (verdict === 'unknown') return 'The platform matched it; the post alone does not show why.';
+  return confidence === 'exact'
+    ? 'Our own reading of the rule agrees with the platform.'
+    : 'Our own reading of the rule agrees, as closely as the platform’s way of splitting words is known.';
+}

@@ -1,0 +1,32 @@
+import type { Rule } from '@earshot/sdk';
+import { useQuery } from '@tanstack/react-query';
+import { Link } from 'wouter';
+import { useApi } from '../../api/api.tsx';
+import { EmptyNote } from '../../parts/empty-note.tsx';
+import { describeSilence } from './silence.ts';
+import type { FeedQuery } from './use-feed.ts';
+
+/** Instead of an empty list: whether silence means that nothing happened. */
+export function SilenceNote({ query, rules }: { query: FeedQuery; rules: readonly Rule[] }) {
+  const api = useApi();
+  const { data, dataUpdatedAt } = useQuery({
+    queryKey: ['coverage', query],
+    queryFn: ({ signal }) => api.getCoverage(query, { signal }),
+    refetchInterval: 5_000,
+  });
+  const asked = query.rule_id === undefined ? rules : rules.filter(({ id }) => id === query.rule_id);
+  const { title, lines, link } = describeSilence({
+    rules: asked,
+    intervals: data?.intervals ?? null,
+    isRange: query.from !== undefined || query.to !== undefined,
+    now: new Date(dataUpdatedAt),
+  });
+  return (
+    <EmptyNote title={title}>
+      {lines.map((line) => (
+        <p key={line}>{line}</p>
+      ))}
+      {link && <Link href={link.href}>{link.label}</Link>}
+    </EmptyNote>
+  );
+}

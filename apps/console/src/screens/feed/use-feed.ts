@@ -1,0 +1,145 @@
+import type { Earshot, Match } from '@earshot/sdk';
+import { type Dispatch, useCallback, useEffect, useReducer, useState } from 'react';
+import { createApi, isPassing, useApi } from '../../api/api.tsx';
+import { emptyFeed, type FeedEvent, nextFeed, type Older } from './feed-state.ts';
+import { type Filter, followVisible } from './live-matches.ts';
+
+export interface FeedQuery extends Filter {
+  readonly from?: string | undefined;
+  readonly to?: string | undefined;
+}
+
+export type Connection = 'connecting' | 'live' | 'reconnecting' | 'crowded' | 'none';
+
+const pageSize = 100;
+const flushMs = 250;
+const retryMs = 3_000;
+/** A stream that is not open by then does not keep the list waiting. */
+const openMs = 3_000;
+
+/**
+ * The matches of a query: the newest first, older ones while `wantsOlder`, new ones as they come unless the range has ended.
+ * Whoever calls it begins anew, by another key, when the query changes or `onRestored` is called.
+ */
+export function useFeed(query: FeedQuery, wantsOlder: boolean, onRestored: () => void) {
+  const [state, dispatch] = useReducer(nextFeed, emptyFeed);
+  const [error, setError] = useState<Error | null>(null);
+  const [connection, setConnection] = useState<Connection>(query.to === undefined ? 'connecting' : 'none');
+  const { rule_id, platform, to } = query;
+  const load = useLoad(query, dispatch, setError);
+
+  useEffect(() => {
+    const controller = new AbortController();
+    const { signal } = controller;
+    const start = async () => {
+      const opened =
+        to === undefined
+          ? openStream({ rule_id, platform }, { signal, dispatch, setConnection, setError, onRestored })
+          : Promise.resolve();
+      const isInTime = await Promise.race([opened.then(() => true), sleep(openMs).then(() => false)]);
+      await load(null, signal);
+      if (isInTime) return;
+      // What came after the list and before the stream is in neither of them.
+      await opened;
+      onRestored();
+    };
+    start().catch((problem: unknown) => signal.aborted || setError(asError(problem)));
+    return () => controller.abort();
+  }, [load, onRestored, rule_id, platform, to]);
+
+  const { older, isListed } = state;
+  useEffect(() => {
+    if (!wantsOlder || !isListed || older === null) return undefined;
+    const controller = new AbortController();
+    void load(older, controller.signal);
+    return () => controller.abort();
+  }, [wantsOlder, isListed, older, load]);
+
+  return { state, dispatch, error, connection };
+}
+
+/** Reads one page, and tries again for as long as that may help: a server that comes back needs no hand. */
+function useLoad(query: FeedQuery, dispatch: Dispatch<FeedEvent>, setError: (error: Error | null) => void) {
+  const api = useApi();
+  const { rule_id, platform, from, to } = query;
+  return useCallback(
+    async (older: Older, signal: AbortSignal) => {
+      for (;;) {
+        try {
+          dispatch(await listPage(api, { rule_id, platform, from, to }, older, signal));
+          setError(null);
+          return;
+        } catch (problem) {
+          if (signal.aborted) return;
+          setError(asError(problem));
+          if (!isPassing(problem)) return;
+        }
+        await sleep(retryMs);
+        if (signal.aborted) return;
+      }
+    },
+    [api, dispatch, setError, rule_id, platform, from, to],
+  );
+}
+
+interface StreamParts {
+  readonly signal: AbortSignal;
+  readonly dispatch: Dispatch<FeedEvent>;
+  readonly setConnection: (connection: Connection) => void;
+  readonly setError: (error: Error) => void;
+  /** The service went back to an earlier state: all is asked for again. */
+  readonly onRestored: () => void;
+}
+
+/** By the status of the answer; 0 is none. */
+const connections: Readonly<Record<number, Connection>> = { 200: 'live', 429: 'crowded' };
+
+/** Resolves when the stream is open. What arrives is shown in batches: each render costs the same for one as for many. */
+async function openStream(filter: Filter, parts: StreamParts): Promise<void> {
+  const { signal, dispatch, setConnection, setError, onRestored } = parts;
+  let waiting: Match[] = [];
+  const flush = () => {
+    if (waiting.length > 0) dispatch({ type: 'arrived', matches: waiting });
+    waiting = [];
+  };
+  const timer = setInterval(flush, flushMs);
+  signal.addEventListener('abort', () => clearInterval(timer), { once: true });
+  const api = createApi((status) => setConnection(connections[status] ?? 'reconnecting'));
+  const listener = {
+    onMatch: (match: Match) => void waiting.push(match),
+    onRemoved: ({ match_id }: { match_id: string }) => {
+      flush();
+      dispatch({ type: 'removed', ids: [match_id] });
+    },
+    onRestored,
+  };
+  const live = followVisible(api, filter, listener, signal);
+  live.ended.catch((problem: unknown) => {
+    clearInterval(timer);
+    if (!signal.aborted) setError(asError(problem));
+  });
+  await live.opened();
+}
+
+async function listPage(
+  api: Earshot,
+  query: FeedQuery,
+  asked: Older,
+  signal: AbortSignal,
+): Promise<FeedEvent> {
+  const { rule_id, platform, from, to } = query;
+  const { matches, next_cursor } = await api.listMatches(
+    { limit: pageSize, rule_id, platform, since: from, until: to, ...asked },
+    { signal },
+  );
+  const older = next_cursor === null ? null : { ...asked, cursor: next_cursor };
+  return { type: 'listed', asked, matches, older };
+}
+
+function sleep(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}
+
+function asError(problem: unknown): Error {
+  return problem instanceof Error ? problem : new Error(String(problem));
+}

@@ -1,0 +1,128 @@
+import type { Answers } from '@earshot/sdk';
+import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import { useApi } from '../../api/api.tsx';
+import { useSession } from '../../api/session.ts';
+import { Button } from '../../parts/button.tsx';
+import { ErrorNote } from '../../parts/error-note.tsx';
+import { Loading } from '../../parts/loading.tsx';
+import { Screen } from '../../parts/screen.tsx';
+import { Table } from '../../parts/table.tsx';
+import { Time } from '../../parts/time.tsx';
+import { Unseen } from '../../parts/unseen.tsx';
+import { budgetWords } from './budget-words.ts';
+import styles from './keys.module.css';
+import { NewKey } from './new-key.tsx';
+import { RevokeKey } from './revoke-key.tsx';
+
+type Key = Answers['ListKeys']['keys'][number];
+
+/** The keys of the account, of which nobody can show the keys themselves. */
+export function Keys() {
+  const api = useApi();
+  const [isCreating, setCreating] = useState(false);
+  const [revoked, setRevoked] = useState<Key | null>(null);
+  const ownId = useSession().data?.key_id;
+  const { data, error, refetch } = useQuery({
+    queryKey: ['listKeys'],
+    queryFn: ({ signal }) => api.listKeys({}, { signal }),
+  });
+  return (
+    <Screen
+      title="Keys"
+      actions={
+        <Button kind="primary" onClick={() => setCreating(true)}>
+          New key
+        </Button>
+      }
+    >
+      {error && <ErrorNote error={error} onRetry={() => void refetch()} />}
+      {!data && !error && <Loading what="Reading the keys" />}
+      {data && (
+        <>
+          <p className={styles.quiet}>
+            {data.keys.length === 1 ? 'One key works.' : `${data.keys.length} keys work.`} What a key may
+            spend is what all rules that it creates may spend together.
+          </p>
+          <KeyTable keys={data.keys} ownId={ownId} onRevoke={setRevoked} />
+        </>
+      )}
+      {isCreating && <NewKey onClose={() => setCreating(false)} />}
+      {revoked && (
+        <RevokeKey revoked={revoked} isOwn={revoked.id === ownId} onClose={() => setRevoked(null)} />
+      )}
+    </Screen>
+  );
+}
+
+function KeyTable({
+  keys,
+  ownId,
+  onRevoke,
+}: {
+  keys: readonly Key[];
+  ownId: string | undefined;
+  onRevoke: (key: Key) => void;
+}) {
+  return (
+    <Table label="Keys">
+      <thead>
+        <tr>
+          <th scope="col">Key</th>
+          <th scope="col">May do</th>
+          <th scope="col">May spend</th>
+          <th scope="col">Last used</th>
+          <th scope="col">Works</th>
+          <th scope="col">
+            <Unseen>Actions</Unseen>
+          </th>
+        </tr>
+      </thead>
+      <tbody>
+        {keys.map((key) => (
+          <KeyRow key={key.id} listed={key} isOwn={key.id === ownId} onRevoke={() => onRevoke(key)} />
+        ))}
+      </tbody>
+    </Table>
+  );
+}
+
+function KeyRow({ listed, isOwn, onRevoke }: { listed: Key; isOwn: boolean; onRevoke: () => void }) {
+  return (
+    <tr>
+      <th scope="row">
+        <code>{listed.display}</code>
+        {isOwn && <span className={styles.own}> signed in with it</span>}
+        <div className={styles.id}>{listed.id}</div>
+      </th>
+      <td>
+        <ul className={styles.scopes}>
+          {listed.scopes.map((scope) => (
+            <li key={scope}>{scope}</li>
+          ))}
+        </ul>
+      </td>
+      <td className={styles.budget}>
+        {listed.budget === null ? 'no limit of its own' : budgetWords(listed.budget)}
+      </td>
+      <td>{listed.last_used_at === null ? 'never' : <Time at={listed.last_used_at} />}</td>
+      <td className={styles.works}>
+        <div>
+          since <Time at={listed.created_at} />
+        </div>
+        {listed.expires_at === null ? (
+          'without end'
+        ) : (
+          <>
+            until <Time at={listed.expires_at} />
+          </>
+        )}
+      </td>
+      <td>
+        <Button kind="danger" aria-label={`Revoke ${listed.display}`} onClick={onRevoke}>
+          Revoke …
+        </Button>
+      </td>
+    </tr>
+  );
+}

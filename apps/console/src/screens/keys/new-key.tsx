@@ -1,0 +1,157 @@
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { useApi } from '../../api/api.tsx';
+import { useSession } from '../../api/session.ts';
+import { otherError, violationOf } from '../../api/violations.ts';
+import { Check, Field, FieldGroup } from '../../parts/field.tsx';
+import { Form } from '../../parts/form.tsx';
+import { Modal } from '../../parts/modal.tsx';
+import { ShownOnce } from '../../parts/shown-once.tsx';
+import { type KeyDraft, requestOf, scopesOf } from './key-draft.ts';
+
+const fields = ['scopes', 'expires_at', 'budget'];
+
+/** Creates one that may do no more than the key that is signed in, then shows it. */
+export function NewKey({ onClose }: { onClose: () => void }) {
+  const offered = scopesOf(useSession().data?.scopes ?? []);
+  const [draft, setDraft] = useState<KeyDraft>({
+    scopes: offered,
+    expires: '',
+    amount: '',
+    unit: 'usd',
+    period: 'day',
+    on_reached: 'pause',
+  });
+  const create = useCreate(draft);
+  const change = (part: Partial<KeyDraft>) => setDraft({ ...draft, ...part });
+  if (create.data?.key)
+    return (
+      <Modal title="The key is created" onClose={onClose}>
+        <ShownOnce what="key" value={create.data.key} />
+      </Modal>
+    );
+  return (
+    <Modal title="New key" onClose={onClose}>
+      <Form
+        submit="Create"
+        error={otherError(create.error, fields)}
+        isPending={create.isPending}
+        onSubmit={() => create.mutate()}
+      >
+        <ScopeFields
+          draft={draft}
+          offered={offered}
+          onChange={change}
+          problem={violationOf(create.error, 'scopes')}
+        />
+        <Field
+          label="Ends, in your time zone"
+          hint="Left out, when the key that you are signed in with does."
+          problem={violationOf(create.error, 'expires_at')}
+        >
+          {(control) => (
+            <input
+              {...control}
+              type="datetime-local"
+              value={draft.expires}
+              onChange={({ target }) => change({ expires: target.value })}
+            />
+          )}
+        </Field>
+        <BudgetFields draft={draft} onChange={change} problem={violationOf(create.error, 'budget')} />
+      </Form>
+    </Modal>
+  );
+}
+
+function useCreate(draft: KeyDraft) {
+  const api = useApi();
+  const queries = useQueryClient();
+  return useMutation({
+    mutationFn: () => api.createKey(requestOf(draft)),
+    onSuccess: () => queries.invalidateQueries({ queryKey: ['listKeys'] }),
+  });
+}
+
+function ScopeFields({
+  draft,
+  offered,
+  problem,
+  onChange,
+}: {
+  draft: KeyDraft;
+  offered: KeyDraft['scopes'];
+  problem: string | undefined;
+  onChange: (part: Partial<KeyDraft>) => void;
+}) {
+  return (
+    <FieldGroup label="May do" hint="No more than the key that you are signed in with." problem={problem}>
+      {offered.map((scope) => (
+        <Check
+          key={scope}
+          label={<code>{scope}</code>}
+          checked={draft.scopes.includes(scope)}
+          onChange={(isOn) =>
+            onChange({
+              scopes: offered.filter((one) => (one === scope ? isOn : draft.scopes.includes(one))),
+            })
+          }
+        />
+      ))}
+    </FieldGroup>
+  );
+}
+
+function BudgetFields({
+  draft,
+  problem,
+  onChange,
+}: {
+  draft: KeyDraft;
+  problem: string | undefined;
+  onChange: (part: Partial<KeyDraft>) => void;
+}) {
+  return (
+    <FieldGroup
+      label="May spend"
+      hint="What all rules that it creates may spend together. Left out, as the key that you are signed in with."
+      problem={problem}
+    >
+      <input
+        aria-label="Amount"
+        inputMode="decimal"
+        size={8}
+        autoComplete="off"
+        value={draft.amount}
+        onChange={({ target }) => onChange({ amount: target.value })}
+      />
+      <select
+        aria-label="Unit"
+        value={draft.unit}
+        onChange={({ target }) => onChange({ unit: target.value === 'usd' ? 'usd' : 'matches' })}
+      >
+        <option value="usd">dollars</option>
+        <option value="matches">matches</option>
+      </select>
+      <select
+        aria-label="Period"
+        value={draft.period}
+        onChange={({ target }) => onChange({ period: periods.find((one) => one === target.value) ?? 'day' })}
+      >
+        <option value="day">a day</option>
+        <option value="month">a month</option>
+        <option value="lifetime">in all</option>
+      </select>
+      <select
+        aria-label="When it is spent"
+        value={draft.on_reached}
+        onChange={({ target }) => onChange({ on_reached: target.value === 'notify' ? 'notify' : 'pause' })}
+      >
+        <option value="pause">then its rules are paused</option>
+        <option value="notify">then there is only a notice</option>
+      </select>
+    </FieldGroup>
+  );
+}
+
+const periods = ['day', 'month', 'lifetime'] as const;

@@ -1,0 +1,46 @@
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useApi } from '../../api/api.tsx';
+import { sessionKey } from '../../api/session.ts';
+import { Form } from '../../parts/form.tsx';
+import { Modal } from '../../parts/modal.tsx';
+
+export function RevokeKey({
+  revoked,
+  isOwn,
+  onClose,
+}: {
+  revoked: { id: string; display: string };
+  isOwn: boolean;
+  onClose: () => void;
+}) {
+  const api = useApi();
+  const queries = useQueryClient();
+  const revoke = useMutation({
+    mutationFn: () => api.revokeKey({ key_id: revoked.id }),
+    onSuccess: async () => {
+      onClose();
+      await queries.invalidateQueries({ queryKey: isOwn ? sessionKey : ['listKeys'] });
+    },
+  });
+  return (
+    <Modal title="Revoke the key" onClose={onClose}>
+      <Form
+        submit="Revoke"
+        kind="danger"
+        error={revoke.error}
+        isPending={revoke.isPending}
+        onSubmit={() => revoke.mutate()}
+      >
+        <p>
+          Within five seconds nothing accepts <code>{revoked.display}</code> any more, and what is open with
+          it ends. Keys that were made with it go on working. This cannot be undone.
+        </p>
+        {isOwn && (
+          <p>
+            <strong>You are signed in with this key: your session ends with it.</strong>
+          </p>
+        )}
+      </Form>
+    </Modal>
+  );
+}

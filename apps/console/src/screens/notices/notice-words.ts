@@ -1,0 +1,50 @@
+import type { Notice } from '@earshot/sdk';
+import type { StandingKind } from '../../parts/standing-kind.ts';
+
+const titles: Readonly<Record<Notice['type'], string>> = {
+  'budget.threshold': 'Much of a budget is spent',
+  'budget.reached': 'A budget is spent',
+  'budget.forecast': 'A budget will be spent before its period ends',
+  'rate.guard': 'Far more matches than usual',
+  'estimate.off': 'The estimate was wrong',
+  'coverage.gap': 'Nobody was listening for a while',
+  'coverage.repaired': 'What was missed was fetched',
+  'source.needs_you': 'A source is not listening',
+  'rule.paused': 'The rule was paused',
+  'rule.expired': 'The rule has expired',
+  'rule.refused': 'A platform refuses the rule',
+  'webhook.failing': 'The endpoint fails',
+  'webhook.disabled': 'The webhook is disabled',
+};
+
+/** A type that is newer than this page is shown as it is. */
+export function noticeTitle(type: string): string {
+  return Object.hasOwn(titles, type) ? titles[type as Notice['type']] : type;
+}
+
+export const severityWords: Readonly<Record<Notice['severity'], string>> = {
+  critical: 'Critical',
+  warning: 'Warning',
+  info: 'Information',
+};
+
+export function standingOfNotice({ severity, resolved_at }: Notice): StandingKind {
+  if (resolved_at !== null) return 'idle';
+  return severity === 'critical' ? 'bad' : severity === 'warning' ? 'warn' : 'idle';
+}
+
+const kindPaths: Readonly<Record<Notice['subject']['kind'], (id: string) => string>> = {
+  account: () => '/cost',
+  key: () => '/keys',
+  platform: () => '/coverage',
+  rule: (id) => `/rules/${encodeURIComponent(id)}`,
+  source: () => '/sources',
+  webhook: (id) => `/webhooks/${encodeURIComponent(id)}`,
+};
+
+/** Where more is to be seen of what the notice is about. */
+export function subjectPath({ type, subject: { kind, id } }: Pick<Notice, 'type' | 'subject'>): string {
+  if (type.startsWith('coverage.')) return '/coverage';
+  if (type.startsWith('budget.') && kind === 'rule') return `/cost?rule=${encodeURIComponent(id)}`;
+  return Object.hasOwn(kindPaths, kind) ? kindPaths[kind](id) : '/notices';
+}

@@ -1,0 +1,115 @@
+import type { Notice } from '@earshot/sdk';
+import { useInfiniteQuery } from '@tanstack/react-query';
+import { Link, useSearchParams } from 'wouter';
+import { useApi } from '../../api/api.tsx';
+import { noticesKey } from '../../api/open-notices.ts';
+import { Choice } from '../../parts/choice.tsx';
+import { EmptyNote } from '../../parts/empty-note.tsx';
+import { ErrorNote } from '../../parts/error-note.tsx';
+import { Loading } from '../../parts/loading.tsx';
+import { More } from '../../parts/more.tsx';
+import { Screen } from '../../parts/screen.tsx';
+import { Standing } from '../../parts/standing.tsx';
+import { StrangersText } from '../../parts/strangers-text.tsx';
+import { Time } from '../../parts/time.tsx';
+import { noticeTitle, severityWords, standingOfNotice, subjectPath } from './notice-words.ts';
+import styles from './notices.module.css';
+
+const shows = { open: 'Open', all: 'All' } as const;
+type Show = keyof typeof shows;
+
+export function Notices() {
+  const [params, setParams] = useSearchParams();
+  const show: Show = params.get('show') === 'all' ? 'all' : 'open';
+  const { data, error, refetch, ...pages } = useNotices(show);
+  const notices = data?.pages.flatMap((page) => page.notices) ?? [];
+  return (
+    <Screen
+      title="Notices"
+      actions={
+        <Choice
+          label="Which"
+          options={shows}
+          value={show}
+          onChange={(chosen) => setParams(chosen === 'all' ? { show: chosen } : {}, { replace: true })}
+        />
+      }
+    >
+      {error && <ErrorNote error={error} onRetry={() => void refetch()} />}
+      {!data && !error && <Loading what="Reading the notices" />}
+      {data && notices.length === 0 && <NoNotices show={show} />}
+      <ul className={styles.notices}>
+        {notices.map((notice) => (
+          <NoticeRow key={notice.id} notice={notice} />
+        ))}
+      </ul>
+      <More pages={pages} />
+    </Screen>
+  );
+}
+
+function useNotices(show: Show) {
+  const api = useApi();
+  return useInfiniteQuery({
+    queryKey: [noticesKey, 'pages', show],
+    initialPageParam: null as string | null,
+    queryFn: ({ signal, pageParam }) =>
+      api.listNotices(
+        { ...(show === 'open' && { open: true }), ...(pageParam !== null && { cursor: pageParam }) },
+        { signal },
+      ),
+    getNextPageParam: ({ next_cursor }) => next_cursor,
+  });
+}
+
+function NoNotices({ show }: { show: Show }) {
+  return show === 'open' ? (
+    <EmptyNote title="Nothing is open.">
+      <p>
+        Everything that the account had to know is resolved. What comes is shown here at once, and can be sent
+        to a <Link href="/webhooks">webhook</Link>.
+      </p>
+    </EmptyNote>
+  ) : (
+    <EmptyNote title="There was never a notice, as far as they are kept." />
+  );
+}
+
+function NoticeRow({ notice }: { notice: Notice }) {
+  const { type, severity, subject, data, what_to_do, created_at, resolved_at } = notice;
+  const problem = data['problem'];
+  return (
+    <li className={styles.notice} data-resolved={resolved_at !== null}>
+      <div className={styles.severity}>
+        <Standing kind={standingOfNotice(notice)}>
+          {resolved_at === null ? severityWords[severity] : 'Resolved'}
+        </Standing>
+      </div>
+      <div className={styles.body}>
+        <h2 className={styles.title}>
+          {noticeTitle(type)}:{' '}
+          <Link href={subjectPath(notice)}>
+            <StrangersText text={subject.name} />
+          </Link>
+        </h2>
+        <p>{what_to_do}</p>
+        {typeof problem === 'string' && (
+          <p className={styles.quiet}>
+            In the platform's words: <StrangersText text={problem} />
+          </p>
+        )}
+      </div>
+      <p className={styles.times}>
+        <Time at={created_at} />
+        {resolved_at !== null && (
+          <>
+            {' '}
+            to <Time at={resolved_at} />
+          </>
+        )}
+        <br />
+        <code>{type}</code>
+      </p>
+    </li>
+  );
+}

@@ -1,0 +1,134 @@
+import type { Rule } from '@earshot/sdk';
+import { useRef, useState } from 'react';
+import { Link, useLocation } from 'wouter';
+import { useRules } from '../../api/rules.ts';
+import { useShortcuts } from '../../frame/shortcuts.tsx';
+import { Button } from '../../parts/button.tsx';
+import { EmptyNote } from '../../parts/empty-note.tsx';
+import { ErrorNote } from '../../parts/error-note.tsx';
+import { Loading } from '../../parts/loading.tsx';
+import { Screen } from '../../parts/screen.tsx';
+import { RuleRow } from './rule-row.tsx';
+import styles from './rules.module.css';
+import { useCosts, useCounts } from './use-rule-figures.ts';
+
+/** Each row asks for its coverage. */
+const rowsAtOnce = 50;
+
+export function Rules() {
+  const { data: rules, error, refetch, dataUpdatedAt } = useRules();
+  const [filter, setFilter] = useState('');
+  const [rowsMax, setRowsMax] = useState(rowsAtOnce);
+  const field = useRef<HTMLInputElement>(null);
+  useRuleKeys(() => field.current?.focus());
+  const found = rules?.filter(({ name, intent }) => contains(`${name} ${intent}`, filter)) ?? [];
+  return (
+    <Screen
+      title="Rules"
+      actions={
+        <>
+          <input
+            ref={field}
+            type="search"
+            aria-label="Filter by name"
+            placeholder="Filter  /"
+            value={filter}
+            onChange={({ target }) => setFilter(target.value)}
+          />
+          <Link href="/rules/new" className={styles.create ?? ''}>
+            New rule
+          </Link>
+        </>
+      }
+    >
+      {error && <ErrorNote error={error} onRetry={() => void refetch()} />}
+      {!rules && !error && <Loading />}
+      {rules?.length === 0 && (
+        <EmptyNote title="There is no rule yet.">
+          <p>
+            A rule says what to listen for on X and Firehose, in their own syntax. The editor checks it as you
+            type.
+          </p>
+          <Link href="/rules/new">Write the first rule</Link>
+        </EmptyNote>
+      )}
+      {rules && rules.length > 0 && found.length === 0 && (
+        <EmptyNote title={`None of the ${rules.length} rules has “${filter}” in its name or intent.`} />
+      )}
+      {found.length > 0 && <RuleTable rules={found.slice(0, rowsMax)} now={new Date(dataUpdatedAt)} />}
+      {found.length > rowsMax && (
+        <Button onClick={() => setRowsMax(rowsMax + rowsAtOnce)}>
+          Show more of the {found.length} rules
+        </Button>
+      )}
+    </Screen>
+  );
+}
+
+function RuleTable({ rules, now }: { rules: readonly Rule[]; now: Date }) {
+  const counts = useCounts();
+  const costs = useCosts();
+  return (
+    <div className={styles.scroller}>
+      {counts.error && <ErrorNote error={counts.error} onRetry={() => void counts.refetch()} />}
+      {costs.error && <ErrorNote error={costs.error} onRetry={() => void costs.refetch()} />}
+      <table className={styles.table}>
+        <thead>
+          <tr>
+            <th scope="col">Rule</th>
+            <th scope="col" className={styles.wide}>
+              7 days
+            </th>
+            <th scope="col" className={styles.number}>
+              Matches, 24 h
+            </th>
+            <th scope="col" className={styles.number}>
+              Cost today
+            </th>
+            <th scope="col">Budget</th>
+            <th scope="col">Heard, 24 h</th>
+            <th scope="col" className={styles.wide}>
+              Last match
+            </th>
+            <th scope="col">
+              <span className={styles.unseen}>Actions</span>
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {rules.map((rule) => (
+            <RuleRow
+              key={rule.id}
+              rule={rule}
+              figures={counts.data && (counts.data.get(rule.id) ?? nothing)}
+              cost={costs.data?.get(rule.id)}
+              now={now}
+            />
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+const nothing = { week: [0, 0], day: 0 };
+
+function contains(text: string, part: string): boolean {
+  return text.toLocaleLowerCase().includes(part.trim().toLocaleLowerCase());
+}
+
+/** `j` and `k` walk over the names; Enter opens one, as it opens any link. */
+function useRuleKeys(focusFilter: () => void): void {
+  const [, navigate] = useLocation();
+  const step = (by: number) => {
+    const links = [...document.querySelectorAll<HTMLElement>('a[data-rule]')];
+    const at = links.findIndex((link) => link === document.activeElement);
+    links[at === -1 ? 0 : Math.min(links.length - 1, Math.max(0, at + by))]?.focus();
+  };
+  useShortcuts('Rules', [
+    { keys: '/', label: 'Filter', run: focusFilter },
+    { keys: 'n', label: 'New rule', run: () => navigate('/rules/new') },
+    { keys: 'j', label: 'Next rule', run: () => step(1) },
+    { keys: 'k', label: 'Rule before', run: () => step(-1) },
+  ]);
+}

@@ -1,0 +1,100 @@
+import { useState } from 'react';
+import { Button } from '../../parts/button.tsx';
+import { Standing } from '../../parts/standing.tsx';
+import { Time } from '../../parts/time.tsx';
+import { AttemptFacts } from './attempt-facts.tsx';
+import { type Delivery, type Message, outcomeWords } from './deliveries.ts';
+import { standingOfOutcome } from './webhook-words.ts';
+import styles from './webhooks.module.css';
+
+/** Of the table that they are in. */
+const columns = 7;
+
+/** The latest attempt at a message; opened, all of them with what came back. */
+export function MessageRows({
+  message: { latest, attempts },
+  onReplay,
+}: {
+  message: Message;
+  onReplay: (matchId: string) => void;
+}) {
+  const [isOpen, setOpen] = useState(false);
+  const { outcome, attempt, status, latency_ms, first_match_id } = latest;
+  return (
+    <tbody>
+      <tr>
+        <td>
+          <button
+            type="button"
+            className={styles.toggle}
+            aria-expanded={isOpen}
+            onClick={() => setOpen(!isOpen)}
+          >
+            <Time at={latest.at} />
+          </button>
+        </td>
+        <td>
+          <Standing kind={standingOfOutcome(outcome)}>{outcomeWords[outcome]}</Standing>
+        </td>
+        <td>{attempt ?? '–'}</td>
+        <td>{status ?? '–'}</td>
+        <td className={styles.took}>{latency_ms === null ? '–' : `${latency_ms.toLocaleString()} ms`}</td>
+        <td>
+          <Carries delivery={latest} />
+        </td>
+        <td>
+          {first_match_id !== null && (
+            <Button kind="plain" onClick={() => onReplay(first_match_id)}>
+              Send again from here …
+            </Button>
+          )}
+        </td>
+      </tr>
+      {isOpen && <AttemptsRow attempts={attempts} messageId={latest.message_id} />}
+    </tbody>
+  );
+}
+
+function AttemptsRow({ attempts, messageId }: { attempts: readonly Delivery[]; messageId: string | null }) {
+  return (
+    <tr>
+      <td colSpan={columns}>
+        <ol className={styles.attempts}>
+          {attempts.map((one) => (
+            <li key={one.id}>
+              <h3>
+                {one.attempt === null ? 'Parked' : `Attempt ${one.attempt}`}, <Time at={one.at} />
+              </h3>
+              <AttemptFacts attempt={one} />
+            </li>
+          ))}
+        </ol>
+        {messageId !== null && (
+          <p className={styles.quiet}>
+            webhook-id <code>{messageId}</code>
+          </p>
+        )}
+      </td>
+    </tr>
+  );
+}
+
+function Carries({
+  delivery: { match_count, first_match_id, last_match_id, notice_id },
+}: {
+  delivery: Delivery;
+}) {
+  if (notice_id !== undefined)
+    return (
+      <>
+        a notice <code>{notice_id}</code>
+      </>
+    );
+  const ids = first_match_id === last_match_id ? first_match_id : `${first_match_id} to ${last_match_id}`;
+  return (
+    <>
+      {match_count === 1 ? '1 match' : `${match_count.toLocaleString()} matches`}{' '}
+      <code className={styles.quiet}>{ids}</code>
+    </>
+  );
+}

@@ -1,0 +1,122 @@
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { useApi } from '../../api/api.tsx';
+import { useRules } from '../../api/rules.ts';
+import { otherError, violationOf } from '../../api/violations.ts';
+import { Check, Field, FieldGroup } from '../../parts/field.tsx';
+import { Form } from '../../parts/form.tsx';
+import { Modal } from '../../parts/modal.tsx';
+import { platformNames } from '../../parts/platforms.ts';
+import { ShownOnce } from '../../parts/shown-once.tsx';
+import type { Webhook } from './deliveries.ts';
+
+const fields = ['name', 'url', 'rule_id', 'platform', 'events'];
+type Event = Webhook['events'][number];
+
+interface Draft {
+  readonly name: string;
+  readonly url: string;
+  /** Empty: every one. */
+  readonly rule_id: string;
+  readonly platform: string;
+}
+
+/** What a control of the field is given. */
+type Change = (field: keyof Draft) => {
+  readonly value: string;
+  readonly onChange: (event: { readonly target: { readonly value: string } }) => void;
+};
+
+/** Creates one, then shows its secret. */
+export function NewWebhook({ onClose }: { onClose: () => void }) {
+  const [draft, setDraft] = useState<Draft>({ name: '', url: '', rule_id: '', platform: '' });
+  const [events, setEvents] = useState<readonly Event[]>(['matches']);
+  const create = useCreate({ ...draft, events });
+  const change: Change = (field) => ({
+    value: draft[field],
+    onChange: ({ target }) => setDraft({ ...draft, [field]: target.value }),
+  });
+  if (create.data?.secret)
+    return (
+      <Modal title="The webhook is created" onClose={onClose}>
+        <ShownOnce what="secret that its messages are signed with" value={create.data.secret} />
+      </Modal>
+    );
+  const toggle = (event: Event) => (isOn: boolean) =>
+    setEvents(isOn ? [...events, event] : events.filter((one) => one !== event));
+  return (
+    <Modal title="New webhook" onClose={onClose}>
+      <Form
+        submit="Create"
+        error={otherError(create.error, fields)}
+        isPending={create.isPending}
+        onSubmit={() => create.mutate()}
+      >
+        <Field label="Name" problem={violationOf(create.error, 'name')}>
+          {(control) => <input {...control} {...change('name')} autoComplete="off" />}
+        </Field>
+        <Field
+          label="Address"
+          hint="https, on the public internet, port 443 or 8443."
+          problem={violationOf(create.error, 'url')}
+        >
+          {(control) => <input {...control} {...change('url')} type="url" autoComplete="off" />}
+        </Field>
+        <FieldGroup label="What is posted" problem={violationOf(create.error, 'events')}>
+          <Check label="Matches" checked={events.includes('matches')} onChange={toggle('matches')} />
+          <Check label="Notices" checked={events.includes('notices')} onChange={toggle('notices')} />
+        </FieldGroup>
+        <MatchFields change={change} error={create.error} />
+      </Form>
+    </Modal>
+  );
+}
+
+/** Which matches are posted. */
+function MatchFields({ change, error }: { change: Change; error: Error | null }) {
+  const rules = useRules().data ?? [];
+  return (
+    <>
+      <Field label="Matches of" problem={violationOf(error, 'rule_id')}>
+        {(control) => (
+          <select {...control} {...change('rule_id')}>
+            <option value="">every rule</option>
+            {rules.map(({ id, name }) => (
+              <option key={id} value={id}>
+                {name}
+              </option>
+            ))}
+          </select>
+        )}
+      </Field>
+      <Field label="Matches on" problem={violationOf(error, 'platform')}>
+        {(control) => (
+          <select {...control} {...change('platform')}>
+            <option value="">every platform</option>
+            {Object.entries(platformNames).map(([id, name]) => (
+              <option key={id} value={id}>
+                {name}
+              </option>
+            ))}
+          </select>
+        )}
+      </Field>
+    </>
+  );
+}
+
+function useCreate({ platform: chosen, rule_id, events, ...rest }: Draft & { events: readonly Event[] }) {
+  const api = useApi();
+  const queries = useQueryClient();
+  const platform = chosen === 'x' || chosen === 'firehose' ? chosen : undefined;
+  return useMutation({
+    mutationFn: () =>
+      api.createWebhook({
+        ...rest,
+        events: [...events],
+        ...(rule_id !== '' && { rule_id }),
+        ...(platform !== undefined && { platform }),
+      }),
+    onSuccess: () => queries.invalidateQueries({ queryKey: ['listWebhooks'] }),
+  });
+}

@@ -1,0 +1,164 @@
+import { useState } from 'react';
+import { useLocation } from 'wouter';
+import { otherError, violationOf } from '../../api/violations.ts';
+import { ErrorNote } from '../../parts/error-note.tsx';
+import { Field } from '../../parts/field.tsx';
+import { Form } from '../../parts/form.tsx';
+import { Loading } from '../../parts/loading.tsx';
+import { Modal } from '../../parts/modal.tsx';
+import { ShownOnce } from '../../parts/shown-once.tsx';
+import { Time } from '../../parts/time.tsx';
+import { AttemptFacts } from './attempt-facts.tsx';
+import type { Webhook } from './deliveries.ts';
+import { useDelete, useReplay, useRotate, type useTest } from './webhook-changes.ts';
+
+export function TestResult({ test, onClose }: { test: ReturnType<typeof useTest>; onClose: () => void }) {
+  return (
+    <Modal title="Test message" onClose={onClose}>
+      {test.isPending && <Loading what="Posting a test message" />}
+      {test.error && <ErrorNote error={test.error} onRetry={() => test.mutate()} />}
+      {test.data && <AttemptFacts attempt={test.data} />}
+    </Modal>
+  );
+}
+
+const hourMs = 3_600_000;
+
+export function ReplayWebhook({ webhookId, onClose }: { webhookId: string; onClose: () => void }) {
+  const [since, setSince] = useState(() => toLocalInput(new Date(Date.now() - hourMs)));
+  const replay = useReplay(webhookId);
+  const time = new Date(since);
+  const isTime = !Number.isNaN(time.getTime());
+  return (
+    <Modal title="Replay" onClose={onClose}>
+      {replay.data ? (
+        <ReplayOutcome firstMatch={replay.data.from_match_id} />
+      ) : (
+        <Form
+          submit="Send again"
+          error={otherError(replay.error, ['since'])}
+          isPending={replay.isPending}
+          onSubmit={() => isTime && replay.mutate({ since: time.toISOString() })}
+        >
+          <p>
+            Everything from then on is sent again as new messages, parked matches included. The endpoint gets
+            what it already has once more.
+          </p>
+          <Field
+            label="Since, in your time zone"
+            problem={isTime ? violationOf(replay.error, 'since') : 'Choose a day and a time.'}
+          >
+            {(control) => (
+              <input
+                {...control}
+                type="datetime-local"
+                value={since}
+                onChange={({ target }) => setSince(target.value)}
+              />
+            )}
+          </Field>
+        </Form>
+      )}
+    </Modal>
+  );
+}
+
+/** What a `datetime-local` field takes. */
+function toLocalInput(time: Date): string {
+  return new Date(time.getTime() - time.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
+}
+
+export function ReplayFrom({
+  webhookId,
+  matchId,
+  onClose,
+}: {
+  webhookId: string;
+  matchId: string;
+  onClose: () => void;
+}) {
+  const replay = useReplay(webhookId);
+  return (
+    <Modal title="Send again from here" onClose={onClose}>
+      {replay.data ? (
+        <ReplayOutcome firstMatch={replay.data.from_match_id} />
+      ) : (
+        <Form
+          submit="Send again"
+          error={replay.error}
+          isPending={replay.isPending}
+          onSubmit={() => replay.mutate({ from_match_id: matchId })}
+        >
+          <p>
+            The match <code>{matchId}</code> and everything after it is sent again as new messages, parked
+            matches included.
+          </p>
+        </Form>
+      )}
+    </Modal>
+  );
+}
+
+function ReplayOutcome({ firstMatch }: { firstMatch: string | null }) {
+  return (
+    <output>
+      {firstMatch === null ? (
+        'There is no match from there on, and nothing changed.'
+      ) : (
+        <>
+          Everything from <code>{firstMatch}</code> on is sent again.
+        </>
+      )}
+    </output>
+  );
+}
+
+export function RotateSecret({ webhookId, onClose }: { webhookId: string; onClose: () => void }) {
+  const rotate = useRotate(webhookId);
+  return (
+    <Modal title="Rotate the secret" onClose={onClose}>
+      {rotate.data?.secret ? (
+        <>
+          <ShownOnce what="new secret" value={rotate.data.secret} />
+          <p>
+            Until <Time at={rotate.data.previous_valid_until} /> every message also bears the signature of the
+            one before.
+          </p>
+        </>
+      ) : (
+        <Form
+          submit="Rotate"
+          error={rotate.error}
+          isPending={rotate.isPending}
+          onSubmit={() => rotate.mutate()}
+        >
+          <p>
+            Messages get a new signing secret. For 24 hours they bear both signatures, so that the endpoint
+            can change over.
+          </p>
+        </Form>
+      )}
+    </Modal>
+  );
+}
+
+export function DeleteWebhook({ webhook, onClose }: { webhook: Webhook; onClose: () => void }) {
+  const [, navigate] = useLocation();
+  const remove = useDelete(webhook.id, () => navigate('/webhooks'));
+  return (
+    <Modal title="Delete the webhook" onClose={onClose}>
+      <Form
+        submit="Delete"
+        kind="danger"
+        error={remove.error}
+        isPending={remove.isPending}
+        onSubmit={() => remove.mutate()}
+      >
+        <p>
+          Nothing more is posted to <strong>{webhook.name}</strong>, and its deliveries are not listed any
+          more. This cannot be undone.
+        </p>
+      </Form>
+    </Modal>
+  );
+}

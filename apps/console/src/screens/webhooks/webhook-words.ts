@@ -1,0 +1,37 @@
+import type { StandingKind } from '../../parts/standing-kind.ts';
+import type { Delivery, Webhook } from './deliveries.ts';
+
+export interface WebhookStanding {
+  readonly kind: StandingKind;
+  readonly words: string;
+  readonly whatToDo: string | null;
+}
+
+/** How a webhook is doing, and what has to be done about it. */
+export function standingOfWebhook({ state, disabled_because, failing_since }: Webhook): WebhookStanding {
+  if (state === 'disabled')
+    return {
+      kind: 'bad',
+      words:
+        disabled_because === 'gone'
+          ? 'Disabled: the endpoint answered 410'
+          : 'Disabled: five days of failures',
+      whatToDo: 'Mend the endpoint, then enable the webhook: it goes on where it stopped.',
+    };
+  if (state === 'paused')
+    return { kind: 'idle', words: 'Paused', whatToDo: 'Enable it, and it goes on where it stopped.' };
+  if (failing_since !== null)
+    return {
+      kind: 'warn',
+      words: 'Failing',
+      whatToDo:
+        'Look at what the endpoint answers. It is retried automatically, and disabled after five days.',
+    };
+  return { kind: 'good', words: 'Active', whatToDo: null };
+}
+
+export function standingOfOutcome(outcome: Delivery['outcome']): StandingKind {
+  if (outcome === 'delivered') return 'good';
+  if (outcome === 'not_sent') return 'idle';
+  return outcome === 'failed' ? 'warn' : 'bad';
+}

@@ -1,0 +1,130 @@
+import { eventually } from '@earshot/testkit';
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { findFlaws } from './every-screen.ts';
+import { type FilledConsole, startFilledConsole } from './filled-console.ts';
+
+const within = { timeoutMs: 240_000 };
+
+let running: FilledConsole;
+beforeAll(async () => {
+  running = await startFilledConsole();
+}, 600_000);
+afterAll(() => running?.[Symbol.asyncDispose]());
+
+/** Waits until the screen has read what it shows. */
+async function open(path: string): Promise<Page> {
+  const { page } = await running.console.open();
+  await page.goto(`${running.console.server.url}${path}`);
+  await page.locator('main h1').waitFor();
+  const reading = page.locator('main output').filter({ hasText: /…$/ });
+  await eventually(async () => expect(await reading.count()).toBe(0), within);
+  return page;
+}
+
+test('coverage tells a rule that is heard, and opens its gaps in the address', async () => {
+  const page = await open('/coverage');
+  const rule = page.getByRole('button', { name: 'Northern lights' });
+  await rule.press('Enter');
+  await page.getByRole('link', { name: 'Its matches' }).waitFor();
+  expect(new URL(page.url()).searchParams.get('rule')).toMatch(/^rule_/);
+  expect(await page.locator('main').innerText()).toMatch(/(Heard without a gap|Complete)/);
+});
+
+test('cost has the matches of today and the budget', async () => {
+  const page = await open('/cost');
+  await page.getByRole('row', { name: /Northern lights/ }).waitFor();
+  expect(await page.getByText(/of \$5\.00 a day/).count()).toBe(1);
+});
+
+test('the badge counts a notice that is raised, on every screen', async () => {
+  const page = await open('/sources');
+  await page.getByRole('link', { name: 'Notices 1 open' }).waitFor();
+  const api = running.console.server.api(running.console.account);
+  const { rule_id } = await running.createRule({ x: 'brief', name: 'Brief' });
+  await api.updateRule(rule_id, { expires_at: new Date(Date.now() + 2_000).toISOString() });
+  await page.getByRole('link', { name: 'Notices 2 open' }).waitFor();
+  await page.getByRole('link', { name: 'Notices 2 open' }).press('Enter');
+  await page.getByRole('heading', { name: 'The rule has expired: Brief' }).waitFor();
+  expect(new URL(page.url()).pathname).toBe('/notices');
+});
+
+test('a key is made by keyboard, shown once, works, and is revoked', async () => {
+  const page = await open('/keys');
+  await page.getByRole('button', { name: 'New key' }).press('Enter');
+  const dialog = page.getByRole('dialog');
+  await dialog.getByLabel('Amount').fill('much');
+  await page.keyboard.press('Enter');
+  await dialog.getByRole('alert').waitFor();
+  await dialog.getByLabel('Amount').fill('2.5');
+  await page.keyboard.press('Enter');
+  const key = await dialog.locator('code').filter({ hasText: /^esk_/ }).innerText();
+  const keyId = (await running.call('ListKeys')).keys[0].id;
+  const asNew = running.console.server.api({ ...running.console.account, key });
+  expect((await asNew.listRules()).rules.length).toBeGreaterThan(0);
+  expect(await findFlaws(page)).toEqual([]);
+  await page.keyboard.press('Escape');
+  await page.getByText('$2.50 a day, then paused').waitFor();
+  expect(await page.content()).not.toContain(key);
+
+  await page
+    .getByRole('row')
+    .filter({ hasText: keyId })
+    .getByRole('button', { name: /^Revoke/ })
+    .press('Enter');
+  await dialog.getByRole('button', { name: 'Revoke' }).press('Enter');
+  await page.getByText(keyId).waitFor({ state: 'detached' });
+  await eventually(async () => {
+    expect(await asNew.call('POST', '/api.ListKeys', {})).toMatchObject({ status: 401 });
+  }, within);
+});
+
+test('a webhook is created, tested, looked at, given another secret, paused and deleted', async () => {
+  const page = await open('/webhooks');
+  const dialog = page.getByRole('dialog');
+  const secret = () =>
+    dialog
+      .locator('code')
+      .filter({ hasText: /^whsec_/ })
+      .innerText();
+  await page.getByRole('button', { name: 'New webhook' }).click();
+  await dialog.getByLabel('Name').fill('by hand');
+  await dialog.getByLabel('Address').fill('not an address');
+  await dialog.getByRole('button', { name: 'Create' }).click();
+  await dialog.getByRole('alert').waitFor();
+  await dialog.getByLabel('Address').fill(running.receiverUrl);
+  await dialog.getByRole('button', { name: 'Create' }).click();
+  const first = await secret();
+  await page.keyboard.press('Escape');
+
+  await page.getByRole('link', { name: 'by hand' }).click();
+  await running.console.world.sandbox.posts(['one more aurora']);
+  await page.getByRole('cell', { name: 'Delivered' }).first().waitFor();
+  await page.getByRole('button', { name: 'Test' }).click();
+  await dialog.getByText('thank you').waitFor();
+  await page.keyboard.press('Escape');
+  await page.getByRole('button', { name: 'Rotate secret …' }).click();
+  await dialog.getByRole('button', { name: 'Rotate' }).click();
+  expect(await secret()).not.toBe(first);
+  await page.keyboard.press('Escape');
+  await page.getByRole('button', { name: 'Send again from here …' }).first().click();
+  await dialog.getByRole('button', { name: 'Send again' }).click();
+  await dialog.getByText(/^Everything from mat_/).waitFor();
+  await page.keyboard.press('Escape');
+  await page.getByRole('button', { name: 'Pause' }).click();
+  await page.getByRole('button', { name: 'Enable' }).waitFor();
+  await page.getByRole('button', { name: 'Delete …' }).click();
+  await dialog.getByRole('button', { name: 'Delete' }).click();
+  await page.getByRole('heading', { name: 'Webhooks' }).waitFor();
+  expect((await running.call('ListWebhooks')).webhooks.map(({ name }: { name: string }) => name)).toEqual([
+    'alerts',
+  ]);
+});
+
+test('the audit is narrowed, and says of how much', async () => {
+  const page = await open('/audit?operation=CreateRule');
+  await page.getByText(/of the \d+ latest changes, which are all that are kept\./).waitFor();
+  const rows = await page.getByRole('row').allInnerTexts();
+  expect(rows.slice(1).every((row) => row.includes('CreateRule'))).toBe(true);
+  expect(rows.length).toBeGreaterThan(1);
+});

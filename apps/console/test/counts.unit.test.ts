@@ -1,0 +1,30 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { divide } from '../src/screens/feed/counts.ts';
+
+const now = new Date('2026-11-16T12:07:00.000Z');
+
+test('without a range, the last day in quarters of an hour', () => {
+  expect(divide({}, now)).toEqual({
+    from: '2026-11-15T12:00:00.000Z',
+    to: '2026-11-16T12:15:00.000Z',
+    stepSeconds: 900,
+  });
+});
+
+test('whole steps contain the range, and there are never more than the API counts', () => {
+  const times = fc.tuple(fc.integer({ min: 0, max: 1e10 }), fc.integer({ min: 1, max: 3e11 }));
+  fc.assert(
+    fc.property(times, ([startMs, spanMs]) => {
+      const begin = Date.UTC(2026, 0, 1) + startMs;
+      const range = { from: new Date(begin).toISOString(), to: new Date(begin + spanMs).toISOString() };
+      const { from, to, stepSeconds } = divide(range, now);
+      const steps = (Date.parse(to) - Date.parse(from)) / 1_000 / stepSeconds;
+      expect(Date.parse(from)).toBeLessThanOrEqual(begin);
+      expect(Date.parse(to)).toBeGreaterThanOrEqual(begin + spanMs);
+      expect(Number.isInteger(steps)).toBe(true);
+      expect(steps).toBeGreaterThan(0);
+      expect(steps).toBeLessThanOrEqual(122);
+    }),
+  );
+});

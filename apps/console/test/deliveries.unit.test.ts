@@ -1,0 +1,31 @@
+import { expect, test } from 'vitest';
+import { type Delivery, messagesOf } from '../src/screens/webhooks/deliveries.ts';
+
+const delivery = (id: string, message_id: string | null, outcome: Delivery['outcome']): Delivery => ({
+  id,
+  at: '2026-11-14T00:00:00.000Z',
+  message_id,
+  attempt: message_id === null ? null : 1,
+  match_count: 1,
+  first_match_id: 'mat_1',
+  last_match_id: 'mat_1',
+  outcome,
+  status: null,
+  latency_ms: null,
+  detail: null,
+  response: null,
+});
+
+test('attempts at one message stand together under the latest, and a parked match by itself', () => {
+  const messages = messagesOf([
+    delivery('dlv_4', 'msg_b', 'delivered'),
+    delivery('dlv_3', null, 'parked'),
+    delivery('dlv_2', 'msg_a', 'failed'),
+    delivery('dlv_1', 'msg_b', 'failed'),
+  ]);
+  expect(messages.map(({ id, latest, attempts }) => [id, latest.outcome, attempts.length])).toEqual([
+    ['msg_b', 'delivered', 2],
+    ['dlv_3', 'parked', 1],
+    ['msg_a', 'failed', 1],
+  ]);
+});

@@ -1,0 +1,121 @@
+import { languages } from '@earshot/query';
+import type { Rule } from '@earshot/sdk';
+import { expect, test } from 'vitest';
+import { suggest } from '../src/screens/editor/completion.ts';
+import { creationOf, draftOf, emptyDraft, updateOf } from '../src/screens/editor/draft.ts';
+import { planOf } from '../src/screens/editor/plan.ts';
+
+const rule: Rule = {
+  id: 'rule_1',
+  name: 'Chips',
+  intent: 'Chips that break',
+  created_at: '2026-11-16T09:00:00.000Z',
+  updated_at: '2026-11-16T09:00:00.000Z',
+  version: 3,
+  state: 'active',
+  expires_at: null,
+  budget: {
+    period: 'day',
+    usd: 5,
+    on_reached: 'pause',
+    spent: 0,
+    remaining: 5,
+    resets_at: null,
+    overshoot_max_usd: 0,
+  },
+  paused_for: null,
+  examples: null,
+  managed_by: null,
+  platforms: {
+    x: {
+      platform_rule_id: '1',
+      value: 'chip lang:en',
+      translated_value: 'chip lang:en',
+      status: 'active',
+      heard: 'live',
+      heard_reason: null,
+      rule_type: 'premium',
+      active_since: null,
+      last_match_at: null,
+      match_count: 0,
+    },
+  },
+};
+const draft = draftOf(rule);
+
+test('a change sends only what differs, and the version that it was made on', () => {
+  expect(updateOf(rule, { ...draft, name: 'Broken chips' })).toEqual({
+    rule_id: 'rule_1',
+    if_version: 3,
+    name: 'Broken chips',
+  });
+});
+
+test('an untouched form changes nothing', () => {
+  expect(updateOf(rule, draft)).toEqual({ rule_id: 'rule_1', if_version: 3 });
+  expect(planOf(draft, rule)).toEqual([]);
+});
+
+test('an emptied budget is taken away, and a platform that is not chosen is left', () => {
+  const changed = {
+    ...draft,
+    budget: { ...draft.budget, amount: '' },
+    chosen: ['firehose'] as const,
+    values: { ...draft.values, firehose: '"chip"' },
+  };
+  expect(updateOf(rule, changed)).toMatchObject({
+    budget: null,
+    platforms: ['firehose'],
+    overrides: { firehose: '"chip"' },
+  });
+  expect(planOf(changed, rule).map(({ what, before, after }) => `${what}: ${before} → ${after}`)).toEqual([
+    'Registered on Firehose: null → added:"chip"',
+    'Budget: $5 a day, then it is paused → none of its own; the operator’s default may apply',
+    'Registered on X: chip lang:en → null',
+  ]);
+});
+
+test('a new rule has no values of platforms that are not chosen, nor examples of them', () => {
+  const example = (platform: 'x' | 'firehose') => ({ platform, payload: { text: 'a chip' } });
+  const request = creationOf({
+    ...emptyDraft,
+    name: 'Chips',
+    intent: 'Chips',
+    values: { x: 'chip', firehose: 'left over' },
+    examples: { must_match: [example('x'), example('firehose')], must_not_match: [] },
+    budget: { ...emptyDraft.budget, amount: '2.5' },
+  });
+  expect(request).toMatchObject({
+    platforms: ['x'],
+    overrides: { x: 'chip' },
+    budget: { period: 'day', usd: 2.5, on_reached: 'pause' },
+    examples: { must_match: [example('x')] },
+  });
+  expect(request.overrides).not.toHaveProperty('firehose');
+  expect(request).not.toHaveProperty('expires_at');
+});
+
+test('a time without a zone is the reader’s own', () => {
+  const { expires } = draftOf({ ...rule, expires_at: '2026-12-31T10:30:00.000Z' });
+  expect(new Date(expires).toISOString()).toBe('2026-12-31T10:30:00.000Z');
+});
+
+const guide = languages.x.guide();
+
+test('completion offers the operators that begin like the word, up to where their value begins', () => {
+  const found = suggest(guide, 'chip fro', 8);
+  expect(found?.from).toBe(5);
+  expect(found?.options.map(({ insert }) => insert)).toEqual(['from:', 'from_affiliate_of:']);
+  expect(suggest(guide, '-is:re', 6)?.options.map(({ insert }) => insert)).toEqual([
+    'is:retweet',
+    'is:reply',
+  ]);
+});
+
+test('completion says which tier an operator needs, and is silent within quotes', () => {
+  expect(suggest(guide, 'embedding', 9)?.options[0]).toMatchObject({
+    insert: 'embedding:',
+    tier: 'embedding',
+  });
+  expect(suggest(guide, '"sent fro', 9)).toBeNull();
+});

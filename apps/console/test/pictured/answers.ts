@@ -1,0 +1,127 @@
+import type { Answers } from '@earshot/sdk';
+import { audit, keys, notices, session, sources, usageOf } from './account.ts';
+import { coverageOf } from './coverage.ts';
+import { countsOf, matches } from './matches.ts';
+import { releaseValue, rules } from './rules.ts';
+import { ago } from './time.ts';
+import { deliveriesOf, webhookId, webhooks } from './webhooks.ts';
+
+/** What the server answers in pictures, by path; what is not here is not asked for. */
+export type FixedAnswers = Readonly<Record<string, Answer>>;
+type Answer = ((request: never) => object) | 'never' | 'failure';
+
+const answer = <Name extends keyof Answers>(_: Name, make: (request: never) => Answers[Name]): Answer => make;
+
+const sessionAnswer = { '/console/session': () => session };
+
+export const fullAnswers: FixedAnswers = {
+  ...sessionAnswer,
+  '/api.ListRules': answer('ListRules', () => ({ rules: [...rules], next_cursor: null })),
+  '/api.GetRule': answer('GetRule', ({ rule_id }: { rule_id: string }) => {
+    const found = rules.find(({ id }) => id === rule_id);
+    if (!found) throw new Error(`no picture has ${rule_id}`);
+    return found;
+  }),
+  '/api.CountMatches': answer('CountMatches', countsOf),
+  '/api.GetCoverage': answer('GetCoverage', coverageOf),
+  '/api.GetUsage': answer('GetUsage', usageOf),
+  '/api.ListSources': answer('ListSources', () => ({ sources })),
+  '/api.ListKeys': answer('ListKeys', () => ({ keys })),
+  '/api.ListAudit': answer('ListAudit', () => ({ entries: audit, next_cursor: null })),
+  '/api.ListWebhooks': answer('ListWebhooks', () => ({ webhooks: [...webhooks] })),
+  '/api.ListDeliveries': answer(
+    'ListDeliveries',
+    ({ outcome }: Parameters<typeof deliveriesOf>[0] & object) => ({
+      deliveries: [...deliveriesOf(outcome)],
+      next_cursor: null,
+    }),
+  ),
+  '/api.TestWebhook': answer('TestWebhook', () => ({
+    webhook_id: webhookId,
+    outcome: 'refused',
+    status: 401,
+    latency_ms: 71,
+    detail: null,
+    response: '{"error":"signature does not match"}',
+  })),
+  '/api.PreviewRule': answer('PreviewRule', () => preview),
+  '/matches': answer('ListMatches', () => ({ matches: [...matches], next_cursor: null, coverage: null })),
+  '/notices': answer('ListNotices', ({ open }: { open?: true }) => ({
+    notices: notices.filter(({ resolved_at }) => open !== true || resolved_at === null),
+    next_cursor: null,
+  })),
+};
+
+const noMatches = answer('ListMatches', () => ({ matches: [], next_cursor: null, coverage: null }));
+
+export const emptyAnswers: FixedAnswers = {
+  ...fullAnswers,
+  '/api.ListRules': answer('ListRules', () => ({ rules: [], next_cursor: null })),
+  '/api.CountMatches': answer('CountMatches', ({ from, to, step }: Answers['CountMatches']) => ({
+    from,
+    to,
+    step,
+    series: [],
+  })),
+  '/api.GetCoverage': answer('GetCoverage', ({ from }: { from: string }) => ({
+    from,
+    to: ago(0, 'second'),
+    complete_through: null,
+    intervals: [],
+  })),
+  '/api.GetUsage': answer('GetUsage', () => ({
+    usage: [],
+    total: {
+      matches: 0,
+      resources: { posts: 0, referenced_posts: 0, users: 0, pages: 0 },
+      usd: { min: 0, max: 0 },
+    },
+    prices_as_of: '2026-08-22',
+  })),
+  '/api.ListSources': answer('ListSources', () => ({ sources: [] })),
+  '/api.ListAudit': answer('ListAudit', () => ({ entries: [], next_cursor: null })),
+  '/api.ListWebhooks': answer('ListWebhooks', () => ({ webhooks: [] })),
+  '/matches': noMatches,
+  '/notices': answer('ListNotices', () => ({ notices: [], next_cursor: null })),
+};
+
+const onlySession = (answer: Answer): FixedAnswers =>
+  Object.fromEntries(
+    Object.entries(fullAnswers).map(([path, known]) => [path, path in sessionAnswer ? known : answer]),
+  );
+
+export const waitingAnswers = onlySession('never');
+export const failingAnswers = onlySession('failure');
+
+/** A rule that hears and has found nothing. */
+export const silentAnswers: FixedAnswers = {
+  ...fullAnswers,
+  '/api.CountMatches': emptyAnswers['/api.CountMatches'] ?? 'failure',
+  '/matches': noMatches,
+};
+
+const preview: Answers['PreviewRule'] = {
+  platforms: {
+    x: {
+      translated_value: releaseValue,
+      estimate: {
+        matches_per_day: { p50: 120, p90: 171 },
+        busiest_hour: { starts_at: ago(29, 'hour'), matches: 31 },
+        usd_per_day: { min: 0.6, max: 1.8 },
+        basis: 'history',
+        bound: null,
+        basis_note: 'What a rule of yours with this value brought in 7 days.',
+        fee_usd: 0,
+      },
+      sample: {
+        looked_at: 1_043,
+        stored: 1_043,
+        is_sampled: false,
+        matched: 840,
+        undecided: 3,
+        matches: matches.filter(({ platform }) => platform === 'x').slice(0, 3),
+      },
+      against: { added: 14, removed: 203, undecided: 0, is_estimate: false },
+    },
+  },
+};

@@ -1,0 +1,127 @@
+import type { Rule } from '@earshot/sdk';
+import { ago, ahead } from './time.ts';
+
+type RulePlatform = NonNullable<Rule['platforms']['x']>;
+type Budget = NonNullable<Rule['budget']>;
+
+export const ruleIds = {
+  release: 'rule_01kb2m9x4c7q5t8w3y6z1v0n2p',
+  outage: 'rule_01kb2m9x4c7q5t8w3y6z1v0n3q',
+  advisories: 'rule_01kb2m9x4c7q5t8w3y6z1v0n4r',
+  launches: 'rule_01kb2m9x4c7q5t8w3y6z1v0n5s',
+  hiring: 'rule_01kb2m9x4c7q5t8w3y6z1v0n6t',
+  campaign: 'rule_01kb2m9x4c7q5t8w3y6z1v0n7u',
+} as const;
+
+export const releaseValue = '"rust 2027" (broke OR release) -is:retweet';
+
+const onX = (value: string, differs: Partial<RulePlatform> = {}): RulePlatform => ({
+  platform_rule_id: '1989471234567890123',
+  value,
+  translated_value: value,
+  status: 'active',
+  heard: 'live',
+  heard_reason: null,
+  rule_type: 'premium',
+  active_since: ago(6, 'day'),
+  last_match_at: ago(3, 'minute'),
+  match_count: 812,
+  ...differs,
+});
+
+const onFirehose = (value: string, differs: Partial<RulePlatform> = {}): RulePlatform =>
+  onX(value, { platform_rule_id: '48213', rule_type: 'regular', match_count: 240, ...differs });
+
+const paused: Partial<RulePlatform> = {
+  platform_rule_id: '',
+  status: 'paused',
+  heard: 'not_heard',
+  heard_reason: 'paused',
+  active_since: null,
+};
+
+const budget = (differs: Partial<Budget>): Budget => ({
+  period: 'day',
+  usd: 5,
+  on_reached: 'pause',
+  spent: 1.86,
+  remaining: 3.14,
+  resets_at: ahead(9, 'hour'),
+  overshoot_max_usd: 0.0175,
+  ...differs,
+});
+
+const rule = (id: string, name: string, differs: Partial<Rule>): Rule => ({
+  id,
+  name,
+  intent: 'Hear about it before customers write to us.',
+  created_at: ago(6, 'day'),
+  updated_at: ago(2, 'day'),
+  version: 1,
+  state: 'active',
+  expires_at: null,
+  budget: null,
+  paused_for: null,
+  examples: null,
+  managed_by: null,
+  platforms: {},
+  ...differs,
+});
+
+export const rules: readonly Rule[] = [
+  rule(ruleIds.release, 'Rust release chatter', {
+    intent: 'Hear about new Rust releases and the problems that people meet with them.',
+    budget: budget({}),
+    examples: {
+      must_match: [{ platform: 'x', payload: { text: 'The Rust 2027 release is out' } }],
+      must_not_match: [{ platform: 'x', payload: { text: 'How to get rust off a 2027 model' } }],
+    },
+    platforms: {
+      x: onX(releaseValue),
+      firehose: onFirehose('added:"rust 2027" AND added:"release"', { last_match_at: ago(41, 'minute') }),
+    },
+  }),
+  rule(ruleIds.outage, 'Outages of our service', {
+    budget: budget({ period: 'month', usd: 60, spent: 52.4, remaining: 7.6, resets_at: ahead(16, 'day') }),
+    platforms: {
+      x: onX('(acme OR "acme cloud") (down OR outage) lang:en', { last_match_at: ago(2, 'hour') }),
+    },
+  }),
+  rule(
+    ruleIds.advisories,
+    'Security advisories for what we depend on, in every language that is spoken here',
+    {
+      platforms: {
+        x: onX('("security advisory" OR CVE) (postgres OR nats)', {
+          heard: 'not_heard',
+          heard_reason: 'no_credit',
+          last_match_at: ago(1, 'day'),
+        }),
+        firehose: onFirehose('added:"security advisory" AND added:"postgres"'),
+      },
+    },
+  ),
+  rule(ruleIds.launches, 'Competitor launches', {
+    created_at: ago(12, 'second'),
+    budget: budget({ usd: undefined, matches: 1_000, spent: 0, remaining: 1_000, on_reached: 'notify' }),
+    platforms: {
+      x: onX('from:competitor launch', {
+        heard: 'starting',
+        heard_from: ahead(8, 'second'),
+        last_match_at: null,
+        match_count: 0,
+      }),
+    },
+  }),
+  rule(ruleIds.hiring, 'Engineers who look for work', {
+    state: 'paused',
+    budget: budget({ usd: 2, spent: 2, remaining: 0 }),
+    paused_for: { reason: 'budget', resumes_at: ahead(9, 'hour') },
+    platforms: { x: onX('"open to work" typescript', { ...paused, last_match_at: ago(5, 'hour') }) },
+  }),
+  rule(ruleIds.campaign, 'Autumn campaign', {
+    state: 'paused',
+    expires_at: ago(3, 'day'),
+    platforms: { x: onX('#autumnlaunch', { ...paused, last_match_at: ago(3, 'day') }) },
+  }),
+];

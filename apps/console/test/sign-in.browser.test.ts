@@ -1,0 +1,77 @@
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Account } from '../../../e2e/src/world.ts';
+import { type Console, startConsole } from './console-page.ts';
+
+let running: Console;
+beforeAll(async () => {
+  running = await startConsole();
+});
+afterAll(() => running?.[Symbol.asyncDispose]());
+
+async function newLink({ key }: Account): Promise<string> {
+  const headers = { authorization: `Bearer ${key}` };
+  const answer = await fetch(`${running.server.url}/console/links`, { method: 'POST', headers });
+  return Object(await answer.json()).url;
+}
+
+const feed = (page: Page) => page.getByRole('heading', { name: 'Feed' });
+const keyField = (page: Page) => page.getByLabel('API key');
+
+test('a link signs in once and leaves no trace in the address; another one works in the same tab', async () => {
+  const { page, problems } = await running.open({ signedIn: false });
+  const link = await newLink(running.account);
+  await page.goto(link);
+  await feed(page).waitFor();
+  expect(page.url()).toBe(`${running.server.url}/feed`);
+  await page.getByRole('button', { name: 'Sign out' }).press('Enter');
+  await keyField(page).waitFor();
+
+  await page.goto(link);
+  await page.getByRole('alert').getByText('This link was used before').waitFor();
+  expect(page.url()).toBe(`${running.server.url}/`);
+  await page.goto(await newLink(running.account));
+  await feed(page).waitFor();
+  expect(problems).toEqual([]);
+});
+
+test('a link for another account says so, and the session stays', async () => {
+  const { page } = await running.open();
+  await page.goto(await newLink(await running.world.newAccount('Somebody else')));
+  await page.getByRole('alert').getByText('This link is for another account').waitFor();
+  await page.getByRole('button', { name: 'Stay signed in as test account' }).press('Enter');
+  await feed(page).waitFor();
+  expect(await page.getByText('test account').count()).toBe(1);
+});
+
+test('a key that is wrong is refused beside the field', async () => {
+  const { page } = await running.open({ signedIn: false });
+  await keyField(page).fill('esk_wrong');
+  await page.keyboard.press('Enter');
+  await expect.poll(() => page.getByRole('alert').textContent()).not.toBe('');
+  expect(await keyField(page).getAttribute('aria-invalid')).toBe('true');
+});
+
+test('when the key is revoked, an open page shows the sign-in by itself', async () => {
+  const { accountId } = running.account;
+  const created = await running.world.admin.createKey({ accountId });
+  if (!created) throw new Error('the account is gone');
+  const { page } = await running.open({ signedIn: false });
+  await page.goto(await newLink({ accountId, ...created }));
+  await page.getByText('Live', { exact: true }).waitFor();
+  await running.world.admin.revokeKey(created.keyId);
+  // By its stream, which the server ends: the lists are read again only every 15 s.
+  await keyField(page).waitFor();
+  expect(await page.locator('nav').count()).toBe(0);
+});
+
+test('who signs out in one tab is signed out in the other', async () => {
+  const { page } = await running.open();
+  const other = await page.context().newPage();
+  await other.goto(running.server.url);
+  await feed(other).waitFor();
+  await page.getByRole('button', { name: 'Sign out' }).press('Enter');
+  await keyField(page).waitFor();
+  await keyField(other).waitFor();
+  expect(await other.locator('nav').count()).toBe(0);
+});

@@ -1,0 +1,51 @@
+import type { Rule } from '@earshot/sdk';
+import { expect, test } from 'vitest';
+import { describeSilence, type Silent } from '../src/screens/feed/silence.ts';
+
+const now = new Date('2026-11-16T12:00:00.000Z');
+const at = (clock: string) => `2026-11-16T${clock}:00.000Z`;
+// Of a rule, only its state counts here.
+const rules = [{ state: 'active' }] as unknown as readonly Rule[];
+const interval = (
+  state: 'live' | 'gap' | 'repaired' | 'starting' | 'not_watched',
+  from: string,
+  to: string | null,
+) => ({ platform: 'x', state, from: at(from), to: to && at(to), reason: null, repair: null }) as const;
+const describe = (changes: Partial<Silent>) =>
+  describeSilence({ rules, intervals: [], isRange: false, now, ...changes });
+const clock = (time: string) => new Date(at(time)).toLocaleTimeString(undefined, { timeStyle: 'medium' });
+
+test('silence that is covered says since when', () => {
+  const { lines } = describe({
+    intervals: [interval('gap', '08:00', '09:12'), interval('live', '09:12', '12:00')],
+  });
+  expect(lines).toEqual([
+    `X: covered without a gap since ${clock('09:12')}, and nothing matched; before that, a gap.`,
+  ]);
+});
+
+test('a repaired gap does not break what is covered', () => {
+  const intervals = [
+    interval('live', '08:00', '09:00'),
+    interval('repaired', '09:00', '09:10'),
+    interval('live', '09:10', '12:00'),
+  ];
+  expect(describe({ intervals }).lines[0]).toContain(`since ${clock('08:00')}, and nothing matched.`);
+});
+
+test('a gap that lasts is never called covered, and leads to the gaps', () => {
+  const { lines, link } = describe({
+    intervals: [interval('live', '08:00', '09:40'), interval('gap', '09:40', null)],
+  });
+  expect(lines).toEqual([`X: not heard since ${clock('09:40')}. Reason unknown.`]);
+  expect(link?.href).toBe('/coverage');
+});
+
+test('a rule that its platform does not heed yet is not called covered', () => {
+  const { lines } = describe({ intervals: [interval('starting', '11:59', '12:01')] });
+  expect(lines).toEqual([`X: the platform has the rule and heeds it from ${clock('12:01')} on.`]);
+});
+
+test('without rules the next step is to write one', () => {
+  expect(describe({ rules: [] }).link?.href).toBe('/rules/new');
+});

@@ -1,0 +1,60 @@
+import { expect, test } from 'vitest';
+import { barOf } from '../src/screens/cost/budget-bar.ts';
+import { byDay, byRule, type UsageEntry } from '../src/screens/cost/usage.ts';
+
+const resources = { posts: 1, referenced_posts: 0, users: 1, pages: 0 };
+const entry = (of: Partial<UsageEntry>): UsageEntry => ({
+  platform: 'x',
+  matches: 1,
+  resources,
+  usd: { min: 0.005, max: 0.015 },
+  ...of,
+});
+
+test('every day of the window has a line, and platforms of a day are added', () => {
+  const window = { from: Date.parse('2026-11-13T15:00:00Z'), to: Date.parse('2026-11-15T01:00:00Z') };
+  const entries = [
+    entry({ day: '2026-11-15', matches: 2 }),
+    entry({ day: '2026-11-15', platform: 'firehose', matches: 3 }),
+  ];
+  expect(byDay(entries, window).map(({ day, matches }) => [day, matches])).toEqual([
+    ['2026-11-13', 0],
+    ['2026-11-14', 0],
+    ['2026-11-15', 5],
+  ]);
+});
+
+test('the dearest rule comes first, and a deleted one has no name', () => {
+  const entries = [
+    entry({ rule_id: 'rule_a' }),
+    entry({ rule_id: 'rule_b', usd: { min: 0.1, max: 0.3 } }),
+    entry({ rule_id: 'rule_a', platform: 'firehose', usd: { min: 0.5, max: 0.5 } }),
+  ];
+  expect(byRule(entries, [{ id: 'rule_a', name: 'A' }])).toMatchObject([
+    { ruleId: 'rule_a', name: 'A', matches: 2, platforms: ['x', 'firehose'], usd: { max: 0.515 } },
+    { ruleId: 'rule_b', name: null },
+  ]);
+});
+
+const budget = {
+  period: 'day',
+  on_reached: 'pause',
+  remaining: 0,
+  resets_at: null,
+  overshoot_max_usd: 0,
+} as const;
+
+test('a budget is near from 80 % on, spent at 100 %, and never longer than its bar', () => {
+  expect(barOf({ ...budget, usd: 5, spent: 3.99 })).toEqual({
+    unit: 'usd',
+    limit: 5,
+    share: 0.798,
+    standing: 'calm',
+  });
+  expect(barOf({ ...budget, matches: 10, spent: 8 })).toMatchObject({
+    unit: 'matches',
+    share: 0.8,
+    standing: 'near',
+  });
+  expect(barOf({ ...budget, usd: 5, spent: 6 })).toMatchObject({ share: 1, standing: 'spent' });
+});

@@ -1,0 +1,229 @@
+import { randomBytes } from 'node:crypto';
+import type { Scope } from '@earshot/contract';
+import type { Database, Sql } from '../engines/database.ts';
+import { Failure } from '../runtime/failure.ts';
+import { newId } from '../runtime/ids.ts';
+import { joinCalls } from '../runtime/join-calls.ts';
+import { type KeyGuesses, tooManyGuesses } from './authenticate.ts';
+import type { Principal } from './call.ts';
+import { recordChange } from './change.ts';
+import { accountSuspended, hashOf, isValid } from './keys.ts';
+import type { AccountLimits, PlanName } from './plans.ts';
+
+/** Somebody who is signed in to the console. */
+export interface ConsoleSession {
+  /** That of the key, with the id of the session. */
+  readonly principal: Principal & { readonly sessionId: string };
+  readonly accountName: string;
+  /** When it ends if it is not used meanwhile. */
+  readonly expiresAt: Date;
+  /** Its last use was not written down for a minute. */
+  readonly isStale: boolean;
+}
+
+export interface SignedIn {
+  readonly session: ConsoleSession;
+  /** For the browser alone: only its hash is kept. */
+  readonly token: string;
+}
+
+interface SignIn {
+  /** What the browser has from before. It is never signed in by that, and the session behind it ends. */
+  readonly formerTokens: readonly string[];
+  readonly requestId: string;
+}
+
+/** A key that signs in more often than this ends its oldest session. */
+const sessionsPerKeyMax = 20;
+const linkSeconds = 60;
+
+/** SQL: a session whose key is still to be asked for. */
+const isOpen = `console_sessions.created_at > now() - interval '7 days'
+  and console_sessions.last_used_at > now() - interval '12 hours'`;
+
+/** SQL: all sessions that may act. */
+export const openSessions = `console_sessions join api_keys on api_keys.id = console_sessions.key_id and ${isValid} and ${isOpen}`;
+
+export type ConsoleSessions = ReturnType<typeof createConsoleSessions>;
+
+/**
+ * Sessions of the console. A session is looked up for every request and remembered by no node: it ends everywhere at the
+ * moment in which it is signed out or its key stops being valid.
+ */
+export function createConsoleSessions(options: {
+  readonly database: Database;
+  readonly guesses: KeyGuesses;
+}) {
+  const { database, guesses } = options;
+  const find = joinCalls((tokens: readonly string[]) => readSessions(database, tokens));
+  return {
+    /** Null unless the token is that of a session that may act. */
+    async sessionOf(token: string): Promise<ConsoleSession | null> {
+      if (!isToken(token)) return null;
+      const session = await find(token);
+      if (session?.principal.isSuspended) throw accountSuspended();
+      // Nobody waits for it: when it fails, the next request tries again.
+      if (session?.isStale) touch(database, session.principal).catch(() => undefined);
+      return session;
+    },
+
+    async createLink({ accountId, keyId }: Principal): Promise<{ code: string; expiresAt: Date }> {
+      const code = newToken();
+      await database.run('insert into console_links (hash, account_id, key_id) values ($1, $2, $3)', [
+        hashOf(code),
+        accountId,
+        keyId,
+      ]);
+      return { code, expiresAt: new Date(Date.now() + linkSeconds * 1_000) };
+    },
+
+    signInWithKey: ({ keyId }: Principal, signIn: SignIn) =>
+      database.transaction((sql) => openSession(sql, { ...signIn, keyId, by: 'key' })),
+
+    async signInWithCode(code: string, address: string, signIn: SignIn): Promise<SignedIn> {
+      const signedIn = await database.transaction(async (sql) => {
+        const link = isToken(code) ? await takeLink(sql, code) : null;
+        if (!link) return null;
+        await assertSameAccount(sql, link.account_id, signIn.formerTokens);
+        return await openSession(sql, { ...signIn, keyId: link.key_id, by: 'link' });
+      });
+      if (signedIn) return signedIn;
+      const waitSeconds = guesses.failed(address);
+      throw waitSeconds === null ? linkRefused() : tooManyGuesses(waitSeconds);
+    },
+
+    signOut: (tokens: readonly string[], requestId: string) =>
+      database.transaction((sql) => endSessions(sql, tokens, requestId)),
+  };
+}
+
+function newToken(): string {
+  return randomBytes(32).toString('base64url');
+}
+
+/** Whatever else a browser sends is no reason to ask the database. */
+function isToken(text: string): boolean {
+  return /^[A-Za-z0-9_-]{43}$/.test(text);
+}
+
+/** SQL: of a row of `console_links`. */
+const isFresh = `created_at > now() - interval '${linkSeconds} seconds'`;
+
+/** Deleted by the first who comes, so that nobody else gets in with it. */
+async function takeLink(sql: Sql, code: string) {
+  return await sql.one<{ account_id: string; key_id: string }>(
+    `delete from console_links where hash = $1 and ${isFresh} returning account_id, key_id`,
+    [hashOf(code)],
+  );
+}
+
+function linkRefused(): Failure {
+  return new Failure(
+    'unauthenticated',
+    `This link was used before, or is older than ${linkSeconds} seconds: run "earshot console" for another.`,
+  );
+}
+
+/**
+ * A link may come from somebody who wants to see what its victim does in the wrong account: it never takes the place of
+ * another account's session. The link stays usable.
+ */
+async function assertSameAccount(sql: Sql, accountId: string, formerTokens: readonly string[]) {
+  const sessions = await readSessions(sql, formerTokens.filter(isToken));
+  if (sessions.every((former) => former === null || former.principal.accountId === accountId)) return;
+  throw new Failure(
+    'failed_precondition',
+    'This link is for another account than the one you are signed in to: sign out first, if you trust whoever sent it.',
+  );
+}
+
+async function openSession(
+  sql: Sql,
+  { keyId, by, formerTokens, requestId }: SignIn & { keyId: string; by: 'key' | 'link' },
+): Promise<SignedIn | null> {
+  await endSessions(sql, formerTokens, requestId);
+  const token = newToken();
+  const id = newId('ses');
+  await sql.run(
+    `delete from console_sessions where id in
+       (select id from console_sessions where key_id = $1 order by created_at desc offset $2)`,
+    [keyId, sessionsPerKeyMax - 1],
+  );
+  await sql.run(
+    `insert into console_sessions (id, hash, account_id, key_id)
+     select $1, $2, account_id, id from api_keys where id = $3 and ${isValid}`,
+    [id, hashOf(token), keyId],
+  );
+  const [session] = await readSessions(sql, [token]);
+  if (!session) return null;
+  const { accountId } = session.principal;
+  const change = { accountId, actor: keyId, operation: 'SignIn', requestId, claim: null };
+  await recordChange(sql, change, { targetId: id, before: null, after: { by }, answer: {} });
+  return { session, token };
+}
+
+async function endSessions(sql: Sql, tokens: readonly string[], requestId: string): Promise<void> {
+  const ended = await sql.many<{ id: string; account_id: string; key_id: string }>(
+    'delete from console_sessions where hash = any($1) returning id, account_id, key_id',
+    [tokens.filter(isToken).map(hashOf)],
+  );
+  for (const { id, account_id: accountId, key_id: actor } of ended) {
+    const change = { accountId, actor, operation: 'SignOut', requestId, claim: null };
+    await recordChange(sql, change, { targetId: id, before: null, after: null, answer: {} });
+  }
+}
+
+interface SessionRow {
+  readonly hash: Buffer;
+  readonly id: string;
+  readonly account_id: string;
+  readonly account_name: string;
+  readonly plan: PlanName;
+  readonly limits: Partial<AccountLimits>;
+  readonly is_suspended: boolean;
+  readonly key_id: string;
+  readonly scopes: Scope[];
+  readonly expires_at: Date;
+  readonly is_stale: boolean;
+}
+
+async function readSessions(sql: Sql, tokens: readonly string[]): Promise<(ConsoleSession | null)[]> {
+  const hashes = tokens.map(hashOf);
+  // Looking it up is using it.
+  const rows = await sql.prepared<SessionRow>(
+    `select console_sessions.hash, console_sessions.id, console_sessions.account_id, accounts.name as account_name, accounts.plan,
+       accounts.limits, accounts.suspended_at is not null as is_suspended, key_id, api_keys.scopes,
+       least(now() + interval '12 hours', console_sessions.created_at + interval '7 days', api_keys.expires_at) as expires_at,
+       console_sessions.last_used_at < now() - interval '1 minute' as is_stale
+     from ${openSessions} join accounts on accounts.id = console_sessions.account_id
+     where console_sessions.hash = any($1)`,
+    [hashes],
+  );
+  return hashes.map((hash) => toSession(rows.find((row) => row.hash.equals(hash))));
+}
+
+function toSession(row: SessionRow | undefined): ConsoleSession | null {
+  if (!row) return null;
+  const { id: sessionId, account_id: accountId, key_id: keyId, plan, limits, scopes } = row;
+  return {
+    principal: { accountId, keyId, plan, limits, scopes, sessionId, isSuspended: row.is_suspended },
+    accountName: row.account_name,
+    expiresAt: row.expires_at,
+    isStale: row.is_stale,
+  };
+}
+
+/** The session, and with it its key. */
+async function touch(database: Database, { sessionId, keyId }: ConsoleSession['principal']): Promise<void> {
+  await database.run('update console_sessions set last_used_at = now() where id = $1', [sessionId]);
+  await database.run('update api_keys set last_used_at = now() where id = $1', [keyId]);
+}
+
+/** Removes what cannot be used any more. */
+export async function forgetConsoleSessions(database: Database): Promise<void> {
+  await database.run(`delete from console_links where not ${isFresh}`);
+  await database.run(
+    `delete from console_sessions where not (${isOpen})
+       or not exists (select 1 from api_keys where api_keys.id = key_id and ${isValid})`,
+  );
+}

@@ -1,0 +1,148 @@
+import type { Budget } from '@earshot/contract';
+import type { Database, Sql } from '../engines/database.ts';
+import { newId } from '../runtime/ids.ts';
+import { byOperator, recordChange } from './change.ts';
+import { isValid } from './keys.ts';
+import type { AccountLimits, PlanName } from './plans.ts';
+
+/*
+ * What an operator does with accounts, by the login that owns the tables. Suspending and resuming only say what shall be: the
+ * nodes pause and resume the rules (rules/upkeep.ts, costs/resume-after-budget.ts), so an interruption leaves nothing half done.
+ */
+
+export interface AccountRow {
+  readonly id: string;
+  readonly name: string;
+  readonly plan: PlanName;
+  readonly limits: Partial<AccountLimits>;
+  readonly budget: Budget | null;
+  readonly created_at: Date;
+  readonly suspended_at: Date | null;
+  /** When its deletion began; it is not completed. */
+  readonly deletion_begun_at: Date | null;
+  /** Those that listen, and all others that are not deleted. */
+  readonly rules_active: number;
+  readonly rules_paused: number;
+  readonly keys: number;
+  readonly webhooks: number;
+  readonly readers: number;
+  /** Of the last UTC days, today included. */
+  readonly matches: number;
+}
+
+/** All accounts, the oldest first, or the one that is named. */
+export async function readAccounts(
+  sql: Sql,
+  { accountId = null, days }: { accountId?: string | null; days: number },
+): Promise<AccountRow[]> {
+  return await sql.many<AccountRow>(
+    `select accounts.id, name, plan, limits, budget, created_at, suspended_at, begun_at as deletion_begun_at,
+       (select count(*) from rules where account_id = accounts.id and state in ('active', 'failed')) as rules_active,
+       (select count(*) from rules where account_id = accounts.id and state = 'paused') as rules_paused,
+       (select count(*) from api_keys where account_id = accounts.id and ${isValid}) as keys,
+       (select count(*) from webhooks where account_id = accounts.id) as webhooks,
+       (select count(*) from readers where account_id = accounts.id) as readers,
+       (select coalesce(sum(matches), 0)::bigint from usage
+        where account_id = accounts.id and day > (now() at time zone 'UTC')::date - $2::integer) as matches
+     from accounts left join deleted_accounts on account_id = accounts.id
+     where $1::text is null or accounts.id = $1 order by accounts.id`,
+    [accountId, days],
+  );
+}
+
+export async function createAccount(sql: Sql, { name, plan }: { name: string; plan: PlanName }) {
+  const accountId = newId('acc');
+  await sql.run('insert into accounts (id, name, plan) values ($1, $2, $3)', [accountId, name, plan]);
+  return { accountId };
+}
+
+interface LockedAccount {
+  readonly plan: PlanName;
+  readonly limits: Partial<AccountLimits>;
+  readonly suspended_at: Date | null;
+}
+
+/** Changes the account's row under its lock, and records it, unless there is nothing to do. Null when there is no such account. */
+async function change<Facts extends object>(
+  database: Database,
+  accountId: string,
+  operation: string,
+  decide: (before: LockedAccount) => { set: string; value: unknown; before: Facts; after: Facts } | null,
+): Promise<LockedAccount | null> {
+  return await database.transaction(async (sql) => {
+    const account = await sql.one<LockedAccount>(
+      'select plan, limits, suspended_at from accounts where id = $1 for update',
+      [accountId],
+    );
+    const decided = account && decide(account);
+    if (!decided) return account;
+    const { set, value, before, after } = decided;
+    await sql.run(`update accounts set ${set} where id = $1`, [accountId, value]);
+    await recordChange(sql, byOperator(accountId, operation), {
+      targetId: accountId,
+      before,
+      after,
+      answer: {},
+    });
+    return account;
+  });
+}
+
+export async function setPlan(database: Database, accountId: string, plan: PlanName): Promise<boolean> {
+  const account = await change(database, accountId, 'SetPlan', (before) => ({
+    set: 'plan = $2',
+    value: plan,
+    before: { plan: before.plan },
+    after: { plan },
+  }));
+  return account !== null;
+}
+
+/** Null for what shall be as in the plan; what is not named stays as it is. */
+export type NewLimits = { readonly [Name in keyof AccountLimits]?: number | null };
+
+export async function setLimits(
+  database: Database,
+  accountId: string,
+  changed: NewLimits,
+): Promise<Partial<AccountLimits> | null> {
+  let limits: Partial<AccountLimits> = {};
+  const account = await change(database, accountId, 'SetLimits', (before) => {
+    const all = Object.entries({ ...before.limits, ...changed });
+    limits = Object.fromEntries(all.filter(([, value]) => value !== null));
+    return {
+      set: 'limits = $2',
+      value: JSON.stringify(limits),
+      before: { limits: before.limits },
+      after: { limits },
+    };
+  });
+  return account && limits;
+}
+
+const suspended = (value: boolean) => ({ set: 'suspended_at = case when $2 then now() end', value });
+
+/** Once more for one that is suspended does nothing. */
+export async function suspendAccount(database: Database, accountId: string): Promise<boolean> {
+  const account = await change(database, accountId, 'SuspendAccount', ({ suspended_at }) =>
+    suspended_at === null
+      ? { ...suspended(true), before: { suspended: false }, after: { suspended: true } }
+      : null,
+  );
+  return account !== null;
+}
+
+export async function resumeAccount(database: Database, accountId: string): Promise<boolean> {
+  const account = await change(database, accountId, 'ResumeAccount', ({ suspended_at }) =>
+    suspended_at === null
+      ? null
+      : { ...suspended(false), before: { suspended: true }, after: { suspended: false } },
+  );
+  // What has expired meanwhile stays paused, and not because of the suspension.
+  await database.run(
+    `update rules set paused_for = null
+     where account_id = $1 and state = 'paused' and paused_for = 'suspension' and expires_at <= now()`,
+    [accountId],
+  );
+  return account !== null;
+}

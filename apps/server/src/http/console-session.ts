@@ -1,0 +1,210 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { z } from 'zod';
+import type { Authenticate } from '../accounts/authenticate.ts';
+import type { Principal } from '../accounts/call.ts';
+import type { ConsoleSession, ConsoleSessions } from '../accounts/console-sessions.ts';
+import { keyRefused } from '../accounts/keys.ts';
+import type { RateLimits } from '../accounts/rate-limits.ts';
+import { Failure } from '../runtime/failure.ts';
+
+/*
+ * A browser sends a cookie with whatever any page makes it ask. So the cookie of the console counts only for requests that the
+ * console's own pages have sent: the browser says so (Fetch Metadata), or names their origin, and they bear a header that a page
+ * of another origin cannot send without our consent, which we give to nobody.
+ */
+
+/** A prefix that browsers keep for cookies of this very host over HTTPS: no neighbouring host can set it. */
+const secureName = '__Host-earshot';
+/** On this machine by plain HTTP, where some browsers refuse the other. */
+const plainName = 'earshot';
+
+/** What decides about a request with a cookie. */
+interface Asking {
+  readonly method: string;
+  /** As the browser addresses us, with the port. */
+  readonly host: string;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+}
+
+/** Whether one of the console's own pages has sent the request. */
+function isFromConsole({ method, host, headers }: Asking): boolean {
+  if (headers['x-earshot-console'] !== '1') return false;
+  // A form cannot send JSON.
+  if (method === 'POST' && !/^application\/json *(;|$)/i.test(String(headers['content-type']))) return false;
+  const site = headers['sec-fetch-site'];
+  return site === undefined ? isOwnOrigin(headers['origin'], host) : site === 'same-origin';
+}
+
+/** For browsers that do not tell from which site a request comes. */
+function isOwnOrigin(origin: string | string[] | undefined, host: string): boolean {
+  const url = typeof origin === 'string' ? URL.parse(origin) : null;
+  if (!url || url.host !== host) return false;
+  return url.protocol === 'https:' || isLoopback(url.hostname);
+}
+
+function isLoopback(hostname: string): boolean {
+  return /^(localhost|.+\.localhost|127(\.\d+){3}|\[::1\])$/.test(hostname);
+}
+
+/** The name under which a browser that has sent this sign-in keeps the cookie. */
+function cookieNameFor({ host, headers }: Asking): string {
+  const { origin } = headers;
+  const url = URL.parse(typeof origin === 'string' ? origin : `http://${host}`);
+  if (url?.protocol === 'http:' && isLoopback(url.hostname)) return plainName;
+  // Without an origin nobody knows whether a proxy speaks HTTPS in front of us.
+  if (url?.protocol === 'https:' || origin === undefined) return secureName;
+  throw new Failure(
+    'failed_precondition',
+    'Open the console by HTTPS, or on the machine that it runs on: a session that crosses a network in plain text can be stolen.',
+  );
+}
+
+/** More than a browser has by itself: one for each name, and an old one. */
+const tokensMax = 4;
+
+/** The values of the console's cookies. */
+function tokensOf({ host, headers }: Omit<Asking, 'method'>): string[] {
+  const cookies = String(headers['cookie'] ?? '')
+    .split(';')
+    .map((one) => one.trim());
+  const valuesOf = (name: string) =>
+    cookies.filter((one) => one.startsWith(`${name}=`)).map((one) => one.slice(name.length + 1));
+  // Any neighbouring host could have set the plain one.
+  const hostname = URL.parse(`http://${host}`)?.hostname ?? '';
+  const values = [...valuesOf(secureName), ...(isLoopback(hostname) ? valuesOf(plainName) : [])];
+  return [...new Set(values)].slice(0, tokensMax);
+}
+
+function cookieOf(name: string, value: string, more = ''): string {
+  return `${name}=${value}; ${name === secureName ? 'Secure; ' : ''}HttpOnly; SameSite=Strict; Path=/${more}`;
+}
+
+export interface PrincipalOptions {
+  readonly authenticate: Authenticate;
+  /** Null where there is no console: cookies are ignored. */
+  readonly sessions: ConsoleSessions | null;
+}
+
+/** Who asks: by the key, or without one by the session of the console. */
+export async function principalOf(
+  request: FastifyRequest,
+  { authenticate, sessions }: PrincipalOptions,
+): Promise<Principal> {
+  const { authorization } = request.headers;
+  if (sessions === null || authorization !== undefined || tokensOf(request).length === 0)
+    return await authenticate(authorization, request.ip);
+  return (await sessionOf(request, sessions)).principal;
+}
+
+async function sessionOf(request: FastifyRequest, sessions: ConsoleSessions): Promise<ConsoleSession> {
+  assertFromConsole(request);
+  const tokens = tokensOf(request);
+  const found = (await Promise.all(tokens.map((token) => sessions.sessionOf(token)))).filter(
+    (one) => one !== null,
+  );
+  const [session, another] = found;
+  // Two that are valid: one was planted, and nobody can tell which. Signing in ends both.
+  if (session && !another) return session;
+  throw new Failure('unauthenticated', 'You are not signed in, or your session is over: sign in.');
+}
+
+/** Decided without a look at the session: it tells nothing about the cookie. */
+function assertFromConsole(request: FastifyRequest): void {
+  if (isFromConsole(request)) return;
+  throw new Failure(
+    'unauthenticated',
+    'A session counts only for requests that the console itself sends: send an API key as "Authorization: Bearer <API_KEY>".',
+  );
+}
+
+export interface ConsoleSessionOptions {
+  readonly authenticate: Authenticate;
+  readonly sessions: ConsoleSessions;
+  readonly limits: RateLimits;
+}
+
+const signInSchema = z.union([
+  z.strictObject({ key: z.string() }).readonly(),
+  z.strictObject({ code: z.string() }).readonly(),
+]);
+
+/** Signing in and out, and links that sign in. */
+export function addConsoleSession(app: FastifyInstance, options: ConsoleSessionOptions): void {
+  const { authenticate, sessions, limits } = options;
+  const url = '/console/session';
+  app.post(url, {
+    config: { operation: 'SignIn' },
+    onRequest: async (request) => assertFromConsole(request),
+    handler: async (request, reply) => {
+      const name = cookieNameFor(request);
+      const { session, token } = await signIn(request, reply, options);
+      request.principal = session.principal;
+      reply.header('set-cookie', cookieOf(name, token));
+      return toAnswer(session);
+    },
+  });
+  app.get(url, { config: { operation: 'GetSession' } }, async (request) => {
+    const session = await sessionOf(request, sessions);
+    request.principal = session.principal;
+    return toAnswer(session);
+  });
+  app.delete(url, {
+    config: { operation: 'SignOut' },
+    onRequest: async (request) => assertFromConsole(request),
+    handler: async (request, reply) => {
+      await sessions.signOut(tokensOf(request), request.id);
+      const cleared = [secureName, plainName].map((name) => cookieOf(name, '', '; Max-Age=0'));
+      return await reply.header('set-cookie', cleared).code(204).send();
+    },
+  });
+  app.post('/console/links', {
+    config: { operation: 'CreateConsoleLink' },
+    // By a key alone: a session must not prolong itself.
+    onRequest: async (request, reply) => {
+      const principal = await authenticate(request.headers.authorization, request.ip);
+      request.principal = principal;
+      admit(limits, principal, reply);
+    },
+    handler: async ({ principal, protocol, host }) => {
+      if (!principal) throw new Error('a request reached its handler without a principal');
+      const { code, expiresAt } = await sessions.createLink(principal);
+      // In the fragment, which browsers send to nobody: no log and no proxy sees it.
+      return { url: `${protocol}://${host}/#code=${code}`, expires_at: expiresAt.toISOString() };
+    },
+  });
+}
+
+async function signIn(request: FastifyRequest, reply: FastifyReply, options: ConsoleSessionOptions) {
+  const { authenticate, sessions, limits } = options;
+  const asked = signInSchema.safeParse(request.body);
+  if (!asked.success) {
+    throw new Failure('invalid_argument', 'Send {"key": "<API_KEY>"} or {"code": "<code of a link>"}.', {
+      details: { violations: [] },
+    });
+  }
+  const former = { formerTokens: tokensOf(request), requestId: request.id };
+  if ('code' in asked.data) return await sessions.signInWithCode(asked.data.code, request.ip, former);
+  const principal = await authenticate(`Bearer ${asked.data.key}`, request.ip);
+  admit(limits, principal, reply);
+  const signedIn = await sessions.signInWithKey(principal, former);
+  if (!signedIn) throw keyRefused();
+  return signedIn;
+}
+
+/** As a change of the account: each one leaves a row. */
+function admit(limits: RateLimits, principal: Principal, reply: FastifyReply): void {
+  const admission = limits.admit(principal, { changes: true });
+  reply.headers(admission.headers);
+  admission.release();
+  if (admission.refusal) throw admission.refusal;
+}
+
+function toAnswer({ principal: { accountId, keyId, scopes }, accountName, expiresAt }: ConsoleSession) {
+  return {
+    account_id: accountId,
+    account_name: accountName,
+    key_id: keyId,
+    scopes,
+    expires_at: expiresAt.toISOString(),
+  };
+}

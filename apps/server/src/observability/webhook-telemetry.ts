@@ -1,0 +1,43 @@
+import type { Logger } from './logger.ts';
+import type { Metrics } from './metrics.ts';
+
+/** What is told of webhooks. */
+export function webhookTelemetry(log: Logger, metrics: Metrics) {
+  return {
+    webhookFirstTried(waitedMs: number) {
+      metrics.webhookWaitSeconds.observe(Math.max(0, waitedMs) / 1000);
+    },
+    webhookAttempted(attempt: {
+      webhookId: string;
+      accountId: string;
+      outcome: string;
+      status: number | null;
+      matches: number;
+      parked: number;
+      ms: number;
+    }) {
+      metrics.webhookAttempts.inc({ outcome: attempt.outcome });
+      metrics.webhookAttemptSeconds.observe(attempt.ms / 1000);
+      metrics.webhookMatchesParked.inc(attempt.parked);
+      log[attempt.outcome === 'delivered' ? 'debug' : 'info'](attempt, 'webhook attempt');
+    },
+    webhookDisabled(webhook: { webhookId: string; accountId: string; because: 'gone' | 'failing' }) {
+      metrics.webhooksDisabled.inc({ because: webhook.because });
+      log.warn(webhook, 'webhook disabled');
+    },
+    webhookSecretsChecked({ webhooks, unreadable }: { webhooks: number; unreadable: readonly string[] }) {
+      metrics.webhookSecretsUnreadable.set(unreadable.length);
+      if (unreadable.length === 0) return;
+      log.warn(
+        { webhooks, unreadable: unreadable.length, webhookIds: unreadable.slice(0, 10) },
+        'secrets of webhooks cannot be read with EARSHOT_SECRETS_KEY: nothing is sent to these webhooks',
+      );
+    },
+    webhookSecretUnreadable(webhook: { webhookId: string; err: unknown }) {
+      log.error(
+        webhook,
+        'a webhook secret cannot be opened: is EARSHOT_SECRETS_KEY the one it was sealed with?',
+      );
+    },
+  };
+}

@@ -1,0 +1,56 @@
+import type { Platform } from '@earshot/contract';
+import type { Database } from '../engines/database.ts';
+import type { Metrics } from '../observability/metrics.ts';
+import type { MatchReader } from '../readers/match-reader.sql.ts';
+import { hasMatchesWaiting, isFree } from './delivery-store.sql.ts';
+
+export interface BacklogOptions {
+  readonly database: Database;
+  readonly reader: MatchReader;
+  readonly metrics: Pick<Metrics, 'webhooks' | 'webhooksTriedThrough' | 'webhooksFailingSince'>;
+  readonly nowMs: () => number;
+}
+
+/** Of the webhooks whose turn it is: with working senders there is hardly one at any time. */
+const looksMax = 20;
+
+interface DueRow {
+  readonly account_id: string;
+  readonly rule_id: string | null;
+  readonly platform: Platform | null;
+  readonly position: number;
+  readonly next_attempt_at: Date;
+}
+
+/** Whether anybody sends, and how endpoints do: read from the database by nodes of every role. */
+export async function showBacklog({ database, reader, metrics, nowMs }: BacklogOptions): Promise<void> {
+  const states = await database.many<{ state: string; count: number; since: number | null }>(
+    `select case when state = 'active' and failing_since is not null then 'failing' else state end as state,
+       count(*), extract(epoch from min(failing_since))::float8 as since
+     from webhooks group by 1`,
+  );
+  const stateOf = (name: string) => states.find(({ state }) => state === name);
+  for (const state of ['active', 'failing', 'paused', 'disabled'] as const)
+    metrics.webhooks.set({ state }, stateOf(state)?.count ?? 0);
+  metrics.webhooksFailingSince.set(stateOf('failing')?.since ?? nowMs() / 1000);
+  metrics.webhooksTriedThrough.set((await triedThroughMs(database, reader, nowMs())) / 1000);
+}
+
+/** Of endpoints that work: since when the one waits that has waited longest: for its turn, or since the match that it is to get was stored. */
+async function triedThroughMs(database: Database, reader: MatchReader, nowMs: number): Promise<number> {
+  const due = await database.many<DueRow>(
+    `select account_id, rule_id, platform, position, next_attempt_at from webhooks
+     where ${isFree} and not troubled and next_attempt_at <= $1 and 'matches' = any(events) and ${hasMatchesWaiting}
+     order by next_attempt_at limit $2`,
+    [new Date(nowMs), looksMax],
+  );
+  let through = nowMs;
+  for (const { account_id: accountId, rule_id: ruleId, platform, position: from, next_attempt_at } of due) {
+    const filter = { accountId, ruleId, platform, since: null, until: null };
+    const { matches } = await reader.read({ ...filter, order: 'oldest', from, limit: 1 });
+    const storedMs = matches[0]?.createdAt.getTime();
+    // Without one, what is left are matches of deleted rules: the sender skips them.
+    if (storedMs !== undefined) through = Math.min(through, Math.max(storedMs, next_attempt_at.getTime()));
+  }
+  return through;
+}

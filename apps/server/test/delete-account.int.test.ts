@@ -1,0 +1,63 @@
+import { expect, test } from 'vitest';
+import { type DeletionProgress, deleteAccount } from '../src/removals/delete-account.ts';
+import { createMigratedTemplate, openTestDatabase, seedRules } from './support.ts';
+
+const many = 12_000;
+
+test('what belongs to an account goes in bounded steps, and nothing of another with it', async () => {
+  const template = await createMigratedTemplate();
+  await using clone = await template.clone();
+  await using database = openTestDatabase(clone.url);
+  await seedRules(database, 150);
+  await database.run(`insert into accounts (id, name, plan) values ('acc_2', 'two', 'paid')`);
+  await database.run(
+    `insert into matches (position, account_id, rule_id, rule_version, platform, event_key, event_day)
+     select n, case when n % 3 = 0 then 'acc_2' else 'acc_1' end, 'rule_1', 1, 'x', n::text,
+       (now() at time zone 'UTC')::date - n % 2
+     from generate_series(1, $1::integer) as n`,
+    [many],
+  );
+  await database.run(
+    `insert into audit (id, account_id, actor, operation, target_id)
+     select 'aud_' || n, case when n % 2 = 0 then 'acc_2' else 'acc_1' end, 'a', 'o', 't' from generate_series(1, $1::integer) as n`,
+    [many],
+  );
+  await database.run(
+    `insert into bill_shares (day, source_id, kind, account_id, rule_id, at_least, at_most)
+     values (current_date, 'x:main', 'post', 'acc_1', 'rule_1', 3, 5), (current_date, 'x:main', 'post', '', '', 1, 1),
+       (current_date, 'x:main', 'post', 'acc_2', 'rule_2', 7, 7)`,
+  );
+  const said: DeletionProgress[] = [];
+  const run = deleteAccount(database, 'acc_1', {
+    onProgress: (one) => said.push(one),
+    settleMs: 0,
+    lookMs: 20,
+  });
+  // The registrar: it removes what nobody holds.
+  const registrar = setInterval(() => void database.run(`delete from slots where state = 'releasing'`), 20);
+  const deleted = await run.finally(() => clearInterval(registrar));
+  expect(deleted).toMatchObject({ rules: 150 });
+  const steps = (table: string) =>
+    said.flatMap((one) => (one.step === 'rows' && one.table === table ? [one.removed] : []));
+  expect(steps('matches').at(-1)).toBe((2 * many) / 3);
+  expect(steps('matches').length).toBeGreaterThanOrEqual(2);
+  // With what the deletion itself has recorded.
+  expect(steps('audit')).toEqual([5_000, many / 2 + 151]);
+  expect(said.some(({ step }) => step === 'upstream')).toBe(true);
+
+  const count = async (table: string) =>
+    (await database.one<{ count: number }>(`select count(*) from ${table}`))?.count;
+  expect(await count('matches')).toBe(many / 3);
+  expect(await count('audit')).toBe(many / 2);
+  expect(await count('slots')).toBe(0);
+  expect(await database.many('select id from accounts')).toEqual([{ id: 'acc_2' }]);
+  const bill = await database.many(
+    'select account_id, at_least, at_most from bill_shares order by account_id',
+  );
+  expect(bill).toEqual([
+    { account_id: '', at_least: 4, at_most: 6 },
+    { account_id: 'acc_2', at_least: 7, at_most: 7 },
+  ]);
+  expect(await deleteAccount(database, 'acc_1', { settleMs: 0 })).toMatchObject({ rules: 0, rows: 0 });
+  expect(await deleteAccount(database, 'acc_3', { settleMs: 0 })).toBeNull();
+});

@@ -1,0 +1,180 @@
+import type { Template } from '@earshot/testkit';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { showFreshness } from '../src/coverage/freshness-metrics.ts';
+import type { Database } from '../src/engines/database.ts';
+import { openDatabase } from '../src/engines/database.ts';
+import { createMetrics, type Metrics } from '../src/observability/metrics.ts';
+import { createMatchReader } from '../src/readers/match-reader.sql.ts';
+import { showBacklog } from '../src/webhooks/backlog-metrics.ts';
+import { createMigratedTemplate, openTestDatabase, seedRules } from './support.ts';
+import { createWebhookWorld } from './webhook-world.ts';
+
+let template: Template;
+beforeAll(async () => {
+  template = await createMigratedTemplate();
+});
+afterAll(() => template?.[Symbol.asyncDispose]());
+
+async function open() {
+  const stack = new AsyncDisposableStack();
+  const clone = stack.use(await template.clone());
+  const database = stack.use(openTestDatabase(clone.url));
+  await seedRules(database, 2);
+  return {
+    database,
+    url: clone.url,
+    metrics: createMetrics(),
+    [Symbol.asyncDispose]: () => stack.disposeAsync(),
+  };
+}
+
+/** The samples of a metric, each as `labels value`; the values of times as their age in minutes. */
+async function samplesOf(metrics: Metrics, name: string, { asAge = false } = {}): Promise<string[]> {
+  const metric = await metrics.registry.getSingleMetric(`earshot_${name}`)?.get();
+  return (metric?.values ?? []).map(({ labels, value }) => {
+    const shown = asAge ? Math.round((Date.now() / 1000 - value) / 60) : value;
+    return [...Object.values(labels), shown].join(' ');
+  });
+}
+
+const minutesAgo = (minutes: number) => `now() - interval '${minutes} minutes'`;
+
+describe('until when sources were heard', () => {
+  const heard = async (database: Database, metrics: Metrics) => {
+    await showFreshness({ database, metrics });
+    return await samplesOf(metrics, 'source_heard_timestamp_seconds', { asAge: true });
+  };
+
+  test('is the last byte of the last interval, also when its process died', async () => {
+    await using world = await open();
+    const { database, metrics } = world;
+    await database.run(`update slots set registered_at = ${minutesAgo(90)}`);
+    await database.run(
+      `insert into coverage (source_id, from_at, proven_until, heard_until) values
+         ('x:main', ${minutesAgo(60)}, ${minutesAgo(50)}, ${minutesAgo(50)}),
+         ('x:main', ${minutesAgo(40)}, ${minutesAgo(10)}, ${minutesAgo(11)})`,
+    );
+    expect(await heard(database, metrics)).toEqual(['x:main 11']);
+  });
+
+  test('is the first registration of a source that was never heard, or not since it has rules again', async () => {
+    await using world = await open();
+    const { database, metrics } = world;
+    await database.run(`update slots set registered_at = ${minutesAgo(3)}`);
+    expect(await heard(database, metrics)).toEqual(['x:main 3']);
+    await database.run(
+      `insert into coverage (source_id, from_at, proven_until) values ('x:main', ${minutesAgo(900)}, ${minutesAgo(800)})`,
+    );
+    expect(await heard(database, metrics)).toEqual(['x:main 3']);
+  });
+
+  test('is not told of a source without rules', async () => {
+    await using world = await open();
+    const { database, metrics } = world;
+    expect(await heard(database, metrics)).toHaveLength(1);
+    await database.run(`update slots set state = 'releasing'`);
+    expect(await heard(database, metrics)).toEqual([]);
+  });
+});
+
+test('until when everything was matched is unknown until it was read, and then what the database says', async () => {
+  await using world = await open();
+  const { database, metrics } = world;
+  const matched = () => samplesOf(metrics, 'matched_through_timestamp_seconds', { asAge: true });
+  expect(await matched()).toEqual([]);
+  await database.run(`update match_progress set matched_through = ${minutesAgo(7)}`);
+  await showFreshness(world);
+  expect(await matched()).toEqual(['7']);
+});
+
+describe('the backlog of webhooks', () => {
+  const url = 'http://127.0.0.1:9/';
+
+  test('tells since when a match waits for a webhook whose turn it is', async () => {
+    await using world = await open();
+    const { database, metrics } = world;
+    const look = async () => {
+      await showBacklog({ database, metrics, reader: createMatchReader(database), nowMs: Date.now });
+      return await samplesOf(metrics, 'webhooks_tried_through_timestamp_seconds', { asAge: true });
+    };
+    const webhooks = createWebhookWorld(database);
+    expect(await look()).toEqual(['0']);
+    const { id } = await webhooks.createWebhook(url);
+    await database.run(`update webhooks set next_attempt_at = ${minutesAgo(60)}`);
+    // Nothing to send: it may be quiet for as long as it likes.
+    expect(await look()).toEqual(['0']);
+    await webhooks.storeMatches(['one', 'two']);
+    await database.run(`update matches set created_at = ${minutesAgo(20)}`);
+    expect(await look()).toEqual(['20']);
+    await database.run(`update webhooks set next_attempt_at = ${minutesAgo(5)}`);
+    expect(await look()).toEqual(['5']);
+    // Its account is suspended.
+    await database.run('update accounts set suspended_at = now()');
+    expect(await look()).toEqual(['0']);
+    await database.run('update accounts set suspended_at = null');
+    expect(await look()).toEqual(['5']);
+    // Its endpoint is in trouble, somebody is sending, it is not its turn, or its owner stopped it.
+    for (const change of [
+      `troubled = true`,
+      `troubled = false, lease_until = now() + interval '1 minute'`,
+      `lease_until = '-infinity', next_attempt_at = now() + interval '1 minute'`,
+      `next_attempt_at = ${minutesAgo(5)}, state = 'paused'`,
+    ]) {
+      await database.run(`update webhooks set ${change} where id = $1`, [id]);
+      expect(await look()).toEqual(['0']);
+    }
+  });
+
+  test('counts webhooks by state, and tells since when the first of them fails', async () => {
+    await using world = await open();
+    const { database, metrics } = world;
+    await createWebhookWorld(database).createMany(url, 6);
+    const ids = await database.many<{ id: string }>('select id from webhooks order by id');
+    const set = (index: number, change: string) =>
+      database.run(`update webhooks set ${change} where id = $1`, [ids[index]?.id]);
+    await set(0, `state = 'paused', failing_since = ${minutesAgo(90)}`);
+    await set(1, `state = 'disabled'`);
+    await set(2, `failing_since = ${minutesAgo(30)}`);
+    await set(3, `failing_since = ${minutesAgo(10)}`);
+    await showBacklog({ database, metrics, reader: createMatchReader(database), nowMs: Date.now });
+    expect(await samplesOf(metrics, 'webhooks')).toEqual(['active 2', 'failing 2', 'paused 1', 'disabled 1']);
+    const since = await samplesOf(metrics, 'webhooks_failing_since_timestamp_seconds', { asAge: true });
+    expect(since).toEqual(['30']);
+  });
+});
+
+test('the use of the pool, waits and statements of a database are measured', async () => {
+  await using world = await open();
+  const { metrics } = world;
+  await using database = openDatabase({
+    url: world.url,
+    connectionsMax: 1,
+    onIdleError: () => undefined,
+    measure: { name: 'runtime', metrics },
+  });
+  const busy = Promise.withResolvers<void>();
+  const done = Promise.withResolvers<void>();
+  const first = database.transaction(async (sql) => {
+    await sql.many('select pg_sleep(0.02)');
+    busy.resolve();
+    await done.promise;
+  });
+  await busy.promise;
+  const second = database.transaction((sql) => sql.many('select 1'));
+  expect(await samplesOf(metrics, 'database_pool')).toEqual([
+    'runtime busy 1',
+    'runtime idle 0',
+    'runtime waiting 1',
+  ]);
+  done.resolve();
+  await Promise.all([first, second]);
+  expect(await samplesOf(metrics, 'database_pool')).toEqual([
+    'runtime busy 0',
+    'runtime idle 1',
+    'runtime waiting 0',
+  ]);
+  const exported = await metrics.registry.metrics();
+  expect(exported).toContain('earshot_database_statement_seconds_count 2');
+  expect(exported).toContain('earshot_database_connection_wait_seconds_count 2');
+  expect(exported).toContain('earshot_database_statement_seconds_bucket{le="0.01"} 1');
+});

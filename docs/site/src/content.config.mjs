@@ -1,0 +1,6 @@
+import { docsSchema } from '@astrojs/starlight/schema';
+import { defineCollection } from 'astro:content';
+import { createLoader } from '../../../tools/docs-site/site.ts';
+
+/** @public Astro reads it. */
+export const collections = { docs: defineCollection({ loader: createLoader(), schema: docsSchema() }) };

@@ -1,0 +1,62 @@
+import { eventually } from '@earshot/testkit';
+import { describe, expect, test } from 'vitest';
+import { type Prometheus, startPrometheus, withPrometheus } from './src/prometheus.ts';
+import { startWorld } from './src/world.ts';
+
+/** Both platforms, so that both sources have something to hear. */
+const rule = { x: 'rocket', firehose: 'rocket' };
+/** From the kill to the page. */
+const pagesWithinMs = 120_000;
+
+/** Prometheus has seen both sources and the matcher at work, and no alert is even pending. */
+async function awaitCalm(prometheus: Prometheus): Promise<void> {
+  await eventually(
+    async () => {
+      const heard = 'time() - max by (source) (earshot_source_heard_timestamp_seconds) < 60';
+      expect(await prometheus.query(heard)).toHaveLength(2);
+      const matched = 'time() - max(earshot_matched_through_timestamp_seconds) < 60';
+      expect(await prometheus.query(matched)).toHaveLength(1);
+      expect([...(await prometheus.alerts('pending')), ...(await prometheus.alerts('firing'))]).toEqual([]);
+    },
+    { timeoutMs: 90_000, intervalMs: 1_000 },
+  );
+}
+
+describe.concurrent('the worst outages page', withPrometheus(), () => {
+  test('the only node is killed: a page within two minutes, and by no alert on what a node itself tells', async () => {
+    await using world = await startWorld();
+    const account = await world.newAccount();
+    const server = await world.startServer();
+    await server.api(account).createRule(rule);
+    await using prometheus = await startPrometheus([server.metricsUrl]);
+    await awaitCalm(prometheus);
+
+    await server.kill();
+    await eventually(async () => expect(await prometheus.alerts('firing')).not.toEqual([]), {
+      timeoutMs: pagesWithinMs,
+      intervalMs: 1_000,
+    });
+    // Whatever a node exports about itself is gone with it.
+    expect(await prometheus.alerts('firing')).toEqual(['EarshotDown']);
+    expect(await prometheus.alerts('pending')).toEqual(['NodeDown']);
+    expect(await prometheus.query('{__name__=~"earshot_.+"}')).toEqual([]);
+  });
+
+  test('the only node that listens is killed: those that live tell it', async () => {
+    await using world = await startWorld();
+    const account = await world.newAccount();
+    const living = await world.startServer({ EARSHOT_ROLES: 'api,match,deliver' });
+    const listening = await world.startServer({ EARSHOT_ROLES: 'ingest' });
+    await living.api(account).createRule(rule);
+    await using prometheus = await startPrometheus([living.metricsUrl, listening.metricsUrl]);
+    await awaitCalm(prometheus);
+
+    await listening.kill();
+    const firing = 'ALERTS{alertname="SourceNotHeard",alertstate="firing"}';
+    await eventually(async () => expect(await prometheus.query(firing)).toHaveLength(2), {
+      timeoutMs: 180_000,
+      intervalMs: 1_000,
+    });
+    expect(await prometheus.alerts('firing')).toEqual(['SourceNotHeard']);
+  });
+});

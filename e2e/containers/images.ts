@@ -1,0 +1,111 @@
+import { createHash } from 'node:crypto';
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { findNatsServer } from '@earshot/engines';
+import { makeNatsRoot, makeNodeRoot, makePostgresRoot } from './roots.ts';
+import { run, step } from './run.ts';
+
+const project = join(import.meta.dirname, '../..');
+/** Kept from run to run: what was downloaded, and the layers of the image. */
+export const cache = join(project, '.tools/containers');
+const path = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
+
+/** `buildah` with a store of its own, and limits that a root without CAP_SYS_RESOURCE may set. */
+async function createBuildah(): Promise<(...args: string[]) => Promise<string>> {
+  await mkdir(cache, { recursive: true });
+  const containers = join(cache, 'containers.conf');
+  const storage = join(cache, 'storage.conf');
+  await writeFile(
+    containers,
+    '[containers]\ndefault_ulimits = ["nofile=16384:16384", "nproc=8192:8192"]\n[engine]\nruntime = "runc"\ncgroup_manager = "cgroupfs"\n',
+  );
+  await writeFile(
+    storage,
+    `[storage]\ndriver = "overlay"\ngraphroot = "${cache}/store"\nrunroot = "${cache}/store-run"\n`,
+  );
+  const env = { CONTAINERS_CONF: containers, CONTAINERS_STORAGE_CONF: storage };
+  return (...args) => run('buildah', args, { env });
+}
+
+/** The name under which buildah finds what the Dockerfile names. */
+const inFull = (image: string) => `docker.io/library/${image}`;
+
+/** Builds the Dockerfile, on this machine's Node; returns an archive for `docker load`. */
+export async function buildImage(tag: string, dir: string): Promise<string> {
+  const buildah = await createBuildah();
+  const dockerfile = await readFile(join(project, 'Dockerfile'), 'utf8');
+  const [, base = ''] = /^FROM (\S+)/m.exec(dockerfile) ?? [];
+  await step(`${base} from the Node of this machine`, () => makeNodeImage(buildah, base, dir));
+  await step('the Dockerfile', async () => {
+    const registry = (await run('npm', ['config', 'get', 'registry'])).trim();
+    const npmrc = join(dir, 'npmrc');
+    const authority = '/etc/ssl/certs/host-ca.crt';
+    await writeFile(
+      npmrc,
+      `registry=${registry}\ncafile=${authority}\naudit=false\nfund=false\nupdate-notifier=false\n`,
+    );
+    // Mounted while it builds: how this machine reaches packages is no part of the image, nor are those that it has already.
+    const store = dirname((await run('pnpm', ['store', 'path'], { cwd: project })).trim());
+    const volumes = [
+      `${npmrc}:/root/.npmrc:ro`,
+      `/etc/ssl/certs/ca-certificates.crt:${authority}:ro`,
+      `${store}:/root/.local/share/pnpm/store`,
+    ];
+    const mounts = volumes.flatMap((volume) => ['--volume', volume]);
+    const options = ['--format', 'docker', '--network', 'host', '--layers', '--pull-never', ...mounts];
+    await buildah('bud', '--quiet', ...options, '--tag', inFull(tag), project);
+  });
+  const archive = join(dir, 'image.tar');
+  await step('the image as an archive', () =>
+    buildah('push', '--quiet', inFull(tag), `docker-archive:${archive}:${tag}`),
+  );
+  return archive;
+}
+
+async function makeNodeImage(
+  buildah: Awaited<ReturnType<typeof createBuildah>>,
+  base: string,
+  dir: string,
+): Promise<void> {
+  const recipe = await readFile(join(import.meta.dirname, 'roots.ts'), 'utf8');
+  const label = createHash('sha256').update(`${process.version} ${recipe}`).digest('hex');
+  const format = '{{index .Docker.Config.Labels "recipe"}}';
+  const made = await buildah('inspect', '--type', 'image', '--format', format, inFull(base)).catch(() => '');
+  if (made.trim() === label) return;
+  const npm = join(cache, 'npm');
+  await run('npm', ['install', '--prefix', npm, '--no-audit', '--no-fund', '--loglevel=error', 'npm@11']);
+  const root = join(dir, 'node');
+  await makeNodeRoot(root, join(npm, 'node_modules/npm'));
+  const container = (await buildah('from', 'scratch')).trim();
+  await buildah('copy', '--quiet', container, root, '/');
+  await buildah('config', '--env', `PATH=${path}`, '--cmd', 'node', '--label', `recipe=${label}`, container);
+  await buildah('commit', '--quiet', '--format', 'docker', '--rm', container, inFull(base));
+  await rm(root, { recursive: true });
+}
+
+/** Puts stand-ins for the images of PostgreSQL and NATS that compose.yaml names into the engine. */
+export async function importEngines(
+  docker: (...args: string[]) => Promise<string>,
+  images: { readonly postgres: string; readonly nats: string },
+  dir: string,
+): Promise<void> {
+  const entryPoint = 'ENTRYPOINT ["docker-entrypoint.sh"]';
+  const add = async (root: string, tag: string, changes: readonly string[]) => {
+    const archive = `${root}.tar`;
+    await run('tar', ['-C', root, '-cf', archive, '.']);
+    await docker('import', ...changes.flatMap((change) => ['--change', change]), archive, tag);
+    await rm(archive);
+  };
+  const nats = join(dir, 'nats');
+  const configured = process.env['EARSHOT_NATS_SERVER'];
+  await makeNatsRoot(nats, await findNatsServer({ cacheDir: join(project, '.earshot/cache'), configured }));
+  await add(nats, images.nats, [`ENV PATH=${path}`, entryPoint]);
+  const postgres = join(dir, 'postgres');
+  const bin = await makePostgresRoot(postgres);
+  await add(postgres, images.postgres, [
+    `ENV PATH=${bin}:${path}`,
+    'ENV PGDATA=/var/lib/postgresql/data',
+    entryPoint,
+    'CMD ["postgres"]',
+  ]);
+}

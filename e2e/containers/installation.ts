@@ -1,0 +1,88 @@
+import { appendFile, chmod, cp, mkdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { createApi } from '../src/api.ts';
+import { createSandboxClient } from '../src/sandbox-client.ts';
+import type { Engine } from './engine.ts';
+import { cache } from './images.ts';
+import { run } from './run.ts';
+
+const project = join(import.meta.dirname, '../..');
+
+/** What somebody types who has read the first lines of compose.yaml. */
+async function readCommands(): Promise<string[]> {
+  const text = await readFile(join(project, 'compose.yaml'), 'utf8');
+  return [...text.matchAll(/^# {3}(\S.+)$/gm)].map(([, command = '']) => command);
+}
+
+export interface Profile {
+  readonly name: 'single' | 'cluster';
+  readonly replicas: number;
+}
+
+export type Installation = Awaited<ReturnType<typeof install>>;
+
+/** Does what compose.yaml says, in a folder with nothing but what it needs; the sandbox takes the place of the platforms. */
+export async function install(engine: Engine, { name, replicas }: Profile) {
+  const folder = join(engine.dir, name);
+  await mkdir(folder);
+  await cp(join(project, 'compose.yaml'), join(folder, 'compose.yaml'));
+  await cp(join(project, 'deploy'), join(folder, 'deploy'), { recursive: true });
+  await cp(join(import.meta.dirname, 'sandbox.compose.yaml'), join(folder, 'sandbox.yaml'));
+  const env = await composeOnly(engine, folder);
+  const shell = (command: string) => run('sh', ['-ec', command], { cwd: folder, env });
+  const commands = await readCommands();
+  const isDocker = (command: string) => command.startsWith('docker ');
+  for (const command of commands) if (!isDocker(command)) await shell(command);
+  await appendFile(join(folder, '.env'), `COMPOSE_PROFILES=${name}\nEARSHOT_EVENTS_REPLICAS=${replicas}\n`);
+  await appendFile(join(folder, 'earshot.env'), sandboxSettings);
+  const [up = '', createAccount = ''] = commands.filter(isDocker);
+  const compose = (...args: string[]) =>
+    engine.compose(folder, '-f', 'compose.yaml', '-f', 'sandbox.yaml', ...args);
+  return {
+    compose,
+    up: () => shell(up),
+    createAccount: () => shell(`${createAccount} --json`),
+    async sandbox() {
+      return createSandboxClient(await engine.reach(7600));
+    },
+    async api(key: string) {
+      return createApi(await engine.reach(8080), key);
+    },
+    async [Symbol.asyncDispose]() {
+      await compose('down', '--volumes', '--timeout', '0');
+    },
+  };
+}
+
+const sandboxSettings = `
+EARSHOT_X_TOKENS=main=sandbox-x-token
+EARSHOT_FIREHOSE_TOKENS=main=fh_sandbox
+EARSHOT_X_BASE_URL=http://sandbox:7600
+EARSHOT_FIREHOSE_BASE_URL=http://sandbox:7600
+EARSHOT_X_RULE_DELAY_MS=0
+EARSHOT_ALLOW_INSECURE_WEBHOOKS=true
+EARSHOT_RULE_BUDGET=off
+EARSHOT_REQUESTS_PER_MINUTE=100000
+`;
+
+/** A `docker` that knows "compose" alone, and takes the image that was built already. */
+async function composeOnly(engine: Engine, folder: string): Promise<Record<string, string>> {
+  const bin = join(folder, 'bin');
+  await mkdir(bin);
+  const program = `#!/bin/sh
+[ "$1" = compose ] && shift
+for word; do
+  shift
+  [ "$word" = --build ] && word=--no-build
+  set -- "$@" "$word"
+done
+exec ${join(cache, 'docker-compose')} "$@"
+`;
+  await writeFile(join(bin, 'docker'), program);
+  await chmod(join(bin, 'docker'), 0o755);
+  return {
+    PATH: `${bin}:${process.env['PATH']}`,
+    DOCKER_HOST: engine.host,
+    COMPOSE_FILE: 'compose.yaml:sandbox.yaml',
+  };
+}

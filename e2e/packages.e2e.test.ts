@@ -1,0 +1,209 @@
+import { execFile } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { delimiter, dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+import { eventually } from '@earshot/testkit';
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { repository } from './src/demo-process.ts';
+import { nodeBin } from './src/older-node.ts';
+import { shareWorld } from './src/shared-world.ts';
+import type { Account, ServerUnderTest, World } from './src/world.ts';
+
+const patiently = 300_000;
+const { version } = JSON.parse(readFileSync(join(repository, 'package.json'), 'utf8'));
+/** Where the `node` of each version is. */
+const bins: Record<string, string> = { 24: dirname(process.execPath) };
+let world: World;
+let server: ServerUnderTest;
+let account: Account;
+/** Far from the repository: the packages, and a project for each. */
+let dir: string;
+let cliProject: string;
+let sdkProject: string;
+
+beforeAll(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'earshot-packages-'));
+  const packing = promisify(execFile)(process.execPath, [
+    join(repository, 'tools/release-pack.ts'),
+    '--out',
+    dir,
+  ]);
+  [bins['20'], bins['22']] = await Promise.all([nodeBin(20), nodeBin(22), packing]);
+  cliProject = await install(`earshot-${version}.tgz`);
+  sdkProject = await install(`earshot-sdk-${version}.tgz`);
+  world = await shareWorld();
+  server = await world.startServer();
+  account = await world.newAccount();
+}, patiently);
+afterAll(async () => {
+  await world?.[Symbol.asyncDispose]();
+  await rm(dir, { recursive: true, force: true });
+});
+
+/** Makes an empty project with one package in it; the registry is not asked. */
+async function install(tarball: string): Promise<string> {
+  const project = join(dir, `uses-${tarball.replace('.tgz', '')}`);
+  await mkdir(project);
+  await writeFile(join(project, 'package.json'), '{ "private": true, "type": "module" }\n');
+  const options = ['--offline', '--no-audit', '--no-fund'];
+  await promisify(execFile)('npm', ['install', ...options, join(dir, tarball)], { cwd: project });
+  return project;
+}
+
+/** What somebody has who has never seen the repository. */
+const environment = (node: string) => ({
+  PATH: [bins[node], process.env['PATH']].join(delimiter),
+  HOME: dir,
+  EARSHOT_URL: server.url,
+  EARSHOT_API_KEY: account.key,
+});
+
+interface Outcome {
+  readonly code: unknown;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+function run(command: string, words: readonly string[], cwd: string, node = '24'): Promise<Outcome> {
+  return new Promise((resolve) => {
+    const child = execFile(command, words, { cwd, env: environment(node) }, (error, stdout, stderr) =>
+      resolve({ code: error === null ? 0 : error.code, stdout, stderr }),
+    );
+    child.stdin?.end();
+  });
+}
+
+const earshot = (words: readonly string[], node?: string) =>
+  run(join(cliProject, 'node_modules/.bin/earshot'), words, cliProject, node);
+
+test.for([
+  ['earshot', () => cliProject, ['.bin', '.package-lock.json', 'earshot']],
+  ['@earshot/sdk', () => sdkProject, ['.package-lock.json', '@earshot']],
+] as const)(
+  '%s brings nothing else, and says whose it is and where from',
+  async ([name, project, expected]) => {
+    const modules = join(project(), 'node_modules');
+    expect((await readdir(modules)).toSorted()).toEqual(expected);
+    expect(await readdir(join(modules, name))).toEqual(expect.arrayContaining(['LICENSE', 'README.md']));
+    const manifest = JSON.parse(await readFile(join(modules, name, 'package.json'), 'utf8'));
+    expect(manifest).toMatchObject({ name, version, license: 'Apache-2.0' });
+    expect(manifest).not.toHaveProperty('dependencies');
+    for (const field of ['homepage', 'repository', 'bugs', 'engines']) expect(manifest).toHaveProperty(field);
+  },
+);
+
+test('the bills of materials name what is bundled, and its licences are in the package', async () => {
+  const billOf = async (file: string) => JSON.parse(await readFile(file, 'utf8'));
+  const bill = await billOf(join(dir, `earshot-${version}.cdx.json`));
+  const installed = join(cliProject, 'node_modules/earshot');
+  expect(await billOf(join(installed, 'bom.cdx.json'))).toEqual(bill);
+  const names: string[] = bill.components.map(({ name }: { name: string }) => name);
+  expect(names).toEqual([
+    '@modelcontextprotocol/core',
+    '@modelcontextprotocol/server',
+    'rolldown',
+    'yaml',
+    'zod',
+  ]);
+  const licences = await readFile(join(installed, 'THIRD-PARTY-LICENSES.txt'), 'utf8');
+  for (const { name, version: used } of bill.components) expect(licences).toContain(`${name} ${used} (`);
+  expect(await billOf(join(dir, `earshot-sdk-${version}.cdx.json`))).toMatchObject({ components: [] });
+});
+
+test('the packed command line makes a rule and tails its matches', async () => {
+  const created = await earshot(['rules', 'create', '--name', 'Comets', '--x', 'comet', '--json']);
+  expect(created).toMatchObject({ code: 0, stderr: '' });
+  const { rule_id: ruleId } = JSON.parse(created.stdout);
+  const [post] = await world.sandbox.posts(['a comet over an empty project']);
+  expect(post).toMatchObject({ delivered: true });
+  const tail = await earshot([
+    'matches',
+    'tail',
+    '--rule',
+    ruleId,
+    '--since',
+    '1h',
+    '--limit',
+    '1',
+    '--json',
+  ]);
+  expect(tail).toMatchObject({ code: 0, stderr: '' });
+  expect(JSON.parse(tail.stdout)).toMatchObject({
+    rule_id: ruleId,
+    payload: { text: 'a comet over an empty project' },
+  });
+});
+
+test('npx earshot mcp serves the tools to a client', async () => {
+  const client = new Client({ name: 'packed', version: '1' });
+  await client.connect(
+    new StdioClientTransport({
+      command: 'npx',
+      args: ['--offline', 'earshot', 'mcp'],
+      cwd: cliProject,
+      env: environment('24'),
+    }),
+  );
+  try {
+    const { isError, structuredContent } = await client.callTool({ name: 'list_rules', arguments: {} });
+    expect(isError).toBeFalsy();
+    expect(structuredContent).toMatchObject({ rules: expect.any(Array) });
+  } finally {
+    await client.close();
+  }
+});
+
+test.for(['20', '22'])(
+  'on Node %s the command line says in one sentence that it needs Node 24',
+  async (node) => {
+    for (const words of [['mcp'], ['matches', 'tail'], ['--version']]) {
+      expect(await earshot(words, node)).toEqual({
+        code: 1,
+        stdout: '',
+        stderr: expect.stringMatching(
+          new RegExp(`^Earshot needs Node 24 or newer: this is Node ${node}\\.\\S+\\.\n$`),
+        ),
+      });
+    }
+  },
+);
+
+test.for([['demo'], ['services', 'status'], ['admin', 'create-account', '--name', 'a']])(
+  'earshot %s says that it needs the repository',
+  async (words) => {
+    expect(await earshot(words)).toEqual({
+      code: 1,
+      stdout: '',
+      stderr:
+        'This command works only in the repository of Earshot. Clone it, and run it there: ./dev earshot …\n',
+    });
+  },
+);
+
+test.for(['20', '22', '24'])('on Node %s the packed SDK follows matches', async (node) => {
+  const program = `import { createEarshot } from '@earshot/sdk';
+    const earshot = createEarshot({ url: process.env.EARSHOT_URL, key: process.env.EARSHOT_API_KEY });
+    const overrides = { x: 'meteor${node}' };
+    const { rule_id } = await earshot.createRule({ name: 'Meteors', intent: 'See them', platforms: ['x'], overrides });
+    for await (const match of earshot.followMatches({ rule_id })) {
+      console.log(process.versions.node.split('.')[0], match.payload.text);
+      break;
+    }`;
+  await writeFile(join(sdkProject, `follow-${node}.js`), program);
+  const running = run('node', [`follow-${node}.js`], sdkProject, node);
+  const ended = { yes: false };
+  void running.then(() => (ended.yes = true));
+  // It follows from when it has begun, and does not say when that was.
+  await eventually(
+    async () => {
+      await world.sandbox.posts([`a meteor${node} at dusk`]);
+      expect(ended.yes).toBe(true);
+    },
+    { timeoutMs: 60_000, intervalMs: 300 },
+  );
+  expect(await running).toEqual({ code: 0, stdout: `${node} a meteor${node} at dusk\n`, stderr: '' });
+});

@@ -1,0 +1,32 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import { listenOnLoopback } from '@earshot/testkit';
+
+export interface Message {
+  readonly headers: Record<string, string>;
+  readonly body: string;
+}
+
+/** Somebody who receives. */
+export async function startReceiver() {
+  const messages: Message[] = [];
+  const server = createServer((request, response) => {
+    const chunks: Buffer[] = [];
+    request.on('data', (chunk: Buffer) => chunks.push(chunk));
+    request.on('end', () => {
+      const headers = Object.entries(request.headers).map(([name, value]) => [name, String(value)]);
+      messages.push({ headers: Object.fromEntries(headers), body: Buffer.concat(chunks).toString() });
+      response.end('thank you');
+    });
+  });
+  const port = await listenOnLoopback(server);
+  return {
+    url: `http://127.0.0.1:${port}/hook`,
+    messages,
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}

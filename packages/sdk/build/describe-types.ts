@@ -1,0 +1,136 @@
+import { type JsonSchema, type OpenApiDocument, openApiDocument } from '@earshot/contract';
+import ts from 'typescript';
+
+/**
+ * Doc comments for the types that the build writes out, from the texts of the contract's OpenAPI document. The types
+ * come from the compiler, the texts from the schemas that they are derived from: both are walked side by side.
+ */
+export function describeType(name: string, node: ts.TypeNode): void {
+  const document = openApiDocument();
+  if (name === 'Requests' || name === 'Answers') {
+    const schemaOf = name === 'Requests' ? requestSchema : answerSchema;
+    for (const member of membersOf(node)) {
+      const id = nameOf(member);
+      comment(member, operationText(document, id));
+      if (member.type) describe(member.type, [schemaOf(document, id)], document);
+    }
+    return;
+  }
+  const schema = namedSchema(document, name);
+  if (schema) describe(node, [schema], document);
+}
+
+function operationOf(document: OpenApiDocument, id: string) {
+  const operation = Object.values(document.paths)
+    .flatMap((methods) => Object.values(methods))
+    .find(({ operationId }) => operationId === id);
+  if (!operation) throw new Error(`The contract has no operation ${id}`);
+  return operation;
+}
+
+function operationText(document: OpenApiDocument, id: string): string {
+  const { summary, description } = operationOf(document, id);
+  return [`${summary}.`, description].filter(Boolean).join(' ');
+}
+
+/** That of a GET is its query string. */
+function requestSchema(document: OpenApiDocument, id: string): JsonSchema {
+  const body = document.components.schemas[`${id}Request`];
+  if (body) return body;
+  const parameters = operationOf(document, id).parameters ?? [];
+  return {
+    properties: Object.fromEntries(
+      parameters.map(({ name, description, schema }) => [
+        name,
+        { ...schema, ...(description && { description }) },
+      ]),
+    ),
+  };
+}
+
+function answerSchema(document: OpenApiDocument, id: string): JsonSchema {
+  const schema = document.components.schemas[`${id}Answer`];
+  if (!schema) throw new Error(`The contract has no answer of ${id}`);
+  return schema;
+}
+
+/** Of the types that have a name of their own. */
+function namedSchema(document: OpenApiDocument, name: string): JsonSchema | undefined {
+  const within = (schema: JsonSchema, key: string): JsonSchema | undefined =>
+    variantsOf(schema, document).flatMap(({ properties }) => propertyOf(properties, key))[0];
+  switch (name) {
+    case 'Notice':
+      return itemOf(within(answerSchema(document, 'ListNotices'), 'notices'), document);
+    case 'Removal':
+      return itemOf(within(answerSchema(document, 'ListMatches'), 'removed'), document);
+    case 'ErrorDetails':
+      return within(document.components.schemas['Error'] ?? {}, 'details');
+    default:
+      return document.components.schemas[name];
+  }
+}
+
+function itemOf(schema: JsonSchema | undefined, document: OpenApiDocument): JsonSchema | undefined {
+  return schema && variantsOf(schema, document).flatMap(({ items }) => asSchema(items))[0];
+}
+
+function describe(node: ts.TypeNode, schemas: readonly JsonSchema[], document: OpenApiDocument): void {
+  const variants = schemas.flatMap((schema) => variantsOf(schema, document));
+  if (ts.isParenthesizedTypeNode(node) || ts.isTypeOperatorNode(node)) describe(node.type, schemas, document);
+  if (ts.isUnionTypeNode(node) || ts.isIntersectionTypeNode(node))
+    for (const part of node.types) describe(part, schemas, document);
+  if (ts.isArrayTypeNode(node)) {
+    const items = variants.flatMap((schema) => asSchema(schema.items));
+    describe(node.elementType, items, document);
+  }
+  if (ts.isTypeLiteralNode(node)) describeMembers(node, variants, document);
+}
+
+function describeMembers(
+  node: ts.TypeLiteralNode,
+  variants: readonly JsonSchema[],
+  document: OpenApiDocument,
+): void {
+  const members = membersOf(node);
+  const names = members.map(nameOf);
+  // Of several forms, the one with the same fields.
+  const fitting = variants.filter(({ properties = {} }) =>
+    names.every((name) => Object.hasOwn(properties, name)),
+  );
+  const same = fitting.filter(({ properties = {} }) => Object.keys(properties).length === names.length);
+  const meant = [same, fitting, variants].find((some) => some.length > 0) ?? [];
+  for (const member of members) {
+    const schemas = meant.flatMap(({ properties }) => propertyOf(properties, nameOf(member)));
+    const text = schemas.map((schema) => textOf(schema, document)).find((found) => found !== undefined);
+    if (text !== undefined) comment(member, text);
+    if (member.type) describe(member.type, schemas, document);
+  }
+}
+
+const membersOf = (node: ts.TypeNode): ts.PropertySignature[] =>
+  ts.isTypeLiteralNode(node) ? node.members.filter((member) => ts.isPropertySignature(member)) : [];
+
+const nameOf = ({ name }: ts.PropertySignature): string =>
+  ts.isIdentifier(name) || ts.isStringLiteral(name) ? name.text : '';
+
+const asSchema = (value: JsonSchema['items']): JsonSchema[] =>
+  typeof value === 'object' && !Array.isArray(value) ? [value] : [];
+
+const propertyOf = (properties: JsonSchema['properties'], name: string): JsonSchema[] =>
+  asSchema(properties?.[name]);
+
+/** The schema, and those that it consists of or refers to. */
+function variantsOf(schema: JsonSchema, document: OpenApiDocument): JsonSchema[] {
+  const referred = document.components.schemas[schema.$ref?.replace('#/components/schemas/', '') ?? ''];
+  const parts = [schema.anyOf, schema.oneOf, schema.allOf, referred].flat().flatMap(asSchema);
+  return [schema, ...parts.flatMap((part) => variantsOf(part, document))];
+}
+
+function textOf(schema: JsonSchema, document: OpenApiDocument): string | undefined {
+  return variantsOf(schema, document).find(({ description }) => description !== undefined)?.description;
+}
+
+function comment(node: ts.Node, text: string): void {
+  const safe = text.replaceAll('*/', '*\u200b/');
+  ts.addSyntheticLeadingComment(node, ts.SyntaxKind.MultiLineCommentTrivia, `* ${safe} `, true);
+}

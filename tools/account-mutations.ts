@@ -1,0 +1,58 @@
+import { inFile, type Mutation } from './mutation.ts';
+
+const server = 'apps/server/src';
+
+/** Suspended and deleted accounts. */
+export const accountMutations: readonly Mutation[] = [
+  ...inFile(
+    `${server}/removals/delete-account.ts`,
+    ['apps/server/test/delete-account.int.test.ts'],
+    [
+      ['a deletion does not wait for the platforms', 'if (waiting.length === 0) break;', 'break;'],
+      [
+        'the bill loses what a deleted account bore',
+        "table === 'bill_shares' ? giveUpShares",
+        "table === '' ? giveUpShares",
+      ],
+      ['rows go all at once', 'const rowsAtOnce = 5_000;', 'const rowsAtOnce = 1_000_000;'],
+    ],
+  ),
+  ...inFile(
+    `${server}/removals/delete-account.ts`,
+    ['e2e/delete-account.e2e.test.ts'],
+    [
+      [
+        'deliveries of a deleted account stay',
+        "let rows = await remove('deliveries', deleteDeliveries);",
+        'let rows = 0;',
+      ],
+    ],
+  ),
+  ...inFile(
+    `${server}/accounts/authenticate.ts`,
+    ['e2e/accounts.e2e.test.ts'],
+    [['keys of suspended accounts are accepted', 'if (principal.isSuspended) throw accountSuspended();', '']],
+  ),
+  ...inFile(
+    `${server}/rules/upkeep.ts`,
+    ['e2e/accounts.e2e.test.ts'],
+    [
+      [
+        'rules of suspended accounts go on',
+        "where suspended_at is not null and state in ('active', 'failed')",
+        "where false and state in ('active', 'failed')",
+      ],
+    ],
+  ),
+  ...inFile(
+    `${server}/webhooks/delivery-store.sql.ts`,
+    ['e2e/accounts.e2e.test.ts'],
+    [
+      [
+        'webhooks of suspended accounts go on',
+        'and account_id not in (select accounts.id from accounts where suspended_at is not null)',
+        '',
+      ],
+    ],
+  ),
+];

@@ -1,0 +1,255 @@
+import { LegendPlacement, VizLegendOptionsBuilder } from '@grafana/grafana-foundation-sdk/common';
+import {
+  DashboardBuilder,
+  DatasourceVariableBuilder,
+  RowBuilder,
+} from '@grafana/grafana-foundation-sdk/dashboard';
+import { DataqueryBuilder } from '@grafana/grafana-foundation-sdk/prometheus';
+import { PanelBuilder } from '@grafana/grafana-foundation-sdk/timeseries';
+
+/** In the description of a panel whose series exist only in trouble. */
+const emptyWhenWell = 'Empty while all is well.';
+
+interface Panel {
+  readonly title: string;
+  readonly unit: string;
+  /** Legend and expression. */
+  readonly series: Readonly<Record<string, string>>;
+  readonly about?: string;
+}
+
+const rate = (counter: string) => `rate(earshot_${counter}[$__rate_interval])`;
+const quantile = (q: number, histogram: string, by = 'le') =>
+  `histogram_quantile(${q}, sum by (${by}) (${rate(`${histogram}_bucket`)}))`;
+/** The median and the 99th percentile of a histogram. */
+const quantiles = (histogram: string) => ({
+  p50: quantile(0.5, histogram),
+  p99: quantile(0.99, histogram),
+});
+
+const rows: Readonly<Record<string, readonly Panel[]>> = {
+  'Is it well?': [
+    {
+      title: 'Alerts',
+      unit: 'short',
+      series: { '{{alertname}} {{source}}': 'ALERTS{alertstate="firing"}' },
+      about: emptyWhenWell,
+    },
+    {
+      title: 'Time since a source was heard',
+      unit: 's',
+      series: { '{{source}}': 'time() - max by (source) (earshot_source_heard_timestamp_seconds)' },
+      about: 'Up to 40 s on X, which says that it lives every 20 s.',
+    },
+    {
+      title: 'Time since everything was matched, and tried at webhooks',
+      unit: 's',
+      series: {
+        matched: 'time() - max(earshot_matched_through_timestamp_seconds)',
+        tried: 'time() - max(earshot_webhooks_tried_through_timestamp_seconds)',
+      },
+    },
+    {
+      title: 'Nodes by version',
+      unit: 'short',
+      series: { '{{version}}, {{schema}}': 'count by (version, schema) (earshot_build_info)' },
+    },
+  ],
+  Promises: [
+    {
+      title: 'Receipt to listed',
+      unit: 's',
+      series: quantiles('event_stored_seconds'),
+      about: 'Promised: half within 0.25 s, 99 of 100 within 2 s.',
+    },
+    {
+      title: 'Stored to the first attempt at a webhook',
+      unit: 's',
+      series: quantiles('webhook_wait_seconds'),
+      about: 'Promised: 99 of 100 within 5 s.',
+    },
+    {
+      title: 'Share that was late',
+      unit: 'percentunit',
+      series: { matches: 'earshot:matches_late:ratio_1h', webhooks: 'earshot:webhooks_late:ratio_1h' },
+      about: 'Over an hour. It pages at 14.4 %; over three days one in a hundred may be late.',
+    },
+    {
+      title: 'Where the time goes (99th percentile)',
+      unit: 's',
+      series: {
+        'receipt to log': quantile(0.99, 'event_logged_seconds'),
+        'storing a batch': quantile(0.99, 'match_batch_seconds'),
+        'stored to followers': quantile(0.99, 'match_followed_seconds'),
+      },
+    },
+  ],
+  Sources: [
+    {
+      title: 'State',
+      unit: 'short',
+      series: { '{{source}} {{state}}': 'max by (source, state) (earshot_source_state)' },
+    },
+    {
+      title: 'Events logged',
+      unit: 'ops',
+      series: { '{{platform}}': `sum by (platform) (${rate('events_logged_total')})` },
+    },
+    {
+      title: 'Items dropped',
+      unit: 'ops',
+      series: { '{{platform}} {{reason}}': `sum by (platform, reason) (${rate('items_dropped_total')})` },
+    },
+    {
+      title: 'Ends of streams',
+      unit: 'ops',
+      series: { '{{platform}} {{kind}}': `sum by (platform, kind) (${rate('stream_endings_total')})` },
+      about: emptyWhenWell,
+    },
+  ],
+  'Event log and matches': [
+    { title: 'Events that wait', unit: 'short', series: { waiting: 'max(earshot_event_log_waiting)' } },
+    {
+      title: 'Log in use',
+      unit: 'percentunit',
+      series: { used: 'max(earshot_event_log_bytes) / max(earshot_event_log_bytes_max)' },
+    },
+    {
+      title: 'Matches stored',
+      unit: 'ops',
+      series: { '{{platform}}': `sum by (platform) (${rate('matches_stored_total')})` },
+    },
+    {
+      title: 'Holes, dead letters, copies behind',
+      unit: 'short',
+      series: {
+        'hole {{fate}}': 'sum by (fate) (increase(earshot_event_log_holes_total[$__rate_interval]))',
+        'dead letters': 'sum(increase(earshot_dead_letters_total[$__rate_interval]))',
+        'copies behind': 'max(earshot_event_log_copies_behind)',
+      },
+    },
+  ],
+  Webhooks: [
+    { title: 'Webhooks', unit: 'short', series: { '{{state}}': 'max by (state) (earshot_webhooks)' } },
+    {
+      title: 'Attempts',
+      unit: 'ops',
+      series: { '{{outcome}}': `sum by (outcome) (${rate('webhook_attempts_total')})` },
+    },
+    { title: 'Duration of attempts', unit: 's', series: quantiles('webhook_attempt_seconds') },
+    {
+      title: 'The endpoint that has failed longest',
+      unit: 's',
+      series: { failing: 'time() - max(earshot_webhooks_failing_since_timestamp_seconds)' },
+    },
+  ],
+  API: [
+    {
+      title: 'Requests',
+      unit: 'reqps',
+      series: { '{{operation}}': `sum by (operation) (${rate('http_requests_total')})` },
+    },
+    {
+      title: 'Requests that failed by our fault',
+      unit: 'reqps',
+      series: {
+        '{{operation}} {{status}}': `sum by (operation, status) (${rate('http_requests_total{status=~"5.."}')})`,
+      },
+      about: emptyWhenWell,
+    },
+    {
+      title: 'Time to answer (99th percentile)',
+      unit: 's',
+      series: { '{{operation}}': quantile(0.99, 'http_request_seconds', 'le, operation') },
+    },
+    {
+      title: 'Streams that callers have open',
+      unit: 'short',
+      series: { '{{instance}}': 'earshot_match_streams' },
+    },
+  ],
+  'Engines and nodes': [
+    {
+      title: 'Database connections',
+      unit: 'short',
+      series: { '{{pool}} {{state}}': 'sum by (pool, state) (earshot_database_pool)' },
+    },
+    {
+      title: 'Database (99th percentile)',
+      unit: 's',
+      series: {
+        statement: quantile(0.99, 'database_statement_seconds'),
+        'wait for a connection': quantile(0.99, 'database_connection_wait_seconds'),
+      },
+    },
+    {
+      title: 'NATS',
+      unit: 'short',
+      series: {
+        'connected {{instance}}': 'earshot_nats_connected',
+        'lost {{instance}}': 'increase(earshot_nats_disconnects_total[$__rate_interval])',
+      },
+    },
+    {
+      title: 'Failures of workers',
+      unit: 'ops',
+      series: { '{{worker}}': `sum by (worker) (${rate('worker_failures_total')})` },
+      about: emptyWhenWell,
+    },
+    {
+      title: 'CPU',
+      unit: 'percentunit',
+      series: { '{{instance}}': 'rate(process_cpu_seconds_total{job="earshot"}[$__rate_interval])' },
+    },
+    {
+      title: 'Memory',
+      unit: 'bytes',
+      series: { '{{instance}}': 'process_resident_memory_bytes{job="earshot"}' },
+    },
+    {
+      title: 'Event loop lag (99th percentile)',
+      unit: 's',
+      series: { '{{instance}}': 'nodejs_eventloop_lag_p99_seconds{job="earshot"}' },
+    },
+    {
+      title: 'Billed since ever',
+      unit: 'currencyUSD',
+      series: { '{{source}} {{reading}}': 'max by (source, reading) (earshot_cost_usd_total)' },
+    },
+  ],
+};
+
+/** deploy/grafana/earshot.json. */
+export function renderDashboard(): string {
+  const dashboard = new DashboardBuilder('Earshot')
+    .uid('earshot')
+    .tags(['earshot'])
+    .refresh('30s')
+    .time({ from: 'now-6h', to: 'now' })
+    .withVariable(new DatasourceVariableBuilder('datasource').label('Prometheus').type('prometheus'));
+  for (const [title, panels] of Object.entries(rows)) {
+    dashboard.withRow(new RowBuilder(title));
+    for (const panel of panels) dashboard.withPanel(panelOf(panel));
+  }
+  return `${JSON.stringify(dashboard.build(), null, 2)}\n`;
+}
+
+function panelOf({ title, unit, series, about }: Panel): PanelBuilder {
+  const panel = new PanelBuilder()
+    .title(title)
+    .unit(unit)
+    .min(0)
+    .span(6)
+    .height(7)
+    .legend(new VizLegendOptionsBuilder().showLegend(true).placement(LegendPlacement.Bottom))
+    .datasource({ type: 'prometheus', uid: `\${datasource}` });
+  if (about !== undefined) panel.description(about);
+  for (const [index, [legend, expression]] of Object.entries(series).entries())
+    panel.withTarget(
+      new DataqueryBuilder()
+        .refId(`Q${index + 1}`)
+        .expr(expression)
+        .legendFormat(legend),
+    );
+  return panel;
+}

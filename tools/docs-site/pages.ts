@@ -1,0 +1,64 @@
+import { globSync, readFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { type Group, groupOf, groups, placeIn } from './navigation.ts';
+
+export interface Page {
+  /** In the repository. */
+  readonly path: string;
+  /** In the address: `webhooks` is at `/webhooks/`, and README.md of the repository, `index`, at `/`. */
+  readonly id: string;
+  readonly title: string;
+  /** The source without its title, which the site shows itself. */
+  readonly body: string;
+  readonly source: string;
+  readonly group: Group;
+}
+
+/** All of docs/, and the pages beside it that those of docs/ lead to. */
+const patterns = ['docs/**/*.md', '*.md', 'packages/{sdk,query,sandbox}/README.md', 'skills/*/SKILL.md'];
+
+export function readPages(root: string): Page[] {
+  const alerts = readFileSync(join(root, 'deploy/alerts.yaml'), 'utf8');
+  const alertPages = new Set(Array.from(alerts.matchAll(/docs\/operations\/[\w-]+\.md/g), ([path]) => path));
+  return findPaths(root)
+    .map((path) => {
+      const group = groupOf(path, alertPages);
+      if (group === undefined) throw new Error(`${path} is in no group of tools/docs-site/navigation.ts`);
+      return readPage(path, readFileSync(join(root, path), 'utf8'), group);
+    })
+    .toSorted((a, b) => orderOf(a) - orderOf(b) || a.path.localeCompare(b.path));
+}
+
+export function findPaths(root: string): string[] {
+  return globSync([...patterns], { cwd: root, exclude: ['**/node_modules', 'docs/site'] }).toSorted();
+}
+
+function orderOf({ group, path }: Page): number {
+  return groups.indexOf(group) * 1_000 + placeIn(group, path);
+}
+
+function readPage(path: string, source: string, group: Group): Page {
+  const withoutFront = source.replace(/^---\n.*?\n---\n/s, '');
+  const [heading, title] = /^# (.+)\n/m.exec(withoutFront) ?? [];
+  if (heading === undefined || title === undefined) throw new Error(`${path} has no title: a line "# …"`);
+  const body = withoutFront.replace(heading, '');
+  return { path, id: idOf(path), title: title.replaceAll('`', ''), body, source, group };
+}
+
+function idOf(path: string): string {
+  const inSite = twinOf(path).toLowerCase();
+  if (inSite === 'readme.md') return 'index';
+  return inSite.replace(/\/(readme|skill)\.md$/, '').replace(/\.md$/, '');
+}
+
+/** Where the Markdown of a page is in the site: as in the repository, so that links from one to another lead there. */
+export function twinOf(path: string): string {
+  return path.replace(/^docs\//, '');
+}
+
+/** What pages may show or link to besides pages. */
+export function findAssets(root: string): string[] {
+  return globSync('docs/**/*.{png,json}', { cwd: root, exclude: ['docs/site'] }).filter(
+    (path) => basename(path) !== 'package.json',
+  );
+}

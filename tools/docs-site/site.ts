@@ -1,0 +1,69 @@
+import { readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { linkPage, type Site } from './links.ts';
+import { kinds } from './navigation.ts';
+import { findAssets, type Page, readPages } from './pages.ts';
+
+export function readSite(base = '/'): Site {
+  const root = resolve(import.meta.dirname, '../..');
+  return {
+    root,
+    pages: readPages(root),
+    assets: findAssets(root),
+    base: base.endsWith('/') ? base : `${base}/`,
+    repository: repositoryOf(readFileSync(join(root, 'package.json'), 'utf8')),
+  };
+}
+
+export function repositoryOf(manifest: string): string | undefined {
+  const { repository } = JSON.parse(manifest);
+  const url: unknown = typeof repository === 'object' ? repository.url : repository;
+  if (typeof url !== 'string') return undefined;
+  return `${url.replace(/^git\+/, '').replace(/\.git$/, '')}/blob/main`;
+}
+
+interface SidebarGroup {
+  label: string;
+  collapsed: boolean;
+  items: (SidebarGroup | { slug: string })[];
+}
+
+/** The kinds, in each its groups, in each its pages. */
+export function sidebarOf(pages: readonly Page[]): SidebarGroup[] {
+  return kinds.map((kind) => {
+    const inKind = pages.filter(({ group }) => group.kind === kind);
+    const groups = [...Map.groupBy(inKind, ({ group }) => group.name)].map(([label, own]) => ({
+      label,
+      collapsed: true,
+      items: own.map(({ id }) => ({ slug: id === 'index' ? '' : id })),
+    }));
+    const [first, ...others] = groups;
+    const items = first !== undefined && others.length === 0 ? first.items : groups;
+    return { label: kind, collapsed: false, items };
+  });
+}
+
+/** What Astro hands to a loader, as far as ours uses it. */
+interface LoaderContext {
+  readonly config: { readonly base: string };
+  readonly store: { clear(): void; set(entry: object): unknown };
+  readonly parseData: (page: { id: string; data: { title: string } }) => Promise<Record<string, unknown>>;
+  readonly renderMarkdown: (body: string) => Promise<{ html: string }>;
+}
+
+/** Loads the pages from where they are, so that there are no copies of them. */
+export function createLoader() {
+  return {
+    name: 'earshot-docs',
+    async load({ config, store, parseData, renderMarkdown }: LoaderContext): Promise<void> {
+      const site = readSite(config.base);
+      store.clear();
+      for (const page of site.pages) {
+        const data = await parseData({ id: page.id, data: { title: page.title } });
+        const rendered = await renderMarkdown(page.body);
+        const html = linkPage(rendered.html, page, site);
+        store.set({ id: page.id, data, body: page.body, rendered: { ...rendered, html } });
+      }
+    },
+  };
+}

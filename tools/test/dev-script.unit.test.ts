@@ -1,0 +1,55 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, relative, resolve } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+
+/** A project of somebody's own, beside the clone. */
+let project: string;
+/** As it is called from there. */
+let script: string;
+
+beforeAll(async () => {
+  project = await mkdtemp(join(tmpdir(), 'earshot-project-'));
+  script = relative(project, resolve(import.meta.dirname, '../../dev'));
+});
+afterAll(() => rm(project, { recursive: true, force: true }));
+
+const dev = (...words: readonly string[]): Promise<{ code: unknown; stdout: string; stderr: string }> =>
+  new Promise((done) => {
+    // Nobody listens there.
+    const env = { ...process.env, EARSHOT_URL: 'http://127.0.0.1:1', EARSHOT_API_KEY: 'esk_1' };
+    execFile(script, words, { cwd: project, env }, (error, stdout, stderr) =>
+      done({ code: error === null ? 0 : error.code, stdout, stderr }),
+    );
+  });
+
+const rules = `set: comets
+rules:
+  comets:
+    name: Comets
+    intent: See them
+    overrides: { x: comet }
+`;
+
+test('./dev earshot finds the rules file of the directory in which it is called', async () => {
+  expect(await dev('earshot', 'test')).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('The rules file rules.yaml cannot be read'),
+  });
+  await writeFile(join(project, 'rules.yaml'), rules);
+  expect(await dev('earshot', 'test')).toMatchObject({ code: 0, stderr: '' });
+});
+
+test('./dev earshot prints what the command prints, and nothing around it', async () => {
+  expect(await dev('earshot', 'syntax', '--nothing')).toEqual({
+    code: 2,
+    stdout: '',
+    stderr: expect.stringMatching(/^--nothing is not an option of .*\nearshot syntax --help tells more\.\n$/),
+  });
+});
+
+test('the commands that ./dev names are those of ./dev', async () => {
+  const status = await dev('services', 'status', '--dir', join(project, 'no-services'));
+  expect(status).toMatchObject({ stdout: `Start the services: ${script} earshot services up\n`, stderr: '' });
+});

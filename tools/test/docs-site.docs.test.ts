@@ -1,0 +1,35 @@
+import { execFile } from 'node:child_process';
+import { readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { beforeAll, expect, test } from 'vitest';
+import { operations } from '../../packages/contract/src/index.ts';
+import { findProblems } from '../docs-site/check.ts';
+import { readSite } from '../docs-site/site.ts';
+
+const root = join(import.meta.dirname, '../..');
+const dist = join(root, 'docs/site/dist');
+/** Without a network, loopback included; who is not root needs a user namespace for it. */
+const offline = process.getuid?.() === 0 ? ['--net'] : ['--map-root-user', '--net'];
+
+beforeAll(async () => {
+  rmSync(dist, { recursive: true, force: true });
+  await promisify(execFile)('unshare', [...offline, 'pnpm', 'docs:site'], {
+    cwd: root,
+    maxBuffer: 64 * 1024 * 1024,
+  });
+}, 600_000);
+
+test('the site is whole: every page with its twin, no broken link, a search index, nothing from elsewhere', () => {
+  const site = readSite();
+  expect(site.pages.length).toBeGreaterThan(90);
+  expect(findProblems(site, dist)).toEqual([]);
+});
+
+test('the API reference has a page for every operation', () => {
+  const pages = Object.keys(operations).map((name) => {
+    const html = readFileSync(join(dist, `api/operations/${name.toLowerCase()}/index.html`), 'utf8');
+    return html.includes(name);
+  });
+  expect(pages).toEqual(pages.map(() => true));
+});

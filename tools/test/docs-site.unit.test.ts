@@ -1,0 +1,152 @@
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { findProblems } from '../docs-site/check.ts';
+import { addressOf, linkPage, type Site } from '../docs-site/links.ts';
+import { groupOf, groups, kinds } from '../docs-site/navigation.ts';
+import { findPaths, readPages } from '../docs-site/pages.ts';
+import { readSite, repositoryOf, sidebarOf } from '../docs-site/site.ts';
+
+const root = join(import.meta.dirname, '../..');
+
+describe('the pages of the site', () => {
+  test('are all of docs/, each with a kind and a title', () => {
+    const inDocs = readdirSync(join(root, 'docs'), { recursive: true, encoding: 'utf8' })
+      .filter((path) => path.endsWith('.md') && !path.startsWith('site/'))
+      .map((path) => `docs/${path}`);
+    const { pages } = readSite();
+    const paths = pages.map(({ path }) => path);
+    expect(paths).toEqual(expect.arrayContaining(inDocs));
+    expect(new Set(pages.map(({ id }) => id)).size).toBe(pages.length);
+    expect(pages.filter(({ title, group }) => title === '' || !kinds.includes(group.kind))).toEqual([]);
+    expect(findPaths(root).toSorted()).toEqual(paths.toSorted());
+  });
+
+  test('are each in the navigation once', () => {
+    const { pages } = readSite();
+    const slugs = JSON.stringify(sidebarOf(pages)).match(/"slug":"[^"]*"/g) ?? [];
+    expect(slugs.toSorted()).toEqual(
+      pages.map(({ id }) => `"slug":"${id === 'index' ? '' : id}"`).toSorted(),
+    );
+  });
+
+  test('of a new file in docs/operations is a guide, unless an alert leads to it', () => {
+    const path = 'docs/operations/something-new.md';
+    expect(groupOf(path, new Set())?.name).toBe('Run it');
+    expect(groupOf(path, new Set([path]))?.name).toBe('Alerts');
+    expect(groupOf('docs/operations/deeper/page.md', new Set())).toBeUndefined();
+  });
+
+  test('that nobody sorted are refused', () => {
+    const dir = mkdtempSync(join(tmpdir(), 'earshot-docs-'));
+    try {
+      write(dir, { 'deploy/alerts.yaml': '', 'docs/webhooks.md': '# Webhooks\n' });
+      expect(readPages(dir).map(({ id }) => id)).toEqual(['webhooks']);
+      write(dir, { 'docs/forgotten.md': '# Forgotten\n' });
+      expect(() => readPages(dir)).toThrow('docs/forgotten.md is in no group');
+    } finally {
+      rmSync(dir, { recursive: true });
+    }
+  });
+
+  test('have groups that name no page that is gone', () => {
+    const paths = findPaths(root);
+    const exact = groups.flatMap((group) => group.paths).filter((path) => !path.includes('*'));
+    expect(exact.filter((path) => !paths.includes(path))).toEqual([]);
+  });
+});
+
+function write(dir: string, files: Readonly<Record<string, string>>): void {
+  for (const [path, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(dir, path)), { recursive: true });
+    writeFileSync(join(dir, path), text);
+  }
+}
+
+describe('a link', () => {
+  const site = { ...readSite('/base'), repository: 'https://git.example/blob/main' };
+  const page = site.pages.find(({ path }) => path === 'docs/mcp.md');
+  const address = (target: string) => (page === undefined ? '' : addressOf(target, page, site));
+
+  test.each([
+    ['webhooks.md', '/base/webhooks/'],
+    ['webhooks.md#order', '/base/webhooks/#order'],
+    ['operations/README.md', '/base/operations/'],
+    ['operations', '/base/operations/'],
+    ['../README.md', '/base/'],
+    ['../packages/sdk/README.md', '/base/packages/sdk/'],
+    ['rules.schema.json', '/base/rules.schema.json'],
+    ['../deploy/alerts.yaml', 'https://git.example/blob/main/deploy/alerts.yaml'],
+    ['https://elsewhere.example/page', 'https://elsewhere.example/page'],
+    ['#connect', '#connect'],
+  ])('to %s leads to %s', (target, expected) => {
+    expect(address(target)).toBe(expected);
+  });
+
+  test('to a file that is not there is refused', () => {
+    expect(() => address('../deploy/nothing.yaml')).toThrow('docs/mcp.md links to ../deploy/nothing.yaml');
+  });
+
+  test('to a file of a repository that has no address is plain text', () => {
+    const html = '<p><a href="../deploy/alerts.yaml"><code>alerts</code></a> <a href="cli.md">b</a></p>';
+    if (page === undefined) throw new Error('docs/mcp.md is gone');
+    expect(linkPage(html, page, { ...site, repository: undefined })).toBe(
+      '<p><code>alerts</code> <a href="/base/cli/">b</a></p>',
+    );
+  });
+
+  test('to the repository begins with the address in package.json', () => {
+    expect(repositoryOf('{"repository":{"url":"git+https://git.example/a/b.git"}}')).toBe(
+      'https://git.example/a/b/blob/main',
+    );
+    expect(repositoryOf('{}')).toBeUndefined();
+  });
+});
+
+describe('a built site', () => {
+  let dir: string;
+  let site: Site;
+  const good = {
+    'source/docs/webhooks.md': '# Webhooks\n',
+    'source/deploy/alerts.yaml': '',
+    'dist/webhooks/index.html': '<h2 id="order">Order</h2><a href="/webhooks/#order">here</a>',
+    'dist/webhooks.md': '# Webhooks\n',
+    'dist/llms.txt': '- [Webhooks](/webhooks.md)',
+    'dist/pagefind/pagefind-entry.json': '{"languages":{"en":{"page_count":1}}}',
+  };
+
+  beforeEach(() => {
+    dir = mkdtempSync(join(tmpdir(), 'earshot-docs-'));
+    write(dir, good);
+    const source = join(dir, 'source');
+    site = { root: source, pages: readPages(source), assets: [], base: '/', repository: undefined };
+  });
+  afterEach(() => rmSync(dir, { recursive: true }));
+
+  test('that has everything has no problem', () => {
+    expect(findProblems(site, join(dir, 'dist'))).toEqual([]);
+  });
+
+  const page = 'dist/webhooks/index.html';
+  test.each([
+    ['a link to no page', { [page]: '<a href="/gone/">x</a>' }, `the link /gone/ leads nowhere`],
+    ['a link to no place on a page', { [page]: '<a href="/webhooks/#gone">x</a>' }, '#gone leads nowhere'],
+    ['a relative link to no page', { [page]: '<a class="b" href="../gone.md">x</a>' }, 'leads nowhere'],
+    ['a page that is missing', { [page]: '' }, 'docs/webhooks.md is not in the site'],
+    ['a twin that differs', { 'dist/webhooks.md': '# Webhook\n' }, 'has no equal twin'],
+    ['a page that llms.txt leaves out', { 'dist/llms.txt': '# Earshot' }, 'is not in llms.txt'],
+    [
+      'a search index without the page',
+      { 'dist/pagefind/pagefind-entry.json': '{"languages":{"en":{"page_count":0}}}' },
+      'the search index has 0 pages of 1',
+    ],
+    ['no search index', { 'dist/pagefind/pagefind-entry.json': '' }, 'the search index has 0 pages'],
+    ['a script from elsewhere', { [page]: '<script src="//cdn.example/a.js"></script>' }, 'cdn.example'],
+    ['a font from elsewhere', { 'dist/a.css': 'src: url("https://f.example/b")' }, 'f.example'],
+    ['a style from elsewhere', { [page]: '<link rel="stylesheet" href="https://s.example/">' }, 's.example'],
+  ])('with %s is refused', (_what, change, problem) => {
+    write(dir, change);
+    expect(findProblems(site, join(dir, 'dist'))).toEqual([expect.stringContaining(problem)]);
+  });
+});
