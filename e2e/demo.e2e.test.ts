@@ -152,6 +152,17 @@ test('a signal in the middle of the start also leaves nothing behind', async () 
   expect(await readdir(tempDir)).toEqual([]);
 });
 
+test('a program that takes the usual port while the demo starts does not keep it from starting', async () => {
+  const running = demo();
+  // It has looked for a free port by now. Where another test has this one, it is taken as well.
+  await stderrWith(running, 'Starting a private Earshot');
+  const holder = createServer().listen(8080, '127.0.0.1');
+  await Promise.race([once(holder, 'listening'), once(holder, 'error')]).catch(() => undefined);
+  const [, port] = await running.line(/^API\s+http:\S+:(\d+)$/);
+  expect(port).not.toBe('8080');
+  holder.close();
+});
+
 test('a start that fails says what to do, and leaves nothing behind', async () => {
   const holder = createServer().listen(0, '127.0.0.1');
   await once(holder, 'listening');

@@ -27,7 +27,8 @@ export async function startDemoSandbox(options: { dir: string; feed: string }): 
 
 interface ServerOptions {
   readonly dir: string;
-  readonly port: number;
+  /** At least one. */
+  readonly ports: readonly number[];
   readonly postgres: PostgresUrls;
   readonly natsUrl: string;
   readonly natsNodes: 1 | 3;
@@ -35,6 +36,17 @@ interface ServerOptions {
 }
 
 export async function startDemoServer(options: ServerOptions): Promise<Running> {
+  const [port = 0, ...others] = options.ports;
+  try {
+    return await startServerOn(port, options);
+  } catch (error) {
+    const isTaken = error instanceof Error && error.message.includes('EADDRINUSE');
+    if (!isTaken || others.length === 0) throw error;
+    return startDemoServer({ ...options, ports: others });
+  }
+}
+
+async function startServerOn(port: number, options: ServerOptions): Promise<Running> {
   const logFile = join(options.dir, 'server.log');
   const program = await startServerProgram({
     env: {
@@ -49,7 +61,7 @@ export async function startDemoServer(options: ServerOptions): Promise<Running> 
       EARSHOT_FIREHOSE_BASE_URL: options.sandboxUrl,
       // The sandbox charges nothing, and sends in an hour what would cost more than a day may.
       EARSHOT_RULE_BUDGET: 'off',
-      EARSHOT_PORT: String(options.port),
+      EARSHOT_PORT: String(port),
       // Webhooks to a program on this machine: there is no certificate to be had for it.
       EARSHOT_SECRETS_KEY: randomBytes(32).toString('base64'),
       EARSHOT_ALLOW_INSECURE_WEBHOOKS: 'true',

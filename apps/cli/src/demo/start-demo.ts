@@ -12,8 +12,8 @@ const natsServerCache = resolve(import.meta.dirname, '../../../../.earshot/cache
 export type Demo = Awaited<ReturnType<typeof startDemo>>;
 
 export interface DemoOptions {
-  /** 0 takes a free one. */
-  readonly port: number;
+  /** The API takes the first of them that is free; 0 is any. */
+  readonly ports: readonly number[];
   /** Posts and pages per second, as the sandbox takes them. */
   readonly feed: string;
   readonly natsNodes: 1 | 3;
@@ -25,7 +25,7 @@ export interface DemoOptions {
 
 /** A whole Earshot on this machine: engines, sandbox, server. Disposing stops all of it and deletes its data. */
 export async function startDemo(options: DemoOptions) {
-  const { natsNodes, port, feed, signal, log } = options;
+  const { natsNodes, ports, feed, signal, log } = options;
   await using stack = new AsyncDisposableStack();
   const dir = await temporaryFolder(stack);
   const timed = stopwatch(log);
@@ -41,7 +41,7 @@ export async function startDemo(options: DemoOptions) {
 
   const serverStarts = startDemoServer({
     dir,
-    port,
+    ports,
     natsNodes,
     postgres: postgres.urls,
     natsUrl: nats.url,

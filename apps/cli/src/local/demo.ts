@@ -2,7 +2,7 @@ import { createEarshot } from '@earshot/sdk';
 import type { Context } from '../command.ts';
 import { createConsoleLink } from '../console-link.ts';
 import { firstRule, guide } from '../demo/guide.ts';
-import { choosePort } from '../demo/ports.ts';
+import { choosePorts } from '../demo/ports.ts';
 import { type Demo, startDemo } from '../demo/start-demo.ts';
 import { followFrom, noticingFetch } from '../follow.ts';
 import { matchLine } from '../output/match-line.ts';
@@ -21,11 +21,11 @@ export async function runDemo(
 ): Promise<number> {
   const startedAt = new Date();
   const stop = listenForStop();
-  const port = await choosePort(wanted.port, isJson);
+  const ports = await choosePorts(wanted.port, isJson);
   screen.note('Starting a private Earshot …');
   try {
     await using running = await startDemo({
-      port,
+      ports,
       feed,
       natsNodes: cluster ? 3 : 1,
       env,
