@@ -43,8 +43,8 @@ export async function buildConsole(env: Readonly<Record<string, string | undefin
     cwd: folder,
     env: { ...env, NODE_ENV: 'production' },
   });
-  await rm(built, { recursive: true, force: true });
   try {
+    await rm(built, { recursive: true, force: true });
     await rename(aside, built);
   } catch (error) {
     await rm(aside, { recursive: true });
