@@ -168,6 +168,7 @@ describe('the audit', () => {
       { operation: 'DeleteRule', actor, target_id: rule_id, before: rule, after: null, request_id: 'drop-1' },
       { operation: 'CreateRule', actor, target_id: rule_id, before: null, after: rule, request_id: 'make-1' },
       { operation: 'CreateKey', actor: 'operator', target_id: account.keyId, request_id: null },
+      { operation: 'CreateAccount', actor: 'operator', target_id: account.accountId, before: null },
     ]);
   });
 
@@ -181,7 +182,7 @@ describe('the audit', () => {
     await api.call('POST', '/api.CreateRule', body, once);
     await api.call('POST', '/api.DeleteRule', { rule_id: 'rule_unknown' });
     const { entries } = await listAudit(api);
-    expect(entries.map(({ operation }) => operation)).toEqual(['CreateRule', 'CreateKey']);
+    expect(entries.map(({ operation }) => operation)).toEqual(['CreateRule', 'CreateKey', 'CreateAccount']);
   });
 
   test("comes in pages, and never shows another account's", async () => {
@@ -193,10 +194,15 @@ describe('the audit', () => {
     const second = await listAudit(asAlice, { limit: 1, cursor: first.next_cursor });
     expect(second.entries).toMatchObject([{ target_id: alice.keyId }]);
     const third = await listAudit(asAlice, { limit: 1, cursor: second.next_cursor });
-    expect(third).toEqual({ entries: [], next_cursor: null });
+    expect(third.entries).toMatchObject([{ target_id: alice.accountId }]);
+    const fourth = await listAudit(asAlice, { limit: 1, cursor: third.next_cursor });
+    expect(fourth).toEqual({ entries: [], next_cursor: null });
 
     const asBob = server.api(bob);
-    expect((await listAudit(asBob)).entries).toMatchObject([{ target_id: bob.keyId }]);
+    expect((await listAudit(asBob)).entries).toMatchObject([
+      { target_id: bob.keyId },
+      { target_id: bob.accountId },
+    ]);
     const stolen = await asBob.call('POST', '/api.ListAudit', { cursor: first.next_cursor }, sameId);
     const invented = await asBob.call('POST', '/api.ListAudit', { cursor: 'AAAA' }, sameId);
     expect(stolen.status).toBe(400);

@@ -50,9 +50,20 @@ export async function readAccounts(
   );
 }
 
-export async function createAccount(sql: Sql, { name, plan }: { name: string; plan: PlanName }) {
+export async function createAccount(
+  database: Database,
+  after: { readonly name: string; readonly plan: PlanName },
+): Promise<{ accountId: string }> {
   const accountId = newId('acc');
-  await sql.run('insert into accounts (id, name, plan) values ($1, $2, $3)', [accountId, name, plan]);
+  await database.transaction(async (sql) => {
+    await sql.run('insert into accounts (id, name, plan) values ($1, $2, $3)', [
+      accountId,
+      after.name,
+      after.plan,
+    ]);
+    const created = { targetId: accountId, before: null, after, answer: {} };
+    await recordChange(sql, byOperator(accountId, 'CreateAccount'), created);
+  });
   return { accountId };
 }
 
