@@ -1,4 +1,7 @@
 import { execFile } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { compileCache } from '@earshot/engines';
 import { eventually } from '@earshot/testkit';
@@ -23,8 +26,10 @@ interface Outcome {
   stderr: string;
 }
 
-function admin(...args: string[]): Promise<Outcome> {
-  const env = { ...compileCache(), PATH: process.env['PATH'], EARSHOT_DATABASE_URL: world.databaseUrl };
+const admin = (...args: string[]) => adminWith({ EARSHOT_DATABASE_URL: world.databaseUrl }, ...args);
+
+function adminWith(settings: Record<string, string>, ...args: string[]): Promise<Outcome> {
+  const env = { ...compileCache(), PATH: process.env['PATH'], ...settings };
   return new Promise((resolve) => {
     execFile(process.execPath, [main, 'admin', ...args], { env }, (error, stdout, stderr) => {
       resolve({ code: error === null ? 0 : Number(error.code), stdout, stderr });
@@ -78,6 +83,35 @@ test.for([
   const outcome = await admin(...typed.split(' '));
   expect(outcome).toMatchObject({ code, stdout: '' });
   expect(outcome.stderr).toContain(words);
+});
+
+test('the address of the database may be in a file, as on the nodes of Kubernetes and systemd', async () => {
+  const dir = await mkdtemp(join(tmpdir(), 'earshot-admin-'));
+  const file = join(dir, 'database-url');
+  await writeFile(file, `${world.databaseUrl}\n`);
+  const create = ['create-account', '--name', 'In a file', '--json'];
+  const inFile = { EARSHOT_DATABASE_URL_FILE: file };
+  expect(await adminWith(inFile, ...create)).toMatchObject({ code: 0, stderr: '' });
+  expect(await adminWith(inFile, 'migrate', '--plan', '--json')).toMatchObject({
+    stdout: '{"missing":[]}\n',
+  });
+  const secretsKey = join(dir, 'secrets-key');
+  await writeFile(secretsKey, randomBytes(32).toString('base64'));
+  expect(
+    await adminWith({ ...inFile, EARSHOT_SECRETS_KEY_FILE: secretsKey }, 'reencrypt', '--json'),
+  ).toMatchObject({ code: 0 });
+
+  const refused: [Record<string, string>, string][] = [
+    [{ EARSHOT_DATABASE_URL_FILE: join(dir, 'none') }, 'a file that cannot be read (ENOENT)'],
+    [{ ...inFile, EARSHOT_DATABASE_URL: world.databaseUrl }, 'are both set: keep one of them'],
+    [{}, 'or set EARSHOT_DATABASE_URL or EARSHOT_DATABASE_URL_FILE'],
+  ];
+  for (const [settings, words] of refused) {
+    const outcome = await adminWith(settings, ...create);
+    expect(outcome).toMatchObject({ stdout: '', stderr: expect.stringContaining(words) });
+    expect(outcome.code).not.toBe(0);
+  }
+  await rm(dir, { recursive: true });
 });
 
 test('an operator sees the id that the platform itself uses, and which rule it serves', async () => {

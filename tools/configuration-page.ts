@@ -1,11 +1,10 @@
-import { secretSettings } from '../apps/server/src/config.ts';
 import { type Setting, settings } from '../apps/server/src/settings.ts';
 
 /** docs/configuration.md, from the table that the server reads its settings with. */
 export function renderConfigurationPage(): string {
-  const rows = Object.entries<Setting>(settings).map(([name, { variable, schema, about }]) => {
+  const rows = Object.values<Setting>(settings).map(({ variable, schema, about, isSecret }) => {
     const absent = schema.safeParse(undefined);
-    return `| \`${variable}\` | ${absent.success ? shown(absent.data) : '**required**'} | ${about}${secretSettings.has(name) ? ' Or `_FILE`.' : ''} |`;
+    return `| \`${variable}\` | ${absent.success ? shown(absent.data) : '**required**'} | ${about}${isSecret ? ' Or `_FILE`.' : ''} |`;
   });
   return [
     '# Configuration',

@@ -5,7 +5,7 @@ import { eventually } from '@earshot/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Api } from '../src/api.ts';
 import type { SandboxClient } from '../src/sandbox-client.ts';
-import { type Engine, startEngine } from './engine.ts';
+import { type Engine, fetchCompose, startEngine } from './engine.ts';
 import { buildImage, importEngines } from './images.ts';
 import { type Installation, install } from './installation.ts';
 import { step } from './run.ts';
@@ -24,7 +24,11 @@ beforeAll(async () => {
     await step('the image in the engine', () => engine.docker('load', '--quiet', '--input', archive));
   };
   const importing = () => importEngines((...args) => engine.docker(...args), images, engine.dir);
-  await Promise.all([build(), step('PostgreSQL and NATS of this machine as images', importing)]);
+  await Promise.all([
+    build(),
+    step('PostgreSQL and NATS of this machine as images', importing),
+    step('docker compose', fetchCompose),
+  ]);
 }, 600_000);
 afterAll(() => step('the end of the engine', async () => engine?.[Symbol.asyncDispose]()), 120_000);
 

@@ -21,7 +21,14 @@ export interface Engine extends AsyncDisposable {
   reach(port: number): Promise<string>;
 }
 
-const composeFile = 'usr/libexec/docker/cli-plugins/docker-compose';
+export const composeProgram = join(cache, 'docker-compose');
+
+/** `docker compose`, which Debian 12 does not have. */
+export async function fetchCompose(): Promise<void> {
+  if (await run(composeProgram, ['version']).catch(() => '')) return;
+  const file = 'usr/libexec/docker/cli-plugins/docker-compose';
+  await fetchFromDebian({ suite: 'trixie', package: 'docker-compose', file, target: composeProgram });
+}
 
 /**
  * dockerd in a network namespace of its own: its bridge, its rules and the ports that it publishes are nobody else's. Everything
@@ -29,14 +36,6 @@ const composeFile = 'usr/libexec/docker/cli-plugins/docker-compose';
  */
 export async function startEngine(): Promise<Engine> {
   await using stack = new AsyncDisposableStack();
-  const composeProgram = join(cache, 'docker-compose');
-  if ((await run(composeProgram, ['version']).catch(() => '')) === '')
-    await fetchFromDebian({
-      suite: 'trixie',
-      package: 'docker-compose',
-      file: composeFile,
-      target: composeProgram,
-    });
   const dir = await mkdtemp(join(tmpdir(), 'earshot-containers-'));
   stack.defer(() => rm(dir, { recursive: true, force: true }));
   const network = `earshot-${process.pid}`;

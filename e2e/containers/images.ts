@@ -35,25 +35,29 @@ export async function buildImage(tag: string, dir: string): Promise<string> {
   const buildah = await createBuildah();
   const dockerfile = await readFile(join(project, 'Dockerfile'), 'utf8');
   const [, base = ''] = /^FROM (\S+)/m.exec(dockerfile) ?? [];
-  await step(`${base} from the Node of this machine`, () => makeNodeImage(buildah, base, dir));
+  await step(`${base} from the Node of this machine`, () => makeNodeImage(buildah, base));
   await step('the Dockerfile', async () => {
     const registry = (await run('npm', ['config', 'get', 'registry'])).trim();
     const npmrc = join(dir, 'npmrc');
     const authority = '/etc/ssl/certs/host-ca.crt';
     await writeFile(
       npmrc,
-      `registry=${registry}\ncafile=${authority}\naudit=false\nfund=false\nupdate-notifier=false\n`,
+      `registry=${registry}\ncafile=${authority}\naudit=false\nfund=false\nupdate-notifier=false\nprefer-offline=true\n`,
     );
     // Mounted while it builds: how this machine reaches packages is no part of the image, nor are those that it has already.
-    const store = dirname((await run('pnpm', ['store', 'path'], { cwd: project })).trim());
+    const [store, npmCache] = await Promise.all([
+      run('pnpm', ['store', 'path'], { cwd: project }),
+      run('npm', ['config', 'get', 'cache']),
+    ]);
     const volumes = [
       `${npmrc}:/root/.npmrc:ro`,
       `/etc/ssl/certs/ca-certificates.crt:${authority}:ro`,
-      `${store}:/root/.local/share/pnpm/store`,
+      `${dirname(store.trim())}:/root/.local/share/pnpm/store`,
+      `${npmCache.trim()}:/root/.npm`,
     ];
     const mounts = volumes.flatMap((volume) => ['--volume', volume]);
-    const options = ['--format', 'docker', '--network', 'host', '--layers', '--pull-never', ...mounts];
-    await buildah('bud', '--quiet', ...options, '--tag', inFull(tag), project);
+    const options = ['--format', 'docker', '--network', 'host', '--layers', '--jobs', '2', '--pull-never'];
+    await buildah('bud', '--quiet', ...options, ...mounts, '--tag', inFull(tag), project);
   });
   const archive = join(dir, 'image.tar');
   await step('the image as an archive', () =>
@@ -65,22 +69,25 @@ export async function buildImage(tag: string, dir: string): Promise<string> {
 async function makeNodeImage(
   buildah: Awaited<ReturnType<typeof createBuildah>>,
   base: string,
-  dir: string,
 ): Promise<void> {
   const recipe = await readFile(join(import.meta.dirname, 'roots.ts'), 'utf8');
   const label = createHash('sha256').update(`${process.version} ${recipe}`).digest('hex');
   const format = '{{index .Docker.Config.Labels "recipe"}}';
   const made = await buildah('inspect', '--type', 'image', '--format', format, inFull(base)).catch(() => '');
   if (made.trim() === label) return;
-  const npm = join(cache, 'npm');
-  await run('npm', ['install', '--prefix', npm, '--no-audit', '--no-fund', '--loglevel=error', 'npm@11']);
-  const root = join(dir, 'node');
-  await makeNodeRoot(root, join(npm, 'node_modules/npm'));
   const container = (await buildah('from', 'scratch')).trim();
-  await buildah('copy', '--quiet', container, root, '/');
+  await makeNodeRoot((await buildah('mount', container)).trim(), await findNpm());
   await buildah('config', '--env', `PATH=${path}`, '--cmd', 'node', '--label', `recipe=${label}`, container);
   await buildah('commit', '--quiet', '--format', 'docker', '--rm', container, inFull(base));
-  await rm(root, { recursive: true });
+}
+
+/** The folder of the npm of this machine, unless its files are all over the place as those of Debian are. */
+async function findNpm(): Promise<string> {
+  const own = join((await run('npm', ['root', '--global'])).trim(), 'npm');
+  if (await run('node', [join(own, 'bin/npm-cli.js'), '--version']).catch(() => null)) return own;
+  const npm = join(cache, 'npm');
+  await run('npm', ['install', '--prefix', npm, '--no-audit', '--no-fund', '--loglevel=error', 'npm@11']);
+  return join(npm, 'node_modules/npm');
 }
 
 /** Puts stand-ins for the images of PostgreSQL and NATS that compose.yaml names into the engine. */

@@ -2,8 +2,7 @@ import { appendFile, chmod, cp, mkdir, readFile, writeFile } from 'node:fs/promi
 import { join } from 'node:path';
 import { createApi } from '../src/api.ts';
 import { createSandboxClient } from '../src/sandbox-client.ts';
-import type { Engine } from './engine.ts';
-import { cache } from './images.ts';
+import { composeProgram, type Engine } from './engine.ts';
 import { run } from './run.ts';
 
 const project = join(import.meta.dirname, '../..');
@@ -76,7 +75,7 @@ for word; do
   [ "$word" = --build ] && word=--no-build
   set -- "$@" "$word"
 done
-exec ${join(cache, 'docker-compose')} "$@"
+exec ${composeProgram} "$@"
 `;
   await writeFile(join(bin, 'docker'), program);
   await chmod(join(bin, 'docker'), 0o755);

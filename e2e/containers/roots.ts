@@ -1,4 +1,4 @@
-import { chmod, copyFile, cp, mkdir, readdir, symlink, writeFile } from 'node:fs/promises';
+import { chmod, copyFile, mkdir, readdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { findPostgresBinaries } from '@earshot/engines';
 import { run } from './run.ts';
@@ -77,7 +77,7 @@ export async function makeNodeRoot(root: string, npmFolder: string): Promise<voi
   await copyFile(process.execPath, join(root, 'usr/local/bin/node'));
   const modules = join(root, 'usr/local/lib/node_modules');
   await mkdir(modules, { recursive: true });
-  await cp(npmFolder, join(modules, 'npm'), { recursive: true });
+  await run('cp', ['--archive', npmFolder, join(modules, 'npm')]);
   await symlink('../lib/node_modules/npm/bin/npm-cli.js', join(root, 'usr/local/bin/npm'));
 }
 
@@ -113,15 +113,14 @@ export async function makePostgresRoot(root: string): Promise<string> {
   const bin = await findPostgresBinaries();
   const home = dirname(bin);
   const version = home.split('/').at(-1) ?? '';
-  for (const folder of [
-    home,
-    `/usr/share/postgresql/${version}`,
-    '/usr/lib/locale/C.utf8',
-    '/usr/share/zoneinfo',
-  ])
-    await cp(folder, join(root, folder), { recursive: true, dereference: true });
+  const folders = [home, `/usr/share/postgresql/${version}`, '/usr/lib/locale/C.utf8', '/usr/share/zoneinfo'];
+  await run('cp', ['--recursive', '--dereference', '--parents', ...folders, root]);
+  // Without its compiler of queries, which is most of its size and which it does without when it is not there.
+  const isCompiler = (file: string) => /llvmjit|bitcode/.test(file);
   const inFolder = async (folder: string) => (await readdir(folder)).map((name) => join(folder, name));
-  const modules = (await inFolder(join(home, 'lib'))).filter((file) => file.endsWith('.so'));
+  const inLibrary = await inFolder(join(home, 'lib'));
+  for (const file of inLibrary.filter(isCompiler)) await rm(join(root, file), { recursive: true });
+  const modules = inLibrary.filter((file) => file.endsWith('.so') && !isCompiler(file));
   await takePrograms(root, [...(await inFolder(bin)), ...modules, '/usr/sbin/gosu']);
   await take(root, ['/usr/sbin/gosu']);
   await mkdir(join(root, 'var/lib/postgresql/data'), { recursive: true });

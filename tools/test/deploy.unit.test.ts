@@ -1,7 +1,11 @@
+import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
 import { createRequire } from 'node:module';
+import type { AddressInfo } from 'node:net';
 import { join, relative, resolve } from 'node:path';
 import { expect, test } from 'vitest';
+import { shutdownWithinMs } from '../../apps/server/src/runtime/shut-down.ts';
 import { settings } from '../../apps/server/src/settings.ts';
 
 const root = join(import.meta.dirname, '../..');
@@ -72,6 +76,57 @@ test('the image takes what .dockerignore lets through, and has the console where
   )?.[1];
   const folder = relative(root, resolve(root, 'apps/server/src/compose', served ?? ''));
   expect(dockerfile).toContain(`COPY --from=console /app/${folder} ${folder}\n`);
+});
+
+test.for([
+  [200, 0],
+  [503, 1],
+  [undefined, 1],
+] as const)(
+  'with %s for an answer on the port of metrics, the health check of the image ends with %i',
+  async ([status, code]) => {
+    const dockerfile = await readFile(join(root, 'Dockerfile'), 'utf8');
+    const [, command = ''] = /^HEALTHCHECK .*\\\n {2}CMD (\[.+\])$/m.exec(dockerfile) ?? [];
+    const [program, ...args] = JSON.parse(command) as string[];
+    expect([program, command]).toEqual([
+      'node',
+      expect.stringContaining(`?? ${settings.metricsPort.schema.parse(undefined)}`),
+    ]);
+    const asked: string[] = [];
+    const server = createServer(({ url = '' }, response) => {
+      asked.push(url);
+      response.writeHead(status ?? 200).end();
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const { port } = server.address() as AddressInfo;
+    if (status === undefined) await new Promise((resolve) => server.close(resolve));
+    const env = { EARSHOT_METRICS_PORT: String(port) };
+    const ended = await new Promise((resolve) => {
+      execFile(process.execPath, args, { env }, (error) => resolve(error === null ? 0 : error.code));
+    });
+    server.close();
+    expect([ended, asked]).toEqual([code, status === undefined ? [] : ['/healthz']]);
+  },
+);
+
+test('whoever stops a node gives it more time than it may take, its drain delay included', async () => {
+  const read = (file: string) => readFile(join(root, file), 'utf8');
+  const found = (text: string, pattern: RegExp) => Number(pattern.exec(text)?.[1]);
+  const services = new Map(await readServices());
+  const composed = found(String(services.get('earshot')?.['stop_grace_period']), /^(\d+)s$/);
+  // As docs/operations/proxy-and-tls.md sets it.
+  const usualDelay = 5;
+  const needed = (drainDelay: number) => shutdownWithinMs / 1000 + drainDelay + 5;
+  expect(composed).toBeGreaterThanOrEqual(needed(usualDelay));
+  const unit = await read('deploy/systemd/earshot.service');
+  expect(found(unit, /^TimeoutStopSec=(\d+)$/m)).toBeGreaterThanOrEqual(needed(60));
+  expect(settings.drainDelayMs.schema.safeParse(60_001).success).toBe(false);
+  const delay = found(await read('deploy/kubernetes/config.yaml'), /EARSHOT_DRAIN_DELAY_MS: "(\d+)"/) / 1000;
+  expect(delay).toBe(usualDelay);
+  for (const role of ['api', 'ingest', 'match', 'deliver']) {
+    const pod = await read(`deploy/kubernetes/${role}.yaml`);
+    expect(found(pod, /terminationGracePeriodSeconds: (\d+)/)).toBeGreaterThanOrEqual(needed(delay));
+  }
 });
 
 test('compose.yaml makes the settings that follow from it, and earshot.env.example offers all others', async () => {

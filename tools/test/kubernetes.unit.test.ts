@@ -86,6 +86,11 @@ const deployments = resources
     spec: spec as { replicas: number; template: { spec: Pod } },
   }));
 
+const labelsOf = (deployment: string) => ({
+  'app.kubernetes.io/name': 'earshot',
+  'app.kubernetes.io/component': deployment.replace('earshot-', ''),
+});
+
 test('there is a Deployment for each role, confined, probed on the port of metrics', () => {
   expect(deployments.map(({ name }) => name).toSorted()).toEqual(
     ['api', 'deliver', 'ingest', 'match'].map((role) => `earshot-${role}`),
@@ -94,7 +99,6 @@ test('there is a Deployment for each role, confined, probed on the port of metri
     expect({ name, ...spec.template.spec }).toMatchObject({
       enableServiceLinks: false,
       automountServiceAccountToken: false,
-      terminationGracePeriodSeconds: 45,
       securityContext: { runAsNonRoot: true, runAsUser: 10001, seccompProfile: { type: 'RuntimeDefault' } },
       containers: [
         {
@@ -109,19 +113,68 @@ test('there is a Deployment for each role, confined, probed on the port of metri
             readOnlyRootFilesystem: true,
             capabilities: { drop: ['ALL'] },
           },
+          volumeMounts: [{ name: 'secrets', mountPath: '/etc/earshot', readOnly: true }],
         },
       ],
+      volumes: [{ name: 'secrets', secret: { secretName: 'earshot' } }],
     });
     const budget = resources.find(
       ({ kind, metadata }) => kind === 'PodDisruptionBudget' && metadata.name === name,
     );
-    expect(budget?.spec).toMatchObject({ maxUnavailable: 1 });
+    expect(budget?.spec).toEqual({ maxUnavailable: 1, selector: { matchLabels: labelsOf(name) } });
+    expect(spec).toMatchObject({ selector: { matchLabels: labelsOf(name) } });
+    expect(spec.template).toMatchObject({ metadata: { labels: labelsOf(name) } });
     expect(spec.replicas).toBeGreaterThan(1);
   }
 });
 
+test('pods are reached for metrics by Prometheus and for the API by callers, and reach their engines and the internet', () => {
+  const policies = resources.filter(({ kind }) => kind === 'NetworkPolicy');
+  const all = { matchLabels: { 'app.kubernetes.io/name': 'earshot' } };
+  const specs = Object.fromEntries(policies.map(({ metadata, spec }) => [metadata.name, spec]));
+  const monitoring = { matchLabels: { 'kubernetes.io/metadata.name': 'monitoring' } };
+  expect(specs).toEqual({
+    earshot: {
+      podSelector: all,
+      policyTypes: ['Ingress', 'Egress'],
+      ingress: [{ from: [{ namespaceSelector: monitoring }], ports: [{ port: 'metrics' }] }],
+      egress: [
+        {
+          ports: [
+            { port: 53, protocol: 'UDP' },
+            { port: 53, protocol: 'TCP' },
+          ],
+        },
+        { ports: [{ port: 5432 }, { port: 4222 }] },
+      ],
+    },
+    'earshot-api': {
+      podSelector: { matchLabels: labelsOf('earshot-api') },
+      policyTypes: ['Ingress'],
+      ingress: [{ ports: [{ port: 'http' }] }],
+    },
+    'earshot-internet': {
+      podSelector: expect.objectContaining(all),
+      policyTypes: ['Egress'],
+      egress: [
+        {
+          to: [
+            {
+              ipBlock: {
+                cidr: '0.0.0.0/0',
+                except: expect.arrayContaining(['10.0.0.0/8', '169.254.0.0/16']),
+              },
+            },
+          ],
+          ports: [{ port: 443 }, { port: 8443 }],
+        },
+      ],
+    },
+  });
+});
+
 test('every setting in them is one of the server, and every secret is a file that is mounted', () => {
-  const known = Object.entries<Setting>(settings).flatMap(([name, setting]) => variablesOf(name, setting));
+  const known = Object.values<Setting>(settings).flatMap(variablesOf);
   const used = texts.flatMap((text) => text.match(/EARSHOT_\w+/g) ?? []);
   expect(used.length).toBeGreaterThan(20);
   expect(known).toEqual(expect.arrayContaining(used));

@@ -29,6 +29,7 @@ import { type Reencrypted, reencrypt } from './webhooks/reencrypt.ts';
 import { createSecretBox } from './webhooks/secrets.ts';
 
 export { listForeignRules } from './compose/foreign-rules.ts';
+export { readSetting } from './config.ts';
 export { migrate, planMigrations } from './engines/migrate.ts';
 
 /** What an operator does directly on the database, before there is any key to do it over HTTP. */

@@ -6,6 +6,8 @@ export type Config = {
   readonly [Name in keyof typeof settings]: z.output<(typeof settings)[Name]['schema']>;
 };
 
+type Environment = Readonly<Record<string, string | undefined>>;
+
 export class BadConfig extends Error {
   constructor(problems: readonly string[]) {
     super(`The configuration is not valid:\n${problems.map((problem) => `  ${problem}`).join('\n')}`);
@@ -16,20 +18,9 @@ export class BadConfig extends Error {
 /** Set for others in the same shell: callers of the API (README, /docs), and the command that starts engines. */
 const notOurs = ['EARSHOT_URL', 'EARSHOT_API_KEY', 'EARSHOT_NATS_SERVER'];
 
-/** May also be in a file, whose path is in the variable with `_FILE` behind its name. */
-export const secretSettings: ReadonlySet<string> = new Set<keyof typeof settings>([
-  'databaseUrl',
-  'accountDatabaseUrl',
-  'migrationDatabaseUrl',
-  'natsUrl',
-  'xTokens',
-  'firehoseTokens',
-  'secretsKey',
-]);
-
-/** Of each setting, the variables that it may be given by. */
-export function variablesOf(name: string, { variable }: Setting): string[] {
-  return secretSettings.has(name) ? [variable, `${variable}_FILE`] : [variable];
+/** The variables that a setting may be given by. */
+export function variablesOf({ variable, isSecret }: Setting): string[] {
+  return isSecret ? [variable, `${variable}_FILE`] : [variable];
 }
 
 /** What Kubernetes puts into every pod beside a Service whose name begins with "earshot", unless `enableServiceLinks` is false. */
@@ -44,22 +35,19 @@ function isServiceLink(name: string, value = ''): boolean {
  * Reads and freezes the configuration. An unknown EARSHOT_ variable is a typing mistake and refused. A secret may be in a
  * file instead, which `docker inspect` and /proc do not show.
  */
-export function readConfig(environment: Readonly<Record<string, string | undefined>>): Config {
+export function readConfig(environment: Environment): Config {
   const given = Object.entries(environment).filter(
     ([name, value]) => name.startsWith('EARSHOT_') && !isServiceLink(name, value),
   );
   const all = Object.entries<Setting>(settings);
-  const known = new Set<string>([
-    ...all.flatMap(([name, setting]) => variablesOf(name, setting)),
-    ...notOurs,
-  ]);
+  const known = new Set<string>([...all.flatMap(([, setting]) => variablesOf(setting)), ...notOurs]);
   const problems = given
     .filter(([name]) => !known.has(name))
     .map(([name]) => `${name} is not a setting: see docs/configuration.md`);
-  const filled = new Map(given.filter(([, value]) => value !== ''));
+  const ours = Object.fromEntries(given);
   const values: Record<string, unknown> = {};
   for (const [name, setting] of all) {
-    const { value, variable, problem } = findValue(variablesOf(name, setting), filled);
+    const { value, variable, problem } = findValue(setting, ours);
     const parsed = setting.schema.safeParse(value);
     if (problem) problems.push(problem);
     else if (parsed.success) values[name] = parsed.data;
@@ -72,23 +60,29 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
   return Object.freeze(values) as Config;
 }
 
+/** One setting alone, as it is written: for commands that need no other. */
+export function readSetting(name: keyof typeof settings, environment: Environment): string | undefined {
+  const { value, problem } = findValue(settings[name], environment);
+  if (problem) throw new BadConfig([problem]);
+  return value;
+}
+
 interface Found {
   readonly variable: string;
   readonly value?: string | undefined;
   readonly problem?: string;
 }
 
-function findValue(
-  [variable = '', inFile = '']: readonly string[],
-  given: ReadonlyMap<string, string | undefined>,
-): Found {
-  const path = given.get(inFile);
-  if (path === undefined) return { variable, value: given.get(variable) };
-  if (given.has(variable))
-    return { variable, problem: `${variable} and ${inFile} are both set: keep one of them` };
+/** A variable that is empty counts as one that is not set. */
+function findValue(setting: Setting, environment: Environment): Found {
+  const [variable = '', inFile = ''] = variablesOf(setting);
+  const value = environment[variable] || undefined;
+  const path = environment[inFile];
+  if (!path) return { variable, value };
+  if (value) return { variable, problem: `${variable} and ${inFile} are both set: keep one of them` };
   try {
-    const value = readFileSync(path, 'utf8').replace(/\r?\n$/, '');
-    return value ? { variable: inFile, value } : { variable, problem: `${inFile} names an empty file` };
+    const text = readFileSync(path, 'utf8').replace(/\r?\n$/, '');
+    return text ? { variable: inFile, value: text } : { variable, problem: `${inFile} names an empty file` };
   } catch (error) {
     // Not the path: it may be the secret itself, by mistake.
     const reason = error instanceof Error && 'code' in error ? String(error.code) : 'unknown error';

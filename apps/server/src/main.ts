@@ -2,9 +2,7 @@ import { startNode } from './compose/node.ts';
 import { BadConfig, readConfig } from './config.ts';
 import { createLogger } from './observability/logger.ts';
 import { Failure } from './runtime/failure.ts';
-import { shutDown } from './runtime/shut-down.ts';
-
-const shutdownWithinMs = 30_000;
+import { shutDown, shutdownWithinMs } from './runtime/shut-down.ts';
 
 async function main(): Promise<void> {
   const config = readConfig(process.env);

@@ -25,6 +25,8 @@ export interface Setting {
   readonly variable: `EARSHOT_${string}`;
   readonly schema: z.ZodType;
   readonly about: string;
+  /** It may also be in a file, whose path is in the variable with `_FILE` behind its name. */
+  readonly isSecret?: true;
 }
 
 const roleNames = ['api', 'ingest', 'match', 'deliver'] as const;
@@ -35,17 +37,20 @@ const roles = list.pipe(z.array(z.enum(roleNames)).min(1));
 export const settings = {
   databaseUrl: {
     variable: 'EARSHOT_DATABASE_URL',
+    isSecret: true,
     schema: postgresUrl,
     about: 'PostgreSQL 15 or newer, as `postgres://user:password@host:port/database`.',
   },
   accountDatabaseUrl: {
     variable: 'EARSHOT_ACCOUNT_DATABASE_URL',
+    isSecret: true,
     schema: postgresUrl.optional(),
     about:
       'The same database by a login that sees the rows of one account at a time (`earshot_account` of `deploy/postgres-roles.sql`). Without it the login of `EARSHOT_DATABASE_URL` plays that role by `SET ROLE`, which protects from mistakes but not from injected SQL.',
   },
   migrationDatabaseUrl: {
     variable: 'EARSHOT_MIGRATION_DATABASE_URL',
+    isSecret: true,
     schema: postgresUrl.optional(),
     about:
       'The same database by the login that owns the tables, for migrations and for dropping days that are no longer kept: needed by nodes with the role `match`, and by the first that starts after an upgrade. Without it the login of `EARSHOT_DATABASE_URL` must be the owner.',
@@ -58,6 +63,7 @@ export const settings = {
   },
   natsUrl: {
     variable: 'EARSHOT_NATS_URL',
+    isSecret: true,
     schema: z
       .string()
       .regex(/^(nats|tls):\/\/[^,]+(,(nats|tls):\/\/[^,]+)*$/)
@@ -128,12 +134,14 @@ export const settings = {
   },
   xTokens: {
     variable: 'EARSHOT_X_TOKENS',
+    isSecret: true,
     schema: credentials.default([]),
     about:
       'Bearer tokens of X apps as `name=token`, separated by commas; each is one stream with its own rules. X allows one production app for one use: [terms](upstreams/terms.md).',
   },
   firehoseTokens: {
     variable: 'EARSHOT_FIREHOSE_TOKENS',
+    isSecret: true,
     schema: credentials.default([]),
     about: 'Tokens of Firehose taps as `name=token`, separated by commas.',
   },
@@ -229,6 +237,7 @@ export const settings = {
   },
   secretsKey: {
     variable: 'EARSHOT_SECRETS_KEY',
+    isSecret: true,
     schema: aesKeys.optional(),
     about:
       'Encrypts the signing secrets of webhooks in the database: 32 random bytes in base64 (`openssl rand -base64 32`), the same on every node. Without it there are no webhooks; with another one, those that exist cannot be served. Several with commas between them while it is [rotated](operations/rotation.md): the first one encrypts, all of them decrypt.',

@@ -18,7 +18,7 @@ export const deleteCommand = command({
   options: { yes: flag('do not ask whether it is meant'), ...databaseUrl },
   examples: ['earshot admin accounts delete acc_01kb2m9x4c7q5t8w3y6z1v0n2p --yes'],
   async run({ args: { account }, options: { yes, 'database-url': given } }, { env, isJson, screen }) {
-    const database = databaseOf(given, env);
+    const database = await databaseOf(given, env);
     const question = `Delete the account ${account} with all its rules, matches and keys? This cannot be undone.`;
     if (!yes) await confirm(screen, question, 'This cannot be undone: say --yes if it is meant.');
     const { onDatabase } = await loadLocal(() => import('../local/admin-work.ts'));

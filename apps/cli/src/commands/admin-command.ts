@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import type { Admin } from '@earshot/server/admin';
 import { type Command, type Context, command, type Input, type NoOptions, type Options } from '../command.ts';
 import { usageFailure } from '../failure.ts';
@@ -26,25 +25,17 @@ interface AdminCommand<Named extends Options, Placed extends Options>
 export const databaseUrl = {
   'database-url': text(
     '<url>',
-    'the PostgreSQL of the installation (default: the variable EARSHOT_DATABASE_URL)',
+    'the PostgreSQL of the installation (default: EARSHOT_DATABASE_URL, or the file that EARSHOT_DATABASE_URL_FILE names)',
   ),
 };
 
-export function databaseOf(given: string | undefined, env: Context['env']): string {
-  const url = given || env['EARSHOT_DATABASE_URL'] || urlInFile(env['EARSHOT_DATABASE_URL_FILE']);
+export async function databaseOf(given: string | undefined, env: Context['env']): Promise<string> {
+  const { readSetting } = await loadLocal(() => import('../local/admin-work.ts'));
+  const url = given || readSetting('databaseUrl', env);
   if (url) return url;
   throw usageFailure(
     'Say which database: --database-url postgres://…, or set EARSHOT_DATABASE_URL or EARSHOT_DATABASE_URL_FILE.',
   );
-}
-
-/** As the server reads it. */
-function urlInFile(path: string | undefined): string | undefined {
-  try {
-    return path && readFileSync(path, 'utf8').replace(/\r?\n$/, '');
-  } catch {
-    throw usageFailure('EARSHOT_DATABASE_URL_FILE names a file that cannot be read.');
-  }
 }
 
 /** What an operator does directly on the database, before there is any key to do it over HTTP. */
@@ -60,7 +51,7 @@ export function adminCommand<
       // What the definition asked for, and one more.
       const input = typed as Input<Named, Placed>;
       const { onDatabase } = await loadLocal(() => import('../local/admin-work.ts'));
-      const url = databaseOf(typed.options['database-url'], env);
+      const url = await databaseOf(typed.options['database-url'], env);
       const working = onDatabase(url, (database) => work(database, input, { env }));
       const outcome = await screen.waitFor('Asking the database', working);
       screen.print(isJson ? jsonLine(outcome.json) : outcome.text);

@@ -29,7 +29,7 @@ export const forgetCommand = command({
     ];
     const [one] = asked;
     if (!one || asked.length > 1) throw usageFailure('Say what: --post, --url or --author, one of them.');
-    const database = databaseOf(given, env);
+    const database = await databaseOf(given, env);
     const { onDatabase } = await loadLocal(() => import('../local/admin-work.ts'));
     const working = onDatabase(database, (admin) =>
       admin.forget(one, ({ day, items, matches }) =>

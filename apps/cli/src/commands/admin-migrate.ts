@@ -18,7 +18,7 @@ export const migrateCommand = command({
   examples: ['earshot admin migrate --plan', 'earshot admin migrate --apply'],
   async run({ options: { plan, apply, 'database-url': given } }, { env, isJson, screen }) {
     if (plan === apply) throw usageFailure('Say what to do: --plan, or --apply.');
-    const url = databaseOf(given, env);
+    const url = await databaseOf(given, env);
     const { migrate, planMigrations } = await loadLocal(() => import('../local/admin-work.ts'));
     const working = plan
       ? planMigrations(url)

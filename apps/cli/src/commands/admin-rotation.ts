@@ -1,4 +1,5 @@
 import { Failure, usageFailure } from '../failure.ts';
+import { loadLocal } from '../load-local.ts';
 import { flag } from '../options.ts';
 import { adminCommand } from './admin-command.ts';
 
@@ -9,8 +10,9 @@ export const reencrypt = adminCommand({
     'A step of its rotation: docs/operations/rotation.md. EARSHOT_SECRETS_KEY has the new key and, behind a comma, the old one, as on the nodes, which go on running. May be repeated.',
   examples: ['earshot admin reencrypt'],
   async work(database, _, { env }) {
-    const keys = env['EARSHOT_SECRETS_KEY'];
-    if (!keys) throw usageFailure('Set EARSHOT_SECRETS_KEY, as on the nodes.');
+    const { readSetting } = await loadLocal(() => import('../local/admin-work.ts'));
+    const keys = readSetting('secretsKey', env);
+    if (!keys) throw usageFailure('Set EARSHOT_SECRETS_KEY or EARSHOT_SECRETS_KEY_FILE, as on the nodes.');
     const { reencrypted, current, unreadable } = await database.reencrypt(keys);
     const counts = `${reencrypted} secrets encrypted anew, ${current} were before.`;
     if (unreadable.length > 0)

@@ -1,6 +1,6 @@
 import { type Admin, openAdmin } from '@earshot/server/admin';
 
-export { listForeignRules, migrate, planMigrations } from '@earshot/server/admin';
+export { listForeignRules, migrate, planMigrations, readSetting } from '@earshot/server/admin';
 
 /** Does something directly on the database. */
 export async function onDatabase<Result>(

@@ -1,3 +1,6 @@
+/** Whoever stops a node waits for longer than this and its drain delay together: compose.yaml and the rest of deploy. */
+export const shutdownWithinMs = 30_000;
+
 export interface ShutDown {
   /** Between "not ready" and the end of listening, for load balancers. */
   readonly drainDelayMs: number;
