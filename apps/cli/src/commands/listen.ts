@@ -29,7 +29,7 @@ export const listen = command({
   aboutJson: 'one attempt as one line of JSON: {"message_id":…,"attempt":…,"status":…}',
   examples: [
     'earshot listen --forward-to http://localhost:3000/hook',
-    'earshot listen --forward-to http://localhost:3000/hook --secret "$WEBHOOK_SECRET" --reader my-laptop',
+    'earshot listen --forward-to http://localhost:3000/hook --reader my-laptop --platform x',
   ],
   async run({ options }, { connect, isJson, screen }) {
     const url = readTarget(options['forward-to'], options['allow-remote']);

@@ -83,7 +83,8 @@ const update = apiCommand({
 
 const retry = apiCommand({
   name: 'retry',
-  summary: 'try a webhook that fails, or was given up, now',
+  summary: 'try a webhook that fails now, instead of at its next attempt',
+  details: 'One that is paused or was given up becomes active.',
   args: { webhook: webhookId },
   examples: ['earshot webhooks retry whk_01kb2m9x4c7q5t8w3y6z1v0n2p'],
   doing: 'Asking for an attempt',
