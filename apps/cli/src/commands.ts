@@ -8,6 +8,7 @@ import { coverage } from './commands/coverage.ts';
 import { demo } from './commands/demo.ts';
 import { doctor } from './commands/doctor.ts';
 import { keys } from './commands/keys.ts';
+import { listen } from './commands/listen.ts';
 import { login, logout } from './commands/login.ts';
 import { matches } from './commands/matches.ts';
 import { mcp } from './commands/mcp.ts';
@@ -21,6 +22,7 @@ import { sources } from './commands/sources.ts';
 import { syntax } from './commands/syntax.ts';
 import { test } from './commands/test.ts';
 import { usage } from './commands/usage.ts';
+import { watch } from './commands/watch.ts';
 import { webhooks } from './commands/webhooks.ts';
 
 /** Everything that `earshot` can do: what it parses, its help, its completion and docs/cli.md. */
@@ -40,7 +42,9 @@ export const earshotCommands: CommandGroup = {
     sources,
     usage,
     webhooks,
+    listen,
     readers,
+    watch,
     keys,
     audit,
     mcp,

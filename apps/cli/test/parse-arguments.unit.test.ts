@@ -32,7 +32,7 @@ test.for([
   ['rules val', 'There is no command earshot rules val. Did you mean earshot rules validate?'],
   [
     'webhooks frobnicate',
-    'There are: list, create, update, delete, rotate-secret, test, deliveries, replay.',
+    'There are: list, create, update, retry, delete, rotate-secret, test, deliveries, replay.',
   ],
   ['rules list --limt 3', '--limt is not an option of this command. Did you mean --limit?'],
   ['rules validate -x a', '-x is not an option of this command. Did you mean --x?'],

@@ -13,7 +13,7 @@ import { createRuleUpkeep } from '../src/rules/upkeep.ts';
 import { createRegistrarStore } from '../src/slots/registrar.sql.ts';
 import { changeBy, changesOf } from './changes.ts';
 import { createMigratedTemplate, openTestDatabase, seedRules } from './support.ts';
-import { startEndpoint } from './web-endpoint.ts';
+import { startEndpoint, type WebEndpoint } from './web-endpoint.ts';
 import { createWebhookWorld, type WebhookWorld } from './webhook-world.ts';
 
 /* Who is told what, and when it is over. Rules 1 and 2 are of acc_1; acc_2 has rule_3 on the slot of rule_1. */
@@ -241,20 +241,75 @@ describe('a gap', () => {
 describe('a webhook', () => {
   const within = { timeoutMs: 60_000 };
 
-  test('that fails for a while is told, and is over when it delivers', async () => {
+  const failing = async (
+    world: WebhookWorld,
+    id: string,
+    endpoint: WebEndpoint,
+    wanted: readonly string[],
+  ) => {
+    await eventually(async () => {
+      await attempt(world, () => endpoint.received.length, endpoint.received.length + 1);
+      expect((await told()).map((one) => one.replace(id, ''))).toEqual(wanted);
+    }, within);
+  };
+
+  test('is told at its first failure of a day, and later ones of that day when they last five minutes', async () => {
+    let status = 500;
+    await using endpoint = await startEndpoint(() => status);
+    const world = createWebhookWorld(database);
+    // Not across midnight.
+    const dayMs = 86_400_000;
+    world.clock.offsetMs = dayMs + 6 * 3_600_000 - (Date.now() % dayMs);
+    const virtualMs = () => Date.now() + world.clock.offsetMs;
+    const { id } = await world.createWebhook(endpoint.url);
+    await using _sender = world.startSender();
+    await world.storeMatches(['one']);
+    await eventually(async () => expect(await told()).toEqual([`webhook.failing ${id}`]), within);
+    expect(endpoint.received).toHaveLength(1);
+    status = 200;
+    await failing(world, id, endpoint, ['webhook.failing  resolved']);
+    // As if it had been told when the virtual day was real.
+    await database.run('update notices set created_at = $1', [new Date(virtualMs())]);
+
+    status = 500;
+    const againMs = virtualMs();
+    await world.storeMatches(['two']);
+    await failing(world, id, endpoint, ['webhook.failing  resolved', 'webhook.failing ']);
+    expect(virtualMs() - againMs).toBeGreaterThan(4.5 * 60_000);
+    status = 200;
+    await failing(world, id, endpoint, ['webhook.failing  resolved', 'webhook.failing  resolved']);
+
+    world.clock.offsetMs += dayMs;
+    status = 500;
+    const nextMs = virtualMs();
+    await world.storeMatches(['three']);
+    await eventually(async () => expect(await told()).toHaveLength(3), within);
+    expect(virtualMs() - nextMs).toBeLessThan(60_000);
+  });
+
+  test('that fails for a day is told once more, and both are over when it delivers', async () => {
     let status = 500;
     await using endpoint = await startEndpoint(() => status);
     const world = createWebhookWorld(database);
     const { id } = await world.createWebhook(endpoint.url);
     await using _sender = world.startSender();
     await world.storeMatches(['one']);
-    await attempt(world, () => endpoint.received.length, 2);
-    expect(await told()).toEqual([]);
     await attempt(world, () => endpoint.received.length, 3);
-    await eventually(async () => expect(await told()).toEqual([`webhook.failing ${id}`]), within);
-    status = 200;
+    world.clock.offsetMs += 23 * 3_600_000;
     await attempt(world, () => endpoint.received.length, 4);
-    await eventually(async () => expect(await told()).toEqual([`webhook.failing ${id} resolved`]), within);
+    expect(await told()).toEqual([`webhook.failing ${id}`]);
+    world.clock.offsetMs += 3_600_000;
+    await failing(world, id, endpoint, ['webhook.failing ', 'webhook.failing ']);
+    const lasting = await database.many<{ data: object; what_to_do: string }>(
+      `select data, what_to_do from notices where key = 'day'`,
+    );
+    expect(lasting).toMatchObject([
+      { data: { days: 1 }, what_to_do: expect.stringContaining('a whole day') },
+    ]);
+    await attempt(world, () => endpoint.received.length, endpoint.received.length + 2);
+    expect(await told()).toHaveLength(2);
+    status = 200;
+    await failing(world, id, endpoint, ['webhook.failing  resolved', 'webhook.failing  resolved']);
   });
 
   test('that is given up is told', async () => {

@@ -18,8 +18,9 @@ import { createDeliveryStore, type DeliveryStore } from '../src/webhooks/deliver
 import { readDeliveries } from '../src/webhooks/list-deliveries.ts';
 import { deleteWebhook, listWebhooks, updateWebhook } from '../src/webhooks/manage-webhooks.ts';
 import { setBack } from '../src/webhooks/replay-webhook.ts';
-import { createSecretBox, formatSecret } from '../src/webhooks/secrets.ts';
+import { createSecretBox, formatSecret, type SecretBox } from '../src/webhooks/secrets.ts';
 import { createSender } from '../src/webhooks/sender.ts';
+import { testWebhook } from '../src/webhooks/test-webhook.ts';
 import { callOf } from './call-of.ts';
 import { changeBy } from './changes.ts';
 import { createLocalBells } from './local-bells.ts';
@@ -53,6 +54,7 @@ export interface WebhookWorld {
 export interface Webhooks {
   list(accountId: string): Promise<Webhook[]>;
   update(change: Change, webhookId: string, changes: { state: 'active' | 'paused' }): Promise<Webhook>;
+  test(webhookId: string): Promise<AnswerOf<'TestWebhook'>>;
   remove(change: Change, webhookId: string): Promise<object>;
   setBack(
     change: Change,
@@ -62,13 +64,18 @@ export interface Webhooks {
   ): Promise<boolean>;
 }
 
-function webhooksOf(database: Database): Webhooks {
+function webhooksOf(database: Database, secretBox: SecretBox): Webhooks {
   const update = updateWebhook({ database, rules: { exists: async () => true }, urlProblem: () => null });
   return {
     list: async (accountId) =>
       (await listWebhooks({ database })(callOf('ListWebhooks', {}, accountId))).webhooks,
     update: (change, webhook_id, changes) =>
       update({ ...callOf('UpdateWebhook', { webhook_id, ...changes }), change }),
+    async test(webhook_id) {
+      await using sender = createSender({ resolve: async () => ['127.0.0.1'], allowInsecure: true });
+      const test = testWebhook({ database, sender, secretBox, contact: '' });
+      return await test(callOf('TestWebhook', { webhook_id }));
+    },
     remove: (change, webhook_id) =>
       deleteWebhook({ database })({ ...callOf('DeleteWebhook', { webhook_id }), change }),
     setBack: (change, _webhookId, position, answer) => setBack(database, change, position, answer),
@@ -84,9 +91,9 @@ export interface SenderProcess {
 
 /** Webhooks of `acc_1` on a real database, and senders in this process. */
 export function createWebhookWorld(database: Database): WebhookWorld {
-  const webhooks = webhooksOf(database);
-  const matches = createMatchStore(database);
   const secretBox = createSecretBox(randomBytes(32));
+  const webhooks = webhooksOf(database, secretBox);
+  const matches = createMatchStore(database);
   const bells = createLocalBells();
   const clock = { offsetMs: 0 };
   const nowMs = () => Date.now() + clock.offsetMs;

@@ -98,6 +98,18 @@ export const matchesRows: Rows = {
     expect(await earshot.json('evening', '--wait', '1')).toMatchObject({ matches: [], cursor: null });
   },
 
+  async watch(earshot, scene) {
+    expect(await earshot('--reader', 'watcher')).toMatchObject({ code: 2, stderr: saying('--exec') });
+    const words = ['watch', '--reader', 'watcher', '--rule', scene.rule.rule_id, '--start', 'oldest'];
+    const running = scene.cli.start([...words, '--exec', 'cat']);
+    await eventually(() => expect(running.output.stdout).toContain('the comet is here'), {
+      timeoutMs: 60_000,
+    });
+    running.process.kill('SIGINT');
+    expect(await running.exited).toBe(130);
+    expect(await scene.cli.run(['readers', 'delete', 'watcher', '--yes'])).toMatchObject({ code: 0 });
+  },
+
   async 'readers ack'(earshot, scene) {
     expect(await earshot.json('morning', scene.cursor)).toEqual({ reader: 'morning', moved: true });
     expect(await earshot('morning', scene.cursor)).toEqual(done('morning was there already, or further.\n'));

@@ -47,6 +47,29 @@ export const webhooksRows: Rows = {
     });
   },
 
+  async 'webhooks retry'(earshot, scene) {
+    expect(await earshot.json(scene.webhook.webhook_id)).toMatchObject({ state: 'active' });
+    expect(await earshot('whk_unknown')).toMatchObject({ code: 3 });
+  },
+
+  async listen(earshot, scene) {
+    const { url, received } = scene.endpoint;
+    const before = received.length;
+    expect(await earshot('--forward-to', 'http://192.0.2.1/')).toMatchObject({
+      code: 2,
+      stderr: saying('--allow-remote'),
+    });
+    const words = ['listen', '--forward-to', url, '--reader', 'listener', '--rule', scene.rule.rule_id];
+    // A new reader of this command begins now; this one has the match of the rows before.
+    await scene.cli.run(['readers', 'read', 'listener', '--rule', scene.rule.rule_id]);
+    const running = scene.cli.start(words);
+    await eventually(() => expect(received).toHaveLength(before + 1), { timeoutMs: 60_000 });
+    await eventually(() => expect(running.output.stdout).toContain('204'), { timeoutMs: 60_000 });
+    running.process.kill('SIGINT');
+    expect(await running.exited).toBe(130);
+    expect(await scene.cli.run(['readers', 'delete', 'listener', '--yes'])).toMatchObject({ code: 0 });
+  },
+
   async 'webhooks rotate-secret'(earshot, scene) {
     const answer = await earshot.json(scene.webhook.webhook_id);
     expect(answer).toMatchObject({

@@ -68,7 +68,7 @@ export const deliveryOperations = defineOperations({
     changes: false,
     summary: 'Send a test message',
     description:
-      'Posts `{ "type": "test" }` once, now, and answers what came back. It changes nothing for the deliveries.',
+      'Posts `{ "type": "test" }` once, now, and answers what came back. When the endpoint takes it, a delivery that waits to be tried again is tried at once.',
     request: requestObject({ webhook_id: askedWebhookId }),
     answer: z.strictObject({ webhook_id: webhookId, ...attemptFields }),
     errors: ['not_found', 'failed_precondition'],
@@ -81,7 +81,8 @@ export const deliveryOperations = defineOperations({
     scope: 'webhooks:read',
     changes: false,
     summary: 'List deliveries of a webhook',
-    description: 'Lists every attempt with its outcome, and the matches that were parked. Newest first.',
+    description:
+      'Lists attempts with their outcome, and the matches that were parked. Newest first. Of failures in a row with the same answer only the first three and then one in sixty are listed.',
     request: requestObject({
       webhook_id: askedWebhookId,
       outcome: outcome

@@ -121,7 +121,7 @@ export const webhookOperations = defineOperations({
     changes: true,
     summary: 'Change, pause or enable a webhook',
     description:
-      'Changes the fields that are named. A webhook that was paused or disabled goes on where it stopped.',
+      'Changes the fields that are named. A webhook that was paused or disabled goes on where it stopped; one that fails is tried at once when `state` is `active`.',
     request: requestObject({
       webhook_id: askedWebhookId,
       name: name.optional(),

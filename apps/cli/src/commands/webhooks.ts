@@ -20,13 +20,14 @@ const list = apiCommand({
   ask: (earshot) => earshot.listWebhooks(),
   show: ({ webhooks: found }, screen) =>
     renderTable(
-      ['ID', 'STATE', 'RULE', 'PLATFORM', 'FAILING SINCE', 'NAME', 'URL'],
+      ['ID', 'STATE', 'RULE', 'PLATFORM', 'FAILING SINCE', 'NEXT ATTEMPT', 'NAME', 'URL'],
       found.map((one) => [
         one.id,
         stateText(one),
         one.rule_id ?? 'any',
         one.platform ?? 'any',
         shortTime(one.failing_since),
+        shortTime(one.next_attempt_at),
         one.name,
         one.url,
       ]),
@@ -77,6 +78,17 @@ const update = apiCommand({
       ...(rule !== undefined && { rule_id: rule === 'any' ? null : rule }),
       ...(platform !== undefined && { platform: platform === 'any' ? null : platform }),
     }),
+  show: webhookText,
+});
+
+const retry = apiCommand({
+  name: 'retry',
+  summary: 'try a webhook that fails now, instead of at its next attempt',
+  details: 'One that is paused or was given up becomes active.',
+  args: { webhook: webhookId },
+  examples: ['earshot webhooks retry whk_01kb2m9x4c7q5t8w3y6z1v0n2p'],
+  doing: 'Asking for an attempt',
+  ask: (earshot, { args }) => earshot.updateWebhook({ webhook_id: args.webhook, state: 'active' }),
   show: webhookText,
 });
 
@@ -133,5 +145,5 @@ function webhookText(webhook: Webhook, screen: Screen): string {
 export const webhooks: CommandGroup = {
   name: 'webhooks',
   summary: 'have matches pushed to a URL',
-  commands: [list, create, update, remove, rotateSecret, testWebhook, deliveries, replay],
+  commands: [list, create, update, retry, remove, rotateSecret, testWebhook, deliveries, replay],
 };

@@ -35,7 +35,8 @@ export interface NoticeData {
   'source.needs_you': { readonly platform: Platform; readonly state: SourceState; readonly problem?: string };
   'coverage.gap': GapData;
   'coverage.repaired': Omit<GapData, 'reason'> & { readonly via: string | null };
-  'webhook.failing': { readonly failing_since: string | null; readonly failures: number };
+  /** `days`: of the notice that it has lasted so long. */
+  'webhook.failing': { readonly failing_since: string; readonly failures: number; readonly days?: number };
   'webhook.disabled': { readonly because: string };
 }
 
@@ -149,8 +150,8 @@ export const noticeKinds: { readonly [Type in RaisedType]: NoticeKind<Type> } = 
   },
   'webhook.failing': {
     severity: 'warning',
-    whatToDo: () =>
-      'Look at what your endpoint answers, with ListDeliveries: it is tried again by itself, and given up after five days.',
+    whatToDo: ({ days }) =>
+      `${days === undefined ? '' : 'The endpoint has failed for a whole day. '}Look at what your endpoint answers, with ListDeliveries: it is tried again every minute, and given up after five days.`,
   },
   'webhook.disabled': {
     severity: 'critical',

@@ -35,10 +35,11 @@ export function createDeliverBatch(options: DeliverBatchOptions) {
     checkpoint('deliver.batched');
     const attempt = await send(options, leased, batch);
     checkpoint('deliver.sent');
-    const step = afterAttempt(leased.state, batch, attempt, { nowMs: nowMs(), random });
-    await store.finish(leased, step, { batch, attempt });
+    const atMs = nowMs();
+    const step = afterAttempt(leased.state, batch, attempt, { nowMs: atMs, random });
+    const isTold = await store.finish(leased, step, { batch, attempt, atMs });
     checkpoint('deliver.recorded');
-    if (step.state.troubled || leased.state.troubled) bells.ring('notices');
+    if (isTold) bells.ring('notices');
     const { webhookId, accountId } = leased;
     telemetry.webhookAttempted({
       webhookId,

@@ -36,9 +36,10 @@ export async function deliverNotice(
   const attempt = await send(message);
   checkpoint('deliver.sent');
   const sent = { ...attempt, position: next.position };
-  const step = afterNotice(leased.state, due.state, sent, { nowMs: nowMs(), random });
+  const atMs = nowMs();
+  const step = afterNotice(leased.state, due.state, sent, { nowMs: atMs, random });
   const { messageId } = message;
-  await store.finishNotice(leased, step, { noticeId: next.notice.id, messageId, attempt });
+  await store.finishNotice(leased, step, { noticeId: next.notice.id, messageId, attempt, atMs });
   checkpoint('deliver.recorded');
   telemetry.webhookAttempted({
     webhookId,

@@ -14,8 +14,12 @@ const sendersMax = 64;
  */
 const lateAfterMs = 2_000;
 const lateMax = 192;
-/** For all endpoints together that failed or were slow at their last attempt. */
+/**
+ * For all endpoints together that failed or were slow at their last attempt. Of those that do not answer at all within 15 seconds
+ * a node so tries about 480 a minute; when there are more, each of them waits longer than a minute.
+ */
 const troubledMax = 16;
+const lateTroubledMax = 112;
 
 export interface DeliverWorkerOptions {
   readonly store: Pick<DeliveryStore, 'leaseDue' | 'release'>;
@@ -58,8 +62,8 @@ export function createDeliverWorker(options: DeliverWorkerOptions): Worker {
 }
 
 function createSenders({ store, deliver, log, ...options }: DeliverWorkerOptions) {
-  type Sending = Set<Promise<void>>;
-  const [calm, late, troubled]: [Sending, Sending, Sending] = [new Set(), new Set(), new Set()];
+  const createLane = () => ({ sending: new Set<Promise<void>>(), late: new Set<Promise<void>>() });
+  const [calm, troubled] = [createLane(), createLane()];
   let done = new AbortController();
   const run = async (leased: LeasedWebhook): Promise<void> => {
     try {
@@ -73,23 +77,24 @@ function createSenders({ store, deliver, log, ...options }: DeliverWorkerOptions
   return {
     free: (forTroubled: boolean) =>
       forTroubled
-        ? Math.min(troubledMax, sendersMax - calm.size) - troubled.size
-        : sendersMax - calm.size - troubled.size - Math.max(0, late.size - lateMax),
+        ? Math.min(troubledMax, sendersMax - calm.sending.size) -
+          troubled.sending.size -
+          Math.max(0, troubled.late.size - lateTroubledMax)
+        : sendersMax - calm.sending.size - troubled.sending.size - Math.max(0, calm.late.size - lateMax),
     start(leased: LeasedWebhook, isTroubled: boolean) {
       const lane = isTroubled ? troubled : calm;
       const sending = run(leased).finally(() => {
         clearTimeout(lateTimer);
-        lane.delete(sending);
-        late.delete(sending);
+        lane.sending.delete(sending);
+        lane.late.delete(sending);
         done.abort();
       });
-      lane.add(sending);
-      const becomeLate = () => {
-        calm.delete(sending);
-        late.add(sending);
+      lane.sending.add(sending);
+      const lateTimer = setTimeout(() => {
+        lane.sending.delete(sending);
+        lane.late.add(sending);
         done.abort();
-      };
-      const lateTimer = isTroubled ? undefined : setTimeout(becomeLate, options.lateAfterMs ?? lateAfterMs);
+      }, options.lateAfterMs ?? lateAfterMs);
     },
     /** Aborted when the next sender is done. */
     nextDone(): AbortSignal {
@@ -97,7 +102,7 @@ function createSenders({ store, deliver, log, ...options }: DeliverWorkerOptions
       return done.signal;
     },
     async [Symbol.asyncDispose]() {
-      await Promise.all([...calm, ...late, ...troubled]);
+      await Promise.all([...calm.sending, ...calm.late, ...troubled.sending, ...troubled.late]);
     },
   };
 }

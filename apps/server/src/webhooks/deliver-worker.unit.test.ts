@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { createLocalBells } from '../../test/local-bells.ts';
 import { silentLog } from '../../test/support.ts';
 import { createDeliverWorker } from './deliver-worker.ts';
@@ -32,14 +32,19 @@ function leasedOf(webhookId: string): LeasedWebhook {
 }
 
 /** `dead` endpoints that never answer stand before one that does; resolves true when that one was served. */
-async function servesTheLast(dead: number, lateAfterMs: number, withinMs: number): Promise<boolean> {
+async function servesTheLast(
+  dead: number,
+  lateAfterMs: number,
+  withinMs: number,
+  areTroubled = false,
+): Promise<boolean> {
   const waiting = [...Array.from({ length: dead }, (_, n) => `dead${n}`), 'alive'].map(leasedOf);
   const stop = new AbortController();
   const over = Promise.withResolvers<void>();
   const served = Promise.withResolvers<boolean>();
   const worker = createDeliverWorker({
     store: {
-      leaseDue: async ({ max, troubled }) => (troubled ? [] : waiting.splice(0, max)),
+      leaseDue: async ({ max, troubled }) => (troubled === areTroubled ? waiting.splice(0, max) : []),
       release: async () => undefined,
     },
     deliver: async ({ webhookId }) => {
@@ -71,4 +76,14 @@ test('control: with all places taken by them, nobody else is served', async () =
 
 test('there is an end to those who are late', async () => {
   expect(await servesTheLast(400, 20, 1_500)).toBe(false);
+});
+
+describe('among those that failed before', () => {
+  test('endpoints that never answer leave their places too', async () => {
+    expect(await servesTheLast(100, 20, 20_000, true)).toBe(true);
+  });
+
+  test('there is an end to those who are late', async () => {
+    expect(await servesTheLast(200, 20, 1_500, true)).toBe(false);
+  });
 });

@@ -4,6 +4,7 @@ import type { Database, Sql } from '../engines/database.ts';
 import { raiseNotices, resolveNotices } from '../notices/notice-log.sql.ts';
 import { newId } from '../runtime/ids.ts';
 import type { Attempt, EndpointState, NoticeState, NoticeStep, Step } from './endpoint-state.ts';
+import { isListed } from './endpoint-state.ts';
 
 /** A webhook to which this node alone may send, for a minute. */
 export interface LeasedWebhook {
@@ -65,7 +66,7 @@ export function createDeliveryStore(database: Database) {
       );
       return row?.begun ?? false;
     },
-    /** Records the attempt, if there was one, and the new state of the endpoint. Ends the lease. */
+    /** Records the attempt, if there was one, and the new state of the endpoint. Ends the lease. True when the owner is told. */
     finish: (leased: LeasedWebhook, step: Step, sent: Sent | null) =>
       database.transaction((sql) => finish(sql, leased, step, sent)),
     /** The same after a notice was sent. */
@@ -91,15 +92,19 @@ export function createDeliveryStore(database: Database) {
   };
 }
 
-interface Sent {
-  readonly batch: Batch;
+interface Outcome {
   readonly attempt: Attempt;
+  /** When the attempt ended. */
+  readonly atMs: number;
 }
 
-export interface SentNotice {
+interface Sent extends Outcome {
+  readonly batch: Batch;
+}
+
+export interface SentNotice extends Outcome {
   readonly noticeId: string;
   readonly messageId: string;
-  readonly attempt: Attempt;
 }
 
 const keyOf = ({ webhookId, lease, epoch }: LeasedWebhook) => [webhookId, lease, epoch];
@@ -223,10 +228,10 @@ function toLeased(row: DueRow, lease: string, batch: Batch | null): LeasedWebhoo
   };
 }
 
-async function finish(sql: Sql, leased: LeasedWebhook, step: Step, sent: Sent | null): Promise<void> {
+async function finish(sql: Sql, leased: LeasedWebhook, step: Step, sent: Sent | null): Promise<boolean> {
   if (!(await writeState(sql, leased, step.state))) {
     await release(sql, leased);
-    return;
+    return false;
   }
   await sql.run(
     step.keepBatch
@@ -234,9 +239,9 @@ async function finish(sql: Sql, leased: LeasedWebhook, step: Step, sent: Sent | 
       : 'delete from webhook_batches where webhook_id = $1',
     [leased.webhookId],
   );
-  if (sent !== null) await insertDelivery(sql, leased.webhookId, sent);
+  if (sent !== null) await insertDelivery(sql, leased, sent);
   if (step.parked.length > 0) await insertParked(sql, leased.webhookId, step.parked);
-  await recordOutcome(sql, leased, step.state, sent?.attempt ?? null);
+  return await recordOutcome(sql, leased, step.state, sent);
 }
 
 async function finishNotice(
@@ -244,67 +249,74 @@ async function finishNotice(
   leased: LeasedWebhook,
   { state, notice, parked }: NoticeStep,
   sent: SentNotice,
-): Promise<void> {
+): Promise<boolean> {
   if (!(await writeState(sql, leased, state))) {
     await release(sql, leased);
-    return;
+    return false;
   }
   await sql.run(
     'update webhooks set notice_position = $2, notice_refusals = $3, notice_attempt_at = $4 where id = $1',
     [leased.webhookId, notice.position, notice.refusals, new Date(notice.nextAttemptMs)],
   );
   await insertNoticeDelivery(sql, leased, sent, parked);
-  await recordOutcome(sql, leased, state, sent.attempt);
+  return await recordOutcome(sql, leased, state, sent);
 }
 
 async function recordOutcome(
   sql: Sql,
   leased: LeasedWebhook,
   state: EndpointState,
-  attempt: Attempt | null,
-): Promise<void> {
+  sent: Outcome | null,
+): Promise<boolean> {
   if (state.disabledBecause !== null) {
     const { accountId, webhookId: targetId } = leased;
     const change = { accountId, actor: 'earshot', operation: 'DisableWebhook', requestId: null, claim: null };
     const after = { state: 'disabled', disabled_because: state.disabledBecause };
     await recordChange(sql, change, { targetId, before: { state: 'active' }, after, answer: {} });
   }
-  await tell(sql, leased, state, attempt?.outcome.kind === 'delivered' && state.failures === 0);
+  return await tell(sql, leased, state, sent);
 }
 
-/** Below this a retry has not had the time to help: the third attempt comes five minutes after the second. */
-const failuresToTell = 3;
+/** Of a failure that is not the first of its day the owner is told when it has lasted this long. */
+const failingToTellMs = 5 * 60_000;
+const dayMs = 86_400_000;
 
 /** Last in the transaction, as all notices. */
 async function tell(
   sql: Sql,
-  { accountId, webhookId: id, name }: LeasedWebhook,
+  { accountId, webhookId: id, name, state: before }: LeasedWebhook,
   { failures, failingSinceMs, disabledBecause }: EndpointState,
-  delivered: boolean,
-): Promise<void> {
+  sent: Outcome | null,
+): Promise<boolean> {
   const subject = { kind: 'webhook', id, name } as const;
-  if (delivered) await resolveNotices(sql, { types: ['webhook.failing', 'webhook.disabled'], subject });
   if (disabledBecause !== null) {
     await resolveNotices(sql, { types: ['webhook.failing'], subject });
-    await raiseNotices(sql, [accountId], {
-      type: 'webhook.disabled',
-      subject,
-      data: { because: disabledBecause },
-    });
-  } else if (failures >= failuresToTell) {
-    const failing_since = failingSinceMs === null ? null : new Date(failingSinceMs).toISOString();
-    await raiseNotices(sql, [accountId], {
-      type: 'webhook.failing',
-      subject,
-      data: { failing_since, failures },
-    });
+    const data = { because: disabledBecause };
+    return (await raiseNotices(sql, [accountId], { type: 'webhook.disabled', subject, data })) > 0;
   }
+  if (failures === 0) {
+    if (sent?.attempt.outcome.kind !== 'delivered') return false;
+    const types = ['webhook.failing', 'webhook.disabled'] as const;
+    return (await resolveNotices(sql, { types, subject })).length > 0;
+  }
+  if (sent === null || failingSinceMs === null) return false;
+  const failingMs = sent.atMs - failingSinceMs;
+  if (before.failures > 0 && failingMs < failingToTellMs) return false;
+  const data = { failing_since: new Date(failingSinceMs).toISOString(), failures };
+  const failing = { type: 'webhook.failing', subject, data } as const;
+  if (failingMs >= dayMs)
+    return (await raiseNotices(sql, [accountId], { ...failing, key: 'day', data: { ...data, days: 1 } })) > 0;
+  const notSince = failingMs < failingToTellMs ? new Date(sent.atMs - (sent.atMs % dayMs)) : undefined;
+  return (await raiseNotices(sql, [accountId], { ...failing, notSince })) > 0;
 }
 
+/** A time of the next attempt that is not the leased one was set by the owner meanwhile, and stays if it is earlier. */
 async function writeState(sql: Sql, leased: LeasedWebhook, state: EndpointState): Promise<boolean> {
   const written = await sql.run(
     `update webhooks set position = $4, suspects = $5, batch_max = $6, failures = $7, failing_since = $8,
-       next_attempt_at = $9, troubled = $10, disabled_because = $11,
+       next_attempt_at = case when next_attempt_at >= $12::timestamptz and next_attempt_at < $12 + interval '1 ms'
+         then $9 else least($9, next_attempt_at) end,
+       troubled = $10, disabled_because = $11,
        state = case when $11::text is null then state else 'disabled' end, ${noLease}
      where ${isOurs}`,
     [
@@ -317,50 +329,60 @@ async function writeState(sql: Sql, leased: LeasedWebhook, state: EndpointState)
       new Date(state.nextAttemptMs),
       state.troubled,
       state.disabledBecause,
+      new Date(leased.state.nextAttemptMs),
     ],
   );
   return written === 1;
 }
 
-async function insertDelivery(sql: Sql, webhookId: string, { batch, attempt }: Sent): Promise<void> {
+/** SQL: of a failure that need not be listed ($2 false), whether the latest attempt of the webhook ($1) had the same answer ($3 to $5). */
+const isNews = `($2 or not exists (
+  select from (select outcome, status, detail from deliveries where webhook_id = $1 order by id desc limit 1) as latest
+  where outcome = $3 and status is not distinct from $4::integer and detail is not distinct from $5))`;
+
+function answerOf({ webhookId, state }: LeasedWebhook, { outcome, status, detail }: Attempt) {
+  const canRepeat = outcome.kind === 'failed' || outcome.kind === 'refused';
+  return [webhookId, !canRepeat || isListed(state.failures + 1), outcome.kind, status, detail];
+}
+
+async function insertDelivery(sql: Sql, leased: LeasedWebhook, { batch, attempt }: Sent): Promise<void> {
   const { messageId, firstPosition, lastPosition, matchCount, attempts } = batch;
-  const { outcome, status, latencyMs, detail, response } = attempt;
-  const sent = [newId('dlv'), webhookId, messageId, firstPosition, lastPosition, matchCount, attempts + 1];
+  const { latencyMs, response } = attempt;
   await sql.run(
-    `insert into deliveries (id, webhook_id, message_id, first_position, last_position, match_count, attempt,
-       outcome, status, latency_ms, detail, response)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`,
-    [...sent, outcome.kind, status, latencyMs, detail, response],
+    `insert into deliveries (webhook_id, outcome, status, detail, id, message_id, first_position, last_position,
+       match_count, attempt, latency_ms, response)
+     select $1, $3, $4, $5, $6, $7, $8::bigint, $9::bigint, $10::integer, $11::integer, $12::integer, $13 where ${isNews}`,
+    [
+      ...answerOf(leased, attempt),
+      newId('dlv'),
+      messageId,
+      firstPosition,
+      lastPosition,
+      matchCount,
+      attempts + 1,
+      latencyMs,
+      response,
+    ],
   );
 }
 
 /** Of a notice that is given up, a second row says so. */
 async function insertNoticeDelivery(
   sql: Sql,
-  { webhookId, state, notices }: LeasedWebhook,
+  leased: LeasedWebhook,
   { noticeId, messageId, attempt }: SentNotice,
   parked: boolean,
 ): Promise<void> {
-  const { outcome, status, latencyMs, detail, response } = attempt;
-  const nth = state.failures + (notices?.state.refusals ?? 0) + 1;
-  const insert = `insert into deliveries (id, webhook_id, notice_id, message_id, first_position, last_position,
-      match_count, attempt, outcome, status, latency_ms, detail, response)
-    values ($1, $2, $3, $4, 0, 0, 0, $5, $6, $7, $8, $9, $10)`;
-  const about = [webhookId, noticeId];
-  const answered = [outcome.kind, status, latencyMs, detail, response];
-  await sql.run(insert, [newId('dlv'), ...about, messageId, nth, ...answered]);
-  if (parked)
-    await sql.run(insert, [
-      newId('dlv'),
-      ...about,
-      null,
-      null,
-      'parked',
-      null,
-      null,
-      'refused to the end',
-      null,
-    ]);
+  const { latencyMs, response } = attempt;
+  const nth = leased.state.failures + (leased.notices?.state.refusals ?? 0) + 1;
+  const insert = `insert into deliveries (webhook_id, outcome, status, detail, id, notice_id, first_position, last_position,
+      match_count, message_id, attempt, latency_ms, response)
+    select $1, $3, $4, $5, $6, $7, 0, 0, 0, $8, $9::integer, $10::integer, $11 where ${isNews}`;
+  const sent = [newId('dlv'), noticeId, messageId, nth, latencyMs, response];
+  await sql.run(insert, [...answerOf(leased, attempt), ...sent]);
+  if (!parked) return;
+  const givenUp = [leased.webhookId, true, 'parked', null, 'refused to the end'];
+  await sql.run(insert, [...givenUp, newId('dlv'), noticeId, null, null, null, null]);
 }
 
 async function insertParked(sql: Sql, webhookId: string, positions: readonly number[]): Promise<void> {

@@ -28,10 +28,10 @@ export function outcomeOf(status: number, retryAfterMs: number | null): AttemptO
 
 /**
  * How an endpoint is doing. One batch at a time is sent to it, in the order of the match log. A batch that fails is
- * retried on the schedule below, which is also the circuit breaker: nothing else is sent meanwhile. A batch that is
- * refused is halved; a match that is refused alone, twice, becomes a suspect, and the next one is tried. When that one is
- * accepted, the suspects are to blame and are parked. When a run of suspects is refused, the endpoint refuses
- * everything: nothing is parked, and the schedule continues from the first of them.
+ * retried after five seconds and then every minute, so that an endpoint that is back is noticed soon; nothing else is sent
+ * meanwhile. A batch that is refused is halved; a match that is refused alone, twice, becomes a suspect, and the next one is
+ * tried. When that one is accepted, the suspects are to blame and are parked. When a run of suspects is refused, the endpoint
+ * refuses everything: nothing is parked, and the retries continue from the first of them.
  */
 export interface EndpointState {
   readonly position: number;
@@ -118,7 +118,9 @@ function afterRefusal(state: EndpointState, batch: SentBatch, circumstances: Cir
     return { state: charged(state, null, circumstances), keepBatch: true, parked: [] };
   }
   const suspects = [...state.suspects, batch.lastPosition];
-  if (suspects.length > suspectsMax) return refusesEverything(state, circumstances);
+  // Between the listed attempts one later match is enough: an endpoint that refuses everything gets two requests a minute.
+  const most = isListed(state.failures + 1) ? suspectsMax : 1;
+  if (suspects.length > most) return refusesEverything(state, circumstances);
   return { state: { ...failing, suspects, batchMax: 1, nextAttemptMs: nowMs }, keepBatch: false, parked: [] };
 }
 
@@ -136,8 +138,8 @@ export interface NoticeStep {
 }
 
 /**
- * A failure counts for the endpoint as with matches. A refusal is about this notice alone: it is tried again on the same schedule,
- * while matches go on, and parked at its end.
+ * A failure counts for the endpoint as with matches. A refusal is about this notice alone: it is tried again on the schedule of
+ * Standard Webhooks, while matches go on, and parked at its end.
  */
 export function afterNotice(
   state: EndpointState,
@@ -152,8 +154,9 @@ export function afterNotice(
       return { state: afterDeliveredNotice(state, latencyMs, nowMs), notice: next, parked: false };
     case 'refused': {
       const refusals = notice.refusals + 1;
-      if (refusals === waitsMs.length) return { state, notice: next, parked: true };
-      const nextAttemptMs = nowMs + retryDelayMs(refusals, null, random);
+      const waitMs = refusedNoticeWaitsMs[refusals];
+      if (waitMs === undefined) return { state, notice: next, parked: true };
+      const nextAttemptMs = nowMs + withJitter(waitMs, random);
       return { state, notice: { ...notice, refusals, nextAttemptMs }, parked: false };
     }
     case 'failed':
@@ -176,7 +179,7 @@ function afterDeliveredNotice(state: EndpointState, latencyMs: number, nowMs: nu
   return { ...state, failures: 0, failingSinceMs: null, nextAttemptMs: nowMs, troubled };
 }
 
-/** There is no match after the suspects that could show whether the endpoint accepts any: retry them on the schedule. */
+/** There is no match after the suspects that could show whether the endpoint accepts any: retry them like a failed batch. */
 export function afterNothingToTry(state: EndpointState, circumstances: Circumstances): Step {
   return refusesEverything(state, circumstances);
 }
@@ -210,8 +213,13 @@ const second = 1_000;
 const minute = 60 * second;
 const hour = 60 * minute;
 
+const firstRetryMs = 5 * second;
+const retryMs = minute;
+const retryAfterMaxMs = 24 * hour;
+const jitter = 0.2;
+
 /** The waits before each attempt that Standard Webhooks recommends: ten attempts in 75 h 35 min 5 s. */
-const waitsMs = [
+const refusedNoticeWaitsMs = [
   0,
   5 * second,
   5 * minute,
@@ -223,19 +231,25 @@ const waitsMs = [
   20 * hour,
   24 * hour,
 ];
-const longestWaitMs = 24 * hour;
-const jitter = 0.2;
 
 /** After a failure of our own, for which the endpoint is not to blame: short, and it does not grow. */
 const afterOurFailureMs = 15 * second;
 
 /**
- * How long to wait after this many consecutive failures. `Retry-After` can only make it longer, up to a day. From the
- * tenth attempt on it stays at a day, until the endpoint accepts or is disabled.
+ * How long to wait after this many consecutive failures. It does not grow: five days of it are 7,200 requests, and an endpoint
+ * that is back waits for a minute at most. `Retry-After` can only make it longer, up to a day.
  */
 function retryDelayMs(failures: number, retryAfterMs: number | null, random: () => number): number {
-  const waitMs = waitsMs[failures] ?? longestWaitMs;
-  return Math.max(withJitter(waitMs, random), Math.min(retryAfterMs ?? 0, longestWaitMs));
+  const waitMs = failures === 1 ? firstRetryMs : retryMs;
+  return Math.max(withJitter(waitMs, random), Math.min(retryAfterMs ?? 0, retryAfterMaxMs));
+}
+
+/**
+ * Of consecutive failures the first three are listed among the deliveries, then about one an hour; one in between only if
+ * the answer differs from the one before.
+ */
+export function isListed(nthFailure: number): boolean {
+  return nthFailure <= 3 || nthFailure % 60 === 0;
 }
 
 function ownFailureDelayMs(random: () => number): number {

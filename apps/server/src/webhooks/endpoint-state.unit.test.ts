@@ -7,6 +7,7 @@ import {
   batchMatchesMax,
   type EndpointState,
   failingMaxMs,
+  isListed,
   outcomeOf,
   type Step,
   suspectsMax,
@@ -100,7 +101,7 @@ describe('every outcome on every kind of batch', () => {
       withSuspects(suspectsMax),
       1,
       { kind: 'refused' },
-      { suspects: [], batchMax: 1, failures: 2, nextAttemptMs: nowMs + 300 * second, position: 10 },
+      { suspects: [], batchMax: 1, failures: 2, nextAttemptMs: nowMs + 60 * second, position: 10 },
       false,
       [],
     ],
@@ -111,9 +112,9 @@ describe('every outcome on every kind of batch', () => {
     expect({ keepBatch: step.keepBatch, parked: step.parked }).toEqual({ keepBatch, parked });
   });
 
-  test('nothing behind the suspects: they are tried again by the schedule', () => {
+  test('nothing behind the suspects: they are tried again after a minute', () => {
     const { state, parked } = afterNothingToTry(withSuspects(2), { nowMs, random: even });
-    expect(state).toMatchObject({ suspects: [], failures: 2, nextAttemptMs: nowMs + 300 * second });
+    expect(state).toMatchObject({ suspects: [], failures: 2, nextAttemptMs: nowMs + 60 * second });
     expect(parked).toEqual([]);
   });
 
@@ -145,7 +146,7 @@ function follow(outcome: AttemptOutcome, random: () => number) {
   let state = fresh;
   let now = nowMs;
   const attemptsAt: number[] = [];
-  while (state.disabledBecause === null && attemptsAt.length < 1_000) {
+  while (state.disabledBecause === null && attemptsAt.length < 10_000) {
     attemptsAt.push(now - nowMs);
     state = afterAttempt(state, batchOf(2), { outcome, latencyMs: 1 }, { nowMs: now, random }).state;
     now = state.nextAttemptMs;
@@ -154,20 +155,18 @@ function follow(outcome: AttemptOutcome, random: () => number) {
 }
 
 describe('an endpoint that never answers', () => {
-  const scheduled = [0, 5, 300, 1_800, 7_200, 18_000, 36_000, 50_400, 72_000, 86_400].map((s) => s * second);
-
-  test('has ten attempts in 75 h 35 min 5 s, each wait within 20 %', () => {
-    expect(scheduled.reduce((sum, waitMs) => sum + waitMs, 0)).toBe((75 * 3_600 + 35 * 60 + 5) * second);
+  test('is tried again after five seconds and then every minute, each wait within 20 %', () => {
     fc.assert(
       fc.property(fc.infiniteStream(fc.double({ min: 0, max: 1, noNaN: true })), (randoms) => {
         const { attemptsAt } = follow(failed, () => Number(randoms.next().value));
-        for (const [index, waitMs] of scheduled.entries()) {
-          const waited = (attemptsAt[index] ?? 0) - (attemptsAt[index - 1] ?? 0);
-          expect(waited).toBeGreaterThanOrEqual(waitMs * 0.8 - 1);
-          expect(waited).toBeLessThanOrEqual(waitMs * 1.2 + 1);
-        }
+        const waits = attemptsAt.slice(1).map((at, index) => at - (attemptsAt[index] ?? 0));
+        const [first = 0, ...others] = waits;
+        expect(first).toBeGreaterThanOrEqual(4 * second);
+        expect(first).toBeLessThanOrEqual(6 * second);
+        expect(Math.min(...others)).toBeGreaterThanOrEqual(48 * second - 1);
+        expect(Math.max(...others)).toBeLessThanOrEqual(72 * second + 1);
       }),
-      { numRuns: 200 },
+      { numRuns: 20 },
     );
   });
 
@@ -182,6 +181,12 @@ describe('an endpoint that never answers', () => {
     expect(state.position).toBe(fresh.position);
     expect(attemptsAt.at(-1)).toBeGreaterThanOrEqual(failingMaxMs);
     expect(attemptsAt.at(-2)).toBeLessThan(failingMaxMs);
+    expect(attemptsAt.length).toBeGreaterThan(7_000);
+  });
+
+  test('is listed with its first three failures and then about once an hour', () => {
+    const listed = Array.from({ length: 180 }, (_, index) => index + 1).filter(isListed);
+    expect(listed).toEqual([1, 2, 3, 60, 120, 180]);
   });
 
   test('is asked no earlier than its Retry-After says, up to a day', () => {
@@ -194,7 +199,7 @@ describe('an endpoint that never answers', () => {
   test('is never given up for failures of our own', () => {
     const { state, attemptsAt } = follow({ kind: 'not_sent' }, even);
     expect(state).toMatchObject({ disabledBecause: null, failures: 0, failingSinceMs: null });
-    expect(attemptsAt).toHaveLength(1_000);
+    expect(attemptsAt).toHaveLength(10_000);
   });
 });
 
@@ -257,6 +262,20 @@ describe('an endpoint that refuses some matches', () => {
     const { attempts, elapsedMs } = deliverAll(300, new Set([57]), () => false);
     expect(attempts).toBeLessThan(40);
     expect(elapsedMs).toBeLessThan(10 * second);
+  });
+
+  test('gets two requests a minute while it refuses everything, and six about once an hour', () => {
+    const { attempts } = deliverAll(300, new Set(), (now) => now < nowMs + 3 * hour);
+    // Splitting the first batch, three searches of six in the first two minutes, three hourly ones, and the others.
+    expect(attempts).toBeLessThan(2 * 180 + 6 * 6 + 20);
+    expect(attempts).toBeGreaterThan(2 * 170);
+  });
+
+  test('finds a run of culprits at the next hourly search, once there is something behind them', () => {
+    const poison = new Set([1, 2, 3, 4]);
+    const { delivered, parked, elapsedMs } = deliverAll(8, poison, (now) => now < nowMs + 10 * 60 * second);
+    expect({ delivered, parked }).toEqual({ delivered: [5, 6, 7, 8], parked: [1, 2, 3, 4] });
+    expect(elapsedMs).toBeLessThan(1.3 * hour);
   });
 
   test('loses nothing while it refuses everything for some hours', () => {

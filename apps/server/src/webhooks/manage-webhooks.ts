@@ -14,6 +14,7 @@ import {
   discardBatch,
   lockAccount,
   noticesEndOf,
+  retryNow,
   shown,
   startOver,
   toWebhook,
@@ -56,7 +57,10 @@ interface WebhookChanges {
   readonly state?: 'active' | 'paused' | undefined;
 }
 
-/** A new filter discards the stored batch; after a new URL or a resumption the next attempt is made at once. */
+/**
+ * A new filter discards the stored batch. After a new URL or a resumption the next attempt is made at once, and also when an active
+ * webhook is made active: that is how its owner asks for a retry.
+ */
 async function update(
   sql: Sql,
   change: Change,
@@ -85,13 +89,14 @@ async function update(
   const begins = (event: 'matches' | 'notices') => events.includes(event) && !before.events.includes(event);
   const newMatches = begins('matches') || !events.includes('matches');
   const newFilter = ruleId !== before.rule_id || platform !== before.platform || newMatches;
-  const tryNow = url !== before.url || (state === 'active' && before.state !== 'active');
+  const isFresh = url !== before.url || (state === 'active' && before.state !== 'active');
   const row = await sql.one<WebhookRow>(
     `update webhooks set name = $2, url = $3, rule_id = $4, platform = $5, state = $6, events = $7, updated_at = now()
        ${begins('matches') ? ', position = (select last_position from match_log)' : ''}
        ${begins('notices') ? `, notice_position = ${noticesEndOf('webhooks.account_id')}` : ''}
        ${newFilter ? `, ${startOver}` : ''}
-       ${tryNow ? ', failures = 0, failing_since = null, troubled = false, next_attempt_at = now(), notice_attempt_at = now()' : ''}
+       ${isFresh ? ', failures = 0, failing_since = null, troubled = false' : ''}
+       ${isFresh || changes.state === 'active' ? `, ${retryNow}` : ''}
        ${state === 'disabled' ? '' : ', disabled_because = null'}
      where id = $1 returning ${shown}`,
     [webhookId, name, url, ruleId, platform, state, events],

@@ -4,9 +4,12 @@ import type { Database } from '../engines/database.ts';
 import { noSecretsKey, noSuchWebhook } from './refusals.ts';
 import { type SecretBox, signedHeaders } from './secrets.ts';
 import type { Sender } from './sender.ts';
-import { findWebhook } from './webhooks.sql.ts';
+import { findWebhook, retryNow } from './webhooks.sql.ts';
 
-/** Sends a message without matches, to see whether the endpoint answers and knows its secret. */
+/**
+ * Sends a message without matches, to see whether the endpoint answers and knows its secret. If it does, what waits for it is tried
+ * at once.
+ */
 export function testWebhook(options: {
   readonly database: Database;
   readonly sender: Sender;
@@ -27,6 +30,13 @@ export function testWebhook(options: {
       headers,
       body,
     });
+    if (outcome.kind === 'delivered')
+      await database
+        .forAccount(accountId)
+        .one(`update webhooks set ${retryNow} where account_id = $1 and id = $2 returning id`, [
+          accountId,
+          webhook_id,
+        ]);
     return { webhook_id, outcome: outcome.kind, status, latency_ms: latencyMs, detail, response };
   };
 }

@@ -53,6 +53,9 @@ export const noticesEndOf = (accountId: string) =>
 /** A delivery that is under way no longer counts, and the next batch is built anew. */
 export const startOver = `epoch = epoch + 1, suspects = '{}', batch_max = ${batchMatchesMax}`;
 
+/** The next attempt is made as soon as a sender looks, also when another one is under way and fails. */
+export const retryNow = 'next_attempt_at = now(), notice_attempt_at = now()';
+
 export async function discardBatch(sql: Sql, webhookId: string): Promise<void> {
   await sql.run('delete from webhook_batches where webhook_id = $1', [webhookId]);
 }

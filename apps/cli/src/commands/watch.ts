@@ -1,0 +1,109 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Answers, type Earshot, EarshotError } from '@earshot/sdk';
+import { command } from '../command.ts';
+import { noticingFetch } from '../follow.ts';
+import { integer, oneOf, platformFilter, required, ruleFilter, text } from '../options.ts';
+import { jsonLine } from '../output/printable.ts';
+import { exitCodeOfStop, listenForStop } from '../output/stop.ts';
+import { graceMs, runCommand } from '../run-command.ts';
+
+type Batch = Answers['ReadMatches'];
+
+const waitSeconds = 30;
+const firstRetryMs = 1_000;
+const retryMsMax = 5 * 60_000;
+
+/** How a program, such as an agent, is woken without one of its own that waits. */
+export const watch = command({
+  name: 'watch',
+  summary: 'run a command for each batch of new matches',
+  details:
+    'The command is run by sh and gets the batch as JSON on its standard input: {"reader":…,"matches":[…],"removed":[…]}. Nothing of\na match is in its arguments or its environment. When it ends with 0 the batch is acknowledged; otherwise it comes again, with\nwhat is new, after a second at first and after five minutes at most. The same batch may come twice: tell matches apart by\ntheir ids. Ctrl+C lets a running command end, for 5 seconds; what did not succeed is not acknowledged.',
+  options: {
+    exec: required(text('<command>', 'what to run')),
+    reader: required(text('<name>', 'a named reader that keeps the place, chosen by you')),
+    rule: ruleFilter,
+    platform: platformFilter,
+    start: oneOf(['oldest', 'now'], 'where a new reader begins (default now)'),
+    limit: integer('<n>', 'matches in a batch at most (default 50)', { min: 1, max: 100 }),
+  },
+  aboutJson: 'one line of JSON after each run: {"matches":…,"first_match_id":…,"exit":…,"acknowledged":…}',
+  examples: [
+    `earshot watch --reader pager --exec './on-matches.sh'`,
+    `earshot watch --reader agent-7 --rule rule_01kb2m9x4c7q5t8w3y6z1v0n2p --exec 'my-agent --prompt-file prompt.md'`,
+  ],
+  async run({ options }, { connect, isJson, screen }) {
+    const { signal } = listenForStop();
+    const earshot = await connect({ fetch: noticingFetch(screen.note) });
+    const { exec, reader, rule, platform, start = 'now', limit } = options;
+    const page = { reader, rule_id: rule, platform, start, limit, wait_seconds: waitSeconds };
+    let failures = 0;
+    try {
+      while (!signal.aborted) {
+        const batch = await earshot
+          .readMatches(page, { signal, timeoutMs: Number.POSITIVE_INFINITY })
+          .catch((error) => skipTo(earshot, reader, { error, note: screen.note }));
+        if (batch === null || batch.cursor === null) continue;
+        const { matches, removed = [], cursor } = batch;
+        const exit = await runCommand(exec, {
+          input: `${JSON.stringify({ reader, matches, removed })}\n`,
+          signal,
+        });
+        const acknowledged = exit === 0;
+        if (acknowledged) await acknowledge(earshot, { reader, cursor }, signal);
+        if (isJson) screen.print(jsonLine({ ...summaryOf(batch), exit, acknowledged }));
+        failures = acknowledged ? 0 : failures + 1;
+        if (acknowledged || signal.aborted) continue;
+        const delayMs =
+          Math.min(retryMsMax, firstRetryMs * 2 ** (failures - 1)) * (0.8 + 0.4 * Math.random());
+        screen.note(
+          `The command ended with ${exit}, and nothing is acknowledged; again in ${Math.ceil(delayMs / 1_000)} s.`,
+        );
+        await sleep(delayMs, undefined, { signal });
+      }
+    } catch (error) {
+      if (!signal.aborted) throw error;
+    }
+    return exitCodeOfStop(signal);
+  },
+});
+
+function summaryOf({ matches, removed = [] }: Batch) {
+  const [first, last] = [matches[0]?.id ?? null, matches.at(-1)?.id ?? null];
+  return { matches: matches.length, removed: removed.length, first_match_id: first, last_match_id: last };
+}
+
+/** The work is done: also when the end is near this is tried for a while, or the command would run for the same batch again. */
+async function acknowledge(
+  earshot: Earshot,
+  place: { readonly reader: string; readonly cursor: string },
+  signal: AbortSignal,
+): Promise<void> {
+  const late = new AbortController();
+  const soon = () => void setTimeout(() => late.abort(signal.reason), graceMs).unref();
+  if (signal.aborted) soon();
+  else signal.addEventListener('abort', soon, { once: true });
+  try {
+    await earshot.ackMatches(place, { signal: late.signal, timeoutMs: Number.POSITIVE_INFINITY });
+  } catch (error) {
+    // Earshot was restored to an earlier state and the reader with it: it reads on from there.
+    if (!isOutOfRange(error)) throw error;
+  } finally {
+    signal.removeEventListener('abort', soon);
+  }
+}
+
+const isOutOfRange = (error: unknown) => error instanceof EarshotError && error.code === 'out_of_range';
+
+/** What was next is no longer kept, so the reader goes on with the oldest that is. */
+async function skipTo(
+  earshot: Earshot,
+  reader: string,
+  { error, note }: { readonly error: unknown; readonly note: (text: string) => void },
+): Promise<null> {
+  const cursor = error instanceof EarshotError ? error.details.oldest_cursor : undefined;
+  if (!isOutOfRange(error) || cursor === undefined) throw error;
+  note('Matches that were not acknowledged are no longer kept: going on with the oldest that are.');
+  await earshot.ackMatches({ reader, cursor });
+  return null;
+}

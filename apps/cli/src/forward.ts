@@ -1,0 +1,124 @@
+import { createHash, createHmac, randomBytes } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Match, Removal } from '@earshot/sdk';
+import { usageFailure } from './failure.ts';
+import { version } from './version.ts';
+
+/** What a message of a webhook would have, made here: there is no webhook that could have an id. */
+const webhookId = 'whk_listen';
+const prefix = 'whsec_';
+const answerWithinMs = 15_000;
+const firstRetryMs = 1_000;
+const retryMsMax = 10_000;
+
+export interface Delivery {
+  readonly message_id: string;
+  readonly attempt: number;
+  /** Null when there was no answer. */
+  readonly status: number | null;
+  readonly latency_ms: number;
+  readonly detail: string | null;
+}
+
+export interface Forwarding {
+  readonly url: URL;
+  readonly secret: string;
+  readonly signal: AbortSignal;
+  /** Each attempt. */
+  readonly onAttempt: (delivery: Delivery) => void;
+}
+
+/**
+ * Posts what a webhook would post, signed as Standard Webhooks has it. Like a webhook it repeats the same bytes under the same id
+ * until they are taken, only sooner; what the receiver refuses (4xx) is left out. Throws the reason of the signal.
+ */
+export async function forward(
+  { url, secret, signal, onAttempt }: Forwarding,
+  content: { readonly matches: readonly Match[]; readonly removed?: readonly Removal[] },
+): Promise<void> {
+  const body = JSON.stringify({ type: 'matches', webhook_id: webhookId, ...content });
+  const id = `msg_${createHash('sha256').update(body).digest('base64url').slice(0, 22)}`;
+  for (let attempt = 1; ; attempt++) {
+    const answer = await post(url, { body, headers: signedHeaders(id, body, secret) }, signal);
+    onAttempt({ message_id: id, attempt, ...answer });
+    if (isOver(answer.status)) return;
+    await sleep(Math.min(retryMsMax, firstRetryMs * 2 ** (attempt - 1)), undefined, { signal });
+  }
+}
+
+function isOver(status: number | null): boolean {
+  if (status === null || status === 408 || status === 429) return false;
+  return (status >= 200 && status < 300) || (status >= 400 && status < 500);
+}
+
+/** Redirects are not followed, as those of webhooks are not. */
+async function post(
+  url: URL,
+  { headers, body }: { readonly headers: Record<string, string>; readonly body: string },
+  signal: AbortSignal,
+): Promise<Pick<Delivery, 'status' | 'latency_ms' | 'detail'>> {
+  const startedAt = performance.now();
+  const latency = () => Math.round(performance.now() - startedAt);
+  const tooLate = AbortSignal.timeout(answerWithinMs);
+  try {
+    const ends = AbortSignal.any([signal, tooLate]);
+    const response = await fetch(url, { method: 'POST', headers, body, redirect: 'manual', signal: ends });
+    await response.body?.cancel();
+    return { status: response.status, latency_ms: latency(), detail: null };
+  } catch (error) {
+    signal.throwIfAborted();
+    const detail = tooLate.aborted ? 'no answer in time' : reasonOf(error);
+    return { status: null, latency_ms: latency(), detail };
+  }
+}
+
+/** `fetch` hides the reason in the cause of its error, which has one for each address where a name has several. */
+function reasonOf(error: unknown): string {
+  const cause = error instanceof Error ? error.cause : undefined;
+  const code = cause instanceof Error && 'code' in cause ? String(cause.code) : '';
+  return code || (cause instanceof Error && cause.message) || 'the connection failed';
+}
+
+function signedHeaders(id: string, body: string, secret: string): Record<string, string> {
+  const timestamp = String(Math.floor(Date.now() / 1_000));
+  const key = Buffer.from(secret.slice(prefix.length), 'base64');
+  const signature = createHmac('sha256', key).update(`${id}.${timestamp}.${body}`).digest('base64');
+  return {
+    'content-type': 'application/json',
+    'user-agent': `earshot/${version} (listen)`,
+    'webhook-id': id,
+    'webhook-timestamp': timestamp,
+    'webhook-signature': `v1,${signature}`,
+  };
+}
+
+export const newSecret = (): string => prefix + randomBytes(32).toString('base64');
+
+/** Throws a usage failure unless it is one of Standard Webhooks: 24 to 64 bytes in base64 behind the prefix. */
+export function readSecret(text: string): string {
+  const encoded = text.startsWith(prefix) ? text.slice(prefix.length) : '';
+  const bytes = Buffer.from(encoded, 'base64');
+  if (bytes.length >= 24 && bytes.length <= 64 && bytes.toString('base64') === encoded) return text;
+  throw usageFailure(
+    'takes a secret such as the one that a webhook has: whsec_ and 24 to 64 bytes in base64.',
+  );
+}
+
+/**
+ * Only to this machine unless `isRemoteAllowed`: a mistyped address must not get the matches of an account, and for a receiver
+ * elsewhere there are webhooks.
+ */
+export function readTarget(text: string, isRemoteAllowed: boolean): URL {
+  const url = URL.parse(text);
+  if (!url || !['http:', 'https:'].includes(url.protocol) || url.username)
+    throw usageFailure(`--forward-to takes a URL such as http://localhost:3000/hook, not "${text}".`);
+  if (isRemoteAllowed || isLoopback(url.hostname)) return url;
+  throw usageFailure(
+    `--forward-to takes a URL on this machine, and ${url.hostname} is not. Add --allow-remote if it is meant, or create a webhook: earshot webhooks create.`,
+  );
+}
+
+/** The URL parser has normalised every spelling of an address. */
+function isLoopback(hostname: string): boolean {
+  return /^(?:.+\.)?localhost$|^127\.\d+\.\d+\.\d+$|^\[::1\]$/.test(hostname);
+}

@@ -1,0 +1,289 @@
+import { access, readFile, writeFile } from 'node:fs/promises';
+import { createServer, request } from 'node:http';
+import { join } from 'node:path';
+import { createEarshot, verifyWebhook } from '@earshot/sdk';
+import { eventually, listenOnLoopback } from '@earshot/testkit';
+import { Webhook } from 'standardwebhooks';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { type BuiltCli, buildCliOnce, type RunOptions, type Started } from './src/built-cli.ts';
+import type { Message } from './src/webhook-receiver.ts';
+import { type Account, type ServerUnderTest, startWorld, type World } from './src/world.ts';
+
+let world: World;
+let server: ServerUnderTest;
+let account: Account;
+let cli: BuiltCli;
+const started: Started[] = [];
+
+beforeAll(async () => {
+  world = await startWorld();
+  server = await world.startServer();
+  account = await world.newAccount();
+  cli = await buildCliOnce(() => ({ EARSHOT_URL: server.url, EARSHOT_API_KEY: account.key }));
+  await server.api(account).createRule({ x: 'comet' });
+});
+afterEach(async () => {
+  for (const { process: child, exited } of started.splice(0)) {
+    child.kill('SIGKILL');
+    await exited;
+  }
+});
+afterAll(async () => {
+  await cli?.[Symbol.asyncDispose]();
+  await world?.[Symbol.asyncDispose]();
+});
+
+const patiently = { timeoutMs: 60_000 };
+const sdk = () => createEarshot({ url: server.url, key: account.key });
+
+function start(words: readonly string[], options: RunOptions = {}): Started {
+  const running = cli.start(words, options);
+  started.push(running);
+  return running;
+}
+
+/** What is stored of these posts, so that whoever reads from now on does not get them. */
+async function post(...texts: string[]): Promise<string[]> {
+  await world.sandbox.posts(texts);
+  return await eventually(async () => {
+    const { matches } = await server.api(account).matches({ limit: 100 });
+    const found = texts.map((text) => matches.find(({ payload }) => payload.text === text)?.id ?? '');
+    expect(found).not.toContain('');
+    return found;
+  }, patiently);
+}
+
+const idsOf = (batch: unknown): string[] => Object(batch).matches.map(({ id }: { id: string }) => id);
+
+describe('earshot listen', () => {
+  const secret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
+
+  /** A receiver that answers with the next of these statuses, and with 204 when there are no more. */
+  async function startReceiver(statuses: number[] = []) {
+    const messages: Message[] = [];
+    const receiver = createServer((incoming, response) => {
+      const chunks: Buffer[] = [];
+      incoming.on('data', (chunk: Buffer) => chunks.push(chunk));
+      incoming.on('end', () => {
+        const headers = Object.entries(incoming.headers).map(([name, value]) => [name, String(value)]);
+        messages.push({ headers: Object.fromEntries(headers), body: Buffer.concat(chunks).toString() });
+        const status = statuses.shift() ?? 204;
+        response.writeHead(status, status === 302 ? { location: '/elsewhere' } : {}).end();
+      });
+    });
+    const url = `http://localhost:${await listenOnLoopback(receiver)}/hook`;
+    return {
+      url,
+      messages,
+      [Symbol.dispose]() {
+        receiver.closeAllConnections();
+        receiver.close();
+      },
+    };
+  }
+
+  /** By its reader: it may be started before or after the post. */
+  const listening = async (url: string, reader: string, ...more: string[]) => {
+    await sdk().readMatches({ reader, start: 'now' });
+    return start(['listen', '--forward-to', url, '--reader', reader, '--secret', secret, ...more]);
+  };
+
+  test('posts each match as a webhook would, and prints what came back', async () => {
+    using receiver = await startReceiver();
+    const running = await listening(receiver.url, 'signed');
+    const [id] = await post('a comet to sign');
+    await eventually(
+      () => expect(running.output.stdout).toMatch(/^\d\d:\d\d:\d\d {2}204 {2}\d+ ms {2}msg_[\w-]{22}\n$/),
+      patiently,
+    );
+    const [message] = receiver.messages;
+    if (!message) throw new Error('nothing came');
+    const { body, headers } = message;
+    expect(new Webhook(secret).verify(body, headers)).toMatchObject({ type: 'matches', matches: [{ id }] });
+    expect(await verifyWebhook({ secret, body, headers })).toMatchObject({ id: headers['webhook-id'] });
+    expect(() => new Webhook(secret).verify(`${body} `, headers)).toThrow();
+    running.process.kill('SIGINT');
+    expect(await running.exited).toBe(130);
+    expect(running.output.stderr).toBe('');
+  });
+
+  test('posts the same bytes under the same id until they are taken, follows no redirect, and leaves out what is refused', async () => {
+    using receiver = await startReceiver([500, 302, 204, 400]);
+    const running = await listening(receiver.url, 'patient', '--json');
+    const ids = await post('a comet one', 'a comet two', 'a comet three');
+    await eventually(() => expect(receiver.messages).toHaveLength(5), patiently);
+    const [first, second, third, ...others] = receiver.messages;
+    for (const again of [second, third]) {
+      expect(again?.body).toBe(first?.body);
+      expect(again?.headers['webhook-id']).toBe(first?.headers['webhook-id']);
+    }
+    expect([first, ...others].flatMap((one) => idsOf(JSON.parse(one?.body ?? '{}')))).toEqual(ids);
+    await eventually(() => expect(running.output.stdout.split('\n')).toHaveLength(6), patiently);
+    const attempts = running.output.stdout
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    expect(attempts.map(({ status, attempt }) => [status, attempt])).toEqual([
+      [500, 1],
+      [302, 2],
+      [204, 3],
+      [400, 1],
+      [204, 1],
+    ]);
+    // What was taken is acknowledged once the next one is asked for.
+    await eventually(async () => {
+      const { matches } = await sdk().readMatches({ reader: 'patient' });
+      expect(matches).toEqual([]);
+    }, patiently);
+  });
+
+  test('shows the secret that it made, and posts what comes from now on', async () => {
+    using receiver = await startReceiver();
+    const running = start(['listen', '--forward-to', receiver.url]);
+    await eventually(
+      async () => {
+        await world.sandbox.posts(['a comet to begin with']);
+        expect(receiver.messages).not.toEqual([]);
+      },
+      { ...patiently, intervalMs: 300 },
+    );
+    const [made = ''] = /whsec_\S+/.exec(running.output.stderr) ?? [];
+    const [message] = receiver.messages;
+    if (!message) throw new Error('nothing came');
+    expect(new Webhook(made).verify(message.body, message.headers)).toMatchObject({ type: 'matches' });
+  });
+
+  test.for([
+    'http://192.0.2.1/hook',
+    'http://localhost.example/',
+    'http://127.0.0.1@192.0.2.1/',
+    'ftp://localhost/',
+  ])('refuses %s', async (url) => {
+    const outcome = await cli.run(['listen', '--forward-to', url]);
+    expect(outcome).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining('--forward-to') });
+  });
+});
+
+describe('earshot watch', () => {
+  /** The batches that the command of a reader has got so far; `exec` appends them to a file. */
+  const batchesOf = async (reader: string): Promise<unknown[]> => {
+    const text = await readFile(join(cli.dir, `${reader}.jsonl`), 'utf8').catch(() => '');
+    return text
+      .split('\n')
+      .filter(Boolean)
+      .map((line) => JSON.parse(line));
+  };
+  const startWatch = (reader: string, exec: string, options: RunOptions = {}) =>
+    start(['watch', '--reader', reader, '--exec', `cat >> ${reader}.jsonl; ${exec}`], options);
+  const unacknowledged = async (reader: string) => idsOf(await sdk().readMatches({ reader, start: 'now' }));
+
+  test('runs the command again with the same matches until it ends with 0, and then acknowledges them', async () => {
+    await unacknowledged('crashing');
+    const ids = await post('a comet', 'another comet');
+    const running = startWatch('crashing', 'test -e mended || kill -9 $$');
+    await eventually(async () => expect((await batchesOf('crashing')).length).toBeGreaterThan(1), patiently);
+    expect(await unacknowledged('crashing')).toEqual(ids);
+    expect(running.output.stderr).toMatch(
+      /ended with SIGKILL, and nothing is acknowledged; again in \d+ s\./,
+    );
+    await writeFile(join(cli.dir, 'mended'), '');
+    await eventually(async () => expect(await unacknowledged('crashing')).toEqual([]), patiently);
+    for (const batch of await batchesOf('crashing'))
+      expect({ ids: idsOf(batch), ...Object(batch) }).toMatchObject({ ids, reader: 'crashing', removed: [] });
+    const later = await post('a comet afterwards');
+    await eventually(
+      async () => expect(idsOf((await batchesOf('crashing')).at(-1))).toEqual(later),
+      patiently,
+    );
+    running.process.kill('SIGINT');
+    expect(await running.exited).toBe(130);
+  });
+
+  test('batches are no larger than asked for', async () => {
+    await unacknowledged('small');
+    const ids = await post('comet 1', 'comet 2', 'comet 3');
+    const exec = 'cat >> small.jsonl';
+    const running = start(['watch', '--reader', 'small', '--limit', '2', '--json', '--exec', exec]);
+    await eventually(async () => expect((await batchesOf('small')).flatMap(idsOf)).toEqual(ids), patiently);
+    expect((await batchesOf('small')).map((batch) => idsOf(batch).length)).toEqual([2, 1]);
+    await eventually(() => expect(running.output.stdout.split('\n')).toHaveLength(3), patiently);
+    const runs = running.output.stdout
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    expect(runs).toMatchObject([
+      { matches: 2, first_match_id: ids[0], last_match_id: ids[1], exit: 0, acknowledged: true },
+      { matches: 1, first_match_id: ids[2], exit: 0, acknowledged: true },
+    ]);
+  });
+
+  test('killed after the command succeeded and before it was acknowledged, it runs it again with the same matches', async () => {
+    await unacknowledged('killed');
+    const ids = await post('a comet that comes twice');
+    const asked = Promise.withResolvers<void>();
+    // Everything but an acknowledgement is passed on.
+    const proxy = createServer((incoming, outgoing) => {
+      if (incoming.url === '/api.AckMatches') {
+        asked.resolve();
+        return;
+      }
+      const { method, headers } = incoming;
+      const passed = request(new URL(incoming.url ?? '/', server.url), { method, headers }, (answer) => {
+        outgoing.writeHead(answer.statusCode ?? 502, answer.headers);
+        answer.pipe(outgoing);
+      });
+      passed.on('error', () => outgoing.destroy());
+      incoming.pipe(passed);
+    });
+    const env = { EARSHOT_URL: `http://127.0.0.1:${await listenOnLoopback(proxy)}` };
+    const first = startWatch('killed', 'true', { env });
+    await asked.promise;
+    first.process.kill('SIGKILL');
+    await first.exited;
+    proxy.closeAllConnections();
+    proxy.close();
+    expect((await batchesOf('killed')).map(idsOf)).toEqual([ids]);
+    startWatch('killed', 'true');
+    await eventually(async () => expect(await unacknowledged('killed')).toEqual([]), patiently);
+    expect((await batchesOf('killed')).map(idsOf)).toEqual([ids, ids]);
+  });
+
+  test('asked to end, it lets the command end and acknowledges what succeeded', async () => {
+    await unacknowledged('ending');
+    const ids = await post('a comet at the end');
+    const running = startWatch('ending', 'sleep 1; echo over >> ending.txt');
+    await eventually(async () => expect((await batchesOf('ending')).map(idsOf)).toEqual([ids]), patiently);
+    running.process.kill('SIGTERM');
+    expect(await running.exited).toBe(143);
+    expect(await readFile(join(cli.dir, 'ending.txt'), 'utf8')).toBe('over\n');
+    expect(await unacknowledged('ending')).toEqual([]);
+  });
+
+  test('asked to end, it ends a command that does not, with its children, and acknowledges nothing', async () => {
+    await unacknowledged('hanging');
+    const ids = await post('a comet that hangs');
+    const running = startWatch('hanging', 'sleep 1000 & echo $! > hanging.pid; wait');
+    const pid = await eventually(async () => {
+      const written = Number(await readFile(join(cli.dir, 'hanging.pid'), 'utf8').catch(() => ''));
+      expect(written).toBeGreaterThan(0);
+      return written;
+    }, patiently);
+    running.process.kill('SIGTERM');
+    // Its output is closed only when the children are gone.
+    expect(await running.exited).toBe(143);
+    expect(() => process.kill(pid, 0)).toThrow();
+    expect(await unacknowledged('hanging')).toEqual(ids);
+  });
+
+  test('what strangers write is on the standard input only: not in arguments, not in the environment', async () => {
+    await unacknowledged('hostile');
+    const text = `a comet "; touch pwned; ' $(touch pwned) \`touch pwned\` \${IFS} %s --exec`;
+    const ids = await post(text);
+    startWatch('hostile', 'env > hostile.env; tr "\\0" " " < /proc/$$/cmdline > hostile.args');
+    await eventually(async () => expect(await unacknowledged('hostile')).toEqual([]), patiently);
+    expect(await batchesOf('hostile')).toMatchObject([{ matches: [{ id: ids[0], payload: { text } }] }]);
+    for (const file of ['hostile.env', 'hostile.args'])
+      expect(await readFile(join(cli.dir, file), 'utf8')).not.toMatch(/comet|pwned|mat_/);
+    await expect(access(join(cli.dir, 'pwned'))).rejects.toThrow();
+  });
+});
