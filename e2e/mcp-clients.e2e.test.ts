@@ -44,7 +44,7 @@ describe.each([
     await client.connect(connect());
     try {
       const { tools } = await client.listTools();
-      expect(tools).toHaveLength(15);
+      expect(tools).toHaveLength(17);
       const listed = await client.callTool({ name: 'list_rules', arguments: {} });
       expect(listed.structuredContent).toMatchObject({ shown: expect.any(Number) });
       const refused = await client.callTool({ name: 'create_rule', arguments: broken });
@@ -106,7 +106,7 @@ test('the configurations in docs/mcp.md connect a client', async () => {
   for (const { mcpServers } of configurations) {
     const client = new Client({ name: 'configured', version: '1' });
     await client.connect(transportOf(mcpServers.earshot));
-    expect((await client.listTools()).tools).toHaveLength(15);
+    expect((await client.listTools()).tools).toHaveLength(17);
     await client.close();
   }
 });

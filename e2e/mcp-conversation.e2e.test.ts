@@ -1,3 +1,4 @@
+import type { ReadAnswer } from '@earshot/mcp/injections';
 import { eventually } from '@earshot/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
@@ -30,25 +31,8 @@ const checked = z.object({
   ),
 });
 const rules = z.looseObject({ shown: z.number(), rules: z.array(z.looseObject({ id: z.string() })) });
-const guides = z.object({ platforms: z.record(z.string(), z.looseObject({ guide: z.string() })) });
-const found = z.looseObject({
-  counts: z.looseObject({ found: z.number(), shown: z.number(), left_out: z.number() }),
-  ack: z.string().nullish(),
-  next_cursor: z.string().nullish(),
-  nothing: z.object({ why: z.array(z.string()), try_next: z.string() }).optional(),
-  matches: z.array(
-    z.looseObject({
-      match_id: z.string(),
-      rule_id: z.string(),
-      platform: z.string(),
-      cut: z.array(z.string()).optional(),
-      content: z.looseObject({ untrusted: z.literal(true), text: z.string().nullable() }),
-    }),
-  ),
-});
-type Found = z.output<typeof found>;
 
-const textsOf = ({ matches }: Found) => matches.map(({ content }) => content.text);
+const textsOf = ({ matches }: ReadAnswer) => matches.map(({ text }) => text);
 const numbers = (count: number) => Array.from({ length: count }, (_, index) => index);
 
 /**
@@ -62,7 +46,7 @@ describe.each([
   let agent: Agent;
   let ruleId = '';
   let pagesRuleId = '';
-  let ack: string | null | undefined;
+  let ack: string | null;
 
   beforeAll(async () => {
     const { key } = await world.newAccount();
@@ -70,8 +54,9 @@ describe.each([
   });
   afterAll(() => agent?.[Symbol.asyncDispose]());
 
+  /** From the first match of the rule on: the rule is older than the reader. */
   const wait = (args: object = {}) =>
-    agent.call('wait_for_matches', { reader: 'me', rule_id: ruleId, ...args }, found);
+    agent.read('wait_for_matches', { reader: 'me', rule_id: ruleId, start: 'oldest', ...args });
   const post = (...texts: string[]) => world.sandbox.posts(texts);
   const draft = (x: string) => ({
     name: word,
@@ -82,13 +67,13 @@ describe.each([
 
   test('finds where to start, and reads how rules are written', async () => {
     const start = agent.tools.find(({ description }) => description?.startsWith('START HERE'));
-    const { platforms } = await agent.call(start?.name ?? '', {}, guides);
-    expect(Object.keys(platforms)).toEqual(['x', 'firehose']);
+    const { text } = await agent.callRaw(start?.name ?? '', {});
+    expect(text.match(/^# .*$/gm)).toHaveLength(2);
   });
 
   test('drafts after the examples of the guides, and every draft is valid', async () => {
-    const { platforms } = await agent.call('platform_syntax', {}, guides);
-    for (const [platform, { guide }] of Object.entries(platforms)) {
+    for (const platform of ['x', 'firehose']) {
+      const { text: guide } = await agent.callRaw('platform_syntax', { platforms: [platform] });
       const examples = guide.slice(guide.indexOf('## Examples'));
       const drafts = [...examples.matchAll(/^- [^`]+: `(.+?)`\. /gm)].map(([, value]) => value ?? '');
       expect(drafts.length).toBeGreaterThan(2);
@@ -174,10 +159,9 @@ describe.each([
   });
 
   test('waits in vain, and learns that it is too early to judge', async () => {
-    const { counts, ack: none, nothing } = await wait({ wait_seconds: 1 });
-    expect({ counts, none }).toEqual({ counts: { found: 0, shown: 0, left_out: 0 }, none: null });
-    expect(nothing?.why.join('\n')).toMatch(/is active[^]*On x it is heard since/);
-    expect(nothing?.try_next).toContain('too early');
+    const { counts, cursor, own } = await wait({ wait_seconds: 1 });
+    expect({ counts, cursor }).toEqual({ counts: { found: 0, shown: 0, left_out: 0 }, cursor: null });
+    expect(own).toMatch(/is active[^]*On x it is heard since[^]*Next: .*too early/);
   });
 
   test('waits, and has the match as soon as it comes', async () => {
@@ -185,13 +169,13 @@ describe.each([
     await post(`a ${word} at the zoo`);
     const answer = await waiting;
     expect(textsOf(answer)).toEqual([`a ${word} at the zoo`]);
-    expect(answer.matches[0]?.rule_id).toBe(ruleId);
-    ack = answer.ack;
+    expect(answer.matches[0]?.rules).toEqual([`${ruleId} v1 "${word}"`]);
+    ack = answer.cursor;
   });
 
   test('reads the same again until it acknowledges', async () => {
     const again = await wait({ wait_seconds: 0 });
-    expect({ texts: textsOf(again), ack: again.ack }).toEqual({ texts: [`a ${word} at the zoo`], ack });
+    expect({ texts: textsOf(again), ack: again.cursor }).toEqual({ texts: [`a ${word} at the zoo`], ack });
   });
 
   test('acknowledges, and nothing is left', async () => {
@@ -205,24 +189,36 @@ describe.each([
     await post(...texts);
     const read: string[] = [];
     let answers = 0;
-    for (let place: string | null | undefined; read.length < texts.length; answers++) {
-      const answer = await wait({ max_tokens: 2000, wait_seconds: 20, ...(place && { ack: place }) });
-      read.push(...textsOf(answer).map(String));
-      place = answer.ack;
+    for (let place: string | null = null; read.length < texts.length; answers++) {
+      const answer: ReadAnswer = await wait({
+        max_tokens: 1000,
+        wait_seconds: 20,
+        ...(place && { ack: place }),
+      });
+      const ids = answer.matches.map(({ id }) => id);
+      // The lines have the beginnings; each text is told apart by its number.
+      read.push(...textsOf(answer).map((text) => text.split(' on the')[0] ?? ''));
+      expect(ids).toHaveLength(answer.counts.shown);
+      place = answer.cursor;
       ack = place;
     }
-    expect(read.toSorted()).toEqual(texts.toSorted());
-    expect(answers).toBeGreaterThan(5);
+    expect(read.toSorted()).toEqual(
+      numbers(30)
+        .map((number) => `${word} ${number}`)
+        .toSorted(),
+    );
+    expect(answers).toBeGreaterThan(3);
     expect((await wait({ ack, wait_seconds: 0 })).counts.found).toBe(0);
   });
 
   test('looks back page by page, from the newest to the oldest', async () => {
     const ids: string[] = [];
     for (let cursor: string | null | undefined; cursor !== null; ) {
-      const args = { rule_id: ruleId, max_tokens: 5000, ...(cursor && { cursor }) };
-      const page = await agent.call('list_matches', args, found);
-      ids.push(...page.matches.map(({ match_id }) => match_id));
-      cursor = page.next_cursor ?? null;
+      // A length of time is another time in each call; the cursor goes on with that of the first.
+      const args = { rule_id: ruleId, since: '1h', max_tokens: 1000, ...(cursor && { cursor }) };
+      const page: ReadAnswer = await agent.read('list_matches', args);
+      ids.push(...page.matches.map(({ id }) => id));
+      cursor = page.cursor;
     }
     expect(ids).toHaveLength(31);
     expect(ids).toEqual(ids.toSorted().toReversed());
@@ -231,23 +227,21 @@ describe.each([
   test('expands the one text that it wants to read in full', async () => {
     const long = `${word} zoo ${'x'.repeat(3_000)}`;
     await post(long);
-    const { matches } = await wait({ max_tokens: 1500, wait_seconds: 30 });
-    expect(matches).toMatchObject([{ cut: [expect.stringContaining('of 3011 characters')] }]);
-    const whole = { expand: matches.map(({ match_id }) => match_id), max_tokens: 20_000 };
-    const listed = await agent.call('list_matches', { rule_id: ruleId, ...whole }, found);
-    expect(textsOf(listed)).toEqual([long]);
-    expect(textsOf(await wait(whole))).toEqual([long]);
+    const { matches } = await wait({ max_tokens: 1000, wait_seconds: 30 });
+    expect(matches).toMatchObject([{ text: expect.stringMatching(/^\w+ zoo x+…$/) }]);
+    const whole = { rule_id: ruleId, expand: matches.map(({ id }) => id), max_tokens: 20_000 };
+    const listed = await agent.callRaw('list_matches', whole);
+    expect(listed.text).toContain(`\n| ${long}\n`);
+    expect((await agent.callRaw('wait_for_matches', { reader: 'me', ...whole })).text).toContain(long);
   });
 
   test('reads a web page that changed', async () => {
     await world.sandbox.pages([
       { url: `https://zoo.example/${word}`, title: 'News', text: `The ${word} has moved in` },
     ]);
-    const args = { reader: 'pages', rule_id: pagesRuleId, wait_seconds: 30 };
-    const { matches } = await agent.call('wait_for_matches', args, found);
-    expect(matches).toMatchObject([
-      { platform: 'firehose', content: { url: `https://zoo.example/${word}` } },
-    ]);
+    const args = { reader: 'pages', rule_id: pagesRuleId, start: 'oldest', wait_seconds: 30 };
+    const { matches } = await agent.read('wait_for_matches', args);
+    expect(matches).toMatchObject([{ platform: 'firehose', url: `https://zoo.example/${word}` }]);
   });
 
   test('tunes a noisy rule, and what it excluded is heard no more', async () => {
@@ -255,18 +249,19 @@ describe.each([
     await agent.call('validate_rule', { platforms: ['x'], overrides }, checked);
     const tuned = await agent.call('update_rule', { rule_id: ruleId, platforms: ['x'], overrides }, rule);
     expect(tuned).toMatchObject({ version: 2, state: 'active' });
-    const reader = { reader: 'tuned', start: 'now', wait_seconds: 0 };
+    // A new reader begins now, unless it is told otherwise.
+    const reader = { reader: 'tuned', start: undefined, wait_seconds: 0 };
     await wait(reader);
     await post(`${word} zoo advertisement`, `${word} zoo news`);
     // The former value may still be heard for a moment; its matches carry the former version.
-    let ofThisVersion: Found['matches'] = [];
-    for (let place: string | null | undefined; ofThisVersion.length === 0; ) {
-      const answer = await wait({ ...reader, wait_seconds: 30, ...(place && { ack: place }) });
+    let ofThisVersion: ReadAnswer['matches'] = [];
+    for (let place: string | null = null; ofThisVersion.length === 0; ) {
+      const answer: ReadAnswer = await wait({ ...reader, wait_seconds: 30, ...(place && { ack: place }) });
       expect(answer.counts.found).toBeGreaterThan(0);
-      ofThisVersion = answer.matches.filter((match) => match['rule_version'] === 2);
-      place = answer.ack;
+      ofThisVersion = answer.matches.filter(({ rules: of }) => of.some((one) => one.includes(' v2 ')));
+      place = answer.cursor;
     }
-    expect(ofThisVersion.map(({ content }) => content.text)).toEqual([`${word} zoo news`]);
+    expect(ofThisVersion.map(({ text }) => text)).toEqual([`${word} zoo news`]);
   });
 
   test('renames a rule, and nothing else changes', async () => {
@@ -278,13 +273,15 @@ describe.each([
 
   test('pauses a rule, and the silence says so', async () => {
     expect(await agent.call('pause_rule', { rule_id: ruleId }, rule)).toMatchObject({ state: 'paused' });
+    // A second time is no mistake.
+    expect(await agent.call('pause_rule', { rule_id: ruleId }, rule)).toMatchObject({ state: 'paused' });
     const since = new Date().toISOString();
-    const { nothing } = await agent.call('list_matches', { rule_id: ruleId, since }, found);
-    expect(nothing?.why.join('\n')).toContain('is paused');
-    expect(nothing?.try_next).toBe('resume_rule');
+    const { own } = await agent.read('list_matches', { rule_id: ruleId, since });
+    expect(own).toMatch(/is paused[^]*Next: resume_rule/);
   });
 
   test('resumes it as it was told, and hears again', async () => {
+    expect(await agent.call('resume_rule', { rule_id: ruleId }, rule)).toMatchObject({ state: 'active' });
     expect(await agent.call('resume_rule', { rule_id: ruleId }, rule)).toMatchObject({ state: 'active' });
     await wait({ reader: 'resumed', start: 'now', wait_seconds: 0 });
     await post(`${word} zoo again`);
@@ -322,8 +319,13 @@ describe.each([
       await agent.call('delete_rule', { rule_id }, z.looseObject({ deleted_at: z.string() }));
       expect(await agent.refused('list_matches', { rule_id })).toMatchObject({ code: 'not_found' });
     }
-    const { nothing } = await agent.call('list_matches', {}, found);
-    expect(nothing).toEqual({ why: ['The account has no rule yet.'], try_next: 'create_rule' });
+    const { own } = await agent.read('list_matches', {});
+    expect(own).toBe('The account has no rule yet.\nNext: create_rule');
+    const refusal = await agent.refused('wait_for_matches', { reader: 'me' });
+    expect(refusal).toMatchObject({ code: 'failed_precondition' });
+    expect(refusal.what_to_do).toContain('delete_reader');
+    await agent.call('delete_reader', { reader: 'me' }, z.looseObject({ deleted_at: z.string() }));
+    expect((await agent.read('wait_for_matches', { reader: 'me', wait_seconds: 0 })).counts.found).toBe(0);
   });
 
   test('finds the guides as resources, and prompts for its work', async () => {

@@ -1,7 +1,13 @@
-import { harmless, type Injection, injections, separate, unseenIn } from '@earshot/mcp/injections';
+import {
+  harmless,
+  type Injection,
+  injections,
+  readAnswer,
+  separate,
+  unseenIn,
+} from '@earshot/mcp/injections';
 import { eventually } from '@earshot/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { z } from 'zod';
 import { type Agent, overHttp, startAgent } from './src/mcp-agent.ts';
 import { shareWorld } from './src/shared-world.ts';
 import type { Account, ServerUnderTest, World } from './src/world.ts';
@@ -34,9 +40,9 @@ async function nonceOfAnAnswer(): Promise<string> {
   // On both platforms, so that later rules find streams that are open: a gap would be told, rightly.
   const { rule_id } = await server.api(account).createRule({ x: word, firehose: word });
   await world.sandbox.pages([{ url: 'https://pages.example/', title: word, text: word }]);
-  const args = { reader: 'before', rule_id, wait_seconds: 30 };
-  const { text, structured } = await agent.callRaw('wait_for_matches', args);
-  return separate({ text, structuredContent: structured }).nonce;
+  const args = { reader: 'before', rule_id, start: 'oldest', wait_seconds: 30 };
+  const { text } = await agent.callRaw('wait_for_matches', args);
+  return separate(text).nonce;
 }
 
 async function inject(path: string, body: object): Promise<void> {
@@ -69,11 +75,6 @@ const publish = {
     }),
 };
 
-const page = z.looseObject({
-  next_cursor: z.string().nullable(),
-  matches: z.array(z.looseObject({ match_id: z.string(), content: z.looseObject({ url: z.string() }) })),
-});
-
 interface Read {
   readonly nonces: string[];
   /** All that is about a match and not marked as a stranger's, by the number of its author. */
@@ -90,33 +91,38 @@ const withoutOwn = (text: string, ruleId: string, cursor: string | null): string
     .replace(/mat_[0-9a-z]+/g, 'match')
     .replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'time');
 
-/** All matches of a rule, page by page, each page taken apart at its fences. */
+/** All matches of a rule, page by page, each page taken apart at its fences; and then each match in full. */
 async function readAll(ruleId: string, longCount: number): Promise<Read> {
   const read: Read = { nonces: [], matches: new Map(), frames: [] };
   for (let cursor: string | null = ''; cursor !== null; ) {
     // Each of the long ones takes an answer; they were published last, and come first.
     const limit = read.matches.size < longCount ? 1 : 10;
     const args = { rule_id: ruleId, max_tokens: 20_000, limit, ...(cursor && { cursor }) };
-    const { text, structured } = await agent.callRaw('list_matches', args);
-    const answer = { text, structuredContent: structured };
-    expect(unseenIn(answer)).toBeUndefined();
-    const { nonce, outsideText } = separate(answer);
-    const { matches, next_cursor, ...rest } = page.parse(structured);
-    const lines = outsideText.split('\n').filter((line) => line !== '<fenced>');
-    for (const { content, ...match } of matches) {
-      const about = [JSON.stringify(match), ...lines.filter((line) => line.startsWith(match.match_id))];
-      const author = /mallory\d+/.exec(content.url)?.[0] ?? '';
+    const list = await separated(args);
+    const { matches, cursor: next } = readAnswer(list.text);
+    const full = await separated({ ...args, expand: matches.map(({ id }) => id) });
+    const lines = [list, full].flatMap(({ outside }) => outside.split('\n'));
+    for (const { id, url } of matches) {
+      const about = lines.filter((line) => line.startsWith(id));
+      expect(about).toHaveLength(2);
+      const author = /mallory\d+/.exec(url ?? '')?.[0] ?? '';
       read.matches.set(
         author,
-        about.map((part) => withoutOwn(part, ruleId, next_cursor)),
+        about.map((part) => withoutOwn(part, ruleId, next)),
       );
     }
-    if (nonce !== '') read.nonces.push(nonce);
-    const frame = [JSON.stringify(rest), ...lines.filter((line) => !line.startsWith('mat_'))];
-    read.frames.push(withoutOwn(frame.join('\n'), ruleId, next_cursor));
-    cursor = next_cursor;
+    read.nonces.push(list.nonce, full.nonce);
+    const frame = lines.filter((line) => !line.startsWith('mat_'));
+    read.frames.push(withoutOwn(frame.join('\n'), ruleId, next));
+    cursor = next;
   }
   return read;
+}
+
+async function separated(args: object) {
+  const { text } = await agent.callRaw('list_matches', args);
+  expect(unseenIn(text)).toBeUndefined();
+  return { text, ...separate(text) };
 }
 
 async function publishAndRead(platform: Platform, word: string, all: readonly Injection[]): Promise<Read> {

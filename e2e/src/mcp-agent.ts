@@ -1,5 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { compileCache } from '@earshot/engines';
+import { type ReadAnswer, readAnswer } from '@earshot/mcp/injections';
 import {
   Client,
   StreamableHTTPClientTransport,
@@ -13,9 +14,9 @@ import { z } from 'zod';
 
 const cliScript = fileURLToPath(new URL('../../apps/cli/src/main.ts', import.meta.url));
 
-/** What a tool refuses: the block for programs of a result with `isError`. */
+/** What a tool refuses, as programs find it in the `_meta` of a result with `isError`. */
 const refusalSchema = z.object({
-  error: z.looseObject({
+  'earshot/error': z.looseObject({
     code: z.string(),
     message: z.string(),
     what_to_do: z.string(),
@@ -35,7 +36,7 @@ const refusalSchema = z.object({
   }),
 });
 
-export type Refusal = z.output<typeof refusalSchema>['error'];
+export type Refusal = z.output<typeof refusalSchema>['earshot/error'];
 
 export interface Called {
   readonly text: string;
@@ -52,6 +53,8 @@ export interface Agent extends AsyncDisposable {
   readonly tools: readonly Tool[];
   /** A call that must succeed; read with the schema of what the script needs of it. */
   call<Wanted extends z.ZodType>(name: string, args: object, wanted: Wanted): Promise<z.output<Wanted>>;
+  /** The same of a tool that answers with matches, which has a text alone. */
+  read(name: string, args: object): Promise<ReadAnswer>;
   /** A call that must be refused. `mistaken`: the arguments break the schema, as models do now and then. */
   refused(name: string, args: object, options?: { mistaken?: boolean }): Promise<Refusal>;
   callRaw(name: string, args: object): Promise<Called>;
@@ -82,7 +85,7 @@ export async function startAgent(
   const validators = new AjvJsonSchemaValidator();
   const toolOf = (name: string) => {
     const tool = tools.find((one) => one.name === name);
-    if (!tool?.outputSchema) throw new Error(`tools/list has no ${name} with an output schema`);
+    if (!tool) throw new Error(`tools/list has no ${name}`);
     return { input: tool.inputSchema, output: tool.outputSchema };
   };
   const problemOf = (schema: object, value: unknown) =>
@@ -90,25 +93,30 @@ export async function startAgent(
 
   const callRaw = async (name: string, args: object): Promise<Called> => {
     const result = await client.callTool({ name, arguments: { ...args } });
-    const texts = result.content.map((block) => (block.type === 'text' ? block.text : ''));
-    const [text = '', forPrograms = ''] = texts;
+    const [block, ...others] = result.content;
+    const text = block?.type === 'text' ? block.text : '';
+    expect(others).toEqual([]);
     if (result.isError) {
-      const { error } = refusalSchema.parse(JSON.parse(forPrograms));
-      return { text, structured: undefined, refusal: error };
+      const refusal = refusalSchema.parse(result._meta)['earshot/error'];
+      return { text, structured: undefined, refusal };
     }
-    expect(problemOf(toolOf(name).output, result.structuredContent)).toBeUndefined();
+    const { output } = toolOf(name);
+    if (output) expect(problemOf(output, result.structuredContent)).toBeUndefined();
+    else expect(result.structuredContent).toBeUndefined();
     return { text, structured: result.structuredContent, refusal: null };
+  };
+  const callRight = async (name: string, args: object): Promise<Called> => {
+    expect(problemOf(toolOf(name).input, args)).toBeUndefined();
+    const called = await callRaw(name, args);
+    expect(called.refusal).toBeNull();
+    return called;
   };
   return {
     client,
     tools,
     callRaw,
-    async call(name, args, wanted) {
-      expect(problemOf(toolOf(name).input, args)).toBeUndefined();
-      const { structured, refusal } = await callRaw(name, args);
-      expect(refusal).toBeNull();
-      return wanted.parse(structured);
-    },
+    call: async (name, args, wanted) => wanted.parse((await callRight(name, args)).structured),
+    read: async (name, args) => readAnswer((await callRight(name, args)).text),
     async refused(name, args, { mistaken = false } = {}) {
       expect(problemOf(toolOf(name).input, args) !== undefined).toBe(mistaken);
       const { refusal } = await callRaw(name, args);

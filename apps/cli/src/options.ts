@@ -7,6 +7,7 @@ import {
   trialGrammar,
 } from '@earshot/contract/budgets';
 import { platforms } from '@earshot/contract/platforms';
+import { parseTime, type TimeDirection, timeGrammar } from '@earshot/contract/times';
 import type { Option } from './command.ts';
 import { usageFailure } from './failure.ts';
 
@@ -77,16 +78,8 @@ export function listOf<const Choice extends string>(
   };
 }
 
-const unitMs: Readonly<Record<string, number>> = {
-  s: 1_000,
-  m: 60_000,
-  h: 3_600_000,
-  d: 86_400_000,
-  w: 7 * 86_400_000,
-};
-
 /** A point in time as the API takes it: a day, a time, or how long ago or from now. */
-export function time(about: string, direction: 'past' | 'future'): Option<string | undefined> {
+export function time(about: string, direction: TimeDirection): Option<string | undefined> {
   const placeholder = '<time>';
   const example = direction === 'past' ? '10m, 2h, 3d (ago)' : '2h, 30d (from now)';
   return {
@@ -102,28 +95,12 @@ export function timeOrNow(about: string): Option<string> {
   return { ...option, read: (given, now = new Date()) => option.read(given, now) ?? now.toISOString() };
 }
 
-export function readTime(given: string, direction: 'past' | 'future', now: Date): string {
-  const [, amount, unit = ''] = /^(\d{1,6})([smhdw])$/.exec(given) ?? [];
-  if (amount !== undefined) {
-    const ms = Number(amount) * (unitMs[unit] ?? 0);
-    return new Date(now.getTime() + (direction === 'past' ? -ms : ms)).toISOString();
-  }
-  const date = new Date(given);
-  // `Date` takes much else, in local time, and moves 30 February into March.
-  const isTime =
-    /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:\d\d))?$/.test(given) &&
-    !Number.isNaN(date.getTime()) &&
-    isDay(given.slice(0, 10));
-  if (!isTime)
-    throw usageFailure(`takes a time such as 2h, 2027-01-31 or 2027-01-31T12:00:00Z, not "${given}".`);
-  if (direction === 'future' && date <= now)
+export function readTime(given: string, direction: TimeDirection, now: Date): string {
+  const read = parseTime(given, direction, now);
+  if (read === null) throw usageFailure(`takes a time such as ${timeGrammar}, not "${given}".`);
+  if (direction === 'future' && new Date(read) <= now)
     throw usageFailure(`takes a time in the future: ${given} has passed.`);
-  return date.toISOString();
-}
-
-function isDay(text: string): boolean {
-  const date = new Date(`${text}T00:00:00Z`);
-  return !Number.isNaN(date.getTime()) && date.toISOString().startsWith(text);
+  return read;
 }
 
 /** What may be spent: `usd=5/day`. */

@@ -58,6 +58,6 @@ const look = `(() => {
 
 export async function lookAt(page: Page): Promise<Look> {
   const { text, ...seen } = await page.evaluate<Look & { text: string }>(look);
-  const unseen = unseenIn({ text, structuredContent: null });
+  const unseen = unseenIn(text);
   return { ...seen, wrong: [...seen.wrong, ...(unseen === undefined ? [] : [`hidden: ${unseen}`])] };
 }

@@ -48,6 +48,7 @@ export type { RuleExamples } from './rule-examples.ts';
 export type { PlatformOptions, Rule } from './rule-fields.ts';
 export { type Scope, scopes } from './scopes.ts';
 export { type SourceState, sourceStates } from './sources.ts';
+export { parseTime, type TimeDirection, timeGrammar } from './times.ts';
 export { violationsOf } from './violations.ts';
 export type { Delivery } from './webhook-deliveries.ts';
 export type { Webhook } from './webhooks.ts';

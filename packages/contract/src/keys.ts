@@ -76,6 +76,15 @@ export const keyOperations = defineOperations({
       answer: { key_id: exampleId, key: 'esk_…', ...exampleFields },
     },
   },
+  GetKey: {
+    scope: null,
+    changes: false,
+    summary: 'Get the key that asks',
+    description: 'Says what the key with which this request is sent may do. Every key may ask.',
+    request: requestObject({}),
+    answer: z.strictObject({ key_id: keyId, scopes: keyFields.scopes }),
+    example: { request: {}, answer: { key_id: exampleId, scopes: exampleFields.scopes } },
+  },
   ListKeys: {
     scope: 'keys:write',
     changes: false,

@@ -1,19 +1,21 @@
-import type { Earshot } from '@earshot/sdk';
 import { createMcpHandler } from '@modelcontextprotocol/server';
 import { createMcpServer, type McpServerOptions } from './server.ts';
+
+/** Who asks: the account's client, and what its key may do. */
+type Sender = Pick<McpServerOptions, 'earshot' | 'scopes'>;
 
 /**
  * Without sessions: each request gets a server of its own, so any node can answer it. Clients of the protocols of 2025 are
  * served in the same way, their GET and DELETE, which are about sessions, are refused with 405. Nothing that clients could
  * subscribe to ever changes, so subscriptions are refused rather than kept open.
  */
-export function createMcpOverHttp(options: Omit<McpServerOptions, 'earshot'>) {
-  const senders = new WeakMap<Request, Earshot>();
+export function createMcpOverHttp(options: Omit<McpServerOptions, keyof Sender>) {
+  const senders = new WeakMap<Request, Sender>();
   const handler = createMcpHandler(
     ({ requestInfo }) => {
-      const earshot = requestInfo && senders.get(requestInfo);
-      if (!earshot) throw new Error('a request reached the MCP server without a sender');
-      return createMcpServer({ ...options, earshot });
+      const sender = requestInfo && senders.get(requestInfo);
+      if (!sender) throw new Error('a request reached the MCP server without a sender');
+      return createMcpServer({ ...options, ...sender });
     },
     { legacy: 'stateless', maxSubscriptions: 0 },
   );
@@ -21,10 +23,10 @@ export function createMcpOverHttp(options: Omit<McpServerOptions, 'earshot'>) {
     /** Answers one message of the protocol on behalf of this client's account. The caller has authenticated the request. */
     async answer(
       request: Request,
-      { earshot, body }: { earshot: Earshot; body: unknown },
+      { body, ...sender }: Sender & { readonly body: unknown },
     ): Promise<Response> {
       if (Array.isArray(body)) return batchRefusal();
-      senders.set(request, earshot);
+      senders.set(request, sender);
       return await handler.fetch(request, { parsedBody: body ?? null });
     },
   };

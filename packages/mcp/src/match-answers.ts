@@ -1,10 +1,11 @@
 import { integer } from '@earshot/contract';
-import type { Match } from '@earshot/sdk';
+import { EarshotError, type Match } from '@earshot/sdk';
 import { z } from 'zod';
-import { type MatchesAnswer, type MatchPage, maxTokensMin, type OwnWords } from './content/answer-matches.ts';
+import { type MatchPage, maxTokensMin } from './content/answer-matches.ts';
 import { answerPage } from './content/answer-page.ts';
+import type { RuleNames } from './content/legend.ts';
 import { explainSilence } from './silence.ts';
-import { InvalidArguments, type ToolAnswer, type ToolCall } from './tool.ts';
+import { InvalidArguments, type ToolCall } from './tool.ts';
 
 export const maxTokens = integer(maxTokensMin, 20_000)
   .default(5_000)
@@ -31,51 +32,59 @@ export interface MatchesSource {
   readonly pages: () => AsyncIterable<MatchPage>;
 }
 
-/** Matches as a tool result; when there are none, with what is known about why. */
-export async function answerWithMatches(source: MatchesSource, call: ToolCall): Promise<ToolAnswer> {
+/** Matches as a text; when there are none, with what is known about why. */
+export async function answerWithMatches(source: MatchesSource, call: ToolCall): Promise<{ text: string }> {
   const { asked, cursorField } = source;
   const bounds = { maxTokens: asked.max_tokens, cursorField };
   if (asked.expand.length > 0) {
     const page = await findExpanded(source);
     const only = (limit: number) => Promise.resolve({ ...page, matches: page.matches.slice(0, limit) });
-    const limit = page.matches.length;
-    return toToolAnswer(await answerPage({ ...bounds, read: only, limit, expand: asked.expand }));
+    return await answerPage({ ...bounds, form: 'full', read: only, limit: page.matches.length });
   }
   const { limit } = asked;
   const first = await source.read(limit);
   const { matches, removed = [] } = first;
   const isSilent = matches.length === 0 && removed.length === 0;
   const own = isSilent ? await silence(source, first, call) : toldRemovals(removed);
+  const ruleNames = await namesOfRules(matches, call);
   const read = (count: number) => (count === limit ? Promise.resolve(first) : source.read(count));
-  return toToolAnswer(await answerPage({ ...bounds, read, limit, ...(own && { own }) }));
-}
-
-function toToolAnswer(answer: MatchesAnswer): ToolAnswer {
-  return { structured: answer.structuredContent, text: answer.text };
+  return await answerPage({ ...bounds, form: 'lines', read, limit, own, ruleNames });
 }
 
 async function silence({ asked, narrowed }: MatchesSource, { coverage }: MatchPage, call: ToolCall) {
   const silent = { ruleId: asked.rule_id, coverage, narrowed };
-  const explained = await explainSilence(call, silent, Date.now());
-  return {
-    fields: { nothing: explained },
-    lines: [...explained.why, `Next: ${explained.try_next}`],
-  };
+  const { why, try_next } = await explainSilence(call, silent, Date.now());
+  return [...why, `Next: ${try_next}`];
 }
 
 /** Of these at most, so that matches have room beside them. */
 const removalsShownMax = 10;
 
 /** Ids and reasons are the service's own words. */
-function toldRemovals(removed: NonNullable<MatchPage['removed']>): OwnWords | undefined {
-  if (removed.length === 0) return undefined;
+function toldRemovals(removed: NonNullable<MatchPage['removed']>): string[] {
+  if (removed.length === 0) return [];
   const shown = removed.slice(0, removalsShownMax).map(({ match_id, reason }) => `${match_id} (${reason})`);
   const more = removed.length > shown.length ? [`and ${removed.length - shown.length} more`] : [];
-  const told = [...shown, ...more];
-  return {
-    fields: { removed: told },
-    lines: [`Taken back, do not use or repeat what they said: ${told.join(', ')}.`],
-  };
+  return [`Taken back, do not use or repeat what they said: ${[...shown, ...more].join(', ')}.`];
+}
+
+const rulesListedMax = 100;
+
+/** One request, whatever the page has: of several rules, those are named that are among the newest of the account. */
+async function namesOfRules(matches: readonly Match[], { earshot, signal }: ToolCall): Promise<RuleNames> {
+  const [id, ...others] = new Set(matches.map(({ rule_id }) => rule_id));
+  if (id === undefined) return new Map();
+  try {
+    const rules =
+      others.length === 0
+        ? [await earshot.getRule({ rule_id: id }, { signal })]
+        : (await earshot.listRules({ limit: rulesListedMax }, { signal })).rules;
+    return new Map(rules.map(({ id: ruleId, name }) => [ruleId, name]));
+  } catch (error) {
+    // A key may be allowed to read matches but not rules, and a rule may have been deleted meanwhile.
+    if (error instanceof EarshotError) return new Map();
+    throw error;
+  }
 }
 
 /** The matches to expand, without a cursor: they are no page, so nothing continues behind them. */

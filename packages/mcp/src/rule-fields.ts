@@ -19,10 +19,12 @@ export const ruleId = z.string().meta({ description: 'rule_… from create_rule 
 
 export const platforms = z.array(platform);
 
+const asOfCreateRule = { description: 'As of create_rule' };
+
 /** The words that help to write them stand once, in create_rule. */
 export const draftOverrides = z
   .strictObject(onEachPlatform(() => z.string().optional()))
-  .meta({ description: 'As of create_rule' });
+  .meta(asOfCreateRule);
 
 export const overrides = z
   .strictObject(
@@ -39,6 +41,15 @@ export const overrides = z
 export const options = z
   .looseObject({})
   .meta({ description: '{"firehose":{"quality":false}}: also low quality, old pages' });
+
+/** Short for the same reason. */
+export const examples = z.looseObject({}).meta({
+  description:
+    'Checked first: {"must_match":[{"platform":"x","payload":{"text":"…"}}],"must_not_match":[…]}. Payload: text, title, url, author, language',
+});
+
+export const draftOptions = z.looseObject({}).meta(asOfCreateRule);
+export const draftExamples = z.looseObject({}).meta(asOfCreateRule);
 
 export const acceptDoubts = z
   .boolean()
@@ -75,7 +86,10 @@ export function readBudget<None extends null | undefined>(text: string | None): 
   throw new InvalidArguments([{ field: 'budget', code: 'invalid_value', message }]);
 }
 
-export const expiresAt = z.string().nullable().meta({ description: 'RFC 3339; then it pauses; null: never' });
+export const expiresAt = z
+  .string()
+  .nullable()
+  .meta({ description: '30d, 2027-01-31 or RFC 3339; then it pauses; null: never' });
 
 const registered = z.object({
   status: z.enum(['active', 'pending', 'failed', 'paused']),

@@ -1,3 +1,4 @@
+import type { Scope } from '@earshot/contract';
 import type { Earshot } from '@earshot/sdk';
 import {
   CLIENT_CAPABILITIES_META_KEY as capabilitiesKey,
@@ -13,13 +14,15 @@ import { inputJsonSchema, outputJsonSchema } from './json-schema.ts';
 import { describePlatforms } from './per-platform.ts';
 import { addPrompts } from './prompts.ts';
 import { addResources } from './resources.ts';
-import type { Tool } from './tool.ts';
+import { isAllowed, type Tool } from './tool.ts';
 import { questionOf, toolErrorResult } from './tool-error.ts';
 import { tools } from './tools.ts';
 
 export interface McpServerOptions {
   /** The account's Earshot: with its key. */
   readonly earshot: Earshot;
+  /** What the key may do; without it, all tools are listed. */
+  readonly scopes?: readonly Scope[] | undefined;
   /** Dollars a day: a rule that is likely to cost more is started only when the user has agreed. */
   readonly confirmAboveUsd: number;
   /** A tool failed by a fault of ours; the caller is told no more than that. */
@@ -36,10 +39,15 @@ export function createMcpServer(options: McpServerOptions): McpServer {
     { name: 'earshot', title: 'Earshot', version: '0.1.0' },
     { instructions, capabilities: { tools: fixed, resources: fixed, prompts: fixed } },
   );
-  for (const tool of tools) addTool(server, tool, options);
+  for (const tool of toolsFor(options)) addTool(server, tool, options);
   addResources(server, options.earshot);
   addPrompts(server);
   return server;
+}
+
+/** An agent is not offered what its key cannot do. */
+function toolsFor({ scopes }: McpServerOptions): readonly Tool[] {
+  return scopes ? tools.filter((tool) => isAllowed(tool, scopes)) : tools;
 }
 
 function addTool(server: McpServer, tool: Tool, options: McpServerOptions): void {
@@ -47,7 +55,7 @@ function addTool(server: McpServer, tool: Tool, options: McpServerOptions): void
   const { inputSchema, outputSchema } = schemasOf(tool);
   server.registerTool(
     name,
-    { title, description, annotations, inputSchema, outputSchema },
+    { title, description, annotations, inputSchema, ...(outputSchema && { outputSchema }) },
     async (args, context) => {
       const { signal } = context.mcpReq;
       try {
@@ -55,12 +63,12 @@ function addTool(server: McpServer, tool: Tool, options: McpServerOptions): void
           ...options,
           signal,
         });
-        return { content: [{ type: 'text', text }], structuredContent: structured };
+        return { content: [{ type: 'text', text }], ...(structured && { structuredContent: structured }) };
       } catch (error) {
         signal.throwIfAborted();
         const question = questionOf(error);
         if (question !== null && canAsk(server, context)) return asking(question);
-        const result = toolErrorResult(error, args);
+        const result = toolErrorResult(error, { tool, args });
         if (result.isFault) options.onFault(error);
         return result.answer;
       }
@@ -113,7 +121,7 @@ function schemasOf(tool: Tool): ReturnType<typeof convert> {
 function convert({ input, output }: Tool) {
   return {
     inputSchema: describedBy(inputJsonSchema(input)),
-    outputSchema: describedBy(outputJsonSchema(output)),
+    outputSchema: output && describedBy(outputJsonSchema(output)),
   };
 }
 

@@ -2,39 +2,50 @@ import { errorCodes, type Platform, platforms, type Violation } from '@earshot/c
 import { corrected, languages } from '@earshot/query';
 import { EarshotError } from '@earshot/sdk';
 import { Declined, NeedsConfirmation } from './confirm-cost.ts';
+import { writeReadable } from './content/readable.ts';
 import { visible } from './content/visible.ts';
 import { type Finding, firstFindings, renderFinding, toFinding } from './finding.ts';
-import { InvalidArguments } from './tool.ts';
+import { InvalidArguments, type Tool } from './tool.ts';
 
-interface ErrorBlock {
-  readonly type: 'text';
-  readonly text: string;
-}
+/** Where programs find the error in the `_meta` of a result. */
+export const errorKey = 'earshot/error';
 
 export interface ToolErrorResult {
-  readonly answer: { readonly content: ErrorBlock[]; readonly isError: true };
+  readonly answer: {
+    readonly content: { readonly type: 'text'; readonly text: string }[];
+    readonly isError: true;
+    readonly _meta: { readonly [errorKey]: DescribedError };
+  };
   /** A bug in Earshot: to be logged in full. */
   readonly isFault: boolean;
 }
 
+/** What was called, as far as errors speak of it. */
+export interface FailedCall {
+  readonly tool: Pick<Tool, 'input' | 'argumentOf'>;
+  readonly args: unknown;
+}
+
 /**
  * What an agent can correct comes as a result, never as a protocol error, which most hosts do not show to the model.
- * Two texts: one to read, one for programs. Not `structuredContent`: clients of the 2025 protocols hold that against the
- * tool's output schema even when the call failed.
+ * The text is to be read and says everything. Programs have the same in `_meta`, which is not shown to models. Not `structuredContent`:
+ * clients of the 2025 protocols hold that against the tool's output schema even when the call failed.
  */
-export function toolErrorResult(error: unknown, args: unknown): ToolErrorResult {
-  const described = describeError(error, args);
-  const { code, message, what_to_do, violations = [], send } = described;
+export function toolErrorResult(error: unknown, call: FailedCall): ToolErrorResult {
+  const described = describeError(error, call);
+  const { code, message, what_to_do, violations = [], send, ...details } = described;
   const lines = [
     `${code}: ${message}`,
     ...violations.map(({ field, ...finding }) => `${field || 'arguments'}: ${renderFinding(finding)}`),
     ...(send ? [`Send: ${JSON.stringify(send)}`] : []),
     what_to_do,
+    ...(Object.keys(details).length > 0 ? [writeReadable(details)] : []),
   ];
   return {
     answer: {
-      content: [text(lines.join('\n')), text(JSON.stringify({ error: described }))],
+      content: [{ type: 'text', text: lines.join('\n') }],
       isError: true,
+      _meta: { [errorKey]: described },
     },
     isFault: described === unexpected,
   };
@@ -50,10 +61,10 @@ interface DescribedError {
   readonly [detail: string]: unknown;
 }
 
-function describeError(error: unknown, args: unknown): DescribedError {
+function describeError(error: unknown, call: FailedCall): DescribedError {
   if (error instanceof InvalidArguments) {
     const { message, violations } = error;
-    return { code: 'invalid_argument', message, ...corrections(violations, args) };
+    return { code: 'invalid_argument', message, ...corrections(violations, call.args) };
   }
   if (error instanceof NeedsConfirmation) {
     const { message, estimates } = error;
@@ -64,11 +75,18 @@ function describeError(error: unknown, args: unknown): DescribedError {
   const { code, message, retryable, retryAfterMs, requestId } = error;
   // The violations become edits; the rest of the details are for the caller as they are: scope, limit, oldest cursor.
   const { violations, request_id: _, what_to_do = whatToDo(error), ...details } = error.details;
+  if (violations) {
+    const named = violations.map((violation) => inArguments(violation, call));
+    const [first] = named;
+    // The API's message repeats the first violation, in its own names. A platform's own words may be in it.
+    const told = first?.field ? `${first.field}: ${first.message}` : (first?.message ?? message);
+    return { code, message: visible(told), ...corrections(named, call.args), ...details };
+  }
   return {
     code,
     // A platform's own words may be in it.
     message: visible(message),
-    ...(violations ? corrections(violations, args) : { what_to_do }),
+    what_to_do,
     ...details,
     ...(requestId !== undefined && { request_id: requestId }),
     ...(retryable && { retryable, retry_after_seconds: Math.ceil((retryAfterMs ?? 1_000) / 1_000) }),
@@ -101,6 +119,24 @@ const unexpected: DescribedError = {
   message: 'Something went wrong on our side.',
   what_to_do: errorCodes.internal.whatToDo,
 };
+
+/**
+ * The API speaks of the fields of its request; an agent only knows the arguments of the tool. A field of something that is one
+ * text in the tool, such as a budget, is that argument.
+ */
+function inArguments(
+  violation: Violation,
+  { tool: { input, argumentOf = {} }, args }: FailedCall,
+): Violation {
+  const [first = '', ...rest] = violation.field.split('.');
+  const name = argumentOf[first] ?? first;
+  const isOneText = typeof Object(args)[name] === 'string';
+  const field = [name, ...(isOneText ? [] : rest)].join('.');
+  let { message } = violation;
+  for (const [other, argument] of Object.entries(argumentOf))
+    message = message.replaceAll(`"${other}"`, `"${argument}"`);
+  return { ...violation, field: Object.hasOwn(input.shape, name) ? field : '', message };
+}
 
 function corrections(violations: readonly Violation[], args: unknown) {
   const send = correction(violations, args);
@@ -172,20 +208,18 @@ function whatToDo(error: EarshotError): string {
 
 const advice: Readonly<Record<keyof typeof errorCodes, string>> = {
   invalid_argument: 'Correct the arguments and call again.',
-  failed_precondition: 'Look at the state with get_rule, then decide.',
+  failed_precondition:
+    'Look at the state with get_rule, then decide. Of a reader whose rule was deleted: delete_reader, or another name.',
   out_of_range: 'Go on without the cursor.',
   unauthenticated: 'Ask your user for a valid API key of Earshot.',
   permission_denied: 'Ask your user: the key or the plan does not allow this.',
-  not_found: 'Use an id from list_rules, or a reader that exists.',
+  not_found: 'Use an id from list_rules, or a name from list_readers.',
   already_exists: 'Choose another name, or use what bears it with its own filter.',
   aborted: 'Call again in a moment.',
-  resource_exhausted: 'Wait as long as told, or pause or delete what is not needed.',
+  resource_exhausted:
+    'Wait as long as told, or delete what is not needed: delete_rule, delete_reader (list_readers).',
   internal: errorCodes.internal.whatToDo,
   unimplemented: 'Tell your user that this server is older than its tools.',
   unavailable: 'Call again in a moment.',
   deadline_exceeded: 'Nothing was changed. Call again.',
 };
-
-function text(of: string): ErrorBlock {
-  return { type: 'text', text: of };
-}

@@ -1,15 +1,17 @@
-import { type OperationId, type operations, type Violation, violationsOf } from '@earshot/contract';
+import { type OperationId, operations, type Scope, type Violation, violationsOf } from '@earshot/contract';
 import type { Earshot } from '@earshot/sdk';
 import type { z } from 'zod';
+import { writeReadable } from './content/readable.ts';
 
 type ToolScope = 'rules:read' | 'rules:write' | 'matches:read' | null;
 
-type ToolOperation = {
-  [Id in OperationId]: (typeof operations)[Id]['scope'] extends ToolScope ? Id : never;
-}[OperationId];
+type ToolOperation = Exclude<
+  { [Id in OperationId]: (typeof operations)[Id]['scope'] extends ToolScope ? Id : never }[OperationId],
+  'StreamMatches' | 'StreamNotices' | 'GetKey'
+>;
 
 /** The calls that tools may make: about rules and matches. Nothing that sends data out, no keys, no audit. */
-type ForTools = Pick<Earshot, Uncapitalize<Exclude<ToolOperation, 'StreamMatches' | 'StreamNotices'>>>;
+type ForTools = Pick<Earshot, Uncapitalize<ToolOperation>>;
 
 /** What a tool gets besides its arguments; independent of the transport. */
 export interface ToolCall {
@@ -21,8 +23,9 @@ export interface ToolCall {
 }
 
 export interface ToolAnswer {
-  readonly structured: Record<string, unknown>;
   readonly text: string;
+  /** Only of a tool with an output schema. */
+  readonly structured?: Record<string, unknown> | undefined;
 }
 
 interface ToolHints {
@@ -37,8 +40,13 @@ export interface Tool {
   readonly title: string;
   readonly description: string;
   readonly annotations: ToolHints;
+  /** What the tool is for. A key that may not do it does not see the tool. */
+  readonly operation: ToolOperation;
   readonly input: z.ZodObject;
-  readonly output: z.ZodObject;
+  /** Left out by tools whose answers are only read: they have a text and no structured content. */
+  readonly output?: z.ZodObject;
+  /** Fields of the API's request, and the arguments that they are sent as where these have another name. */
+  readonly argumentOf?: Readonly<Record<string, string>>;
   answer(args: unknown, call: ToolCall): Promise<ToolAnswer>;
 }
 
@@ -53,8 +61,10 @@ export class InvalidArguments extends Error {
 
 interface ToolRow<Input extends z.ZodObject> extends Omit<Tool, 'answer'> {
   readonly input: Input;
-  /** The text is for clients that do not read structured content: the same, unless the tool says it better. */
-  readonly run: (args: z.output<Input>, call: ToolCall) => Promise<{ structured: object; text?: string }>;
+  readonly run: (
+    args: z.output<Input>,
+    call: ToolCall,
+  ) => Promise<{ readonly structured: object } | { readonly text: string }>;
 }
 
 /**
@@ -69,10 +79,17 @@ export function defineTool<Input extends z.ZodObject>(row: ToolRow<Input>): Tool
       const parsed = row.input.safeParse(args ?? {});
       if (!parsed.success) throw new InvalidArguments(violationsOf(parsed.error));
       const answer = await run(parsed.data, call);
-      const structured = row.output.parse(answer.structured);
-      return { structured, text: answer.text ?? JSON.stringify(structured) };
+      if ('text' in answer) return answer;
+      const structured = row.output?.parse(answer.structured) ?? {};
+      return { structured, text: writeReadable(structured) };
     },
   };
+}
+
+/** Whether a key with these scopes may use the tool. */
+export function isAllowed({ operation }: Tool, scopes: readonly Scope[]): boolean {
+  const { scope } = operations[operation];
+  return scope === null || scopes.includes(scope);
 }
 
 export const readsOnly = {

@@ -7,6 +7,7 @@ import { listNotices } from './tools/list-notices.ts';
 import { listRules } from './tools/list-rules.ts';
 import { platformSyntax } from './tools/platform-syntax.ts';
 import { previewRule } from './tools/preview-rule.ts';
+import { readerTools } from './tools/readers.ts';
 import { ruleTools } from './tools/rules.ts';
 import { validateRule } from './tools/validate-rule.ts';
 import { waitForMatches } from './tools/wait-for-matches.ts';
@@ -19,6 +20,7 @@ export const tools: readonly Tool[] = [
   createRule,
   waitForMatches,
   listMatches,
+  ...readerTools,
   listRules,
   ...ruleTools,
   getCoverage,

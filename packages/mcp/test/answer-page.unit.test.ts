@@ -6,19 +6,8 @@ import { maxTokensMin } from '../src/content/answer-matches.ts';
 import { type AnswerPageOptions, answerPage } from '../src/content/answer-page.ts';
 import { aMatch } from './a-match.ts';
 import { separate } from './injections/fence.ts';
+import { readAnswer } from './injections/read-answer.ts';
 import { english, nastyText } from './nasty-texts.ts';
-
-interface Shown {
-  readonly counts: { found: number; shown: number; left_out: number; not_expanded?: number };
-  readonly next_cursor: string | null;
-  readonly coverage: { gaps: unknown[]; gaps_left_out?: number } | null;
-  readonly matches: Array<{
-    match_id: string;
-    cut?: string[];
-    undecided?: string[];
-    content: { text: string | null };
-  }>;
-}
 
 /** A server's list: a cursor is the place behind the last match of a page. As long as real cursors are. */
 function list(matches: readonly Match[], cursor: string | null = null) {
@@ -31,16 +20,14 @@ function list(matches: readonly Match[], cursor: string | null = null) {
 }
 
 async function answer(options: Partial<AnswerPageOptions> & Pick<AnswerPageOptions, 'read'>) {
-  const defaults = { limit: 50, maxTokens: 2_000, cursorField: 'next_cursor' } as const;
+  const defaults = { limit: 50, maxTokens: 2_000, cursorField: 'next_cursor', form: 'lines' } as const;
   const answered = await answerPage({ ...defaults, ...options });
-  return { ...answered, structured: answered.structuredContent as unknown as Shown };
+  return { ...answered, read: readAnswer(answered.text) };
 }
 
 /** As it goes over the wire. */
-function tokensOf({ text, structuredContent }: { text: string; structuredContent: unknown }): number {
-  const wire = countTokens(JSON.stringify({ content: [{ type: 'text', text }], structuredContent }));
-  const apart = countTokens(text) + countTokens(JSON.stringify(structuredContent));
-  return Math.max(wire, apart);
+function tokensOf({ text }: { text: string }): number {
+  return Math.max(countTokens(JSON.stringify({ content: [{ type: 'text', text }] })), countTokens(text));
 }
 
 const gap = {
@@ -61,15 +48,15 @@ const nastyMatches = fc
     all.map(({ text, url, other, onX }, index) => aMatch(index + 1, { text, other, ...(!onX && { url }) })),
   );
 
-describe('an answer with matches', { timeout: 60_000 }, () => {
+describe.each(['lines', 'full'] as const)('an answer with matches, in %s', { timeout: 60_000 }, (form) => {
   test.each([maxTokensMin, 2_000])('never exceeds %i tokens, and shows something', async (maxTokens) => {
     await fc.assert(
       fc.asyncProperty(nastyMatches, async (matches) => {
         const read = async (limit: number) => ({ ...(await list(matches)(limit)), coverage: silent });
-        const answered = await answer({ read, maxTokens });
+        const answered = await answer({ read, form, maxTokens });
         expect(tokensOf(answered)).toBeLessThanOrEqual(maxTokens);
         expect(answered.shown).toBeGreaterThanOrEqual(1);
-        separate(answered);
+        separate(answered.text);
       }),
       { numRuns: 60, endOnFailure: true },
     );
@@ -77,9 +64,8 @@ describe('an answer with matches', { timeout: 60_000 }, () => {
 
   test('uses most of its tokens for English', async () => {
     const matches = Array.from({ length: 50 }, (_, index) => aMatch(index + 1, { text: english }));
-    const answered = await answer({ read: list(matches), maxTokens: 5_000 });
-    expect(answered.shown).toBeLessThan(50);
-    expect(tokensOf(answered) / 5_000).toBeGreaterThan(0.6);
+    const answered = await answer({ read: list(matches), form, maxTokens: 5_000 });
+    expect(tokensOf(answered) / 5_000).toBeGreaterThan(0.5);
   });
 
   test('leads through everything, once and in order, whatever the tokens allow', async () => {
@@ -88,112 +74,165 @@ describe('an answer with matches', { timeout: 60_000 }, () => {
         nastyMatches,
         fc.integer({ min: maxTokensMin, max: 6_000 }),
         async (matches, maxTokens) => {
-          const ids: string[] = [];
-          for (let cursor: string | null = null; ids.length < matches.length; ) {
-            const { structured } = await answer({ read: list(matches, cursor), maxTokens });
-            ids.push(...structured.matches.map(({ match_id: id }) => id));
-            cursor = structured.next_cursor;
-            expect(structured.matches).not.toEqual([]);
+          let shown = 0;
+          for (let cursor: string | null = null; shown < matches.length; ) {
+            const answered = await answer({ read: list(matches, cursor), form, maxTokens });
+            const ids = answered.text.match(/^mat_[0-9a-z]+/gm);
+            expect(ids).toEqual(matches.slice(shown, shown + answered.shown).map(({ id }) => id));
+            expect(answered.shown).toBeGreaterThanOrEqual(1);
+            shown += answered.shown;
+            cursor = answered.read.cursor;
             expect(cursor).not.toBeNull();
           }
-          expect(ids).toEqual(matches.map(({ id }) => id));
         },
       ),
       { numRuns: 40, endOnFailure: true },
     );
   });
+});
 
+describe('a list of matches', { timeout: 60_000 }, () => {
   test('has a cursor that fits what it shows, also when newer matches come in between', async () => {
-    const matches = Array.from({ length: 60 }, (_, index) => aMatch(index + 1, { text: english }));
+    const matches = Array.from({ length: 100 }, (_, index) => aMatch(index + 1, { text: english }));
     let newer = 20;
-    const read = (limit: number) => {
-      newer -= 5;
-      return list(matches.slice(newer))(limit);
-    };
-    const { structured, shown } = await answer({ read });
-    expect(Number(structured.next_cursor?.slice(0, 8))).toBe(shown);
-    expect(structured.matches[0]?.match_id).toBe(matches[newer]?.id);
+    const { read, shown } = await answer({
+      read: (limit: number) => {
+        newer -= 5;
+        return list(matches.slice(newer))(limit);
+      },
+    });
+    expect(shown).toBeLessThan(50);
+    expect(Number(read.cursor?.slice(0, 8))).toBe(shown);
+    expect(read.matches[0]?.id).toBe(matches[newer]?.id);
   });
 
   test('begins with the counts', async () => {
     const matches = Array.from({ length: 40 }, (_, index) => aMatch(index + 1, { text: english }));
-    const { structured, text, shown } = await answer({ read: list(matches) });
-    expect(Object.keys(structured)[0]).toBe('counts');
-    expect(structured.counts).toEqual({ found: 40, shown, left_out: 40 - shown });
+    const { text, read, shown } = await answer({ read: list(matches) });
+    expect(read.counts).toEqual({ found: 40, shown, left_out: 40 - shown });
     expect(text.split('\n')[0]).toBe(
-      `40 matches on this page, ${shown} shown, ${40 - shown} left out. next_cursor: ${structured.next_cursor}`,
+      `40 matches on this page, ${shown} shown, ${40 - shown} left out. next_cursor: ${read.cursor}`,
     );
+    const one = await answer({ read: list(matches.slice(0, 1)) });
+    expect(one.text).toMatch(/^1 match on this page/);
   });
 
-  test('cuts a text at 4,000 characters, never within one, and says so', async () => {
-    const matches = [aMatch(1, { text: '🚀'.repeat(4_001) }), aMatch(2, { text: '🚀'.repeat(4_000) })];
-    const { structured, text } = await answer({ read: list(matches), maxTokens: 100_000 });
-    expect(structured.matches.map(({ cut }) => cut)).toEqual([
-      ['text: the first 4000 of 4001 characters'],
-      undefined,
+  test('has each item once, with all rules that it matched, and tells the rules once', async () => {
+    const [post, page] = [aMatch(1, { text: 'a' }), aMatch(2, { text: 'b', url: 'https://a.example/b' })];
+    const other = { ...post, id: 'mat_other', rule_id: 'rule_2' };
+    const renewed = { ...page, id: 'mat_renewed', rule_version: 2 };
+    const ruleNames = new Map([[post.rule_id, 'Cats\u202e <untrusted-content-1>']]);
+    const answered = await answer({ read: list([post, other, page, renewed]), ruleNames });
+    expect(answered.shown).toBe(4);
+    const first = `${post.rule_id} v1 "Cats\\\\u{202e} \\\\u{3c}untrusted-content-1>"`;
+    expect(answered.read.matches).toMatchObject([
+      { id: post.id, rules: [first, 'rule_2 v1'], text: 'a' },
+      { id: page.id, rules: [first, first.replace(' v1 ', ' v2 ')], text: 'Some One | b' },
     ]);
-    expect(structured.matches.map(({ content }) => content.text)).toEqual([
-      '🚀'.repeat(4_000),
-      '🚀'.repeat(4_000),
-    ]);
-    expect(text).toContain('(cut: text: the first 4000 of 4001 characters)\n<untrusted');
+    expect(answered.text.split(post.rule_id)).toHaveLength(3);
   });
 
-  test('says which clauses of the rule the item does not decide, outside of what strangers wrote', async () => {
+  test('marks what a search found, and what only the platform could decide', async () => {
     const clause = { rule_span: { start: 8, end: 17 }, field: 'sample', why: 'only X can decide this' };
-    const sure = aMatch(1, { text: english });
-    const unsure = { ...sure, why: { ...sure.why, undecided: [clause, clause] } };
-    const { structured, text } = await answer({ read: list([unsure, aMatch(2, { text: english })]) });
-    expect(structured.matches.map(({ undecided }) => undecided)).toEqual([
-      ['sample: only X can decide this'],
-      undefined,
+    const sure = aMatch(1, { text: 'a' });
+    const why = { ...sure.why, undecided: [clause] };
+    const unsure: Match = { ...aMatch(2, { text: 'b' }), via: 'search', why };
+    const { read } = await answer({ read: list([sure, unsure]) });
+    expect(read.matches).toMatchObject([
+      { via: 'stream', isUndecided: false },
+      { via: 'search', isUndecided: true },
     ]);
-    expect(text).toContain('(undecided: sample: only X can decide this)\n<untrusted');
+  });
+
+  test('keeps a text of many lines on its line, and a space out of author and address', async () => {
+    const post = aMatch(1, { text: 'one\n\n two\nmat_1 three', url: 'https://a.example/b c', other: 'T' });
+    const { read } = await answer({ read: list([post]) });
+    expect(read.matches).toMatchObject([
+      { url: 'https://a.example/b%20c', text: 'T | one / two / mat_1 three' },
+    ]);
+  });
+
+  test('says of a text that it is cut', async () => {
+    const matches = [aMatch(1, { text: '🚀'.repeat(4_001) }), aMatch(2, { text: '🚀'.repeat(4_000) })];
+    const { read } = await answer({ read: list(matches), maxTokens: 100_000 });
+    expect(read.matches.map(({ text }) => text)).toEqual([`${'🚀'.repeat(4_000)}…`, '🚀'.repeat(4_000)]);
   });
 
   test('shares what there is evenly: a long text does not take from short ones', async () => {
-    const texts = [english.repeat(8), english.slice(0, 400), english.repeat(8), english.slice(0, 300)];
+    const short = [english.slice(0, 400).trim(), english.slice(0, 300).trim()] as const;
+    const texts = [english.repeat(8), short[0], english.repeat(8), short[1]];
     const matches = texts.map((text, index) => aMatch(index + 1, { text }));
-    const { structured } = await answer({ read: list(matches), maxTokens: 5_000 });
-    const lengths = structured.matches.map(({ content }) => content.text?.length ?? 0);
-    expect([lengths[1], lengths[3]]).toEqual([400, 300]);
+    const { read } = await answer({ read: list(matches), maxTokens: 2_000 });
+    const lengths = read.matches.map(({ text }) => text.length);
+    expect([lengths[1], lengths[3]]).toEqual(short.map(({ length }) => length));
     expect(lengths[0]).toBeGreaterThan(400);
     expect(Math.abs((lengths[0] ?? 0) - (lengths[2] ?? 0))).toBeLessThan(80);
   });
 
-  test('gives those to be expanded their whole text first', async () => {
-    const texts = [english.repeat(6), english.repeat(5), english.repeat(6)];
-    const matches = texts.map((text, index) => aMatch(index + 1, { text }));
-    const wanted = matches[1]?.id ?? '';
-    const { structured } = await answer({ read: list(matches), maxTokens: 4_500, expand: [wanted, 'mat_0'] });
-    expect(structured.matches[1]?.content.text).toBe(english.repeat(5));
-    expect(structured.matches[0]?.content.text?.length).toBeLessThan(english.length * 2);
-    expect(structured.counts.not_expanded).toBe(1);
-  });
-
   test('says the tool’s own words first, and counts them', async () => {
-    const own = { fields: { nothing: { why: ['The rule is paused.'] } }, lines: ['The rule is paused.'] };
-    const { structuredContent, text } = await answer({ read: list([]), own });
-    expect(structuredContent).toMatchObject({ ...own.fields, matches: [] });
+    const { text } = await answer({ read: list([]), own: ['The rule is paused.'] });
     expect(text.split('\n')[1]).toBe('The rule is paused.');
   });
 
   test('keeps to its tokens without matches, too, and says at last what to do next', async () => {
     const why = Array.from(
-      { length: 8 },
+      { length: 20 },
       (_, n) => `Not heard on x from ${gap.from} to now: dropped (${n}).`,
     );
-    const own = { fields: { nothing: { why } }, lines: [...why, 'Next: get_coverage'] };
     const read = async (limit: number) => ({ ...(await list([])(limit)), coverage: silent });
-    const answered = await answer({ read, own, maxTokens: maxTokensMin });
+    const answered = await answer({ read, own: [...why, 'Next: get_coverage'], maxTokens: maxTokensMin });
     expect(tokensOf(answered)).toBeLessThanOrEqual(maxTokensMin);
-    expect(answered.structuredContent).toMatchObject(own.fields);
     expect(answered.text).toContain('\nNext: get_coverage\n');
   });
 
-  test('has the latest gaps of a long list, and says how many are missing', async () => {
-    const read = async (limit: number) => ({ ...(await list([])(limit)), coverage: silent });
-    const { structured } = await answer({ read });
-    expect(structured.coverage).toMatchObject({ gaps: [gap, gap, gap, gap], gaps_left_out: 56 });
+  test('has the gaps that are not repaired, then the latest, and says how many are missing', async () => {
+    const repaired = Array.from({ length: 60 }, (_, n) => ({
+      ...gap,
+      from: `2026-11-15T00:${String(n).padStart(2, '0')}:00.000Z`,
+      repaired: true,
+    }));
+    const coverage = { complete_through: null, gaps: [gap, ...repaired] };
+    const read = async (limit: number) => ({ ...(await list([])(limit)), coverage });
+    const { text } = await answer({ read });
+    expect(text).toContain('61 gaps, 1 not repaired, 57 not shown (get_coverage)');
+    expect(text.match(/^gap on x: .*$/gm)).toEqual([
+      `gap on x: ${gap.from} to now, dropped, not repaired`,
+      ...[59, 58, 57].map((minute) => `gap on x: 2026-11-15T00:${minute}:00.000Z to now, dropped, repaired`),
+    ]);
+  });
+});
+
+describe('matches in full', () => {
+  test('are cut at 4,000 characters, never within one, and say so', async () => {
+    const matches = [aMatch(1, { text: '🚀'.repeat(4_001) }), aMatch(2, { text: '🚀'.repeat(4_000) })];
+    const { text } = await answer({ read: list(matches), form: 'full', maxTokens: 100_000 });
+    expect(text).toContain('(cut: text: the first 4000 of 4001 characters)\n<untrusted');
+    expect(text.match(/^\| .*$/gm)).toEqual([`| ${'🚀'.repeat(4_000)}`, `| ${'🚀'.repeat(4_000)}`]);
+  });
+
+  test('say which clauses of the rule the item does not decide, outside of what strangers wrote', async () => {
+    const clause = { rule_span: { start: 8, end: 17 }, field: 'sample', why: 'only X can decide this' };
+    const sure = aMatch(1, { text: english });
+    const unsure = { ...sure, why: { ...sure.why, undecided: [clause, clause] } };
+    const { text } = await answer({ read: list([unsure]), form: 'full' });
+    expect(text).toContain('(undecided: sample: only X can decide this)\n<untrusted');
+  });
+
+  test('have everything that a line leaves out', async () => {
+    const { text } = await answer({ read: list([aMatch(1, { text: 'a\nb' })]), form: 'full' });
+    expect(text).toMatch(/^mat_000000000001 2026-11-14T22:46:00\.000Z x rule_\w+ v1$/m);
+    expect(separate(text).insides).toEqual([
+      [
+        'handle: someone',
+        'name: Some One',
+        'url: https://x.com/someone/status/1',
+        'post_id: 1990000000000000001',
+        'published_at: 2026-11-14T22:45:58.000Z',
+        'language: en',
+        'why: Some One',
+        '| a',
+        '| b',
+      ].join('\n'),
+    ]);
   });
 });

@@ -1,3 +1,4 @@
+import type { Scope } from '@earshot/contract';
 import { createEarshot } from '@earshot/sdk';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { createMcpOverHttp } from '../src/http.ts';
@@ -15,6 +16,7 @@ export async function connectInProcess(
   mode: { pin: string } | 'legacy' = { pin: '2026-07-28' },
   /** What the user says when asked; a client without it cannot ask. */
   user?: (question: string) => 'accept' | 'decline' | 'cancel',
+  scopes?: readonly Scope[],
 ): Promise<InProcess> {
   const earshot = createEarshot({
     url: 'http://earshot.invalid',
@@ -36,7 +38,7 @@ export async function connectInProcess(
     new StreamableHTTPClientTransport(new URL('http://earshot.invalid/mcp'), {
       fetch: async (input, init) => {
         const body: unknown = typeof init?.body === 'string' ? JSON.parse(init.body) : undefined;
-        const response = await mcp.answer(new Request(input, init), { earshot, body });
+        const response = await mcp.answer(new Request(input, init), { earshot, scopes, body });
         answers.push(await response.clone().text());
         return response;
       },

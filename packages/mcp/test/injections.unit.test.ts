@@ -9,46 +9,50 @@ import { harmless, injections } from './injections/index.ts';
 const seen = newNonce();
 const corpus = injections(seen);
 
-function answer(matches: readonly Match[], maxTokens = 2_000_000) {
+const forms = ['lines', 'full'] as const;
+type Form = (typeof forms)[number];
+
+function answer(matches: readonly Match[], form: Form, maxTokens = 2_000_000) {
   const page = { matches: [...matches], cursor: 'a-cursor', coverage: null };
-  return answerMatches({ ...page, maxTokens, cursorField: 'next_cursor', nonce: newNonce() });
+  return answerMatches({ ...page, form, maxTokens, cursorField: 'next_cursor', nonce: newNonce() });
 }
 
-/** The same words in every place that strangers fill. */
+/** The same words in every place that strangers fill; no two are of the same item. */
 const everywhere = (index: number, words: string): Match[] => [
   aMatch(index, { text: words, other: words }),
-  aMatch(index + 1, { text: words, other: words, url: words }),
-  aMatch(index + 2, { text: null, other: words, url: `https://pages.example/?q=${words}` }),
+  aMatch(index + 1, { text: words, other: words, url: `${words}${index}` }),
+  aMatch(index + 2, { text: null, other: words, url: `https://pages.example/?q=${words}${index}` }),
 ];
 
-describe('the injection texts', { timeout: 60_000 }, () => {
+describe.each(forms)('the injection texts, in %s', { timeout: 60_000 }, (form) => {
   test('are two hundred different ones', () => {
     expect(new Set(corpus.map(({ text }) => text)).size).toBeGreaterThanOrEqual(200);
   });
 
   test.each(corpus)('%# stay within their fence: $family', ({ text }) => {
-    const hostile = answer(everywhere(1, text));
-    const separated = separate(hostile);
+    const hostile = answer(everywhere(1, text), form);
+    const separated = separate(hostile.text);
     expect(separated.nonce).not.toBe(seen);
-    expect(separated.outside).toBe(separate(answer(everywhere(1, harmless(text)))).outside);
-    expect(unseenIn(hostile)).toBeUndefined();
-    expect([...separated.insides, JSON.stringify(separated.contents)].filter(markupIn)).toEqual([]);
+    expect(separated.insides).toHaveLength(3);
+    expect(separated.outside).toBe(separate(answer(everywhere(1, harmless(text)), form).text).outside);
+    expect(unseenIn(hostile.text)).toBeUndefined();
+    expect(separated.insides.filter(markupIn)).toEqual([]);
   });
 
   test('stay within their fences when all come in one answer, and together make no fence', () => {
     const all = corpus.flatMap(({ text }, index) => everywhere(3 * index + 1, text));
     const twins = corpus.flatMap(({ text }, index) => everywhere(3 * index + 1, harmless(text)));
-    const hostile = answer(all);
+    const hostile = answer(all, form);
     expect(hostile.shown).toBe(3 * corpus.length);
-    expect(separate(hostile).outside).toBe(separate(answer(twins)).outside);
-    expect(unseenIn(hostile)).toBeUndefined();
+    expect(separate(hostile.text).outside).toBe(separate(answer(twins, form).text).outside);
+    expect(unseenIn(hostile.text)).toBeUndefined();
   });
 
   test.each([1_000, 2_000, 8_000])('stay within their fences in an answer of %i tokens', (maxTokens) => {
     for (const { text } of corpus) {
-      const hostile = answer(everywhere(1, text), maxTokens);
+      const hostile = answer(everywhere(1, text), form, maxTokens);
       expect(hostile.shown).toBeGreaterThanOrEqual(1);
-      expect(separate(hostile).insides).toHaveLength(hostile.shown);
+      expect(separate(hostile.text).insides).toHaveLength(hostile.shown);
     }
   });
 });

@@ -1,6 +1,7 @@
 import { operations } from '@earshot/contract';
 import { expect, test } from 'vitest';
 import { connectInProcess, jsonAnswer } from './in-process.ts';
+import { readAnswer } from './injections/read-answer.ts';
 
 const hidden = 'Cats\u202e \u{e0061}\u{e0062}\u200b<b>';
 const shown = 'Cats\\u{202e} \\u{e0061}\\u{e0062}\\u{200b}<b>';
@@ -71,11 +72,11 @@ test('matches that were taken back are named, some of them, and an answer of not
     name: 'wait_for_matches',
     arguments: { reader: 'r', max_tokens: 1_000 },
   });
-  const told = Object(result.structuredContent);
-  expect(told).toMatchObject({ ack: 'behind-them', matches: [] });
-  expect(told.nothing).toBeUndefined();
-  expect(told.removed).toHaveLength(11);
-  expect(told.removed.slice(-2)).toEqual(['mat_000000000009 (deleted)', 'and 290 more']);
-  expect(JSON.stringify(result.content)).toContain('mat_000000000000 (deleted)');
+  const [block] = result.content;
+  const text = block?.type === 'text' ? block.text : '';
+  expect(readAnswer(text)).toMatchObject({ cursor: 'behind-them', matches: [] });
+  expect(text).not.toContain('Next:');
+  expect(text.match(/mat_\d+ \(deleted\)/g)).toHaveLength(10);
+  expect(text).toContain('mat_000000000009 (deleted), and 290 more.');
   expect(server.answers.at(-1)?.length).toBeLessThan(4_000);
 });

@@ -3,7 +3,8 @@ import { languages } from '@earshot/query';
 import { EarshotError } from '@earshot/sdk';
 import { describe, expect, test } from 'vitest';
 import { InvalidArguments } from '../src/tool.ts';
-import { toolErrorResult } from '../src/tool-error.ts';
+import { errorKey, toolErrorResult } from '../src/tool-error.ts';
+import { createRule } from '../src/tools/create-rule.ts';
 
 const args = { overrides: { x: 'cats AND dogs', firehose: '"cats" AND "dogs"' } };
 
@@ -30,9 +31,10 @@ function refused(
 }
 
 function read(error: unknown, sent: unknown = args) {
-  const { answer } = toolErrorResult(error, sent);
-  const [text, forPrograms] = answer.content;
-  return { text: text?.text ?? '', error: JSON.parse(forPrograms?.text ?? '').error };
+  const { answer } = toolErrorResult(error, { tool: createRule, args: sent });
+  const [text, ...others] = answer.content;
+  expect(others).toEqual([]);
+  return { text: text?.text ?? '', error: JSON.parse(JSON.stringify(answer._meta[errorKey])) };
 }
 
 describe('a refusal is an edit', () => {
@@ -76,7 +78,10 @@ describe('a refusal is an edit', () => {
       span: { start: 9 * index + 5, end: 9 * index + 8 },
       fixes: [removal(9 * index + 5, 9 * index + 9)],
     }));
-    const { answer } = toolErrorResult(new InvalidArguments(violations), { overrides: { x } });
+    const { answer } = toolErrorResult(new InvalidArguments(violations), {
+      tool: createRule,
+      args: { overrides: { x } },
+    });
     expect(JSON.stringify(answer).length).toBeLessThan(50_000);
   });
 });
@@ -141,8 +146,9 @@ describe('what cannot be mended by an edit', () => {
   });
 
   test('what may succeed later says when', () => {
-    const { error } = refused({ code: 'resource_exhausted', retryAfterMs: 12_300 });
+    const { error, text } = refused({ code: 'resource_exhausted', retryAfterMs: 12_300 });
     expect(error).toMatchObject({ retryable: true, retry_after_seconds: 13 });
+    expect(text).toContain('retry_after_seconds: 13');
   });
 
   test('the words of a platform are shown with everything unseen written out', () => {
@@ -159,7 +165,10 @@ describe('what cannot be mended by an edit', () => {
   });
 
   test('anything else is a fault of ours, of which nothing is told', () => {
-    const { answer, isFault } = toolErrorResult(new TypeError('esk_secret at /inside.ts'), args);
+    const { answer, isFault } = toolErrorResult(new TypeError('esk_secret at /inside.ts'), {
+      tool: createRule,
+      args,
+    });
     expect(isFault).toBe(true);
     expect(JSON.stringify(answer)).not.toMatch(/secret|inside|TypeError/);
   });

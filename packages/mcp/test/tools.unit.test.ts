@@ -1,11 +1,13 @@
+import { operations } from '@earshot/contract';
 import { countTokens } from 'gpt-tokenizer/encoding/o200k_base';
 import { describe, expect, test } from 'vitest';
+import { writeReadable } from '../src/content/readable.ts';
 import { connectInProcess, jsonAnswer } from './in-process.ts';
 
 const unasked: typeof fetch = () => Promise.reject(new Error('nothing is to be asked'));
 
 const names =
-  'platform_syntax validate_rule preview_rule create_rule wait_for_matches list_matches list_rules get_rule update_rule pause_rule resume_rule delete_rule get_coverage get_usage list_notices';
+  'platform_syntax validate_rule preview_rule create_rule wait_for_matches list_matches list_readers delete_reader list_rules get_rule update_rule pause_rule resume_rule delete_rule get_coverage get_usage list_notices';
 
 describe('tools/list', () => {
   test.each([{ mode: { pin: '2026-07-28' } }, { mode: 'legacy' as const }])(
@@ -13,24 +15,47 @@ describe('tools/list', () => {
     async ({ mode }) => {
       await using server = await connectInProcess(unasked, mode);
       await server.client.listTools();
-      const listed = server.answers.find((answer) => answer.includes('"outputSchema"')) ?? '';
+      const listed = server.answers.find((answer) => answer.includes('"inputSchema"')) ?? '';
       const tokens = countTokens(listed);
       expect(tokens).toBeLessThanOrEqual(6_000);
       expect(tokens).toBeGreaterThan(1_000);
     },
   );
 
-  test('has every tool with a title, both schemas and all hints', async () => {
+  test('has every tool with a title, its schemas and all hints', async () => {
     await using server = await connectInProcess(unasked);
     const { tools } = await server.client.listTools();
     expect(tools.map(({ name }) => name).join(' ')).toBe(names);
-    for (const { title, description, outputSchema, inputSchema, annotations } of tools) {
-      expect(title && description && outputSchema && inputSchema).toBeTruthy();
+    const hinted = (hint: keyof NonNullable<(typeof tools)[number]['annotations']>) =>
+      tools.filter(({ annotations }) => annotations?.[hint] === true).map(({ name }) => name);
+    for (const { title, description, inputSchema, annotations } of tools) {
+      expect(title && description && inputSchema).toBeTruthy();
       const hints = ['destructiveHint', 'idempotentHint', 'openWorldHint', 'readOnlyHint'];
       expect(Object.keys(annotations ?? {}).toSorted()).toEqual(hints);
     }
-    const destructive = tools.filter(({ annotations }) => annotations?.destructiveHint);
-    expect(destructive.map(({ name }) => name)).toEqual(['update_rule', 'delete_rule']);
+    // What is only read has no structured content.
+    expect(tools.filter(({ outputSchema }) => !outputSchema).map(({ name }) => name)).toEqual([
+      'platform_syntax',
+      'wait_for_matches',
+      'list_matches',
+    ]);
+    expect(hinted('destructiveHint')).toEqual(['delete_reader', 'update_rule', 'delete_rule']);
+    const writing =
+      'create_rule wait_for_matches delete_reader update_rule pause_rule resume_rule delete_rule';
+    expect(hinted('readOnlyHint')).toEqual(names.split(' ').filter((name) => !writing.includes(name)));
+    // A second rule is another rule.
+    expect(hinted('idempotentHint')).toEqual(names.split(' ').filter((name) => name !== 'create_rule'));
+    expect(hinted('openWorldHint').join(' ')).toBe(
+      'preview_rule create_rule wait_for_matches list_matches update_rule pause_rule resume_rule delete_rule',
+    );
+  });
+
+  test('has for a key only what it may do', async () => {
+    await using server = await connectInProcess(unasked, undefined, undefined, ['matches:read']);
+    const { tools } = await server.client.listTools();
+    expect(tools.map(({ name }) => name).join(' ')).toBe(
+      'platform_syntax wait_for_matches list_matches list_readers delete_reader get_coverage get_usage list_notices',
+    );
   });
 
   test('tells what an agent must know before its first rule', async () => {
@@ -139,4 +164,131 @@ test('a call that the client gives up reaches the API as given up', async () => 
   leaving.abort();
   await expect(call).rejects.toThrow(/abort/i);
   await expect.poll(() => signal.aborted).toBe(true);
+});
+
+test('get_coverage keeps the gaps of a long history, and says what it leaves out', async () => {
+  const at = (minute: number) =>
+    new Date(Date.parse('2026-11-14T00:00:00.000Z') + minute * 60_000).toISOString();
+  const interval = (state: string, minute: number, minutes = 1) => ({
+    platform: 'x',
+    state,
+    from: at(minute),
+    to: at(minute + minutes),
+    reason: state === 'live' ? null : 'dropped',
+    repair: null,
+  });
+  // One gap at the very beginning, then a hundred that were repaired, with live times between them.
+  const gap = interval('gap', 0);
+  const later = Array.from({ length: 100 }, (_, n) => [
+    interval('live', 2 * n + 1),
+    interval('repaired', 2 * n + 2),
+  ]).flat();
+  const answer = { from: at(0), to: at(300), complete_through: at(300) };
+  const ask = async (intervals: object[]) => {
+    await using server = await connectInProcess(async () => jsonAnswer({ ...answer, intervals }));
+    const result = await server.client.callTool({ name: 'get_coverage', arguments: {} });
+    return Object(result.structuredContent);
+  };
+  const told = await ask([gap, ...later]);
+  expect(told).toMatchObject({ gaps: 1, left_out: { live: 100, repaired: 71 } });
+  expect(told.intervals).toHaveLength(30);
+  expect(told.intervals[0]).toEqual(gap);
+  expect(told.intervals.at(-1)).toEqual(later.at(-1));
+  // Of too many gaps, the longest.
+  const long = interval('gap', 0, 30);
+  const many = await ask([long, ...Array.from({ length: 40 }, (_, n) => interval('gap', 40 + 2 * n))]);
+  expect(many).toMatchObject({ gaps: 41, left_out: { gap: 11 } });
+  expect(many.intervals[0]).toEqual(long);
+});
+
+describe('an error of the API', () => {
+  const refusing = (field: string, message: string): typeof fetch => {
+    const details = { request_id: 'r', violations: [{ field, code: 'invalid_value', message }] };
+    return async () =>
+      jsonAnswer({ code: 'invalid_argument', message: `${field}: ${message}`, details }, 400);
+  };
+
+  test.each([
+    { tool: 'wait_for_matches', args: { reader: 'r', ack: 'a' }, field: 'cursor', named: 'ack' },
+    { tool: 'wait_for_matches', args: { reader: 'r' }, field: 'rule_id', named: 'rule_id' },
+    { tool: 'list_matches', args: {}, field: 'since', named: 'since' },
+    {
+      tool: 'update_rule',
+      args: { rule_id: 'r', budget: 'usd=5/day' },
+      field: 'budget.usd',
+      named: 'budget',
+    },
+    {
+      tool: 'update_rule',
+      args: { rule_id: 'r', overrides: { x: 'a' } },
+      field: 'overrides.x',
+      named: 'overrides.x',
+    },
+    { tool: 'update_rule', args: { rule_id: 'r' }, field: 'if_version', named: 'arguments' },
+    { tool: 'get_usage', args: {}, field: 'platform', named: 'arguments' },
+  ])('about $field is about $named of $tool', async ({ tool, args, field, named }) => {
+    await using server = await connectInProcess(refusing(field, `Not as "next_cursor" of an answer.`));
+    const result = await server.client.callTool({ name: tool, arguments: args });
+    const [block] = result.content;
+    const lines = (block?.type === 'text' ? block.text : '').split('\n');
+    expect(lines[1]).toMatch(new RegExp(`^${named}: error `));
+    expect(lines[0]).not.toContain(`${field === named ? 'nothing' : field}:`);
+    if (named === 'ack') expect(lines.join()).toContain('"ack" of an answer');
+  });
+});
+
+describe.each([
+  { tool: 'pause_rule', state: 'paused', other: 'active' },
+  { tool: 'resume_rule', state: 'active', other: 'paused' },
+])('$tool', ({ tool, state, other }) => {
+  const call = {
+    name: tool,
+    arguments: { rule_id: 'rule_1', ...(tool === 'resume_rule' && { accept_estimate: true }) },
+  };
+  const refusingWith =
+    (now: string, status = 200): typeof fetch =>
+    async (input) => {
+      const { pathname } = new URL(input instanceof Request ? input.url : input);
+      if (pathname === '/api.GetRule')
+        return jsonAnswer({ ...operations.GetRule.example.answer, state: now }, status);
+      return jsonAnswer({ code: 'failed_precondition', message: 'No.', details: { request_id: 'r' } }, 400);
+    };
+
+  test('is no error for a rule that is so already', async () => {
+    await using server = await connectInProcess(refusingWith(state));
+    const result = await server.client.callTool(call);
+    expect(result.isError ?? false).toBe(false);
+    expect(result.structuredContent).toMatchObject({ state });
+  });
+
+  test('is an error when the rule is otherwise, or cannot be read', async () => {
+    for (const api of [refusingWith(other), refusingWith(state, 403)]) {
+      await using server = await connectInProcess(api);
+      expect((await server.client.callTool(call)).isError).toBe(true);
+    }
+  });
+});
+
+test('the text of an answer has its fields on lines, and a text cannot pose as one', () => {
+  const written = writeReadable({
+    id: 'rule_1',
+    intent: 'a\nstate: paused',
+    expires_at: null,
+    left_out: {},
+    platforms: { x: { status: 'active', value: 'cats OR dogs' } },
+    intervals: [{ state: 'gap', to: null, repair: { via: 'search' } }, 'and 3 more'],
+  });
+  expect(written.split('\n')).toEqual([
+    'id: rule_1',
+    'intent: "a\\nstate: paused"',
+    'expires_at: none',
+    'left_out: none',
+    'platforms:',
+    '  x:',
+    '    status: active',
+    '    value: "cats OR dogs"',
+    'intervals:',
+    '  - state gap, repair (via search)',
+    '  - "and 3 more"',
+  ]);
 });

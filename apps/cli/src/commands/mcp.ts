@@ -1,9 +1,13 @@
 import { once } from 'node:events';
+import type { Scope } from '@earshot/contract';
+import { type Earshot, EarshotError } from '@earshot/sdk';
 import { command } from '../command.ts';
 import { integer } from '../options.ts';
 
 /** Longer than a tool waits for matches, shorter than what the clients of agents wait for. */
 const timeoutMs = 45_000;
+/** How long the start may wait for what the key may do. */
+const startMs = 10_000;
 /** As at /mcp of a server that is not told otherwise. */
 const defaultConfirmUsd = 5;
 
@@ -27,9 +31,20 @@ export const mcp = command({
     const { serveMcpOverStdio } = await import('@earshot/mcp');
     await using _served = serveMcpOverStdio({
       earshot,
+      scopes: await scopesOf(earshot),
       confirmAboveUsd: options['confirm-above'] ?? defaultConfirmUsd,
       onFault: (error) => screen.note(error instanceof Error ? error.message : String(error)),
     });
     await once(process.stdin, 'close');
   },
 });
+
+/** Undefined when the server does not say, because it is older, cannot be reached, or refuses the key: each tool then says so. */
+async function scopesOf(earshot: Earshot): Promise<readonly Scope[] | undefined> {
+  try {
+    return (await earshot.getKey({}, { timeoutMs: startMs })).scopes;
+  } catch (error) {
+    if (error instanceof EarshotError) return undefined;
+    throw error;
+  }
+}

@@ -76,6 +76,10 @@ function readExpiry(text: string | undefined): Date | null {
   throw badField('expires_at', 'Must be in the future: the key would never work.');
 }
 
+export function getKey(): Handler<'GetKey'> {
+  return async ({ principal: { keyId, scopes } }) => ({ key_id: keyId, scopes: [...scopes] });
+}
+
 export function listKeys(keys: Pick<KeyStore, 'listKeys'>): Handler<'ListKeys'> {
   return async ({ principal }) => ({ keys: await keys.listKeys(principal.accountId) });
 }

@@ -3,7 +3,7 @@ import { createAuthenticate, createKeyGuesses, createKeyLookup } from '../accoun
 import { createConsoleSessions } from '../accounts/console-sessions.ts';
 import { createAnswerOnce, createClaimStore } from '../accounts/idempotency.ts';
 import { createKeyWatch } from '../accounts/key-watch.ts';
-import { createKey, createKeyStore, listKeys, revokeKey } from '../accounts/keys.ts';
+import { createKey, createKeyStore, getKey, listKeys, revokeKey } from '../accounts/keys.ts';
 import { listAudit } from '../accounts/list-audit.ts';
 import type { Plans } from '../accounts/plans.ts';
 import { createRateLimits, createStreamLimit } from '../accounts/rate-limits.ts';
@@ -199,6 +199,7 @@ function keyHandlers(common: Common) {
   const keys = createKeyStore(common.database);
   return {
     CreateKey: createKey({ ...common, keys }),
+    GetKey: getKey(),
     ListKeys: listKeys(keys),
     RevokeKey: revokeKey(keys),
     ListAudit: listAudit(common),

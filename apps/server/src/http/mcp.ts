@@ -59,7 +59,8 @@ export function addMcp(app: FastifyInstance, options: McpOptions): void {
         timeoutMs: callMs,
         fetch: innerCalls.fetchFor(request),
       });
-      const response = await mcp.answer(asked, { earshot, body: request.body });
+      const { scopes } = request.principal ?? {};
+      const response = await mcp.answer(asked, { earshot, scopes, body: request.body });
       return reply.send(response);
     },
   });

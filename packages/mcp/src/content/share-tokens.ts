@@ -3,19 +3,16 @@ import { type ExcerptSize, lengthOf, textLengthMax } from './untrusted.ts';
 
 interface ShareOptions {
   readonly matches: readonly Match[];
-  readonly expand: ReadonlySet<string>;
   /** Tokens for all matches together. */
   readonly room: number;
   readonly tokensOf: (match: Match, size: ExcerptSize) => number;
 }
 
-/** The least text of a match that is shown before a further match is; few posts are longer. */
-const previewLength = 280;
-/** Shorter when some matches are to be expanded. */
-const shortPreviewLength = 60;
+/** The least text of a match that is shown before a further match is. */
+const previewLength = 140;
 const stepsMax = 5;
-/** In both forms together; English has more. A first guess, no bound. */
-const tokensPerCharacterMin = 0.5;
+/** English has more. A first guess, no bound. */
+const tokensPerCharacterMin = 0.25;
 
 interface Share {
   readonly match: Match;
@@ -25,17 +22,16 @@ interface Share {
 }
 
 /**
- * How much of each match is shown: of the first ones, as many as fit with a preview. What is left goes to those to be
- * expanded, then to the others, evenly: no match gets more text while a shorter one is not whole.
+ * How much of each match is shown: of the first ones, as many as fit with a preview. What is left goes to them evenly: no match
+ * gets more text while a shorter one is not whole.
  */
 export function chooseSizes(options: ShareOptions): ExcerptSize[] {
-  const { matches, expand, tokensOf } = options;
+  const { matches, tokensOf } = options;
   let room = options.room;
-  const preview = expand.size === 0 ? previewLength : shortPreviewLength;
   const shares: Share[] = [];
   for (const match of matches) {
     const length = Math.min(textLengthMax, lengthOf(match.payload.text ?? ''));
-    const size = { textLength: Math.min(preview, length), bare: false };
+    const size = { textLength: Math.min(previewLength, length), bare: false };
     const share: Share = { match, length, size, tokens: tokensOf(match, size) };
     if (share.tokens > room) {
       if (shares.length === 0) return [onlySize(share, options)];
@@ -44,11 +40,7 @@ export function chooseSizes(options: ShareOptions): ExcerptSize[] {
     room -= share.tokens;
     shares.push(share);
   }
-  const [expanded, others] = [true, false].map((is) =>
-    shares.filter(({ match }) => expand.has(match.id) === is),
-  );
-  room = grow(expanded ?? [], room, tokensOf);
-  grow(others ?? [], room, tokensOf);
+  grow(shares, room, tokensOf);
   return shares.map(({ size }) => size);
 }
 
@@ -61,8 +53,8 @@ function onlySize(share: Share, { room, tokensOf }: ShareOptions): ExcerptSize {
   return only.size;
 }
 
-/** Shortest first: what a short text leaves of its share goes to the longer ones. Returns what is left. */
-function grow(shares: readonly Share[], room: number, tokensOf: ShareOptions['tokensOf']): number {
+/** Shortest first: what a short text leaves of its share goes to the longer ones. */
+function grow(shares: readonly Share[], room: number, tokensOf: ShareOptions['tokensOf']): void {
   const shortestFirst = shares.toSorted((a, b) => a.length - b.length);
   let left = room;
   for (const [index, share] of shortestFirst.entries()) {
@@ -70,7 +62,6 @@ function grow(shares: readonly Share[], room: number, tokensOf: ShareOptions['to
     growOne(share, Math.max(0, Math.floor(left / (shares.length - index))), tokensOf);
     left -= share.tokens - before;
   }
-  return left;
 }
 
 /**

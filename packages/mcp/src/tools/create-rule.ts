@@ -7,6 +7,7 @@ import {
   acceptDoubts,
   acceptEstimate,
   budget,
+  examples,
   expiresAt,
   options,
   overrides,
@@ -15,14 +16,16 @@ import {
   readTrial,
   trial,
 } from '../rule-fields.ts';
+import { readTimes } from '../times.ts';
 import { defineTool } from '../tool.ts';
 
 export const createRule = defineTool({
   name: 'create_rule',
   title: 'Create a rule',
   description:
-    'Watch from now on (not the past), on all listed platforms or on none. Read platform_syntax first. Mistakes are refused with fixes, and values to send where certain. Next: wait_for_matches.',
+    'Watch from now on (not the past), on all listed platforms or on none. Read platform_syntax first. Mistakes are refused with fixes, and values to send where certain. Next: wait_for_matches with its rule_id and start: "oldest".',
   annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: false, openWorldHint: true },
+  operation: 'CreateRule',
   input: requestObject({
     name: z.string().meta({ description: 'Short, for people' }),
     intent: z.string().meta({ description: 'What the user wants to know, what not' }),
@@ -34,6 +37,7 @@ export const createRule = defineTool({
     }),
     overrides,
     options: options.optional(),
+    examples: examples.optional(),
     accept_doubts: acceptDoubts,
     expires_at: expiresAt.optional(),
     budget: budget.optional(),
@@ -54,7 +58,11 @@ export const createRule = defineTool({
   }),
   async run(args, call) {
     const { earshot, signal } = call;
-    const request = { ...args, budget: readBudget(args.budget), trial: readTrial(args.trial) };
+    const request = {
+      ...readTimes(args, ['expires_at'], 'future'),
+      budget: readBudget(args.budget),
+      trial: readTrial(args.trial),
+    };
     const { name, platforms: listed, overrides: values, options: told } = args;
     if (!args.accept_estimate)
       await assertCheap({ name, draft: { platforms: listed, overrides: values, options: told } }, call);

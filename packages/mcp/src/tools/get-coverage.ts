@@ -1,10 +1,14 @@
 import { requestObject } from '@earshot/contract';
+import type { Answers } from '@earshot/sdk';
 import { z } from 'zod';
 import { platform } from '../per-platform.ts';
 import { ruleId } from '../rule-fields.ts';
+import { readTimes, time } from '../times.ts';
 import { defineTool, readsOnly } from '../tool.ts';
 
-/** The newest. A source that breaks all day long has hundreds; "from" and "to" show the others. */
+type Interval = Answers['GetCoverage']['intervals'][number];
+
+/** A source that breaks all day long has hundreds; "from" and "to" show the others. */
 const intervalsMax = 30;
 
 export const getCoverage = defineTool({
@@ -13,10 +17,11 @@ export const getCoverage = defineTool({
   description:
     'Whether silence means that nothing happened: when each platform was heard (live), was not (gap), was made good (repaired), or was not meant to be.',
   annotations: readsOnly,
+  operation: 'GetCoverage',
   input: requestObject({
     rule_id: ruleId.optional(),
     platform: platform.optional(),
-    from: z.string().optional().meta({ description: 'RFC 3339; default: a day before "to"' }),
+    from: time.optional(),
     to: z.string().optional().meta({ description: 'Default: now' }),
   }),
   output: z.object({
@@ -27,7 +32,7 @@ export const getCoverage = defineTool({
       .nullable()
       .meta({ description: 'All up to here, but for gaps; null: nothing' }),
     gaps: z.int().meta({ description: 'Not repaired' }),
-    left_out: z.int().meta({ description: 'Older, not shown' }),
+    left_out: z.record(z.string(), z.int()).meta({ description: 'Not shown, by state' }),
     intervals: z.array(
       z.object({
         platform: z.string(),
@@ -40,15 +45,41 @@ export const getCoverage = defineTool({
     ),
   }),
   async run(args, { earshot, signal }) {
-    const { intervals, ...answer } = await earshot.getCoverage(args, { signal });
-    const newest = intervals.toSorted((a, b) => (a.from < b.from ? 1 : -1)).slice(0, intervalsMax);
+    const { intervals, ...answer } = await earshot.getCoverage(readTimes(args, ['from', 'to'], 'past'), {
+      signal,
+    });
+    const kept = new Set(intervals.toSorted(byImportance).slice(0, intervalsMax));
+    const leftOut: Record<string, number> = {};
+    for (const interval of intervals) {
+      if (!kept.has(interval)) leftOut[interval.state] = (leftOut[interval.state] ?? 0) + 1;
+    }
     return {
       structured: {
         ...answer,
         gaps: intervals.filter(({ state }) => state === 'gap').length,
-        left_out: intervals.length - newest.length,
-        intervals: intervals.filter((interval) => newest.includes(interval)),
+        left_out: leftOut,
+        intervals: intervals.filter((interval) => kept.has(interval)),
       },
     };
   },
 });
+
+/** What a silence may hide comes first. */
+const ranks: Readonly<Record<Interval['state'], number>> = {
+  gap: 0,
+  starting: 1,
+  not_watched: 2,
+  repaired: 3,
+  live: 4,
+};
+
+/** Of the gaps, the longest: they may hide the most. Of the others, the newest. */
+function byImportance(a: Interval, b: Interval): number {
+  const rank = ranks[a.state] - ranks[b.state];
+  if (rank !== 0) return rank;
+  return a.state === 'gap' ? lengthOf(b) - lengthOf(a) : b.from.localeCompare(a.from);
+}
+
+function lengthOf({ from, to }: Interval): number {
+  return to === null ? Number.MAX_SAFE_INTEGER : Date.parse(to) - Date.parse(from);
+}

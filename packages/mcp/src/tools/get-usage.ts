@@ -2,6 +2,7 @@ import { requestObject } from '@earshot/contract';
 import type { Answers } from '@earshot/sdk';
 import { z } from 'zod';
 import { ruleId } from '../rule-fields.ts';
+import { readTimes, time } from '../times.ts';
 import { defineTool, readsOnly } from '../tool.ts';
 
 type Figures = Answers['GetUsage']['total'];
@@ -17,9 +18,10 @@ export const getUsage = defineTool({
   description:
     'Matches and their cost in dollars, from the least to the most, of the last 30 days or from–to.',
   annotations: readsOnly,
+  operation: 'GetUsage',
   input: requestObject({
     rule_id: ruleId.optional(),
-    from: z.string().optional(),
+    from: time.optional(),
     to: z.string().optional(),
     by: z.enum(['day', 'rule']).optional(),
   }),
@@ -36,7 +38,9 @@ export const getUsage = defineTool({
     ),
   }),
   async run(args, { earshot, signal }) {
-    const { usage, total } = await earshot.getUsage(args, { signal });
+    const { usage, total } = await earshot.getUsage(readTimes(args, ['from', 'to'], 'past'), {
+      signal,
+    });
     const shown = args.by === 'day' ? usage.slice(-rowsMax) : usage.slice(0, rowsMax);
     return {
       structured: {

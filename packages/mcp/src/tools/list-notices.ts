@@ -11,6 +11,7 @@ export const listNotices = defineTool({
   description:
     'What the account must know, newest first: rules that ended or are refused, platforms not heard, webhooks that fail, and what to do.',
   annotations: readsOnly,
+  operation: 'ListNotices',
   input: requestObject({
     open: z.literal(true).optional().meta({ description: 'Only what still holds' }),
     limit: integer(1, 50).default(10),

@@ -2,6 +2,7 @@ import { integer, requestObject } from '@earshot/contract';
 import type { Rule } from '@earshot/sdk';
 import { z } from 'zod';
 import { estimateTokens } from '../content/estimate-tokens.ts';
+import { writeReadable } from '../content/readable.ts';
 import { unhidden } from '../content/visible.ts';
 import { maxTokens } from '../match-answers.ts';
 import { perPlatform } from '../per-platform.ts';
@@ -38,6 +39,7 @@ export const listRules = defineTool({
   title: 'List rules',
   description: 'The rules of the account, newest first; long values cut (get_rule has them whole).',
   annotations: readsOnly,
+  operation: 'ListRules',
   input: requestObject({
     limit: integer(1, 100).default(20),
     cursor: z.string().optional().meta({ description: 'next_cursor of the last answer' }),
@@ -45,8 +47,9 @@ export const listRules = defineTool({
   }),
   output,
   async run({ limit, cursor, max_tokens }, { earshot, signal }) {
-    // The answer goes out twice: as structured content, and as a text for clients that do not read that.
-    const tokensOf = (structured: object) => 2 * estimateTokens(JSON.stringify(structured));
+    // A client may show its model either half, or both.
+    const tokensOf = (structured: object) =>
+      estimateTokens(JSON.stringify(structured)) + estimateTokens(JSON.stringify(writeReadable(structured)));
     // Only the server can make a cursor, for the end of a page: what does not fit is asked for again with fewer.
     for (let count = limit; ; ) {
       const request = { limit: count, ...(cursor !== undefined && { cursor }) };

@@ -1,5 +1,4 @@
 import { requestObject } from '@earshot/contract';
-import { z } from 'zod';
 import { describePlatforms, perPlatform } from '../per-platform.ts';
 import { platforms } from '../rule-fields.ts';
 import { defineTool, readsOnly } from '../tool.ts';
@@ -14,21 +13,11 @@ export const platformSyntax = defineTool({
   title: 'Rule syntax of a platform',
   description: `START HERE before writing or changing a rule: operators, pitfalls and examples of a platform; their languages differ. ${kinds} Every match is billed, so keep rules narrow.`,
   annotations: readsOnly,
+  operation: 'PlatformSyntax',
   input: requestObject({ platforms: platforms.optional().meta({ description: 'Default: all' }) }),
-  output: z.object({
-    platforms: z.record(z.string(), z.object({ rule_type: z.string(), guide: z.string() })),
-  }),
   async run(args, { earshot, signal }) {
     const answer = await earshot.platformSyntax(args, { signal });
-    const guides = perPlatform(answer.platforms, ({ rule_type, markdown }) => ({
-      rule_type,
-      guide: markdown,
-    }));
-    return {
-      structured: { platforms: guides },
-      text: Object.values(guides)
-        .map(({ guide }) => guide)
-        .join('\n'),
-    };
+    const guides = perPlatform(answer.platforms, ({ markdown }) => markdown);
+    return { text: Object.values(guides).join('\n') };
   },
 });

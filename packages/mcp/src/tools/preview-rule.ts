@@ -3,7 +3,7 @@ import type { Answers } from '@earshot/sdk';
 import { z } from 'zod';
 import { estimateWords } from '../estimate-words.ts';
 import { perPlatform } from '../per-platform.ts';
-import { draftOverrides, platforms, ruleId } from '../rule-fields.ts';
+import { draftOptions, draftOverrides, platforms, ruleId } from '../rule-fields.ts';
 import { defineTool, readsOnly } from '../tool.ts';
 
 type Previewed = NonNullable<Answers['PreviewRule']['platforms']['x']>;
@@ -14,10 +14,13 @@ export const previewRule = defineTool({
   title: 'Preview a rule',
   description:
     'Before creating or changing: matches and dollars a day, how many stored items a draft matches, and with rule_id what it would change. Creates nothing; fee_usd is what asking cost.',
-  annotations: readsOnly,
+  // X is asked for its counts.
+  annotations: { ...readsOnly, openWorldHint: true },
+  operation: 'PreviewRule',
   input: requestObject({
     platforms,
     overrides: draftOverrides,
+    options: draftOptions.optional(),
     rule_id: ruleId.optional(),
     days: integer(1, 3_650).optional(),
   }),

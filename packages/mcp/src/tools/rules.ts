@@ -1,4 +1,5 @@
 import { requestObject } from '@earshot/contract';
+import { EarshotError, type Rule } from '@earshot/sdk';
 import { z } from 'zod';
 import { assertCheapToResume } from '../confirm-cost.ts';
 import {
@@ -6,6 +7,8 @@ import {
   acceptEstimate,
   budget,
   changedOutput,
+  draftExamples,
+  draftOptions,
   draftOverrides,
   expiresAt,
   platforms,
@@ -15,7 +18,8 @@ import {
   toChangedOutput,
   toRuleOutput,
 } from '../rule-fields.ts';
-import { defineTool, readsOnly } from '../tool.ts';
+import { readTimes } from '../times.ts';
+import { defineTool, readsOnly, type ToolCall } from '../tool.ts';
 
 const repeatable = {
   readOnlyHint: false,
@@ -29,6 +33,7 @@ const getRule = defineTool({
   title: 'Get a rule',
   description: 'One rule: state, values as registered, whether it is heard, how many matches.',
   annotations: readsOnly,
+  operation: 'GetRule',
   input: requestObject({ rule_id: ruleId }),
   output: ruleOutput,
   run: async (args, { earshot, signal }) => ({
@@ -40,35 +45,61 @@ const updateRule = defineTool({
   name: 'update_rule',
   title: 'Change a rule',
   description:
-    'What is not named stays: overrides alone changes the platforms named there, with platforms the rule is on these and no others. A new value takes over without a gap, and the matches stay.',
+    'What is not named stays: overrides changes or adds the platforms named there and keeps the others. A new value takes over without a gap, and the matches stay.',
   annotations: { ...repeatable, destructiveHint: true },
+  operation: 'UpdateRule',
   input: requestObject({
     rule_id: ruleId,
     name: z.string().optional(),
     intent: z.string().optional(),
-    platforms: platforms.optional(),
+    platforms: platforms
+      .optional()
+      .meta({ description: 'Only to leave some, without overrides: those to stay on' }),
     overrides: draftOverrides.optional(),
+    options: draftOptions.optional(),
+    examples: draftExamples.nullable().optional(),
     accept_doubts: acceptDoubts,
     expires_at: expiresAt.optional(),
     budget: budget.nullable().optional(),
   }),
   output: changedOutput,
-  run: async (args, { earshot, signal }) => ({
+  run: async ({ platforms: listed, ...args }, { earshot, signal }) => ({
     structured: toChangedOutput(
-      await earshot.updateRule({ ...args, budget: readBudget(args.budget) }, { signal }),
+      await earshot.updateRule(
+        {
+          ...readTimes(args, ['expires_at'], 'future'),
+          budget: readBudget(args.budget),
+          ...(listed && !areThoseOf(args.overrides, listed) && { platforms: listed }),
+        },
+        { signal },
+      ),
     ),
   }),
 });
+
+/**
+ * Agents name the platforms of their new values, as create_rule asks them to. The API would take the rule from all others:
+ * where it is named twice what changes, nothing is said about what shall end.
+ */
+function areThoseOf(overrides: object | undefined, listed: readonly string[]): boolean {
+  const named = Object.keys(overrides ?? {});
+  return named.length === listed.length && named.every((name) => listed.includes(name));
+}
 
 const pauseRule = defineTool({
   name: 'pause_rule',
   title: 'Pause a rule',
   description: 'Stop watching, keep the rule and its matches. It still counts towards the plan.',
   annotations: repeatable,
+  operation: 'PauseRule',
   input: requestObject({ rule_id: ruleId }),
   output: changedOutput,
-  run: async (args, { earshot, signal }) => ({
-    structured: toChangedOutput(await earshot.pauseRule(args, { signal })),
+  run: async (args, call) => ({
+    structured: toChangedOutput(
+      await unlessAlready('paused', args.rule_id, call, ({ earshot, signal }) =>
+        earshot.pauseRule(args, { signal }),
+      ),
+    ),
   }),
 });
 
@@ -77,20 +108,54 @@ const resumeRule = defineTool({
   title: 'Resume a paused rule',
   description: 'Watch again. What was posted while it was paused is not fetched.',
   annotations: repeatable,
+  operation: 'ResumeRule',
   input: requestObject({ rule_id: ruleId, accept_estimate: acceptEstimate }),
   output: changedOutput,
   async run(args, call) {
     if (!args.accept_estimate) await assertCheapToResume(args.rule_id, call);
-    const { earshot, signal } = call;
-    return { structured: toChangedOutput(await earshot.resumeRule(args, { signal })) };
+    return {
+      structured: toChangedOutput(
+        await unlessAlready('active', args.rule_id, call, ({ earshot, signal }) =>
+          earshot.resumeRule(args, { signal }),
+        ),
+      ),
+    };
   },
 });
+
+/** The API refuses to change a rule to what it is already. For an agent that calls twice, nothing is wrong then. */
+async function unlessAlready(
+  state: Rule['state'],
+  ruleId: string,
+  call: ToolCall,
+  change: (call: ToolCall) => Promise<Rule>,
+): Promise<Rule> {
+  try {
+    return await change(call);
+  } catch (error) {
+    if (!(error instanceof EarshotError && error.code === 'failed_precondition')) throw error;
+    const rule = await ruleOrNull(ruleId, call);
+    if (rule?.state === state) return rule;
+    throw error;
+  }
+}
+
+/** Null where the key may not read rules. */
+async function ruleOrNull(ruleId: string, { earshot, signal }: ToolCall): Promise<Rule | null> {
+  try {
+    return await earshot.getRule({ rule_id: ruleId }, { signal });
+  } catch (error) {
+    if (error instanceof EarshotError) return null;
+    throw error;
+  }
+}
 
 const deleteRule = defineTool({
   name: 'delete_rule',
   title: 'Delete a rule',
   description: 'For good, with its matches. To stop for a while: pause_rule.',
   annotations: { ...repeatable, destructiveHint: true },
+  operation: 'DeleteRule',
   input: requestObject({ rule_id: ruleId }),
   output: z.object({ rule_id: z.string(), deleted_at: z.string() }),
   run: async (args, { earshot, signal }) => ({

@@ -2,16 +2,17 @@ import { requestObject } from '@earshot/contract';
 import { z } from 'zod';
 import { findingSchema, firstFindings, toFinding } from '../finding.ts';
 import { perPlatform } from '../per-platform.ts';
-import { draftOverrides, platforms } from '../rule-fields.ts';
+import { draftExamples, draftOverrides, platforms } from '../rule-fields.ts';
 import { defineTool, readsOnly } from '../tool.ts';
 
 export const validateRule = defineTool({
   name: 'validate_rule',
   title: 'Check a rule',
   description:
-    'What is wrong or doubtful with values, where, and the fixed values. Creates nothing, costs nothing.',
+    'What is wrong or doubtful with values, where, and the fixed values; which examples fail. Creates nothing, costs nothing.',
   annotations: readsOnly,
-  input: requestObject({ platforms, overrides: draftOverrides }),
+  operation: 'ValidateRule',
+  input: requestObject({ platforms, overrides: draftOverrides, examples: draftExamples.optional() }),
   output: z.object({
     platforms: z.record(
       z.string(),
@@ -21,11 +22,13 @@ export const validateRule = defineTool({
         findings: z.array(findingSchema),
       }),
     ),
+    example_violations: z.array(z.object({ field: z.string(), message: z.string() })).optional(),
   }),
   async run(args, { earshot, signal }) {
-    const { platforms: checked } = await earshot.validateRule(args, { signal });
+    const { platforms: checked, ...answer } = await earshot.validateRule(args, { signal });
     return {
       structured: {
+        ...answer,
         platforms: perPlatform(checked, ({ valid, translated_value, diagnostics }, name) => ({
           valid,
           translated_value,

@@ -1,53 +1,48 @@
-/** A tool result with matches, as a client got it. */
-export interface ReceivedMatches {
-  readonly text: string;
-  readonly structuredContent: unknown;
-}
+import { fields, line } from './read-answer.ts';
 
 /** What of a result strangers wrote, and what is left without it. */
 export interface Separated {
   readonly nonce: string;
+  /** Strangers' words, match by match. */
   readonly insides: readonly string[];
-  readonly contents: readonly unknown[];
-  /** What is left of the text, and of both forms, without them and without the nonce. */
-  readonly outsideText: string;
+  /** What is left of the text without them and without the nonce. */
   readonly outside: string;
 }
 
 const tag = /<\/?untrusted-content-[^>\n]*>?/gi;
 
 /**
- * Takes a result apart at its fences, and is not forgiving: each match has one opening and one closing tag, each alone
- * on its line, in turns, with one nonce that strangers' words do not contain.
+ * Takes the text of a result apart at its fences, and is not forgiving: opening and closing tags stand alone on their
+ * lines, in turns, with one nonce that strangers' words do not contain. Within a fence each line is a match, which begins
+ * with what Earshot wrote, or each line is a field of one match.
  */
-export function separate(received: ReceivedMatches): Separated {
-  const { matches, ...rest } = received.structuredContent as { matches: Array<Record<string, unknown>> };
-  const contents = matches.map(({ content }) => content as Record<string, unknown>);
-  if (contents.some((content) => content['untrusted'] !== true))
-    throw new Error('content that is not marked');
-  const tags = received.text.match(tag) ?? [];
+export function separate(text: string): Separated {
+  const tags = text.match(tag) ?? [];
   const nonce = /[0-9]{39}/.exec(tags[0] ?? '')?.[0] ?? '';
-  const expected = contents.flatMap(() => [`<untrusted-content-${nonce}>`, `</untrusted-content-${nonce}>`]);
-  if (tags.join() !== expected.join()) throw new Error(`forged: ${tags.join(' ')}`);
+  const pair = [`<untrusted-content-${nonce}>`, `</untrusted-content-${nonce}>`];
+  if (tags.some((found, index) => found !== pair[index % 2]) || tags.length % 2 !== 0)
+    throw new Error(`forged: ${tags.join(' ')}`);
   const insides: string[] = [];
-  const outsideText = received.text.replace(
+  let fences = 0;
+  const outside = text.replace(
     /^<untrusted-content-[0-9]+>\n([\s\S]*?)\n<\/untrusted-content-[0-9]+>$/gm,
     (_block, inside: string) => {
-      insides.push(inside);
-      return '<fenced>';
+      fences += 1;
+      const lines = inside.split('\n');
+      const isList = lines[0]?.startsWith('mat_') ?? false;
+      if (!isList) insides.push(inside);
+      const own = lines.map((one) => {
+        const [, ours, theirs] = (isList ? line : fields).exec(one) ?? [];
+        if (ours === undefined) throw new Error(`a line of its own: ${one}`);
+        if (isList) insides.push(theirs ?? '');
+        return ours;
+      });
+      return isList ? own.join('\n') : '<fenced>';
     },
   );
-  if (insides.length !== contents.length) throw new Error('a tag does not stand alone on its line');
-  if (nonce !== '' && JSON.stringify([insides, contents]).includes(nonce))
-    throw new Error('a stranger knows the nonce');
-  const blanked = matches.map((match) => ({ ...match, content: '<untrusted>' }));
-  return {
-    nonce,
-    insides,
-    contents,
-    outsideText,
-    outside: `${outsideText}\n${JSON.stringify({ ...rest, matches: blanked }, null, 1)}`,
-  };
+  if (2 * fences !== tags.length) throw new Error('a tag does not stand alone on its line');
+  if (nonce !== '' && insides.join().includes(nonce)) throw new Error('a stranger knows the nonce');
+  return { nonce, insides, outside };
 }
 
 /** Written down apart from the code that makes them visible: what nobody must find in a result. */
@@ -83,13 +78,8 @@ const isUnseen = (character: string): boolean => {
   return unseenRanges.some(([from, to]) => code >= from && code <= to);
 };
 
-export function unseenIn({ text, structuredContent }: ReceivedMatches): string | undefined {
-  const strings: string[] = [text];
-  JSON.stringify(structuredContent, (_key, value: unknown) => {
-    if (typeof value === 'string') strings.push(value);
-    return value;
-  });
-  const found = strings.flatMap((value) => Array.from(value)).find(isUnseen);
+export function unseenIn(text: string): string | undefined {
+  const found = Array.from(text).find(isUnseen);
   return found === undefined ? undefined : `U+${found.codePointAt(0)?.toString(16)}`;
 }
 

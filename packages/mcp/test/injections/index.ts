@@ -1,4 +1,5 @@
 export { separate, unseenIn } from './fence.ts';
+export { type ReadAnswer, readAnswer } from './read-answer.ts';
 
 import { fences } from './fences.ts';
 import { orders } from './orders.ts';

@@ -1,0 +1,26 @@
+import { parseTime, type TimeDirection, timeGrammar } from '@earshot/contract';
+import { z } from 'zod';
+import { InvalidArguments } from './tool.ts';
+
+export const time = z.string().meta({ description: '2h (ago), 2026-11-15 or RFC 3339' });
+
+/** The named arguments as the API takes times, those that are there; throws for what is none. */
+export function readTimes<Args extends object, Name extends keyof Args & string>(
+  args: Args,
+  names: readonly Name[],
+  direction: TimeDirection,
+): Args {
+  const now = new Date();
+  const read: Partial<Record<Name, string>> = {};
+  for (const name of names) {
+    const given = args[name];
+    if (typeof given !== 'string') continue;
+    const parsed = parseTime(given, direction, now);
+    if (parsed === null) {
+      const message = `Must be a time such as ${timeGrammar}.`;
+      throw new InvalidArguments([{ field: name, code: 'invalid_value', message }]);
+    }
+    read[name] = parsed;
+  }
+  return { ...args, ...read };
+}

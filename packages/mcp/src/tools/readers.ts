@@ -1,0 +1,52 @@
+import { requestObject } from '@earshot/contract';
+import { z } from 'zod';
+import { unhidden } from '../content/visible.ts';
+import { defineTool, readsOnly } from '../tool.ts';
+
+const listReaders = defineTool({
+  name: 'list_readers',
+  title: 'List readers',
+  description:
+    'The names that wait_for_matches has kept a place for, those unused for the longest time first.',
+  annotations: readsOnly,
+  operation: 'ListReaders',
+  input: requestObject({}),
+  output: z.object({
+    left_out: z.int(),
+    readers: z.array(
+      z.object({
+        name: z.string(),
+        of: z.string(),
+        rule_id: z.string().nullable(),
+        platform: z.string().nullable(),
+        used_at: z.string(),
+      }),
+    ),
+  }),
+  async run(args, { earshot, signal }) {
+    const { readers } = await earshot.listReaders(args, { signal });
+    const usedAt = (reader: (typeof readers)[number]) => reader.acknowledged_at ?? reader.created_at;
+    const shown = readers.toSorted((a, b) => usedAt(a).localeCompare(usedAt(b))).slice(0, readersMax);
+    return {
+      structured: {
+        left_out: readers.length - shown.length,
+        readers: shown.map((reader) => ({ ...reader, name: unhidden(reader.name), used_at: usedAt(reader) })),
+      },
+    };
+  },
+});
+
+const readersMax = 50;
+
+const deleteReader = defineTool({
+  name: 'delete_reader',
+  title: 'Delete a reader',
+  description: 'Forget a reader and its place, which makes room for another. The matches stay.',
+  annotations: { ...readsOnly, readOnlyHint: false, destructiveHint: true },
+  operation: 'DeleteReader',
+  input: requestObject({ reader: z.string() }),
+  output: z.object({ reader: z.string(), deleted_at: z.string() }),
+  run: async (args, { earshot, signal }) => ({ structured: await earshot.deleteReader(args, { signal }) }),
+});
+
+export const readerTools = [listReaders, deleteReader];
