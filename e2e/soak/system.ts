@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -21,6 +22,7 @@ import { createSandboxClient, type SandboxClient, type XState } from '../src/san
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const xToken = 'soak-x-token';
 const tapToken = 'fh_soak';
+const secretsKey = randomBytes(32).toString('base64');
 
 /** Two servers, three NATS nodes, PostgreSQL and the sandbox, all of them processes that can be hurt. */
 export interface SoakSystem {
@@ -37,6 +39,8 @@ export interface SoakSystem {
 }
 
 export interface ServerNode {
+  /** The same after a restart. */
+  readonly metricsUrl: string;
   readonly pid: number;
   readonly isUp: boolean;
   kill(): Promise<void>;
@@ -62,8 +66,16 @@ export async function startSoakSystem(
   const sandboxProgram = stack.use(await startSandboxProcess(dir));
   const sandboxUrl = sandboxProgram.ready;
   const firehoseUrl = forgetful ? stack.use(await startForgetfulProxy(sandboxUrl)).url : sandboxUrl;
-  const servers = ['one', 'two'].map((name) =>
-    createServerNode({ name, dir, postgres: postgres.urls, nats, sandboxUrl, firehoseUrl }),
+  const servers = ['one', 'two'].map((name, index) =>
+    createServerNode({
+      name,
+      metricsHost: loopbackAddress(index),
+      dir,
+      postgres: postgres.urls,
+      nats,
+      sandboxUrl,
+      firehoseUrl,
+    }),
   );
   stack.defer(async () => {
     await Promise.all(servers.map((node) => node.kill()));
@@ -99,8 +111,21 @@ function startSandboxProcess(dir: string): Promise<Program<string>> {
   });
 }
 
+/** Started again and again for hours: once on a machine that is busy with something else. */
+const startsWithinMs = 600_000;
+const metricsPort = 9464;
+
+/**
+ * An address that no other program uses: a killed node finds its port free when it starts again, so that Prometheus sees the
+ * same node.
+ */
+function loopbackAddress(index: number): string {
+  return `127.${index + 1}.${(process.pid >> 8) & 255}.${process.pid & 255}`;
+}
+
 interface ServerNodeOptions {
   readonly name: string;
+  readonly metricsHost: string;
   readonly dir: string;
   readonly postgres: PostgresUrls;
   readonly nats: Nats;
@@ -109,9 +134,10 @@ interface ServerNodeOptions {
 }
 
 function createServerNode(options: ServerNodeOptions) {
-  const { name, dir, postgres, nats, sandboxUrl, firehoseUrl } = options;
+  const { name, metricsHost, dir, postgres, nats, sandboxUrl, firehoseUrl } = options;
   let program: Program<ServerReady> | null = null;
   return {
+    metricsUrl: `http://${metricsHost}:${metricsPort}/metrics`,
     get pid() {
       return program?.pid ?? 0;
     },
@@ -132,6 +158,8 @@ function createServerNode(options: ServerNodeOptions) {
           EARSHOT_DATABASE_URL: postgres.runtime,
           EARSHOT_ACCOUNT_DATABASE_URL: postgres.account,
           EARSHOT_MIGRATION_DATABASE_URL: postgres.owner,
+          EARSHOT_METRICS_HOST: metricsHost,
+          EARSHOT_METRICS_PORT: String(metricsPort),
           EARSHOT_NATS_URL: nats.url,
           EARSHOT_EVENTS_REPLICAS: '3',
           EARSHOT_X_TOKENS: `main=${xToken}`,
@@ -144,8 +172,11 @@ function createServerNode(options: ServerNodeOptions) {
           EARSHOT_REQUESTS_PER_MINUTE: '1000000',
           EARSHOT_ACCOUNT_SHARE_PERCENT: '100',
           EARSHOT_RULE_BUDGET: 'off',
+          EARSHOT_SECRETS_KEY: secretsKey,
+          EARSHOT_ALLOW_INSECURE_WEBHOOKS: 'true',
         },
         logFile: join(dir, `server-${name}.log`),
+        timeoutMs: startsWithinMs,
       });
     },
   };

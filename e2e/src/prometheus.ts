@@ -22,14 +22,44 @@ export interface Series {
   readonly value: readonly [number, string];
 }
 
+export interface AlertRule {
+  readonly name: string;
+  readonly severity: string;
+  /** Its `for`. */
+  readonly forSeconds: number;
+}
+
+interface LoadedRule {
+  readonly name: string;
+  readonly duration: number;
+  readonly labels: Readonly<Record<string, string>>;
+}
+
+export interface RangeSeries {
+  readonly metric: Readonly<Record<string, string>>;
+  /** Seconds since 1970, and the value. */
+  readonly values: ReadonlyArray<readonly [number, string]>;
+}
+
 export interface Prometheus extends AsyncDisposable {
   /** Of one state, by name. */
   alerts(state: Alert['state']): Promise<string[]>;
+  alertRules(): Promise<AlertRule[]>;
   query(expression: string): Promise<Series[]>;
+  queryRange(
+    expression: string,
+    range: { fromMs: number; toMs: number; stepSeconds: number },
+  ): Promise<RangeSeries[]>;
 }
 
-/** A real one (Debian's), with deploy/prometheus.yaml and deploy/alerts.yaml; only the addresses of the nodes differ. */
-export async function startPrometheus(metricsUrls: readonly string[]): Promise<Prometheus> {
+/**
+ * A real one (Debian's), with deploy/prometheus.yaml and deploy/alerts.yaml, unless other alerts are given; only the addresses
+ * of the nodes differ.
+ */
+export async function startPrometheus(
+  metricsUrls: readonly string[],
+  alertsFile = join(deploy, 'alerts.yaml'),
+): Promise<Prometheus> {
   await using stack = new AsyncDisposableStack();
   const dir = await mkdtemp(join(tmpdir(), 'earshot-prometheus-'));
   stack.defer(() => rm(dir, { recursive: true, force: true }));
@@ -38,7 +68,7 @@ export async function startPrometheus(metricsUrls: readonly string[]): Promise<P
   const config = deployed.replace('["earshot:9464"]', JSON.stringify(targets));
   if (config === deployed) throw new Error('deploy/prometheus.yaml has other targets than this expects');
   await writeFile(join(dir, 'prometheus.yaml'), config);
-  await writeFile(join(dir, 'alerts.yaml'), await readFile(join(deploy, 'alerts.yaml')));
+  await writeFile(join(dir, 'alerts.yaml'), await readFile(alertsFile));
   const [port] = await freePorts(1);
   const server = await spawnServer({
     command: program,
@@ -67,6 +97,24 @@ export async function startPrometheus(metricsUrls: readonly string[]): Promise<P
       const { alerts } = await get<{ alerts: readonly Alert[] }>('alerts');
       const names = alerts.filter((alert) => alert.state === state).map(({ labels }) => labels['alertname']);
       return [...new Set(names.filter((name) => name !== undefined))].toSorted();
+    },
+    async alertRules() {
+      const { groups } = await get<{ groups: ReadonlyArray<{ rules: readonly LoadedRule[] }> }>(
+        'rules?type=alert',
+      );
+      return groups.flatMap(({ rules }) =>
+        rules.map(({ name, duration, labels }) => ({
+          name,
+          severity: labels['severity'] ?? '',
+          forSeconds: duration,
+        })),
+      );
+    },
+    async queryRange(expression, { fromMs, toMs, stepSeconds }) {
+      const range = `start=${fromMs / 1_000}&end=${toMs / 1_000}&step=${stepSeconds}`;
+      const path = `query_range?query=${encodeURIComponent(expression)}&${range}`;
+      const { result } = await get<{ result: RangeSeries[] }>(path);
+      return result;
     },
     async query(expression) {
       const { result } = await get<{ result: Series[] }>(`query?query=${encodeURIComponent(expression)}`);

@@ -110,6 +110,28 @@ describe('an event log', () => {
     expect(await world.ledger()).toEqual(cut);
   });
 
+  test('that grew between the looks of two nodes is the same, whichever of them writes first', async () => {
+    await using world = await open();
+    const { database, nats } = world;
+    const log = createEventLog(nats);
+    const store = createMatchedThrough(database);
+    await log.append(xEvent(1), null);
+    await heard(world);
+    let looks = 0;
+    // This node has looked, and the other one looks later and writes before it.
+    const slow = await store.follow(async () => {
+      const seen = await readEventLog(nats);
+      if (looks++ === 0) {
+        await log.append(xEvent(2), null);
+        await store.follow(() => readEventLog(nats));
+      }
+      return seen;
+    });
+    expect(slow).toMatchObject({ fate: 'same', log: { lastSequence: 2 } });
+    expect(looks).toBe(2);
+    expect((await world.ledger()).map(({ because }) => because)).toEqual(['dropped', 'dropped', null]);
+  });
+
   test('that went back to an older copy is noticed before anything in it counts as matched', async () => {
     await using world = await open();
     const { database, nats } = world;

@@ -41,16 +41,20 @@ export function startServerProgram({
   env,
   logFile,
   script = serverScript,
+  timeoutMs,
 }: {
   env: Readonly<Record<string, string>>;
   logFile: string;
   script?: string;
+  /** Until it is ready: a minute, unless told. */
+  timeoutMs?: number;
 }): Promise<Program<ServerReady>> {
   return startProgram({
     name: 'the server',
     script,
     env: { EARSHOT_PORT: '0', EARSHOT_METRICS_PORT: '0', ...env },
     logFile,
+    ...(timeoutMs !== undefined && { timeoutMs }),
     readReady: (line): ServerReady | undefined =>
       line.includes('earshot is up') ? JSON.parse(line) : undefined,
   });

@@ -24,16 +24,31 @@ export function createMatchedThrough(database: Database) {
       ]);
     },
     /** Compares the log with the one that was there before; what is lost with it is a gap on the ledger from now on. */
-    follow: (log: EventLogState | null) => database.transaction((sql) => followLog(sql, log)),
+    async follow(readLog: () => Promise<EventLogState | null>): Promise<FollowedLog> {
+      const seen = await readLog();
+      return await database.transaction((sql) => followLog(sql, seen, readLog));
+    },
   };
 }
 
-async function followLog(sql: Sql, log: EventLogState | null): Promise<LogFate> {
+interface FollowedLog {
+  readonly fate: LogFate;
+  /** Null when there is none. */
+  readonly log: EventLogState | null;
+}
+
+async function followLog(
+  sql: Sql,
+  seen: EventLogState | null,
+  readLog: () => Promise<EventLogState | null>,
+): Promise<FollowedLog> {
   const bound = await lockBoundLog(sql);
+  // Another node may have looked later than this one and have written first: a loss counts when it is seen under the lock.
+  const log = fateOf(bound, seen) === 'same' ? seen : await readLog();
   const fate = fateOf(bound, log);
   if (fate !== 'same') await loseLog(sql);
   await bindLog(sql, log);
-  return fate;
+  return { fate, log };
 }
 
 function fateOf(
@@ -72,8 +87,7 @@ export async function recordMatchedThrough(
   signal: AbortSignal,
 ): Promise<void> {
   const isSameLog = async () => {
-    const log = await readLog();
-    const fate = await store.follow(log);
+    const { fate, log } = await store.follow(readLog);
     if (fate !== 'same') telemetry.eventLogLost({ fate });
     if (log === null) await makeLog();
     return fate === 'same' && log !== null;

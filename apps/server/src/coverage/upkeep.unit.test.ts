@@ -4,6 +4,8 @@ import { expect, test } from 'vitest';
 import { awaitMatched } from '../event-log/log-progress.ts';
 import { recordMatchedThrough } from './upkeep.ts';
 
+const monday = { createdAt: 'monday', lastSequence: 7 };
+
 test('a time counts as matched when all that was logged at it is, and not before', async () => {
   const progress = { logged: 7, matched: 6, asked: 0 };
   const recorded: Date[] = [];
@@ -14,9 +16,9 @@ test('a time counts as matched when all that was logged at it is, and not before
       store: {
         now: async () => new Date(clock),
         record: async (through) => void recorded.push(through),
-        follow: async () => 'same' as const,
+        follow: async () => ({ fate: 'same' as const, log: monday }),
       },
-      readLog: async () => ({ createdAt: 'monday', lastSequence: progress.logged }),
+      readLog: async () => monday,
       makeLog: async () => undefined,
       telemetry: { eventLogLost: () => undefined },
       progress: {
@@ -49,9 +51,9 @@ test('a time does not count when the log went back while its events were being m
     store: {
       now: async () => new Date(1_000),
       record: async (through: Date) => void recorded.push(through),
-      follow: async () => fates[looks++] ?? 'same',
+      follow: async () => ({ fate: fates[looks++] ?? 'same', log: monday }),
     },
-    readLog: async () => ({ createdAt: 'monday', lastSequence: 7 }),
+    readLog: async () => monday,
     makeLog: async () => undefined,
     telemetry: { eventLogLost: ({ fate }: { fate: string }) => void told.push(fate) },
     progress: { logged: async () => 7, matched: async () => 7 },
