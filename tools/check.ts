@@ -25,6 +25,7 @@ const formatted = [
   'apps',
   'e2e',
   'bench',
+  'examples',
   'tools',
   'vitest.config.ts',
   '.dependency-cruiser.mjs',

@@ -73,6 +73,7 @@ const entryPoints = [
   /^vitest\.config\.ts$/,
   /^bench\//,
   /^e2e\//,
+  /^examples\//,
   /\.test\.ts$/,
   /\/test\//,
 ];

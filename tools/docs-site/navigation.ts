@@ -18,6 +18,7 @@ export const groups: readonly Group[] = [
     name: 'Use it',
     paths: [
       'docs/agents/README.md',
+      'docs/how-to/run-an-agent.md',
       'docs/readers.md',
       'docs/webhooks.md',
       'docs/rules-as-code.md',

@@ -1,0 +1,98 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage } from 'node:http';
+import { json } from 'node:stream/consumers';
+import { listenOnLoopback } from '@earshot/testkit';
+
+export interface ScriptedModel extends AsyncDisposable {
+  readonly url: string;
+  /** What it was asked, without the instructions; and these. */
+  readonly asked: readonly { readonly prompt: string; readonly instructions: string }[];
+  /** Until told otherwise it answers. A refusal is one that no client tries again. */
+  behave(how: 'answer' | 'refuse'): void;
+}
+
+/** A model that reads from a script, behind both HTTP interfaces of OpenAI: chat completions and responses. */
+export async function startScriptedModel(): Promise<ScriptedModel> {
+  const asked: { prompt: string; instructions: string }[] = [];
+  let behaviour = 'answer';
+  const server = createServer(async (request, response) => {
+    const body = Object(await json(request));
+    asked.push(readQuestion(body));
+    const refused = behaviour === 'refuse';
+    response.writeHead(refused ? 400 : 200, { 'content-type': 'application/json' });
+    response.end(JSON.stringify(refused ? refusal : answerOf(request, `answer ${asked.length}`)));
+  });
+  const port = await listenOnLoopback(server);
+  return {
+    url: `http://127.0.0.1:${port}/v1`,
+    asked,
+    behave: (how) => {
+      behaviour = how;
+    },
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}
+
+const refusal = { error: { message: 'not today', type: 'invalid_request_error', code: null, param: null } };
+const model = 'scripted';
+
+interface Message {
+  readonly role: string;
+  readonly content: string | readonly { readonly text: string }[];
+}
+
+function readQuestion({
+  messages,
+  input,
+  instructions = '',
+}: {
+  messages?: Message[];
+  input?: Message[];
+  instructions?: string;
+}) {
+  const all = messages ?? input ?? [];
+  const textOf = (isWanted: (role: string) => boolean) =>
+    all
+      .filter(({ role }) => isWanted(role))
+      .map(({ content }) =>
+        typeof content === 'string' ? content : content.map(({ text }) => text).join(''),
+      )
+      .join('\n');
+  return {
+    prompt: textOf((role) => role === 'user'),
+    instructions: `${instructions}${textOf((role) => role !== 'user')}`,
+  };
+}
+
+function answerOf({ url = '' }: IncomingMessage, text: string): object {
+  if (url.endsWith('/chat/completions')) {
+    return {
+      id: 'chatcmpl-1',
+      object: 'chat.completion',
+      created: 1,
+      model,
+      choices: [{ index: 0, message: { role: 'assistant', content: text }, finish_reason: 'stop' }],
+      usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 },
+    };
+  }
+  const content = [{ type: 'output_text', text, annotations: [] }];
+  return {
+    id: 'resp_1',
+    object: 'response',
+    created_at: 1,
+    status: 'completed',
+    model,
+    output: [{ type: 'message', id: 'msg_1', role: 'assistant', status: 'completed', content }],
+    usage: {
+      input_tokens: 1,
+      output_tokens: 1,
+      total_tokens: 2,
+      input_tokens_details: { cached_tokens: 0 },
+      output_tokens_details: { reasoning_tokens: 0 },
+    },
+  };
+}
