@@ -59,7 +59,7 @@ await injectAll(system.load, warmUp);
 await untilStored(warmUp);
 
 const idleFrom = await measure();
-await sleep(15_000);
+await sleep(250 * seconds);
 const before = await measure();
 const sent = await injectAtRate(system.load, { perSecond, seconds, first: warmUp });
 await untilStored(warmUp + sent);

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { repository } from './demo-process.ts';
+import { pagesWithCommands } from './pages-with-commands.ts';
 
 export interface Block {
   readonly language: string;
@@ -27,4 +28,20 @@ export async function readBlocks(path: string): Promise<Block[]> {
 
 export async function readShellBlocks(path: string): Promise<string[]> {
   return (await readBlocks(path)).filter(({ language }) => language === 'sh').map(({ text }) => text);
+}
+
+/**
+ * The shell blocks of a page that a test runs, in order, under names of the test. Fails when the page has more of them or
+ * fewer, so that a test cannot leave one out.
+ */
+export async function readCommands<const Name extends string>(
+  path: string,
+  names: readonly Name[],
+): Promise<Record<Name, string>> {
+  const notRun = Object.keys(pagesWithCommands[path]?.notRun ?? {});
+  const isRun = (text: string) => !notRun.some((start) => text.startsWith(start));
+  const blocks = (await readShellBlocks(path)).filter(isRun);
+  if (blocks.length !== names.length)
+    throw new Error(`${path} has ${blocks.length} shell blocks to run, and the test runs ${names.length}`);
+  return Object.fromEntries(names.map((name, index) => [name, blocks[index]])) as Record<Name, string>;
 }

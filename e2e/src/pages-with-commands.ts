@@ -1,0 +1,67 @@
+interface PageWithCommands {
+  /** The test that reads shell blocks from the page and runs them, and how many it runs. */
+  readonly test?: string;
+  readonly blocks?: number;
+  /** Blocks that no test runs, by how they begin, with the reason. */
+  readonly notRun?: Readonly<Record<string, string>>;
+}
+
+const placeholders = 'a placeholder for values of the reader: the test sets these variables';
+const examples = 'examples of single commands, which e2e/cli-commands.e2e.test.ts runs with its own values';
+
+/** Every page of the documentation with shell blocks. A unit test refuses pages and blocks that are not listed. */
+export const pagesWithCommands: Readonly<Record<string, PageWithCommands>> = {
+  'README.md': { test: 'e2e/readme.e2e.test.ts', blocks: 3 },
+  'docs/agents/README.md': { test: 'e2e/agent-docs.e2e.test.ts', blocks: 8 },
+  'docs/backup-and-restore.md': {
+    test: 'e2e/operations-backup.e2e.test.ts',
+    blocks: 8,
+    notRun: { 'export PGHOST=': placeholders },
+  },
+  'docs/budgets.md': { notRun: { 'earshot rules create --name Rust': examples } },
+  'docs/notices.md': {
+    notRun: { 'curl -s "$EARSHOT_URL/notices"': 'one request, which e2e/notices.e2e.test.ts makes' },
+  },
+  'docs/operations/accounts.md': { test: 'e2e/operations-guides.e2e.test.ts', blocks: 5 },
+  'docs/operations/before-you-go-live.md': { test: 'e2e/operations-guides.e2e.test.ts', blocks: 4 },
+  'docs/operations/failover.md': { test: 'e2e/operations-failover.e2e.test.ts', blocks: 5 },
+  'docs/operations/monitoring.md': { test: 'e2e/operations-guides.e2e.test.ts', blocks: 1 },
+  'docs/operations/moving.md': { test: 'e2e/operations-pages.e2e.test.ts', blocks: 3 },
+  'docs/operations/rotation.md': { test: 'e2e/rotation.e2e.test.ts', blocks: 10 },
+  'docs/operations/several-nodes.md': { test: 'e2e/operations-pages.e2e.test.ts', blocks: 5 },
+  'docs/operations/sizing.md': { test: 'e2e/operations-guides.e2e.test.ts', blocks: 1 },
+  'docs/previews.md': {
+    notRun: { 'earshot rules create --name Try': examples, 'earshot rules update rule_': examples },
+  },
+  'docs/readers.md': {
+    notRun: {
+      'curl -sN "$EARSHOT_URL/matches/stream': 'never ends; the tests of streams make the same request',
+      'curl -s "$EARSHOT_URL/api.ReadMatches"': 'one request, which docs/tutorials/agent.md makes too',
+    },
+  },
+  'docs/rules-as-code.md': {
+    notRun: { 'earshot test': 'e2e/rules-as-code.e2e.test.ts runs these commands on files of its own' },
+  },
+  'docs/tutorials/agent.md': {
+    test: 'e2e/tutorials.e2e.test.ts',
+    blocks: 3,
+    notRun: { 'export EARSHOT_URL=': placeholders },
+  },
+  'docs/tutorials/first-match.md': {
+    test: 'e2e/tutorials.e2e.test.ts',
+    blocks: 5,
+    notRun: { 'export EARSHOT_URL=': placeholders },
+  },
+  'docs/tutorials/webhook-receiver.md': {
+    test: 'e2e/tutorials.e2e.test.ts',
+    blocks: 7,
+    notRun: { 'export EARSHOT_URL=': placeholders },
+  },
+  'docs/upgrade.md': { test: 'e2e/operations-upgrade.e2e.test.ts', blocks: 2 },
+  'docs/upstreams/README.md': {
+    notRun: { 'pnpm earshot doctor': 'needs tokens of the real platforms; its tests use the sandbox' },
+  },
+  'docs/webhooks.md': {
+    notRun: { 'curl -s "$EARSHOT_URL/api.CreateWebhook"': 'needs a public address that answers' },
+  },
+};
