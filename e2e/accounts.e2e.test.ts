@@ -6,6 +6,7 @@ import { compileCache } from '@earshot/engines';
 import { eventually } from '@earshot/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Api } from './src/api.ts';
+import { cookieIn, sendAsBrowser } from './src/browser-requests.ts';
 import { startReceiver } from './src/webhook-receiver.ts';
 import { type Account, type ServerUnderTest, startWorld, type World, xToken } from './src/world.ts';
 
@@ -176,6 +177,29 @@ describe('an account that is suspended', () => {
     const touched = [account.accountId, ...running.map(({ rule_id }) => rule_id)].toSorted();
     expect(of('SuspendAccount')).toEqual(touched);
     expect(of('ResumeAccount')).toEqual(touched);
+  });
+
+  test('is closed to the console too, also to who was signed in before', async () => {
+    const { accountId, key } = await newAccount('paid');
+    const { origin } = new URL(server.url);
+    const own = { origin, 'sec-fetch-site': 'same-origin', 'x-earshot-console': '1' };
+    const signIn = () =>
+      sendAsBrowser({
+        to: server,
+        path: '/console/session',
+        headers: { ...own, 'content-type': 'application/json' },
+        body: JSON.stringify({ key }),
+      });
+    const cookie = cookieIn(await signIn());
+    const listRules = () =>
+      sendAsBrowser({ to: server, method: 'GET', path: '/api.ListRules', headers: { ...own, cookie } });
+    expect(await listRules()).toMatchObject({ status: 200 });
+    await world.admin.suspendAccount(accountId);
+    const refused = { status: 403, text: expect.stringContaining('The account is suspended') };
+    expect(await listRules()).toMatchObject(refused);
+    await eventually(async () => expect(await signIn()).toMatchObject(refused), { timeoutMs: 5_000 });
+    await world.admin.resumeAccount(accountId);
+    expect(await listRules()).toMatchObject({ status: 200 });
   });
 
   test('goes on waiting for what its budget holds back', async () => {

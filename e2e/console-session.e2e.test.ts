@@ -99,21 +99,6 @@ describe('signing in', () => {
     expect((await ask({ headers: { ...own, cookie }, body: '{}' })).status).toBe(403);
   });
 
-  test('of an account that is suspended is refused, and a session from before acts no more', async () => {
-    const suspended = await world.newAccount('Suspended');
-    const cookie = await signedIn(suspended.key);
-    await world.admin.suspendAccount(suspended.accountId);
-    const refused = {
-      status: 403,
-      text: expect.stringContaining('The account is suspended'),
-    };
-    for (const to of [server, other]) expect(await getSession(cookie, to)).toMatchObject(refused);
-    expect(await listRules({ ...own, cookie })).toMatchObject(refused);
-    await eventually(async () => expect(await signIn({ key: suspended.key })).toMatchObject(refused), within);
-    await world.admin.resumeAccount(suspended.accountId);
-    expect(await listRules({ ...own, cookie })).toMatchObject({ status: 200 });
-  });
-
   test.each(['{}', '{"key":1}', '{"key":"a","code":"b"}', '[]', 'null', '{'])(
     'with %s is invalid',
     async (body) => {
