@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { z } from 'zod';
-import { type Setting, settings } from './settings.ts';
+import type { Setting } from './setting-values.ts';
+import { settings } from './settings.ts';
 
 export type Config = {
   readonly [Name in keyof typeof settings]: z.output<(typeof settings)[Name]['schema']>;
@@ -25,6 +26,7 @@ export const secretSettings: ReadonlySet<string> = new Set<keyof typeof settings
   'xTokens',
   'firehoseTokens',
   'secretsKey',
+  'tracesHeaders',
 ]);
 
 /** Of each setting, the variables that it may be given by. */

@@ -5,14 +5,20 @@ import {
   addressRange,
   aesKeys,
   budget,
+  collectorUrl,
+  copies,
   count,
   credentials,
-  isAddress,
+  headers,
   list,
+  natsAddresses,
   path,
   port,
   postgresUrl,
   prices,
+  roleNames,
+  roles,
+  type Setting,
   sourceId,
 } from './setting-values.ts';
 import { defaultXExpansions, xCompliances, xExpansions, xPlans, xSearches } from './upstream/x/settings.ts';
@@ -21,17 +27,6 @@ import { defaultXExpansions, xCompliances, xExpansions, xPlans, xSearches } from
  * Every setting, once: its variable, what it accepts, its default and its documentation.
  * docs/configuration.md is generated from this table (`pnpm docs:write`).
  */
-export interface Setting {
-  readonly variable: `EARSHOT_${string}`;
-  readonly schema: z.ZodType;
-  readonly about: string;
-}
-
-const roleNames = ['api', 'ingest', 'match', 'deliver'] as const;
-export type RoleName = (typeof roleNames)[number];
-
-const roles = list.pipe(z.array(z.enum(roleNames)).min(1));
-
 export const settings = {
   databaseUrl: {
     variable: 'EARSHOT_DATABASE_URL',
@@ -58,10 +53,7 @@ export const settings = {
   },
   natsUrl: {
     variable: 'EARSHOT_NATS_URL',
-    schema: z
-      .string()
-      .regex(/^(nats|tls):\/\/[^,]+(,(nats|tls):\/\/[^,]+)*$/)
-      .refine((text) => text.split(',').every(isAddress)),
+    schema: natsAddresses,
     about:
       'nats-server 2.14.5 or newer with JetStream, as `nats://user:password@host:port`, `nats://token@host:port` or, to insist on TLS, `tls://…`; several addresses separated by commas, with one login for all. Special characters in a password are percent-encoded.',
   },
@@ -349,10 +341,7 @@ export const settings = {
   },
   eventsReplicas: {
     variable: 'EARSHOT_EVENTS_REPLICAS',
-    schema: z.coerce
-      .number()
-      .pipe(z.union([z.literal(1), z.literal(3)]))
-      .default(1),
+    schema: copies.default(1),
     about: 'Copies of the event log: 1 on a single NATS node, 3 on a cluster.',
   },
   eventsBytesMax: {
@@ -380,6 +369,22 @@ export const settings = {
     schema: z.coerce.number().int().min(0).max(60_000).default(0),
     about:
       'Time between "not ready" and the end of listening at a shutdown, for load balancers (5000 is usual). Stopping takes up to 30 s more: give the container 35 s more than this.',
+  },
+  tracesUrl: {
+    variable: 'EARSHOT_TRACES_URL',
+    schema: collectorUrl.optional(),
+    about:
+      'Switches [traces](operations/monitoring.md#traces) on: where an OpenTelemetry collector takes OTLP over HTTP, such as `http://collector:4318/v1/traces`.',
+  },
+  tracesHeaders: {
+    variable: 'EARSHOT_TRACES_HEADERS',
+    schema: headers.optional(),
+    about: 'Headers for the collector as `name=value`, separated by commas, such as a key.',
+  },
+  tracesRatio: {
+    variable: 'EARSHOT_TRACES_RATIO',
+    schema: z.coerce.number().min(0).max(1).default(0.01),
+    about: 'The share of items that are traced, from 0 to 1, the same on every node.',
   },
   logLevel: {
     variable: 'EARSHOT_LOG_LEVEL',

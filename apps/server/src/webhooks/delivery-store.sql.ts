@@ -2,6 +2,7 @@ import type { Platform } from '@earshot/contract';
 import { recordChange } from '../accounts/change.ts';
 import type { Database, Sql } from '../engines/database.ts';
 import { raiseNotices, resolveNotices } from '../notices/notice-log.sql.ts';
+import type { StoredMatch } from '../readers/match-reader.sql.ts';
 import { newId } from '../runtime/ids.ts';
 import type { Attempt, EndpointState, NoticeState, NoticeStep, Step } from './endpoint-state.ts';
 
@@ -88,8 +89,19 @@ export function createDeliveryStore(database: Database) {
       if (skipped === 0) await release(database, leased);
     },
     release: (leased: LeasedWebhook) => release(database, leased),
+    /** What a stored batch was made of; without those that were removed since. */
+    matchesOf: ({ accountId, ruleId, platform }: LeasedWebhook, batch: Batch) =>
+      database.many<DeliveredMatch>(
+        `select position, rule_id as "ruleId", platform, event_key as "eventKey" from matches
+         where account_id = $1 and position between $2 and $3 and ($4::text is null or rule_id = $4)
+           and ($5::text is null or platform = $5) order by position limit $6`,
+        [accountId, batch.firstPosition, batch.lastPosition, ruleId, platform, batch.matchCount],
+      ),
   };
 }
+
+/** A match in a message, without its content. */
+export type DeliveredMatch = Pick<StoredMatch, 'position' | 'ruleId' | 'platform' | 'eventKey'>;
 
 interface Sent {
   readonly batch: Batch;

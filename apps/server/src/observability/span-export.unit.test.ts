@@ -1,0 +1,82 @@
+import { hash } from 'node:crypto';
+import { startOtlpReceiver } from '@earshot/testkit';
+import { pino } from 'pino';
+import { expect, test } from 'vitest';
+import { createMetrics } from './metrics.ts';
+import { openSpanExport } from './span-export.ts';
+
+function openExport(url: string, ratio = 1) {
+  const metrics = createMetrics();
+  const log = pino({ level: 'silent' });
+  const common = { version: '1.2.3', node: 'node-1', roles: ['match', 'deliver'], headers: {}, log, metrics };
+  return { metrics, spans: openSpanExport({ url, ratio, ...common }) };
+}
+
+const span = {
+  name: 'append',
+  kind: 'producer',
+  traceId: hash('sha256', 'trace').slice(0, 32),
+  parentId: null,
+  startMs: 1_800_000_000_123,
+  endMs: 1_800_000_000_456,
+  failed: false,
+  attributes: { text: 'word', count: 3, isNew: true },
+} as const;
+
+test('what is recorded has reached the collector when the export is closed, as it was', async () => {
+  await using collector = await startOtlpReceiver();
+  const { spans, metrics } = openExport(collector.url);
+  const parentId = spans.record(span);
+  const spanId = hash('sha256', 'span').slice(0, 16);
+  spans.record({ ...span, name: 'match', spanId, parentId, failed: true, endMs: span.startMs - 1 });
+  await spans[Symbol.asyncDispose]();
+  const resource = {
+    'service.name': 'earshot',
+    'service.version': '1.2.3',
+    'service.instance.id': 'node-1',
+    'earshot.roles': ['match', 'deliver'],
+  };
+  const { traceId, startMs, endMs, attributes } = span;
+  expect(collector.spans).toEqual([
+    {
+      traceId,
+      spanId: parentId,
+      parentId: null,
+      name: 'append',
+      startMs,
+      endMs,
+      failed: false,
+      attributes,
+      resource: expect.objectContaining(resource),
+    },
+    {
+      traceId,
+      spanId,
+      parentId,
+      name: 'match',
+      startMs,
+      endMs: startMs,
+      failed: true,
+      attributes,
+      resource: expect.objectContaining(resource),
+    },
+  ]);
+  const { values } = await metrics.traceSpans.get();
+  expect(Object.fromEntries(values.map(({ labels, value }) => [labels.fate, value]))).toEqual({
+    sent: 2,
+    failed: 0,
+    dropped: 0,
+  });
+});
+
+test('a ratio takes about that share, and a larger one takes the same and more', () => {
+  const ids = Array.from({ length: 10_000 }, (_, n) => hash('sha256', `item ${n}`).slice(0, 32));
+  const [tenth, half, none, all] = [0.1, 0.5, 0, 1].map((ratio) => {
+    const { spans } = openExport('http://127.0.0.1:1/v1/traces', ratio);
+    return new Set(ids.filter((id) => spans.isSampled(id)));
+  });
+  expect(Math.abs((tenth?.size ?? 0) - 1_000)).toBeLessThan(200);
+  expect(Math.abs((half?.size ?? 0) - 5_000)).toBeLessThan(400);
+  expect([...(tenth ?? [])].every((id) => half?.has(id))).toBe(true);
+  expect([none?.size, all?.size]).toEqual([0, 10_000]);
+});
