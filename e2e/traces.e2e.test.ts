@@ -67,7 +67,8 @@ describe('posts on their way through three processes, of which half are sampled'
       );
     const receiver = stack.use(await startReceiver({ first: [500] }));
     endpoint = receiver.url;
-    const [listening] = await Promise.all([start('api,ingest'), start('match')]);
+    const listening = await start('api,ingest');
+    await start('match');
     const { api, rule_id, webhook_id } = await makeWebhook(listening, 'aurora', endpoint);
     webhookId = webhook_id;
     const posts = await world.sandbox.posts(
@@ -95,7 +96,7 @@ describe('posts on their way through three processes, of which half are sampled'
     await eventually(() => expect(traceOf(collector, repeated)['append']).toHaveLength(2), within);
     await stack.disposeAsync();
     traced = posts.map(({ id }) => id).filter((id) => Object.keys(traceOf(collector, id)).length > 0);
-  });
+  }, 300_000);
   afterAll(() => collector?.[Symbol.asyncDispose]());
 
   test('are traced from the socket to each attempt at the webhook, or not at all', () => {
@@ -198,11 +199,11 @@ describe('a collector that is of no use costs nothing but spans', () => {
     expect(told).toHaveLength(1);
   });
 
-  test('hanging: all posts arrive, no more spans wait than may, and the node stops in order', async () => {
+  test('hanging: all posts arrive, lost spans are counted, and the node stops in order', async () => {
     await using hanging = await startOtlpReceiver({ hangs: true });
-    const server = await flow(hanging.url, 3_000);
+    const server = await flow(hanging.url, 600);
+    await eventually(async () => expect(await spanCount(server, 'failed')).toBeGreaterThan(0), within);
     expect(hanging.requests.length).toBeGreaterThan(0);
-    expect(await spanCount(server, 'dropped')).toBeGreaterThan(0);
     expect(await spanCount(server, 'sent')).toBe(0);
     const before = (await world.serverLog()).split('earshot is down').length;
     await server.stop();

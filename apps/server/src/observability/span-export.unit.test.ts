@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto';
-import { startOtlpReceiver } from '@earshot/testkit';
+import { eventually, startOtlpReceiver } from '@earshot/testkit';
 import { pino } from 'pino';
 import { expect, test } from 'vitest';
-import { createMetrics } from './metrics.ts';
+import { createMetrics, type Metrics } from './metrics.ts';
 import { openSpanExport } from './span-export.ts';
 
 function openExport(url: string, ratio = 1) {
@@ -10,6 +10,11 @@ function openExport(url: string, ratio = 1) {
   const log = pino({ level: 'silent' });
   const common = { version: '1.2.3', node: 'node-1', roles: ['match', 'deliver'], headers: {}, log, metrics };
   return { metrics, spans: openSpanExport({ url, ratio, ...common }) };
+}
+
+async function fatesOf({ traceSpans }: Metrics): Promise<Partial<Record<string, number>>> {
+  const { values } = await traceSpans.get();
+  return Object.fromEntries(values.map(({ labels, value }) => [labels.fate, value]));
 }
 
 const span = {
@@ -61,12 +66,21 @@ test('what is recorded has reached the collector when the export is closed, as i
       resource: expect.objectContaining(resource),
     },
   ]);
-  const { values } = await metrics.traceSpans.get();
-  expect(Object.fromEntries(values.map(({ labels, value }) => [labels.fate, value]))).toEqual({
-    sent: 2,
-    failed: 0,
-    dropped: 0,
-  });
+  expect(await fatesOf(metrics)).toEqual({ sent: 2, failed: 0, dropped: 0 });
+});
+
+test('with a collector that hangs, no more spans wait than may, and closing ends', async () => {
+  await using collector = await startOtlpReceiver({ hangs: true });
+  const { spans, metrics } = openExport(collector.url);
+  for (let n = 0; n < 10_000; n++) spans.record(span);
+  // 512 are on their way to the collector.
+  const dropped = 10_000 - 8_192 - 512;
+  expect(await fatesOf(metrics)).toEqual({ sent: 0, failed: 0, dropped });
+  await spans[Symbol.asyncDispose]();
+  await eventually(() => expect(collector.open()).toBe(0), { timeoutMs: 30_000 });
+  const { sent, failed = 0 } = await fatesOf(metrics);
+  expect(sent).toBe(0);
+  expect(failed).toBeGreaterThanOrEqual(512);
 });
 
 test('a ratio takes about that share, and a larger one takes the same and more', () => {
