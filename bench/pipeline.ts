@@ -2,6 +2,7 @@ import { parseArgs } from 'node:util';
 import pg from 'pg';
 import { cpuSeconds, cpuShares } from './cpu-share.ts';
 import { measureBarePath } from './pipeline/bare-path.ts';
+import { startCollector } from './pipeline/collector.ts';
 import { followLatencies, lastCursor, percentile } from './pipeline/latency.ts';
 import { injectAll, injectAtRate } from './pipeline/load.ts';
 import { startSystem } from './pipeline/system.ts';
@@ -10,7 +11,8 @@ import { startEngines } from './start-engines.ts';
 /**
  * From a socket of the sandbox to visible matches, through the real server, three NATS nodes and PostgreSQL; beside
  * it the same number of messages of the same size through the bare engines. Then the time from receipt to
- * listable at half of that rate. `--rate R --seconds S` holds a rate instead of going as fast as it can.
+ * listable at half of that rate. `--rate R --seconds S` holds a rate instead of going as fast as it can; `--traces RATIO` has
+ * the server export traces of so many items.
  */
 const { values: given } = parseArgs({
   options: {
@@ -19,6 +21,7 @@ const { values: given } = parseArgs({
     seconds: { type: 'string', default: '20' },
     'nats-nodes': { type: 'string', default: '3' },
     profile: { type: 'string' },
+    traces: { type: 'string' },
   },
 });
 const seconds = Number(given.seconds);
@@ -29,10 +32,14 @@ const say = (line: string) => process.stdout.write(`${line}\n`);
 await using stack = new AsyncDisposableStack();
 say('Starting the engines, the sandbox and the server');
 const engines = await startEngines(stack, replicas);
+const collector = given.traces === undefined ? null : stack.use(await startCollector());
 const system = await startSystem(engines, stack, {
   rules,
   replicas,
-  env: given.profile === undefined ? {} : { NODE_OPTIONS: `--cpu-prof --cpu-prof-dir=${given.profile}` },
+  env: {
+    ...(given.profile !== undefined && { NODE_OPTIONS: `--cpu-prof --cpu-prof-dir=${given.profile}` }),
+    ...(collector && { EARSHOT_TRACES_URL: collector.url, EARSHOT_TRACES_RATIO: given.traces }),
+  },
 });
 const database = new pg.Pool({ connectionString: engines.postgresUrl, max: 1 });
 stack.defer(() => database.end());
@@ -98,6 +105,7 @@ say(
 );
 say(`processor time: ${cpuShares(beforeFollowing, await cpuSeconds(processes))}`);
 
+if (collector) say(`traces: ${collector.requests()} requests, ${(collector.bytes() / 1e6).toFixed(1)} MB`);
 const { rows } = await database.query<{ bytes: string }>('select avg(length(payload)) as bytes from posts');
 const bytes = Math.round(Number(rows[0]?.bytes)) + 300;
 const messages = rate === null ? Number(given.events) : 30_000;

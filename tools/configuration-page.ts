@@ -1,4 +1,5 @@
-import { type Setting, settings } from '../apps/server/src/settings.ts';
+import type { Setting } from '../apps/server/src/setting-values.ts';
+import { settings } from '../apps/server/src/settings.ts';
 
 /** docs/configuration.md, from the table that the server reads its settings with. */
 export function renderConfigurationPage(): string {

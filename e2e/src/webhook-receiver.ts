@@ -7,14 +7,15 @@ export interface Message {
   readonly body: string;
 }
 
-/** Somebody who receives. */
-export async function startReceiver() {
+/** Somebody who receives. The first requests are answered with these statuses, all others with 200. */
+export async function startReceiver({ first = [] }: { first?: readonly number[] } = {}) {
   const messages: Message[] = [];
   const server = createServer((request, response) => {
     const chunks: Buffer[] = [];
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
     request.on('end', () => {
       const headers = Object.entries(request.headers).map(([name, value]) => [name, String(value)]);
+      response.statusCode = first[messages.length] ?? 200;
       messages.push({ headers: Object.fromEntries(headers), body: Buffer.concat(chunks).toString() });
       response.end('thank you');
     });

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { z } from 'zod';
-import { type Setting, settings } from './settings.ts';
+import type { Setting } from './setting-values.ts';
+import { settings } from './settings.ts';
 
 export type Config = {
   readonly [Name in keyof typeof settings]: z.output<(typeof settings)[Name]['schema']>;

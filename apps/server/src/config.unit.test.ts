@@ -224,6 +224,9 @@ const bad: Record<keyof typeof settings, readonly string[]> = {
   matchWorkers: ['0', '65'],
   leaseTtlMs: ['499', '60001'],
   drainDelayMs: ['-1', '60001'],
+  tracesUrl: ['collector:4318', 'grpc://collector:4317', 'http://me:secret@collector:4318/v1/traces'],
+  tracesHeaders: ['key', 'key=', '=value', 'a b=c', 'key=caf\u00e9', 'key=a\nb'],
+  tracesRatio: ['-0.1', '1.1', 'all'],
   logLevel: ['loud'],
   crashAt: ['nowhere'],
 };

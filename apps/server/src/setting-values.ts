@@ -4,12 +4,23 @@ import { readPrices } from './metering/prices.ts';
 
 /** What settings accept. */
 
+export interface Setting {
+  readonly variable: `EARSHOT_${string}`;
+  readonly schema: z.ZodType;
+  readonly about: string;
+  /** It may also be in a file, whose path is in the variable with `_FILE` behind its name. */
+  readonly isSecret?: true;
+}
+
 export const list = z.string().transform((text) =>
   text
     .split(',')
     .map((one) => one.trim())
     .filter(Boolean),
 );
+export const roleNames = ['api', 'ingest', 'match', 'deliver'] as const;
+export type RoleName = (typeof roleNames)[number];
+export const roles = list.pipe(z.array(z.enum(roleNames)).min(1));
 const credential = z.templateLiteral([z.string().regex(/^[a-z0-9-]{1,40}$/), '=', z.string().min(1)]);
 export const credentials = list
   .pipe(
@@ -34,6 +45,7 @@ const aesKey = z
 /** The first one encrypts. */
 export const aesKeys = list.pipe(z.tuple([aesKey], aesKey));
 export const count = z.coerce.number().int().min(1);
+export const copies = z.coerce.number().pipe(z.union([z.literal(1), z.literal(3)]));
 export const postgresUrl = z.url({ protocol: /^postgres(ql)?$/ });
 export const path = z.string().min(1);
 
@@ -52,7 +64,7 @@ export const budget = z.string().transform((text, context) => {
 });
 
 /** An address whose login can be decoded: `100%` in a password, for example, cannot. */
-export function isAddress(text: string): boolean {
+function isAddress(text: string): boolean {
   try {
     const { host, username, password } = new URL(text);
     for (const part of [username, password]) decodeURIComponent(part);
@@ -61,3 +73,26 @@ export function isAddress(text: string): boolean {
     return false;
   }
 }
+
+export const natsAddresses = z
+  .string()
+  .regex(/^(nats|tls):\/\/[^,]+(,(nats|tls):\/\/[^,]+)*$/)
+  .refine((text) => text.split(',').every(isAddress));
+
+/** A login belongs into a header, which is masked. */
+export const collectorUrl = z
+  .url({ protocol: /^https?$/ })
+  .refine((text) => new URL(text).username === '', 'put the login into a header');
+
+const headerName = /^[\w!#$%&'*+.^`|~-]+$/;
+const headerValue = /^[\x20-\x7e]+$/;
+
+export const headers = list
+  .transform((pairs) =>
+    pairs.map((pair): [string, string] => {
+      const [name = '', ...value] = pair.split('=');
+      return [name.trim(), value.join('=').trim()];
+    }),
+  )
+  .refine((all) => all.every(([name, value]) => headerName.test(name) && headerValue.test(value)))
+  .transform((all): Readonly<Record<string, string>> => Object.fromEntries(all));

@@ -1,57 +1,31 @@
 import { z } from 'zod';
 import { defaultPrices } from './metering/prices.ts';
 import { checkpoints, deliveryCheckpoints, ingestCheckpoints } from './runtime/checkpoint.ts';
-import {
-  addressRange,
-  aesKeys,
-  budget,
-  count,
-  credentials,
-  isAddress,
-  list,
-  path,
-  port,
-  postgresUrl,
-  prices,
-  sourceId,
-} from './setting-values.ts';
+import * as accepted from './setting-values.ts';
 import { defaultXExpansions, xCompliances, xExpansions, xPlans, xSearches } from './upstream/x/settings.ts';
 
 /**
  * Every setting, once: its variable, what it accepts, its default and its documentation.
  * docs/configuration.md is generated from this table (`pnpm docs:write`).
  */
-export interface Setting {
-  readonly variable: `EARSHOT_${string}`;
-  readonly schema: z.ZodType;
-  readonly about: string;
-  /** It may also be in a file, whose path is in the variable with `_FILE` behind its name. */
-  readonly isSecret?: true;
-}
-
-const roleNames = ['api', 'ingest', 'match', 'deliver'] as const;
-export type RoleName = (typeof roleNames)[number];
-
-const roles = list.pipe(z.array(z.enum(roleNames)).min(1));
-
 export const settings = {
   databaseUrl: {
     variable: 'EARSHOT_DATABASE_URL',
     isSecret: true,
-    schema: postgresUrl,
+    schema: accepted.postgresUrl,
     about: 'PostgreSQL 15 or newer, as `postgres://user:password@host:port/database`.',
   },
   accountDatabaseUrl: {
     variable: 'EARSHOT_ACCOUNT_DATABASE_URL',
     isSecret: true,
-    schema: postgresUrl.optional(),
+    schema: accepted.postgresUrl.optional(),
     about:
       'The same database by a login that sees the rows of one account at a time (`earshot_account` of `deploy/postgres-roles.sql`). Without it the login of `EARSHOT_DATABASE_URL` plays that role by `SET ROLE`, which protects from mistakes but not from injected SQL.',
   },
   migrationDatabaseUrl: {
     variable: 'EARSHOT_MIGRATION_DATABASE_URL',
     isSecret: true,
-    schema: postgresUrl.optional(),
+    schema: accepted.postgresUrl.optional(),
     about:
       'The same database by the login that owns the tables, for migrations and for dropping days that are no longer kept: needed by nodes with the role `match`, and by the first that starts after an upgrade. Without it the login of `EARSHOT_DATABASE_URL` must be the owner.',
   },
@@ -64,38 +38,35 @@ export const settings = {
   natsUrl: {
     variable: 'EARSHOT_NATS_URL',
     isSecret: true,
-    schema: z
-      .string()
-      .regex(/^(nats|tls):\/\/[^,]+(,(nats|tls):\/\/[^,]+)*$/)
-      .refine((text) => text.split(',').every(isAddress)),
+    schema: accepted.natsAddresses,
     about:
       'nats-server 2.14.5 or newer with JetStream, as `nats://user:password@host:port`, `nats://token@host:port` or, to insist on TLS, `tls://…`; several addresses separated by commas, with one login for all. Special characters in a password are percent-encoded.',
   },
   natsCredsFile: {
     variable: 'EARSHOT_NATS_CREDS_FILE',
-    schema: path.optional(),
+    schema: accepted.path.optional(),
     about: 'A NATS credentials file (`.creds`), in place of a login in `EARSHOT_NATS_URL`.',
   },
   natsCaFile: {
     variable: 'EARSHOT_NATS_CA_FILE',
-    schema: path.optional(),
+    schema: accepted.path.optional(),
     about:
       'The certificate authority of the NATS servers (PEM), when it is one of your own. With it, TLS is insisted on. Address the servers by the names in their certificates.',
   },
   natsCertFile: {
     variable: 'EARSHOT_NATS_CERT_FILE',
-    schema: path.optional(),
+    schema: accepted.path.optional(),
     about:
       'The certificate with which this node proves itself to the NATS servers (PEM), if they ask for one.',
   },
   natsKeyFile: {
     variable: 'EARSHOT_NATS_KEY_FILE',
-    schema: path.optional(),
+    schema: accepted.path.optional(),
     about: 'The private key of `EARSHOT_NATS_CERT_FILE` (PEM).',
   },
   roles: {
     variable: 'EARSHOT_ROLES',
-    schema: roles.default([...roleNames]),
+    schema: accepted.roles.default([...accepted.roleNames]),
     about:
       'What this node does: any of `api`, `ingest`, `match`, `deliver`, separated by commas. Default: all.',
   },
@@ -106,12 +77,12 @@ export const settings = {
   },
   port: {
     variable: 'EARSHOT_PORT',
-    schema: port.default(8080),
+    schema: accepted.port.default(8080),
     about: 'Port of the API; 0 takes a free one.',
   },
   trustedProxies: {
     variable: 'EARSHOT_TRUSTED_PROXIES',
-    schema: list.pipe(z.array(addressRange)).default([]),
+    schema: accepted.list.pipe(z.array(accepted.addressRange)).default([]),
     about:
       'Addresses and CIDR ranges of the proxies in front of the API, separated by commas. The caller is then the last address in `X-Forwarded-For` that is not one of them. Default: none, and the header is ignored.',
   },
@@ -128,21 +99,21 @@ export const settings = {
   },
   metricsPort: {
     variable: 'EARSHOT_METRICS_PORT',
-    schema: port.default(9464),
+    schema: accepted.port.default(9464),
     about:
       'Port of `/metrics` (Prometheus), and of `/healthz` and `/readyz` for nodes of every role; 0 takes a free one.',
   },
   xTokens: {
     variable: 'EARSHOT_X_TOKENS',
     isSecret: true,
-    schema: credentials.default([]),
+    schema: accepted.credentials.default([]),
     about:
       'Bearer tokens of X apps as `name=token`, separated by commas; each is one stream with its own rules. X allows one production app for one use: [terms](upstreams/terms.md).',
   },
   firehoseTokens: {
     variable: 'EARSHOT_FIREHOSE_TOKENS',
     isSecret: true,
-    schema: credentials.default([]),
+    schema: accepted.credentials.default([]),
     about: 'Tokens of Firehose taps as `name=token`, separated by commas.',
   },
   xBaseUrl: {
@@ -157,18 +128,18 @@ export const settings = {
   },
   xRuleCapacity: {
     variable: 'EARSHOT_X_RULE_CAPACITY',
-    schema: count.default(1_000),
+    schema: accepted.count.default(1_000),
     about: 'The most rules that are placed on one X app; fewer when X says that it takes fewer.',
   },
   firehoseRuleCapacity: {
     variable: 'EARSHOT_FIREHOSE_RULE_CAPACITY',
-    schema: count.default(100_000),
+    schema: accepted.count.default(100_000),
     about:
       'The most rules that are placed on one Firehose tap. Firehose documents no number: fewer when it refuses more.',
   },
   drainSources: {
     variable: 'EARSHOT_DRAIN_SOURCES',
-    schema: list.pipe(z.array(z.string().regex(sourceId))).default([]),
+    schema: accepted.list.pipe(z.array(z.string().regex(accepted.sourceId))).default([]),
     about:
       'Sources to empty, as `x:name` or `firehose:name`, separated by commas; keep their tokens until they are. Nothing new is placed on them and their rules move to other sources of the platform.',
   },
@@ -185,7 +156,7 @@ export const settings = {
   },
   premiumRulesMax: {
     variable: 'EARSHOT_PREMIUM_RULES_MAX',
-    schema: count.default(1_000),
+    schema: accepted.count.default(1_000),
     about:
       'Rules on `x` that one account on a paid plan may have, if its share (`EARSHOT_ACCOUNT_SHARE_PERCENT`) of what X takes is not smaller.',
   },
@@ -196,38 +167,38 @@ export const settings = {
   },
   requestsPerMinute: {
     variable: 'EARSHOT_REQUESTS_PER_MINUTE',
-    schema: count.default(600),
+    schema: accepted.count.default(600),
     about:
       'Requests per minute of one key on a paid plan; all keys of an account together get twice as many. Each node counts for itself: N nodes allow N times.',
   },
   freeRequestsPerMinute: {
     variable: 'EARSHOT_FREE_REQUESTS_PER_MINUTE',
-    schema: count.default(60),
+    schema: accepted.count.default(60),
     about: 'The same on the free plan.',
   },
   changesPerMinute: {
     variable: 'EARSHOT_CHANGES_PER_MINUTE',
-    schema: count.default(120),
+    schema: accepted.count.default(120),
     about: 'Changes of rules and keys per minute of one account on a paid plan, counted by each node.',
   },
   freeChangesPerMinute: {
     variable: 'EARSHOT_FREE_CHANGES_PER_MINUTE',
-    schema: count.default(12),
+    schema: accepted.count.default(12),
     about: 'The same on the free plan.',
   },
   keysMax: {
     variable: 'EARSHOT_KEYS_MAX',
-    schema: count.default(100),
+    schema: accepted.count.default(100),
     about: 'Keys that one account on a paid plan may have. `earshot admin` is not bound by it.',
   },
   freeKeysMax: {
     variable: 'EARSHOT_FREE_KEYS_MAX',
-    schema: count.default(5),
+    schema: accepted.count.default(5),
     about: 'The same on the free plan.',
   },
   webhooksMax: {
     variable: 'EARSHOT_WEBHOOKS_MAX',
-    schema: count.default(100),
+    schema: accepted.count.default(100),
     about: 'Webhooks that one account on a paid plan may have.',
   },
   freeWebhooksMax: {
@@ -238,7 +209,7 @@ export const settings = {
   secretsKey: {
     variable: 'EARSHOT_SECRETS_KEY',
     isSecret: true,
-    schema: aesKeys.optional(),
+    schema: accepted.aesKeys.optional(),
     about:
       'Encrypts the signing secrets of webhooks in the database: 32 random bytes in base64 (`openssl rand -base64 32`), the same on every node. Without it there are no webhooks; with another one, those that exist cannot be served. Several with commas between them while it is [rotated](operations/rotation.md): the first one encrypts, all of them decrypt.',
   },
@@ -250,28 +221,28 @@ export const settings = {
   },
   readersMax: {
     variable: 'EARSHOT_READERS_MAX',
-    schema: count.default(100),
+    schema: accepted.count.default(100),
     about: 'Named readers that one account on a paid plan may have.',
   },
   freeReadersMax: {
     variable: 'EARSHOT_FREE_READERS_MAX',
-    schema: count.default(5),
+    schema: accepted.count.default(5),
     about: 'The same on the free plan.',
   },
   streamsPerKeyMax: {
     variable: 'EARSHOT_STREAMS_PER_KEY_MAX',
-    schema: count.default(5),
+    schema: accepted.count.default(5),
     about: 'Streams (`GET /matches/stream`) that one key may have open on one node.',
   },
   requestsInFlightMax: {
     variable: 'EARSHOT_REQUESTS_IN_FLIGHT_MAX',
-    schema: count.default(32),
+    schema: accepted.count.default(32),
     about:
       'Requests of one account that one node answers at the same time, those that wait for matches included.',
   },
   mcpOrigins: {
     variable: 'EARSHOT_MCP_ORIGINS',
-    schema: list.pipe(z.array(z.string().regex(/^[a-z][a-z0-9+.-]*:\/\/[^/]+$/))).default([]),
+    schema: accepted.list.pipe(z.array(z.string().regex(/^[a-z][a-z0-9+.-]*:\/\/[^/]+$/))).default([]),
     about:
       'Origins of web pages that may call `/mcp`, such as `https://agents.example.com`, separated by commas. Programs send no `Origin` and need no entry.',
   },
@@ -330,13 +301,13 @@ export const settings = {
   },
   prices: {
     variable: 'EARSHOT_PRICES',
-    schema: prices.default(defaultPrices),
+    schema: accepted.prices.default(defaultPrices),
     about:
       'What the platforms charge, in US dollars, with the day on which you looked it up: `x.post=0.004,x.user=0.008,as_of=2027-01-31`. What is not named keeps its default. Costs are computed with these prices, also those of days before.',
   },
   ruleBudget: {
     variable: 'EARSHOT_RULE_BUDGET',
-    schema: budget.default({ period: 'day', usd: 25, on_reached: 'pause' }),
+    schema: accepted.budget.default({ period: 'day', usd: 25, on_reached: 'pause' }),
     about:
       'What a rule may spend that has no budget of its own, such as `usd=25/day` (the default), `matches=10000/month` or, to tell and not to pause, `usd=25/day:notify`; `off` for no limit. Counted at the highest reading of the prices.',
   },
@@ -358,15 +329,12 @@ export const settings = {
   },
   eventsReplicas: {
     variable: 'EARSHOT_EVENTS_REPLICAS',
-    schema: z.coerce
-      .number()
-      .pipe(z.union([z.literal(1), z.literal(3)]))
-      .default(1),
+    schema: accepted.copies.default(1),
     about: 'Copies of the event log: 1 on a single NATS node, 3 on a cluster.',
   },
   eventsBytesMax: {
     variable: 'EARSHOT_EVENTS_BYTES_MAX',
-    schema: count.default(8 * 1024 ** 3),
+    schema: accepted.count.default(8 * 1024 ** 3),
     about: 'Size of the event log on disk. A full log refuses new events; keep it below 60 % of the disk.',
   },
   retentionDays: {
@@ -390,6 +358,23 @@ export const settings = {
     about:
       'Time between "not ready" and the end of listening at a shutdown, for load balancers (5000 is usual). Stopping takes up to 30 s more: give the container 35 s more than this.',
   },
+  tracesUrl: {
+    variable: 'EARSHOT_TRACES_URL',
+    schema: accepted.collectorUrl.optional(),
+    about:
+      'Switches [traces](operations/monitoring.md#traces) on: where an OpenTelemetry collector takes OTLP over HTTP, such as `http://collector:4318/v1/traces`.',
+  },
+  tracesHeaders: {
+    variable: 'EARSHOT_TRACES_HEADERS',
+    isSecret: true,
+    schema: accepted.headers.optional(),
+    about: 'Headers for the collector as `name=value`, separated by commas, such as a key.',
+  },
+  tracesRatio: {
+    variable: 'EARSHOT_TRACES_RATIO',
+    schema: z.coerce.number().min(0).max(1).default(0.01),
+    about: 'The share of items that are traced, from 0 to 1, the same on every node.',
+  },
   logLevel: {
     variable: 'EARSHOT_LOG_LEVEL',
     schema: z.enum(['debug', 'info', 'warn', 'error', 'silent']).default('info'),
@@ -400,4 +385,4 @@ export const settings = {
     schema: z.enum([...checkpoints, ...ingestCheckpoints, ...deliveryCheckpoints]).optional(),
     about: 'For tests only: the process kills itself at this point.',
   },
-} as const satisfies Record<string, Setting>;
+} as const satisfies Record<string, accepted.Setting>;

@@ -68,7 +68,7 @@ async function store(numbers: readonly number[]): Promise<number> {
     via: 'stream' as const,
     cost: wholeCost,
   }));
-  return (await createMatchStore(database).write(events, matches, [], []))['x'] ?? 0;
+  return (await createMatchStore(database).write(events, matches, [], [])).counts['x'] ?? 0;
 }
 
 const kept = async () =>

@@ -183,7 +183,7 @@ async function naiveStore(database: Database, order: Overtaking): Promise<MatchS
           ],
         );
         await writer.mayCommit(rows.map(({ position }) => position));
-        return {};
+        return { counts: {}, traced: [] };
       }),
   };
 }

@@ -55,9 +55,9 @@ const matchOf = (event: LogEvent, rule = 1) => ({
 /** As a match worker stores them: a match of each rule for each event. */
 async function store(events: readonly LogEvent[], rules: readonly number[] = [1]) {
   const matches = events.flatMap((event) => rules.map((rule) => matchOf(event, rule)));
-  const stored = await createMatchStore(world.database).write(events, matches, [], []);
+  const { counts } = await createMatchStore(world.database).write(events, matches, [], []);
   world.bells.ring('matches');
-  return stored;
+  return counts;
 }
 
 async function ask(api: ReaderApi, request: object) {

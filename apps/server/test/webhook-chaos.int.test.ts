@@ -114,6 +114,7 @@ function mortal(dies: (label: CheckpointLabel) => boolean) {
       finishNotice: (...finished) => alive(() => store.finishNotice(...finished)),
       skipNoticesTo: (claim, position) => alive(() => store.skipNoticesTo(claim, position)),
       release: (claim) => alive(() => store.release(claim)),
+      matchesOf: (...asked) => alive(() => store.matchesOf(...asked)),
     }),
   };
 }

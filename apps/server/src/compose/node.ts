@@ -39,7 +39,7 @@ export async function startNode({ log: plainLog, ...options }: NodeOptions): Pro
   const onWaiting = (engine: string) => {
     isReady = async () => [`waiting for ${engine}`];
   };
-  const shared = await connectShared({ ...options, node, log, metrics, onWaiting }, stack);
+  const shared = await connectShared({ ...options, node, version, log, metrics, onWaiting }, stack);
   isReady = await createReadiness(shared);
   const workers = await workersOf(shared, stack, config.roles);
   stack.use(supervise(workers, shared));

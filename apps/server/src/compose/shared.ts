@@ -18,6 +18,7 @@ import { ensurePartitions } from '../matching/upkeep.ts';
 import type { Logger } from '../observability/logger.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import { createTelemetry, type Telemetry } from '../observability/telemetry.ts';
+import { createTraces, type Traces } from '../observability/traces.ts';
 import { keepTrying } from '../runtime/backoff.ts';
 import type { Checkpoint } from '../runtime/checkpoint.ts';
 import { Failure } from '../runtime/failure.ts';
@@ -34,6 +35,7 @@ export interface NodeOptions {
 /** A node that is starting. */
 interface Starting extends NodeOptions {
   readonly node: string;
+  readonly version: string;
   readonly metrics: Metrics;
   /** What it cannot go on without. */
   readonly onWaiting: (engine: string) => void;
@@ -49,6 +51,8 @@ export interface Shared extends NodeOptions {
   readonly parsedRules: ParsedRules;
   readonly metrics: Metrics;
   readonly telemetry: Telemetry;
+  /** Null when they are switched off. */
+  readonly traces: Traces | null;
 }
 
 /** The pool replaces the connection. */
@@ -66,10 +70,8 @@ async function bringUpToDate({ config, log }: NodeOptions): Promise<void> {
   if (applied.length > 0) log.info({ applied }, 'database migrated');
 }
 
-export async function connectShared(
-  { node, metrics, onWaiting, ...options }: Starting,
-  stack: AsyncDisposableStack,
-): Promise<Shared> {
+export async function connectShared(starting: Starting, stack: AsyncDisposableStack): Promise<Shared> {
+  const { node, version: _, metrics, onWaiting, ...options } = starting;
   const { config, log } = options;
   const telemetry = createTelemetry(log, metrics);
   const tellWaiting = (engine: string) => (error: unknown) => {
@@ -105,17 +107,34 @@ export async function connectShared(
       log.error({ err: error }, 'waiting for the event log of this database');
     },
   });
+  const installation = await readInstallation(database);
   return {
     ...options,
     node,
     database,
     nats,
     bells: createBells(nats),
-    installation: await readInstallation(database),
+    installation,
     parsedRules: createParsedRules(),
     metrics,
     telemetry,
+    traces: await openTraces(starting, installation, stack),
   };
+}
+
+/** What exports them is loaded only where they are switched on. */
+async function openTraces(
+  { config, ...starting }: Starting,
+  installation: Installation,
+  stack: AsyncDisposableStack,
+): Promise<Traces | null> {
+  const { tracesUrl: url, tracesHeaders: headers = {}, tracesRatio: ratio, roles } = config;
+  if (url === undefined) return null;
+  const { openSpanExport } = await import('../observability/span-export.ts');
+  return createTraces(
+    installation.id,
+    stack.use(openSpanExport({ ...starting, url, headers, ratio, roles })),
+  );
 }
 
 export function eventsStreamOptions({ eventsReplicas, eventsBytesMax }: Config): EventsStreamOptions {

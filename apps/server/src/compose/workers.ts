@@ -58,7 +58,7 @@ import {
   upkeepRules,
 } from '../rules/upkeep.ts';
 import { every, type Worker } from '../runtime/worker.ts';
-import type { RoleName } from '../settings.ts';
+import type { RoleName } from '../setting-values.ts';
 import { createRegistrarStore } from '../slots/registrar.sql.ts';
 import { createRegistrarWorker } from '../slots/registrar-worker.ts';
 import type { Source } from '../upstream/platform.ts';
@@ -164,7 +164,7 @@ function sourceWorkers(
       endStaleConnections: source.endStaleConnections,
       sources: createSourceStore(database),
       intervals: createCoverageIntervals(database),
-      eventLog: createEventLog(nats),
+      eventLog: createEventLog(nats, shared),
       random: Math.random,
     }),
     ...repairWorkers(shared, source, budget),
@@ -217,7 +217,7 @@ function repairWorkers(
       const fetching = {
         ...common,
         ...repair,
-        eventLog: createEventLog(nats),
+        eventLog: createEventLog(nats, shared),
         installation: shared.installation.id,
         nowMs: Date.now,
         pace,
@@ -241,12 +241,12 @@ function repairWorkers(
 }
 
 function matchWorkers(shared: Shared, owner: Database): Worker[] {
-  const { config, database, nats, telemetry } = shared;
+  const { config, database, nats, telemetry, traces } = shared;
   const leases = leasesOf(shared);
   const forBatches = {
     ...shared,
     installation: shared.installation.id,
-    store: createMatchStore(database, config),
+    store: createMatchStore(database, { retentionDays: config.retentionDays, traces }),
   };
   const verdicts = createVerdictSampler({
     ...forBatches,

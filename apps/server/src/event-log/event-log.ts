@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { headers } from '@nats-io/transport-node';
 import type { Nats } from '../engines/nats.ts';
+import type { Traces } from '../observability/traces.ts';
 import type { Item } from '../upstream/item.ts';
 import { eventsStream, subjectOf } from './events-stream.ts';
 
@@ -21,7 +22,10 @@ export interface Consumed {
 }
 
 /** The durable log between the upstreams, which do not deliver again, and the database, which may be slow or down. */
-export function createEventLog({ jetstream, manager }: Nats, { retryForMs = 60_000 } = {}) {
+export function createEventLog(
+  { jetstream, manager }: Nats,
+  { retryForMs = 60_000, traces = null }: { retryForMs?: number; traces?: Traces | null } = {},
+) {
   const sameTurn = createSameTurn();
   /** Of each source, the last event that this process knows in the log, and how far the source is consumed behind it. */
   const lastSequence = new Map<string, number>();
@@ -38,16 +42,21 @@ export function createEventLog({ jetstream, manager }: Nats, { retryForMs = 60_0
       if (consumed !== null) carried.set(consumedHeader, consumed);
       const options = { msgID: messageId(event), headers: carried };
       const subject = subjectOf(event.sourceId);
+      const startMs = Date.now();
       const deadline = performance.now() + retryForMs;
       await sameTurn();
       for (;;) {
         try {
-          const { seq } = await jetstream.publish(subject, payload, options);
-          lastSequence.set(event.sourceId, Math.max(seq, lastSequence.get(event.sourceId) ?? 0));
+          const logged = await jetstream.publish(subject, payload, options);
+          lastSequence.set(event.sourceId, Math.max(logged.seq, lastSequence.get(event.sourceId) ?? 0));
+          traces?.eventAppended(event, startMs, logged);
           return;
         } catch (error) {
           // The client tries once; an election takes seconds (reliability.md L2). The message id makes retries safe.
-          if (performance.now() > deadline || giveUp?.aborted) throw error;
+          if (performance.now() > deadline || giveUp?.aborted) {
+            traces?.eventAppended(event, startMs, null);
+            throw error;
+          }
           await new Promise((resolve) => setTimeout(resolve, retryDelayMs));
         }
       }

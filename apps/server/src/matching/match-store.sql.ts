@@ -2,6 +2,7 @@ import type { Database, Sql } from '../engines/database.ts';
 import type { LogEvent } from '../event-log/event-log.ts';
 import { type Delivery, isBillable } from '../metering/bill.ts';
 import { claimBill, recordBill } from '../metering/meter.sql.ts';
+import type { Traces } from '../observability/traces.ts';
 import type { Holder, NewMatch, SlotReferences } from './match-events.ts';
 import { daysAheadMax } from './upkeep.ts';
 
@@ -14,6 +15,22 @@ export interface DeadLetter {
   readonly deliveries: number;
   readonly loggedAt: Date | null;
 }
+
+/** What a transaction stored. */
+export interface Stored {
+  /** New matches, per platform. */
+  readonly counts: Readonly<Record<string, number>>;
+  /** Those of them whose items are traced. */
+  readonly traced: readonly TracedPosition[];
+}
+
+interface TracedPosition {
+  readonly position: number;
+  readonly ruleId: string;
+  readonly eventKey: string;
+}
+
+const nothingStored: Stored = { counts: {}, traced: [] };
 
 interface HolderRow {
   slot_id: string;
@@ -34,8 +51,14 @@ const holderColumns = `slots.id as slot_id, slots.source_id, slots.upstream_rule
 
 export function createMatchStore(
   database: Database,
-  { retentionDays = 30 }: { retentionDays?: number } = {},
+  { retentionDays = 30, traces = null }: { retentionDays?: number; traces?: Traces | null } = {},
 ) {
+  const tracedKeys = (matches: readonly NewMatch[]) =>
+    traces
+      ? matches
+          .filter(({ platform, eventKey }) => traces.isTraced(platform, eventKey))
+          .map((one) => one.eventKey)
+      : [];
   return {
     holdersOf: (references: SlotReferences) => holdersOf(database, references),
     /** Sources on which a registration is under way: an unknown rule id there may soon be known. */
@@ -65,20 +88,20 @@ export function createMatchStore(
       );
     },
     /**
-     * One transaction; returns how many matches were new, per platform. `settled` are sequences of the log, `deliveries` what
-     * was billed with them.
+     * One transaction; returns which matches were new. `settled` are sequences of the log, `deliveries` what was billed with
+     * them.
      */
     write: (
       posts: readonly LogEvent[],
       matches: readonly NewMatch[],
       settled: readonly number[],
       deliveries: readonly Delivery[],
-    ): Promise<Record<string, number>> =>
+    ): Promise<Stored> =>
       database.transaction(async (sql) => {
         if (matches.length === 0) {
           await settle(sql, settled);
           await recordBill(sql, await claimBill(sql, deliveries));
-          return {};
+          return nothingStored;
         }
         const removed = await insertPosts(sql, posts, settled);
         const isKept = (platform: string, key: string) => !removed.has(`${platform} ${key}`);
@@ -90,7 +113,7 @@ export function createMatchStore(
             isKept(one.event.platform, one.event.key) ? one : { ...one, recipients: [] },
           ),
         );
-        const stored = kept.length > 0 ? await insertMatches(sql, kept) : {};
+        const stored = kept.length > 0 ? await insertMatches(sql, kept, tracedKeys(kept)) : nothingStored;
         await recordBill(sql, bill);
         return stored;
       }),
@@ -260,15 +283,25 @@ async function insertPosts(
   return toRemoved(rows);
 }
 
+interface StoredRow {
+  platform: string;
+  count: number;
+  traced: TracedPosition[] | null;
+}
+
 /**
  * From the update of `match_log` to the commit its row is locked: the next writer gets its positions only after
  * ours are visible. So a reader that has seen a position has seen all before it (I3). The time is taken under the same
  * lock, so it never decreases from one position to the next. What is kept beside the matches (migrations/0007_size.sql) is
  * written under it as well: whoever sees a match sees the rows that lead to it.
  */
-async function insertMatches(sql: Sql, matches: readonly NewMatch[]): Promise<Record<string, number>> {
+async function insertMatches(
+  sql: Sql,
+  matches: readonly NewMatch[],
+  tracedKeys: readonly string[],
+): Promise<Stored> {
   // The limit tells the planner that `log` is one row: a table that was never analysed is taken for thousands.
-  const rows = await sql.prepared<{ platform: string; count: number }>(
+  const rows = await sql.prepared<StoredRow>(
     `with log as (
        update match_log set last_position = last_position + $1
        returning last_position - $1 as before, clock_timestamp() as at
@@ -280,7 +313,7 @@ async function insertMatches(sql: Sql, matches: readonly NewMatch[]): Promise<Re
          unnest($2::text[], $3::text[], $4::integer[], $5::text[], $6::text[], $7::date[], $8::text[])
          with ordinality as given (account_id, rule_id, rule_version, platform, event_key, event_day, via, ordinality)
        on conflict do nothing
-       returning position, account_id, rule_id, platform, event_day, created_at
+       returning position, account_id, rule_id, platform, event_key, event_day, created_at
      ), costs as (
        select log.before + ordinality as position, part, users, posts
        from (select * from log limit 1) as log,
@@ -316,10 +349,15 @@ async function insertMatches(sql: Sql, matches: readonly NewMatch[]): Promise<Re
        update match_times set last_position = log.before + $1
        from later, log where match_times.began >= later.began
      )
-     select platform, count(*) from new group by platform`,
-    [matches.length, ...matchesAsArrays(matches)],
+     select platform, count(*), json_agg(json_build_object('position', position, 'ruleId', rule_id, 'eventKey', event_key))
+       filter (where event_key = any($12)) as traced
+     from new group by platform`,
+    [matches.length, ...matchesAsArrays(matches), tracedKeys],
   );
-  return Object.fromEntries(rows.map((row) => [row.platform, row.count]));
+  return {
+    counts: Object.fromEntries(rows.map((row) => [row.platform, row.count])),
+    traced: rows.flatMap(({ traced }) => traced ?? []),
+  };
 }
 
 function matchesAsArrays(matches: readonly NewMatch[]): unknown[][] {

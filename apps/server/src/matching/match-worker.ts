@@ -3,11 +3,13 @@ import type { EventConsumer, LoggedEvent } from '../event-log/event-consumer.ts'
 import type { LogEvent } from '../event-log/event-log.ts';
 import { type ParsedRules, unexplainedOperators } from '../language/explain-match.ts';
 import type { Telemetry } from '../observability/telemetry.ts';
+import type { MatchOutcome, Traces } from '../observability/traces.ts';
 import { createEventLoopYield } from '../runtime/concurrency.ts';
 import { Failure } from '../runtime/failure.ts';
+import { matchIdOf } from '../runtime/ids.ts';
 import type { Worker } from '../runtime/worker.ts';
 import { type Matched, matchEvents, slotReferences, splitByMatches } from './match-events.ts';
-import type { MatchStore } from './match-store.sql.ts';
+import type { MatchStore, Stored } from './match-store.sql.ts';
 
 const batchMax = 1_000;
 /** Of one transaction, which keeps all other writers waiting: some tenths of a second. */
@@ -23,6 +25,7 @@ export interface StoreBatchOptions {
   readonly store: MatchStore;
   readonly bells: Bells;
   readonly telemetry: Telemetry;
+  readonly traces?: Traces | null;
 }
 
 export interface Verdict {
@@ -120,8 +123,9 @@ async function storeOrHalve(options: StoreBatchOptions, batch: readonly Readable
 }
 
 async function storeEvents(options: StoreBatchOptions, batch: readonly Readable[]): Promise<Outcome> {
-  const { installation, store, bells, telemetry } = options;
+  const { installation, store, bells, telemetry, traces } = options;
   const startedAt = performance.now();
+  const startMs = Date.now();
   const references = slotReferences(
     installation,
     batch.map(({ event }) => event),
@@ -151,8 +155,50 @@ async function storeEvents(options: StoreBatchOptions, batch: readonly Readable[
     logged.ack();
   }
   if (matches.length > 0) bells.ring('matches');
-  telemetry.batchStored({ events: batch.length, matches: stored, ms: performance.now() - startedAt });
+  telemetry.batchStored({
+    events: batch.length,
+    matches: stored.counts,
+    ms: performance.now() - startedAt,
+  });
+  if (traces) {
+    const kept = new Set(inRange);
+    const outcomeOf = (logged: Readable) => {
+      if (isTooEarly(logged)) return 'put_off';
+      if (unknown.has(logged.event)) return 'unknown_rule';
+      return kept.has(logged) ? 'stored' : 'time_out_of_range';
+    };
+    traceBatch(traces, batch, { startMs, outcomeOf, stored: stored.traced });
+  }
   return { verdicts, parts: [] };
+}
+
+interface Taken {
+  readonly startMs: number;
+  readonly outcomeOf: (logged: Readable) => MatchOutcome;
+  readonly stored: Stored['traced'];
+}
+
+function traceBatch(traces: Traces, batch: readonly Readable[], { startMs, outcomeOf, stored }: Taken): void {
+  const newByKey = Map.groupBy(stored, ({ eventKey }) => eventKey);
+  for (const logged of batch) {
+    const { event, sequence, deliveries } = logged;
+    const { platform, key } = event;
+    if (!traces.isTraced(platform, key)) continue;
+    const matches = (newByKey.get(key) ?? []).map(({ position, ...match }) => ({
+      ...match,
+      platform,
+      matchId: matchIdOf(position),
+    }));
+    // What is in the batch twice has stored its matches once.
+    newByKey.delete(key);
+    traces.eventMatched(event, {
+      startMs,
+      sequence,
+      deliveries,
+      outcome: outcomeOf(logged),
+      stored: matches,
+    });
+  }
 }
 
 /** Of one event there may be more matches than one transaction takes: it is settled with the last of them. */
@@ -160,23 +206,22 @@ async function writeInSteps(
   store: MatchStore,
   { posts, matches, recipients }: Omit<Matched, 'verdicts'>,
   settled: readonly Readable[],
-): Promise<Record<string, number>> {
-  const stored: Record<string, number> = {};
+): Promise<Stored> {
+  const steps: Stored[] = [];
   let from = 0;
   for (; from + matchesAtOnceMax < matches.length; from += matchesAtOnceMax)
-    add(stored, await store.write(posts, matches.slice(from, from + matchesAtOnceMax), [], []));
+    steps.push(await store.write(posts, matches.slice(from, from + matchesAtOnceMax), [], []));
   const sequences = settled.map(({ sequence }) => sequence);
   const deliveries = settled.flatMap(({ event, loggedAt }) =>
     loggedAt === null
       ? []
       : [{ event, day: loggedAt.toISOString().slice(0, 10), recipients: recipients.get(event) ?? [] }],
   );
-  add(stored, await store.write(posts, matches.slice(from), sequences, deliveries));
-  return stored;
-}
-
-function add(sums: Record<string, number>, counts: Readonly<Record<string, number>>): void {
-  for (const [name, count] of Object.entries(counts)) sums[name] = (sums[name] ?? 0) + count;
+  steps.push(await store.write(posts, matches.slice(from), sequences, deliveries));
+  const counts: Record<string, number> = {};
+  for (const [name, count] of steps.flatMap((step) => Object.entries(step.counts)))
+    counts[name] = (counts[name] ?? 0) + count;
+  return { counts, traced: steps.flatMap(({ traced }) => traced) };
 }
 
 /**
@@ -220,7 +265,10 @@ function isTimeout(error: unknown): boolean {
 
 async function tryLater(options: StoreBatchOptions, logged: Readable, error: unknown): Promise<void> {
   const reason = error instanceof Error ? error.message : String(error);
-  if (logged.deliveries >= triesMax) {
+  const outcome = logged.deliveries >= triesMax ? 'dead_letter' : 'failed';
+  // Without the reason: it may quote the item.
+  options.traces?.eventMatched(logged.event, { ...logged, startMs: Date.now(), outcome, stored: [] });
+  if (outcome === 'dead_letter') {
     await deadLetter(options, logged, reason);
     return;
   }

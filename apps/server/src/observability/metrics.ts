@@ -50,6 +50,7 @@ export function createMetrics() {
   for (const because of ['gone', 'failing']) metrics.webhooksDisabled.inc({ because }, 0);
   for (const fate of ['found', 'forgotten', 'recovered', 'lost']) metrics.logHoles.inc({ fate }, 0);
   for (const fate of ['lost', 'replaced', 'went_back']) metrics.eventLogLosses.inc({ fate }, 0);
+  for (const fate of ['sent', 'failed', 'dropped']) metrics.traceSpans.inc({ fate }, 0);
   for (const platform of platforms) {
     for (const reason of dropReasons) metrics.itemsDropped.inc({ platform, reason }, 0);
     metrics.eventsLogged.inc({ platform }, 0);
@@ -100,6 +101,11 @@ function nodeMetrics(make: Makers) {
       'database_connection_wait_seconds',
       'Wait of a transaction for a connection of the pool.',
       [],
+    ),
+    traceSpans: make.counter(
+      'trace_spans_total',
+      'Spans of traces that the collector took (sent), that it did not take (failed), or that found too many before them (dropped).',
+      ['fate'],
     ),
     buildInfo: make.gauge(
       'build_info',

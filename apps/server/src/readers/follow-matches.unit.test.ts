@@ -19,6 +19,7 @@ function stored(position: number, ruleId: string, text: string | null = null): S
     via: 'stream',
     platform: 'x',
     platformPostId: String(position),
+    eventKey: String(position),
     payload: {
       url: null,
       title: null,

@@ -23,6 +23,7 @@ function slowMatch(position: number): StoredMatch {
     createdAt: new Date(0),
     platform: 'firehose',
     platformPostId: 'https://news.example',
+    eventKey: `page ${position}`,
     via: 'stream',
     payload: {
       url: 'https://news.example',

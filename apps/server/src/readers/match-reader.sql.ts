@@ -14,6 +14,7 @@ export interface StoredMatch {
   readonly createdAt: Date;
   readonly platform: Platform;
   readonly platformPostId: string;
+  readonly eventKey: string;
   readonly via: 'stream' | 'search';
   readonly payload: MatchPayload;
 }
@@ -46,6 +47,7 @@ interface MatchRow extends Sized {
   created_at: Date;
   platform: Platform;
   platform_post_id: string;
+  event_key: string;
   via: 'stream' | 'search';
   payload: string;
 }
@@ -171,7 +173,7 @@ async function readPage(sql: Sql, query: MatchQuery, places: Places): Promise<Ma
          and page.event_day = posts.event_day
      )
      select found.position, found.rule_id, found.rule_version, found.created_at, found.platform, found.via,
-       found.platform_post_id, found.payload, found.bytes, found.bytes_of_all, found.rows_of_all,
+       found.platform_post_id, found.event_key, found.payload, found.bytes, found.bytes_of_all, found.rows_of_all,
        coalesce(versions.translated_value, '') as rule_value
      from found
      left join rule_versions versions on versions.rule_id = found.rule_id
@@ -223,6 +225,7 @@ function toStoredMatch(row: MatchRow): StoredMatch {
     createdAt: row.created_at,
     platform: row.platform,
     platformPostId: row.platform_post_id,
+    eventKey: row.event_key,
     via: row.via,
     payload: JSON.parse(row.payload),
   };
@@ -358,8 +361,8 @@ function toHeader(row: HeaderRow): MatchHeader {
 }
 
 function withPayload(header: MatchHeader, row: PayloadRow): StoredMatch {
-  const { position, ruleId, ruleVersion, createdAt, via, platform } = header;
+  const { position, ruleId, ruleVersion, createdAt, via, platform, eventKey } = header;
   const payload = JSON.parse(row.payload);
   const stored = { ruleValue: row.rule_value, platformPostId: row.platform_post_id, payload };
-  return { position, ruleId, ruleVersion, createdAt, via, platform, ...stored };
+  return { position, ruleId, ruleVersion, createdAt, via, platform, eventKey, ...stored };
 }

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import { type BellName, createBellListener } from '../engines/bells.ts';
 import { createParsedRules } from '../language/explain-match.ts';
+import { matchIdOf } from '../runtime/ids.ts';
 import type { MatchHeader, StoredMatch, TailReader } from './match-reader.sql.ts';
 import { openMatchTail } from './match-tail.ts';
-import { matchIdOf } from './to-match.ts';
 
 const common = { ruleId: 'rule_1', ruleVersion: 1, platform: 'x', via: 'stream' } as const;
 
@@ -11,7 +11,8 @@ function stored(position: number): StoredMatch {
   const none = { url: null, title: null, author: null, published_at: null, language: null };
   const payload = { ...none, text: `post ${position}`, raw: {} };
   const createdAt = new Date(position);
-  return { ...common, position, createdAt, ruleValue: '', platformPostId: `${position}`, payload };
+  const key = `${position}`;
+  return { ...common, position, createdAt, ruleValue: '', platformPostId: key, eventKey: key, payload };
 }
 
 function header(position: number, removed: MatchHeader['removed'] = null): MatchHeader {

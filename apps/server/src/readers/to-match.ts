@@ -1,6 +1,7 @@
 import type { Match, Platform, Removal } from '@earshot/contract';
 import { explainMatch, type ParsedRules } from '../language/explain-match.ts';
 import { createTurns } from '../runtime/concurrency.ts';
+import { matchIdOf } from '../runtime/ids.ts';
 import type { StoredMatch, StoredRemoval } from './match-reader.sql.ts';
 
 /** A match as callers see it, with its position in the log. */
@@ -72,23 +73,4 @@ export function jsonOf(match: Match): string {
   const text = JSON.stringify(match);
   texts.set(match, text);
   return text;
-}
-
-const digits = '0123456789abcdefghijklmnopqrstuvwxyz';
-const idLength = 12;
-
-/** A match's public id is its position in the match log, so ids sort in the order of the log. */
-export function matchIdOf(position: number): string {
-  let text = '';
-  for (let rest = position, digit = 0; digit < idLength; digit++, rest = Math.floor(rest / digits.length)) {
-    text = digits.charAt(rest % digits.length) + text;
-  }
-  return `mat_${text}`;
-}
-
-/** Null for anything that is not the id of a match. */
-export function positionOf(matchId: string): number | null {
-  const [, text] = /^mat_([0-9a-z]{12})$/.exec(matchId) ?? [];
-  const position = text === undefined ? Number.NaN : Number.parseInt(text, digits.length);
-  return Number.isSafeInteger(position) ? position : null;
 }

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { matchIdOf, positionOf } from './to-match.ts';
+import { matchIdOf, positionOf } from '../runtime/ids.ts';
 
 test('ids sort like the positions they stand for', () => {
   const position = fc.integer({ min: 0, max: Number.MAX_SAFE_INTEGER });

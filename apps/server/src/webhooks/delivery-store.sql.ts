@@ -2,6 +2,7 @@ import type { Platform } from '@earshot/contract';
 import { recordChange } from '../accounts/change.ts';
 import type { Database, Sql } from '../engines/database.ts';
 import { raiseNotices, resolveNotices } from '../notices/notice-log.sql.ts';
+import type { StoredMatch } from '../readers/match-reader.sql.ts';
 import { newId } from '../runtime/ids.ts';
 import type { Attempt, EndpointState, NoticeState, NoticeStep, Step } from './endpoint-state.ts';
 import { isListed } from './endpoint-state.ts';
@@ -89,8 +90,19 @@ export function createDeliveryStore(database: Database) {
       if (skipped === 0) await release(database, leased);
     },
     release: (leased: LeasedWebhook) => release(database, leased),
+    /** What a stored batch was made of; without those that were removed since. */
+    matchesOf: ({ accountId, ruleId, platform }: LeasedWebhook, batch: Batch) =>
+      database.many<DeliveredMatch>(
+        `select position, rule_id as "ruleId", platform, event_key as "eventKey" from matches
+         where account_id = $1 and position between $2 and $3 and ($4::text is null or rule_id = $4)
+           and ($5::text is null or platform = $5) order by position limit $6`,
+        [accountId, batch.firstPosition, batch.lastPosition, ruleId, platform, batch.matchCount],
+      ),
   };
 }
+
+/** A match in a message, without its content. */
+export type DeliveredMatch = Pick<StoredMatch, 'position' | 'ruleId' | 'platform' | 'eventKey'>;
 
 interface Outcome {
   readonly attempt: Attempt;
@@ -347,22 +359,12 @@ function answerOf({ webhookId, state }: LeasedWebhook, { outcome, status, detail
 
 async function insertDelivery(sql: Sql, leased: LeasedWebhook, { batch, attempt }: Sent): Promise<void> {
   const { messageId, firstPosition, lastPosition, matchCount, attempts } = batch;
-  const { latencyMs, response } = attempt;
+  const message = [messageId, firstPosition, lastPosition, matchCount, attempts + 1];
   await sql.run(
     `insert into deliveries (webhook_id, outcome, status, detail, id, message_id, first_position, last_position,
        match_count, attempt, latency_ms, response)
      select $1, $3, $4, $5, $6, $7, $8::bigint, $9::bigint, $10::integer, $11::integer, $12::integer, $13 where ${isNews}`,
-    [
-      ...answerOf(leased, attempt),
-      newId('dlv'),
-      messageId,
-      firstPosition,
-      lastPosition,
-      matchCount,
-      attempts + 1,
-      latencyMs,
-      response,
-    ],
+    [...answerOf(leased, attempt), newId('dlv'), ...message, attempt.latencyMs, attempt.response],
   );
 }
 

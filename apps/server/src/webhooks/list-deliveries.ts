@@ -1,8 +1,8 @@
 import type { Delivery } from '@earshot/contract';
 import type { Handler } from '../accounts/call.ts';
 import type { Database } from '../engines/database.ts';
-import { matchIdOf } from '../readers/to-match.ts';
 import type { Cursors, PageQuery } from '../runtime/cursor.ts';
+import { matchIdOf } from '../runtime/ids.ts';
 import { noSuchWebhook } from './refusals.ts';
 import { findWebhook } from './webhooks.sql.ts';
 

@@ -3,8 +3,8 @@ import type { Handler } from '../accounts/call.ts';
 import { type Change, recordChange } from '../accounts/change.ts';
 import type { Database } from '../engines/database.ts';
 import type { MatchReader } from '../readers/match-reader.sql.ts';
-import { matchIdOf, positionOf } from '../readers/to-match.ts';
 import { badField } from '../runtime/failure.ts';
+import { matchIdOf, positionOf } from '../runtime/ids.ts';
 import { noSuchWebhook } from './refusals.ts';
 import { discardBatch, findWebhook, startOver } from './webhooks.sql.ts';
 

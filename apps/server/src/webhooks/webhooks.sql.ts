@@ -1,6 +1,6 @@
 import type { Platform, Webhook } from '@earshot/contract';
 import type { Database, Sql } from '../engines/database.ts';
-import { matchIdOf } from '../readers/to-match.ts';
+import { matchIdOf } from '../runtime/ids.ts';
 import { batchMatchesMax } from './endpoint-state.ts';
 import { withoutMatches } from './message.ts';
 
