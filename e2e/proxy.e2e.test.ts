@@ -7,9 +7,10 @@ import { text } from 'node:stream/consumers';
 import { freePorts, spawnServer } from '@earshot/engines';
 import { createCertificate, eventually } from '@earshot/testkit';
 import { expect, test } from 'vitest';
+import { readBlocks, readShellBlocks } from './src/page-blocks.ts';
 import { startWorld } from './src/world.ts';
 
-const page = new URL('../docs/operations/proxy-and-tls.md', import.meta.url);
+const page = 'docs/operations/proxy-and-tls.md';
 const soon = { timeoutMs: 60_000 };
 
 /** Debian's nginx with the configuration of the page, on a free port. */
@@ -19,8 +20,8 @@ async function startNginx(serverUrl: string) {
   const { key, cert } = await createCertificate('localhost');
   await writeFile(join(dir, 'key.pem'), key);
   await writeFile(join(dir, 'cert.pem'), cert);
-  const [, block = ''] = /```nginx\n([^]+?)```/.exec(await readFile(page, 'utf8')) ?? [];
-  const server = block
+  const block = (await readBlocks(page)).find(({ language }) => language === 'nginx');
+  const server = String(block?.text)
     .replace('listen 443 ssl', `listen 127.0.0.1:${port} ssl`)
     .replace('/etc/ssl/earshot/fullchain.pem', join(dir, 'cert.pem'))
     .replace('/etc/ssl/earshot/privkey.pem', join(dir, 'key.pem'))
@@ -53,12 +54,15 @@ async function startNginx(serverUrl: string) {
 
 test('behind nginx as documented, with TLS: health, the API, a stream at once, and who called', async () => {
   await using world = await startWorld();
-  await using server = await world.startServer({ EARSHOT_TRUSTED_PROXIES: '127.0.0.1' });
+  const [setting = '', ...more] = await readShellBlocks(page);
+  expect([setting, more]).toEqual([expect.stringMatching(/^EARSHOT_\w+=\S+$/), []]);
+  await using server = await world.startServer(Object.fromEntries([setting.split('=')]));
   await using nginx = await startNginx(server.url);
   const account = await world.newAccount();
   const authorization = `Bearer ${account.key}`;
 
-  expect((await nginx.ask('/readyz', { method: 'HEAD' })).statusCode).toBe(200);
+  for (const method of ['GET', 'HEAD'])
+    expect((await nginx.ask('/readyz', { method })).resume().statusCode).toBe(200);
   const forwarded = { authorization, 'x-forwarded-for': '198.51.100.9, 203.0.113.7' };
   const listed = await nginx.ask('/api.ListRules', { headers: forwarded });
   expect(JSON.parse(await text(listed))).toMatchObject({ rules: [] });

@@ -1,0 +1,170 @@
+import { execFile } from 'node:child_process';
+import { chown, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { unprivilegedUser } from '@earshot/engines';
+import { startSandbox } from '@earshot/sandbox';
+import { migratedTemplate, startTestNats } from '@earshot/testkit';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { makeTempDir, repository, startCommand } from './src/demo-process.ts';
+import { readShellBlocks } from './src/page-blocks.ts';
+import { tapToken, xToken } from './src/world.ts';
+
+const path = 'docs/operations/install.md';
+const page = await readFile(join(repository, path), 'utf8');
+const [, , kubernetes = '', clone = '', systemd = '', ...more] = await readShellBlocks(path);
+
+let dir: string;
+beforeAll(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'earshot-install-'));
+});
+afterAll(() => rm(dir, { recursive: true }));
+
+async function run(command: string, cwd: string): Promise<string> {
+  const env = { ...process.env, KUBECONFIG: '/dev/null' };
+  return (await promisify(execFile)('/bin/sh', ['-ec', command], { env, cwd })).stdout;
+}
+
+test('every block of the page is run, here or by the container tests', () => {
+  expect(more).toEqual([]);
+  // Done by `./dev` and by the tests of the console.
+  expect(clone.split('\n')).toEqual(['pnpm install --frozen-lockfile', 'pnpm build:console']);
+});
+
+interface Resource {
+  readonly kind: string;
+  readonly metadata: { readonly name: string; readonly namespace?: string };
+  readonly spec?: { template?: { spec: Pod } };
+}
+
+interface Pod {
+  readonly containers: ReadonlyArray<{ readonly image: string }>;
+  readonly volumes: ReadonlyArray<{ secret: { secretName: string; items: ReadonlyArray<{ key: string }> } }>;
+}
+
+test('Kubernetes: kubectl makes of the commands what the pods ask for', async () => {
+  const secrets = join(dir, 'secrets');
+  await mkdir(secrets);
+  const [, listed = ''] = /Put each secret into a file of its own(.+?)Then:/s.exec(page) ?? [];
+  const files = [...listed.matchAll(/`([a-z]+(?:-[a-z]+)+)`/g)].map(([, name = '']) => name);
+  for (const file of files) await writeFile(join(secrets, file), `the ${file}\n`);
+
+  const [createNamespace = '', createSecret = '', apply = '', ...others] = kubernetes.split('\n');
+  expect(others).toEqual([]);
+  const created = async (command: string) =>
+    JSON.parse(await run(`${command} --dry-run=client --output=json`, dir));
+  const namespace = await created(createNamespace);
+  expect(namespace).toMatchObject({ kind: 'Namespace', metadata: { name: 'earshot' } });
+  const secret = await created(createSecret);
+  expect(secret).toMatchObject({ kind: 'Secret', metadata: { namespace: namespace.metadata.name } });
+  expect(Object.keys(secret.data).toSorted()).toEqual(files.toSorted());
+
+  // It asks a cluster before it applies anything; what it would apply needs none.
+  expect(apply).toMatch(/^kubectl apply -k /);
+  const rendered = await run(apply.replace('apply -k', 'kustomize'), repository);
+  const yaml: { parseAllDocuments(text: string): { toJS(): Resource }[] } = createRequire(
+    join(repository, 'apps/cli/package.json'),
+  )('yaml');
+  const resources = yaml.parseAllDocuments(rendered).map((document) => document.toJS());
+  const written = await Promise.all(
+    (await readdir(join(repository, 'deploy/kubernetes')))
+      .filter((file) => file !== 'kustomization.yaml')
+      .map((file) => readFile(join(repository, 'deploy/kubernetes', file), 'utf8')),
+  );
+  expect(resources).toHaveLength(written.join('\n').match(/^kind: /gm)?.length ?? 0);
+  expect(new Set(resources.map(({ metadata }) => metadata.namespace))).toEqual(new Set(['earshot']));
+
+  const [, tag = ''] = /`docker build --tag <registry>\/(\S+) \.`/.exec(page) ?? [];
+  const pods = resources.flatMap(({ spec }) => spec?.template?.spec ?? []);
+  expect(pods).toHaveLength(4);
+  for (const { containers, volumes } of pods) {
+    expect(containers.map(({ image }) => image)).toEqual([`registry.example.com/${tag}`]);
+    for (const { secret: mounted } of volumes) {
+      expect(mounted.secretName).toBe(secret.metadata.name);
+      expect(Object.keys(secret.data)).toEqual(expect.arrayContaining(mounted.items.map(({ key }) => key)));
+    }
+  }
+  const [, deployment = ''] = /kubectl exec --namespace earshot deployment\/(\S+) -- node/.exec(page) ?? [];
+  expect(resources).toContainEqual(
+    expect.objectContaining({ kind: 'Deployment', metadata: expect.objectContaining({ name: deployment }) }),
+  );
+});
+
+test('systemd: what the page installs starts as another user without any right, and stops in order', async () => {
+  await using database = await migratedTemplate().clone();
+  await using nats = await startTestNats({ password: 'unit' });
+  await using sandbox = await startSandbox({ xApps: [{ token: xToken }], taps: [{ token: tapToken }] });
+  const etc = join(dir, 'etc');
+  await mkdir(join(etc, 'systemd/system'), { recursive: true });
+  const commands = systemd.split('\n').map((command) => command.replaceAll('/etc/', `${etc}/`));
+  const isForSystemd = (command: string) => command.startsWith('systemctl ');
+  expect(commands.filter(isForSystemd)).toEqual([
+    'systemctl daemon-reload',
+    'systemctl enable --now earshot',
+  ]);
+  for (const command of commands) if (!isForSystemd(command)) await run(command, repository);
+  const secrets = {
+    'database-url': database.urls.runtime,
+    'account-database-url': database.urls.account,
+    'migration-database-url': database.urls.owner,
+    'nats-url': nats.url,
+    'x-tokens': `main=${xToken}`,
+    'firehose-tokens': `main=${tapToken}`,
+  };
+  for (const [name, secret] of Object.entries(secrets)) await writeFile(join(etc, 'earshot', name), secret);
+
+  const tempDir = await makeTempDir();
+  const { start, credentials } = await readUnit(join(etc, 'systemd/system/earshot.service'), tempDir);
+  const user = await unprivilegedUser();
+  await mkdir(join(tempDir, 'credentials'), { mode: 0o700 });
+  for (const [name, file] of credentials) {
+    const copy = join(tempDir, 'credentials', name);
+    await writeFile(copy, await readFile(file.replace('/etc/', `${etc}/`)), { mode: 0o400 });
+    if (user) await chown(copy, user.uid, user.gid);
+  }
+  if (user) await chown(join(tempDir, 'credentials'), user.uid, user.gid);
+  const drop = user
+    ? [
+        'setpriv',
+        `--reuid=${user.uid}`,
+        `--regid=${user.gid}`,
+        '--clear-groups',
+        '--no-new-privs',
+        '--bounding-set=-all',
+      ]
+    : ['setpriv', '--no-new-privs'];
+  const upstreams = { EARSHOT_X_BASE_URL: sandbox.url, EARSHOT_FIREHOSE_BASE_URL: sandbox.url };
+  const [command = '', ...args] = [...drop, process.execPath, ...start.args];
+  const env = { ...start.env, ...upstreams, EARSHOT_PORT: '0', EARSHOT_METRICS_PORT: '0' };
+  const node = startCommand(command, args, tempDir, env);
+  try {
+    const { metricsPort } = JSON.parse((await node.line(/earshot is up/)).input);
+    const ready = await fetch(`http://127.0.0.1:${metricsPort}/readyz`);
+    expect([ready.status, await ready.json()]).toEqual([200, { status: 'ready' }]);
+    const status = await readFile(`/proc/${node.process.pid}/status`, 'utf8');
+    expect(status).toMatch(/^NoNewPrivs:\t1$/m);
+    expect(status).toMatch(/^CapEff:\t0+$/m);
+    expect(status).not.toMatch(/^Uid:\t0\b/m);
+  } finally {
+    node.process.kill('SIGTERM');
+  }
+  expect(await node.exited).toBe(0);
+  expect(node.stdout()).toContain('earshot is down');
+  await rm(tempDir, { recursive: true });
+});
+
+/** What systemd makes of the lines that say what is started, and with what. */
+async function readUnit(file: string, tempDir: string) {
+  const unit = await readFile(file, 'utf8');
+  const values = (name: string) =>
+    [...unit.matchAll(new RegExp(`^${name}=(.+)$`, 'gm'))].map(([, value = '']) => value);
+  const pairs = values('Environment').map((line) => line.replace('%d', `${tempDir}/credentials`).split('='));
+  const [, ...args] = values('ExecStart')[0]?.split(' ') ?? [];
+  const credentials = values('LoadCredential').map((line): [string, string] => {
+    const [name = '', from = ''] = line.split(':');
+    return [name, from];
+  });
+  return { start: { args, env: Object.fromEntries(pairs) as Record<string, string> }, credentials };
+}
