@@ -5,7 +5,7 @@ import { toMatch, toRemoval } from '../readers/to-match.ts';
 import { createTurns } from '../runtime/concurrency.ts';
 import { type DeliverNoticeOptions, deliverNotice } from './deliver-notice.ts';
 import type { Batch, LeasedWebhook } from './delivery-store.sql.ts';
-import { type Attempt, afterAttempt, afterNothingToTry } from './endpoint-state.ts';
+import { type Attempt, afterAttempt, afterNothingToTry, isListed } from './endpoint-state.ts';
 import { createBatchBody, messageIdOf } from './message.ts';
 import { type SecretBox, signedHeaders } from './secrets.ts';
 import type { Sender } from './sender.ts';
@@ -42,6 +42,7 @@ export function createDeliverBatch(options: DeliverBatchOptions) {
     if (isTold) bells.ring('notices');
     const { webhookId, accountId } = leased;
     telemetry.webhookAttempted({
+      isRepeated: !isListed(leased.state.failures + 1),
       webhookId,
       accountId,
       outcome: attempt.outcome.kind,
