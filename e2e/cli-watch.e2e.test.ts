@@ -101,7 +101,7 @@ describe('earshot listen', () => {
     const { body, headers } = message;
     expect(new Webhook(secret).verify(body, headers)).toMatchObject({ type: 'matches', matches: [{ id }] });
     expect(await verifyWebhook({ secret, body, headers })).toMatchObject({ id: headers['webhook-id'] });
-    expect(() => new Webhook(secret).verify(`${body} `, headers)).toThrow();
+    expect(() => new Webhook(secret).verify(`${body} `, headers)).toThrow('No matching signature');
     running.process.kill('SIGINT');
     expect(await running.exited).toBe(130);
     expect(running.output.stderr).toBe('');
@@ -271,7 +271,7 @@ describe('earshot watch', () => {
     running.process.kill('SIGTERM');
     // Its output is closed only when the children are gone.
     expect(await running.exited).toBe(143);
-    expect(() => process.kill(pid, 0)).toThrow();
+    expect(() => process.kill(pid, 0)).toThrow('ESRCH');
     expect(await unacknowledged('hanging')).toEqual(ids);
   });
 
@@ -284,6 +284,6 @@ describe('earshot watch', () => {
     expect(await batchesOf('hostile')).toMatchObject([{ matches: [{ id: ids[0], payload: { text } }] }]);
     for (const file of ['hostile.env', 'hostile.args'])
       expect(await readFile(join(cli.dir, file), 'utf8')).not.toMatch(/comet|pwned|mat_/);
-    await expect(access(join(cli.dir, 'pwned'))).rejects.toThrow();
+    await expect(access(join(cli.dir, 'pwned'))).rejects.toThrow('ENOENT');
   });
 });

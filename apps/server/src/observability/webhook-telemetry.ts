@@ -7,7 +7,12 @@ export function webhookTelemetry(log: Logger, metrics: Metrics) {
     webhookFirstTried(waitedMs: number) {
       metrics.webhookWaitSeconds.observe(Math.max(0, waitedMs) / 1000);
     },
-    webhookAttempted(attempt: {
+    /** `isRepeated`: one of many failures in a row. */
+    webhookAttempted({
+      isRepeated,
+      ...attempt
+    }: {
+      isRepeated: boolean;
       webhookId: string;
       accountId: string;
       outcome: string;
@@ -19,7 +24,7 @@ export function webhookTelemetry(log: Logger, metrics: Metrics) {
       metrics.webhookAttempts.inc({ outcome: attempt.outcome });
       metrics.webhookAttemptSeconds.observe(attempt.ms / 1000);
       metrics.webhookMatchesParked.inc(attempt.parked);
-      log[attempt.outcome === 'delivered' ? 'debug' : 'info'](attempt, 'webhook attempt');
+      log[attempt.outcome === 'delivered' || isRepeated ? 'debug' : 'info'](attempt, 'webhook attempt');
     },
     webhookDisabled(webhook: { webhookId: string; accountId: string; because: 'gone' | 'failing' }) {
       metrics.webhooksDisabled.inc({ because: webhook.because });

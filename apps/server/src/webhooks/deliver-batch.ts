@@ -7,7 +7,7 @@ import { createTurns } from '../runtime/concurrency.ts';
 import { matchIdOf } from '../runtime/ids.ts';
 import { type DeliverNoticeOptions, deliverNotice } from './deliver-notice.ts';
 import type { Batch, DeliveredMatch, LeasedWebhook } from './delivery-store.sql.ts';
-import { type Attempt, afterAttempt, afterNothingToTry } from './endpoint-state.ts';
+import { type Attempt, afterAttempt, afterNothingToTry, isListed } from './endpoint-state.ts';
 import { createBatchBody, messageIdOf } from './message.ts';
 import { type SecretBox, signedHeaders } from './secrets.ts';
 import type { Sender } from './sender.ts';
@@ -48,6 +48,7 @@ export function createDeliverBatch(options: DeliverBatchOptions) {
     if (isTold) bells.ring('notices');
     const { webhookId, accountId } = leased;
     telemetry.webhookAttempted({
+      isRepeated: !isListed(leased.state.failures + 1),
       webhookId,
       accountId,
       outcome: attempt.outcome.kind,

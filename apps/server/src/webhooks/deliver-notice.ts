@@ -2,7 +2,7 @@ import type { NoticeReader } from '../notices/notice-reader.sql.ts';
 import type { Telemetry } from '../observability/telemetry.ts';
 import type { Checkpoint } from '../runtime/checkpoint.ts';
 import type { DeliveryStore, DueNotices, LeasedWebhook } from './delivery-store.sql.ts';
-import { type Attempt, afterNotice } from './endpoint-state.ts';
+import { type Attempt, afterNotice, isListed } from './endpoint-state.ts';
 import { noticeMessage } from './message.ts';
 
 export interface DeliverNoticeOptions {
@@ -42,6 +42,7 @@ export async function deliverNotice(
   await store.finishNotice(leased, step, { noticeId: next.notice.id, messageId, attempt, atMs });
   checkpoint('deliver.recorded');
   telemetry.webhookAttempted({
+    isRepeated: !isListed(leased.state.failures + 1),
     webhookId,
     accountId,
     outcome: attempt.outcome.kind,
