@@ -49,7 +49,7 @@ async function orNull<Answer>(asked: Promise<Answer>): Promise<Answer | null> {
 const idsMax = 20;
 
 /** Counts and ids alone, never a word of a stranger: what is pushed into a session reads like a message of its user. */
-export function announce(reader: string, matches: readonly Match[]) {
+function announce(reader: string, matches: readonly Match[]) {
   const name = JSON.stringify(unhidden(reader));
   const rules = Map.groupBy(matches, ({ rule_id }) => rule_id);
   const lines = Array.from(rules, ([rule, of]) => `${rule}: ${of.length}`);

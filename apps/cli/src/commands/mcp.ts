@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import type { Scope } from '@earshot/contract';
+import type { Scope } from '@earshot/contract/scopes';
 import { type Earshot, EarshotError } from '@earshot/sdk';
 import { command } from '../command.ts';
 import { integer, text } from '../options.ts';
