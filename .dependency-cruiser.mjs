@@ -9,7 +9,7 @@ const allowed = {
   'packages/testkit': ['packages/engines'],
   'apps/server': ['packages/contract', 'packages/mcp', 'packages/query', 'packages/sdk'],
   'apps/cli': [
-    'packages/contract/src/(budgets|platforms|rules-file|scopes)\\.ts',
+    'packages/contract/src/(budgets|platforms|rules-file|scopes|times)\\.ts',
     'packages/engines',
     'packages/mcp',
     'packages/query',

@@ -138,11 +138,19 @@ test('a new reader begins now', async () => {
 });
 
 describe('times', () => {
-  test.each(['2h', '2026-11-15', '2026-11-15T12:00:00+02:00'])('%s is taken', async (time) => {
-    await agent.read('list_matches', { since: time });
-    const window = z.looseObject({ from: z.string() });
-    await agent.call('get_coverage', { from: time }, window);
-    await agent.call('get_usage', { from: time }, z.looseObject({}));
+  const yesterday = new Date(Date.now() - 86_400_000).toISOString().slice(0, 10);
+
+  test.each([
+    { given: yesterday, read: `${yesterday}T00:00:00.000Z` },
+    { given: `${yesterday}T12:00:00+02:00`, read: `${yesterday}T10:00:00.000Z` },
+    { given: '2d', read: null },
+  ])('$given is taken', async ({ given, read }) => {
+    const before = Date.now();
+    const { from } = await agent.call('get_coverage', { from: given }, z.looseObject({ from: z.string() }));
+    if (read === null) expect(Date.parse(from)).toBeGreaterThanOrEqual(before - 2 * 86_400_000);
+    else expect(from).toBe(read);
+    await agent.call('get_usage', { from: given }, z.looseObject({}));
+    expect((await agent.read('list_matches', { since: given })).counts.found).toBe(0);
   });
 
   test('what is no time is refused, with its argument', async () => {

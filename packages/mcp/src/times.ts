@@ -5,13 +5,13 @@ import { InvalidArguments } from './tool.ts';
 export const time = z.string().meta({ description: '2h (ago), 2026-11-15 or RFC 3339' });
 
 /** The named arguments as the API takes times, those that are there; throws for what is none. */
-export function readTimes<Args extends object, Name extends keyof Args & string>(
+export function readTimes<Args extends object>(
   args: Args,
-  names: readonly Name[],
+  names: readonly (keyof Args & string)[],
   direction: TimeDirection,
 ): Args {
   const now = new Date();
-  const read: Partial<Record<Name, string>> = {};
+  const read: Record<string, string> = {};
   for (const name of names) {
     const given = args[name];
     if (typeof given !== 'string') continue;

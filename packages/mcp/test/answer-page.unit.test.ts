@@ -132,6 +132,17 @@ describe('a list of matches', { timeout: 60_000 }, () => {
     expect(answered.text.split(post.rule_id)).toHaveLength(3);
   });
 
+  test('counts what tells the rules, too', async () => {
+    const matches = Array.from({ length: 60 }, (_, index) => ({
+      ...aMatch(index + 1, { text: 'a' }),
+      rule_id: `rule_${index}01kb2m8yx4e5r6t7v8w9x0`,
+    }));
+    const ruleNames = new Map(matches.map(({ rule_id }) => [rule_id, '地震と津波の速報'.repeat(10)]));
+    const answered = await answer({ read: list(matches), ruleNames, limit: 60, maxTokens: 2_000 });
+    expect(tokensOf(answered)).toBeLessThanOrEqual(2_000);
+    expect(answered.shown).toBeGreaterThan(5);
+  });
+
   test('marks what a search found, and what only the platform could decide', async () => {
     const clause = { rule_span: { start: 8, end: 17 }, field: 'sample', why: 'only X can decide this' };
     const sure = aMatch(1, { text: 'a' });

@@ -56,6 +56,9 @@ describe('tools/list', () => {
     expect(tools.map(({ name }) => name).join(' ')).toBe(
       'platform_syntax wait_for_matches list_matches list_readers delete_reader get_coverage get_usage list_notices',
     );
+    expect(server.client.getInstructions()).not.toContain('create_rule');
+    await using unscoped = await connectInProcess(unasked);
+    expect(unscoped.client.getInstructions()).toContain('create_rule');
   });
 
   test('tells what an agent must know before its first rule', async () => {

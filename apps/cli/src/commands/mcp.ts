@@ -1,8 +1,8 @@
 import { once } from 'node:events';
-import type { Scope } from '@earshot/contract';
+import type { Scope } from '@earshot/contract/scopes';
 import { type Earshot, EarshotError } from '@earshot/sdk';
 import { command } from '../command.ts';
-import { integer } from '../options.ts';
+import { integer, text } from '../options.ts';
 
 /** Longer than a tool waits for matches, shorter than what the clients of agents wait for. */
 const timeoutMs = 45_000;
@@ -22,9 +22,13 @@ export const mcp = command({
       `ask the user before a rule that is likely to cost more dollars a day (default ${defaultConfirmUsd})`,
       { min: 0, max: 1_000_000 },
     ),
+    channel: text(
+      '<reader>',
+      'tell Claude Code of new matches of this named reader, as a channel (a research preview); their text is left to the tools',
+    ),
   },
   aboutJson: 'changes nothing: stdout is for the protocol alone',
-  examples: ['earshot mcp'],
+  examples: ['earshot mcp', 'earshot mcp --channel morning-report'],
   async run({ options }, { connect, screen }) {
     const earshot = await connect({ timeoutMs });
     // Loaded here: no other command needs it.
@@ -32,6 +36,7 @@ export const mcp = command({
     await using _served = serveMcpOverStdio({
       earshot,
       scopes: await scopesOf(earshot),
+      channel: options.channel,
       confirmAboveUsd: options['confirm-above'] ?? defaultConfirmUsd,
       onFault: (error) => screen.note(error instanceof Error ? error.message : String(error)),
     });

@@ -34,7 +34,7 @@ function writeEntry(entry: unknown): string {
 
 function write(value: unknown): string {
   if (value === null) return 'none';
-  return typeof value === 'string' && !plain.test(value) ? JSON.stringify(value) : String(value);
+  return typeof value === 'string' && plain.test(value) ? value : JSON.stringify(value);
 }
 
 function isObject(value: unknown): value is object {
