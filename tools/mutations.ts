@@ -1,5 +1,6 @@
 import { accountMutations } from './account-mutations.ts';
 import { type Change, inFile, type Mutation } from './mutation.ts';
+import { sightMutations } from './sight-mutations.ts';
 
 const server = 'apps/server/src';
 const accounts = `${server}/accounts`;
@@ -196,6 +197,7 @@ export const mutations: readonly Mutation[] = [
   ]),
 
   ...accountMutations,
+  ...sightMutations,
 
   ...inFile(
     `${server}/runtime/cursor.ts`,

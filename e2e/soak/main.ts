@@ -35,10 +35,8 @@ await using stack = new AsyncDisposableStack();
 say(`seed ${seed}: ${given.rate} events/s for ${seconds.toFixed(0)} s`);
 const system = await startSoakSystem(stack, { forgetful: given.forgetful });
 const { rule_id: ruleId } = await system.api().createRule({ x: ruleWord, firehose: ruleWord });
+const watch = given.watched ? await startWatch(stack, { system, ruleId, alertsFile: given.alerts }) : null;
 const feed = startFeed(system.sandbox, Number(given.rate));
-const watch = given.watched
-  ? await startWatch(stack, { system, feed, ruleId, alertsFile: given.alerts })
-  : null;
 const fired = await fireFaults(system, { seconds, random: seededRandom(seed), say, isOutage: given.outage });
 await system.sandbox.clearFaults();
 say('no more faults: waiting until everything that can come has come');
@@ -51,7 +49,7 @@ const { undelivered } = await system.xState();
 say(`x: ${undelivered.length} posts were never sent down a stream`);
 const byName = Object.entries(Object.groupBy(fired, ({ name }) => name));
 say(`faults: ${byName.map(([name, all = []]) => `${all.length} ${name}`).join(', ')}`);
-const falsePages = (await watch?.judge(fired, say)) ?? [];
+const falsePages = (await watch?.judge({ faults: fired, feed }, say)) ?? [];
 const whole = Object.values(verdicts).every(isWhole);
 say(whole ? 'whole: the difference is the gaps of the ledger' : 'NOT WHOLE');
 process.exitCode = whole && falsePages.length === 0 ? 0 : 1;

@@ -16,14 +16,18 @@ const stepSeconds = 10;
 const matchLateMs = 2_000;
 const webhookLateMs = 5_000;
 
+interface Happened {
+  readonly faults: readonly FiredFault[];
+  readonly feed: Pick<Feed, 'posts'>;
+}
+
 export interface Watch {
   /** Says every alert that was pending or firing, and returns the pages that were not true. */
-  judge(faults: readonly FiredFault[], say: (line: string) => void): Promise<AlertSpan[]>;
+  judge(happened: Happened, say: (line: string) => void): Promise<AlertSpan[]>;
 }
 
 interface WatchOptions {
   readonly system: SoakSystem;
-  readonly feed: Feed;
   readonly ruleId: string;
   readonly alertsFile: string | undefined;
 }
@@ -34,7 +38,7 @@ interface WatchOptions {
  */
 export async function startWatch(
   stack: AsyncDisposableStack,
-  { system, feed, ruleId, alertsFile }: WatchOptions,
+  { system, ruleId, alertsFile }: WatchOptions,
 ): Promise<Watch> {
   const receiver = stack.use(await startReceiver());
   const webhook = { name: 'watched', url: receiver.url, rule_id: ruleId };
@@ -45,7 +49,7 @@ export async function startWatch(
   const nodes = system.servers.map((node) => node.metricsUrl);
   const prometheus = stack.use(await startPrometheus(nodes, alertsFile));
   return {
-    async judge(faults, say) {
+    async judge({ faults, feed }, say) {
       const range = { fromMs: watchedFromMs, toMs: Date.now(), stepSeconds };
       const spans = spansOf(await prometheus.queryRange('ALERTS', range), stepSeconds);
       const matches = await lateMatches(system.databaseUrl, feed);
@@ -79,7 +83,7 @@ function describe({ name, severity, state, labels, fromMs, toMs }: AlertSpan, wa
  * Posts that came down the stream: sent and received at the same moment, unless the node was frozen. Pages may come again
  * after a reconnect, and say nothing.
  */
-async function lateMatches(databaseUrl: string, feed: Feed): Promise<Observation[]> {
+async function lateMatches(databaseUrl: string, feed: Pick<Feed, 'posts'>): Promise<Observation[]> {
   const database = new Client({ connectionString: databaseUrl });
   await database.connect();
   try {

@@ -87,7 +87,7 @@ export async function startPrometheus(
     if (answer.status !== 'success') throw new Error(`${path}: ${answer.error}`);
     return answer.data;
   };
-  await eventually(() => get('status/buildinfo'), { timeoutMs: 60_000 }).catch(async (error: unknown) => {
+  await eventually(() => get('status/buildinfo'), { timeoutMs: 300_000 }).catch(async (error: unknown) => {
     const log = await readFile(join(dir, 'prometheus.log'), 'utf8');
     throw new Error(`Prometheus did not start: ${log}`, { cause: error });
   });

@@ -61,6 +61,9 @@ describe('until when sources were heard', () => {
     await using world = await open();
     const { database, metrics } = world;
     await database.run(`update slots set registered_at = ${minutesAgo(3)}`);
+    await database.run(
+      `update slots set registered_at = ${minutesAgo(1)} where id = (select max(id) from slots)`,
+    );
     expect(await heard(database, metrics)).toEqual(['x:main 3']);
     await database.run(
       `insert into coverage (source_id, from_at, proven_until) values ('x:main', ${minutesAgo(900)}, ${minutesAgo(800)})`,
@@ -123,6 +126,27 @@ describe('the backlog of webhooks', () => {
       await database.run(`update webhooks set ${change} where id = $1`, [id]);
       expect(await look()).toEqual(['0']);
     }
+  });
+
+  test('is that of the match that has waited longest, and webhooks for notices have none', async () => {
+    await using world = await open();
+    const { database, metrics } = world;
+    const webhooks = createWebhookWorld(database);
+    await webhooks.createMany(url, 3);
+    await webhooks.storeMatches(['one', 'two']);
+    await database.run(`update matches set created_at = ${minutesAgo(60)}`);
+    const ids = await database.many<{ id: string }>('select id from webhooks order by id');
+    for (const [index, minutes] of [5, 20, 40].entries())
+      await database.run(`update webhooks set next_attempt_at = ${minutesAgo(minutes)} where id = $1`, [
+        ids[index]?.id,
+      ]);
+    await database.run(`update webhooks set events = array['notices'] where id = $1`, [ids[2]?.id]);
+    await showBacklog({ database, metrics, reader: createMatchReader(database), nowMs: Date.now });
+    const through = await samplesOf(metrics, 'webhooks_tried_through_timestamp_seconds', { asAge: true });
+    expect(through).toEqual(['20']);
+    // Nobody fails.
+    const since = await samplesOf(metrics, 'webhooks_failing_since_timestamp_seconds', { asAge: true });
+    expect(since).toEqual(['0']);
   });
 
   test('counts webhooks by state, and tells since when the first of them fails', async () => {

@@ -1,7 +1,7 @@
 import type { Plans } from '../accounts/plans.ts';
 import type { Config } from '../config.ts';
 import { type Bells, createBells } from '../engines/bells.ts';
-import { type Database, openDatabase } from '../engines/database.ts';
+import { type Database, nodeConnections, openDatabase } from '../engines/database.ts';
 import {
   assertDirect,
   assertDurable,
@@ -87,7 +87,7 @@ export async function connectShared(starting: Starting, stack: AsyncDisposableSt
     openDatabase({
       url: config.databaseUrl,
       accountUrl: config.accountDatabaseUrl,
-      connectionsMax: 16,
+      connectionsMax: nodeConnections.perLogin,
       onIdleError: warnOfIdleError(log),
       measure: { name: 'runtime', metrics },
     }),

@@ -13,7 +13,7 @@ import { createRepairStore } from '../coverage/repair-store.sql.ts';
 import { createRepairWorker } from '../coverage/repair-worker.ts';
 import { settleReplayed } from '../coverage/replay.ts';
 import { createMatchedThrough, forgetLedger, recordMatchedThrough } from '../coverage/upkeep.ts';
-import { type Database, openDatabase } from '../engines/database.ts';
+import { type Database, nodeConnections, openDatabase } from '../engines/database.ts';
 import { createLeaseStore, everyUnderLease, type LeasedWorkerOptions } from '../engines/leases.ts';
 import { claimEventLog, readEventLog } from '../event-log/bound-log.ts';
 import { createEventConsumer } from '../event-log/event-consumer.ts';
@@ -332,7 +332,8 @@ function ownerDatabase({ config, log, metrics }: Shared, stack: AsyncDisposableS
   const url = config.migrationDatabaseUrl ?? config.databaseUrl;
   const onIdleError = warnOfIdleError(log);
   const measure = { name: 'owner', metrics };
-  return stack.use(openDatabase({ url, connectionsMax: 2, statementTimeoutMs: 0, onIdleError, measure }));
+  const connectionsMax = nodeConnections.owner;
+  return stack.use(openDatabase({ url, connectionsMax, statementTimeoutMs: 0, onIdleError, measure }));
 }
 
 /** Without a key for secrets nobody can have a webhook, or its secret cannot be opened: nothing to do here. */

@@ -49,6 +49,12 @@ export interface DatabaseOptions {
   readonly measure?: { readonly name: string; readonly metrics: DatabaseMetrics } | undefined;
 }
 
+/**
+ * What a node opens at most: for each of the two logins of the server, and for the owner's if it has the role `match`. Operators
+ * set `max_connections` by it (docs/operations/several-nodes.md).
+ */
+export const nodeConnections = { perLogin: 16, owner: 2 };
+
 type DatabaseMetrics = Pick<Metrics, 'pools' | 'statementSeconds' | 'connectionWaitSeconds'>;
 
 /** int8 as a number: positions stay far below 2^53, and a string would sort wrongly. */

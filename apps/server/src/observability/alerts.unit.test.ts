@@ -2,8 +2,10 @@ import { execFile } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { sourceStates } from '@earshot/contract';
 import { skipUnless } from '@earshot/testkit';
 import { describe, expect, test } from 'vitest';
+import { needsPerson } from '../upstream/protocol.ts';
 import { createMetrics } from './metrics.ts';
 
 const root = new URL('../../../../', import.meta.url);
@@ -37,6 +39,43 @@ test('every metric in an alert is one that we export', async () => {
   const used = (alerts.match(/earshot_\w+/g) ?? []).map((name) => name.replace(/_(bucket|count)$/, ''));
   expect(used.length).toBeGreaterThanOrEqual(names.length);
   expect(used.filter((name) => !exported.has(name))).toEqual([]);
+});
+
+/** Of a metric, as the library keeps them. */
+const labelsOf = (name: string) => {
+  const metric: unknown = createMetrics().registry.getSingleMetric(name);
+  return metric !== undefined && Object(metric).labelNames;
+};
+
+test('every label in an alert is one that the metric has, and every bucket', async () => {
+  const chosen = Array.from(alerts.matchAll(/(earshot_\w+)\{(\w+)/g), ([, name = '', label = '']) => ({
+    name,
+    label,
+  }));
+  const kept = Array.from(
+    alerts.matchAll(/\w+ by \(([\w, ]+)\) \((?:\w+\()?(earshot_\w+)/g),
+    ([, labels = '', name = '']) => labels.split(', ').map((label) => ({ name, label })),
+  ).flat();
+  expect(chosen.length).toBeGreaterThan(10);
+  expect(kept.length).toBeGreaterThan(10);
+  const ofPrometheus = ['instance', 'job', 'le'];
+  const unknown = [...chosen, ...kept].filter(
+    ({ name, label }) =>
+      !ofPrometheus.includes(label) && !labelsOf(name.replace(/_(bucket|count)$/, '')).includes(label),
+  );
+  expect(unknown).toEqual([]);
+
+  const exported = await createMetrics().registry.metrics();
+  const buckets = found(/(earshot_\w+_bucket\{le="\d+")/g);
+  expect(buckets.length).toBeGreaterThan(0);
+  for (const bucket of new Set(buckets)) expect(exported).toContain(bucket);
+});
+
+test('every state of a source in an alert is one that there is, and those that wait for a person are all there', () => {
+  const states = found(/state[!=]~"([\w|]+)"/g).flatMap((some) => some.split('|'));
+  expect(states.length).toBeGreaterThan(needsPerson.size);
+  expect(states.filter((state) => !sourceStates.some((one) => one === state))).toEqual([]);
+  expect(states).toEqual(expect.arrayContaining([...needsPerson]));
 });
 
 test('every alert has a case in which it fires and one in which it is silent', () => {

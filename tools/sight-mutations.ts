@@ -1,0 +1,95 @@
+import { inFile, type Mutation } from './mutation.ts';
+
+const server = 'apps/server/src';
+const sight = ['apps/server/test/sight.int.test.ts'];
+const readiness = ['apps/server/test/readiness.int.test.ts'];
+const telemetry = [`${server}/observability/telemetry.unit.test.ts`];
+const alerts = [`${server}/observability/alerts.unit.test.ts`];
+const dashboard = ['e2e/dashboard.e2e.test.ts'];
+const lostLog = ['apps/server/test/lost-log.int.test.ts'];
+
+/** Metrics and alerts: what an operator sees. */
+export const sightMutations: readonly Mutation[] = [
+  ...inFile(`${server}/coverage/freshness-metrics.ts`, sight, [
+    [
+      'a source counts as heard while it is only proven',
+      'coalesce(heard_until, proven_until)',
+      'proven_until',
+    ],
+    ['the first interval of a source counts', 'order by from_at desc, id desc', 'order by from_at, id'],
+    ['the last registration of a source counts', 'greatest(min(', 'greatest(max('],
+    ['a source without rules is told', "where state = 'registered' group", 'group'],
+    ['a source that is gone stays', 'metrics.sourceHeard.reset();', ''],
+    ['nobody tells how far matching is', 'metrics.matchedThrough.set(progress.through);', ';'],
+  ]),
+  ...inFile(`${server}/webhooks/backlog-metrics.ts`, sight, [
+    ['the endpoint that failed last counts', 'min(failing_since)', 'max(failing_since)'],
+    [
+      'a paused webhook counts as failing',
+      "when state = 'active' and failing_since is not null",
+      'when failing_since is not null',
+    ],
+    ['an endpoint fails since 1970 when none does', '?? nowMs() / 1000', '?? 0'],
+    ['the last webhook counts', 'through = Math.min(through, ', 'through = ('],
+    [
+      'a webhook waits before its turn',
+      'Math.max(storedMs, next_attempt_at.getTime())',
+      'Math.max(storedMs, 0)',
+    ],
+    ['endpoints in trouble hold it back', 'not troubled and', ''],
+    ['webhooks that somebody sends to hold it back', `where \${isFree} and`, 'where'],
+    ['webhooks for notices hold it back', "and 'matches' = any(events)", ''],
+  ]),
+  ...inFile(`${server}/engines/database.ts`, sight, [
+    ['idle connections count as busy', 'pool.totalCount - pool.idleCount', 'pool.totalCount'],
+    ['nobody counts who waits for a connection', 'waiting: pool.waitingCount', 'waiting: 0'],
+    ['waits for a connection are not measured', 'waited?.();', ''],
+    [
+      'statements are measured in milliseconds',
+      'observe((performance.now() - startedAt) / 1000)',
+      'observe(performance.now() - startedAt)',
+    ],
+  ]),
+  ...inFile(`${server}/observability/telemetry.ts`, readiness, [
+    ['a lost connection to NATS is not told', 'set(isConnected ? 1 : 0)', 'set(1)'],
+    ['lost connections to NATS are not counted', 'metrics.natsDisconnects.inc();', ''],
+  ]),
+  ...inFile(`${server}/compose/shared.ts`, readiness, [
+    ['a node tells no connection to NATS', 'metrics.natsConnected.set(1);', ''],
+  ]),
+  ...inFile(`${server}/observability/telemetry.ts`, telemetry, [
+    [
+      'the way to the list is measured in milliseconds',
+      'eventStoredSeconds.observe({ platform }, Math.max(0, ms) / 1000)',
+      'eventStoredSeconds.observe({ platform }, Math.max(0, ms))',
+    ],
+    [
+      'the way to followers may be negative',
+      'matchFollowedSeconds.observe(Math.max(0, ms) / 1000)',
+      'matchFollowedSeconds.observe(ms / 1000)',
+    ],
+  ]),
+  ...inFile(`${server}/observability/metrics.ts`, telemetry, [
+    ['a share has nothing to divide by', 'metrics.eventStoredSeconds.zero({ platform });', ''],
+  ]),
+  ...inFile(`${server}/observability/metrics.ts`, alerts, [
+    ['the promise of 2 s has no bucket', '0.5, 1, 2, 5, 10', '0.5, 1, 5, 10'],
+  ]),
+  ...inFile('deploy/alerts.yaml', alerts, [
+    ['an alert waits for a state that there is not', 'no_credit|spend_cap', 'no_credits|spend_cap'],
+    ['an alert asks for a label that there is not', 'holes_total{fate="found"}', 'holes_total{kind="found"}'],
+  ]),
+  ...inFile(`${server}/matching/match-worker.ts`, dashboard, [
+    ['the way to the list is not measured', 'else if (receivedMs !== undefined &&', 'else if (false &&'],
+  ]),
+  ...inFile(`${server}/webhooks/deliver-batch.ts`, dashboard, [
+    ['the wait for a webhook is not measured', 'options.telemetry.webhookFirstTried(', 'void ('],
+  ]),
+  ...inFile(`${server}/coverage/upkeep.ts`, lostLog, [
+    [
+      'a log that grew between two looks went back',
+      "fateOf(bound, seen) === 'same' ? seen : await readLog()",
+      'seen',
+    ],
+  ]),
+];
