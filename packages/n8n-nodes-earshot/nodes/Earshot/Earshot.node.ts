@@ -4,6 +4,7 @@ import {
   type INodeExecutionData,
   type INodeType,
   type INodeTypeDescription,
+  type NodeApiError,
   NodeConnectionTypes,
   NodeOperationError,
 } from 'n8n-workflow';
@@ -109,7 +110,9 @@ export class Earshot implements INodeType {
       } catch (error) {
         if (!this.continueOnFail())
           throw new NodeOperationError(this.getNode(), error as Error, { itemIndex: index });
-        output.push({ json: { error: (error as Error).message }, pairedItem: { item: index } });
+        // The message is n8n's, for any server; what ours says is the description.
+        const { message, description } = error as NodeApiError;
+        output.push({ json: { error: description ?? message }, pairedItem: { item: index } });
       }
     }
     return [output];
