@@ -135,7 +135,8 @@ export default {
   ],
   options: {
     doNotFollow: { path: 'node_modules' },
-    exclude: { path: '/dist/' },
+    // Imports packages that only `pnpm test:examples` installs; n8n's linter looks at what it imports.
+    exclude: { path: ['/dist/', '^packages/n8n-nodes-earshot/'] },
     tsPreCompilationDeps: true,
     enhancedResolveOptions: {
       exportsFields: ['exports'],

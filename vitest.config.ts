@@ -72,8 +72,14 @@ export default defineConfig({
       },
       // The documentation as a site, whose packages only `pnpm test:docs` installs.
       { test: { ...unit, name: 'docs', include: ['tools/test/*.docs.test.ts'], testTimeout: 600_000 } },
-      // Recipes with libraries of others, whose packages only `pnpm test:examples` installs.
-      { test: { ...e2e, name: 'examples', include: ['e2e/examples/*.test.ts'] } },
+      // Recipes and nodes for programs of others, whose packages only `pnpm test:examples` installs.
+      {
+        test: {
+          ...e2e,
+          name: 'examples',
+          include: ['e2e/examples/*.test.ts', 'packages/n8n-nodes-earshot/test/*.test.ts'],
+        },
+      },
       // compose.yaml and the image, in a container engine of its own: needs root and Debian.
       {
         test: {

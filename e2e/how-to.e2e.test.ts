@@ -55,7 +55,9 @@ async function applyPage(copy: string, page: string): Promise<string[]> {
 async function copyRepository(): Promise<AsyncDisposable & { dir: string }> {
   const dir = await mkdtemp(join(tmpdir(), 'earshot-how-to-'));
   for (const part of ['apps', 'packages', 'package.json', 'docs/rules.schema.json']) {
-    await cp(join(root, part), join(dir, part), { recursive: true, verbatimSymlinks: true });
+    // What the nodes for n8n may have installed is large, and nothing here imports it.
+    const filter = (path: string) => !path.includes('n8n-nodes-earshot');
+    await cp(join(root, part), join(dir, part), { recursive: true, verbatimSymlinks: true, filter });
   }
   await symlink(join(root, 'node_modules'), join(dir, 'node_modules'));
   return { dir, [Symbol.asyncDispose]: () => rm(dir, { recursive: true, force: true }) };

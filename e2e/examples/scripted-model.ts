@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { createServer, type IncomingMessage } from 'node:http';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { json } from 'node:stream/consumers';
 import { listenOnLoopback } from '@earshot/testkit';
 
@@ -15,13 +15,14 @@ export interface ScriptedModel extends AsyncDisposable {
 export async function startScriptedModel(): Promise<ScriptedModel> {
   const asked: { prompt: string; instructions: string }[] = [];
   let behaviour = 'answer';
-  const server = createServer(async (request, response) => {
+  const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const body = Object(await json(request));
     asked.push(readQuestion(body));
     const refused = behaviour === 'refuse';
     response.writeHead(refused ? 400 : 200, { 'content-type': 'application/json' });
     response.end(JSON.stringify(refused ? refusal : answerOf(request, `answer ${asked.length}`)));
-  });
+  };
+  const server = createServer((request, response) => void answer(request, response));
   const port = await listenOnLoopback(server);
   return {
     url: `http://127.0.0.1:${port}/v1`,

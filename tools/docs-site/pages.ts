@@ -15,7 +15,12 @@ export interface Page {
 }
 
 /** All of docs/, and the pages beside it that those of docs/ lead to. */
-const patterns = ['docs/**/*.md', '*.md', 'packages/{sdk,query,sandbox}/README.md', 'skills/*/SKILL.md'];
+const patterns = [
+  'docs/**/*.md',
+  '*.md',
+  'packages/{sdk,query,sandbox,n8n-nodes-earshot}/README.md',
+  'skills/*/SKILL.md',
+];
 
 export function readPages(root: string): Page[] {
   const alerts = readFileSync(join(root, 'deploy/alerts.yaml'), 'utf8');

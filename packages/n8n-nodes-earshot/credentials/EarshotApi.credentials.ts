@@ -1,0 +1,47 @@
+import type {
+  IAuthenticateGeneric,
+  ICredentialTestRequest,
+  ICredentialType,
+  INodeProperties,
+} from 'n8n-workflow';
+
+export class EarshotApi implements ICredentialType {
+  name = 'earshotApi';
+  displayName = 'Earshot API';
+  icon = { light: 'file:../icons/earshot.svg', dark: 'file:../icons/earshot.dark.svg' } as const;
+  documentationUrl = 'https://earshot.example.com';
+  properties: INodeProperties[] = [
+    {
+      displayName: 'Server URL',
+      name: 'url',
+      type: 'string',
+      default: '',
+      placeholder: 'https://earshot.example.com',
+      required: true,
+      description: 'Address of your Earshot server',
+    },
+    {
+      displayName: 'API Key',
+      name: 'apiKey',
+      type: 'string',
+      typeOptions: { password: true },
+      default: '',
+      required: true,
+      description:
+        'The trigger needs the scopes webhooks:read and webhooks:write; the other node rules:read, rules:write and matches:read',
+    },
+  ];
+  authenticate: IAuthenticateGeneric = {
+    type: 'generic',
+    properties: { headers: { Authorization: '=Bearer {{$credentials.apiKey}}' } },
+  };
+  // Every key may ask this, whatever its scopes.
+  test: ICredentialTestRequest = {
+    request: {
+      method: 'POST',
+      baseURL: '={{$credentials.url}}',
+      url: '/platforms/syntax',
+      body: { platforms: ['x'] },
+    },
+  };
+}

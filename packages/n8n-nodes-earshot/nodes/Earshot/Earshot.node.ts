@@ -1,0 +1,120 @@
+import {
+  type IDataObject,
+  type IExecuteFunctions,
+  type INodeExecutionData,
+  type INodeType,
+  type INodeTypeDescription,
+  type NodeApiError,
+  NodeConnectionTypes,
+  NodeOperationError,
+} from 'n8n-workflow';
+import { callEarshot } from '../call-earshot.ts';
+import { properties } from './properties.ts';
+
+/** The most that the server gives at once. */
+const matchesPerPage = 100;
+
+type Run = (context: IExecuteFunctions, index: number) => Promise<IDataObject[]>;
+
+const textOf = (context: IExecuteFunctions, name: string, index: number): string =>
+  String(context.getNodeParameter(name, index, '')).trim();
+
+const changeRule =
+  (operation: 'PauseRule' | 'ResumeRule' | 'DeleteRule'): Run =>
+  async (context, index) => [
+    await callEarshot(context, `/api.${operation}`, { rule_id: textOf(context, 'ruleId', index) }),
+  ];
+
+async function createRule(context: IExecuteFunctions, index: number): Promise<IDataObject[]> {
+  const values = [
+    ['x', textOf(context, 'xValue', index)],
+    ['firehose', textOf(context, 'firehoseValue', index)],
+  ].filter(([, value]) => value !== '');
+  if (values.length === 0) {
+    const message = 'Give the rule a value for X, for Firehose, or for both.';
+    throw new NodeOperationError(context.getNode(), message, { itemIndex: index });
+  }
+  const rule = {
+    name: textOf(context, 'name', index),
+    intent: textOf(context, 'intent', index),
+    platforms: values.map(([platform]) => platform),
+    overrides: Object.fromEntries(values),
+  };
+  return [await callEarshot(context, '/api.CreateRule', rule)];
+}
+
+async function listRules(context: IExecuteFunctions): Promise<IDataObject[]> {
+  const { rules } = await callEarshot(context, '/api.ListRules');
+  return rules as IDataObject[];
+}
+
+async function listMatches(context: IExecuteFunctions, index: number): Promise<IDataObject[]> {
+  const limit = Number(context.getNodeParameter('limit', index, 50));
+  const ruleId = textOf(context, 'ruleFilter', index);
+  const platform = textOf(context, 'platform', index);
+  const filter = {
+    ...(ruleId !== '' && { rule_id: ruleId }),
+    ...(platform !== 'any' && platform !== '' && { platform }),
+  };
+  const found: IDataObject[] = [];
+  let cursor: unknown;
+  // A page can be shorter than it was asked to be: only the cursor tells the last one.
+  do {
+    const page = await callEarshot(context, '/matches', {
+      ...filter,
+      limit: Math.min(matchesPerPage, limit - found.length),
+      ...(typeof cursor === 'string' && { cursor }),
+    });
+    found.push(...(page['matches'] as IDataObject[]));
+    cursor = page['next_cursor'];
+  } while (typeof cursor === 'string' && found.length < limit);
+  return found;
+}
+
+const operations: Readonly<Record<string, Run>> = {
+  'rule.create': createRule,
+  'rule.delete': changeRule('DeleteRule'),
+  'rule.getAll': listRules,
+  'rule.pause': changeRule('PauseRule'),
+  'rule.resume': changeRule('ResumeRule'),
+  'match.getAll': listMatches,
+};
+
+export class Earshot implements INodeType {
+  description: INodeTypeDescription = {
+    displayName: 'Earshot',
+    name: 'earshot',
+    icon: { light: 'file:../../icons/earshot.svg', dark: 'file:../../icons/earshot.dark.svg' },
+    group: ['transform'],
+    version: 1,
+    subtitle: '={{$parameter["operation"] + ": " + $parameter["resource"]}}',
+    description: 'Watch X and the live web: create, list, pause, resume and delete rules, and list matches',
+    defaults: { name: 'Earshot' },
+    usableAsTool: true,
+    inputs: [NodeConnectionTypes.Main],
+    outputs: [NodeConnectionTypes.Main],
+    credentials: [{ name: 'earshotApi', required: true }],
+    properties,
+  };
+
+  async execute(this: IExecuteFunctions): Promise<INodeExecutionData[][]> {
+    const output: INodeExecutionData[] = [];
+    for (const index of this.getInputData().keys()) {
+      const resource = textOf(this, 'resource', index);
+      const operation = textOf(this, 'operation', index);
+      try {
+        const run = operations[`${resource}.${operation}`];
+        if (run === undefined)
+          throw new NodeOperationError(this.getNode(), `There is no operation ${operation}.`);
+        for (const json of await run(this, index)) output.push({ json, pairedItem: { item: index } });
+      } catch (error) {
+        if (!this.continueOnFail())
+          throw new NodeOperationError(this.getNode(), error as Error, { itemIndex: index });
+        // The message is n8n's, for any server; what ours says is the description.
+        const { message, description } = error as NodeApiError;
+        output.push({ json: { error: description ?? message }, pairedItem: { item: index } });
+      }
+    }
+    return [output];
+  }
+}

@@ -1,0 +1,133 @@
+import type { INodeProperties } from 'n8n-workflow';
+
+const forRules = (...operation: string[]) => ({ show: { resource: ['rule'], operation } });
+const forMatches = { show: { resource: ['match'], operation: ['getAll'] } };
+
+export const properties: INodeProperties[] = [
+  {
+    displayName: 'Resource',
+    name: 'resource',
+    type: 'options',
+    noDataExpression: true,
+    options: [
+      { name: 'Match', value: 'match' },
+      { name: 'Rule', value: 'rule' },
+    ],
+    default: 'rule',
+  },
+  {
+    displayName: 'Operation',
+    name: 'operation',
+    type: 'options',
+    noDataExpression: true,
+    displayOptions: { show: { resource: ['rule'] } },
+    options: [
+      { name: 'Create', value: 'create', action: 'Create a rule', description: 'Watch from now on' },
+      { name: 'Delete', value: 'delete', action: 'Delete a rule' },
+      {
+        name: 'Get Many',
+        value: 'getAll',
+        action: 'Get many rules',
+        description: 'List all rules, newest first',
+      },
+      {
+        name: 'Pause',
+        value: 'pause',
+        action: 'Pause a rule',
+        description: 'Stop watching, and stop paying',
+      },
+      { name: 'Resume', value: 'resume', action: 'Resume a rule' },
+    ],
+    default: 'getAll',
+  },
+  {
+    displayName: 'Operation',
+    name: 'operation',
+    type: 'options',
+    noDataExpression: true,
+    displayOptions: { show: { resource: ['match'] } },
+    options: [
+      {
+        name: 'Get Many',
+        value: 'getAll',
+        action: 'Get many matches',
+        description: 'List matches, newest first',
+      },
+    ],
+    default: 'getAll',
+  },
+  {
+    displayName: 'Name',
+    name: 'name',
+    type: 'string',
+    required: true,
+    default: '',
+    displayOptions: forRules('create'),
+  },
+  {
+    displayName: 'Intent',
+    name: 'intent',
+    type: 'string',
+    required: true,
+    default: '',
+    displayOptions: forRules('create'),
+    description: 'What you want to know, in words, for whoever reads the rule later',
+  },
+  {
+    displayName: 'Value on X',
+    name: 'xValue',
+    type: 'string',
+    default: '',
+    placeholder: '"heat pump" recall -is:retweet',
+    displayOptions: forRules('create'),
+    description: 'In the language of X, where a space means "and". Leave empty to not watch X.',
+  },
+  {
+    displayName: 'Value on Firehose',
+    name: 'firehoseValue',
+    type: 'string',
+    default: '',
+    placeholder: '"heat pump" AND recall',
+    displayOptions: forRules('create'),
+    description: 'In the language of Firehose, where a space means "or". Leave empty to not watch web pages.',
+  },
+  {
+    displayName: 'Rule ID',
+    name: 'ruleId',
+    type: 'string',
+    required: true,
+    default: '',
+    placeholder: 'rule_…',
+    displayOptions: forRules('delete', 'pause', 'resume'),
+  },
+  {
+    displayName: 'Rule ID',
+    name: 'ruleFilter',
+    type: 'string',
+    default: '',
+    placeholder: 'rule_…',
+    displayOptions: forMatches,
+    description: 'Only matches of this rule. Leave empty for all rules.',
+  },
+  {
+    displayName: 'Platform',
+    name: 'platform',
+    type: 'options',
+    options: [
+      { name: 'Any', value: 'any' },
+      { name: 'Firehose', value: 'firehose' },
+      { name: 'X', value: 'x' },
+    ],
+    default: 'any',
+    displayOptions: forMatches,
+  },
+  {
+    displayName: 'Limit',
+    name: 'limit',
+    type: 'number',
+    typeOptions: { minValue: 1 },
+    default: 50,
+    displayOptions: forMatches,
+    description: 'Max number of results to return',
+  },
+];

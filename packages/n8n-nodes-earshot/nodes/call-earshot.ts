@@ -1,0 +1,27 @@
+import {
+  type IDataObject,
+  type IExecuteFunctions,
+  type IHookFunctions,
+  type JsonObject,
+  NodeApiError,
+} from 'n8n-workflow';
+
+/** One operation of Earshot's API; those that take nothing are asked with GET. n8n shows what the server says is wrong. */
+export async function callEarshot(
+  context: IExecuteFunctions | IHookFunctions,
+  path: string,
+  body?: IDataObject,
+): Promise<IDataObject> {
+  const { url } = await context.getCredentials('earshotApi');
+  try {
+    return await context.helpers.httpRequestWithAuthentication.call(context, 'earshotApi', {
+      method: body === undefined ? 'GET' : 'POST',
+      baseURL: String(url),
+      url: path,
+      ...(body !== undefined && { body }),
+      json: true,
+    });
+  } catch (error) {
+    throw new NodeApiError(context.getNode(), error as JsonObject);
+  }
+}

@@ -1,0 +1,230 @@
+import { execFile } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { Webhook } from 'standardwebhooks';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type ServerUnderTest, startWorld, type World } from '../../../e2e/src/world.ts';
+import { createEarshot, type Earshot, type EarshotError } from '../../sdk/src/index.ts';
+import { eventually } from '../../testkit/src/index.ts';
+import { type Credentials, runAction, startTrigger, testCredential } from './stand-in.ts';
+
+const within = { timeoutMs: 60_000 };
+const root = join(import.meta.dirname, '..');
+const run = promisify(execFile);
+
+let world: World;
+let server: ServerUnderTest;
+beforeAll(async () => {
+  await run(process.execPath, [join(root, 'build.mjs')]);
+  world = await startWorld();
+  server = await world.startServer({
+    EARSHOT_SECRETS_KEY: randomBytes(32).toString('base64'),
+    EARSHOT_ALLOW_INSECURE_WEBHOOKS: 'true',
+  });
+}, 300_000);
+afterAll(() => world?.[Symbol.asyncDispose]());
+
+async function newUser(): Promise<{ credentials: Credentials; earshot: Earshot }> {
+  const { key } = await world.newAccount();
+  return {
+    // People paste addresses with a slash at the end.
+    credentials: { url: `${server.url}/`, apiKey: key },
+    earshot: createEarshot({ url: server.url, key }),
+  };
+}
+
+const post = (url: string, headers: Record<string, string>, body: string) =>
+  fetch(url, { method: 'POST', headers: { ...headers, 'content-type': 'application/json' }, body });
+
+describe('the trigger', () => {
+  test('registers a webhook, starts the workflow with each match, and leaves nothing behind', async () => {
+    const { credentials, earshot } = await newUser();
+    const { rule_id } = await earshot.createRule({
+      name: 'Trigger',
+      intent: 'Start a workflow',
+      platforms: ['x'],
+      overrides: { x: 'zeppelin' },
+    });
+    await using trigger = await startTrigger(credentials, { ruleId: rule_id, platform: 'x' });
+    expect(await trigger.activate()).toBe(true);
+    const { webhooks } = await earshot.listWebhooks();
+    expect(webhooks).toMatchObject([{ url: trigger.url, rule_id, platform: 'x', state: 'active' }]);
+
+    await world.sandbox.posts(['a zeppelin over the lake']);
+    await eventually(() => expect(trigger.started).toHaveLength(1), within);
+    const { matches } = await earshot.listMatches({ rule_id });
+    expect(trigger.started).toEqual([matches.map((json) => ({ json }))]);
+
+    expect(await trigger.deactivate()).toBe(true);
+    expect(await earshot.listWebhooks()).toEqual({ webhooks: [] });
+    expect(trigger.staticData).toEqual({});
+  });
+
+  test('keeps a webhook that is there, and replaces one that is not as wanted or whose secret is lost', async () => {
+    const { credentials, earshot } = await newUser();
+    await using trigger = await startTrigger(credentials);
+    const idOf = async () => {
+      const { webhooks } = await earshot.listWebhooks();
+      expect(webhooks).toHaveLength(1);
+      return webhooks[0]?.id ?? '';
+    };
+    await trigger.activate();
+    const first = await idOf();
+    expect(await trigger.activate()).toBe(false);
+    expect(await idOf()).toBe(first);
+
+    await earshot.updateWebhook({ webhook_id: first, state: 'paused' });
+    expect(await trigger.activate()).toBe(true);
+    const second = await idOf();
+    expect(second).not.toBe(first);
+
+    delete trigger.staticData['secret'];
+    expect(await trigger.activate()).toBe(true);
+    expect(await idOf()).not.toBe(second);
+
+    // Somebody else was faster.
+    await earshot.deleteWebhook({ webhook_id: await idOf() });
+    expect(await trigger.deactivate()).toBe(true);
+  });
+
+  test('takes a test message without a start, and refuses what Earshot did not sign', async () => {
+    const { credentials, earshot } = await newUser();
+    await using trigger = await startTrigger(credentials);
+    await trigger.activate();
+    const [webhook] = (await earshot.listWebhooks()).webhooks;
+    const tested = await earshot.testWebhook({ webhook_id: webhook?.id ?? '' });
+    expect(tested).toMatchObject({ outcome: 'delivered', status: 200, response: 'ok' });
+
+    const body = JSON.stringify({
+      type: 'matches',
+      webhook_id: webhook?.id,
+      matches: [{ id: 'mat_forged' }],
+    });
+    const now = String(Math.floor(Date.now() / 1_000));
+    const forged = { 'webhook-id': 'msg_1', 'webhook-timestamp': now, 'webhook-signature': 'v1,AAAA' };
+    for (const headers of [forged, { ...forged, 'webhook-signature': '' }, {}] as Record<string, string>[]) {
+      expect((await post(trigger.url, headers, body)).status).toBe(401);
+    }
+    expect(trigger.started).toEqual([]);
+  });
+
+  test('refuses what was signed for other bytes, or long ago', async () => {
+    const { credentials } = await newUser();
+    await using trigger = await startTrigger(credentials);
+    await trigger.activate();
+    const signer = new Webhook(String(trigger.staticData['secret']));
+    const body = JSON.stringify({ type: 'matches', matches: [{ id: 'mat_1' }] });
+    const headersAt = (at: Date) => ({
+      'webhook-id': 'msg_1',
+      'webhook-timestamp': String(Math.floor(at.getTime() / 1_000)),
+      'webhook-signature': signer.sign('msg_1', at, body),
+    });
+    const now = new Date();
+    const old = new Date(now.getTime() - 10 * 60_000);
+    expect((await post(trigger.url, headersAt(now), body.replace('mat_1', 'mat_2'))).status).toBe(401);
+    expect((await post(trigger.url, headersAt(old), body)).status).toBe(401);
+    expect((await post(trigger.url, { ...headersAt(now), 'webhook-id': 'msg_2' }, body)).status).toBe(401);
+    expect(trigger.started).toEqual([]);
+    // The same bytes with the same signature, so that the refusals have no other reason.
+    expect((await post(trigger.url, headersAt(now), body)).status).toBe(200);
+    expect(trigger.started).toEqual([[{ json: { id: 'mat_1' } }]]);
+  });
+
+  test.for([
+    [true, [{ type: 'removed', match_id: 'mat_1' }]],
+    [false, undefined],
+  ] as const)('with removals %s a message of removals starts it with %j', async ([removals, expected]) => {
+    const { credentials } = await newUser();
+    await using trigger = await startTrigger(credentials, { removals });
+    await trigger.activate();
+    const removed = [{ type: 'removed', match_id: 'mat_1' }];
+    const body = JSON.stringify({ type: 'matches', matches: [], removed });
+    const at = new Date();
+    const headers = {
+      'webhook-id': 'msg_1',
+      'webhook-timestamp': String(Math.floor(at.getTime() / 1_000)),
+      'webhook-signature': new Webhook(String(trigger.staticData['secret'])).sign('msg_1', at, body),
+    };
+    expect((await post(trigger.url, headers, body)).status).toBe(200);
+    expect(trigger.started).toEqual(expected === undefined ? [] : [expected.map((json) => ({ json }))]);
+  });
+});
+
+describe('the action', () => {
+  test('creates, lists, pauses, resumes and deletes rules', async () => {
+    const { credentials, earshot } = await newUser();
+    const rule = { resource: 'rule', operation: 'create', name: 'Airships', intent: 'See them' };
+    const [created] = await runAction(credentials, [
+      { ...rule, xValue: 'airship', firehoseValue: 'airship' },
+    ]);
+    const ruleId = String(created?.json['rule_id']);
+    expect(await earshot.getRule({ rule_id: ruleId })).toMatchObject({
+      name: 'Airships',
+      intent: 'See them',
+      state: 'active',
+      platforms: ['x', 'firehose'],
+    });
+    expect(await runAction(credentials, [{ resource: 'rule', operation: 'getAll' }])).toMatchObject([
+      { json: { id: ruleId }, pairedItem: { item: 0 } },
+    ]);
+    for (const [operation, state] of [
+      ['pause', 'paused'],
+      ['resume', 'active'],
+    ]) {
+      await runAction(credentials, [{ resource: 'rule', operation, ruleId }]);
+      expect(await earshot.getRule({ rule_id: ruleId })).toMatchObject({ state });
+    }
+    await runAction(credentials, [{ resource: 'rule', operation: 'delete', ruleId }]);
+    expect((await earshot.listRules()).rules).toEqual([]);
+  });
+
+  test('lists matches over as many pages as it takes', async () => {
+    const { credentials, earshot } = await newUser();
+    const overrides = { x: 'blimp' };
+    const { rule_id } = await earshot.createRule({ name: 'B', intent: 'B', platforms: ['x'], overrides });
+    await world.sandbox.posts(Array.from({ length: 130 }, (_, index) => `blimp ${index}`));
+    const idsOf = async (parameters: object) =>
+      (await runAction(credentials, [{ resource: 'match', operation: 'getAll', ...parameters }])).map(
+        ({ json }) => json['id'],
+      );
+    const all = await eventually(async () => {
+      const ids = await idsOf({ limit: 1_000, ruleFilter: rule_id, platform: 'x' });
+      expect(new Set(ids).size).toBe(130);
+      return ids;
+    }, within);
+    expect(await idsOf({ limit: 120 })).toEqual(all.slice(0, 120));
+    expect(await idsOf({ limit: 5, platform: 'firehose' })).toEqual([]);
+  });
+
+  test('says what the server says, and goes on with the other items if it shall', async () => {
+    const { credentials, earshot } = await newUser();
+    const unknown = { resource: 'rule', operation: 'pause', ruleId: 'rule_01kb2m9x4c7q5t8w3y6z1v0n2p' };
+    const { message } = await earshot.pauseRule({ rule_id: unknown.ruleId }).then(
+      () => ({ message: 'it was paused' }),
+      (error: EarshotError) => error,
+    );
+    await expect(runAction(credentials, [unknown])).rejects.toMatchObject({ description: message });
+    const list = { resource: 'rule', operation: 'getAll' };
+    const empty = { resource: 'rule', operation: 'create', name: 'A', intent: 'A' };
+    expect(await runAction(credentials, [unknown, list, empty], { continueOnFail: true })).toEqual([
+      { json: { error: message }, pairedItem: { item: 0 } },
+      { json: { error: 'Give the rule a value for X, for Firehose, or for both.' }, pairedItem: { item: 2 } },
+    ]);
+  });
+});
+
+test('the credential is tested with a request that any key may make', async () => {
+  const { credentials } = await newUser();
+  expect(await testCredential(credentials)).toMatchObject({ platforms: [{ platform: 'x' }] });
+  await expect(testCredential({ ...credentials, apiKey: 'esk_unknown' })).rejects.toMatchObject({
+    httpCode: '401',
+  });
+});
+
+test("the package passes n8n's own linter for community nodes, and its types", async () => {
+  const lint = run(join(root, 'node_modules/.bin/eslint'), ['.', '--max-warnings', '0'], { cwd: root });
+  const types = run(join(root, '../../node_modules/.bin/tsc'), ['-p', join(root, 'test')]);
+  const problems = await Promise.all([lint, types].map((one) => one.catch(({ stdout }) => ({ stdout }))));
+  expect(problems.map(({ stdout }) => stdout)).toEqual(['', '']);
+});
