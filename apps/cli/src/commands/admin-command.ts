@@ -34,7 +34,7 @@ export function databaseOf(given: string | undefined, env: Context['env']): stri
   const url = given || env['EARSHOT_DATABASE_URL'] || urlInFile(env['EARSHOT_DATABASE_URL_FILE']);
   if (url) return url;
   throw usageFailure(
-    'Say which database: --database-url postgres://…, or set EARSHOT_DATABASE_URL or EARSHOT_DATABASE_URL_FILE.',
+    'Specify the database with --database-url postgres://…, or set EARSHOT_DATABASE_URL or EARSHOT_DATABASE_URL_FILE.',
   );
 }
 
