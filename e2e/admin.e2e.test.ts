@@ -70,7 +70,7 @@ test('people are told that the key is shown once, and how to go on', async () =>
   const { code, stdout } = await admin('create-key', '--account', account_id);
   expect(code).toBe(0);
   expect(stdout).toMatch(/^esk_\w{38}\n/);
-  expect(stdout).toContain('it is shown only this once');
+  expect(stdout).toContain('it is not shown again');
   expect(await statusWith(stdout.split('\n')[0] ?? '')).toBe(200);
   expect((await admin('create-account', '--name', 'More')).stdout).toMatch(/create-key --account acc_/);
 });

@@ -24,7 +24,7 @@ afterAll(async () => {
 });
 
 const words = /X answered 402 to a rule call: CreditsDepleted, The account has no credit left\./;
-const advice = 'Add credit to the upstream account. It is tried again by itself.';
+const advice = 'Add credit to the upstream account. It is retried automatically.';
 const rule = { name: 'a', intent: 'b', platforms: ['x'], overrides: { x: 'acme' } };
 
 test('a rule on a platform without credit is refused within 2 s, with its words and what to do', async () => {

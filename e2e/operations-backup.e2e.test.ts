@@ -136,7 +136,7 @@ test('what Earshot cannot see by itself is said by one command, and the node sta
   const { dir, machine, running, startServer, deliver, ...on } = installed;
   const { rowsPutBack, logLost, isCopy } = await readPage();
   await running.server.stop();
-  const said = 'A new incarnation of the match log begins with the next match.\n';
+  const said = 'A new incarnation of the match log starts with the next match.\n';
   expect(await on.run(rowsPutBack)).toBe(`${said}Start the nodes.\n`);
   const again = await startServer(machine.env);
   await deliver(again.api, 'a walnut of the next incarnation', 2);
@@ -158,7 +158,7 @@ test('what Earshot cannot see by itself is said by one command, and the node sta
     return rows;
   };
   const original = await installation();
-  expect(await on.run(isCopy)).toContain('This is an installation of its own now; 0 webhooks are paused.');
+  expect(await on.run(isCopy)).toContain('This is now a separate installation; 0 webhooks are paused.');
   expect(original).toHaveLength(1);
   expect(await installation()).not.toEqual(original);
 });

@@ -101,5 +101,5 @@ test('the commands that the demo itself prints work when they are pasted', async
   expect(more).toEqual([]);
   const pasted = [exported, list, help].join('\n');
   const { stdout } = await promisify(execFile)('/bin/sh', ['-ec', pasted], { cwd: repository });
-  expect(stdout).toMatch(/Rockets, outages and chips[\s\S]*earshot <command> --help tells more/);
+  expect(stdout).toMatch(/Rockets, outages and chips[\s\S]*earshot <command> --help shows the options/);
 });

@@ -1,26 +1,38 @@
-import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
-import { compileCache } from '@earshot/engines';
+import { operations } from '@earshot/contract';
+import { startServerProgram } from '@earshot/engines';
+import { migrate } from '@earshot/server/admin';
 import { eventually } from '@earshot/testkit';
 import { Webhook } from 'standardwebhooks';
 import { expect, test } from 'vitest';
-import type { Api } from './src/api.ts';
+import { type Api, createApi } from './src/api.ts';
+import { newAccount, run, startMachine, startTrial, untilListening } from './src/machine.ts';
+import { readBlocks, readCommands } from './src/page-blocks.ts';
 import { startReceiver } from './src/webhook-receiver.ts';
-import { type ServerUnderTest, startWorld, type World } from './src/world.ts';
+import { type ServerUnderTest, startWorld, tapToken, type World, xToken } from './src/world.ts';
 
-const main = join(import.meta.dirname, '../apps/cli/src/main.ts');
 const within = { timeoutMs: 60_000 };
+const path = 'docs/operations/rotation.md';
+const page = await readCommands(path, [
+  'generateKey',
+  'reencrypt',
+  'rotateCursorSecret',
+  'forgetCursorSecret',
+  'createKey',
+  'revokeKey',
+  'replaceKeyAsOperator',
+  'rotateWebhookSecret',
+  'rulesLeft',
+  'changePasswords',
+]);
 
-/** Every word of docs/operations/rotation.md that is a command, on this world's database. */
-function admin(world: World, words: string, env: Record<string, string> = {}) {
-  const cliEnv = { ...compileCache(), PATH: process.env['PATH'], EARSHOT_DATABASE_URL: world.databaseUrl };
-  return new Promise<{ code: number; stdout: string; stderr: string }>((resolve) => {
-    const args = [main, 'admin', ...words.split(' '), '--json'];
-    execFile(process.execPath, args, { env: { ...cliEnv, ...env } }, (error, stdout, stderr) => {
-      resolve({ code: error === null ? 0 : Number(error.code), stdout, stderr });
-    });
-  });
+/** A command of the page, on this world's database, with its answer as JSON. */
+async function admin(world: World, command: string, env: Record<string, string> = {}) {
+  return await run(`${command} --json`, { EARSHOT_DATABASE_URL: world.databaseUrl, ...env }).then(
+    (stdout) => ({ code: 0, stdout }),
+    (error: { code: number; stdout: string }) => ({ code: error.code, stdout: error.stdout }),
+  );
 }
 
 const unreadableOn = async ({ metricsUrl }: ServerUnderTest) =>
@@ -29,7 +41,8 @@ const unreadableOn = async ({ metricsUrl }: ServerUnderTest) =>
 test('webhooks go on during the whole rotation of EARSHOT_SECRETS_KEY, on two nodes', async () => {
   await using world = await startWorld();
   await using receiver = await startReceiver();
-  const [old, fresh] = [randomBytes(32).toString('base64'), randomBytes(32).toString('base64')];
+  const old = randomBytes(32).toString('base64');
+  const fresh = (await run(page.generateKey, {})).trim();
   const start = (keys: string) =>
     world.startServer({ EARSHOT_SECRETS_KEY: keys, EARSHOT_ALLOW_INSECURE_WEBHOOKS: 'true' });
   const nodes = [await start(old), await start(old)];
@@ -76,13 +89,13 @@ test('webhooks go on during the whole rotation of EARSHOT_SECRETS_KEY, on two no
   await deliverOne();
   await roll('read', `${old},${fresh}`);
   await roll('write', `${fresh},${old}`);
-  const keys = { EARSHOT_SECRETS_KEY: `${fresh},${old}` };
-  const first = JSON.parse((await admin(world, 'reencrypt', keys)).stdout);
+  const keys = { NEW_KEY: fresh, OLD_KEY: old };
+  const first = JSON.parse((await admin(world, page.reencrypt, keys)).stdout);
   expect(first.reencrypted).toBeGreaterThan(0);
   expect(first.reencrypted + first.current).toBe(secrets.size);
   expect(first.unreadable).toEqual([]);
   await deliverOne();
-  const again = JSON.parse((await admin(world, 'reencrypt', keys)).stdout);
+  const again = JSON.parse((await admin(world, page.reencrypt, keys)).stdout);
   expect(again).toEqual({ reencrypted: 0, current: secrets.size, unreadable: [] });
   await roll('new', fresh);
   for (const node of nodes) await eventually(async () => expect(await unreadableOn(node)).toBe('0'), within);
@@ -93,7 +106,9 @@ test('webhooks go on during the whole rotation of EARSHOT_SECRETS_KEY, on two no
   const late = await start(old);
   await eventually(async () => expect(await unreadableOn(late)).toBe(String(secrets.size)), within);
   expect(await world.serverLog()).toContain('cannot be read with EARSHOT_SECRETS_KEY');
-  expect(await admin(world, 'reencrypt', { EARSHOT_SECRETS_KEY: old })).toMatchObject({ code: 1 });
+  expect(await admin(world, 'earshot admin reencrypt', { EARSHOT_SECRETS_KEY: old })).toMatchObject({
+    code: 1,
+  });
 });
 
 test('a follower goes on over the rotation of the secret of cursors, whichever node it asks', async () => {
@@ -124,14 +139,14 @@ test('a follower goes on over the rotation of the secret of cursors, whichever n
     }, within);
   };
   await followAnother();
-  expect(await admin(world, 'rotate-cursor-secret')).toMatchObject({ code: 0 });
-  expect(await admin(world, 'rotate-cursor-secret')).toMatchObject({ code: 1 });
-  expect(await admin(world, 'rotate-cursor-secret --forget')).toMatchObject({ code: 1 });
+  expect(await admin(world, page.rotateCursorSecret)).toMatchObject({ code: 0 });
+  expect(await admin(world, page.rotateCursorSecret)).toMatchObject({ code: 1 });
+  expect(await admin(world, page.forgetCursorSecret)).toMatchObject({ code: 1 });
   // Over the moment in which the nodes begin to sign with the new secret, until the old one can be forgotten.
   await eventually(
     async () => {
       await followAnother();
-      expect(await admin(world, 'rotate-cursor-secret --forget')).toMatchObject({ code: 0 });
+      expect(await admin(world, page.forgetCursorSecret)).toMatchObject({ code: 0 });
     },
     { timeoutMs: 120_000 },
   );
@@ -144,6 +159,177 @@ test('a follower goes on over the rotation of the secret of cursors, whichever n
     await eventually(refused, within);
   }
   await followAnother();
-  expect(await admin(world, 'rotate-cursor-secret')).toMatchObject({ code: 0 });
+  expect(await admin(world, page.rotateCursorSecret)).toMatchObject({ code: 0 });
   await followAnother();
+});
+
+test('both keys work until the old one is revoked, by its account or by the operator', async () => {
+  await using world = await startWorld();
+  await using server = await world.startServer();
+  const first = await world.newAccount();
+  const statusOf = async (key: string) =>
+    (await createApi(server.url, key).call('GET', '/api.ListRules')).status;
+  const earshot = { EARSHOT_URL: server.url, EARSHOT_API_KEY: first.key };
+  const second = operations.CreateKey.answer.parse(
+    JSON.parse(await run(`${page.createKey} --json`, earshot)),
+  );
+  if (second.key === null) throw new Error('the key is not in the answer');
+  expect([await statusOf(first.key), await statusOf(second.key)]).toEqual([200, 200]);
+  const withNewKey = { ...earshot, EARSHOT_API_KEY: second.key, OLD_KEY_ID: first.keyId };
+  expect(await run(page.revokeKey, withNewKey)).toContain(`${first.keyId} is revoked`);
+  await eventually(async () => expect(await statusOf(first.key)).toBe(401), within);
+  expect(await statusOf(second.key)).toBe(200);
+
+  const operator = { EARSHOT_DATABASE_URL: world.databaseUrl, ACCOUNT_ID: first.accountId };
+  const printed = await run(page.replaceKeyAsOperator, { ...operator, OLD_KEY_ID: second.key_id });
+  const [third = ''] = /esk_\w+/.exec(printed) ?? [];
+  await eventually(async () => expect(await statusOf(second.key ?? '')).toBe(401), within);
+  expect(await statusOf(third)).toBe(200);
+});
+
+test('a message is signed with both secrets of a webhook after a rotation', async () => {
+  await using world = await startWorld();
+  await using receiver = await startReceiver();
+  const secretsKey = randomBytes(32).toString('base64');
+  await using server = await world.startServer({
+    EARSHOT_SECRETS_KEY: secretsKey,
+    EARSHOT_ALLOW_INSECURE_WEBHOOKS: 'true',
+  });
+  const account = await world.newAccount();
+  const api = server.api(account);
+  const created = operations.CreateWebhook.answer.parse(
+    (await api.call('POST', '/api.CreateWebhook', { name: 'alerts', url: receiver.url })).json,
+  );
+  const env = { EARSHOT_URL: server.url, EARSHOT_API_KEY: account.key, WEBHOOK_ID: created.webhook_id };
+  const rotated = operations.RotateWebhookSecret.answer.parse(
+    JSON.parse(await run(`${page.rotateWebhookSecret} --json`, env)),
+  );
+  expect(rotated.secret).not.toBe(created.secret);
+  await api.call('POST', '/api.TestWebhook', { webhook_id: created.webhook_id });
+  const [message] = receiver.messages;
+  if (message === undefined) throw new Error('no message came');
+  for (const secret of [created.secret, rotated.secret])
+    new Webhook(secret ?? '').verify(message.body, message.headers);
+});
+
+/** The settings that the page shows, one block after the other, with these tokens. */
+async function settingsOfThePage(tokens: Record<string, string>, change: (text: string) => string) {
+  const blocks = (await readBlocks(path)).filter(({ language }) => language === 'ini');
+  return blocks.map(({ text }) =>
+    Object.fromEntries(
+      change(text)
+        .replaceAll(/<(.+?)>/g, (_, what: string) => tokens[what] ?? what)
+        .split('\n')
+        .map((line) => [line.slice(0, line.indexOf('=')), line.slice(line.indexOf('=') + 1)]),
+    ),
+  );
+}
+
+/** Posts or pages about walnuts, and whether all of them are listed. */
+function followWalnuts({ sandbox }: World, platform: string) {
+  const published: string[] = [];
+  return {
+    async publish() {
+      const text = `walnut number ${published.length}`;
+      published.push(text);
+      if (platform === 'x') await sandbox.posts([text]);
+      else await sandbox.pages([{ url: `https://walnut.example/${published.length}`, title: text, text }]);
+    },
+    untilAllListed: (api: Api) =>
+      eventually(async () => {
+        const listed = (await api.allMatches()).map(({ payload }) => payload.title ?? payload.text);
+        expect(published.filter((text) => !listed.includes(text))).toEqual([]);
+      }, within),
+    /** Firehose keeps what nobody hears. */
+    untilHeard: async (token: string) => {
+      if (platform === 'x') await untilListening(sandbox, token);
+    },
+  };
+}
+
+test.each([
+  { platform: 'x', setting: 'EARSHOT_X_TOKENS', old: xToken },
+  { platform: 'firehose', setting: 'EARSHOT_FIREHOSE_TOKENS', old: tapToken },
+])('the rules of $platform move to a new token, and nothing is missed while they do', async (one) => {
+  const fresh = `${one.old}_next`;
+  const xApps = [{ token: xToken }, { token: `${xToken}_next` }];
+  const taps = [{ token: tapToken }, { token: `${tapToken}_next` }];
+  await using world = await startWorld({ sandbox: { xApps, taps, rateLimits: false } });
+  const ofPlatform = (text: string) =>
+    text.replace('x:main', `${one.platform}:main`).replace('EARSHOT_X_TOKENS', one.setting);
+  const settings = await settingsOfThePage({ 'old token': one.old, 'new token': fresh }, ofPlatform);
+  const [both = {}, alone = {}, ...more] = settings;
+  expect(more).toEqual([]);
+  const start = (env: Record<string, string>) =>
+    world.startServer({ EARSHOT_UPSTREAM_PACE: '100', EARSHOT_X_RULE_DELAY_MS: '3000', ...env });
+  const nodes = [await start({}), await start({})];
+  const account = await world.newAccount();
+  const apiOf = (node: number) => {
+    const server = nodes[node];
+    if (!server) throw new Error('there is no such node');
+    return server.api(account);
+  };
+  const { publish, untilAllListed, untilHeard } = followWalnuts(world, one.platform);
+  const restart = async (node: number, env: Record<string, string>) => {
+    await nodes[node]?.stop();
+    nodes[node] = await start(env);
+  };
+  await apiOf(0).createRule({ [one.platform]: 'walnut' });
+  await untilHeard(one.old);
+  await publish();
+  await untilAllListed(apiOf(0));
+
+  await nodes[0]?.stop();
+  await untilHeard(one.old);
+  nodes[0] = await start(both);
+  const left = { EARSHOT_DATABASE_URL: world.databaseUrl };
+  await eventually(async () => {
+    await publish();
+    expect(await run(ofPlatform(page.rulesLeft), left)).toBe('0\n');
+  }, within);
+  await publish();
+  await untilAllListed(apiOf(0));
+  await restart(1, both);
+  await restart(0, alone);
+  await restart(1, alone);
+  await untilHeard(fresh);
+  await publish();
+  await untilAllListed(apiOf(0));
+});
+
+test('each login changes its password, and nodes with the new ones take over from a node with the old ones', async () => {
+  const { stack, dir, upstreams, sandbox } = await startTrial();
+  await using _stack = stack;
+  const machine = await startMachine(stack, dir);
+  await migrate(machine.urls.owner);
+  const { key } = await newAccount(machine.urls.owner);
+  const logFile = join(dir, 'server.log');
+  const start = async (env: Record<string, string>) =>
+    stack.use(await startServerProgram({ env: { ...env, ...upstreams }, logFile }));
+  const before = await start(machine.env);
+  const old = createApi(before.ready.address, key);
+  await old.createRule({ x: 'walnut' });
+  const passwords = {
+    NEW_RUNTIME_PASSWORD: 'new-runtime',
+    NEW_ACCOUNT_PASSWORD: 'new-account',
+    NEW_OWNER_PASSWORD: 'new-owner',
+  };
+  await run(page.changePasswords, { ...machine.env, ...passwords });
+  await expect(run('psql -d "$EARSHOT_DATABASE_URL" -c ""', machine.env)).rejects.toThrow(
+    /authentication failed/,
+  );
+  expect((await old.listRules()).rules).toHaveLength(1);
+
+  const changed = (url: string, password: string) => Object.assign(new URL(url), { password }).href;
+  const after = await start({
+    ...machine.env,
+    EARSHOT_DATABASE_URL: changed(machine.urls.runtime, 'new-runtime'),
+    EARSHOT_ACCOUNT_DATABASE_URL: changed(machine.urls.account, 'new-account'),
+    EARSHOT_MIGRATION_DATABASE_URL: changed(machine.urls.owner, 'new-owner'),
+  });
+  await before.stop();
+  await untilListening(sandbox);
+  await sandbox.posts(['a walnut']);
+  const api = createApi(after.ready.address, key);
+  await eventually(async () => expect(await api.allMatches()).toHaveLength(1), within);
 });

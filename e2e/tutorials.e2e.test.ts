@@ -92,10 +92,8 @@ test('an agent that waits and acknowledges', async () => {
 
 test('a webhook receiver', async () => {
   const [port = 0] = await freePorts(1);
-  const [create = '', keep = '', receive = '', ask = '', forge = '', clean = '', ...more] = await follow(
-    'docs/tutorials/webhook-receiver.md',
-    (text) => text.replaceAll('3000', String(port)),
-  );
+  const [create = '', keep = '', receive = '', ask = '', replay = '', forge = '', clean = '', ...more] =
+    await follow('docs/tutorials/webhook-receiver.md', (text) => text.replaceAll('3000', String(port)));
   expect(more).toEqual([]);
   const created = operations.CreateWebhook.answer.parse(JSON.parse((await run(create)).output));
   for (const [, name = '', field = ''] of keep.matchAll(/(\w+)=<(\w+) of the answer>/g)) {
@@ -107,7 +105,9 @@ test('a webhook receiver', async () => {
     const tested = JSON.parse((await run(ask)).output);
     expect(operations.TestWebhook.answer.safeParse(tested).error).toBeUndefined();
     await receiver.line(/^test message$/);
-    await receiver.line(/^mat_\w+ (x|firehose) "/);
+    const [first] = await receiver.line(/^mat_\w+ (x|firehose) "/);
+    expect((await run(replay, repository)).output).toMatch(/^Everything from mat_\w+ on will be sent again/m);
+    await eventually(() => expect(receiver.stdout().split(first)).toHaveLength(3), { timeoutMs: 60_000 });
     expect((await run(forge)).output).toBe('400\n');
     await receiver.line(/^refused: the signature is wrong$/);
     expect(operations.DeleteWebhook.answer.safeParse(JSON.parse((await run(clean)).output)).success).toBe(

@@ -31,7 +31,10 @@ export function apiCommand<
   const Placed extends Options = NoOptions,
 >(definition: ApiCommand<Named, Placed, Answer>): Command {
   const { doing, isSlow, confirm: question, ask, show, exitCode, ...common } = definition;
-  const options: Options = { ...common.options, ...(question && { yes: flag('do not ask') }) };
+  const options: Options = {
+    ...common.options,
+    ...(question && { yes: flag('do not ask for confirmation') }),
+  };
   return command({
     ...common,
     options,
@@ -39,7 +42,7 @@ export function apiCommand<
       // What the definition asked for, and perhaps one more.
       const input = typed as Input<Named, Placed>;
       if (question && typed.options['yes'] !== true)
-        await confirm(screen, question(input), 'This cannot be undone: say --yes if it is meant.');
+        await confirm(screen, question(input), 'This cannot be undone: confirm it with --yes.');
       const earshot = await connect(isSlow && { timeoutMs: slowTimeoutMs });
       const answer = await screen.waitFor(doing, ask(earshot, input));
       screen.print(isJson ? jsonLine(answer) : show(answer, screen, input));

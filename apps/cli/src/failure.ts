@@ -1,16 +1,16 @@
 /** How the process ends. docs/cli.md has this table; scripts rely on it. */
 export const exitCodes = {
   done: { code: 0, about: 'Done.' },
-  failed: { code: 1, about: 'It failed for a reason that no other code names.' },
+  failed: { code: 1, about: 'Failed for a reason that has no code of its own.' },
   usage: {
     code: 2,
     about: 'The command line is wrong: an unknown command or option, a missing or impossible value.',
   },
-  notFound: { code: 3, about: 'What was named does not exist, or belongs to another account.' },
-  refused: { code: 4, about: 'The key or the plan does not permit it, or there is no key that works.' },
+  notFound: { code: 3, about: 'The object does not exist, or belongs to another account.' },
+  refused: { code: 4, about: 'The key or the plan does not allow it, or there is no valid key.' },
   invalid: {
     code: 5,
-    about: 'The rule, or another value, is invalid: the message says where, and what to write.',
+    about: 'The rule or another value is invalid: the message says where, and how to fix it.',
   },
   unavailable: { code: 6, about: 'Earshot cannot be reached or is too busy: try again later.' },
   interrupted: { code: 130, about: 'Ended by Ctrl+C (and 143 by SIGTERM, 129 by SIGHUP).' },

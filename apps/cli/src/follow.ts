@@ -17,7 +17,7 @@ const openPollMs = 20;
 /** Matches as they come, each once and in order, over interruptions. Ends by throwing the reason of the signal. */
 export async function* followFrom(earshot: Earshot, following: Following): AsyncGenerator<Match, void> {
   const { filter, since, signal, note, onRemoved = () => undefined } = following;
-  const onRestored = () => note('Earshot was restored to an earlier state: some matches may come again.');
+  const onRestored = () => note('Earshot was restored to an earlier state: some matches may be shown again.');
   if (since === undefined) {
     yield* earshot.followMatches(filter, { signal, onRestored, onRemoved });
     return;

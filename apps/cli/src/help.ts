@@ -39,7 +39,7 @@ function groupHelp(group: CommandGroup, path: readonly string[]): string {
     '',
     ...columns(rows),
     '',
-    `${own} <command> --help tells more, with examples.`,
+    `${own} <command> --help shows the options and examples of a command.`,
   ].join('\n');
 }
 

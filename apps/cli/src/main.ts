@@ -75,7 +75,7 @@ function report(error: unknown, { options, isJson, path }: Progress): number {
   const text = isJson ? errorAsJson(error) : explainError(error, options, columns);
   if (text !== '') process.stderr.write(`${text}\n`);
   if (ending === 'usage' && !isJson) {
-    process.stderr.write(`${['earshot', ...path, '--help'].join(' ')} tells more.\n`);
+    process.stderr.write(`${['earshot', ...path, '--help'].join(' ')} shows the usage.\n`);
   }
   return exitCodes[ending].code;
 }

@@ -171,7 +171,7 @@ test.concurrent('without money nothing is called that is billed, while posts and
   await addTapRule(sandbox, { value: 'language:"en"' });
   await vi.waitFor(async () => {
     expect(Object(await control(sandbox, 'firehose/state')).events_in_buffer).toBeGreaterThan(3);
-  });
+  }, 30_000);
   await control(sandbox, 'faults', { kind: 'rules_vanish', platform: 'firehose' });
   await doctor(sandbox, { isTapIdle: false });
   expect(await billsOf(sandbox)).toEqual({ searches: 0, posts: [], pages: 0 });

@@ -55,7 +55,7 @@ export const accountRows: Rows = {
     expect(await scene.cli.run(['rules', 'list'], { env })).toMatchObject({ code: 0 });
     const refused = await scene.cli.run(['rules', 'delete', scene.rule.rule_id, '--yes'], { env });
     expect(refused).toMatchObject({ code: 4, stderr: saying('It lacks the scope rules:write') });
-    expect(await earshot()).toEqual(done(expect.stringMatching(/^esk_\w+\n\nKeep this key now/)));
+    expect(await earshot()).toEqual(done(expect.stringMatching(/^esk_\w+\n\nStore this key now/)));
   },
 
   async 'keys list'(earshot, scene) {

@@ -29,7 +29,7 @@ export const rulesRows: Rows = {
     expect(mended).toMatchObject({ code: 0, stdout: saying('x  active  comet here') });
     expect(await earshot('--name', 'A')).toMatchObject({
       code: 2,
-      stderr: saying('Say what to listen for: --x'),
+      stderr: saying('Specify at least one of --x'),
     });
     const comet = ['--name', 'A', '--x', 'comet'];
     expect(await earshot(...comet, '--trial', '30m')).toMatchObject({
@@ -92,7 +92,7 @@ export const rulesRows: Rows = {
     expect(await earshot(scene.rule.rule_id, '--drop', 'x')).toMatchObject({ code: 2 });
     expect(await earshot(scene.rule.rule_id)).toMatchObject({
       code: 2,
-      stderr: saying('Say what shall change'),
+      stderr: saying('Specify what to change'),
     });
   },
 
@@ -130,7 +130,7 @@ export const rulesRows: Rows = {
     });
     expect(await earshot(...asked)).toEqual(done(saying('comet on x')));
     expect(await earshot('--x', 'comet AND here')).toMatchObject({ code: 5, stderr: saying('X has no AND') });
-    expect(await earshot()).toMatchObject({ code: 2, stderr: saying('Say what to listen for: --x') });
+    expect(await earshot()).toMatchObject({ code: 2, stderr: saying('Specify at least one of --x') });
   },
 
   async syntax(earshot) {

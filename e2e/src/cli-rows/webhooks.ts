@@ -105,7 +105,7 @@ export const webhooksRows: Rows = {
     });
     expect(await earshot(scene.webhook.webhook_id)).toMatchObject({
       code: 2,
-      stderr: saying('Say from where'),
+      stderr: saying('Specify --since'),
     });
   },
 
@@ -124,7 +124,7 @@ export const webhooksRows: Rows = {
 
   async 'webhooks delete'(earshot, scene) {
     const refused = await earshot(scene.webhook.webhook_id);
-    expect(refused).toMatchObject({ code: 2, stderr: saying('say --yes if it is meant') });
+    expect(refused).toMatchObject({ code: 2, stderr: saying('confirm it with --yes') });
     expect(await earshot.json(scene.webhook.webhook_id, '--yes')).toMatchObject({
       webhook_id: scene.webhook.webhook_id,
     });

@@ -45,7 +45,7 @@ const fixSchema = z.strictObject({
   }),
   edits: z
     .array(z.strictObject({ span: spanSchema, text: z.string().meta({ description: 'What to put there.' }) }))
-    .meta({ description: 'Put each text in the place of its span; the spans never overlap.' }),
+    .meta({ description: 'Replace each span with its text; the spans never overlap.' }),
 });
 
 export const violationSchema = z
@@ -73,7 +73,7 @@ export const diagnosticSchema = z
     code: z.string().meta({ description: 'What kind of finding, for programs.' }),
     message: z.string().meta({ description: 'What is wrong and what to do.' }),
     span: spanSchema,
-    fixes: z.array(fixSchema).meta({ description: 'Ways to mend it; empty when there is none.' }),
+    fixes: z.array(fixSchema).meta({ description: 'Ways to fix it; empty if there are none.' }),
   })
   .meta({
     description:

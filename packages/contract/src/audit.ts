@@ -18,8 +18,8 @@ export const auditEntrySchema = z
     }),
     operation: z.string().meta({ description: 'What, such as `CreateRule`.' }),
     target_id: z.string().meta({ description: 'Id of the rule, key or webhook that was changed.' }),
-    before: stateSchema.meta({ description: 'What it was like; null for something new.' }),
-    after: stateSchema.meta({ description: 'What it is like; null for something that is gone.' }),
+    before: stateSchema.meta({ description: 'The old value; null if it was created.' }),
+    after: stateSchema.meta({ description: 'The new value; null if it was deleted.' }),
     request_id: z
       .string()
       .nullable()

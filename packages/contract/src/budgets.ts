@@ -31,7 +31,8 @@ function isAmount(value: number): boolean {
 export const budget = requestObject(
   {
     period: z.enum(periods).meta({
-      description: 'What is spent counts from the start of the UTC day or month, or of the rule.',
+      description:
+        'The period in which spending is counted: from the start of the UTC day or month, or of the rule.',
     }),
     usd: usd.optional().meta({
       description:
@@ -55,7 +56,7 @@ export const budget = requestObject(
   }, alsoWhenFieldsFail)
   .meta({
     description:
-      'What may be spent in a period. The rule is paused a little before it is reached, for what the platform still delivers until it heeds that.',
+      'What may be spent in a period. The rule is paused a little early, because the platform keeps delivering until it applies the change.',
   });
 
 export type Budget = z.output<typeof budget>;
@@ -77,14 +78,14 @@ export const budgetState = budgetTerms
       .meta({ description: 'When the next period begins; null for `lifetime`.' }),
     overshoot_max_usd: z.number().meta({
       description:
-        'What may be charged beyond the budget although the rule is stopped early, if the rate of the last minute does not rise until the platforms heed the stop.',
+        'By how much the budget may be exceeded although the rule is stopped early, if the rate of the last minute does not rise until the platforms apply the change.',
     }),
   })
   .meta({ description: 'What the rule may spend, and how much of it is spent.' });
 
 const grammar = /^(usd|matches)=(\d{1,10}(?:\.\d{1,6})?)\/(day|month|lifetime)(?::(pause|notify))?$/;
 
-export const budgetGrammar = 'usd=5/day, matches=1000/month or, to be told only, usd=5/day:notify';
+export const budgetGrammar = 'usd=5/day, matches=1000/month or, for a notice only, usd=5/day:notify';
 
 /** Reads `usd=5/day` and `matches=1000/month:notify`; null when it is no budget. */
 export function parseBudget(text: string): Budget | null {
@@ -102,7 +103,7 @@ export function formatBudget({ period, usd, matches, on_reached }: Budget): stri
 /** A rule that runs for a short while, to find out what it brings. */
 export const trial = requestObject(
   {
-    minutes: integer(1, 1_440).meta({ description: 'After so many minutes the rule is paused.' }),
+    minutes: integer(1, 1_440).meta({ description: 'The rule is paused after this many minutes.' }),
     max_matches: integer(1, 10_000).meta({
       description: 'After so many matches, too: as by a `budget` of these for its lifetime.',
     }),
@@ -110,7 +111,7 @@ export const trial = requestObject(
   '"trial"',
 ).meta({
   description:
-    'Lets the rule run for a short while only, to find out what it brings: it sets `expires_at` and `budget`. What it found is then an estimate for PreviewRule. To go on, change both with UpdateRule, and resume the rule.',
+    'Runs the rule only for a short while, to find out how much it matches: it sets `expires_at` and `budget`. What it found is then an estimate for PreviewRule. To go on, change both with UpdateRule, and resume the rule.',
 });
 
 export type Trial = z.output<typeof trial>;

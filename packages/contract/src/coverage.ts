@@ -22,7 +22,7 @@ const repairSchema = z
       .int()
       .min(0)
       .nullable()
-      .meta({ description: 'Posts that a search found for the rule; null where nobody counted.' }),
+      .meta({ description: 'Posts that a search found for the rule; null if they were not counted.' }),
   })
   .meta({ description: 'What was done about a gap.' });
 
@@ -44,17 +44,17 @@ export const coverageOperations = defineOperations({
     changes: false,
     summary: 'Get coverage',
     description:
-      'Says when a rule, or a platform, was listened to: live, with a gap, repaired since, or not watched. So you can tell whether nothing happened or nobody was listening.',
+      'Says when Earshot was listening for a rule or a platform: live, with a gap, repaired since, or not watched. This tells you whether nothing happened or nobody was listening.',
     request: requestObject({
       rule_id: text({ max: 100, description: 'Only what was watched for this rule.' }).optional(),
       platform: platformSchema.optional().meta({ description: 'Only this platform.' }),
       from: requestTime
         .optional()
-        .meta({ description: 'Begin of the window. Default: a day before its end.' }),
+        .meta({ description: 'Start of the window. Default: a day before its end.' }),
       to: requestTime.optional().meta({ description: 'End of the window. Default: now.' }),
       planned_ends: z.boolean().optional().meta({
         description:
-          'Also show where a platform ended its stream as planned and all of it was replayed. Left out, that counts as live.',
+          'Also show planned interruptions by a platform that were replayed completely. By default they count as live.',
       }),
     }).superRefine((request, context) => {
       for (const issue of timesInOrder(request, 'from', 'to')) context.addIssue(issue);
@@ -62,11 +62,11 @@ export const coverageOperations = defineOperations({
     answer: z.strictObject({
       from: timestamp.meta({
         description:
-          'Begin of what the answer speaks of: later than asked when there is too much, or too old.',
+          'Start of the time that the answer covers: later than requested if that is too much, or too old.',
       }),
       to: timestamp.meta({ description: 'End of what the answer speaks of.' }),
       complete_through: timestamp.nullable().meta({
-        description: 'Everything up to this time is here, apart from the gaps. Null: nothing was watched.',
+        description: 'Complete up to this time, apart from the gaps. Null: nothing was watched.',
       }),
       intervals: z.array(intervalSchema).meta({ description: 'Per platform, in order of time.' }),
     }),

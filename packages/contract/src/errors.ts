@@ -26,14 +26,14 @@ export const errorCodes = {
   failed_precondition: {
     status: 400,
     title: 'The state does not allow this request',
-    when: 'The request is right, but not in the present state of what it names.',
+    when: 'The request is valid, but the current state of the resource does not allow it.',
     retryable: false,
-    whatToDo: 'Bring the resource into the state that the message names, then try again.',
+    whatToDo: 'Change the resource to the state that the message names, then try again.',
   },
   out_of_range: {
     status: 400,
     title: 'The cursor points to what is not kept',
-    when: 'Retention has removed matches behind the cursor, or the match log was restored to an earlier state.',
+    when: 'Retention has removed matches after the cursor, or the match log was restored to an earlier state.',
     retryable: false,
     whatToDo:
       'Continue from `details.oldest_cursor`. Where `details.reason` is `retention`, treat what lies between as missed; where it is `restored`, expect some matches again.',
@@ -64,7 +64,7 @@ export const errorCodes = {
     title: 'The name is taken',
     when: 'A name that must be unique in the account is in use.',
     retryable: false,
-    whatToDo: 'Choose another name, or use what already bears it.',
+    whatToDo: 'Choose another name, or use the existing object.',
   },
   aborted: {
     status: 409,
@@ -87,7 +87,7 @@ export const errorCodes = {
     when: 'A bug. The message says no more than that.',
     retryable: false,
     whatToDo:
-      'Look whether the request took effect before you repeat it; report `details.request_id` if it stays.',
+      'Check whether the request took effect before you repeat it; report `details.request_id` if it stays.',
   },
   unimplemented: {
     status: 501,
@@ -160,7 +160,7 @@ const errorDetailsSchema = z.strictObject({
   budget: budgetTerms.optional().meta({ description: 'The budget that the estimate is above.' }),
   estimate: perPlatform(estimateSchema)
     .optional()
-    .meta({ description: 'What the rule would bring and cost on each of its platforms.' }),
+    .meta({ description: 'What the rule would match and cost on each of its platforms.' }),
 });
 
 export const errorSchema = z

@@ -11,7 +11,7 @@ export const estimateSchema = z
         p90: z.number().min(0).meta({ description: 'On one of the ten busiest of a hundred.' }),
       })
       .nullable()
-      .meta({ description: 'On a typical day, and on one of the ten busiest of a hundred. Null: unknown.' }),
+      .meta({ description: 'On a typical day (p50), and on a busy one (p90). Null: unknown.' }),
     busiest_hour: z
       .strictObject({
         starts_at: timestamp.meta({ description: 'When the hour begins.' }),
@@ -20,12 +20,12 @@ export const estimateSchema = z
       .nullable()
       .meta({
         description:
-          'The hour with the most matches of those that the estimate rests on; null when only a part of them was looked at.',
+          'The busiest hour of those that the estimate is based on; null if only a part of them was evaluated.',
       }),
     usd_per_day: z
       .strictObject({
         min: usd.meta({ description: 'For the items alone.' }),
-        max: usd.meta({ description: 'With everything that may come along and be charged.' }),
+        max: usd.meta({ description: 'Including everything that may be delivered with it and charged.' }),
       })
       .nullable()
       .meta({
@@ -37,9 +37,9 @@ export const estimateSchema = z
         "`history`: a rule of the account that has this value. `counts`: the platform's own counts. `bound`: stored items only. `trial`: a rule that ran for a while to find out.",
     }),
     bound: z.enum(['at_least', 'at_most']).nullable().meta({
-      description: 'Whether the numbers are a bound, and on which side the truth is; null when they are not.',
+      description: 'Whether the numbers are an upper or a lower bound; null if they are not a bound.',
     }),
-    basis_note: z.string().meta({ description: 'What the numbers rest on and leave out, for people.' }),
+    basis_note: z.string().meta({ description: 'What the numbers are based on and leave out, for people.' }),
     fee_usd: usd.meta({ description: 'What asking for this estimate cost.' }),
   })
   .meta({ description: 'How much the rule would bring, and cost.' });

@@ -16,7 +16,7 @@ const keyFields = {
   created_at: timestamp.meta({ description: 'When it was created.' }),
   expires_at: timestamp.nullable().meta({ description: 'When it stops working; null: never.' }),
   budget: budgetTerms.nullable().meta({
-    description: 'What all rules that the key creates may spend together; null without a limit.',
+    description: 'What all rules created with the key may spend together; null for no limit.',
   }),
 };
 
@@ -44,25 +44,25 @@ export const keyOperations = defineOperations({
     scope: 'keys:write',
     changes: true,
     summary: 'Create a key',
-    description: 'Creates another key of the account, which may do no more than the key that asks.',
+    description: 'Creates another key of the account, which cannot do more than the calling key.',
     request: requestObject({
       scopes: distinct(scopes, 'scope').optional().meta({
-        description: 'What the new key may do: no more than the key that asks. Default: the same.',
+        description: 'What the new key may do: no more than the calling key. Default: the same.',
       }),
       expires_at: requestTime.optional().meta({
         description:
-          'When the new key stops working: in the future, and no later than the key that asks. Default: when that one does.',
+          'When the new key expires: in the future, and no later than the calling key. Default: the same time.',
       }),
       budget: budget.optional().meta({
         description:
-          'What all rules that the new key creates may spend together. Default: as the key that asks, counted for each by itself.',
+          'What all rules created with the new key may spend together. Default: the budget of the calling key, counted separately.',
       }),
     }),
     answer: z.strictObject({
       key_id: keyId,
       key: z.string().nullable().meta({
         description:
-          'The key. It is shown this once and stored nowhere: when the answer is repeated for an `Idempotency-Key`, it is null.',
+          'The key. It is shown only once and is not stored: when the answer is repeated for an `Idempotency-Key`, it is null.',
       }),
       ...keyFields,
     }),
@@ -89,7 +89,7 @@ export const keyOperations = defineOperations({
     scope: 'keys:write',
     changes: false,
     summary: 'List keys',
-    description: 'Lists the keys of the account that work, without the keys themselves.',
+    description: 'Lists the valid keys of the account, without the keys themselves.',
     request: requestObject({}),
     answer: z.strictObject({
       keys: z.array(keySchema).meta({ description: 'The keys that work, newest first.' }),
@@ -104,7 +104,7 @@ export const keyOperations = defineOperations({
     changes: true,
     summary: 'Revoke a key',
     description:
-      'Ends a key of the account: within 5 seconds no node accepts it any more, and what is open with it ends. Keys that were made with it go on working: `ListAudit` names them.',
+      'Revokes a key of the account: within 5 seconds no node accepts it any more, and its open streams end. Keys that were created with it keep working: `ListAudit` names them.',
     request: requestObject({
       key_id: text({ max: 100, description: 'Id of the key to revoke; your own is allowed.' }),
     }),

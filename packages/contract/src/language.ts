@@ -42,7 +42,7 @@ export const syntaxGuideSchema = z
     summary: z.string().meta({ description: 'The language in a sentence.' }),
     grammar_version: z.string().meta({ description: 'Changes when the language does.' }),
     limits: z.record(z.string(), z.number()).meta({ description: 'Limits of a rule value, by name.' }),
-    precedence: z.string().meta({ description: 'How a rule is read: what binds tighter than what.' }),
+    precedence: z.string().meta({ description: 'How a rule is parsed: the precedence of the operators.' }),
     operators: z.array(operatorSchema).meta({ description: 'Everything that a rule may use.' }),
     pitfalls: z
       .array(
@@ -67,7 +67,7 @@ export const languageOperations = defineOperations({
     changes: false,
     summary: 'Check a rule without creating it',
     description:
-      'Says what is wrong with the values, where, and how to mend it, and what would be registered. Nothing is created.',
+      'Says what is wrong with the values, where, and how to fix it, and what would be registered. Nothing is created.',
     request: requestObject({
       platforms: distinctPlatforms.meta({ description: 'Platforms to check the rule for.' }),
       overrides,

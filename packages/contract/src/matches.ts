@@ -109,7 +109,7 @@ export const removalSchema = z
     at: timestamp.meta({ description: 'When it was removed.' }),
   })
   .meta({
-    description: 'A match whose item was taken back. It has a place of its own in the order of matches.',
+    description: 'A match whose item was removed. It has its own position in the order of matches.',
   });
 
 export const removedMatches = z.array(removalSchema).optional().meta({
@@ -128,11 +128,11 @@ const gapSchema = z.strictObject({
 export const coverageSchema = z
   .strictObject({
     complete_through: timestamp.nullable().meta({
-      description: 'Everything up to this time is here, apart from the gaps. Null: nothing was watched yet.',
+      description: 'Complete up to this time, apart from the gaps. Null: nothing was watched yet.',
     }),
     gaps: z.array(gapSchema).meta({ description: 'When nobody listened.' }),
   })
-  .meta({ description: 'Whether silence means that nothing happened.' });
+  .meta({ description: 'Whether the absence of matches means that nothing happened.' });
 
 export type Match = z.output<typeof matchSchema>;
 export type Removal = z.output<typeof removalSchema>;
@@ -185,7 +185,7 @@ export const matchOperations = defineOperations({
       until: requestTime.optional().meta({ description: 'Only matches created before this time.' }),
       wait_seconds: integer(0, 30).optional().meta({
         description:
-          'Holds the request until something newer than the cursor exists. Only with `order: "oldest"`.',
+          'Waits up to this long for something newer than the cursor. Only with `order: "oldest"`.',
       }),
     }).superRefine((request, context) => {
       for (const issue of contradictions(request)) context.addIssue(issue);
@@ -266,13 +266,13 @@ export const matchOperations = defineOperations({
       platform: platformFilter,
       from: requestTime.meta({ description: 'Where the first step begins.' }),
       to: requestTime.meta({
-        description: 'Where the last step ends, which is shorter than the others if need be.',
+        description: 'Where the last step ends; it can be shorter than the others.',
       }),
       step: integer(1, stepSecondsMax).meta({
         description: `Seconds. At most ${stepsMax} steps fit between \`from\` and \`to\`.`,
       }),
       by: z.enum(['rule', 'platform']).optional().meta({
-        description: 'One series per rule or platform that has matches. Left out: one for all.',
+        description: 'One series per rule or platform that has matches. Default: one for all.',
       }),
     }).superRefine((request, context) => {
       for (const issue of timesInOrder(request, 'from', 'to')) context.addIssue(issue);
@@ -290,7 +290,7 @@ export const matchOperations = defineOperations({
             counts: z.array(z.int().min(0)).meta({ description: 'One for each step, in order of time.' }),
           }),
         )
-        .meta({ description: `Those with the most matches first, at most ${seriesMax}.` }),
+        .meta({ description: `Most matches first, at most ${seriesMax}.` }),
     }),
     errors: ['not_found', 'failed_precondition'],
     example: {

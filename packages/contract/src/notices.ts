@@ -48,12 +48,13 @@ export const noticeSchema = z
       })
       .meta({ description: 'What it is about.' }),
     data: z.record(z.string(), z.unknown()).meta({
-      description: 'For programs: the facts, by type. Words of a platform in it are untrusted.',
+      description: 'For programs: the facts, by type. Text of a platform in it is untrusted.',
     }),
     what_to_do: z.string().meta({ description: 'For people, in one sentence.' }),
     created_at: timestamp.meta({ description: 'When it was raised.' }),
     resolved_at: timestamp.nullable().meta({
-      description: 'Null while it holds. A notice that only tells what happened is resolved from the first.',
+      description:
+        'Null while it is open. A notice that only reports what happened is resolved from the start.',
     }),
   })
   .meta({ description: 'Something that the account must know.' });
@@ -71,7 +72,7 @@ const exampleNotice = {
   subject: { kind: 'source', id: 'x:main', name: 'main' },
   data: { platform: 'x', state: 'no_credit' },
   what_to_do:
-    'Rules on x are not heard until the operator of the service acts: Add credit to the upstream account. It is tried again by itself.',
+    'Rules on x are not heard until the operator of the service acts: Add credit to the upstream account. It is retried automatically.',
   created_at: '2026-11-14T22:46:00.000Z',
   resolved_at: null,
 } as const;
@@ -84,7 +85,7 @@ export const noticeOperations = defineOperations({
     changes: false,
     summary: 'List notices',
     description:
-      'Lists what the account must know. A notice that is resolved moves to the end of the log, so each is listed once, as it is now. To follow them, ask with `order: "oldest"`, keep `next_cursor`, and ask again with it: a notice that you have comes again when it is resolved.',
+      'Lists what the account needs to know. A resolved notice moves to the end of the log, so each is listed once, in its current state. To follow them, ask with `order: "oldest"`, keep `next_cursor`, and ask again with it: a notice that you have comes again when it is resolved.',
     request: requestObject({
       open: z.literal(true).optional().meta({ description: 'Only those that are not resolved.' }),
       limit: pageLimit,
@@ -92,7 +93,7 @@ export const noticeOperations = defineOperations({
       order: z.enum(['newest', 'oldest']).default('newest').meta({ description: 'Which end to start from.' }),
       wait_seconds: integer(0, 30).optional().meta({
         description:
-          'Holds the request until something newer than the cursor exists. Only with `order: "oldest"`.',
+          'Waits up to this long for something newer than the cursor. Only with `order: "oldest"`.',
       }),
     }).superRefine((request, context) => {
       const waits = z.looseObject({ order: z.literal('newest'), wait_seconds: z.number() });

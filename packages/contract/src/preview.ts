@@ -11,12 +11,12 @@ const count = z.int().min(0);
 const sampleSchema = z.strictObject({
   looked_at: count.meta({ description: 'Stored items that the value was evaluated on.' }),
   stored: count.meta({
-    description: 'Items that the account has of these days; when `is_sampled`, an estimate.',
+    description: 'Items of the account from these days; when `is_sampled`, an estimate.',
   }),
-  is_sampled: z.boolean().meta({ description: 'Whether only a random part of them was looked at.' }),
+  is_sampled: z.boolean().meta({ description: 'Whether only a random sample of them was evaluated.' }),
   matched: count.meta({ description: 'Of those looked at.' }),
   undecided: count.meta({
-    description: 'Of those looked at: items that do not say enough to decide whether the value matches.',
+    description: 'Evaluated items that lack what is needed to decide whether the value matches.',
   }),
   matches: z
     .array(
@@ -40,10 +40,10 @@ const sampleSchema = z.strictObject({
 const againstSchema = z
   .strictObject({
     added: count.meta({ description: 'Items that only the draft matches.' }),
-    removed: count.meta({ description: 'Items that only the present value matches.' }),
-    undecided: count.meta({ description: 'Items that do not decide one of the two values.' }),
+    removed: count.meta({ description: 'Items that only the current value matches.' }),
+    undecided: count.meta({ description: 'Items for which one of the two values cannot be decided.' }),
     is_estimate: z.boolean().meta({
-      description: 'The numbers are scaled from the items that were looked at to all that are stored.',
+      description: 'The numbers are scaled from the evaluated items to all stored items.',
     }),
   })
   .meta({ description: 'Compared with the value that the rule has now, over the same items.' });
@@ -54,7 +54,7 @@ export const previewOperations = defineOperations({
     changes: false,
     summary: 'Preview a rule',
     description:
-      'Says what a draft would bring: how many matches a day and what they cost, which of the items that the account has stored it matches, and what it would change of an existing rule. Nothing is created. Errors of a value are refused as CreateRule does; doubts are not.',
+      'Says what a draft would match: how many matches a day and what they cost, which stored items of the account it matches, and how it differs from an existing rule. Nothing is created. Errors of a value are refused as CreateRule does; doubts are not.',
     request: requestObject({
       platforms: distinctPlatforms.meta({ description: 'Platforms to preview the rule on.' }),
       overrides,
@@ -73,7 +73,7 @@ export const previewOperations = defineOperations({
           translated_value: z.string().meta({ description: 'The canonical value that was evaluated.' }),
           estimate: estimateSchema,
           sample: sampleSchema.meta({
-            description: 'What the draft does with the items that the account has stored.',
+            description: 'How the draft evaluates on the stored items of the account.',
           }),
           against: againstSchema.optional(),
         }),

@@ -32,7 +32,7 @@ export const readerSchema = z
     created_at: timestamp.meta({ description: 'When it was first used.' }),
     acknowledged_at: timestamp.nullable().meta({ description: 'When `AckMatches` last moved it.' }),
   })
-  .meta({ description: 'A named reader: the server keeps how far it is.' });
+  .meta({ description: 'A named reader: the server stores its position.' });
 
 export type Reader = z.output<typeof readerSchema>;
 
@@ -52,7 +52,7 @@ export const readerOperations = defineOperations({
     stream: true,
     summary: 'Stream matches',
     description:
-      'Server-sent events: every match as it comes, for as long as the connection lasts, and a comment every 15 seconds. After an interruption send the last `id` as `Last-Event-ID`, as clients for server-sent events do, and nothing is missed.',
+      'Server-sent events: every match as it arrives, for as long as the connection lasts, and a comment every 15 seconds. After an interruption send the last `id` as `Last-Event-ID`, as clients for server-sent events do, and nothing is missed.',
     request: requestObject({
       rule_id: ruleFilter.optional(),
       platform: platformFilter,
@@ -85,7 +85,7 @@ export const readerOperations = defineOperations({
     changes: false,
     summary: 'Read matches with a named reader',
     description:
-      'Gives what this reader has not acknowledged yet, and the same again until `AckMatches` moves it. A reader is made at its first use; its filter is then part of it and need not be sent again.',
+      'Returns what this reader has not acknowledged yet, and returns it again until `AckMatches` moves it. A reader is made at its first use; its filter is then part of it and need not be sent again.',
     request: requestObject({
       reader: readerName,
       of: z.enum(readable).default('matches').meta({
@@ -96,12 +96,10 @@ export const readerOperations = defineOperations({
         .optional()
         .meta({ description: 'At the first use: only matches on this platform.' }),
       start: z.enum(['oldest', 'now']).default('oldest').meta({
-        description: 'At the first use: from the oldest match that is kept, or only those from now on.',
+        description: 'At the first use: start with the oldest stored match, or only with new ones.',
       }),
       limit: matchLimit,
-      wait_seconds: integer(0, 30)
-        .optional()
-        .meta({ description: 'Holds the request until there is a match.' }),
+      wait_seconds: integer(0, 30).optional().meta({ description: 'Waits up to this long for a match.' }),
     }).superRefine((request: unknown, context) => {
       if (!z.looseObject({ of: z.literal('notices') }).safeParse(request).success) return;
       for (const field of ['rule_id', 'platform'])
@@ -133,18 +131,18 @@ export const readerOperations = defineOperations({
     changes: false,
     summary: 'Acknowledge matches',
     description:
-      'Moves a named reader behind the matches that came with the cursor. Sent twice, it does nothing the second time.',
+      'Moves a named reader past the matches that came with the cursor. Repeating the call changes nothing.',
     request: requestObject({
       reader: readerName,
       cursor: text({ max: 1_024, description: '`cursor` of an answer of `ReadMatches`.' }),
       rewind: z.boolean().default(false).meta({
         description:
-          'Also goes back, to read again what was acknowledged. Otherwise an older cursor changes nothing.',
+          'Allow moving back, to read again what was acknowledged. Otherwise an older cursor changes nothing.',
       }),
     }),
     answer: z.strictObject({
       reader: z.string().meta({ description: 'Name of the reader.' }),
-      moved: z.boolean().meta({ description: 'False when the reader was there already, or further.' }),
+      moved: z.boolean().meta({ description: 'False if the reader was already there, or further.' }),
     }),
     errors: ['not_found', 'out_of_range'],
     example: { request: { reader, cursor: exampleCursor }, answer: { reader, moved: true } },
@@ -178,7 +176,7 @@ export const readerOperations = defineOperations({
     scope: 'matches:read',
     changes: true,
     summary: 'Delete a named reader',
-    description: 'Forgets the reader and how far it was. Matches are not touched.',
+    description: 'Deletes the reader and its position. Matches are not affected.',
     request: requestObject({ reader: readerName }),
     answer: z.strictObject({
       reader: z.string().meta({ description: 'Name of the reader.' }),

@@ -38,7 +38,7 @@ const examplePayload = requestObject(
     published_at: requestTime.nullable().optional().meta({ description: 'When it was published.' }),
     language: short('Language code, as the platform delivers it.'),
     raw: z.record(z.string(), z.unknown()).nullable().optional().meta({
-      description: 'The item as the platform delivers it. With it, the other fields do not count.',
+      description: 'The item as the platform delivers it. If present, the other fields are ignored.',
     }),
   },
   'a payload',
@@ -49,7 +49,7 @@ const examplePayload = requestObject(
   })
   .meta({
     description:
-      'An item as in a match: only what matters for the rule. What is left out or null is not known, and a clause that asks for it is not decided.',
+      'An item as in a match, with only the fields that matter for the rule. Missing or null fields are unknown, and a clause that asks for them is undecided.',
   });
 
 /** PostgreSQL refuses NUL characters and halves of surrogate pairs; deep nesting would exhaust the stack. */
@@ -109,7 +109,7 @@ export const ruleExamples = requestObject(
   }, alsoWhenFieldsFail)
   .meta({
     description:
-      'Items that tell what the rule is for. They are checked before anything is registered, and again when the value changes; one that fails is a violation.',
+      'Example items for the rule. They are checked before anything is registered, and again when the value changes; one that fails is a violation.',
   });
 
 export type RuleExamples = z.output<typeof ruleExamples>;

@@ -37,23 +37,23 @@ function unknownOverride(key: string): RequestIssue {
 export const ruleName = text({ max: 200, description: 'Name of the rule, for people.' });
 export const ruleIntent = text({ max: 2_000, description: 'What the rule is for; context for agents.' });
 export const expiresAt = requestTime.nullable().meta({
-  description: 'When the rule is paused by itself: a time in the future, or null for never.',
+  description: 'When the rule is paused automatically: a time in the future, or null for never.',
 });
 
 export const acceptDoubts = z.boolean().optional().meta({
   description:
-    'Register the values as they are, although they have doubts: findings that a platform takes but hardly anybody can have meant. Errors are refused all the same.',
+    'Register the values as they are, although they have doubts: findings that a platform accepts but that are almost certainly mistakes. Errors are still refused.',
 });
 
 export const acceptEstimate = z.boolean().optional().meta({
   description:
-    'Go on although the estimate of what the rule will cost is above its budget, or that of the key or account.',
+    'Continue although the estimated cost is above the budget of the rule, the key or the account.',
 });
 
 const firehoseOptions = z.strictObject({
   quality: z.boolean().optional().meta({
     description:
-      'Default true: Firehose leaves out pages that it holds to be of low quality, among them those whose URL has a query, lists of articles, and pages older than seven days.',
+      'Default true: Firehose leaves out pages that it considers low quality, including URLs with a query, lists of articles, and pages older than seven days.',
   }),
   nsfw: z.boolean().optional().meta({ description: 'Default false: Firehose leaves out adult pages.' }),
 });
@@ -166,7 +166,7 @@ const rulePlatformSchema = z.strictObject({
   rule_type: ruleTypeSchema,
   active_since: timestamp
     .nullable()
-    .meta({ description: 'Since when the platform has it; null while it has not.' }),
+    .meta({ description: 'Since when the platform has it; null if it does not.' }),
   last_match_at: timestamp
     .nullable()
     .meta({ description: 'When its last match was stored; null before the first.' }),
@@ -185,7 +185,8 @@ export const ruleSchema = z
       .enum(['active', 'paused', 'failed'])
       .meta({ description: '`failed`: a platform refuses it; see `platforms`.' }),
     expires_at: timestamp.nullable().meta({
-      description: 'When the rule is paused by itself; a paused rule with a time in the past has expired.',
+      description:
+        'When the rule is paused automatically; a paused rule with a time in the past has expired.',
     }),
     budget: budgetState.nullable().meta({
       description: "The rule's own budget; null without one. The operator's default may apply then.",
@@ -202,8 +203,8 @@ export const ruleSchema = z
         description:
           'Why the service has paused the rule, and when it resumes it; null while the rule is not paused, or when it was paused by a key or has expired.',
       }),
-    examples: ruleExamples.nullable().meta({ description: 'Items that tell what the rule is for.' }),
-    managed_by: managedBy.nullable().meta({ description: 'Null for a rule that nobody keeps as code.' }),
+    examples: ruleExamples.nullable().meta({ description: 'Example items for the rule.' }),
+    managed_by: managedBy.nullable().meta({ description: 'Null for a rule that is not kept as code.' }),
     platforms: perPlatform(rulePlatformSchema),
   })
   .meta({ description: 'A rule of the account.' });

@@ -48,7 +48,7 @@ const fileRule = requestObject(
 export const rulesFileSchema = requestObject(
   {
     set: managedName(
-      'Names the rules that this file owns. It goes with the file wherever that is moved; no other file of the account may have it.',
+      'Names the rules that this file owns. It stays the same when the file is moved; no other file of the account may use it.',
     ),
     rules: z
       .record(z.string(), fileRule)
@@ -58,7 +58,7 @@ export const rulesFileSchema = requestObject(
       }, alsoWhenFieldsFail)
       .meta({
         description:
-          'The rules, by their key. A rule stays the same rule, with its matches, for as long as its key does.',
+          'The rules, by their key. A rule keeps its identity and its matches as long as its key stays the same.',
         propertyNames: { pattern: managedPattern.source, maxLength: 100 },
       }),
   },

@@ -105,7 +105,7 @@ export const ruleOperations = defineOperations({
           ...registration,
           warnings: z
             .array(diagnosticSchema)
-            .meta({ description: 'Findings about the value that did not keep it from being registered.' }),
+            .meta({ description: 'Findings about the value that did not prevent its registration.' }),
         }),
       ),
       equivalent_rule_id: ruleId.optional().meta({
@@ -177,18 +177,18 @@ export const ruleOperations = defineOperations({
     changes: true,
     summary: 'Change a rule',
     description:
-      'Changes the fields that are named, as the next version of the rule. A new value is registered before the old one is given up, so no post between them is missed; for some seconds the old one may still match, and such matches bear its version. When a platform refuses the new value, the rule stays as it was.',
+      'Changes the fields that are named, as the next version of the rule. A new value is registered before the old one is removed, so nothing is missed in between; for some seconds the old one may still match, and such matches have its version. When a platform refuses the new value, the rule stays as it was.',
     request: requestObject({
       rule_id: askedRuleId,
       name: ruleName.optional(),
       intent: ruleIntent.optional(),
       platforms: distinctPlatforms.optional().meta({
         description:
-          'All platforms that the rule shall be on. Alone, it leaves the others, and returns to those that it has left with the values it had there.',
+          'All platforms of the rule. Without `overrides`, the rule leaves the other platforms, and returns to platforms that it had left with its previous values.',
       }),
       overrides: overrides.optional().meta({
         description:
-          'New values. Alone, for the platforms named here, and the others stay as they are; with `platforms`, exactly one for each of these.',
+          'New values. Without `platforms`, only the named platforms change; with `platforms`, exactly one for each of these.',
       }),
       options: platformOptions.optional().meta({
         description:
@@ -198,11 +198,10 @@ export const ruleOperations = defineOperations({
       expires_at: expiresAt.optional(),
       budget: budget.nullable().optional().meta({
         description:
-          'In place of the one that the rule has; null for none. A rule that was paused for its budget resumes within seconds when the new one is not spent.',
+          'Replaces the current one; null for none. A rule that was paused for its budget resumes within seconds when the new one is not spent.',
       }),
       examples: ruleExamples.nullable().optional().meta({
-        description:
-          'In place of those that the rule has; null for none. Left out, the present ones are checked.',
+        description: 'Replaces the current ones; null for none. If missing, the current ones are checked.',
       }),
       managed_by: managedBy.nullable().optional().meta({
         description: 'Gives the rule to a set of rules that are kept as code; null takes it out.',
@@ -248,7 +247,7 @@ export const ruleOperations = defineOperations({
     changes: true,
     summary: 'Pause a rule',
     description:
-      'Takes the rule from its platforms and keeps it with its matches. A paused rule still counts as a rule of the plan.',
+      'Removes the rule from its platforms, and keeps the rule and its matches. A paused rule still counts towards the plan.',
     request: requestObject({ rule_id: askedRuleId }),
     answer: ruleSchema,
     errors: ['not_found', 'failed_precondition', 'aborted'],
@@ -290,7 +289,7 @@ export const ruleOperations = defineOperations({
     changes: true,
     summary: 'Delete a rule',
     description:
-      'Deletes the rule. Its matches stop being listed at once, and it leaves the platforms within seconds.',
+      'Deletes the rule. Its matches are no longer listed, and it is removed from the platforms within seconds.',
     request: requestObject({
       rule_id: text({ max: 100, description: 'Id of the rule to delete.' }),
       if_version: ifVersion,

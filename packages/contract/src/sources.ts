@@ -33,7 +33,7 @@ export const sourceOperations = defineOperations({
     changes: false,
     summary: 'List sources',
     description:
-      'Says of each connection to a platform whether it is listening, since when, and what has to be done if it is not.',
+      'Says for each connection to a platform whether it is listening, since when, and what to do if it is not.',
     request: requestObject({}),
     answer: z.strictObject({
       sources: z
@@ -46,7 +46,7 @@ export const sourceOperations = defineOperations({
               .meta({ description: 'What it is doing; `what_to_do` says what that asks of the operator.' }),
             since: timestamp.meta({ description: 'Since when it is in this state.' }),
             heard_until: timestamp.nullable().meta({
-              description: 'Up to when it is proven to have listened. Null: never.',
+              description: 'Until when it is known to have listened. Null: never.',
             }),
             what_to_do: z.string().meta({ description: 'For the operator of the service.' }),
             problem: z.string().optional().meta({ description: "The platform's own words." }),
@@ -65,7 +65,7 @@ export const sourceOperations = defineOperations({
             state: 'no_credit',
             since: '2026-11-14T22:47:00.000Z',
             heard_until: '2026-11-14T22:46:59.000Z',
-            what_to_do: 'Add credit to the upstream account. It is tried again by itself.',
+            what_to_do: 'Add credit to the upstream account. It is retried automatically.',
             problem: 'X answered 402: CreditsDepleted',
           },
         ],

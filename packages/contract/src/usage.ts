@@ -13,12 +13,12 @@ const figures = {
     .strictObject({
       posts: amount.meta({ description: 'Posts that matched.' }),
       referenced_posts: amount.meta({ description: 'Posts that came along with a post.' }),
-      users: amount.meta({ description: 'Authors and others that came along with a post.' }),
+      users: amount.meta({ description: 'Authors and other users that were delivered with a post.' }),
       pages: amount.meta({ description: 'Pages that matched.' }),
     })
     .meta({
       description:
-        'What the matches consist of. An item that several of your rules matched is divided among them, so these need not be whole numbers.',
+        'What the matches consist of. An item that several of your rules matched is divided among them, so the numbers can be fractions.',
     }),
   usd: z
     .strictObject({
@@ -37,18 +37,18 @@ export const usageOperations = defineOperations({
     changes: false,
     summary: 'Get usage',
     description:
-      'Says what your rules brought in and what that costs, per UTC day or per rule. It depends on nothing but your own matches. Rules that are deleted meanwhile are included.',
+      'Says how much your rules matched and what that costs, per UTC day or per rule. It depends only on your own matches. Deleted rules are included.',
     request: requestObject({
       rule_id: text({ max: 100, description: 'Only this rule.' }).optional(),
       platform: platformSchema.optional().meta({ description: 'Only this platform.' }),
       from: requestTime.optional().meta({
-        description: 'Begin of the window: the UTC day of this time. Default: 29 days before its end.',
+        description: 'Start of the window: the UTC day of this time. Default: 29 days before its end.',
       }),
       to: requestTime
         .optional()
         .meta({ description: 'End of the window: the UTC day of this time, included. Default: today.' }),
       by: z.enum(['day', 'rule']).optional().meta({
-        description: 'One entry per day, or per rule, and platform. Left out: one per platform.',
+        description: 'One entry per day or rule, and platform. Default: one per platform.',
       }),
     }).superRefine((request, context) => {
       for (const issue of timesInOrder(request, 'from', 'to')) context.addIssue(issue);
@@ -65,7 +65,7 @@ export const usageOperations = defineOperations({
         )
         .meta({
           description:
-            'By day: in order of time, and days without matches are left out. By rule: the dearest first, at most 1,000.',
+            'By day: in chronological order, without days that have no matches. By rule: the most expensive first, at most 1,000.',
         }),
       total: z.strictObject(figures).meta({ description: 'Of everything in the window.' }),
       prices_as_of: day.meta({ description: 'The day on which the prices were looked up.' }),

@@ -13,14 +13,14 @@ export const deleteCommand = command({
   name: 'delete',
   summary: 'delete an account with everything that belongs to it',
   details:
-    'While the nodes run, with the login that owns the tables. The account is suspended, its rules are deleted, and when no platform has any of them its rows are removed, its audit too. May be interrupted, and run again until it says that it is done. Posts and pages stay until retention removes them; backups are yours to see to. docs/operations/accounts.md says more.',
+    'Run it while the nodes run, with the login that owns the tables. The account is suspended, its rules are deleted, and when no platform has any of them its rows are removed, including its audit. If it is interrupted, run it again until it says that it is done. Posts and pages stay until retention removes them, and backups are not changed. See docs/operations/accounts.md.',
   args: { account: required(text('<account id>', 'as `earshot admin accounts list` shows it')) },
-  options: { yes: flag('do not ask whether it is meant'), ...databaseUrl },
+  options: { yes: flag('do not ask for confirmation'), ...databaseUrl },
   examples: ['earshot admin accounts delete acc_01kb2m9x4c7q5t8w3y6z1v0n2p --yes'],
   async run({ args: { account }, options: { yes, 'database-url': given } }, { env, isJson, screen }) {
     const database = await databaseOf(given, env);
     const question = `Delete the account ${account} with all its rules, matches and keys? This cannot be undone.`;
-    if (!yes) await confirm(screen, question, 'This cannot be undone: say --yes if it is meant.');
+    if (!yes) await confirm(screen, question, 'This cannot be undone: confirm it with --yes.');
     const { onDatabase } = await loadLocal(() => import('../local/admin-work.ts'));
     const working = onDatabase(database, (admin) =>
       admin.deleteAccount(account, (progress) => screen.note(words(progress))),

@@ -39,7 +39,7 @@ const list = adminCommand({
   name: 'list',
   summary: 'list all accounts, with what they have and use',
   details:
-    'Dollars are the part of the bill that the rules of the account bear, at the default prices or those of EARSHOT_PRICES: see `earshot admin usage`.',
+    'Dollars are the share of the bill for the rules of the account, at the default prices or those of EARSHOT_PRICES: see `earshot admin usage`.',
   options: { days },
   examples: ['earshot admin accounts list', 'earshot admin accounts list --days 30 --json'],
   async work(database, { options: { days: asked = 2 } }, { env }) {
@@ -105,9 +105,9 @@ const show = adminCommand({
 
 const plan = adminCommand({
   name: 'plan',
-  summary: 'put an account on another plan',
+  summary: 'change the plan of an account',
   details:
-    'Every node knows within 5 seconds. Rules, keys and webhooks that are above the new limits stay; no new ones can be made.',
+    'Takes effect on every node within 5 seconds. Rules, keys and webhooks above the new limits stay, but no new ones can be created.',
   args: { ...account, plan: required(oneOf(planNames, 'its new plan')) },
   examples: [`earshot admin accounts plan ${example} paid`],
   async work(database, { args: { account: id, plan: wanted } }) {
@@ -178,9 +178,10 @@ const limits = adminCommand({
 
 const suspend = adminCommand({
   name: 'suspend',
-  summary: 'stop an account: its keys are refused, its rules paused, its webhooks silent',
+  summary:
+    'suspend an account: its keys are refused, its rules are paused, and nothing is sent to its webhooks',
   details:
-    'Every node refuses its keys and sessions within 5 seconds. Rules that run are paused, and no longer cost anything once the platforms have removed them. What it has stored stays.',
+    'Every node refuses its keys and sessions within 5 seconds. Active rules are paused, and cost nothing once the platforms have removed them. Stored data is kept.',
   args: account,
   examples: [`earshot admin accounts suspend ${example}`],
   async work(database, { args: { account: id } }) {
@@ -194,9 +195,9 @@ const suspend = adminCommand({
 
 const resume = adminCommand({
   name: 'resume',
-  summary: 'let a suspended account go on',
+  summary: 'resume a suspended account',
   details:
-    'Its keys work at once. Rules that ran before are registered again within seconds, or later where the platforms want it; what was published meanwhile is a gap. Webhooks go on where they were.',
+    'Its keys work at once. Rules that were active before are registered again within seconds, or later if the platforms require it; what was published in the meantime is a gap. Webhooks continue where they were.',
   args: account,
   examples: [`earshot admin accounts resume ${example}`],
   async work(database, { args: { account: id } }) {

@@ -7,7 +7,7 @@ export const budgetCommand = adminCommand({
   name: 'budget',
   summary: 'show or set what all rules of an account may spend together',
   details:
-    'To set it, with the login that owns the tables. Rules that were paused for it resume within seconds once it is not spent.',
+    'Setting it needs the login that owns the tables. Rules that were paused because of it resume within seconds once it is no longer spent.',
   args: { account: required(text('<account id>', 'as create-account printed it')) },
   options: { set: budgetOrNone('the new one') },
   examples: [

@@ -34,7 +34,7 @@ export async function databaseOf(given: string | undefined, env: Context['env'])
   const url = given || readSetting('databaseUrl', env);
   if (url) return url;
   throw usageFailure(
-    'Say which database: --database-url postgres://…, or set EARSHOT_DATABASE_URL or EARSHOT_DATABASE_URL_FILE.',
+    'Specify the database with --database-url postgres://…, or set EARSHOT_DATABASE_URL or EARSHOT_DATABASE_URL_FILE.',
   );
 }
 

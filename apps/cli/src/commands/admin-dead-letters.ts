@@ -19,7 +19,7 @@ const list = adminCommand({
 
 const retry = adminCommand({
   name: 'retry',
-  summary: 'have one of them, or all, tried again',
+  summary: 'retry one of them, or all',
   options: { all: flag('every dead letter') },
   args: { id: integer('<id>', 'as the list shows it', { min: 1, max: 999_999_999 }) },
   examples: ['earshot admin dead-letters retry 17', 'earshot admin dead-letters retry --all'],

@@ -7,7 +7,7 @@ export const foreignRules = command({
   name: 'foreign-rules',
   summary: 'show the rules of your X apps and Firehose taps that are not Earshot’s',
   details:
-    'Asks the platforms, with the settings of the server (EARSHOT_X_TOKENS, EARSHOT_FIREHOSE_TOKENS, EARSHOT_DATABASE_URL …). What such a rule matches may be billed, and is not stored. Rules of another installation of Earshot are among them.',
+    'Asks the platforms, with the settings of the server (EARSHOT_X_TOKENS, EARSHOT_FIREHOSE_TOKENS, EARSHOT_DATABASE_URL …). What such a rule matches may be billed, and is not stored. This includes rules of other installations of Earshot.',
   options: { delete: flag('delete them there') },
   examples: ['earshot admin foreign-rules', 'earshot admin foreign-rules --delete'],
   async run({ options: { delete: remove } }, { env, isJson, screen }) {

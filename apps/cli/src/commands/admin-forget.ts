@@ -7,9 +7,9 @@ import { databaseOf, databaseUrl } from './admin-command.ts';
 
 export const forgetCommand = command({
   name: 'forget',
-  summary: 'remove a post, a page, or everything of an author, with all matches, and never store it again',
+  summary: 'remove a post, a page, or everything by an author, with all matches, and never store it again',
   details:
-    'While the nodes run, with the login that owns the tables. Everybody who follows matches, and every webhook, is told of each match that is gone. What an author publishes later is stored again. Everything that is stored is looked through: with millions of items that takes minutes, and may be repeated when it was interrupted.',
+    'Run it while the nodes run, with the login that owns the tables. Followers and webhooks get a removal for each of the matches. What an author publishes later is stored again. All stored items are searched, which takes minutes for millions of items. If it is interrupted, run it again.',
   options: {
     post: text('<id>', 'the item with this id on its platform'),
     url: text('<url>', 'the item at this URL'),
@@ -28,7 +28,7 @@ export const forgetCommand = command({
       ...(author === undefined ? [] : [{ author }]),
     ];
     const [one] = asked;
-    if (!one || asked.length > 1) throw usageFailure('Say what: --post, --url or --author, one of them.');
+    if (!one || asked.length > 1) throw usageFailure('Specify exactly one of --post, --url and --author.');
     const database = await databaseOf(given, env);
     const { onDatabase } = await loadLocal(() => import('../local/admin-work.ts'));
     const working = onDatabase(database, (admin) =>

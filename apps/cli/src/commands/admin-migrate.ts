@@ -7,9 +7,9 @@ import { databaseOf, databaseUrl } from './admin-command.ts';
 
 export const migrateCommand = command({
   name: 'migrate',
-  summary: 'show or apply what the database lacks for this version',
+  summary: 'show or apply the pending migrations of the database',
   details:
-    'With the login that owns the tables. Each migration is a transaction of its own; while long transactions are in its way it waits, without holding up the requests of others for more than a second at a time.',
+    'Needs the login that owns the tables. Each migration runs in its own transaction; if long transactions block it, it waits, and delays other requests by at most a second at a time.',
   options: {
     plan: flag('only list what would be applied'),
     apply: flag('apply it'),
@@ -17,7 +17,7 @@ export const migrateCommand = command({
   },
   examples: ['earshot admin migrate --plan', 'earshot admin migrate --apply'],
   async run({ options: { plan, apply, 'database-url': given } }, { env, isJson, screen }) {
-    if (plan === apply) throw usageFailure('Say what to do: --plan, or --apply.');
+    if (plan === apply) throw usageFailure('Specify --plan or --apply.');
     const url = await databaseOf(given, env);
     const { migrate, planMigrations } = await loadLocal(() => import('../local/admin-work.ts'));
     const working = plan

@@ -7,7 +7,7 @@ export const reencrypt = adminCommand({
   name: 'reencrypt',
   summary: 'encrypt the secrets of webhooks with the first key of EARSHOT_SECRETS_KEY',
   details:
-    'A step of its rotation: docs/operations/rotation.md. EARSHOT_SECRETS_KEY has the new key and, behind a comma, the old one, as on the nodes, which go on running. May be repeated.',
+    'One step of the rotation in docs/operations/rotation.md. EARSHOT_SECRETS_KEY has the new key, a comma and the old key, as on the nodes, which keep running. Can be repeated.',
   examples: ['earshot admin reencrypt'],
   async work(database, _, { env }) {
     const { readSetting } = await loadLocal(() => import('../local/admin-work.ts'));
@@ -26,9 +26,9 @@ export const reencrypt = adminCommand({
 
 export const rotateCursorSecret = adminCommand({
   name: 'rotate-cursor-secret',
-  summary: 'sign cursors with a new secret, and go on accepting those of the one before',
+  summary: 'sign cursors with a new secret, and still accept those of the previous one',
   details:
-    'While the nodes run, all of them in this version, with the login that owns the tables. Cursors are signed with the new secret 15 seconds later. Those of the former secret are accepted until the next rotation, or until --forget.',
+    'Run it while the nodes run, all of them in this version, with the login that owns the tables. Cursors are signed with the new secret 15 seconds later. Those of the previous secret are accepted until the next rotation, or until --forget.',
   options: { forget: flag('do not rotate, but refuse cursors that were signed before the last rotation') },
   examples: ['earshot admin rotate-cursor-secret', 'earshot admin rotate-cursor-secret --forget'],
   async work(database, { options: { forget } }) {
@@ -36,13 +36,13 @@ export const rotateCursorSecret = adminCommand({
     if (!done)
       throw new Failure(
         'failed',
-        'The last rotation is not known to every node yet: try again in half a minute.',
+        'Not every node has read the last rotation yet: try again in half a minute.',
       );
     return {
       json: { forgotten: forget, rotated: !forget },
       text: forget
         ? 'Cursors from before the last rotation are refused within 2 seconds.'
-        : 'New cursors are signed with a new secret in 15 seconds. Those from before are accepted until the next rotation, or --forget.',
+        : 'New cursors are signed with a new secret in 15 seconds. Older ones are accepted until the next rotation, or until --forget.',
     };
   },
 });

@@ -8,7 +8,7 @@ export const adminUsage = adminCommand({
   name: 'usage',
   summary: 'show what the platforms bill, per source and day, or divided among accounts',
   details:
-    'LEAST: posts and pages alone. MOST: with the users and posts that came along. Each is counted once per UTC day, as X does it. Divided among accounts, each resource is borne in equal parts by the rules that got it; what no rule got is in the line without an account. Dollars are at the default prices, or those of EARSHOT_PRICES. docs/costs.md says more.',
+    'LEAST: posts and pages alone. MOST: including the users and posts that were delivered with them. Each is counted once per UTC day, as X does. With --by account, the cost of each resource is shared equally among the rules that matched it; what no rule matched is in the line without an account. Dollars are at the default prices, or those of EARSHOT_PRICES. See docs/costs.md.',
   options: {
     by: oneOf(['source', 'account'], 'one line per source and day, or per account (default source)'),
     days: integer('<n>', 'of the last UTC days, today included (default 30)', { min: 1, max: 400 }),

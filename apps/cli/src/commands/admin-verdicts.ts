@@ -6,9 +6,10 @@ const headings = ['PLATFORM', 'OPERATOR', 'AGREED', 'FALSE', 'MISSED', 'UNDECIDE
 
 export const verdicts = adminCommand({
   name: 'verdicts',
-  summary: 'show, per operator, how Earshot’s own reading of the rules agrees with what the platforms match',
+  summary:
+    'show, per operator, how Earshot’s own evaluation of the rules agrees with what the platforms match',
   details:
-    'Counted on some of the items that come in. FALSE: Earshot would match what the platform did not. MISSED: the platform matched what Earshot would not. An agreement counts for the operators that alone decide it, and for `several` where none does. PROVEN: at least 1,000 verdicts in these days, and no disagreement. docs/operations/verdicts-unexplained.md says more.',
+    'Based on a sample of the incoming items. FALSE: Earshot would match what the platform did not. MISSED: the platform matched what Earshot would not. An agreement counts for the operators that alone decide it, and for `several` if no single one does. PROVEN: at least 1,000 verdicts in these days, and no disagreement. See docs/operations/verdicts-unexplained.md.',
   options: { days: integer('<n>', 'of the last days, today included (default 30)', { min: 1, max: 400 }) },
   examples: ['earshot admin verdicts', 'earshot admin verdicts --days 7 --json'],
   async work(database, { options: { days = 30 } }) {

@@ -26,14 +26,14 @@ const createAccount = adminCommand({
     const { accountId } = await database.createAccount({ name, plan });
     return {
       json: { account_id: accountId, name, plan },
-      text: `Account ${accountId} (${plan}) is there. Its first key: earshot admin create-key --account ${accountId}`,
+      text: `Created the account ${accountId} (${plan}). Create its first key with: earshot admin create-key --account ${accountId}`,
     };
   },
 });
 
 const createKey = adminCommand({
   name: 'create-key',
-  summary: 'create a key of an account',
+  summary: 'create a key for an account',
   options: {
     account: required(text('<account id>', 'as create-account printed it')),
     scopes: listOf(scopeNames, `any of ${scopeNames.join(', ')} (default all)`, '<scope,scope>'),
@@ -62,7 +62,7 @@ const createKey = adminCommand({
 
 const revokeKey = adminCommand({
   name: 'revoke-key',
-  summary: 'end a key of any account',
+  summary: 'revoke a key of any account',
   args: { key: required(text('<key id>', 'key_…')) },
   examples: ['earshot admin revoke-key key_01kb2m9x4c7q5t8w3y6z1v0n2p'],
   async work(database, { args: { key } }) {
@@ -94,24 +94,26 @@ const upstreamRules = adminCommand({
 
 const afterRestore = adminCommand({
   name: 'after-restore',
-  summary: 'say what the service cannot see by itself after PostgreSQL or NATS was restored',
+  summary: 'record what the service cannot detect by itself after PostgreSQL or NATS was restored',
   details:
-    'With all nodes stopped, and with the login that owns the tables. Without an option: the match log begins a new incarnation, which it also does by itself on every other PostgreSQL server.',
+    'Run it while all nodes are stopped, with the login that owns the tables. Without an option, the match log starts a new incarnation, as it does automatically on another PostgreSQL server.',
   options: {
     'log-lost': flag(
-      'the event log is lost: accept the one that NATS has now, or make one; what was not matched yet is a gap',
+      'the event log is lost: accept the one that NATS has now, or create one; events that were not matched yet are a gap',
     ),
     copy: flag(
-      'this database is a copy: it leaves the upstream rules of the original alone, and its webhooks are paused',
+      'this database is a copy: it does not touch the upstream rules of the original, and its webhooks are paused',
     ),
   },
   examples: ['earshot admin after-restore --log-lost', 'earshot admin after-restore --copy'],
   async work(database, { options: { 'log-lost': logLost, copy: isCopy } }) {
     const { webhooksPaused } = await database.afterRestore({ logLost, isCopy });
     const said = [
-      'A new incarnation of the match log begins with the next match.',
-      ...(logLost || isCopy ? ['The next event log is accepted; what was not matched yet is a gap.'] : []),
-      ...(isCopy ? [`This is an installation of its own now; ${webhooksPaused} webhooks are paused.`] : []),
+      'A new incarnation of the match log starts with the next match.',
+      ...(logLost || isCopy
+        ? ['The next event log is accepted; events that were not matched yet are a gap.']
+        : []),
+      ...(isCopy ? [`This is now a separate installation; ${webhooksPaused} webhooks are paused.`] : []),
     ];
     return {
       json: { log_lost: logLost, copy: isCopy, webhooks_paused: webhooksPaused },

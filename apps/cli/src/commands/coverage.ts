@@ -7,13 +7,13 @@ import { shortTime } from '../output/times.ts';
 
 export const coverage = apiCommand({
   name: 'coverage',
-  summary: 'when Earshot was listening, and when not',
+  summary: 'show when Earshot was listening, and when not',
   options: {
     rule: ruleFilter,
     platform: platformFilter,
     from: time('begin (default: a day before the end)', 'past'),
     to: time('end (default: now)', 'past'),
-    'planned-ends': flag('also where a platform ended its stream as planned, and all of it came again'),
+    'planned-ends': flag('include interruptions that the platform had planned and replayed completely'),
   },
   examples: [
     'earshot coverage --platform x',

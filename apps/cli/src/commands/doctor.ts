@@ -37,7 +37,7 @@ const busyRule: Option<string> = {
 
 export const doctor = command({
   name: 'doctor',
-  summary: 'ask X and Firehose whether they are what Earshot takes them for',
+  summary: 'check whether X and Firehose behave as Earshot assumes',
   details: `For whoever has real tokens: those of EARSHOT_X_TOKENS and EARSHOT_FIREHOSE_TOKENS (the first of each), or of files. Tries what
 docs/upstreams assumes, number by number, and writes what differs to a file without tokens, ids, texts or times, to attach to a
 report. Every step says its calls and the most that they cost before it runs; X5, X6 and F3 run only with --spend. Rules that it
@@ -52,7 +52,7 @@ open. Takes about six minutes. Ends with 1 when something differs.`,
     'idle-tap': flag(
       'the tap had no rules for 24 hours: F2 may resume its stream, since nothing is kept that would be billed',
     ),
-    'beside-others': flag('also where somebody works with the same token; leaves out all streams'),
+    'beside-others': flag('run although the token is in use; opens no streams'),
     report: text('<file>', `where the report goes (default ${defaultReport})`),
   },
   aboutJson: 'the report as JSON on stdout too',

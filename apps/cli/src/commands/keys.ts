@@ -9,7 +9,7 @@ import { shortTime } from '../output/times.ts';
 
 const list = apiCommand({
   name: 'list',
-  summary: 'list the keys of the account that work',
+  summary: 'list the valid keys of the account',
   examples: ['earshot keys list'],
   doing: 'Listing keys',
   ask: (earshot) => earshot.listKeys(),
@@ -31,7 +31,7 @@ const list = apiCommand({
 
 const create = apiCommand({
   name: 'create',
-  summary: 'create another key, which may do no more than yours',
+  summary: 'create another key, which cannot do more than yours',
   options: {
     scopes: listOf(
       scopeNames,
@@ -53,7 +53,7 @@ const create = apiCommand({
     keyText({
       key:
         key ??
-        'The answer came twice, and the key is only in the first one: revoke this one and create another.',
+        'This answer is a repetition, and only the first one had the key: revoke this key and create another.',
       keyId: key_id,
       until: expires_at && shortTime(expires_at),
       scopes,
@@ -66,7 +66,7 @@ const revoke = apiCommand({
   args: { key: required(text('<key id>', 'as `earshot keys list` shows it; your own is allowed')) },
   examples: ['earshot keys revoke key_01kb2m9x4c7q5t8w3y6z1v0n2p'],
   doing: 'Revoking the key',
-  confirm: ({ args }) => `Revoke ${args.key}? Whoever uses it is locked out.`,
+  confirm: ({ args }) => `Revoke ${args.key}? Programs that use it lose access.`,
   ask: (earshot, { args }) => earshot.revokeKey({ key_id: args.key }),
   show: ({ key_id }) => `${key_id} is revoked. Every node refuses it within 5 seconds.`,
 });

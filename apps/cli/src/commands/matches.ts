@@ -13,7 +13,7 @@ const list = apiCommand({
   name: 'list',
   summary: 'list stored matches, newest first',
   details:
-    'Words in bold yellow are why it matched; a name with a question mark is a clause that the item does not decide.\nBelow the list stands whether silence means that nothing happened.',
+    'The words in bold yellow are the reason for the match; a name with a question mark is a clause that cannot be decided from the item.\nThe last line says up to when the list is complete, and where there are gaps.',
   options: {
     rule: ruleFilter,
     platform: platformFilter,
@@ -64,9 +64,9 @@ const count = apiCommand({
 
 const tail = command({
   name: 'tail',
-  summary: 'show matches as they come',
+  summary: 'show matches as they arrive',
   details:
-    'Goes on by itself after interruptions, misses nothing in between and shows nothing twice. Words in bold yellow are why\nit matched. A match that is taken back is told by a line of its own. Ctrl+C ends it.',
+    'Reconnects after interruptions, misses nothing and shows nothing twice. The words in bold\nyellow are the reason for the match. A removed match is shown as a separate line. Press Ctrl+C to stop.',
   options: {
     rule: ruleFilter,
     platform: platformFilter,

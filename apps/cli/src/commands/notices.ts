@@ -9,14 +9,14 @@ import { shortTime } from '../output/times.ts';
 
 export const notices = command({
   name: 'notices',
-  summary: 'what the account must know, and what to do about it; newest first',
+  summary: 'show what the account needs to know, and what to do about it; newest first',
   details:
-    'A rule that has expired, a platform that is not heard, a webhook that fails. With --follow: each as it is raised, and again\nwhen it is resolved; Ctrl+C ends it.',
+    'For example a rule that has expired, a platform without a connection, or a failing webhook. With --follow: each as it is raised, and again\nwhen it is resolved; Ctrl+C ends it.',
   options: {
     open: flag('only those that are not resolved'),
     limit: integer('<n>', 'how many (default 50)', { min: 1, max: 100 }),
     cursor,
-    follow: flag('show notices as they come, from now on'),
+    follow: flag('show new notices as they arrive'),
   },
   aboutJson: 'the answer as it is; with --follow one notice as one line of JSON',
   examples: [

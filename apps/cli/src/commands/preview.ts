@@ -6,7 +6,7 @@ import { firehoseOptions, readOptions, readOverrides, ruleValues } from './rule-
 
 export const preview = apiCommand({
   name: 'preview',
-  summary: 'see what a rule would bring and cost, before it is created',
+  summary: 'show what a rule would match and cost before you create it',
   details:
     'Looks at stored items of your own, and asks the platform for counts where it has them; nothing is created. With --rule also what\nthe value would change of that rule.',
   options: {

@@ -8,7 +8,7 @@ export const ruleValues = onEachPlatform((platform, { title }) =>
   text('<rule>', `the rule for ${title}, in its own language: earshot syntax ${platform}`),
 );
 
-export const acceptDoubts = flag('register the rule as it is, although hardly anybody would mean it');
+export const acceptDoubts = flag('register the rule as it is, although it is almost certainly a mistake');
 
 const onOff = ['on', 'off'] as const;
 
@@ -42,5 +42,5 @@ export function readOverrides(typed: Readonly<Record<Platform, string | undefine
   const values = onPlatforms(typed);
   if (values.platforms.length > 0) return values;
   const options = platforms.map((platform) => `--${platform} <rule>`).join(', ');
-  throw usageFailure(`Say what to listen for: ${options}, or several of them.`);
+  throw usageFailure(`Specify at least one of ${options}.`);
 }

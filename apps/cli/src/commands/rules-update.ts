@@ -19,8 +19,8 @@ export const updateRule = apiCommand({
     ...firehoseOptions,
     'accept-doubts': acceptDoubts,
     drop: oneOf(platforms, 'leave this platform'),
-    expires: time('when it pauses by itself', 'future'),
-    'never-expires': flag('it no longer pauses by itself'),
+    expires: time('when it is paused automatically', 'future'),
+    'never-expires': flag('it no longer expires'),
     budget: budgetOrNone('what it may spend; one that was paused for its budget resumes'),
   },
   args: { rule: ruleId },
@@ -56,7 +56,7 @@ export const updateRule = apiCommand({
       ...(isNewValue && (await newValues(earshot, args.rule, { values, drop }))),
     };
     if (Object.keys(changes).length === 0)
-      throw usageFailure('Say what shall change: --name, --x, --expires, …');
+      throw usageFailure('Specify what to change: --name, --x, --expires, …');
     return earshot.updateRule({
       rule_id: args.rule,
       ...changes,

@@ -24,7 +24,7 @@ export const validateRule = apiCommand({
   name: 'validate',
   summary: 'check a rule without creating it',
   details:
-    'Mistakes, doubts and hints, each with its place and a value to paste. Ends with 5 when the rule is invalid.',
+    'Shows mistakes, doubts and hints, each with its position and a corrected value. Exits with 5 if the rule is invalid.',
   options: ruleValues,
   examples: [
     `earshot rules validate --x 'rust OR cargo -is:retweet'`,

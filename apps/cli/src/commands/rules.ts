@@ -11,16 +11,16 @@ const create = apiCommand({
   name: 'create',
   summary: 'create a rule on one platform or several',
   details:
-    'The rule is on all its platforms when this returns, or nothing is created and the reason is shown.',
+    'When this returns, the rule is registered on all its platforms, or nothing was created and the reason is shown.',
   options: {
     name: required(text('<name>', 'name of the rule, for people')),
     intent: text('<text>', 'what it is for, as context for agents (default: the name)'),
     ...ruleValues,
     ...firehoseOptions,
     'accept-doubts': acceptDoubts,
-    expires: time('when it pauses by itself', 'future'),
+    expires: time('when it is paused automatically', 'future'),
     budget: budget('what it may spend'),
-    trial: trial('in place of both, run it for a short while to find out what it brings'),
+    trial: trial('instead of both, run it for a short while to find out how much it matches'),
     'accept-estimate': flag('create it although it will probably cost more than its budget'),
   },
   examples: [
@@ -72,14 +72,14 @@ const onRule = (
 
 const get = onRule({
   name: 'get',
-  summary: 'show a rule, what is registered for it, and how it is doing',
+  summary: 'show a rule, what is registered for it, and its state',
   doing: 'Asking for the rule',
   ask: (earshot, request) => earshot.getRule(request),
 });
 
 const pause = onRule({
   name: 'pause',
-  summary: 'take a rule from its platforms and keep it with its matches',
+  summary: 'remove a rule from its platforms, and keep the rule and its matches',
   doing: 'Pausing the rule',
   ask: (earshot, request) => earshot.pauseRule(request),
 });

@@ -6,7 +6,7 @@ import { shortTime } from '../output/times.ts';
 
 export const sources = apiCommand({
   name: 'sources',
-  summary: 'what is connected to the platforms, and what to do where it is not',
+  summary: 'show the connections to the platforms, and what to do about problems',
   examples: ['earshot sources'],
   doing: 'Asking for the sources',
   ask: (earshot) => earshot.listSources(),

@@ -5,9 +5,9 @@ import { usageText } from '../output/usage-text.ts';
 
 export const usage = apiCommand({
   name: 'usage',
-  summary: 'what your rules brought in, and what it costs',
+  summary: 'show how much your rules matched, and what it costs',
   details:
-    'Costs have two figures: for posts and pages alone, and with the authors and posts that came along, where it is not settled what a platform charges. An item that several of your rules matched is divided among them.',
+    'Costs are given as two amounts where it is not certain what a platform charges: for posts and pages alone, and including the authors and posts that were delivered with them. The cost of an item that several of your rules matched is divided among them.',
   options: {
     rule: ruleFilter,
     platform: platformFilter,

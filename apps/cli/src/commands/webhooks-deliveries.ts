@@ -8,8 +8,8 @@ const outcomes = ['delivered', 'failed', 'refused', 'gone', 'not_sent', 'parked'
 
 export const testWebhook = apiCommand({
   name: 'test',
-  summary: 'post a test message now, and show what came back',
-  details: 'Ends with 1 unless the endpoint took the message.',
+  summary: 'send a test message now, and show the response',
+  details: 'Exits with 1 unless the endpoint accepted the message.',
   args: { webhook: webhookId },
   examples: ['earshot webhooks test whk_01kb2m9x4c7q5t8w3y6z1v0n2p'],
   doing: 'Posting a test message',
@@ -68,12 +68,12 @@ export const replay = apiCommand({
   doing: 'Setting the webhook back',
   ask: (earshot, { args, options: { since, 'from-match': fromMatch } }) => {
     if ((since === undefined) === (fromMatch === undefined)) {
-      throw usageFailure('Say from where: --since <time> or --from-match <match id>.');
+      throw usageFailure('Specify --since <time> or --from-match <match id>.');
     }
     return earshot.replayWebhook({ webhook_id: args.webhook, since, from_match_id: fromMatch });
   },
   show: ({ from_match_id }) =>
     from_match_id === null
-      ? 'There is no match from there on, and nothing changed.'
-      : `Everything from ${from_match_id} on is sent again.`,
+      ? 'There are no matches from there on; nothing changed.'
+      : `Everything from ${from_match_id} on will be sent again.`,
 });

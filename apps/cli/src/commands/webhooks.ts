@@ -14,7 +14,7 @@ const events = listOf(['matches', 'notices'], 'what is posted (default matches)'
 
 const list = apiCommand({
   name: 'list',
-  summary: 'list webhooks and how they are doing',
+  summary: 'list webhooks and their state',
   examples: ['earshot webhooks list'],
   doing: 'Listing webhooks',
   ask: (earshot) => earshot.listWebhooks(),
@@ -56,14 +56,14 @@ const create = apiCommand({
 
 const update = apiCommand({
   name: 'update',
-  summary: 'change, pause or enable a webhook; it goes on where it stopped',
+  summary: 'change, pause or enable a webhook; it continues where it stopped',
   options: {
     name: text('<name>', 'new name'),
     url: text('<url>', 'new URL'),
     rule: text('<rule id|any>', 'only this rule, or `any`'),
     platform: oneOf([...platforms, 'any'], 'only this platform, or `any`'),
     events,
-    state: oneOf(['active', 'paused'], '`active` also enables a webhook that was given up'),
+    state: oneOf(['active', 'paused'], '`active` also enables a webhook that was disabled'),
   },
   args: { webhook: webhookId },
   examples: [
@@ -105,20 +105,22 @@ const remove = apiCommand({
 
 const rotateSecret = apiCommand({
   name: 'rotate-secret',
-  summary: 'give a webhook a new secret; for 24 hours both are signed with',
+  summary: 'give a webhook a new secret; for 24 hours messages are signed with both',
   args: { webhook: webhookId },
   examples: ['earshot webhooks rotate-secret whk_01kb2m9x4c7q5t8w3y6z1v0n2p'],
   doing: 'Changing the secret',
   ask: (earshot, { args }) => earshot.rotateWebhookSecret({ webhook_id: args.webhook }),
   show: ({ secret, previous_valid_until }) =>
-    [secretText(secret), `The one before is signed with until ${shortTime(previous_valid_until)}.`].join(
-      '\n',
-    ),
+    [
+      secretText(secret),
+      `Messages are also signed with the previous one until ${shortTime(previous_valid_until)}.`,
+    ].join('\n'),
 });
 
 function secretText(secret: string | null): string {
-  if (secret === null) return 'The answer came twice, and the secret is only in the first one: rotate it.';
-  return `${secret}\n\nKeep this secret now: it is shown only this once. It proves that a message is ours.`;
+  if (secret === null)
+    return 'This answer is a repetition, and only the first one had the secret: rotate it.';
+  return `${secret}\n\nStore this secret now: it is not shown again. It proves that a message comes from Earshot.`;
 }
 
 function stateText({ state, disabled_because }: Webhook): string {

@@ -90,7 +90,7 @@ function refuseBesideOthers(
   const because = earshotRules > 0 ? `has rules of Earshot (${earshotRules})` : 'has an open stream';
   throw new Failure(
     'failed',
-    `${owner} ${because}: somebody works with it. Give the doctor a token of its own, or say --beside-others: then it leaves the streams alone.`,
+    `${owner} ${because}: it is in use. Give the doctor a separate token, or run it with --beside-others: then it opens no streams.`,
   );
 }
 

@@ -68,9 +68,7 @@ async function ask(
     return await new Promise<string>((resolve, reject) => {
       // Readline takes Ctrl+C for itself, and would leave the question open for ever.
       lines.once('SIGINT', () => reject(new Failure('interrupted', '')));
-      lines.once('close', () =>
-        reject(usageFailure('There is nobody to answer: give the value as an option.')),
-      );
+      lines.once('close', () => reject(usageFailure('The input has ended: give the value as an option.')));
       void lines.question(isSecret ? '' : question).then(resolve, reject);
     });
   } finally {

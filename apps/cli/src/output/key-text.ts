@@ -9,7 +9,7 @@ export function keyText(created: {
   return [
     key,
     '',
-    'Keep this key now: it is shown only this once, and only its hash is stored.',
+    'Store this key now: it is not shown again, and only its hash is stored.',
     `Its id is ${keyId}. It works until ${until ?? 'it is revoked'} and may: ${scopes.join(', ')}.`,
   ].join('\n');
 }

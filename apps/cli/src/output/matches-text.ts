@@ -23,7 +23,7 @@ function coverageLines(coverage: Coverage, { paint }: Screen): string[] {
   const open = gaps.filter(({ repaired }) => !repaired);
   const heard =
     complete_through === null
-      ? 'Nothing was listened to yet.'
+      ? 'Earshot has not listened to anything yet.'
       : `Complete up to ${shortTime(complete_through)}`;
   const missing = open.map(
     ({ platform, from, to, reason }) =>

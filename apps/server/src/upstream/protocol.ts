@@ -118,7 +118,7 @@ export const whatToDo: Readonly<Record<SourceState, string>> = {
   no_rules: 'Nothing: the first rule opens the stream.',
   rules_invalid: 'Look at the rules of the source upstream.',
   provisioning: 'Wait some minutes.',
-  no_credit: 'Add credit to the upstream account. It is tried again by itself.',
+  no_credit: 'Add credit to the upstream account. It is retried automatically.',
   spend_cap: "Raise the spending limit in the upstream's console.",
   usage_cap: 'Change the plan of the upstream account, or wait for its next cycle.',
   budget:
