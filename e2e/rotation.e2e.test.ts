@@ -229,7 +229,7 @@ async function settingsOfThePage(tokens: Record<string, string>, change: (text: 
 function followWalnuts({ sandbox }: World, platform: string) {
   const published: string[] = [];
   return {
-    async publish() {
+    publish: async () => {
       const text = `walnut number ${published.length}`;
       published.push(text);
       if (platform === 'x') await sandbox.posts([text]);
