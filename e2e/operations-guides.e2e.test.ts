@@ -29,7 +29,7 @@ test('docs/operations/before-you-go-live.md: its commands say yes for an install
   // Another address of this machine than the one on which metrics are served.
   const reach = (metricsUrl: string) =>
     run(page.isHidden.replace('9464', new URL(metricsUrl).port), { PUBLIC_ADDRESS: '127.0.0.2' });
-  await expect(reach(server.metricsUrl)).rejects.toThrow();
+  await expect(reach(server.metricsUrl)).rejects.toMatchObject({ code: 7 });
   await using open = await world.startServer({ EARSHOT_METRICS_HOST: '0.0.0.0' });
   expect(await reach(open.metricsUrl)).toContain('earshot_build_info');
 

@@ -13,6 +13,8 @@ import { startReceiver } from './src/webhook-receiver.ts';
 import { type ServerUnderTest, startWorld, tapToken, type World, xToken } from './src/world.ts';
 
 const within = { timeoutMs: 60_000 };
+/** A registrar compares its rules with the platform's every 30 seconds. */
+const untilCompared = { timeoutMs: 180_000, intervalMs: 1_000 };
 const path = 'docs/operations/rotation.md';
 const page = await readCommands(path, [
   'generateKey',
@@ -229,7 +231,7 @@ async function settingsOfThePage(tokens: Record<string, string>, change: (text: 
 function followWalnuts({ sandbox }: World, platform: string) {
   const published: string[] = [];
   return {
-    async publish() {
+    publish: async () => {
       const text = `walnut number ${published.length}`;
       published.push(text);
       if (platform === 'x') await sandbox.posts([text]);
@@ -286,7 +288,7 @@ test.each([
   await eventually(async () => {
     await publish();
     expect(await run(ofPlatform(page.rulesLeft), left)).toBe('0\n');
-  }, within);
+  }, untilCompared);
   await publish();
   await untilAllListed(apiOf(0));
   await restart(1, both);

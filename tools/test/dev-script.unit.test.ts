@@ -45,7 +45,9 @@ test('./dev earshot prints what the command prints, and nothing around it', asyn
   expect(await dev('earshot', 'syntax', '--nothing')).toEqual({
     code: 2,
     stdout: '',
-    stderr: expect.stringMatching(/^--nothing is not an option of .*\nearshot syntax --help shows the usage\.\n$/),
+    stderr: expect.stringMatching(
+      /^--nothing is not an option of .*\nearshot syntax --help shows the usage\.\n$/,
+    ),
   });
 });
 
