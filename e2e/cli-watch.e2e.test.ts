@@ -271,7 +271,7 @@ describe('earshot watch', () => {
     running.process.kill('SIGTERM');
     // Its output is closed only when the children are gone.
     expect(await running.exited).toBe(143);
-    expect(() => process.kill(pid, 0)).toThrow('ESRCH');
+    await eventually(() => expect(() => process.kill(pid, 0)).toThrow('ESRCH'), patiently);
     expect(await unacknowledged('hanging')).toEqual(ids);
   });
 
