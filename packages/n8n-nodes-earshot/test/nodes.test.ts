@@ -163,7 +163,7 @@ describe('the action', () => {
       name: 'Airships',
       intent: 'See them',
       state: 'active',
-      platforms: ['x', 'firehose'],
+      platforms: { x: {}, firehose: {} },
     });
     expect(await runAction(credentials, [{ resource: 'rule', operation: 'getAll' }])).toMatchObject([
       { json: { id: ruleId }, pairedItem: { item: 0 } },
@@ -216,7 +216,7 @@ describe('the action', () => {
 
 test('the credential is tested with a request that any key may make', async () => {
   const { credentials } = await newUser();
-  expect(await testCredential(credentials)).toMatchObject({ platforms: [{ platform: 'x' }] });
+  expect(await testCredential(credentials)).toMatchObject({ platforms: { x: {} } });
   await expect(testCredential({ ...credentials, apiKey: 'esk_unknown' })).rejects.toMatchObject({
     httpCode: '401',
   });
