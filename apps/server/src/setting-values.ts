@@ -34,7 +34,13 @@ const aesKey = z
 /** The first one encrypts. */
 export const aesKeys = list.pipe(z.tuple([aesKey], aesKey));
 export const count = z.coerce.number().int().min(1);
+export const copies = z.coerce.number().pipe(z.literal([1, 3]));
 export const postgresUrl = z.url({ protocol: /^postgres(ql)?$/ });
+/** One or more, with commas between them. */
+export const natsUrls = z
+  .string()
+  .regex(/^(nats|tls):\/\/[^,]+(,(nats|tls):\/\/[^,]+)*$/)
+  .refine((text) => text.split(',').every(isAddress));
 export const path = z.string().min(1);
 
 export const prices = z.string().transform((text, context) => {
@@ -52,7 +58,7 @@ export const budget = z.string().transform((text, context) => {
 });
 
 /** An address whose login can be decoded: `100%` in a password, for example, cannot. */
-export function isAddress(text: string): boolean {
+function isAddress(text: string): boolean {
   try {
     const { host, username, password } = new URL(text);
     for (const part of [username, password]) decodeURIComponent(part);

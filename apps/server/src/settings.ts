@@ -5,10 +5,11 @@ import {
   addressRange,
   aesKeys,
   budget,
+  copies,
   count,
   credentials,
-  isAddress,
   list,
+  natsUrls,
   path,
   port,
   postgresUrl,
@@ -64,10 +65,7 @@ export const settings = {
   natsUrl: {
     variable: 'EARSHOT_NATS_URL',
     isSecret: true,
-    schema: z
-      .string()
-      .regex(/^(nats|tls):\/\/[^,]+(,(nats|tls):\/\/[^,]+)*$/)
-      .refine((text) => text.split(',').every(isAddress)),
+    schema: natsUrls,
     about:
       'nats-server 2.14.5 or newer with JetStream, as `nats://user:password@host:port`, `nats://token@host:port` or, to insist on TLS, `tls://…`; several addresses separated by commas, with one login for all. Special characters in a password are percent-encoded.',
   },
@@ -358,10 +356,7 @@ export const settings = {
   },
   eventsReplicas: {
     variable: 'EARSHOT_EVENTS_REPLICAS',
-    schema: z.coerce
-      .number()
-      .pipe(z.union([z.literal(1), z.literal(3)]))
-      .default(1),
+    schema: copies.default(1),
     about: 'Copies of the event log: 1 on a single NATS node, 3 on a cluster.',
   },
   eventsBytesMax: {
