@@ -62,6 +62,8 @@ test('every service of compose.yaml is confined, and of an exact version', async
   expect(images.length).toBeGreaterThan(1);
   for (const image of images.filter((one) => !stages.includes(one)))
     expect(image).toMatch(/^node:24\.\d+\.\d+-slim$/);
+  // The user that deploy/kubernetes names too.
+  expect(dockerfile.match(/^USER .+$/gm)).toEqual(['USER 10001:10001']);
 });
 
 test('the image takes what .dockerignore lets through, and has the console where the server looks for it', async () => {

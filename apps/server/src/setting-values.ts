@@ -45,7 +45,7 @@ const aesKey = z
 /** The first one encrypts. */
 export const aesKeys = list.pipe(z.tuple([aesKey], aesKey));
 export const count = z.coerce.number().int().min(1);
-export const copies = z.coerce.number().pipe(z.union([z.literal(1), z.literal(3)]));
+export const copies = z.coerce.number().pipe(z.literal([1, 3]));
 export const postgresUrl = z.url({ protocol: /^postgres(ql)?$/ });
 export const path = z.string().min(1);
 
