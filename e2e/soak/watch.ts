@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { createServer } from 'node:http';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { json } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { listenOnLoopback } from '@earshot/testkit';
@@ -104,13 +104,14 @@ async function lateMatches(databaseUrl: string, feed: Pick<Feed, 'posts'>): Prom
 /** Somebody who receives webhooks, and notes how long after its storing each match came. */
 async function startReceiver() {
   const observations: Observation[] = [];
-  const server = createServer(async (request, response) => {
+  const take = async (request: IncomingMessage, response: ServerResponse) => {
     const { matches } = (await json(request)) as { matches?: ReadonlyArray<{ created_at: string }> };
     const atMs = Date.now();
     for (const match of matches ?? [])
       observations.push({ atMs, isBad: atMs - Date.parse(match.created_at) > webhookLateMs });
     response.end();
-  });
+  };
+  const server = createServer((request, response) => void take(request, response));
   const port = await listenOnLoopback(server);
   return {
     url: `http://127.0.0.1:${port}/hook`,

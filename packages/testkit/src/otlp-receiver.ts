@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { createServer, type IncomingHttpHeaders } from 'node:http';
+import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
 import { listenOnLoopback } from './listen.ts';
 
 export type OtlpValue = string | number | boolean | readonly OtlpValue[] | null;
@@ -32,7 +32,7 @@ export async function startOtlpReceiver({ hangs = false } = {}): Promise<OtlpRec
   const spans: OtlpSpan[] = [];
   const requests: Array<{ headers: IncomingHttpHeaders; body: Buffer }> = [];
   let open = 0;
-  const server = createServer(async (request, response) => {
+  const take = async (request: IncomingMessage, response: ServerResponse) => {
     open++;
     response.on('close', () => open--);
     const chunks: Buffer[] = [];
@@ -42,7 +42,8 @@ export async function startOtlpReceiver({ hangs = false } = {}): Promise<OtlpRec
     if (hangs) return;
     spans.push(...readRequest(body));
     response.writeHead(200, { 'content-type': 'application/x-protobuf' }).end();
-  });
+  };
+  const server = createServer((request, response) => void take(request, response));
   const port = await listenOnLoopback(server);
   return {
     url: `http://127.0.0.1:${port}/v1/traces`,

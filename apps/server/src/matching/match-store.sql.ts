@@ -53,12 +53,6 @@ export function createMatchStore(
   database: Database,
   { retentionDays = 30, traces = null }: { retentionDays?: number; traces?: Traces | null } = {},
 ) {
-  const tracedKeys = (matches: readonly NewMatch[]) =>
-    traces
-      ? matches
-          .filter(({ platform, eventKey }) => traces.isTraced(platform, eventKey))
-          .map((one) => one.eventKey)
-      : [];
   return {
     holdersOf: (references: SlotReferences) => holdersOf(database, references),
     /** Sources on which a registration is under way: an unknown rule id there may soon be known. */
@@ -113,7 +107,8 @@ export function createMatchStore(
             isKept(one.event.platform, one.event.key) ? one : { ...one, recipients: [] },
           ),
         );
-        const stored = kept.length > 0 ? await insertMatches(sql, kept, tracedKeys(kept)) : nothingStored;
+        const stored =
+          kept.length > 0 ? await insertMatches(sql, kept, tracedKeys(traces, kept)) : nothingStored;
         await recordBill(sql, bill);
         return stored;
       }),
@@ -283,6 +278,12 @@ async function insertPosts(
   return toRemoved(rows);
 }
 
+function tracedKeys(traces: Traces | null, matches: readonly NewMatch[]): string[] {
+  if (traces === null) return [];
+  const traced = matches.filter(({ platform, eventKey }) => traces.isTraced(platform, eventKey));
+  return traced.map(({ eventKey }) => eventKey);
+}
+
 interface StoredRow {
   platform: string;
   count: number;
@@ -354,6 +355,10 @@ async function insertMatches(
      from new group by platform`,
     [matches.length, ...matchesAsArrays(matches), tracedKeys],
   );
+  return toStored(rows);
+}
+
+function toStored(rows: readonly StoredRow[]): Stored {
   return {
     counts: Object.fromEntries(rows.map((row) => [row.platform, row.count])),
     traced: rows.flatMap(({ traced }) => traced ?? []),
