@@ -40,7 +40,7 @@ test('the commands of the runbooks work as written, and webhooks survive the los
   const follow = async (page: string, { metricsUrl }: ServerUnderTest): Promise<string[]> => {
     const env = { ...process.env, EARSHOT_DATABASE_URL: database.urls.runtime };
     const outputs: string[] = [];
-    for (const block of await readShellBlocks(`docs/operations/${page}.md`)) {
+    for (const block of await readShellBlocks(page)) {
       const command = block.replace('127.0.0.1:9464', new URL(metricsUrl).host);
       outputs.push((await promisify(execFile)('/bin/sh', ['-ec', command], { env })).stdout.trim());
     }
@@ -48,9 +48,9 @@ test('the commands of the runbooks work as written, and webhooks survive the los
   };
 
   const first = await world.startServer(newSecretsKey());
-  expect(await follow('earshot-down', first)).toEqual(['{"status":"ready"}']);
-  expect(await follow('matching-stopped', first)).toEqual(['{"status":"ready"}']);
-  const [connections = ''] = await follow('database-pool-exhausted', first);
+  expect(await follow('docs/operations/earshot-down.md', first)).toEqual(['{"status":"ready"}']);
+  expect(await follow('docs/operations/matching-stopped.md', first)).toEqual(['{"status":"ready"}']);
+  const [connections = ''] = await follow('docs/operations/database-pool-exhausted.md', first);
   expect(connections).toMatch(/^(\w+\|\w*\|\w*\|\d+\n?)+$/);
 
   const api = first.api(account);
@@ -60,10 +60,12 @@ test('the commands of the runbooks work as written, and webhooks survive the los
   await world.sandbox.posts(['a rocket']);
   await eventually(
     async () =>
-      expect(await follow('webhooks-failing', first)).toEqual([expect.stringMatching(/^500\|.*\|1$/)]),
+      expect(await follow('docs/operations/webhooks-failing.md', first)).toEqual([
+        expect.stringMatching(/^500\|.*\|1$/),
+      ]),
     within,
   );
-  expect(await follow('webhooks-not-sent', first)).toEqual(['']);
+  expect(await follow('docs/operations/webhooks-not-sent.md', first)).toEqual(['']);
   await first.kill();
 
   // Another key: as if the first one were lost.
@@ -75,7 +77,7 @@ test('the commands of the runbooks work as written, and webhooks survive the los
   );
   await eventually(
     async () =>
-      expect(await follow('webhooks-not-sent', second)).toEqual([
+      expect(await follow('docs/operations/webhooks-not-sent.md', second)).toEqual([
         expect.stringMatching(/^the signing secret cannot be read by the service\|[1-9]\d*$/),
       ]),
     within,

@@ -19,17 +19,31 @@ export const pagesWithCommands: Readonly<Record<string, PageWithCommands>> = {
     notRun: { 'export PGHOST=': placeholders },
   },
   'docs/budgets.md': { notRun: { 'earshot rules create --name Rust': examples } },
+  'docs/how-to/run-an-agent.md': {
+    notRun: { 'pnpm --dir examples install': 'needs a key of a model; e2e/examples runs the same files' },
+  },
+  'docs/mcp.md': {
+    notRun: {
+      'export EARSHOT_URL=':
+        'needs Claude Code; e2e/claude-plugin.e2e.test.ts calls the tools as its files say',
+    },
+  },
   'docs/notices.md': {
     notRun: { 'curl -s "$EARSHOT_URL/notices"': 'one request, which e2e/notices.e2e.test.ts makes' },
   },
   'docs/operations/accounts.md': { test: 'e2e/operations-guides.e2e.test.ts', blocks: 5 },
   'docs/operations/before-you-go-live.md': { test: 'e2e/operations-guides.e2e.test.ts', blocks: 4 },
+  'docs/operations/database-pool-exhausted.md': { test: 'e2e/runbooks.e2e.test.ts', blocks: 1 },
+  'docs/operations/earshot-down.md': { test: 'e2e/runbooks.e2e.test.ts', blocks: 1 },
   'docs/operations/failover.md': { test: 'e2e/operations-failover.e2e.test.ts', blocks: 5 },
+  'docs/operations/matching-stopped.md': { test: 'e2e/runbooks.e2e.test.ts', blocks: 1 },
   'docs/operations/monitoring.md': { test: 'e2e/operations-guides.e2e.test.ts', blocks: 1 },
   'docs/operations/moving.md': { test: 'e2e/operations-pages.e2e.test.ts', blocks: 3 },
   'docs/operations/rotation.md': { test: 'e2e/rotation.e2e.test.ts', blocks: 10 },
   'docs/operations/several-nodes.md': { test: 'e2e/operations-pages.e2e.test.ts', blocks: 5 },
   'docs/operations/sizing.md': { test: 'e2e/operations-guides.e2e.test.ts', blocks: 1 },
+  'docs/operations/webhooks-failing.md': { test: 'e2e/runbooks.e2e.test.ts', blocks: 1 },
+  'docs/operations/webhooks-not-sent.md': { test: 'e2e/runbooks.e2e.test.ts', blocks: 1 },
   'docs/previews.md': {
     notRun: { 'earshot rules create --name Try': examples, 'earshot rules update rule_': examples },
   },
@@ -37,6 +51,7 @@ export const pagesWithCommands: Readonly<Record<string, PageWithCommands>> = {
     notRun: {
       'curl -sN "$EARSHOT_URL/matches/stream': 'never ends; the tests of streams make the same request',
       'curl -s "$EARSHOT_URL/api.ReadMatches"': 'one request, which docs/tutorials/agent.md makes too',
+      'earshot watch': 'never ends; e2e/cli-watch.e2e.test.ts runs it with commands of its own',
     },
   },
   'docs/rules-as-code.md': {
@@ -62,6 +77,9 @@ export const pagesWithCommands: Readonly<Record<string, PageWithCommands>> = {
     notRun: { 'pnpm earshot doctor': 'needs tokens of the real platforms; its tests use the sandbox' },
   },
   'docs/webhooks.md': {
-    notRun: { 'curl -s "$EARSHOT_URL/api.CreateWebhook"': 'needs a public address that answers' },
+    notRun: {
+      'curl -s "$EARSHOT_URL/api.CreateWebhook"': 'needs a public address that answers',
+      'earshot listen': 'never ends; e2e/cli-watch.e2e.test.ts runs it with a receiver of its own',
+    },
   },
 };
