@@ -30,13 +30,10 @@ export function testWebhook(options: {
       headers,
       body,
     });
-    if (outcome.kind === 'delivered')
-      await database
-        .forAccount(accountId)
-        .one(`update webhooks set ${retryNow} where account_id = $1 and id = $2 returning id`, [
-          accountId,
-          webhook_id,
-        ]);
+    if (outcome.kind === 'delivered') {
+      const retry = `update webhooks set ${retryNow} where account_id = $1 and id = $2`;
+      await database.forAccount(accountId).transaction((sql) => sql.run(retry, [accountId, webhook_id]));
+    }
     return { webhook_id, outcome: outcome.kind, status, latency_ms: latencyMs, detail, response };
   };
 }
