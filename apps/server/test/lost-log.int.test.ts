@@ -1,7 +1,7 @@
 import { startTestNats, type Template } from '@earshot/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openAdmin } from '../src/admin.ts';
-import { createMatchedThrough, recordMatchedThrough } from '../src/coverage/upkeep.ts';
+import { createMatchedThrough, loseLog, recordMatchedThrough } from '../src/coverage/upkeep.ts';
 import type { Database } from '../src/engines/database.ts';
 import { createLeaseStore } from '../src/engines/leases.ts';
 import { connectNats, type Nats } from '../src/engines/nats.ts';
@@ -10,6 +10,7 @@ import { createEventLog } from '../src/event-log/event-log.ts';
 import { eventsStream } from '../src/event-log/events-stream.ts';
 import { createMatchProgress } from '../src/event-log/log-progress.ts';
 import { createCoverageIntervals } from '../src/ingest/coverage-intervals.sql.ts';
+import { createSettledStore } from '../src/matching/check-log.ts';
 import { xEvent } from './stream-events.ts';
 import { createMigratedTemplate, openTestDatabase } from './support.ts';
 
@@ -156,6 +157,21 @@ describe('an event log', () => {
     expect(world.losses).toEqual([]);
     expect(await world.ledger()).toHaveLength(3);
   });
+});
+
+test('a check of the log that another node has overtaken, or whose log was lost, finds no holes', async () => {
+  await using clone = await template.clone();
+  await using database = openTestDatabase(clone.url);
+  const settled = createSettledStore(database);
+  await settled.begin({ settledThrough: 0, deliveredThrough: 0 });
+  await database.run('insert into settled_batches (last_sequence, sequences) values (3, array[1, 3])');
+  expect(await settled.unsettled(0, 3)).toEqual([2]);
+  // The other node, which has taken the lease.
+  await settled.advance(3);
+  expect(await settled.unsettled(0, 3)).toEqual([]);
+  expect(await settled.unsettled(0, 4)).toEqual([4]);
+  await database.transaction((sql) => loseLog(sql));
+  expect(await settled.unsettled(0, 4)).toEqual([]);
 });
 
 describe('who listens', () => {

@@ -114,10 +114,14 @@ export function createSettledStore(database: Database) {
       const row = await database.one<LogCheckRow>('select checked_through from log_check');
       return row?.checked_through ?? 0;
     },
-    /** Sequences in (after, through] that are not settled. */
+    /**
+     * Sequences in (after, through] that are not settled. What another node has checked meanwhile does not count, nor does
+     * anything once the log is lost: what was known of these sequences is deleted.
+     */
     async unsettled(after: number, through: number): Promise<number[]> {
       const rows = await database.many<{ sequence: number }>(
-        `select sequence from generate_series($1::bigint + 1, $2::bigint) as sequence
+        `select sequence
+         from log_check, generate_series(greatest(checked_through, $1::bigint) + 1, $2::bigint) as sequence
          where sequence not in (select unnest(sequences) from settled_batches where last_sequence > $1)
          order by sequence`,
         [after, through],
