@@ -11,7 +11,7 @@ import { repository } from '../src/demo-process.ts';
 import { type Account, type ServerUnderTest, startWorld, type World } from '../src/world.ts';
 import { type ScriptedModel, startScriptedModel } from './scripted-model.ts';
 
-const within = { timeoutMs: 60_000 };
+const within = { timeoutMs: 120_000 };
 const examples = join(repository, 'examples');
 const recipes = globSync('*.ts', { cwd: examples }).map((file) => file.replace('.ts', ''));
 
