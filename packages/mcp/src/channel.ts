@@ -16,7 +16,7 @@ interface ChannelOptions {
 
 const pageMax = 100;
 const waitSeconds = 30;
-/** While the agent has not read what it was told of, and after an error. */
+/** Between two questions: while something is unread, and while a node shuts down, they are answered at once. */
 const pauseMs = 5_000;
 
 /**
@@ -32,7 +32,7 @@ export async function openChannel(server: McpServer, options: ChannelOptions): P
     const news = matches?.matches.filter(({ id }) => !told.has(id)) ?? [];
     if (news.length > 0) await server.server.notification({ method, params: announce(reader, news) });
     if (matches) told = new Set(matches.matches.map(({ id }) => id));
-    if (matches === null || matches.matches.length > 0) await pause(pauseMs, undefined, { signal });
+    await pause(pauseMs, undefined, { signal });
   }
 }
 
