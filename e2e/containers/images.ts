@@ -1,12 +1,14 @@
 import { createHash } from 'node:crypto';
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { findNatsServer } from '@earshot/engines';
 import { makeNatsRoot, makeNodeRoot, makePostgresRoot } from './roots.ts';
 import { run, step } from './run.ts';
 
 const project = join(import.meta.dirname, '../..');
-/** Kept from run to run: what was downloaded, and the layers of the image. */
+const installPage = join(project, 'docs/operations/install.md');
+/** Kept from run to run: what was downloaded, and the image of Node. */
 export const cache = join(project, '.tools/containers');
 const path = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
 
@@ -24,15 +26,18 @@ async function createBuildah(): Promise<(...args: string[]) => Promise<string>> 
     `[storage]\ndriver = "overlay"\ngraphroot = "${cache}/store"\nrunroot = "${cache}/store-run"\n`,
   );
   const env = { CONTAINERS_CONF: containers, CONTAINERS_STORAGE_CONF: storage };
-  return (...args) => run('buildah', args, { env });
+  return (...args) => run('buildah', args, { cwd: project, env });
 }
 
 /** The name under which buildah finds what the Dockerfile names. */
 const inFull = (image: string) => `docker.io/library/${image}`;
 
-/** Builds the Dockerfile, on this machine's Node; returns an archive for `docker load`. */
-export async function buildImage(tag: string, dir: string): Promise<string> {
+/** Builds the Dockerfile by the command of the page, on this machine's Node; returns an archive for `docker load`, and its tag. */
+export async function buildImage(dir: string): Promise<{ archive: string; tag: string }> {
   const buildah = await createBuildah();
+  const [, words = ''] = /`docker (build [^`]+)`/.exec(await readFile(installPage, 'utf8')) ?? [];
+  const command = words.replace('<registry>', 'registry.example.com').split(' ');
+  const tag = command[command.indexOf('--tag') + 1] ?? '';
   const dockerfile = await readFile(join(project, 'Dockerfile'), 'utf8');
   const [, base = ''] = /^FROM (\S+)/m.exec(dockerfile) ?? [];
   await step(`${base} from the Node of this machine`, () => makeNodeImage(buildah, base));
@@ -44,26 +49,33 @@ export async function buildImage(tag: string, dir: string): Promise<string> {
       npmrc,
       `registry=${registry}\ncafile=${authority}\naudit=false\nfund=false\nupdate-notifier=false\nprefer-offline=true\n`,
     );
-    // Mounted while it builds: how this machine reaches packages is no part of the image, nor are those that it has already.
+    // Mounted while it builds: how this machine reaches packages is no part of the image, nor is what it knows of them already.
     const [store, npmCache] = await Promise.all([
       run('pnpm', ['store', 'path'], { cwd: project }),
       run('npm', ['config', 'get', 'cache']),
     ]);
+    // That pnpm has verified the lockfile, which takes half a minute.
+    const pnpmCache = join(process.env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache'), 'pnpm');
+    await mkdir(pnpmCache, { recursive: true });
     const volumes = [
       `${npmrc}:/root/.npmrc:ro`,
       `/etc/ssl/certs/ca-certificates.crt:${authority}:ro`,
       `${dirname(store.trim())}:/root/.local/share/pnpm/store`,
+      `${pnpmCache}:/root/.cache/pnpm`,
       `${npmCache.trim()}:/root/.npm`,
     ];
     const mounts = volumes.flatMap((volume) => ['--volume', volume]);
-    const options = ['--format', 'docker', '--network', 'host', '--layers', '--jobs', '2', '--pull-never'];
-    await buildah('bud', '--quiet', ...options, ...mounts, '--tag', inFull(tag), project);
+    // Without a layer for each step, which would take as long as the steps themselves.
+    const options = ['--quiet', '--format', 'docker', '--network', 'host', '--layers=false', '--pull-never'];
+    const [build = '', ...rest] = command;
+    await buildah(build, ...options, ...mounts, ...rest);
   });
   const archive = join(dir, 'image.tar');
-  await step('the image as an archive', () =>
-    buildah('push', '--quiet', inFull(tag), `docker-archive:${archive}:${tag}`),
-  );
-  return archive;
+  await step('the image as an archive', async () => {
+    await buildah('push', '--quiet', tag, `docker-archive:${archive}:${tag}`);
+    await buildah('rmi', tag);
+  });
+  return { archive, tag };
 }
 
 async function makeNodeImage(

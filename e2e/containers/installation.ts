@@ -1,16 +1,24 @@
 import { appendFile, chmod, cp, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createApi } from '../src/api.ts';
+import { readShellBlocks } from '../src/page-blocks.ts';
 import { createSandboxClient } from '../src/sandbox-client.ts';
 import { composeProgram, type Engine } from './engine.ts';
 import { run } from './run.ts';
 
 const project = join(import.meta.dirname, '../..');
 
-/** What somebody types who has read the first lines of compose.yaml. */
-async function readCommands(): Promise<string[]> {
-  const text = await readFile(join(project, 'compose.yaml'), 'utf8');
-  return [...text.matchAll(/^# {3}(\S.+)$/gm)].map(([, command = '']) => command);
+/** What somebody types who has read docs/operations/install.md. */
+async function readCommands() {
+  const path = 'docs/operations/install.md';
+  const [first = '', afterChange = ''] = await readShellBlocks(path);
+  const commands = first.split('\n');
+  const isDocker = (command: string) => command.startsWith('docker ');
+  const [up = '', createAccount = ''] = commands.filter(isDocker);
+  if (afterChange !== up) throw new Error(`${path} starts a changed installation by another command`);
+  const page = await readFile(join(project, path), 'utf8');
+  const [, createKey = ''] = /`(docker compose exec [^`]+ create-key [^`]+)`/.exec(page) ?? [];
+  return { prepare: commands.filter((command) => !isDocker(command)), up, createAccount, createKey };
 }
 
 export interface Profile {
@@ -20,7 +28,7 @@ export interface Profile {
 
 export type Installation = Awaited<ReturnType<typeof install>>;
 
-/** Does what compose.yaml says, in a folder with nothing but what it needs; the sandbox takes the place of the platforms. */
+/** Does what the page says, in a folder with nothing but what it needs; the sandbox takes the place of the platforms. */
 export async function install(engine: Engine, { name, replicas }: Profile) {
   const folder = join(engine.dir, name);
   await mkdir(folder);
@@ -29,18 +37,17 @@ export async function install(engine: Engine, { name, replicas }: Profile) {
   await cp(join(import.meta.dirname, 'sandbox.compose.yaml'), join(folder, 'sandbox.yaml'));
   const env = await composeOnly(engine, folder);
   const shell = (command: string) => run('sh', ['-ec', command], { cwd: folder, env });
-  const commands = await readCommands();
-  const isDocker = (command: string) => command.startsWith('docker ');
-  for (const command of commands) if (!isDocker(command)) await shell(command);
+  const { prepare, up, createAccount, createKey } = await readCommands();
+  for (const command of prepare) await shell(command);
   await appendFile(join(folder, '.env'), `COMPOSE_PROFILES=${name}\nEARSHOT_EVENTS_REPLICAS=${replicas}\n`);
   await appendFile(join(folder, 'earshot.env'), sandboxSettings);
-  const [up = '', createAccount = ''] = commands.filter(isDocker);
   const compose = (...args: string[]) =>
     engine.compose(folder, '-f', 'compose.yaml', '-f', 'sandbox.yaml', ...args);
   return {
     compose,
     up: () => shell(up),
     createAccount: () => shell(`${createAccount} --json`),
+    createKey: (account: string) => shell(createKey.replace('<id>', account)),
     async sandbox() {
       return createSandboxClient(await engine.reach(7600));
     },
