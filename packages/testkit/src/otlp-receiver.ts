@@ -32,16 +32,18 @@ export async function startOtlpReceiver({ hangs = false } = {}): Promise<OtlpRec
   const spans: OtlpSpan[] = [];
   const requests: Array<{ headers: IncomingHttpHeaders; body: Buffer }> = [];
   let open = 0;
-  const server = createServer(async (request, response) => {
+  const server = createServer((request, response) => {
     open++;
     response.on('close', () => open--);
     const chunks: Buffer[] = [];
-    for await (const chunk of request) chunks.push(chunk);
-    const body = Buffer.concat(chunks);
-    requests.push({ headers: request.headers, body });
-    if (hangs) return;
-    spans.push(...readRequest(body));
-    response.writeHead(200, { 'content-type': 'application/x-protobuf' }).end();
+    request.on('data', (chunk: Buffer) => chunks.push(chunk));
+    request.on('end', () => {
+      const body = Buffer.concat(chunks);
+      requests.push({ headers: request.headers, body });
+      if (hangs) return;
+      spans.push(...readRequest(body));
+      response.writeHead(200, { 'content-type': 'application/x-protobuf' }).end();
+    });
   });
   const port = await listenOnLoopback(server);
   return {

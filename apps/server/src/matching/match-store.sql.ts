@@ -53,12 +53,6 @@ export function createMatchStore(
   database: Database,
   { retentionDays = 30, traces = null }: { retentionDays?: number; traces?: Traces | null } = {},
 ) {
-  const tracedKeys = (matches: readonly NewMatch[]) =>
-    traces
-      ? matches
-          .filter(({ platform, eventKey }) => traces.isTraced(platform, eventKey))
-          .map((one) => one.eventKey)
-      : [];
   return {
     holdersOf: (references: SlotReferences) => holdersOf(database, references),
     /** Sources on which a registration is under way: an unknown rule id there may soon be known. */
@@ -113,7 +107,8 @@ export function createMatchStore(
             isKept(one.event.platform, one.event.key) ? one : { ...one, recipients: [] },
           ),
         );
-        const stored = kept.length > 0 ? await insertMatches(sql, kept, tracedKeys(kept)) : nothingStored;
+        const stored =
+          kept.length > 0 ? await insertMatches(sql, kept, tracedKeys(traces, kept)) : nothingStored;
         await recordBill(sql, bill);
         return stored;
       }),
@@ -123,6 +118,13 @@ export function createMatchStore(
 }
 
 export type MatchStore = ReturnType<typeof createMatchStore>;
+
+function tracedKeys(traces: Traces | null, matches: readonly NewMatch[]): string[] {
+  if (traces === null) return [];
+  return matches
+    .filter(({ platform, eventKey }) => traces.isTraced(platform, eventKey))
+    .map(({ eventKey }) => eventKey);
+}
 
 async function holdersOf(sql: Sql, { slotIds, upstreamRules, searched }: SlotReferences): Promise<Holder[]> {
   const rows = await sql.prepared<HolderRow>(
@@ -298,7 +300,7 @@ interface StoredRow {
 async function insertMatches(
   sql: Sql,
   matches: readonly NewMatch[],
-  tracedKeys: readonly string[],
+  traced: readonly string[],
 ): Promise<Stored> {
   // The limit tells the planner that `log` is one row: a table that was never analysed is taken for thousands.
   const rows = await sql.prepared<StoredRow>(
@@ -352,8 +354,12 @@ async function insertMatches(
      select platform, count(*), json_agg(json_build_object('position', position, 'ruleId', rule_id, 'eventKey', event_key))
        filter (where event_key = any($12)) as traced
      from new group by platform`,
-    [matches.length, ...matchesAsArrays(matches), tracedKeys],
+    [matches.length, ...matchesAsArrays(matches), traced],
   );
+  return toStored(rows);
+}
+
+function toStored(rows: readonly StoredRow[]): Stored {
   return {
     counts: Object.fromEntries(rows.map((row) => [row.platform, row.count])),
     traced: rows.flatMap(({ traced }) => traced ?? []),

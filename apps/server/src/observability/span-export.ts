@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import http from 'node:http';
 import https from 'node:https';
-import { ROOT_CONTEXT, SpanKind, SpanStatusCode, TraceFlags, trace } from '@opentelemetry/api';
+import { ROOT_CONTEXT as rootContext, SpanKind, SpanStatusCode, TraceFlags, trace } from '@opentelemetry/api';
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-proto';
 import { defaultResource, resourceFromAttributes } from '@opentelemetry/resources';
 import {
@@ -71,13 +71,13 @@ export function openSpanExport(options: SpanExportOptions): SpanExport & AsyncDi
   const sampler = new TraceIdRatioBasedSampler(ratio);
   return {
     isSampled: (traceId) =>
-      sampler.shouldSample(ROOT_CONTEXT, traceId).decision === SamplingDecision.RECORD_AND_SAMPLED,
+      sampler.shouldSample(rootContext, traceId).decision === SamplingDecision.RECORD_AND_SAMPLED,
     record({ traceId, spanId = randomBytes(8).toString('hex'), parentId, ...span }: Span) {
       ids = { traceId, spanId };
       const parent =
         parentId === null
-          ? ROOT_CONTEXT
-          : trace.setSpanContext(ROOT_CONTEXT, {
+          ? rootContext
+          : trace.setSpanContext(rootContext, {
               traceId,
               spanId: parentId,
               traceFlags: TraceFlags.SAMPLED,
