@@ -119,6 +119,13 @@ export function createMatchStore(
 
 export type MatchStore = ReturnType<typeof createMatchStore>;
 
+function tracedKeys(traces: Traces | null, matches: readonly NewMatch[]): string[] {
+  if (traces === null) return [];
+  return matches
+    .filter(({ platform, eventKey }) => traces.isTraced(platform, eventKey))
+    .map(({ eventKey }) => eventKey);
+}
+
 async function holdersOf(sql: Sql, { slotIds, upstreamRules, searched }: SlotReferences): Promise<Holder[]> {
   const rows = await sql.prepared<HolderRow>(
     `select ${holderColumns} from slots join slot_holders on slot_holders.slot_id = slots.id
@@ -299,7 +306,7 @@ interface StoredRow {
 async function insertMatches(
   sql: Sql,
   matches: readonly NewMatch[],
-  tracedKeys: readonly string[],
+  traced: readonly string[],
 ): Promise<Stored> {
   // The limit tells the planner that `log` is one row: a table that was never analysed is taken for thousands.
   const rows = await sql.prepared<StoredRow>(
@@ -353,7 +360,7 @@ async function insertMatches(
      select platform, count(*), json_agg(json_build_object('position', position, 'ruleId', rule_id, 'eventKey', event_key))
        filter (where event_key = any($12)) as traced
      from new group by platform`,
-    [matches.length, ...matchesAsArrays(matches), tracedKeys],
+    [matches.length, ...matchesAsArrays(matches), traced],
   );
   return toStored(rows);
 }
