@@ -18,7 +18,7 @@ const webhookLateMs = 5_000;
 
 interface Happened {
   readonly faults: readonly FiredFault[];
-  readonly feed: Pick<Feed, 'posts'>;
+  readonly feed: Pick<Feed, 'posts' | 'pages'>;
 }
 
 export interface Watch {
@@ -79,22 +79,19 @@ function describe({ name, severity, state, labels, fromMs, toMs }: AlertSpan, wa
   return `${severity} ${name}${which.join('')} ${state} after ${seconds(fromMs - watchedFromMs)} for ${seconds(toMs - fromMs)}`;
 }
 
-/**
- * Posts that came down the stream: sent and received at the same moment, unless the node was frozen. Pages may come again
- * after a reconnect, and say nothing.
- */
-async function lateMatches(databaseUrl: string, feed: Pick<Feed, 'posts'>): Promise<Observation[]> {
+/** What came down the streams, since it was sent: a page that comes after a reconnect, or to a frozen node, counts as late too. */
+async function lateMatches(databaseUrl: string, feed: Pick<Feed, 'posts' | 'pages'>): Promise<Observation[]> {
   const database = new Client({ connectionString: databaseUrl });
   await database.connect();
   try {
     const { rows } = await database.query<{ id: string; stored: number }>(
       `select platform_post_id as id, extract(epoch from created_at)::float8 * 1000 as stored
        from matches join posts using (event_key, platform, event_day)
-       where platform = 'x' and via = 'stream'`,
+       where via = 'stream'`,
     );
     return rows.map(({ id, stored }) => ({
       atMs: stored,
-      isBad: stored - (feed.posts.get(id)?.sentBefore ?? stored) > matchLateMs,
+      isBad: stored - ((feed.posts.get(id) ?? feed.pages.get(id))?.sentBefore ?? stored) > matchLateMs,
     }));
   } finally {
     await database.end();
