@@ -20,7 +20,7 @@ export interface Delivery {
   readonly detail: string | null;
 }
 
-export interface Forwarding {
+interface Forwarding {
   readonly url: URL;
   readonly secret: string;
   readonly signal: AbortSignal;
