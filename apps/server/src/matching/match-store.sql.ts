@@ -285,12 +285,6 @@ async function insertPosts(
   return toRemoved(rows);
 }
 
-function tracedKeys(traces: Traces | null, matches: readonly NewMatch[]): string[] {
-  if (traces === null) return [];
-  const traced = matches.filter(({ platform, eventKey }) => traces.isTraced(platform, eventKey));
-  return traced.map(({ eventKey }) => eventKey);
-}
-
 interface StoredRow {
   platform: string;
   count: number;
