@@ -49,7 +49,8 @@ async function post(...texts: string[]): Promise<string[]> {
     const { matches } = await server.api(account).matches({ limit: 100 });
     const found = texts.map((text) => matches.find(({ payload }) => payload.text === text)?.id ?? '');
     expect(found).not.toContain('');
-    return found;
+    // In the order of the log, which need not be that of the posts.
+    return found.toSorted();
   }, patiently);
 }
 
