@@ -69,10 +69,12 @@ describe.each([
   });
 
   test('answers on the published ports, API and metrics', async () => {
-    for (const port of [8080, 9464]) {
-      const answer = await fetch(`${await engine.reach(port)}/readyz`);
-      expect([port, answer.status, await answer.json()]).toEqual([port, 200, { status: 'ready' }]);
-    }
+    // A container is healthy as soon as its process answers, which may be before the API listens.
+    for (const port of [8080, 9464])
+      await eventually(async () => {
+        const answer = await fetch(`${await engine.reach(port)}/readyz`);
+        expect([port, answer.status, await answer.json()]).toEqual([port, 200, { status: 'ready' }]);
+      }, soon);
     const metrics = await (await fetch(`${await engine.reach(9464)}/metrics`)).text();
     expect(metrics).toContain('earshot_source_state');
   });

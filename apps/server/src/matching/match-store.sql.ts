@@ -119,13 +119,6 @@ export function createMatchStore(
 
 export type MatchStore = ReturnType<typeof createMatchStore>;
 
-function tracedKeys(traces: Traces | null, matches: readonly NewMatch[]): string[] {
-  if (traces === null) return [];
-  return matches
-    .filter(({ platform, eventKey }) => traces.isTraced(platform, eventKey))
-    .map(({ eventKey }) => eventKey);
-}
-
 async function holdersOf(sql: Sql, { slotIds, upstreamRules, searched }: SlotReferences): Promise<Holder[]> {
   const rows = await sql.prepared<HolderRow>(
     `select ${holderColumns} from slots join slot_holders on slot_holders.slot_id = slots.id
@@ -285,6 +278,12 @@ async function insertPosts(
   return toRemoved(rows);
 }
 
+function tracedKeys(traces: Traces | null, matches: readonly NewMatch[]): string[] {
+  if (traces === null) return [];
+  const traced = matches.filter(({ platform, eventKey }) => traces.isTraced(platform, eventKey));
+  return traced.map(({ eventKey }) => eventKey);
+}
+
 interface StoredRow {
   platform: string;
   count: number;
@@ -300,7 +299,7 @@ interface StoredRow {
 async function insertMatches(
   sql: Sql,
   matches: readonly NewMatch[],
-  traced: readonly string[],
+  tracedKeys: readonly string[],
 ): Promise<Stored> {
   // The limit tells the planner that `log` is one row: a table that was never analysed is taken for thousands.
   const rows = await sql.prepared<StoredRow>(
@@ -354,7 +353,7 @@ async function insertMatches(
      select platform, count(*), json_agg(json_build_object('position', position, 'ruleId', rule_id, 'eventKey', event_key))
        filter (where event_key = any($12)) as traced
      from new group by platform`,
-    [matches.length, ...matchesAsArrays(matches), traced],
+    [matches.length, ...matchesAsArrays(matches), tracedKeys],
   );
   return toStored(rows);
 }
