@@ -1,51 +1,67 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { readFileSync, writeFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
-import { parseArgs } from 'node:util';
-import { guardsOf } from './nightly.ts';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, relative, resolve } from 'node:path';
+import { guardsOf, nightly } from './nightly.ts';
 
 /**
- * `pnpm test:nightly`: the tests of `tools/nightly.ts`, one file at a time. When all of them passed on committed files, the
+ * `pnpm test:nightly`: the tests of `tools/nightly.ts`, one file at a time. For each file that passed on committed files, the
  * commit is written to `.ci/nightly-passed`; commit that. `--changed` leaves out those of which nothing that they guard has
  * changed since then. Everything else is for vitest: `pnpm test:nightly kill`.
  */
 const root = resolve(import.meta.dirname, '..');
 const record = join(root, '.ci/nightly-passed');
-const { values, tokens } = parseArgs({
-  options: { changed: { type: 'boolean', default: false } },
-  strict: false,
-  allowPositionals: true,
-  tokens: true,
-});
 const given = process.argv.slice(2);
-const forVitest = given.filter(
-  (_, index) =>
-    !tokens.some((token) => token.kind === 'option' && token.name === 'changed' && token.index === index),
-);
+const isChangedOnly = given.includes('--changed');
+const forVitest = given.filter((one) => one !== '--changed');
 
 const git = (...args: string[]) => execFileSync('git', args, { cwd: root, encoding: 'utf8', stdio: 'pipe' });
 
-/** Null when it cannot be told: a clone without that commit, or no record. Then everything counts as changed. */
-function changedSince(): string[] | null {
+/** Of each file, the commit at which it last passed. */
+function readPassed(): Map<string, string> {
+  const lines = readFileSync(record, 'utf8').split('\n').filter(Boolean);
+  return new Map(lines.map((line) => line.split(' ') as [string, string]));
+}
+
+/** Null when it cannot be told, in a clone without that commit. */
+function changedSince(commit: string): string[] | null {
   try {
-    const passed = readFileSync(record, 'utf8').trim();
-    return git('diff', '--name-only', '--no-renames', passed, '--').split('\n').filter(Boolean);
+    return git('diff', '--name-only', '--no-renames', commit, '--').split('\n').filter(Boolean);
   } catch {
     return null;
   }
 }
 
-const changed = values['changed'] === true ? changedSince() : null;
+function isDue(file: string): boolean {
+  const commit = readPassed().get(file);
+  const changed = commit === undefined ? null : changedSince(commit);
+  return changed === null || guardsOf(changed).includes(file);
+}
+
+function recordPassed(report: string): void {
+  const { testResults } = JSON.parse(readFileSync(report, 'utf8')) as {
+    testResults: ReadonlyArray<{ name: string; status: string }>;
+  };
+  const commit = git('rev-parse', 'HEAD').trim();
+  const passed = readPassed();
+  for (const { name, status } of testResults)
+    if (status === 'passed') passed.set(relative(root, name), commit);
+  const lines = [...passed].toSorted().map((line) => `${line.join(' ')}\n`);
+  writeFileSync(record, lines.join(''));
+}
+
 /** None named: all of the project, or those that vitest is asked for. */
-const files = changed === null ? [] : guardsOf(changed);
-if (changed !== null) console.log(`${files.length} nightly files guard what has changed since they passed`);
-if (changed === null || files.length > 0) {
-  const { status } = spawnSync('vitest', ['run', '--project', 'nightly', ...files, ...forVitest], {
-    cwd: root,
-    stdio: 'inherit',
-  });
+const files = isChangedOnly ? Object.keys(nightly).filter(isDue) : [];
+if (isChangedOnly) console.log(`${files.length} nightly files guard what has changed since they passed`);
+if (!isChangedOnly || files.length > 0) {
+  const isCommitted = git('status', '--porcelain') === '';
+  const dir = mkdtempSync(join(tmpdir(), 'earshot-nightly-'));
+  const report = join(dir, 'report.json');
+  const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${report}`];
+  const args = ['run', '--project', 'nightly', ...reporters, ...files, ...forVitest];
+  const { status } = spawnSync('vitest', args, { cwd: root, stdio: 'inherit' });
   process.exitCode = status ?? 1;
-  const isWhole = values['changed'] !== true && forVitest.length === 0;
-  if (status === 0 && isWhole && git('status', '--porcelain') === '')
-    writeFileSync(record, git('rev-parse', 'HEAD'));
+  // An option may leave out tests of a file.
+  if (isCommitted && !forVitest.some((one) => one.startsWith('-'))) recordPassed(report);
+  rmSync(dir, { recursive: true });
 }
