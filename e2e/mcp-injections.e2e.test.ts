@@ -111,7 +111,8 @@ async function readAll(ruleId: string, longCount: number): Promise<Read> {
         about.map((part) => withoutOwn(part, ruleId, next)),
       );
     }
-    read.nonces.push(list.nonce, full.nonce);
+    // The last page may be empty, and then has no fence.
+    if (matches.length > 0) read.nonces.push(list.nonce, full.nonce);
     const frame = lines.filter((line) => !line.startsWith('mat_'));
     read.frames.push(withoutOwn(frame.join('\n'), ruleId, next));
     cursor = next;

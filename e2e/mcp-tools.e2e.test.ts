@@ -11,8 +11,9 @@ let account: Account;
 let agent: Agent;
 beforeAll(async () => {
   world = await shareWorld();
-  server = await world.startServer({ EARSHOT_READERS_MAX: '2', EARSHOT_FREE_READERS_MAX: '2' });
+  server = await world.startServer();
   account = await world.newAccount();
+  await world.admin.setLimits(account.accountId, { readersMax: 2 });
   agent = await startAgent(overHttp({ url: server.url, key: account.key }));
 });
 afterAll(async () => {
