@@ -7,7 +7,13 @@ import { createTurns } from '../runtime/concurrency.ts';
 import { matchIdOf } from '../runtime/ids.ts';
 import { type DeliverNoticeOptions, deliverNotice } from './deliver-notice.ts';
 import type { Batch, DeliveredMatch, LeasedWebhook } from './delivery-store.sql.ts';
-import { type Attempt, afterAttempt, afterNothingToTry, isListed } from './endpoint-state.ts';
+import {
+  type Attempt,
+  afterAttempt,
+  afterNothingToTry,
+  isListed,
+  secretUnreadable,
+} from './endpoint-state.ts';
 import { createBatchBody, messageIdOf } from './message.ts';
 import { type SecretBox, signedHeaders } from './secrets.ts';
 import type { Sender } from './sender.ts';
@@ -180,8 +186,7 @@ async function send(
     opened = secrets.map((sealed) => secretBox.open(webhookId, sealed));
   } catch (error) {
     telemetry.webhookSecretUnreadable({ webhookId, err: error });
-    const detail = 'the signing secret cannot be read by the service';
-    return { outcome: { kind: 'not_sent' }, status: null, latencyMs: 0, detail, response: null };
+    return secretUnreadable;
   }
   return await sender.send({ url, headers: signedHeaders({ id, body }, opened, nowMs()), body });
 }

@@ -19,6 +19,15 @@ export interface Attempt {
   readonly response: string | null;
 }
 
+/** No key of the service opens the secret of the webhook, so nothing can be signed. */
+export const secretUnreadable: Attempt = {
+  outcome: { kind: 'not_sent' },
+  status: null,
+  latencyMs: 0,
+  detail: 'the signing secret cannot be read by the service',
+  response: null,
+};
+
 export function outcomeOf(status: number, retryAfterMs: number | null): AttemptOutcome {
   if (status >= 200 && status < 300) return { kind: 'delivered' };
   if (status === 410) return { kind: 'gone' };

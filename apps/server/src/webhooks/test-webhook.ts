@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import type { Handler } from '../accounts/call.ts';
 import type { Database } from '../engines/database.ts';
+import { type Attempt, secretUnreadable } from './endpoint-state.ts';
 import { noSecretsKey, noSuchWebhook } from './refusals.ts';
 import { type SecretBox, signedHeaders } from './secrets.ts';
 import type { Sender } from './sender.ts';
-import { findWebhook, retryNow } from './webhooks.sql.ts';
+import { findWebhook, retryNow, type WebhookTarget } from './webhooks.sql.ts';
 
 /**
  * Sends a message without matches, to see whether the endpoint answers and knows its secret. If it does, what waits for it is tried
@@ -21,14 +22,9 @@ export function testWebhook(options: {
     const target = await findWebhook(database, accountId, webhook_id);
     if (!target) throw noSuchWebhook();
     if (secretBox === null) throw noSecretsKey(contact);
-    const id = `msg_test${randomUUID().replaceAll('-', '')}`;
-    const body = JSON.stringify({ type: 'test', webhook_id });
-    const secrets = target.secrets.map((sealed) => secretBox.open(webhook_id, sealed));
-    const headers = signedHeaders({ id, body }, secrets, Date.now());
-    const { outcome, status, latencyMs, detail, response } = await sender.send({
-      url: target.url,
-      headers,
-      body,
+    const { outcome, status, latencyMs, detail, response } = await send(sender, secretBox, {
+      ...target,
+      webhookId: webhook_id,
     });
     if (outcome.kind === 'delivered') {
       const retry = `update webhooks set ${retryNow} where account_id = $1 and id = $2`;
@@ -36,4 +32,20 @@ export function testWebhook(options: {
     }
     return { webhook_id, outcome: outcome.kind, status, latency_ms: latencyMs, detail, response };
   };
+}
+
+async function send(
+  sender: Sender,
+  secretBox: SecretBox,
+  { webhookId, url, secrets }: WebhookTarget & { readonly webhookId: string },
+): Promise<Attempt> {
+  const id = `msg_test${randomUUID().replaceAll('-', '')}`;
+  const body = JSON.stringify({ type: 'test', webhook_id: webhookId });
+  let opened: string[];
+  try {
+    opened = secrets.map((sealed) => secretBox.open(webhookId, sealed));
+  } catch {
+    return secretUnreadable;
+  }
+  return await sender.send({ url, headers: signedHeaders({ id, body }, opened, Date.now()), body });
 }

@@ -93,7 +93,7 @@ export async function takeOutOfBatches(
 }
 
 /** What is needed to send to a webhook, or to read the matches that it receives. */
-interface WebhookTarget {
+export interface WebhookTarget {
   readonly url: string;
   readonly ruleId: string | null;
   readonly platform: Platform | null;
