@@ -46,8 +46,8 @@ function recordPassed(report: string): void {
   const passed = readPassed();
   for (const { name, status } of testResults)
     if (status === 'passed') passed.set(relative(root, name), commit);
-  const lines = [...passed].toSorted().map((line) => `${line.join(' ')}\n`);
-  writeFileSync(record, lines.join(''));
+  const lines = Array.from(passed, (line) => `${line.join(' ')}\n`);
+  writeFileSync(record, lines.toSorted().join(''));
 }
 
 /** None named: all of the project, or those that vitest is asked for. */
