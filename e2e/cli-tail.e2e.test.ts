@@ -11,7 +11,6 @@ let server: ServerUnderTest;
 let account: Account;
 let cli: BuiltCli;
 let ruleId: string;
-const started: Started[] = [];
 
 beforeAll(async () => {
   world = await startWorld();
@@ -20,12 +19,7 @@ beforeAll(async () => {
   cli = await buildCliOnce(() => ({ EARSHOT_URL: server.url, EARSHOT_API_KEY: account.key }));
   ruleId = (await server.api(account).createRule({ x: 'comet' })).rule_id;
 });
-afterEach(async () => {
-  for (const { process: child, exited } of started.splice(0)) {
-    child.kill('SIGKILL');
-    await exited;
-  }
-});
+afterEach(() => cli.killStarted());
 afterAll(async () => {
   await cli?.[Symbol.asyncDispose]();
   await world?.[Symbol.asyncDispose]();
@@ -33,11 +27,8 @@ afterAll(async () => {
 
 const patiently = { timeoutMs: 60_000 };
 
-function startTail(words: readonly string[] = [], options: RunOptions = {}): Started {
-  const running = cli.start(['matches', 'tail', ...words], options);
-  started.push(running);
-  return running;
-}
+const startTail = (words: readonly string[] = [], options: RunOptions = {}) =>
+  cli.start(['matches', 'tail', ...words], options);
 
 const linesOf = ({ output }: Started) => output.stdout.split('\n').filter(Boolean);
 

@@ -5,7 +5,7 @@ import { createEarshot, verifyWebhook } from '@earshot/sdk';
 import { eventually, listenOnLoopback } from '@earshot/testkit';
 import { Webhook } from 'standardwebhooks';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { type BuiltCli, buildCliOnce, type RunOptions, type Started } from './src/built-cli.ts';
+import { type BuiltCli, buildCliOnce, type RunOptions } from './src/built-cli.ts';
 import type { Message } from './src/webhook-receiver.ts';
 import { type Account, type ServerUnderTest, startWorld, type World } from './src/world.ts';
 
@@ -13,7 +13,6 @@ let world: World;
 let server: ServerUnderTest;
 let account: Account;
 let cli: BuiltCli;
-const started: Started[] = [];
 
 beforeAll(async () => {
   world = await startWorld();
@@ -22,12 +21,7 @@ beforeAll(async () => {
   cli = await buildCliOnce(() => ({ EARSHOT_URL: server.url, EARSHOT_API_KEY: account.key }));
   await server.api(account).createRule({ x: 'comet' });
 });
-afterEach(async () => {
-  for (const { process: child, exited } of started.splice(0)) {
-    child.kill('SIGKILL');
-    await exited;
-  }
-});
+afterEach(() => cli.killStarted());
 afterAll(async () => {
   await cli?.[Symbol.asyncDispose]();
   await world?.[Symbol.asyncDispose]();
@@ -35,12 +29,6 @@ afterAll(async () => {
 
 const patiently = { timeoutMs: 60_000 };
 const sdk = () => createEarshot({ url: server.url, key: account.key });
-
-function start(words: readonly string[], options: RunOptions = {}): Started {
-  const running = cli.start(words, options);
-  started.push(running);
-  return running;
-}
 
 /** What is stored of these posts, so that whoever reads from now on does not get them. */
 async function post(...texts: string[]): Promise<string[]> {
@@ -86,7 +74,7 @@ describe('earshot listen', () => {
   /** By its reader: it may be started before or after the post. */
   const listening = async (url: string, reader: string, ...more: string[]) => {
     await sdk().readMatches({ reader, start: 'now' });
-    return start(['listen', '--forward-to', url, '--reader', reader, '--secret', secret, ...more]);
+    return cli.start(['listen', '--forward-to', url, '--reader', reader, '--secret', secret, ...more]);
   };
 
   test('posts each match as a webhook would, and prints what came back', async () => {
@@ -140,7 +128,7 @@ describe('earshot listen', () => {
 
   test('shows the secret that it made, and posts what comes from now on', async () => {
     using receiver = await startReceiver();
-    const running = start(['listen', '--forward-to', receiver.url]);
+    const running = cli.start(['listen', '--forward-to', receiver.url]);
     await eventually(
       async () => {
         await world.sandbox.posts(['a comet to begin with']);
@@ -175,7 +163,7 @@ describe('earshot watch', () => {
       .map((line) => JSON.parse(line));
   };
   const startWatch = (reader: string, exec: string, options: RunOptions = {}) =>
-    start(['watch', '--reader', reader, '--exec', `cat >> ${reader}.jsonl; ${exec}`], options);
+    cli.start(['watch', '--reader', reader, '--exec', `cat >> ${reader}.jsonl; ${exec}`], options);
   const unacknowledged = async (reader: string) => idsOf(await sdk().readMatches({ reader, start: 'now' }));
 
   test('runs the command again with the same matches until it ends with 0, and then acknowledges them', async () => {
@@ -204,7 +192,7 @@ describe('earshot watch', () => {
     await unacknowledged('small');
     const ids = await post('comet 1', 'comet 2', 'comet 3');
     const exec = 'cat >> small.jsonl';
-    const running = start(['watch', '--reader', 'small', '--limit', '2', '--json', '--exec', exec]);
+    const running = cli.start(['watch', '--reader', 'small', '--limit', '2', '--json', '--exec', exec]);
     await eventually(async () => expect((await batchesOf('small')).flatMap(idsOf)).toEqual(ids), patiently);
     expect((await batchesOf('small')).map((batch) => idsOf(batch).length)).toEqual([2, 1]);
     await eventually(() => expect(running.output.stdout.split('\n')).toHaveLength(3), patiently);

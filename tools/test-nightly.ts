@@ -32,10 +32,17 @@ function changedSince(commit: string): string[] | null {
   }
 }
 
-function isDue(file: string): boolean {
-  const commit = readPassed().get(file);
-  const changed = commit === undefined ? null : changedSince(commit);
-  return changed === null || guardsOf(changed).includes(file);
+/** Those that never passed, and those of which something that they guard has changed since. */
+function findDue(): string[] {
+  const passed = readPassed();
+  const commits = new Set(passed.values());
+  const due = new Map(
+    Array.from(commits, (commit) => {
+      const changed = changedSince(commit);
+      return [commit, changed === null ? null : new Set(guardsOf(changed))] as const;
+    }),
+  );
+  return Object.keys(nightly).filter((file) => due.get(passed.get(file) ?? '')?.has(file) ?? true);
 }
 
 function recordPassed(report: string): void {
@@ -51,7 +58,7 @@ function recordPassed(report: string): void {
 }
 
 /** None named: all of the project, or those that vitest is asked for. */
-const files = isChangedOnly ? Object.keys(nightly).filter(isDue) : [];
+const files = isChangedOnly ? findDue() : [];
 if (isChangedOnly) console.log(`${files.length} nightly files guard what has changed since they passed`);
 if (!isChangedOnly || files.length > 0) {
   const isCommitted = git('status', '--porcelain') === '';

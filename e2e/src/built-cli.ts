@@ -31,6 +31,8 @@ export interface BuiltCli extends AsyncDisposable {
   ): Promise<Outcome>;
   /** Runs it until somebody ends it. */
   start(words: readonly string[], options?: RunOptions): Started;
+  /** Ends all that was started and still runs, for the next test. */
+  killStarted(): Promise<void>;
 }
 
 export interface RunOptions {
@@ -68,11 +70,14 @@ export async function buildCliOnce(defaults: () => Environment): Promise<BuiltCl
     ...defaults(),
     ...env,
   });
+  const started: Started[] = [];
   const start: BuiltCli['start'] = (words, { env, input = '', file = copy } = {}) => {
     // By its first line, as a program: not as an argument of node.
     const child = spawn(file, words, { cwd: dir, env: environment(env), stdio: 'pipe' });
     child.stdin.on('error', () => undefined).end(input);
-    return collect(child);
+    const running = collect(child);
+    started.push(running);
+    return running;
   };
   const startResident = () => {
     const child = fork(join(import.meta.dirname, 'resident-cli.ts'), [copy], {
@@ -89,6 +94,12 @@ export async function buildCliOnce(defaults: () => Environment): Promise<BuiltCl
     file: copy,
     inRepository,
     start,
+    async killStarted() {
+      for (const { process: child, exited } of started.splice(0)) {
+        child.kill('SIGKILL');
+        await exited;
+      }
+    },
     async run(words, options) {
       const { output, exited } = start(words, options);
       return { code: await exited, ...output };
