@@ -49,7 +49,7 @@ const tests = '(\\.test\\.ts$|/test/)';
 const ours = '^(packages/[^/]+|apps/[^/]+|e2e)/';
 
 const server = '^apps/server/src/';
-const capabilities = `${server}(accounts|notices|rules|slots|metering|ingest|matching|readers|coverage|costs|webhooks|removals)/`;
+const capabilities = `${server}(accounts|notices|rules|slots|metering|ingest|matching|readers|coverage|costs|webhooks|digests|removals)/`;
 /** Everything a capability stands on, the topmost first: each may import only what comes after it. */
 const layers = ['event-log', 'language', 'upstream', 'engines', 'runtime', 'observability'];
 const below = `${server}(${layers.join('|')})/`;
@@ -126,6 +126,11 @@ export default {
       comment: 'requests leave through the clients of the upstreams and the sender of webhooks',
       from: { path: server, pathNot: [`${server}(upstream|webhooks)/`, tests] },
       to: { path: '(^|/)node_modules/undici/' },
+    },
+    {
+      name: 'mail-in-digests',
+      from: { path: server, pathNot: [`${server}digests/`, tests] },
+      to: { path: '(^|/)node_modules/nodemailer/' },
     },
     {
       name: 'fastify-in-http',

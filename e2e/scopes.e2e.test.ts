@@ -14,6 +14,7 @@ interface Row {
 
 const rule = { rule_id: `rule_${'0'.repeat(26)}` };
 const anHour = { from: '2026-11-14T20:00:00Z', to: '2026-11-14T21:00:00Z' };
+const digest = { digest_id: `dig_${'0'.repeat(26)}` };
 const webhook = { webhook_id: `whk_${'0'.repeat(26)}` };
 const newRule = { name: 'a', intent: 'b', platforms: ['x'] };
 
@@ -58,6 +59,14 @@ const overHttpRows: Readonly<Record<OperationId, Row>> = {
   RevokeKey: { scope: 'keys:write', request: { key_id: `key_${'0'.repeat(26)}` }, allowed: 404 },
   ListAudit: { scope: 'audit:read', request: {}, allowed: 200 },
   CreateWebhook: { scope: 'webhooks:write', request: { name: 'a', url: 'http://a.test/' }, allowed: 400 },
+  CreateDigest: {
+    scope: 'webhooks:write',
+    request: { name: 'a', schedule: { window_seconds: 60 }, to: webhook },
+    allowed: 404,
+  },
+  ListDigests: { scope: 'webhooks:read', request: {}, allowed: 200 },
+  UpdateDigest: { scope: 'webhooks:write', request: { ...digest, empty: 'skip' }, allowed: 404 },
+  DeleteDigest: { scope: 'webhooks:write', request: digest, allowed: 404 },
   ListWebhooks: { scope: 'webhooks:read', request: {}, allowed: 200 },
   UpdateWebhook: { scope: 'webhooks:write', request: { ...webhook, state: 'paused' }, allowed: 404 },
   DeleteWebhook: { scope: 'webhooks:write', request: webhook, allowed: 404 },

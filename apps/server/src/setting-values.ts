@@ -1,4 +1,4 @@
-import { parseBudget, platforms } from '@earshot/contract';
+import { mailAddress as address, parseBudget, platforms } from '@earshot/contract';
 import { z } from 'zod';
 import { readPrices } from './metering/prices.ts';
 
@@ -78,6 +78,18 @@ export const natsAddresses = z
   .string()
   .regex(/^(nats|tls):\/\/[^,]+(,(nats|tls):\/\/[^,]+)*$/)
   .refine((text) => text.split(',').every(isAddress));
+
+export const smtpUrl = z
+  .url({ protocol: /^smtps?$/ })
+  .refine(isAddress)
+  .refine((text) => new URL(text).search === '', 'it takes no options');
+
+export const mailAddress = z.string().regex(address);
+/** An address, or all of a domain. */
+export const mailRecipient = z
+  .string()
+  .refine((text) => address.test(text.startsWith('@') ? `a${text}` : text))
+  .toLowerCase();
 
 /** A login belongs into a header, which is masked. */
 export const collectorUrl = z

@@ -68,6 +68,7 @@ const plan = {
   keysMax: 10,
   webhooksMax: 10,
   readersMax: 10,
+  digestsMax: 10,
 };
 
 export async function startPreviewWorld(

@@ -10,6 +10,7 @@ export {
   type Trial,
   trialGrammar,
 } from './budgets.ts';
+export { type Digest, mailAddress } from './digests.ts';
 export {
   type ErrorCode,
   type ErrorDetails,

@@ -25,6 +25,8 @@ const noticeTypes = [
   'rule.refused',
   'webhook.failing',
   'webhook.disabled',
+  'digest.failing',
+  'digest.given_up',
 ] as const;
 export type NoticeType = (typeof noticeTypes)[number];
 
@@ -41,7 +43,7 @@ export const noticeSchema = z
     subject: z
       .strictObject({
         kind: z
-          .enum(['account', 'key', 'platform', 'rule', 'source', 'webhook'])
+          .enum(['account', 'key', 'platform', 'rule', 'source', 'webhook', 'digest'])
           .meta({ description: 'What kind of thing.' }),
         id: z.string().meta({ description: 'Its id.' }),
         name: z.string().meta({ description: 'Its name, for people.' }),

@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import { auditOperations } from './audit.ts';
 import { coverageOperations } from './coverage.ts';
+import { digestOperations } from './digests.ts';
 import { keyOperations } from './keys.ts';
 import { languageOperations } from './language.ts';
 import { matchOperations } from './matches.ts';
@@ -32,6 +33,7 @@ export const operations = {
   ...auditOperations,
   ...webhookOperations,
   ...deliveryOperations,
+  ...digestOperations,
 } as const satisfies Record<string, Operation>;
 
 export type OperationId = keyof typeof operations;

@@ -151,13 +151,14 @@ export const webhookOperations = defineOperations({
     scope: 'webhooks:write',
     changes: true,
     summary: 'Delete a webhook',
-    description: 'Ends the deliveries. A message that is under way may still arrive.',
+    description:
+      'Ends the deliveries. A message that is under way may still arrive. A webhook that a digest is sent to cannot be deleted.',
     request: requestObject({ webhook_id: askedWebhookId }),
     answer: z.strictObject({
       webhook_id: webhookId,
       deleted_at: timestamp.meta({ description: 'When it was deleted.' }),
     }),
-    errors: ['not_found', 'aborted'],
+    errors: ['not_found', 'failed_precondition', 'aborted'],
     example: {
       request: { webhook_id: exampleWebhookId },
       answer: { webhook_id: exampleWebhookId, deleted_at: '2026-11-15T08:00:00.000Z' },

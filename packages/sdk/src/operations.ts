@@ -36,5 +36,9 @@ export const operations = {
   RotateWebhookSecret: { method: 'POST', path: '/api.RotateWebhookSecret', changes: true },
   TestWebhook: { method: 'POST', path: '/api.TestWebhook', changes: false },
   ListDeliveries: { method: 'POST', path: '/api.ListDeliveries', changes: false },
+  CreateDigest: { method: 'POST', path: '/api.CreateDigest', changes: true },
+  ListDigests: { method: 'POST', path: '/api.ListDigests', changes: false },
+  UpdateDigest: { method: 'POST', path: '/api.UpdateDigest', changes: true },
+  DeleteDigest: { method: 'POST', path: '/api.DeleteDigest', changes: true },
   ReplayWebhook: { method: 'POST', path: '/api.ReplayWebhook', changes: true },
 } as const satisfies Operations;

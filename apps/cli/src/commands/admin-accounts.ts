@@ -124,6 +124,7 @@ const limitNames = {
   keys: 'keysMax',
   webhooks: 'webhooksMax',
   readers: 'readersMax',
+  digests: 'digestsMax',
 } as const satisfies Record<string, Limit>;
 
 function limitsText(limits: Account['limits']): string {
@@ -154,6 +155,7 @@ const limits = adminCommand({
     keys: limit('keys', 1),
     webhooks: limit('webhooks', 0),
     readers: limit('named readers', 1),
+    digests: limit('digests', 0),
   },
   examples: [
     `earshot admin accounts limits ${example} --rules 200 --requests 3000`,

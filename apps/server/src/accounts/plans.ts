@@ -8,6 +8,7 @@ export interface AccountLimits {
   readonly keysMax: number;
   readonly webhooksMax: number;
   readonly readersMax: number;
+  readonly digestsMax: number;
 }
 
 /** What a plan allows. Premium rules are those on `x`; regular rules (`firehose`) need a paid plan. */

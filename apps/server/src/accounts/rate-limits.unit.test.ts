@@ -12,6 +12,7 @@ const plan = {
   keysMax: 1,
   webhooksMax: 1,
   readersMax: 1,
+  digestsMax: 1,
 };
 const plans: Plans = {
   free: { ...plan, paid: false, requestsPerMinute: 6 },

@@ -13,6 +13,8 @@ import { previewRule } from '../costs/preview-rule.ts';
 import { createCoverageStore } from '../coverage/coverage-store.sql.ts';
 import { getCoverage } from '../coverage/get-coverage.ts';
 import { createReadCoverage } from '../coverage/read-coverage.ts';
+import { createDigest } from '../digests/create-digest.ts';
+import { deleteDigest, listDigests, updateDigest } from '../digests/manage-digests.ts';
 import type { Database } from '../engines/database.ts';
 import { cursorSecretsEveryMs, readCursorSecrets } from '../engines/installation.ts';
 import type { Handlers } from '../http/handlers.ts';
@@ -56,7 +58,7 @@ import { createUrlProblem } from '../webhooks/public-address.ts';
 import { replayWebhook } from '../webhooks/replay-webhook.ts';
 import { testWebhook } from '../webhooks/test-webhook.ts';
 import type { Readiness } from './readiness.ts';
-import { openSender, plansOf, type Shared, secretBoxOf } from './shared.ts';
+import { mailPolicyOf, openSender, plansOf, type Shared, secretBoxOf } from './shared.ts';
 import { countingOf, installationBudgetOf, ruleDelaysMs, tiersOf } from './sources.ts';
 
 const consoleFolder = fileURLToPath(new URL('../../../console/dist', import.meta.url));
@@ -178,6 +180,7 @@ function handlersOf(
     DeleteReader: deleteReader(common),
     ...keyHandlers(common),
     ...webhookHandlers(shared, stack, common),
+    ...digestHandlers(shared, common),
   };
 }
 
@@ -222,5 +225,15 @@ function webhookHandlers({ config }: Shared, stack: AsyncDisposableStack, common
     TestWebhook: testWebhook(options),
     ListDeliveries: listDeliveries(options),
     ReplayWebhook: replayWebhook(options),
+  };
+}
+
+function digestHandlers({ config }: Shared, common: Common) {
+  const options = { ...common, mail: mailPolicyOf(config), nowMs: Date.now };
+  return {
+    CreateDigest: createDigest(options),
+    ListDigests: listDigests(options),
+    UpdateDigest: updateDigest(options),
+    DeleteDigest: deleteDigest(options),
   };
 }

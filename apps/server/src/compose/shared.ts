@@ -1,5 +1,7 @@
 import type { Plans } from '../accounts/plans.ts';
 import type { Config } from '../config.ts';
+import type { MailPolicy } from '../digests/accept-digest.ts';
+import type { Mailer } from '../digests/mailer.ts';
 import { type Bells, createBells } from '../engines/bells.ts';
 import { type Database, nodeConnections, openDatabase } from '../engines/database.ts';
 import {
@@ -165,6 +167,20 @@ export function openSender({ allowInsecureWebhooks }: Config): Sender & AsyncDis
   return createSender({ resolve: createResolve(), allowInsecure: allowInsecureWebhooks });
 }
 
+export function mailPolicyOf({ smtpUrl, mailFrom, mailTo }: Config): MailPolicy {
+  return { isSetUp: smtpUrl !== undefined && mailFrom !== undefined, recipients: mailTo };
+}
+
+/** Null when the operator has not configured it: then what sends mails is not loaded. */
+export async function openMail(
+  { smtpUrl, mailFrom }: Config,
+  stack: AsyncDisposableStack,
+): Promise<Mailer | null> {
+  if (smtpUrl === undefined || mailFrom === undefined) return null;
+  const { openMailer } = await import('../digests/mailer.ts');
+  return stack.use(openMailer({ url: smtpUrl, from: mailFrom }));
+}
+
 export function plansOf(config: Config): Plans {
   return {
     free: {
@@ -175,6 +191,7 @@ export function plansOf(config: Config): Plans {
       keysMax: config.freeKeysMax,
       webhooksMax: config.freeWebhooksMax,
       readersMax: config.freeReadersMax,
+      digestsMax: config.freeDigestsMax,
     },
     paid: {
       paid: true,
@@ -184,6 +201,7 @@ export function plansOf(config: Config): Plans {
       keysMax: config.keysMax,
       webhooksMax: config.webhooksMax,
       readersMax: config.readersMax,
+      digestsMax: config.digestsMax,
     },
   };
 }

@@ -6,6 +6,7 @@ import { gradeEstimates } from '../costs/grade-estimates.ts';
 import { guardRates } from '../costs/guard-rates.ts';
 import { resumeAfterBudget } from '../costs/resume-after-budget.ts';
 import { createBudgetWatch } from '../costs/watch-budgets.ts';
+import { createCoverageStore } from '../coverage/coverage-store.sql.ts';
 import { showFreshness } from '../coverage/freshness-metrics.ts';
 import { isRecoverable, recoverGap } from '../coverage/recover-gap.ts';
 import { repairGap } from '../coverage/repair-gap.ts';
@@ -13,6 +14,10 @@ import { createRepairStore } from '../coverage/repair-store.sql.ts';
 import { createRepairWorker } from '../coverage/repair-worker.ts';
 import { settleReplayed } from '../coverage/replay.ts';
 import { createMatchedThrough, forgetLedger, recordMatchedThrough } from '../coverage/upkeep.ts';
+import { createDigestWorker } from '../digests/digest-worker.ts';
+import { createIssueStore, forgetMails } from '../digests/issues.sql.ts';
+import { makeIssues } from '../digests/make-issues.ts';
+import { createSendIssue } from '../digests/send-issue.ts';
 import { type Database, nodeConnections, openDatabase } from '../engines/database.ts';
 import { createLeaseStore, everyUnderLease, type LeasedWorkerOptions } from '../engines/leases.ts';
 import { claimEventLog, readEventLog } from '../event-log/bound-log.ts';
@@ -70,13 +75,15 @@ import { forgetDeliveries } from '../webhooks/list-deliveries.ts';
 import { findUnreadable } from '../webhooks/reencrypt.ts';
 import {
   eventsStreamOptions,
+  mailPolicyOf,
+  openMail,
   openSender,
   plansOf,
   type Shared,
   secretBoxOf,
   warnOfIdleError,
 } from './shared.ts';
-import { cappingOf, countingOf, installationBudgetOf, openSources } from './sources.ts';
+import { cappingOf, countingOf, installationBudgetOf, openSources, ruleDelaysMs } from './sources.ts';
 
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
@@ -98,7 +105,7 @@ export async function workersOf(
         sourceWorkers(shared, source, { owner, budget }),
       ),
     match: async () => matchWorkers(shared, owner),
-    deliver: async () => deliverWorkers(shared, stack),
+    deliver: async () => [...deliverWorkers(shared, stack), ...(await digestWorkers(shared, stack))],
   };
   const workers = await Promise.all(roles.map((role) => byRole[role]()));
   const reader = createMatchReader(shared.database);
@@ -360,6 +367,30 @@ function deliverWorkers(shared: Shared, stack: AsyncDisposableStack): Worker[] {
     checking,
     createDeliverWorker({ ...shared, store, deliver, nowMs }),
     every('forget-deliveries', minuteMs, async () => (await forgetDeliveries(database)) > 0),
+  ];
+}
+
+/** On every node: the locks of rows decide who makes an issue, and leases who sends it. */
+async function digestWorkers(shared: Shared, stack: AsyncDisposableStack): Promise<Worker[]> {
+  const { config, database } = shared;
+  const nowMs = Date.now;
+  const store = createIssueStore(database);
+  const send = createSendIssue({
+    ...shared,
+    store,
+    reader: createMatchReader(database),
+    coverage: createCoverageStore(database, { ruleDelaysMs: ruleDelaysMs(config) }),
+    sender: stack.use(openSender(config)),
+    secretBox: secretBoxOf(config),
+    mailer: await openMail(config, stack),
+    mailRecipients: mailPolicyOf(config).recipients,
+    nowMs,
+  });
+  const { mailsPerDay } = config;
+  return [
+    every('digest-issues', 1_000, () => makeIssues({ ...shared, nowMs, mailsPerDay })),
+    createDigestWorker({ ...shared, store, send, nowMs }),
+    every('forget-mails', hourMs, () => forgetMails(database)),
   ];
 }
 

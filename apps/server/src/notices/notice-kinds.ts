@@ -38,6 +38,15 @@ export interface NoticeData {
   /** `days`: of the notice that it has lasted so long. */
   'webhook.failing': { readonly failing_since: string; readonly failures: number; readonly days?: number };
   'webhook.disabled': { readonly because: string };
+  /** `problem` is in our words, with the answer of the endpoint or of the mail server. */
+  'digest.failing': { readonly number: number; readonly failing_since: string; readonly problem: string };
+  /** An issue that was not sent, and the time that it was about. */
+  'digest.given_up': {
+    readonly number: number;
+    readonly from: string;
+    readonly to: string;
+    readonly problem: string;
+  };
 }
 
 /** Amounts in the unit of the budget. */
@@ -157,5 +166,16 @@ export const noticeKinds: { readonly [Type in RaisedType]: NoticeKind<Type> } = 
     severity: 'critical',
     whatToDo: () =>
       'Nothing is delivered any more: mend the endpoint, then make the webhook active with UpdateWebhook, and it goes on where it stopped.',
+  },
+  'digest.failing': {
+    severity: 'warning',
+    whatToDo: ({ number, problem }) =>
+      `Issue ${number} of the digest could not be sent (${problem}): mend the recipient, or give the digest another one with UpdateDigest. It is tried again for 24 hours.`,
+  },
+  'digest.given_up': {
+    severity: 'warning',
+    isPast: true,
+    whatToDo: ({ number, from, to }) =>
+      `Issue ${number} of the digest was not sent within 24 hours and is given up: read what matched from ${from} to ${to} with ListMatches, "since" and "until".`,
   },
 };

@@ -47,6 +47,7 @@ export function createMetrics() {
   for (const outcome of ['delivered', 'failed', 'refused', 'gone', 'not_sent']) {
     metrics.webhookAttempts.inc({ outcome }, 0);
   }
+  for (const outcome of ['sent', 'failed', 'given_up']) metrics.digestAttempts.inc({ outcome }, 0);
   for (const because of ['gone', 'failing']) metrics.webhooksDisabled.inc({ because }, 0);
   for (const fate of ['found', 'forgotten', 'recovered', 'lost']) metrics.logHoles.inc({ fate }, 0);
   for (const fate of ['lost', 'replaced', 'went_back']) metrics.eventLogLosses.inc({ fate }, 0);
@@ -268,6 +269,9 @@ function webhookMetrics(make: Makers) {
       [],
     ),
     webhookAttempts: make.counter('webhook_attempts_total', 'Webhook attempts.', ['outcome']),
+    digestAttempts: make.counter('digest_attempts_total', 'Attempts to send an issue of a digest.', [
+      'outcome',
+    ]),
     webhookAttemptSeconds: make.histogram('webhook_attempt_seconds', 'Duration of webhook attempts.', []),
     webhookWaitSeconds: make.histogram(
       'webhook_wait_seconds',

@@ -1,7 +1,7 @@
 import type { Logger } from './logger.ts';
 import type { Metrics } from './metrics.ts';
 
-/** What is told of webhooks. */
+/** What is told of webhooks and digests. */
 export function webhookTelemetry(log: Logger, metrics: Metrics) {
   return {
     webhookFirstTried(waitedMs: number) {
@@ -25,6 +25,18 @@ export function webhookTelemetry(log: Logger, metrics: Metrics) {
       metrics.webhookAttemptSeconds.observe(attempt.ms / 1000);
       metrics.webhookMatchesParked.inc(attempt.parked);
       log[attempt.outcome === 'delivered' || isRepeated ? 'debug' : 'info'](attempt, 'webhook attempt');
+    },
+    digestAttempted(attempt: {
+      digestId: string;
+      accountId: string;
+      number: number;
+      outcome: 'sent' | 'failed' | 'given_up';
+      failures: number;
+      matches: number;
+      problem: string | null;
+    }) {
+      metrics.digestAttempts.inc({ outcome: attempt.outcome });
+      log[attempt.outcome === 'given_up' ? 'warn' : 'info'](attempt, 'digest attempt');
     },
     webhookDisabled(webhook: { webhookId: string; accountId: string; because: 'gone' | 'failing' }) {
       metrics.webhooksDisabled.inc({ because: webhook.because });

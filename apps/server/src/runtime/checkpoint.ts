@@ -44,8 +44,17 @@ export const deliveryCheckpoints = [
   'deliver.recorded',
 ] as const;
 
+/** Of an issue of a digest. */
+export const digestCheckpoints = [
+  'digest.issued',
+  'digest.claimed',
+  'digest.sent',
+  'digest.recorded',
+] as const;
+
 export type CheckpointLabel =
   | (typeof checkpoints)[number]
   | (typeof ingestCheckpoints)[number]
-  | (typeof deliveryCheckpoints)[number];
+  | (typeof deliveryCheckpoints)[number]
+  | (typeof digestCheckpoints)[number];
 export type Checkpoint = (label: CheckpointLabel) => void;

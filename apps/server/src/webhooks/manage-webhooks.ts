@@ -7,7 +7,7 @@ import { noSuchRule } from '../rules/refusals.ts';
 import type { RuleStore } from '../rules/rule-store.sql.ts';
 import { badField } from '../runtime/failure.ts';
 import type { UrlProblem } from './public-address.ts';
-import { nameTaken, noSecretsKey, noSuchWebhook } from './refusals.ts';
+import { nameTaken, neededByDigest, noSecretsKey, noSuchWebhook } from './refusals.ts';
 import { newSecret, type SecretBox } from './secrets.ts';
 import {
   auditOf,
@@ -111,6 +111,13 @@ async function update(
 export function deleteWebhook({ database }: { readonly database: Database }): Handler<'DeleteWebhook'> {
   return ({ request: { webhook_id }, change }) =>
     database.forAccount(change.accountId).transaction(async (sql) => {
+      // A digest is given its webhook under the same lock.
+      await lockAccount(sql, change.accountId);
+      const digest = await sql.one<{ name: string }>(
+        'select name from digests where account_id = $1 and webhook_id = $2 limit 1',
+        [change.accountId, webhook_id],
+      );
+      if (digest) throw neededByDigest(digest.name);
       const row = await sql.one<WebhookRow & { deleted_at: Date }>(
         `delete from webhooks where account_id = $1 and id = $2 returning ${shown}, now() as deleted_at`,
         [change.accountId, webhook_id],

@@ -9,6 +9,13 @@ export function nameTaken(name: string): Failure {
   return new Failure('already_exists', `The name ${JSON.stringify(name)} is taken: choose another one.`);
 }
 
+export function neededByDigest(name: string): Failure {
+  return new Failure(
+    'failed_precondition',
+    `The digest ${JSON.stringify(name)} is sent to this webhook: delete the digest, or give it another recipient first.`,
+  );
+}
+
 /** The operator has not set up webhooks: the caller can only ask for it. */
 export function noSecretsKey(contact: string): Failure {
   return new Failure(

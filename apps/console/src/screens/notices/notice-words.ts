@@ -15,6 +15,8 @@ const titles: Readonly<Record<Notice['type'], string>> = {
   'rule.refused': 'A platform refuses the rule',
   'webhook.failing': 'The endpoint fails',
   'webhook.disabled': 'The webhook is disabled',
+  'digest.failing': 'The digest cannot be sent',
+  'digest.given_up': 'An issue of the digest was not sent',
 };
 
 /** A type that is newer than this page is shown as it is. */
@@ -40,6 +42,7 @@ const kindPaths: Readonly<Record<Notice['subject']['kind'], (id: string) => stri
   rule: (id) => `/rules/${encodeURIComponent(id)}`,
   source: () => '/sources',
   webhook: (id) => `/webhooks/${encodeURIComponent(id)}`,
+  digest: () => '/notices',
 };
 
 /** Where more is to be seen of what the notice is about. */

@@ -1,0 +1,101 @@
+import type { RequestOf } from '@earshot/contract';
+import type { Sql } from '../engines/database.ts';
+import { badField, Failure } from '../runtime/failure.ts';
+import { noSuchWebhook } from '../webhooks/refusals.ts';
+import { cronProblem } from './schedule.ts';
+
+/** What an installation allows for mails. */
+export interface MailPolicy {
+  /** False while the operator has not configured a mail server. */
+  readonly isSetUp: boolean;
+  /** Addresses and, with `@` in front, domains, in lower case. */
+  readonly recipients: readonly string[];
+}
+
+export interface Accepting {
+  readonly mail: MailPolicy;
+  readonly contact: string;
+  readonly nowMs: () => number;
+}
+
+interface ScheduleColumns {
+  readonly cron: string | null;
+  readonly timeZone: string | null;
+  readonly windowSeconds: number | null;
+}
+
+export function acceptSchedule(asked: RequestOf<'CreateDigest'>['schedule'], nowMs: number): ScheduleColumns {
+  if (asked.cron === undefined)
+    return { cron: null, timeZone: null, windowSeconds: asked.window_seconds ?? null };
+  const { cron, time_zone: timeZone = 'UTC' } = asked;
+  const problem = cronProblem(cron, timeZone, nowMs);
+  if (problem !== null) throw badField(`schedule.${problem.field}`, problem.message);
+  return { cron, timeZone, windowSeconds: null };
+}
+
+interface RecipientColumns {
+  readonly webhookId: string | null;
+  readonly emails: readonly string[] | null;
+}
+
+export function acceptRecipients(
+  asked: RequestOf<'CreateDigest'>['to'],
+  { mail, contact }: Accepting,
+): RecipientColumns {
+  if (asked.email === undefined) return { webhookId: asked.webhook_id ?? null, emails: null };
+  if (!mail.isSetUp) throw noMail(contact);
+  asked.email.forEach((address, index) => {
+    if (isAllowed(mail, address)) return;
+    const message = `The operator of the service does not allow mails to this address: ask ${contact}.`;
+    throw badField(`to.email[${index}]`, message);
+  });
+  return { webhookId: null, emails: [...new Set(asked.email)] };
+}
+
+/** Also asked before every mail: the operator may have changed the list since. */
+export function isAllowed({ recipients }: Pick<MailPolicy, 'recipients'>, address: string): boolean {
+  const lower = address.toLowerCase();
+  return recipients.includes(lower) || recipients.includes(lower.slice(lower.lastIndexOf('@')));
+}
+
+/** Under the account's lock: nobody deletes the webhook meanwhile. Another account's is like one that does not exist (I7). */
+export async function refuseUnknownWebhook(
+  sql: Sql,
+  accountId: string,
+  webhookId: string | null,
+): Promise<void> {
+  if (webhookId === null) return;
+  const found = await sql.one('select 1 from webhooks where account_id = $1 and id = $2', [
+    accountId,
+    webhookId,
+  ]);
+  if (!found) throw noSuchWebhook();
+}
+
+export async function refuseTakenName(
+  sql: Sql,
+  accountId: string,
+  { name, digestId }: { name: string; digestId: string },
+): Promise<void> {
+  const taken = await sql.one('select 1 from digests where account_id = $1 and name = $2 and id <> $3', [
+    accountId,
+    name,
+    digestId,
+  ]);
+  if (taken)
+    throw new Failure('already_exists', `The name ${JSON.stringify(name)} is taken: choose another one.`);
+}
+
+/** The same answer, to the byte, for an unknown id, a deleted digest and another account's (I7). */
+export function noSuchDigest(): Failure {
+  return new Failure('not_found', 'There is no such digest: list your digests to see the ids that exist.');
+}
+
+/** The caller can only ask for it, or have the digest sent to a webhook. */
+function noMail(contact: string): Failure {
+  return new Failure(
+    'failed_precondition',
+    `Mail is not set up on this installation: EARSHOT_SMTP_URL or EARSHOT_MAIL_FROM is missing. Ask ${contact}, or send the digest to a webhook.`,
+    { details: { contact } },
+  );
+}

@@ -1,0 +1,35 @@
+import type { Platform } from '@earshot/contract';
+import type { Sql } from '../engines/database.ts';
+import { findPlaces } from '../readers/match-days.sql.ts';
+import { selectMatches } from '../readers/match-reader.sql.ts';
+
+/** What a digest is about: the matches of a filter behind one position, up to another. */
+export interface DigestRange {
+  readonly accountId: string;
+  readonly ruleId: string | null;
+  readonly platform: Platform | null;
+  readonly positionFrom: number;
+  readonly positionTo: number;
+}
+
+export interface RuleCount {
+  readonly ruleId: string;
+  readonly platform: Platform;
+  readonly matches: number;
+}
+
+/** Counts the matches that are listed, by rule and platform; of too many only the first `max`. */
+export async function countMatches(sql: Sql, range: DigestRange, max: number): Promise<RuleCount[]> {
+  const { accountId, ruleId, platform, positionFrom: after, positionTo } = range;
+  const filter = { accountId, ruleId, platform, since: null, until: null };
+  const places = await findPlaces(sql, { ...filter, order: 'newest', from: positionTo + 1, limit: max });
+  const values: unknown[] = [accountId, max];
+  const matches = selectMatches(filter, { ...places, after }, (value) => `$${values.push(value)}`);
+  if (matches.length === 0) return [];
+  return await sql.many<RuleCount>(
+    `select rule_id as "ruleId", platform, count(*) as matches
+     from (select rule_id, platform from (${matches.join(' union all ')}) as found limit $2) as counted
+     group by rule_id, platform order by matches desc, rule_id, platform`,
+    values,
+  );
+}

@@ -1,0 +1,77 @@
+import type { Handler } from '../accounts/call.ts';
+import { recordChange } from '../accounts/change.ts';
+import { type Plans, planOf } from '../accounts/plans.ts';
+import type { Database, Sql } from '../engines/database.ts';
+import { noSuchRule } from '../rules/refusals.ts';
+import type { RuleStore } from '../rules/rule-store.sql.ts';
+import { Failure } from '../runtime/failure.ts';
+import { newId } from '../runtime/ids.ts';
+import { lockAccount } from '../webhooks/webhooks.sql.ts';
+import {
+  type Accepting,
+  acceptRecipients,
+  acceptSchedule,
+  refuseTakenName,
+  refuseUnknownWebhook,
+} from './accept-digest.ts';
+import { type DigestRow, ownersChoice, scheduleOf, shown, toDigest } from './digests.sql.ts';
+import { nextTimeMs } from './schedule.ts';
+
+export interface CreateDigestOptions extends Accepting {
+  readonly database: Database;
+  readonly rules: Pick<RuleStore, 'exists'>;
+  readonly plans: Plans;
+}
+
+/** The digest begins at the end of the match log. */
+export function createDigest(options: CreateDigestOptions): Handler<'CreateDigest'> {
+  const { database, rules, plans, contact, nowMs } = options;
+  return async ({ principal, request, change }) => {
+    const { accountId } = principal;
+    const { name, min_matches, empty, max_matches, rule_id: ruleId = null, platform = null } = request;
+    const now = nowMs();
+    const { cron, timeZone, windowSeconds } = acceptSchedule(request.schedule, now);
+    const { webhookId, emails } = acceptRecipients(request.to, options);
+    if (ruleId !== null && !(await rules.exists(accountId, ruleId))) throw noSuchRule();
+    const id = newId('dig');
+    const created = { cron, time_zone: timeZone, window_seconds: windowSeconds, created_at: new Date(now) };
+    const nextAt = new Date(nextTimeMs(scheduleOf(created), now));
+    return await database.forAccount(accountId).transaction(async (sql) => {
+      await lockAccount(sql, accountId);
+      await refuseTakenName(sql, accountId, { name, digestId: id });
+      await refuseTooMany(sql, accountId, { digestsMax: planOf(plans, principal).digestsMax, contact });
+      await refuseUnknownWebhook(sql, accountId, webhookId);
+      const row = await sql.one<DigestRow>(
+        `insert into digests (id, account_id, name, rule_id, platform, cron, time_zone, window_seconds, webhook_id, emails,
+           min_matches, empty, max_matches, next_at, scheduled_at, created_at, updated_at, covered_until, position)
+         select $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $15, $15, $15, last_position from match_log
+         returning ${shown}`,
+        [id, accountId, name, ruleId, platform, cron, timeZone, windowSeconds, webhookId, emails]
+          .concat([min_matches, empty, max_matches])
+          .concat([nextAt.toISOString(), new Date(now).toISOString()]),
+      );
+      if (!row) throw new Error('there is no match log');
+      const answer = toDigest(row);
+      await recordChange(sql, change, { targetId: id, before: null, after: ownersChoice(row), answer });
+      return answer;
+    });
+  };
+}
+
+async function refuseTooMany(
+  sql: Sql,
+  accountId: string,
+  { digestsMax, contact }: { digestsMax: number; contact: string },
+): Promise<void> {
+  const count = await sql.one<{ used: number }>(
+    'select count(*) as used from digests where account_id = $1',
+    [accountId],
+  );
+  const used = count?.used ?? 0;
+  if (used < digestsMax) return;
+  throw new Failure(
+    'resource_exhausted',
+    `The account has ${used} of ${digestsMax} digests: delete one, or ask ${contact} for more.`,
+    { details: { limit: digestsMax, used, contact } },
+  );
+}

@@ -1,0 +1,212 @@
+import type { Coverage, Match, Platform } from '@earshot/contract';
+import type { CoverageStore } from '../coverage/coverage-store.sql.ts';
+import { coverageOf, type Ledger, type PlatformCoverage } from '../coverage/ledger.ts';
+import { completeThroughOf, isoOrNull } from '../coverage/read-coverage.ts';
+import type { Database } from '../engines/database.ts';
+import type { ParsedRules } from '../language/explain-match.ts';
+import type { MatchReader, StoredMatch } from '../readers/match-reader.sql.ts';
+import { toMatch } from '../readers/to-match.ts';
+import { createTurns } from '../runtime/concurrency.ts';
+import { countMatches } from './counts.sql.ts';
+import type { LeasedIssue } from './issues.sql.ts';
+
+/** What an issue says: the message of a webhook, and what mails are written from. */
+export interface DigestContent {
+  readonly digest_id: string;
+  readonly name: string;
+  readonly number: number;
+  readonly from: string;
+  readonly to: string;
+  readonly time_zone: string;
+  readonly total: number;
+  /** There are more than were counted. */
+  readonly total_is_minimum: boolean;
+  readonly counts: ReadonlyArray<{
+    readonly rule_id: string;
+    readonly rule_name: string;
+    readonly platform: Platform;
+    readonly matches: number;
+  }>;
+  /** The newest first, and not all of them when there are many. */
+  readonly matches: readonly ShownMatch[];
+  readonly coverage: DigestCoverage;
+}
+
+export interface ShownMatch extends Pick<Match, 'id' | 'rule_id' | 'platform' | 'created_at'> {
+  readonly url: string | null;
+  readonly title: string | null;
+  readonly text: string | null;
+  readonly author: string | null;
+  /** The words that made it match. */
+  readonly why: readonly string[];
+}
+
+export interface DigestCoverage extends Coverage {
+  /** The whole period was heard, or fetched later: where nothing matched, there was nothing. */
+  readonly without_gap: boolean;
+}
+
+export interface ContentOptions {
+  readonly database: Database;
+  readonly reader: Pick<MatchReader, 'read'>;
+  readonly parsedRules: ParsedRules;
+  readonly coverage: CoverageStore;
+}
+
+const countedMax = 1_000_000;
+const countsMax = 100;
+const gapsMax = 100;
+const textLength = 500;
+const titleLength = 200;
+const urlLength = 2_000;
+const authorLength = 100;
+const whyLength = 60;
+const whyMax = 4;
+
+/** `isKnown`: the ledger reaches to the end of the period. */
+export async function readContent(
+  options: ContentOptions,
+  issue: LeasedIssue,
+): Promise<{ content: DigestContent; isKnown: boolean }> {
+  const { accountId } = issue;
+  const counted = await options.database
+    .forAccount(accountId)
+    .snapshot((sql) => countMatches(sql, issue, countedMax));
+  const names = await ruleNames(options.database, accountId, [
+    ...new Set(counted.map(({ ruleId }) => ruleId)),
+  ]);
+  const total = counted.reduce((sum, { matches }) => sum + matches, 0);
+  const { coverage, isKnown } = await readPeriod(options, issue);
+  const content = {
+    digest_id: issue.digestId,
+    name: issue.name,
+    number: issue.number,
+    from: issue.from.toISOString(),
+    to: issue.to.toISOString(),
+    time_zone: issue.timeZone,
+    total,
+    total_is_minimum: total >= countedMax,
+    counts: counted.slice(0, countsMax).map(({ ruleId, platform, matches }) => ({
+      rule_id: ruleId,
+      rule_name: names.get(ruleId) ?? ruleId,
+      platform,
+      matches,
+    })),
+    matches: await newestMatches(options, issue),
+    coverage,
+  };
+  return { content, isKnown };
+}
+
+async function ruleNames(
+  database: Database,
+  accountId: string,
+  ruleIds: readonly string[],
+): Promise<Map<string, string>> {
+  const rows = await database
+    .forAccount(accountId)
+    .many<{ id: string; name: string }>('select id, name from rules where account_id = $1 and id = any($2)', [
+      accountId,
+      ruleIds,
+    ]);
+  return new Map(rows.map(({ id, name }) => [id, name]));
+}
+
+async function newestMatches(
+  { reader, parsedRules }: ContentOptions,
+  { accountId, ruleId, platform, positionFrom, positionTo, maxMatches }: LeasedIssue,
+): Promise<ShownMatch[]> {
+  const nextTurn = createTurns();
+  const shown: ShownMatch[] = [];
+  let from = positionTo + 1;
+  // A page of large matches has fewer than were asked for.
+  while (shown.length < maxMatches) {
+    const filter = { accountId, ruleId, platform, since: null, until: null };
+    const limit = maxMatches - shown.length;
+    const { matches, more } = await reader.read({ ...filter, order: 'newest', from, limit });
+    const within = matches.filter(({ position }) => position > positionFrom);
+    for (const match of within) {
+      await nextTurn();
+      shown.push(toShown(parsedRules, match));
+    }
+    const last = matches.at(-1);
+    if (!more || !last || within.length < matches.length) break;
+    from = last.position;
+  }
+  return shown;
+}
+
+function toShown(parsedRules: ParsedRules, stored: StoredMatch): ShownMatch {
+  const { id, rule_id, platform, created_at, payload, why } = toMatch(parsedRules, stored);
+  const { url, title, text, author } = payload;
+  const words = [...new Set(why.evidence.map((one) => one.text))];
+  return {
+    id,
+    rule_id,
+    platform,
+    created_at,
+    url: url !== null && url.length <= urlLength ? url : null,
+    title: cut(title, titleLength),
+    text: cut(text, textLength),
+    author: cut(author?.handle ?? author?.name ?? null, authorLength),
+    why: words.slice(0, whyMax).flatMap((word) => cut(word, whyLength) ?? []),
+  };
+}
+
+function cut(text: string | null, length: number): string | null {
+  if (text === null || text.length <= length) return text;
+  return `${text.slice(0, length - 1).toWellFormed()}…`;
+}
+
+/** Of one rule what it heard; of all rules what the sources of their platforms heard. */
+async function readPeriod(
+  { database, coverage }: ContentOptions,
+  { accountId, ruleId, platform, from, to }: LeasedIssue,
+): Promise<{ coverage: DigestCoverage; isKnown: boolean }> {
+  const ledger = await coverage.read({ accountId, ruleId, platform, from, to });
+  const used = ruleId === null ? await platformsInUse(database, accountId) : ledger.platforms;
+  const covered = coverageOf(ledger).filter((one) => used.includes(one.platform));
+  return { coverage: coverageOfPeriod(covered, ledger), isKnown: isKnown(covered, ledger) };
+}
+
+async function platformsInUse(database: Database, accountId: string): Promise<Platform[]> {
+  const rows = await database.forAccount(accountId).many<{ platform: Platform }>(
+    `select distinct v.platform from rules join rule_versions v on v.rule_id = rules.id and v.version = rules.version
+     where rules.account_id = $1 and rules.state not in ('creating', 'deleted')`,
+    [accountId],
+  );
+  return rows.map(({ platform }) => platform);
+}
+
+/** Everything that was not heard is listed, also the time before a rule took effect. */
+export function coverageOfPeriod(
+  covered: readonly PlatformCoverage[],
+  ledger: Pick<Ledger, 'to' | 'matchedThrough'>,
+): DigestCoverage {
+  const gaps = covered.flatMap(({ platform, timeline }) =>
+    timeline
+      .filter(({ state }) => state !== 'live')
+      .map((span) => ({
+        platform,
+        from: new Date(span.from).toISOString(),
+        to: isoOrNull(span.to),
+        reason: span.reason ?? span.state,
+        repaired: span.state === 'repaired',
+      })),
+  );
+  const isHeard = covered.length > 0 && gaps.every(({ repaired }) => repaired);
+  return {
+    without_gap: isHeard && isKnown(covered, ledger),
+    complete_through: completeThroughOf(covered),
+    gaps: gaps.toSorted((a, b) => a.from.localeCompare(b.from)).slice(-gapsMax),
+  };
+}
+
+/** The ledger reaches to the end of the period, and what was heard until then has been matched. */
+function isKnown(
+  covered: readonly PlatformCoverage[],
+  { to, matchedThrough }: Pick<Ledger, 'to' | 'matchedThrough'>,
+): boolean {
+  const ends = covered.map(({ timeline }) => timeline.at(-1)?.to ?? Number.NEGATIVE_INFINITY);
+  return matchedThrough >= to && ends.every((end) => end >= to.getTime());
+}

@@ -1,0 +1,154 @@
+import type { Database, Sql } from '../engines/database.ts';
+import { raiseNotices, resolveNotices } from '../notices/notice-log.sql.ts';
+import { newId } from '../runtime/ids.ts';
+import type { DigestRange } from './counts.sql.ts';
+
+/** An issue that this node alone may send, for two minutes. */
+export interface LeasedIssue extends DigestRange {
+  readonly lease: string;
+  readonly digestId: string;
+  readonly name: string;
+  readonly timeZone: string;
+  readonly maxMatches: number;
+  readonly messageId: string;
+  readonly number: number;
+  readonly from: Date;
+  readonly to: Date;
+  readonly madeAt: Date;
+  readonly failures: number;
+  readonly webhook: WebhookRecipient | null;
+  /** Null for a webhook. */
+  readonly emails: readonly string[] | null;
+}
+
+export interface WebhookRecipient {
+  readonly id: string;
+  readonly url: string;
+  readonly state: string;
+  /** Sealed; all that are valid now, the newest first. */
+  readonly secrets: readonly Buffer[];
+}
+
+/** What became of an attempt. */
+export type IssueOutcome =
+  /** `problem`: of recipients that were refused while others were accepted. */
+  | { readonly kind: 'sent'; readonly problem: string | null }
+  | { readonly kind: 'failed'; readonly problem: string; readonly retryInMs: number }
+  | { readonly kind: 'given_up'; readonly problem: string };
+
+/** Longer than an attempt can take. */
+const leaseSeconds = 120;
+const noLease = `lease = null, lease_until = '-infinity'`;
+const isOurs = 'digest_id = $1 and lease = $2';
+/** A time further ahead was set by a clock that has gone back since. */
+const farAhead = `interval '2 hours'`;
+
+export type IssueStore = ReturnType<typeof createIssueStore>;
+
+export function createIssueStore(database: Database) {
+  return {
+    leaseDue: (asked: { nowMs: number; max: number }) => leaseDue(database, asked),
+    /** Not an attempt: what it has to say is not known yet. */
+    async putOff({ digestId, lease }: LeasedIssue, untilMs: number): Promise<void> {
+      await database.run(`update digest_issues set next_attempt_at = $3, ${noLease} where ${isOurs}`, [
+        digestId,
+        lease,
+        new Date(untilMs),
+      ]);
+    },
+    /** Records the attempt, and ends the lease. True when the owner is told something. */
+    finish: (issue: LeasedIssue, outcome: IssueOutcome, atMs: number) =>
+      database.transaction((sql) => finish(sql, issue, outcome, atMs)),
+    async release({ digestId, lease }: LeasedIssue): Promise<void> {
+      await database.run(`update digest_issues set ${noLease} where ${isOurs}`, [digestId, lease]);
+    },
+  };
+}
+
+interface IssueRow extends Omit<LeasedIssue, 'lease' | 'webhook'> {
+  readonly webhookId: string | null;
+  readonly url: string | null;
+  readonly state: string | null;
+  readonly secrets: Buffer[] | null;
+}
+
+async function leaseDue(
+  database: Database,
+  { nowMs, max }: { nowMs: number; max: number },
+): Promise<LeasedIssue[]> {
+  const lease = newId('snd');
+  const rows = await database.many<IssueRow>(
+    `with due as (
+       select digest_id from digest_issues
+       where (next_attempt_at <= $2 or next_attempt_at > $2 + ${farAhead}) and lease_until < now()
+         and account_id not in (select accounts.id from accounts where suspended_at is not null)
+       order by next_attempt_at limit $3 for update skip locked
+     ), leased as (
+       update digest_issues set lease = $1, lease_until = now() + interval '${leaseSeconds} seconds'
+       from due where digest_issues.digest_id = due.digest_id returning digest_issues.*
+     )
+     select leased.digest_id as "digestId", leased.account_id as "accountId", digests.name, digests.rule_id as "ruleId",
+       digests.platform, coalesce(digests.time_zone, 'UTC') as "timeZone", max_matches as "maxMatches",
+       message_id as "messageId", number, position_from as "positionFrom", position_to as "positionTo", from_at as "from",
+       to_at as "to", made_at as "madeAt", leased.failures, digests.emails, webhooks.id as "webhookId", url, state,
+       array_remove(array[secret, case when previous_secret_until > now() then previous_secret end], null) as secrets
+     from leased join digests on digests.id = digest_id left join webhooks on webhooks.id = digests.webhook_id`,
+    [lease, new Date(nowMs), max],
+  );
+  return rows.map(({ webhookId, url, state, secrets, ...issue }) => ({
+    ...issue,
+    lease,
+    webhook:
+      webhookId === null
+        ? null
+        : { id: webhookId, url: url ?? '', state: state ?? '', secrets: secrets ?? [] },
+  }));
+}
+
+/** Of a failure the owner is told when it has lasted this long. */
+const failingToTellMs = 5 * 60_000;
+
+async function finish(sql: Sql, issue: LeasedIssue, outcome: IssueOutcome, atMs: number): Promise<boolean> {
+  const { digestId, lease, accountId, number } = issue;
+  const isLeft = outcome.kind === 'failed';
+  const written = await sql.run(
+    isLeft
+      ? `update digest_issues set failures = failures + 1, next_attempt_at = $3, ${noLease} where ${isOurs}`
+      : `delete from digest_issues where ${isOurs}`,
+    [digestId, lease, ...(isLeft ? [new Date(atMs + outcome.retryInMs)] : [])],
+  );
+  if (written === 0) return false;
+  await sql.run('update digests set problem = $2, last_sent_at = coalesce($3, last_sent_at) where id = $1', [
+    digestId,
+    outcome.problem,
+    outcome.kind === 'sent' ? new Date(atMs) : null,
+  ]);
+  const subject = { kind: 'digest', id: digestId, name: issue.name } as const;
+  if (outcome.kind === 'sent')
+    return (await resolveNotices(sql, { types: ['digest.failing'], subject })).length > 0;
+  const { problem } = outcome;
+  if (outcome.kind === 'given_up') {
+    const data = {
+      number,
+      from: issue.from.toISOString(),
+      to: issue.to.toISOString(),
+      problem,
+    };
+    return (
+      (await raiseNotices(sql, [accountId], {
+        type: 'digest.given_up',
+        subject,
+        key: String(number),
+        data,
+      })) > 0
+    );
+  }
+  if (atMs - issue.madeAt.getTime() < failingToTellMs) return false;
+  const data = { number, failing_since: issue.madeAt.toISOString(), problem };
+  return (await raiseNotices(sql, [accountId], { type: 'digest.failing', subject, data })) > 0;
+}
+
+/** Keeps the counts of mails for two days. */
+export async function forgetMails(database: Database): Promise<void> {
+  await database.run('delete from digest_mails where day < current_date - 2');
+}

@@ -1,0 +1,140 @@
+import type { Database, Sql } from '../engines/database.ts';
+import type { Checkpoint } from '../runtime/checkpoint.ts';
+import { newId } from '../runtime/ids.ts';
+import { countMatches } from './counts.sql.ts';
+import { type DigestRow, scheduleOf } from './digests.sql.ts';
+import { nextTimeMs } from './schedule.ts';
+
+export interface MakeIssuesOptions {
+  readonly database: Database;
+  readonly checkpoint: Checkpoint;
+  readonly nowMs: () => number;
+  readonly mailsPerDay: number;
+}
+
+interface DueRow
+  extends Pick<
+    DigestRow,
+    'id' | 'rule_id' | 'platform' | 'cron' | 'time_zone' | 'window_seconds' | 'created_at' | 'emails'
+  > {
+  readonly account_id: string;
+  readonly min_matches: number;
+  readonly empty: 'skip' | 'send';
+  readonly position: number;
+  readonly next_at: Date;
+  readonly log_end: number;
+  readonly rule_is_gone: boolean;
+}
+
+/** In one step, so that a node with many digests also looks at its signal. */
+const digestsAtOnce = 100;
+
+/** Makes the issues that are due. Any number of nodes may do this. True when there may be more. */
+export async function makeIssues(options: MakeIssuesOptions): Promise<boolean> {
+  for (let made = 0; made < digestsAtOnce; made++) {
+    const isFound = await options.database.transaction((sql) => makeIssue(sql, options));
+    if (!isFound) return false;
+    options.checkpoint('digest.issued');
+  }
+  return true;
+}
+
+/**
+ * One digest whose time has come, under the lock of its row: the issue and the new position are committed together, or neither. The
+ * end of the log is read before anything else of it, and positions become visible in order, so no match will appear within the range
+ * later. Times that have passed meanwhile are one: the issue covers everything since the one before. While an issue waits to be sent
+ * none is made. A digest whose time was decided by a clock that was more than a day ahead gets another time.
+ */
+async function makeIssue(sql: Sql, { nowMs, mailsPerDay }: MakeIssuesOptions): Promise<boolean> {
+  const now = nowMs();
+  const due = await sql.one<DueRow>(
+    `select digests.id, account_id, rule_id, platform, cron, time_zone, window_seconds, created_at, emails, min_matches, empty,
+       position, next_at, (select last_position from match_log) as log_end,
+       rule_id is not null and not exists (
+         select 1 from rules where rules.id = rule_id and state not in ('creating', 'deleted')) as rule_is_gone
+     from digests
+     where (next_at <= $1 or scheduled_at > $1 + interval '1 day')
+       and not exists (select 1 from digest_issues where digest_id = digests.id)
+       and account_id not in (select accounts.id from accounts where suspended_at is not null)
+     order by next_at limit 1 for update of digests skip locked`,
+    [new Date(now)],
+  );
+  if (!due) return false;
+  const isDue = due.next_at.getTime() <= now;
+  const decision = isDue ? await decide(sql, due, { now, mailsPerDay }) : wait;
+  const nextAt = new Date(nextTimeMs(scheduleOf(due), isDue ? Math.max(now, due.next_at.getTime()) : now));
+  await sql.run(
+    'update digests set next_at = $2, scheduled_at = $3, problem = coalesce($4, problem) where id = $1',
+    [due.id, nextAt, new Date(now), decision.problem],
+  );
+  if (decision.isMade) await writeIssue(sql, due, now);
+  return true;
+}
+
+/** Whether an issue is made, or what the owner has to know instead. */
+interface Decision {
+  readonly isMade: boolean;
+  readonly problem: string | null;
+}
+
+const make: Decision = { isMade: true, problem: null };
+const wait: Decision = { isMade: false, problem: null };
+
+async function decide(
+  sql: Sql,
+  due: DueRow,
+  { now, mailsPerDay }: { now: number; mailsPerDay: number },
+): Promise<Decision> {
+  if (due.rule_is_gone)
+    return { isMade: false, problem: 'The rule of this digest was deleted: delete the digest.' };
+  const range = {
+    accountId: due.account_id,
+    ruleId: due.rule_id,
+    platform: due.platform,
+    positionFrom: due.position,
+    positionTo: due.log_end,
+  };
+  const counts = await countMatches(sql, range, due.min_matches);
+  const waiting = counts.reduce((sum, { matches }) => sum + matches, 0);
+  const isWanted = waiting >= due.min_matches || (waiting === 0 && due.empty === 'send');
+  if (!isWanted) return wait;
+  const mails = due.emails?.length ?? 0;
+  const day = new Date(now).toISOString().slice(0, 10);
+  if (mails === 0 || (await takeMails(sql, { accountId: due.account_id, day, mails, mailsPerDay })))
+    return make;
+  const problem = `The account has used its ${mailsPerDay} mails of ${day} (UTC): what matched comes with a later issue.`;
+  return { isMade: false, problem };
+}
+
+/** An issue counts once, however often it is tried. False when there are not so many left. */
+async function takeMails(
+  sql: Sql,
+  {
+    accountId,
+    day,
+    mails,
+    mailsPerDay,
+  }: { accountId: string; day: string; mails: number; mailsPerDay: number },
+): Promise<boolean> {
+  const taken = await sql.run(
+    `insert into digest_mails as known (account_id, day, mails)
+     select $1, $2::date, $3::integer where $3::integer <= $4::integer
+     on conflict (account_id, day) do update set mails = known.mails + $3 where known.mails + $3 <= $4`,
+    [accountId, day, mails, mailsPerDay],
+  );
+  return taken > 0;
+}
+
+async function writeIssue(sql: Sql, due: DueRow, now: number): Promise<void> {
+  await sql.run(
+    `with before as (
+       select position, last_number, least(covered_until, $3) as covered_until from digests where id = $1
+     ), moved as (
+       update digests set position = $2, covered_until = $3, last_number = last_number + 1 where id = $1
+     )
+     insert into digest_issues (digest_id, account_id, message_id, number, position_from, position_to, from_at, to_at, made_at,
+       next_attempt_at)
+     select $1, $4, $5, last_number + 1, position, $2, covered_until, $3, $3, $3 from before`,
+    [due.id, due.log_end, new Date(now), due.account_id, newId('msg')],
+  );
+}

@@ -1,0 +1,105 @@
+import type { Digest, RequestOf } from '@earshot/contract';
+import type { Handler } from '../accounts/call.ts';
+import { type Change, recordChange } from '../accounts/change.ts';
+import type { Database, Sql } from '../engines/database.ts';
+import { resolveNotices } from '../notices/notice-log.sql.ts';
+import { lockAccount } from '../webhooks/webhooks.sql.ts';
+import {
+  type Accepting,
+  acceptRecipients,
+  acceptSchedule,
+  noSuchDigest,
+  refuseTakenName,
+  refuseUnknownWebhook,
+} from './accept-digest.ts';
+import { type DigestRow, ownersChoice, scheduleOf, shown, toDigest } from './digests.sql.ts';
+import { nextTimeMs } from './schedule.ts';
+
+export function listDigests({ database }: { readonly database: Database }): Handler<'ListDigests'> {
+  return async ({ principal: { accountId } }) => {
+    const rows = await database
+      .forAccount(accountId)
+      .many<DigestRow>(`select ${shown} from digests where account_id = $1 order by name collate "C"`, [
+        accountId,
+      ]);
+    return { digests: rows.map(toDigest) };
+  };
+}
+
+export interface UpdateDigestOptions extends Accepting {
+  readonly database: Database;
+}
+
+export function updateDigest(options: UpdateDigestOptions): Handler<'UpdateDigest'> {
+  return async ({ principal: { accountId }, request, change }) =>
+    await options.database
+      .forAccount(accountId)
+      .transaction((sql) => update(sql, options, { request, change }));
+}
+
+/** What was not named stays. A new schedule counts from now; a new recipient gets the issue that waits, at once. */
+async function update(
+  sql: Sql,
+  options: UpdateDigestOptions,
+  { request, change }: { request: RequestOf<'UpdateDigest'>; change: Change },
+): Promise<Digest> {
+  const { accountId } = change;
+  const { digest_id: digestId, schedule, to } = request;
+  await lockAccount(sql, accountId);
+  const before = await sql.one<DigestRow>(
+    `select ${shown} from digests where account_id = $1 and id = $2 for update`,
+    [accountId, digestId],
+  );
+  if (!before) throw noSuchDigest();
+  const { name = before.name, min_matches = before.min_matches } = request;
+  const { empty = before.empty, max_matches = before.max_matches } = request;
+  await refuseTakenName(sql, accountId, { name, digestId });
+  const now = options.nowMs();
+  const { cron, timeZone, windowSeconds } = schedule
+    ? acceptSchedule(schedule, now)
+    : { cron: before.cron, timeZone: before.time_zone, windowSeconds: before.window_seconds };
+  const { webhookId, emails } = to
+    ? acceptRecipients(to, options)
+    : { webhookId: before.webhook_id, emails: before.emails };
+  await refuseUnknownWebhook(sql, accountId, webhookId);
+  const changed = {
+    cron,
+    time_zone: timeZone,
+    window_seconds: windowSeconds,
+    created_at: before.created_at,
+  };
+  const nextAt = schedule ? new Date(nextTimeMs(scheduleOf(changed), now)) : before.next_at;
+  const row = await sql.one<DigestRow>(
+    `update digests set name = $2, cron = $3, time_zone = $4, window_seconds = $5, webhook_id = $6, emails = $7,
+       min_matches = $8, empty = $9, max_matches = $10, next_at = $11, updated_at = $12
+       ${schedule ? ', scheduled_at = $12' : ''} ${to ? ', problem = null' : ''}
+     where id = $1 returning ${shown}`,
+    [digestId, name, cron, timeZone, windowSeconds, webhookId, emails]
+      .concat([min_matches, empty, max_matches])
+      .concat([nextAt.toISOString(), new Date(now).toISOString()]),
+  );
+  const answer = toDigest(row ?? before);
+  const after = ownersChoice(row ?? before);
+  await recordChange(sql, change, { targetId: digestId, before: ownersChoice(before), after, answer });
+  return answer;
+}
+
+export function deleteDigest({ database }: { readonly database: Database }): Handler<'DeleteDigest'> {
+  return ({ request: { digest_id }, change }) =>
+    database.forAccount(change.accountId).transaction(async (sql) => {
+      const row = await sql.one<DigestRow & { deleted_at: Date }>(
+        `delete from digests where account_id = $1 and id = $2 returning ${shown}, now() as deleted_at`,
+        [change.accountId, digest_id],
+      );
+      if (!row) throw noSuchDigest();
+      const answer = { digest_id, deleted_at: row.deleted_at.toISOString() };
+      await recordChange(sql, change, {
+        targetId: digest_id,
+        before: ownersChoice(row),
+        after: null,
+        answer,
+      });
+      await resolveNotices(sql, { types: ['digest.failing'], subject: { kind: 'digest', id: digest_id } });
+      return answer;
+    });
+}

@@ -1,0 +1,137 @@
+import { visible } from '@earshot/mcp/visible';
+import type { DigestContent, ShownMatch } from './issue-content.ts';
+
+export interface RenderedMail {
+  readonly subject: string;
+  readonly text: string;
+  readonly html: string;
+}
+
+/** A part of the mail: a heading and its lines, in both forms. What strangers wrote hides nothing, and begins no markup. */
+interface Part {
+  readonly heading: string | null;
+  readonly lines: readonly Line[];
+}
+
+interface Line {
+  readonly text: string;
+  /** Only http and https. */
+  readonly link?: string;
+}
+
+export function renderMail(content: DigestContent): RenderedMail {
+  const name = visible(content.name);
+  const parts = [periodOf(content), countsOf(content), coverageOf(content), ...matchesOf(content)];
+  const title = `${name}, issue ${content.number}`;
+  return {
+    subject: `${name} #${content.number}: ${totalText(content)}`,
+    text: `${[title, ...parts.map(toText)].join('\n\n')}\n`,
+    html: `<!doctype html>\n<html><head><meta charset="utf-8"><title>${escape(title)}</title></head><body>\n<h1>${escape(title)}</h1>\n${parts.map(toHtml).join('\n')}\n</body></html>\n`,
+  };
+}
+
+function totalText({ total, total_is_minimum }: DigestContent): string {
+  if (total === 0) return 'nothing matched';
+  const count = `${total_is_minimum ? 'at least ' : ''}${total.toLocaleString('en')}`;
+  return `${count} ${total === 1 ? 'match' : 'matches'}`;
+}
+
+function periodOf({ from, to, time_zone }: DigestContent): Part {
+  const line = `${localTime(from, time_zone)} to ${localTime(to, time_zone)} (${time_zone})`;
+  return { heading: null, lines: [{ text: line }] };
+}
+
+function countsOf(content: DigestContent): Part {
+  const { counts, total, coverage } = content;
+  if (total === 0) {
+    const heard = coverage.without_gap
+      ? 'Nothing matched, heard without a gap.'
+      : 'Nothing matched, but not everything was heard.';
+    return { heading: null, lines: [{ text: heard }] };
+  }
+  const lines = counts.map(({ rule_name, rule_id, platform, matches }) => ({
+    text: `${matches.toLocaleString('en')}  ${visible(rule_name)} (${rule_id}) on ${platform}`,
+  }));
+  return { heading: totalText(content), lines };
+}
+
+function coverageOf({ coverage, to, time_zone }: DigestContent): Part {
+  const { gaps, without_gap, complete_through } = coverage;
+  const lines = gaps.map((gap) => {
+    const end = gap.to === null ? 'now' : localTime(gap.to, time_zone);
+    const fate = gap.repaired ? 'what was missed has been fetched' : 'not heard';
+    return { text: `${gap.platform}: ${localTime(gap.from, time_zone)} to ${end}, ${gap.reason}, ${fate}` };
+  });
+  if (without_gap && gaps.length === 0)
+    return { heading: 'Coverage', lines: [{ text: 'Heard without a gap.' }] };
+  const isOpen = complete_through === null || complete_through < to;
+  const known =
+    complete_through === null
+      ? 'Nothing was watched.'
+      : `Complete through ${localTime(complete_through, time_zone)}.`;
+  return { heading: 'Coverage', lines: [...lines, ...(isOpen ? [{ text: known }] : [])] };
+}
+
+function matchesOf({ matches, total, time_zone }: DigestContent): Part[] {
+  const [first, ...others] = matches.map((match) => matchLines(match, time_zone));
+  if (!first) return [];
+  const shown =
+    matches.length < total ? `the newest ${matches.length} of ${total.toLocaleString('en')}` : 'newest first';
+  return [
+    { heading: `Matches, ${shown}`, lines: first },
+    ...others.map((lines) => ({ heading: null, lines })),
+  ];
+}
+
+function matchLines(
+  { created_at, platform, author, title, text, url, why, id }: ShownMatch,
+  zone: string,
+): Line[] {
+  const head = `${localTime(created_at, zone)}  ${platform}${author === null ? '' : `  ${visible(author)}`}  ${id}`;
+  const isLink = url !== null && /^https?:\/\//i.test(url);
+  return [
+    { text: head },
+    ...(title === null ? [] : [{ text: visible(title) }]),
+    ...(text === null ? [] : [{ text: visible(text) }]),
+    ...(url === null ? [] : [{ text: visible(url), ...(isLink && { link: url }) }]),
+    ...(why.length === 0 ? [] : [{ text: `Matched: ${why.map((word) => visible(word)).join('; ')}` }]),
+  ];
+}
+
+function localTime(iso: string, timeZone: string): string {
+  const parts = new Intl.DateTimeFormat('en-GB', {
+    timeZone,
+    day: 'numeric',
+    month: 'short',
+    year: 'numeric',
+    hour: '2-digit',
+    minute: '2-digit',
+    second: '2-digit',
+    hourCycle: 'h23',
+  });
+  return parts.format(new Date(iso));
+}
+
+function toText({ heading, lines }: Part): string {
+  return [...(heading === null ? [] : [heading]), ...lines.map(({ text }) => `  ${text}`)].join('\n');
+}
+
+function toHtml({ heading, lines }: Part): string {
+  const head = heading === null ? '' : `<h2>${escape(heading)}</h2>\n`;
+  const body = lines.map(({ text, link }) =>
+    link === undefined ? escape(text) : `<a href="${escape(link)}" rel="noreferrer">${escape(text)}</a>`,
+  );
+  return `${head}<p>${body.join('<br>\n')}</p>`;
+}
+
+const entities: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+};
+
+function escape(text: string): string {
+  return text.replace(/[&<>"']/g, (character) => entities[character] ?? character);
+}
