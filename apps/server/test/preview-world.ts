@@ -61,7 +61,7 @@ export const upstreamSettings = {
   firehoseRuleCapacity: 1_000,
 } as const;
 
-const plan = {
+export const plan = {
   premiumRulesMax: 10,
   requestsPerMinute: 600,
   changesPerMinute: 100,

@@ -38,6 +38,7 @@ export interface WebhookWorld {
   /** Virtual time of the senders. */
   readonly clock: { offsetMs: number };
   readonly bells: Bells;
+  readonly secretBox: SecretBox;
   change(operation: string): Change;
   createWebhook(
     url: string,
@@ -103,6 +104,7 @@ export function createWebhookWorld(database: Database): WebhookWorld {
     webhooks,
     clock,
     bells,
+    secretBox,
     change: (operation) => changeBy('acc_1', null, operation),
     async createWebhook(url, { ruleId = null, platform = null, events = ['matches'] as const } = {}) {
       const id = newId('whk');

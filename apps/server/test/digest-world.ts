@@ -1,0 +1,125 @@
+import type { Digest, RequestOf } from '@earshot/contract';
+import { createCoverageStore } from '../src/coverage/coverage-store.sql.ts';
+import { createDigest } from '../src/digests/create-digest.ts';
+import { createIssueStore, type IssueStore } from '../src/digests/issues.sql.ts';
+import type { Mailer } from '../src/digests/mailer.ts';
+import { makeIssues } from '../src/digests/make-issues.ts';
+import { deleteDigest, listDigests, updateDigest } from '../src/digests/manage-digests.ts';
+import { createSendIssue } from '../src/digests/send-issue.ts';
+import type { Database } from '../src/engines/database.ts';
+import { createParsedRules } from '../src/language/explain-match.ts';
+import { createMatchReader } from '../src/readers/match-reader.sql.ts';
+import type { Checkpoint } from '../src/runtime/checkpoint.ts';
+import { createSender } from '../src/webhooks/sender.ts';
+import { callOf } from './call-of.ts';
+import { plan } from './preview-world.ts';
+import { silentTelemetry } from './support.ts';
+import { createWebhookWorld, type WebhookWorld } from './webhook-world.ts';
+
+export interface DigestNode {
+  /** Makes every issue that is due, and makes one attempt at each that waits. */
+  tick(): Promise<void>;
+}
+
+export interface NodeOptions {
+  readonly checkpoint?: Checkpoint;
+  readonly store?: (store: IssueStore) => IssueStore;
+  /** After issues were made, before they are sent. */
+  readonly afterMaking?: () => Promise<unknown>;
+  readonly mailsPerDay?: number;
+}
+
+export interface DigestWorld extends AsyncDisposable {
+  readonly webhooks: WebhookWorld;
+  /** The nodes' time: it begins two days ago, so that the ledger of the real clock knows it already. */
+  readonly clock: { nowMs: number };
+  create(
+    request: Partial<RequestOf<'CreateDigest'>> & Pick<RequestOf<'CreateDigest'>, 'to'>,
+  ): Promise<Digest>;
+  update(request: RequestOf<'UpdateDigest'>): Promise<Digest>;
+  remove(digestId: string): Promise<unknown>;
+  list(): Promise<Digest[]>;
+  startNode(options?: NodeOptions): DigestNode;
+}
+
+const allowed = ['@example.com', 'one@example.org'];
+
+/** Digests of `acc_1` on a real database, with `rule_1` heard on X for ten days. */
+export async function createDigestWorld(
+  database: Database,
+  { mailer = null }: { mailer?: Mailer | null } = {},
+): Promise<DigestWorld> {
+  await database.run(
+    `insert into rule_versions (rule_id, version, platform, value, translated_value, slot_id)
+     values ('rule_1', 1, 'x', 'v1', 'v1', 'slot_1')`,
+  );
+  const longAgo = `now() - interval '10 days'`;
+  await database.run(`update watches set from_at = ${longAgo}`);
+  await database.run(`update slot_services set from_at = ${longAgo}`);
+  await database.run(`update slots set created_at = ${longAgo}`);
+  await database.run('update match_progress set matched_through = now()');
+  await database.run(
+    `insert into coverage (source_id, from_at, proven_until) values ('x:main', ${longAgo}, now())`,
+  );
+  const webhooks = createWebhookWorld(database);
+  const clock = { nowMs: Date.now() - 2 * 86_400_000 };
+  const nowMs = () => clock.nowMs;
+  const sender = createSender({ resolve: async () => ['127.0.0.1'], allowInsecure: true });
+  const options = {
+    database,
+    rules: { exists: async () => true },
+    plans: { free: { ...plan, paid: false }, paid: { ...plan, paid: true } },
+    mail: { isSetUp: mailer !== null, recipients: allowed },
+    contact: 'us',
+    nowMs,
+  };
+  return {
+    webhooks,
+    clock,
+    create: (request) =>
+      createDigest(options)(
+        callOf('CreateDigest', {
+          name: 'report',
+          schedule: { window_seconds: 60 },
+          min_matches: 1,
+          empty: 'skip',
+          max_matches: 100,
+          ...request,
+        }),
+      ),
+    update: (request) => updateDigest(options)(callOf('UpdateDigest', request)),
+    remove: (digest_id) => deleteDigest(options)(callOf('DeleteDigest', { digest_id })),
+    list: async () => (await listDigests(options)(callOf('ListDigests', {}))).digests,
+    startNode({
+      checkpoint = () => undefined,
+      store: wrap = (same: IssueStore) => same,
+      afterMaking,
+      mailsPerDay = 100,
+    } = {}) {
+      const store = wrap(createIssueStore(database));
+      const send = createSendIssue({
+        database,
+        store,
+        reader: createMatchReader(database),
+        parsedRules: createParsedRules(),
+        coverage: createCoverageStore(database, { ruleDelaysMs: {} }),
+        sender,
+        secretBox: webhooks.secretBox,
+        mailer,
+        mailRecipients: allowed,
+        bells: webhooks.bells,
+        telemetry: silentTelemetry(),
+        checkpoint,
+        nowMs,
+      });
+      return {
+        async tick() {
+          await makeIssues({ database, checkpoint, nowMs, mailsPerDay });
+          await afterMaking?.();
+          for (const issue of await store.leaseDue({ nowMs: nowMs(), max: 10 })) await send(issue);
+        },
+      };
+    },
+    [Symbol.asyncDispose]: () => sender[Symbol.asyncDispose](),
+  };
+}

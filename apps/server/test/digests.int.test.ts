@@ -1,0 +1,345 @@
+import { seededRandom, type Template } from '@earshot/testkit';
+import { Webhook } from 'standardwebhooks';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { openAdmin } from '../src/admin.ts';
+import type { IssueStore } from '../src/digests/issues.sql.ts';
+import type { Database } from '../src/engines/database.ts';
+import { type CheckpointLabel, digestCheckpoints } from '../src/runtime/checkpoint.ts';
+import { createDigestWorld, type DigestWorld } from './digest-world.ts';
+import { createMigratedTemplate, openTestDatabase, seedRules } from './support.ts';
+import { type Handler, type Received, startEndpoint } from './web-endpoint.ts';
+
+let template: Template;
+let stack: AsyncDisposableStack;
+let database: Database;
+let databaseUrl: string;
+let world: DigestWorld;
+beforeAll(async () => {
+  template = await createMigratedTemplate();
+});
+afterAll(() => template?.[Symbol.asyncDispose]());
+beforeEach(async () => {
+  stack = new AsyncDisposableStack();
+  const clone = stack.use(await template.clone());
+  databaseUrl = clone.url;
+  database = stack.use(openTestDatabase(clone.url));
+  await seedRules(database, 2);
+  world = stack.use(await createDigestWorld(database));
+});
+afterEach(() => stack.disposeAsync());
+
+const minuteMs = 60_000;
+const hourMs = 60 * minuteMs;
+
+interface Issue {
+  readonly type: string;
+  readonly number: number;
+  readonly from: string;
+  readonly to: string;
+  readonly total: number;
+  readonly counts: readonly object[];
+  readonly matches: ReadonlyArray<{ id: string; text: string }>;
+  readonly coverage: { without_gap: boolean; gaps: readonly object[]; complete_through: string | null };
+}
+
+const issueOf = ({ body }: Received): Issue => JSON.parse(body);
+const textsOf = (issue: Issue) => issue.matches.map(({ text }) => text).toReversed();
+
+async function startReceiver(handler?: Handler) {
+  const endpoint = stack.use(await startEndpoint(handler));
+  const webhook = await world.webhooks.createWebhook(endpoint.url, { events: ['notices'] });
+  return { endpoint, webhook, to: { webhook_id: webhook.id } };
+}
+
+/** As a receiver that ignores a message whose id it has: the first of each. */
+const distinct = (received: readonly Received[]): Issue[] => [
+  ...new Map(received.toReversed().map((one) => [one.headers['webhook-id'], issueOf(one)])).values(),
+];
+
+/** The leases of whoever died run out. */
+const expireLeases = () => database.run(`update digest_issues set lease_until = '-infinity'`);
+
+describe('a digest to a webhook', () => {
+  test('has what matched since the last one, counted and signed, at the times of its schedule', async () => {
+    const { endpoint, webhook, to } = await startReceiver();
+    await world.webhooks.storeMatches(['before the digest']);
+    const digest = await world.create({ to });
+    const createdMs = world.clock.nowMs;
+    expect(Date.parse(digest.next_at)).toBe(createdMs + minuteMs);
+    const node = world.startNode();
+    await world.webhooks.storeMatches(['one', 'two']);
+    await world.webhooks.storeMatches(['three'], 'rule_2');
+    world.clock.nowMs += minuteMs - 1;
+    await node.tick();
+    expect(endpoint.received).toEqual([]);
+    world.clock.nowMs += 1;
+    await node.tick();
+    await node.tick();
+    expect(endpoint.received).toHaveLength(1);
+    const [first] = endpoint.received;
+    const at = new Date(Number(first?.headers['webhook-timestamp']) * 1_000);
+    const signed = new Webhook(webhook.secret).sign(
+      first?.headers['webhook-id'] ?? '',
+      at,
+      first?.body ?? '',
+    );
+    expect(first?.headers['webhook-signature']).toBe(signed);
+    const issue = issueOf(first as Received);
+    expect(issue).toMatchObject({
+      type: 'digest',
+      webhook_id: webhook.id,
+      digest_id: digest.id,
+      number: 1,
+      from: new Date(createdMs).toISOString(),
+      to: new Date(createdMs + minuteMs).toISOString(),
+      total: 3,
+      counts: [
+        { rule_id: 'rule_1', rule_name: 'rule', platform: 'x', matches: 2 },
+        { rule_id: 'rule_2', rule_name: 'rule', platform: 'x', matches: 1 },
+      ],
+    });
+    expect(textsOf(issue)).toEqual(['one', 'two', 'three']);
+    expect(await world.list()).toMatchObject([
+      { last_number: 1, problem: null, last_sent_at: new Date(createdMs + minuteMs).toISOString() },
+    ]);
+
+    await world.webhooks.storeMatches(['four']);
+    world.clock.nowMs += minuteMs;
+    await node.tick();
+    const [, second] = distinct(endpoint.received).toSorted((a, b) => a.number - b.number);
+    expect(second).toMatchObject({ number: 2, total: 1, from: issue.to });
+    expect(second && textsOf(second)).toEqual(['four']);
+  });
+
+  test('waits for enough matches, and shows no more than it may', async () => {
+    const { endpoint, to } = await startReceiver();
+    await world.create({ to, min_matches: 3, max_matches: 2 });
+    const node = world.startNode();
+    for (const text of ['one', 'two', 'three', 'four']) {
+      await world.webhooks.storeMatches([text]);
+      world.clock.nowMs += minuteMs;
+      await node.tick();
+    }
+    expect(endpoint.received.map(issueOf)).toMatchObject([
+      { number: 1, total: 3, matches: [{ text: 'three' }, { text: 'two' }] },
+    ]);
+  });
+
+  test('has the matches of its filter only, and goes to nobody while the account is suspended', async () => {
+    const { endpoint, to } = await startReceiver();
+    await world.create({ to, rule_id: 'rule_1' });
+    await world.webhooks.storeMatches(['mine']);
+    await world.webhooks.storeMatches(['of another rule'], 'rule_2');
+    await database.run(`update accounts set suspended_at = now() where id = 'acc_1'`);
+    world.clock.nowMs += minuteMs;
+    await world.startNode().tick();
+    expect(endpoint.received).toEqual([]);
+    await database.run('update accounts set suspended_at = null');
+    await world.startNode().tick();
+    expect(endpoint.received.map(issueOf)).toMatchObject([{ total: 1, matches: [{ text: 'mine' }] }]);
+  });
+
+  test('does not have what was removed after its issue was made', async () => {
+    let isUp = false;
+    const { endpoint, to } = await startReceiver(() => (isUp ? 200 : 500));
+    await world.create({ to });
+    await world.webhooks.storeMatches(['stays', 'goes']);
+    world.clock.nowMs += minuteMs;
+    await world.startNode().tick();
+    expect(endpoint.received.map(issueOf).map(textsOf)).toEqual([['stays', 'goes']]);
+    const post = await database.one<{ id: string }>(
+      `select platform_post_id as id from posts where payload like '%goes%'`,
+    );
+    const asOwner = new URL(databaseUrl);
+    asOwner.searchParams.set('options', '-c role=earshot_owner');
+    const admin = stack.use(await openAdmin(asOwner.href));
+    expect(await admin.forget({ post: post?.id ?? '' })).toMatchObject({ matches: 1 });
+    isUp = true;
+    world.clock.nowMs += minuteMs;
+    await world.startNode().tick();
+    const again = endpoint.received.slice(1);
+    expect(again.map(issueOf)).toMatchObject([{ number: 1, total: 1 }]);
+    expect(again.map(issueOf).map(textsOf)).toEqual([['stays']]);
+    expect(again[0]?.headers['webhook-id']).toBe(endpoint.received[0]?.headers['webhook-id']);
+  });
+});
+
+describe('when nothing has matched', () => {
+  test('nothing is sent, or that nothing matched and everything was heard', async () => {
+    const { endpoint, to } = await startReceiver();
+    await world.create({ to, name: 'skips' });
+    await world.create({ to, name: 'sends', empty: 'send', rule_id: 'rule_1' });
+    world.clock.nowMs += minuteMs;
+    await world.startNode().tick();
+    expect(endpoint.received.map(issueOf)).toMatchObject([
+      { name: 'sends', total: 0, matches: [], coverage: { without_gap: true, gaps: [] } },
+    ]);
+  });
+
+  test('a gap is listed instead, and one that is not over yet too', async () => {
+    const { endpoint, to } = await startReceiver();
+    await world.create({ to, empty: 'send' });
+    const startMs = world.clock.nowMs;
+    const at = (seconds: number) => new Date(startMs + seconds * 1_000);
+    await database.run(`update coverage set proven_until = $1, ended_because = 'closed'`, [at(10)]);
+    await database.run(
+      `insert into coverage (source_id, from_at, proven_until) values ('x:main', $1, now())`,
+      [at(20)],
+    );
+    world.clock.nowMs += minuteMs;
+    const node = world.startNode();
+    await node.tick();
+    await database.run(`update coverage set proven_until = $1, ended_because = 'closed' where from_at = $2`, [
+      at(90),
+      at(20),
+    ]);
+    world.clock.nowMs += minuteMs;
+    await node.tick();
+    expect(endpoint.received.map((one) => issueOf(one).coverage)).toMatchObject([
+      {
+        without_gap: false,
+        gaps: [{ platform: 'x', from: at(10).toISOString(), to: at(20).toISOString(), reason: 'closed' }],
+      },
+      { without_gap: false, gaps: [{ from: at(90).toISOString(), to: null }] },
+    ]);
+  });
+
+  test('nothing is claimed of what is not matched yet: the issue waits for it, two minutes at most', async () => {
+    const { endpoint, to } = await startReceiver();
+    await world.create({ to, empty: 'send' });
+    await database.run('update match_progress set matched_through = $1', [new Date(world.clock.nowMs)]);
+    const node = world.startNode();
+    world.clock.nowMs += minuteMs;
+    await node.tick();
+    expect(endpoint.received).toEqual([]);
+    await database.run('update match_progress set matched_through = now()');
+    world.clock.nowMs += 5_000;
+    await node.tick();
+    expect(endpoint.received.map(issueOf)).toMatchObject([{ coverage: { without_gap: true } }]);
+    await database.run('update match_progress set matched_through = $1', [new Date(world.clock.nowMs)]);
+    world.clock.nowMs += minuteMs;
+    await node.tick();
+    expect(endpoint.received).toHaveLength(1);
+    world.clock.nowMs += 2 * minuteMs;
+    await node.tick();
+    expect(endpoint.received.map(issueOf)[1]).toMatchObject({ coverage: { without_gap: false, gaps: [] } });
+  });
+});
+
+/** A node that dies at the first of these points, and writes nothing from then on. */
+function mortal(dies: (label: CheckpointLabel) => boolean) {
+  let dead: CheckpointLabel | null = null;
+  const alive = async <Result>(call: () => Promise<Result>): Promise<Result> => {
+    if (dead !== null) throw new Error('dead');
+    return await call();
+  };
+  return {
+    diedAt: () => dead,
+    checkpoint(label: CheckpointLabel) {
+      if (dead === null && dies(label)) dead = label;
+      if (dead !== null) throw new Error('killed');
+    },
+    store: (store: IssueStore): IssueStore => ({
+      leaseDue: (asked) => alive(() => store.leaseDue(asked)),
+      putOff: (...put) => alive(() => store.putOff(...put)),
+      finish: (...finished) => alive(() => store.finish(...finished)),
+      release: (issue) => alive(() => store.release(issue)),
+    }),
+  };
+}
+
+async function storedIds(): Promise<string[]> {
+  const rows = await database.many<{ text: string }>(
+    `select payload::json ->> 'text' as text from posts order by 1`,
+  );
+  return rows.map(({ text }) => text);
+}
+
+describe('each match is in exactly one issue', () => {
+  test.each(digestCheckpoints)('after a crash at %s', async (label) => {
+    const { endpoint, to } = await startReceiver();
+    await world.create({ to });
+    await world.webhooks.storeMatches(['one', 'two']);
+    world.clock.nowMs += minuteMs;
+    const doomed = mortal((at) => at === label);
+    await expect(world.startNode(doomed).tick()).rejects.toThrow('killed');
+    await expireLeases();
+    await world.webhooks.storeMatches(['three']);
+    const node = world.startNode();
+    for (let round = 0; round < 3; round++) {
+      world.clock.nowMs += minuteMs;
+      await node.tick();
+    }
+    const issues = distinct(endpoint.received).toSorted((a, b) => a.number - b.number);
+    expect(issues.map(textsOf)).toEqual([['one', 'two'], ['three']]);
+    expect(endpoint.received).toHaveLength(label === 'digest.sent' ? 3 : 2);
+  });
+
+  test('but not where the position moves after the sending, without a stored issue', async () => {
+    const { endpoint, to } = await startReceiver();
+    await world.create({ to });
+    const forgetIssue = () =>
+      database.run(
+        'update digests set position = position_from, last_number = number - 1 from digest_issues where digest_id = id',
+      );
+    await world.webhooks.storeMatches(['one', 'two']);
+    world.clock.nowMs += minuteMs;
+    const doomed = mortal((at) => at === 'digest.sent');
+    await expect(world.startNode({ ...doomed, afterMaking: forgetIssue }).tick()).rejects.toThrow('killed');
+    await database.run('delete from digest_issues');
+    await world.webhooks.storeMatches(['three']);
+    world.clock.nowMs += minuteMs;
+    await world.startNode().tick();
+    const texts = distinct(endpoint.received).flatMap(textsOf);
+    expect(texts.toSorted()).toEqual(['one', 'one', 'three', 'two', 'two']);
+  });
+
+  test('on two nodes that die at any point, with endpoints that fail and clocks that jump', async () => {
+    const seed = Number(process.env['DIGEST_SEED'] ?? Date.now() % 1_000_000);
+    const random = seededRandom(seed);
+    let isCalm = false;
+    const { endpoint, to } = await startReceiver((_received, response) => {
+      if (isCalm || random() < 0.7) return 200;
+      if (random() < 0.5) return 500;
+      response.destroy();
+      return undefined;
+    });
+    // Accepted or not: what the receiver has seen counts, as of a message whose answer was lost.
+    await world.create({ to, name: 'windows', schedule: { window_seconds: 30 } });
+    const deaths = new Map<CheckpointLabel, number>();
+    let stored = 0;
+    let latestMs = 0;
+    const round = async () => {
+      const count = Math.floor(random() * 4);
+      const texts = Array.from({ length: count }, () => `post ${String(stored++).padStart(5, '0')}`);
+      const nodes = [0, 1].map(() => mortal(() => !isCalm && random() < 0.05));
+      const store = texts.length > 0 && !isCalm ? world.webhooks.storeMatches(texts) : null;
+      await Promise.all([store, ...nodes.map((node) => world.startNode(node).tick().catch(died))]);
+      for (const node of nodes) {
+        const label = node.diedAt();
+        if (label !== null) deaths.set(label, (deaths.get(label) ?? 0) + 1);
+      }
+      await expireLeases();
+      const jump = isCalm ? 0 : random();
+      latestMs = Math.max(latestMs, world.clock.nowMs);
+      // A clock that went back catches up within a few rounds: nothing is due until then.
+      const stepMs = world.clock.nowMs < latestMs ? 15 * minuteMs : 20_000;
+      world.clock.nowMs += jump > 0.95 ? -hourMs : jump > 0.9 ? hourMs : stepMs;
+    };
+    for (let rounds = 0; rounds < 80 || deaths.size < digestCheckpoints.length; rounds++) await round();
+    isCalm = true;
+    world.clock.nowMs += 3 * hourMs;
+    for (let rounds = 0; rounds < 10; rounds++) {
+      world.clock.nowMs += minuteMs;
+      await round();
+    }
+    const issues = distinct(endpoint.received).toSorted((a, b) => a.number - b.number);
+    expect(issues.every(({ total, matches }) => total === matches.length)).toBe(true);
+    expect(issues.map(({ number }) => number)).toEqual(issues.map((_, index) => index + 1));
+    expect({ seed, texts: issues.flatMap(textsOf).toSorted() }).toEqual({ seed, texts: await storedIds() });
+  });
+});
+
+const died = (error: unknown) => {
+  if (!(error instanceof Error) || !/killed|dead/.test(error.message)) throw error;
+};
