@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type CommandGroup, isGroup } from '../apps/cli/src/command.ts';
 import { earshotCommands } from '../apps/cli/src/commands.ts';
 import { accountRows } from './src/cli-rows/account.ts';
+import { digestsRows } from './src/cli-rows/digests.ts';
 import { localRows } from './src/cli-rows/local.ts';
 import { matchesRows } from './src/cli-rows/matches.ts';
 import { mcpRows } from './src/cli-rows/mcp.ts';
@@ -12,10 +13,13 @@ import { webhooksRows } from './src/cli-rows/webhooks.ts';
 
 /** One row for each command, in this order: each runs the built file, first as a process, against the real server and sandbox. */
 const { 'rules delete': deleteRule, ...firstRules } = rulesRows;
+const { 'webhooks delete': deleteWebhook, ...firstWebhooks } = webhooksRows;
 const rows: Rows = {
   ...firstRules,
   ...matchesRows,
-  ...webhooksRows,
+  ...firstWebhooks,
+  ...digestsRows,
+  ...(deleteWebhook && { 'webhooks delete': deleteWebhook }),
   ...accountRows,
   ...mcpRows,
   ...rulesAsCodeRows,

@@ -6,6 +6,7 @@ import { createCompletion } from './commands/completion.ts';
 import { openConsole } from './commands/console.ts';
 import { coverage } from './commands/coverage.ts';
 import { demo } from './commands/demo.ts';
+import { digests } from './commands/digests.ts';
 import { doctor } from './commands/doctor.ts';
 import { keys } from './commands/keys.ts';
 import { listen } from './commands/listen.ts';
@@ -42,6 +43,7 @@ export const earshotCommands: CommandGroup = {
     sources,
     usage,
     webhooks,
+    digests,
     listen,
     readers,
     watch,

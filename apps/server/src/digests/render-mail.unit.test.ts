@@ -1,0 +1,122 @@
+import { describe, expect, test } from 'vitest';
+import type { DigestContent } from './issue-content.ts';
+import { renderMail } from './render-mail.ts';
+
+const heard = { without_gap: true, complete_through: '2026-11-17T08:00:00.000Z', gaps: [] };
+
+const content: DigestContent = {
+  digest_id: 'dig_1',
+  name: 'morning report',
+  number: 3,
+  from: '2026-11-16T08:00:00.000Z',
+  to: '2026-11-17T08:00:00.000Z',
+  time_zone: 'Europe/Berlin',
+  total: 1_200,
+  total_is_minimum: false,
+  counts: [
+    { rule_id: 'rule_1', rule_name: 'quakes', platform: 'x', matches: 1_100 },
+    { rule_id: 'rule_2', rule_name: 'floods', platform: 'firehose', matches: 100 },
+  ],
+  matches: [
+    {
+      id: 'mat_1',
+      rule_id: 'rule_1',
+      platform: 'x',
+      created_at: '2026-11-17T07:59:00.000Z',
+      url: 'https://x.com/a/status/1?a=1&b=2',
+      title: null,
+      text: 'the ground shook',
+      author: 'seismo',
+      why: ['ground', 'shook'],
+    },
+  ],
+  coverage: heard,
+};
+
+test('a mail has the period in the zone of the digest, the counts, the coverage and the matches, in this order', () => {
+  const { subject, text } = renderMail(content);
+  expect(subject).toBe('morning report #3: 1,200 matches');
+  expect(text).toBe(
+    `morning report, issue 3
+
+  16 Nov 2026, 09:00:00 to 17 Nov 2026, 09:00:00 (Europe/Berlin)
+
+1,200 matches
+  1,100  quakes (rule_1) on x
+  100  floods (rule_2) on firehose
+
+Coverage
+  Heard without a gap.
+
+Matches, the newest 1 of 1,200
+  17 Nov 2026, 08:59:00  x  seismo  mat_1
+  the ground shook
+  https://x.com/a/status/1?a=1&b=2
+  Matched: ground; shook
+`,
+  );
+});
+
+describe('where nothing matched', () => {
+  const nothing = { ...content, total: 0, counts: [], matches: [] };
+
+  test('it says that everything was heard', () => {
+    const { subject, text } = renderMail(nothing);
+    expect(subject).toBe('morning report #3: nothing matched');
+    expect(text).toContain('Nothing matched, heard without a gap.');
+  });
+
+  test('it says so only where it is known, and lists the gaps otherwise', () => {
+    const gaps = [
+      {
+        platform: 'x' as const,
+        from: '2026-11-16T10:00:00.000Z',
+        to: '2026-11-16T10:05:00.000Z',
+        reason: 'connection_lost',
+        repaired: false,
+      },
+    ];
+    const missed = renderMail({ ...nothing, coverage: { ...heard, without_gap: false, gaps } }).text;
+    expect(missed).toContain('x: 16 Nov 2026, 11:00:00 to 16 Nov 2026, 11:05:00, connection_lost, not heard');
+    const unknown = { ...heard, without_gap: false, complete_through: '2026-11-17T07:00:00.000Z' };
+    const late = renderMail({ ...nothing, coverage: unknown }).text;
+    expect(late).toContain('Complete through 17 Nov 2026, 08:00:00.');
+    for (const text of [missed, late]) expect(text).not.toContain('without a gap');
+  });
+});
+
+test('what strangers wrote is text: no markup, no hidden characters, no other kind of link', () => {
+  const [match] = content.matches;
+  if (!match) throw new Error('there is one');
+  const hostile =
+    '<img src=https://evil.example/p.gif onerror="x()">\u202Eabc\u200B & <script>alert(1)</script>\nFrom: me';
+  const { text, html, subject } = renderMail({
+    ...content,
+    name: 'name\r\nBcc: victim@example.org <b>',
+    counts: [{ rule_id: 'rule_1', rule_name: hostile, platform: 'x', matches: 1 }],
+    matches: [
+      {
+        ...match,
+        title: hostile,
+        text: hostile,
+        author: hostile,
+        why: [hostile],
+        url: 'javascript:alert(1)',
+      },
+      { ...match, url: 'https://x.com/"><script>alert(2)</script>' },
+    ],
+  });
+  expect(
+    html.match(
+      /<(?!\/?(html|head|body|h1|h2|p|title)>|!doctype html>|meta charset="utf-8">|br>|a href="https:\/\/[^"<>]*" rel="noreferrer">|\/a>)/g,
+    ),
+  ).toBeNull();
+  expect(html).not.toMatch(/href="javascript/);
+  expect(html.match(/href=/g)).toHaveLength(1);
+  for (const written of [text, html, subject]) {
+    expect(written).not.toMatch(/[\u202E\u200B\r]/);
+    expect(written).not.toContain('\nBcc');
+    expect(written).not.toContain('\nFrom');
+    expect(written).not.toContain('<img');
+  }
+});

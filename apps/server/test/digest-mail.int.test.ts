@@ -1,0 +1,228 @@
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { createCertificate, type Template } from '@earshot/testkit';
+import { SMTPServer } from 'smtp-server';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { openMailer } from '../src/digests/mailer.ts';
+import type { Database } from '../src/engines/database.ts';
+import { createDigestWorld, type DigestWorld } from './digest-world.ts';
+import { createMigratedTemplate, openTestDatabase, seedRules } from './support.ts';
+
+interface Delivered {
+  readonly to: readonly string[];
+  readonly raw: string;
+}
+
+/** What the server does with the next mails: takes it, refuses it for now, or breaks the connection before or after it took it. */
+type Behaviour = 'take' | 'later' | 'cut' | 'take_and_cut';
+
+async function startMailServer() {
+  const delivered: Delivered[] = [];
+  const next: Behaviour[] = [];
+  const tried = { mails: 0 };
+  const server = new SMTPServer({
+    disabledCommands: ['AUTH', 'STARTTLS'],
+    disableReverseLookup: true,
+    logger: false,
+    onRcptTo: ({ address }, _session, done) =>
+      done(
+        address.startsWith('nobody') ? Object.assign(new Error('no such user'), { responseCode: 550 }) : null,
+      ),
+    onData(stream, { envelope }, done) {
+      const chunks: Buffer[] = [];
+      stream.on('data', (chunk: Buffer) => chunks.push(chunk));
+      stream.on('end', () => {
+        tried.mails++;
+        const behaviour = next.shift() ?? 'take';
+        const cut = () => {
+          for (const connection of server.connections) Object(connection)._socket.destroy();
+        };
+        if (behaviour === 'cut') return cut();
+        if (behaviour === 'later') return done(Object.assign(new Error('try again'), { responseCode: 451 }));
+        const to = envelope.rcptTo.map(({ address }) => address);
+        delivered.push({ to, raw: Buffer.concat(chunks).toString() });
+        if (behaviour === 'take_and_cut') return cut();
+        done();
+      });
+    },
+  });
+  server.on('error', () => undefined);
+  server.listen(0, '127.0.0.1');
+  await once(server.server, 'listening');
+  const { port } = server.server.address() as AddressInfo;
+  return {
+    url: `smtp://127.0.0.1:${port}`,
+    delivered,
+    next,
+    tried,
+    [Symbol.asyncDispose]: () => new Promise<void>((resolve) => server.close(() => resolve())),
+  };
+}
+
+let template: Template;
+let stack: AsyncDisposableStack;
+let database: Database;
+let world: DigestWorld;
+let server: Awaited<ReturnType<typeof startMailServer>>;
+beforeAll(async () => {
+  template = await createMigratedTemplate();
+});
+afterAll(() => template?.[Symbol.asyncDispose]());
+beforeEach(async () => {
+  stack = new AsyncDisposableStack();
+  const clone = stack.use(await template.clone());
+  database = stack.use(openTestDatabase(clone.url));
+  await seedRules(database, 1);
+  server = stack.use(await startMailServer());
+  const mailer = stack.use(openMailer({ url: server.url, from: 'earshot@example.net' }));
+  world = stack.use(await createDigestWorld(database, { mailer }));
+});
+afterEach(() => stack.disposeAsync());
+
+const minuteMs = 60_000;
+const email = ['ops@example.com', 'one@example.org'];
+
+const headerOf = ({ raw }: Delivered, name: string) =>
+  new RegExp(`^${name}: (.*(?:\\r\\n[ \\t].*)*)`, 'im').exec(raw.split('\r\n\r\n')[0] ?? '')?.[1];
+
+/** A digest with one match, due now. */
+async function dueDigest(request: Parameters<DigestWorld['create']>[0] = { to: { email } }) {
+  const digest = await world.create(request);
+  await world.webhooks.storeMatches(['an <b>earthquake</b> & more']);
+  world.clock.nowMs += minuteMs;
+  return digest;
+}
+
+describe('a digest by e-mail', () => {
+  test('arrives once at all its addresses, as text and HTML, and says that no person sent it', async () => {
+    const digest = await dueDigest();
+    const node = world.startNode();
+    await node.tick();
+    await node.tick();
+    expect(server.delivered).toHaveLength(1);
+    const [mail] = server.delivered;
+    if (!mail) throw new Error('there is one');
+    expect(mail.to).toEqual(email);
+    expect(headerOf(mail, 'From')).toBe('earshot@example.net');
+    expect(headerOf(mail, 'Subject')).toBe('report #1: 1 match');
+    expect(headerOf(mail, 'Auto-Submitted')).toBe('auto-generated');
+    expect(headerOf(mail, 'List-Id')).toBe(`<${digest.id}.example.net>`);
+    expect(headerOf(mail, 'Message-ID')).toMatch(/^<msg_\w+@example\.net>$/);
+    expect(mail.raw).toContain('Content-Type: text/plain');
+    expect(mail.raw).toContain('Content-Type: text/html');
+    expect(mail.raw).not.toContain('<b>');
+    expect(mail.raw).not.toMatch(/src=|url\(/);
+  });
+
+  test.each(['later', 'cut'] as const)(
+    'that is not taken at first ("%s") arrives once, later',
+    async (behaviour) => {
+      server.next.push(behaviour, behaviour);
+      await dueDigest();
+      const node = world.startNode();
+      await node.tick();
+      expect(server).toMatchObject({ delivered: [], tried: { mails: 1 } });
+      expect(await world.list()).toMatchObject([
+        { problem: expect.stringContaining('mail server'), last_sent_at: null },
+      ]);
+      for (let round = 0; round < 4; round++) {
+        world.clock.nowMs += 2 * minuteMs;
+        await node.tick();
+      }
+      expect(server.tried.mails).toBe(3);
+      expect(server.delivered).toHaveLength(1);
+      expect(await world.list()).toMatchObject([{ problem: null, last_sent_at: expect.any(String) }]);
+    },
+  );
+
+  test('whose answer was lost comes again under the same Message-ID', async () => {
+    server.next.push('take_and_cut');
+    await dueDigest();
+    const node = world.startNode();
+    await node.tick();
+    world.clock.nowMs += minuteMs;
+    await node.tick();
+    const ids = server.delivered.map((mail) => headerOf(mail, 'Message-ID'));
+    expect(ids).toEqual([ids[0], ids[0]]);
+  });
+
+  test('goes to those whom the server takes, and names the others', async () => {
+    await dueDigest({ to: { email: ['ops@example.com', 'nobody@example.com'] } });
+    await world.startNode().tick();
+    expect(server.delivered).toMatchObject([{ to: ['ops@example.com'] }]);
+    expect(await world.list()).toMatchObject([{ problem: 'Not accepted for nobody@example.com.' }]);
+  });
+
+  test('has a name that makes no header', async () => {
+    await dueDigest({ to: { email }, name: 'report\r\nBcc: victim@example.com\r\n\r\nHello' });
+    await world.startNode().tick();
+    expect(server.delivered).toMatchObject([{ to: email }]);
+    const [mail] = server.delivered;
+    expect(mail && headerOf(mail, 'Bcc')).toBeUndefined();
+    expect(mail && headerOf(mail, 'Subject')).toContain('victim');
+  });
+
+  test('goes only to addresses that the operator allows', async () => {
+    for (const address of ['ops@example.org', 'one@sub.example.com', 'a@notexample.com'])
+      await expect(world.create({ to: { email: [address] } })).rejects.toMatchObject({
+        code: 'invalid_argument',
+      });
+    await expect(world.create({ to: { email: ['One@Example.org'] } })).resolves.toBeDefined();
+  });
+
+  test('waits for the next day when the account has sent all it may', async () => {
+    await dueDigest();
+    const node = world.startNode({ mailsPerDay: 2 });
+    world.clock.nowMs = Date.parse(
+      `${new Date(world.clock.nowMs + 43_200_000).toISOString().slice(0, 10)}T12:00:00Z`,
+    );
+    await node.tick();
+    await world.webhooks.storeMatches(['another']);
+    world.clock.nowMs += minuteMs;
+    await node.tick();
+    await node.tick();
+    expect(server.delivered).toHaveLength(1);
+    expect(await world.list()).toMatchObject([{ problem: expect.stringContaining('2 mails') }]);
+    world.clock.nowMs += 12 * 60 * minuteMs;
+    await node.tick();
+    expect(server.delivered).toHaveLength(2);
+    expect(await world.list()).toMatchObject([{ last_number: 2, problem: null }]);
+  });
+});
+
+test('a mail server whose certificate is not valid gets nothing', async () => {
+  const { key, cert } = await createCertificate('mail.test');
+  const secure = new SMTPServer({
+    secure: true,
+    key,
+    cert,
+    logger: false,
+    authOptional: true,
+    disableReverseLookup: true,
+  });
+  secure.on('error', () => undefined);
+  secure.listen(0, '127.0.0.1');
+  await once(secure.server, 'listening');
+  stack.defer(() => new Promise<void>((resolve) => secure.close(() => resolve())));
+  const { port } = secure.server.address() as AddressInfo;
+  const mailer = stack.use(openMailer({ url: `smtps://127.0.0.1:${port}`, from: 'earshot@example.net' }));
+  const mail = { messageId: 'msg_1', digestId: 'dig_1', to: email, subject: 's', text: 't', html: 'h' };
+  await expect(mailer.send(mail)).rejects.toMatchObject({
+    message: expect.stringMatching(/certificate|self-signed/i),
+  });
+});
+
+test('without a mail server nobody gets a digest by e-mail', async () => {
+  const other = stack.use(await createDigestWorldWithoutMail());
+  await expect(other.create({ to: { email } })).rejects.toMatchObject({
+    code: 'failed_precondition',
+    message: expect.stringContaining('EARSHOT_SMTP_URL'),
+  });
+});
+
+async function createDigestWorldWithoutMail(): Promise<DigestWorld> {
+  const clone = stack.use(await template.clone());
+  const empty = stack.use(openTestDatabase(clone.url));
+  await seedRules(empty, 1);
+  return await createDigestWorld(empty);
+}
