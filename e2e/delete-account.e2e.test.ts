@@ -76,6 +76,13 @@ async function fill(account: Account, api: Api, url: string): Promise<string[]> 
   const gone = await post('/api.CreateWebhook', { name: 'gone-zouloq', url: `${url}?zouloq-gone` });
   ids.push(kept['webhook_id'] ?? '', gone['webhook_id'] ?? '');
   await post('/api.TestWebhook', { webhook_id: gone['webhook_id'] });
+  const digest = await post('/api.CreateDigest', {
+    name: 'digest-zouloq',
+    schedule: { window_seconds: 30 },
+    to: { webhook_id: kept['webhook_id'] },
+    empty: 'send',
+  });
+  ids.push(digest['id'] ?? '');
   const { key_id = '' } = await post('/api.CreateKey', {});
   ids.push(key_id);
   await post('/api.RevokeKey', { key_id });

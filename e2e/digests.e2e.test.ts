@@ -3,10 +3,10 @@ import { type OperationId, operations } from '@earshot/contract';
 import { digestCheckpoints } from '@earshot/server/checkpoints';
 import { eventually } from '@earshot/testkit';
 import { Webhook } from 'standardwebhooks';
-import { expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Api } from './src/api.ts';
 import { type Message, startReceiver } from './src/webhook-receiver.ts';
-import { startWorld } from './src/world.ts';
+import { startWorld, type World } from './src/world.ts';
 
 const env = {
   EARSHOT_SECRETS_KEY: randomBytes(32).toString('base64'),
@@ -100,4 +100,108 @@ test('two nodes, one of which is killed at every step of an issue: each match is
   }
   const { digests } = await call(through, 'ListDigests', {});
   expect(digests).toMatchObject([{ id: digest.id, problem: null, last_sent_at: expect.any(String) }]);
+});
+
+describe('the operations', () => {
+  let world: World;
+  let alice: Api;
+  let bob: Api;
+  let webhook_id: string;
+  beforeAll(async () => {
+    world = await startWorld();
+    const server = await world.startServer({ ...env, EARSHOT_DIGESTS_MAX: '2' });
+    alice = server.api(await world.newAccount('alice'));
+    bob = server.api(await world.newAccount('bob'));
+    ({ webhook_id } = await call(alice, 'CreateWebhook', { name: 'hook', url: 'http://127.0.0.1:9/' }));
+  });
+  afterAll(() => world?.[Symbol.asyncDispose]());
+
+  const schedule = { window_seconds: 60 };
+  const answerOf = async (api: Api, id: OperationId, request: object) => {
+    const { status, json } = await api.call('POST', `/api.${id}`, request);
+    return { status, code: Object(json).error?.code, text: JSON.stringify(json) };
+  };
+
+  test('create, list, change and delete, each of which is in the audit', async () => {
+    const created = await call(alice, 'CreateDigest', {
+      name: 'morning',
+      schedule: { cron: '0 9 * * *', time_zone: 'America/New_York' },
+      to: { webhook_id },
+    });
+    expect(created).toMatchObject({
+      min_matches: 1,
+      empty: 'skip',
+      max_matches: 50,
+      last_number: 0,
+      problem: null,
+    });
+    const local = new Date(created.next_at).toLocaleTimeString('en-GB', { timeZone: 'America/New_York' });
+    expect(local).toBe('09:00:00');
+    const digest_id = created.id;
+    const changed = await call(alice, 'UpdateDigest', { digest_id, name: 'often', schedule, empty: 'send' });
+    expect(changed).toMatchObject({ name: 'often', schedule, empty: 'send', to: { webhook_id } });
+    expect((await call(alice, 'ListDigests', {})).digests).toEqual([changed]);
+    expect(await answerOf(alice, 'DeleteWebhook', { webhook_id })).toMatchObject({
+      status: 400,
+      code: 'failed_precondition',
+    });
+    await call(alice, 'DeleteDigest', { digest_id });
+    expect((await call(alice, 'ListDigests', {})).digests).toEqual([]);
+    const audit = (await call(alice, 'ListAudit', {})).entries.filter((one) => one.target_id === digest_id);
+    expect(audit.map(({ operation }) => operation).toReversed()).toEqual([
+      'CreateDigest',
+      'UpdateDigest',
+      'DeleteDigest',
+    ]);
+  });
+
+  test.each([
+    ['no schedule', { schedule: {} }, 'schedule'],
+    ['two schedules', { schedule: { cron: '0 9 * * *', window_seconds: 60 } }, 'schedule'],
+    ['a window that is too short', { schedule: { window_seconds: 29 } }, 'schedule.window_seconds'],
+    ['six fields', { schedule: { cron: '0 0 9 * * *' } }, 'schedule.cron'],
+    ['an unknown zone', { schedule: { cron: '0 9 * * *', time_zone: 'Mars/Base' } }, 'schedule.time_zone'],
+    ['two recipients', { to: { webhook_id: 'whk_1', email: ['a@example.com'] } }, 'to'],
+    ['no address', { to: { email: [] } }, 'to.email'],
+    ['a second header', { to: { email: ['a@example.com\r\nBcc: b@example.com'] } }, 'to.email[0]'],
+    ['two addresses in one', { to: { email: ['a@example.com,b@example.com'] } }, 'to.email[0]'],
+    ['a name around the address', { to: { email: ['"A" <a@example.com>'] } }, 'to.email[0]'],
+  ])('%s is refused', async (_, part, field) => {
+    const { status, json } = await alice.call('POST', '/api.CreateDigest', {
+      name: 'bad',
+      schedule,
+      to: { webhook_id },
+      ...part,
+    });
+    expect({ status, violations: Object(json).error?.details?.violations }).toMatchObject({
+      status: 400,
+      violations: [{ field }],
+    });
+  });
+
+  test('another account’s digest or webhook is like none, a name is taken once, and there is a limit', async () => {
+    const { id } = await call(alice, 'CreateDigest', { name: 'mine', schedule, to: { webhook_id } });
+    const unknown = `dig_${'0'.repeat(id.length - 4)}`;
+    for (const [operation, rest] of [
+      ['UpdateDigest', { empty: 'skip' }],
+      ['DeleteDigest', {}],
+    ] as const) {
+      const foreign = await answerOf(bob, operation, { ...rest, digest_id: id });
+      expect(foreign).toMatchObject({ status: 404, code: 'not_found' });
+      const none = await answerOf(bob, operation, { ...rest, digest_id: unknown });
+      const withoutRequest = ({ text }: { text: string }) => text.replace(/req_\w+/g, '');
+      expect(withoutRequest(foreign)).toBe(withoutRequest(none));
+    }
+    expect(await answerOf(bob, 'CreateDigest', { name: 'a', schedule, to: { webhook_id } })).toMatchObject({
+      code: 'not_found',
+    });
+    expect(
+      await answerOf(alice, 'CreateDigest', { name: 'mine', schedule, to: { webhook_id } }),
+    ).toMatchObject({ code: 'already_exists' });
+    await call(alice, 'CreateDigest', { name: 'second', schedule, to: { webhook_id } });
+    expect(
+      await answerOf(alice, 'CreateDigest', { name: 'third', schedule, to: { webhook_id } }),
+    ).toMatchObject({ code: 'resource_exhausted' });
+    expect((await call(bob, 'ListDigests', {})).digests).toEqual([]);
+  });
 });

@@ -226,6 +226,131 @@ describe('when nothing has matched', () => {
   });
 });
 
+describe('an issue that cannot be sent', () => {
+  const told = async () => {
+    const rows = await database.many<{ type: string; open: boolean; data: object }>(
+      'select type, resolved_at is null as open, data from notices order by position',
+    );
+    return rows.map(({ type, open, data }) => ({ type, open, data }));
+  };
+
+  test('is tried again, its owner is told once, and it is told when it is over', async () => {
+    let isUp = false;
+    const { endpoint, to } = await startReceiver(() => (isUp ? 200 : 503));
+    await world.create({ to });
+    await world.webhooks.storeMatches(['one']);
+    const node = world.startNode();
+    world.clock.nowMs += minuteMs;
+    await node.tick();
+    expect(await told()).toEqual([]);
+    const [digest] = await world.list();
+    expect(digest?.problem).toContain('503');
+    for (let tries = 0; tries < 20; tries++) {
+      world.clock.nowMs += minuteMs;
+      await node.tick();
+    }
+    // After 5 s, 1 min, 5 min and 15 min, as far as these are over.
+    expect(endpoint.received).toHaveLength(4);
+    expect(new Set(endpoint.received.map(({ headers }) => headers['webhook-id'])).size).toBe(1);
+    expect(await told()).toMatchObject([{ type: 'digest.failing', open: true, data: { number: 1 } }]);
+    isUp = true;
+    world.clock.nowMs += hourMs;
+    await node.tick();
+    expect(await told()).toMatchObject([{ type: 'digest.failing', open: false }]);
+    expect(await world.list()).toMatchObject([{ problem: null, last_number: 1 }]);
+  });
+
+  test('is given up after a day with a notice that says what it was about, and the next one is made', async () => {
+    let isUp = false;
+    const { endpoint, to } = await startReceiver(() => (isUp ? 200 : 500));
+    const { next_at: firstAt, created_at } = await world.create({ to });
+    await world.webhooks.storeMatches(['one']);
+    const node = world.startNode();
+    for (let hours = 0; hours < 26; hours++) {
+      world.clock.nowMs += hours === 0 ? minuteMs : hourMs;
+      await node.tick();
+    }
+    expect((await told()).filter(({ type }) => type === 'digest.given_up')).toMatchObject([
+      { open: false, data: { number: 1, from: created_at, to: firstAt } },
+    ]);
+    isUp = true;
+    await world.webhooks.storeMatches(['two']);
+    world.clock.nowMs += hourMs;
+    await node.tick();
+    const last = endpoint.received.at(-1);
+    expect(last && issueOf(last)).toMatchObject({
+      number: 2,
+      from: firstAt,
+      total: 1,
+      matches: [{ text: 'two' }],
+    });
+  });
+
+  test('waits while its webhook is paused, and goes to another recipient when it has one', async () => {
+    const paused = await startReceiver();
+    const other = await startReceiver();
+    const digest = await world.create({ to: paused.to });
+    await database.run(`update webhooks set state = 'paused' where id = $1`, [paused.webhook.id]);
+    await world.webhooks.storeMatches(['one']);
+    world.clock.nowMs += minuteMs;
+    await world.startNode().tick();
+    expect(await world.list()).toMatchObject([{ problem: 'The webhook is paused.' }]);
+    expect(await world.update({ digest_id: digest.id, to: other.to })).toMatchObject({
+      problem: null,
+      to: other.to,
+    });
+    world.clock.nowMs += minuteMs;
+    await world.startNode().tick();
+    expect(paused.endpoint.received).toEqual([]);
+    expect(other.endpoint.received.map(issueOf)).toMatchObject([{ number: 1, total: 1 }]);
+  });
+});
+
+describe('a clock', () => {
+  test('that goes back an hour makes nothing due again, and one that jumps a day makes one issue of everything', async () => {
+    const { endpoint, to } = await startReceiver();
+    world.clock.nowMs = Date.parse(`${new Date(world.clock.nowMs).toISOString().slice(0, 13)}:30:00Z`);
+    await world.create({ to, schedule: { cron: '0 * * * *', time_zone: 'Europe/Berlin' }, empty: 'send' });
+    const node = world.startNode();
+    world.clock.nowMs += 31 * minuteMs;
+    await node.tick();
+    expect(endpoint.received).toHaveLength(1);
+    world.clock.nowMs -= hourMs;
+    for (let minutes = 0; minutes < 110; minutes += 10) {
+      world.clock.nowMs += 10 * minuteMs;
+      await node.tick();
+    }
+    expect(endpoint.received).toHaveLength(1);
+    await world.webhooks.storeMatches(['one', 'two']);
+    world.clock.nowMs += 24 * hourMs;
+    await node.tick();
+    await node.tick();
+    expect(endpoint.received.slice(1).map(issueOf)).toMatchObject([{ number: 2, total: 2 }]);
+    const [first, second] = endpoint.received.map(issueOf);
+    expect(second?.from).toBe(first?.to);
+  });
+
+  test('that was a year ahead does not silence a digest for a year', async () => {
+    const { endpoint, to } = await startReceiver();
+    await world.create({ to });
+    const node = world.startNode();
+    const yearMs = 365 * 24 * hourMs;
+    await world.webhooks.storeMatches(['one']);
+    world.clock.nowMs += yearMs;
+    await node.tick();
+    world.clock.nowMs += 3 * minuteMs;
+    await node.tick();
+    expect(endpoint.received).toHaveLength(1);
+    world.clock.nowMs -= yearMs;
+    await world.webhooks.storeMatches(['two']);
+    for (let minutes = 0; minutes < 4; minutes++) {
+      world.clock.nowMs += minuteMs;
+      await node.tick();
+    }
+    expect(endpoint.received.map(issueOf).map(textsOf)).toEqual([['one'], ['two']]);
+  });
+});
+
 /** A node that dies at the first of these points, and writes nothing from then on. */
 function mortal(dies: (label: CheckpointLabel) => boolean) {
   let dead: CheckpointLabel | null = null;

@@ -63,6 +63,17 @@ beforeEach(async () => {
      values ('whk_1', 'm', 1, 1, 1, 'b')`,
   );
   await database.run(
+    `insert into digests (id, account_id, name, window_seconds, webhook_id, min_matches, empty, max_matches, position,
+       covered_until, next_at, scheduled_at)
+     values ('dig_1', 'acc_1', 'n', 60, 'whk_1', 1, 'skip', 50, 0, now(), now(), now())`,
+  );
+  await database.run(
+    `insert into digest_issues (digest_id, account_id, message_id, number, position_from, position_to, from_at, to_at,
+       made_at, next_attempt_at)
+     values ('dig_1', 'acc_1', 'm', 1, 0, 1, now(), now(), now(), now())`,
+  );
+  await database.run(`insert into digest_mails (account_id, day, mails) values ('acc_1', now(), 1)`);
+  await database.run(
     `insert into deliveries (id, webhook_id, first_position, last_position, match_count, outcome)
      values ('d', 'whk_1', 1, 1, 1, 'delivered')`,
   );
