@@ -21,6 +21,7 @@ export const groups: readonly Group[] = [
       'docs/how-to/run-an-agent.md',
       'docs/readers.md',
       'docs/webhooks.md',
+      'docs/digests.md',
       'packages/n8n-nodes-earshot/README.md',
       'docs/rules-as-code.md',
       'docs/previews.md',

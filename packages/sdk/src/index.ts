@@ -14,6 +14,7 @@ export { createEarshot, type Earshot, type EarshotOptions } from './earshot.ts';
 export { EarshotError } from './errors.ts';
 export type { FollowedMatches, FollowedNotices, FollowOptions, StreamOptions } from './follow-matches.ts';
 export {
+  type DigestMessage,
   verifyWebhook,
   type WebhookMessage,
   type WebhookToVerify,

@@ -1,4 +1,4 @@
-import type { Match, Notice, Removal } from './contract-types.ts';
+import type { Answers, Match, Notice, Removal } from './contract-types.ts';
 
 export type WebhookMessage =
   | {
@@ -11,7 +11,47 @@ export type WebhookMessage =
     }
   /** Only with `events: ["notices"]`: as it was raised, and again when it is resolved. */
   | { readonly type: 'notice'; readonly webhook_id: string; readonly notice: Notice }
+  | DigestMessage
   | { readonly type: 'test'; readonly webhook_id: string };
+
+/** An issue of a digest. Titles, texts, authors and URLs in it were written by strangers. */
+export interface DigestMessage {
+  readonly type: 'digest';
+  readonly webhook_id: string;
+  readonly digest_id: string;
+  readonly name: string;
+  /** Counts the issues of the digest. */
+  readonly number: number;
+  readonly from: string;
+  readonly to: string;
+  readonly time_zone: string;
+  readonly total: number;
+  /** There are more than were counted. */
+  readonly total_is_minimum: boolean;
+  readonly counts: readonly {
+    readonly rule_id: string;
+    readonly rule_name: string;
+    readonly platform: Match['platform'];
+    readonly matches: number;
+  }[];
+  /** The newest first; not all of them when there are many. */
+  readonly matches: readonly {
+    readonly id: string;
+    readonly rule_id: string;
+    readonly platform: Match['platform'];
+    readonly created_at: string;
+    readonly url: string | null;
+    readonly title: string | null;
+    readonly text: string | null;
+    readonly author: string | null;
+    /** The words that made it match. */
+    readonly why: readonly string[];
+  }[];
+  readonly coverage: NonNullable<Answers['ListMatches']['coverage']> & {
+    /** The whole period was heard, or fetched later. */
+    readonly without_gap: boolean;
+  };
+}
 
 export interface WebhookToVerify {
   /** As CreateWebhook or RotateWebhookSecret showed it: `whsec_…`. */
