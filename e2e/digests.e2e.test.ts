@@ -5,6 +5,7 @@ import { eventually } from '@earshot/testkit';
 import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Api } from './src/api.ts';
+import { readShellBlocks } from './src/page-blocks.ts';
 import { type Message, startReceiver } from './src/webhook-receiver.ts';
 import { startWorld, type World } from './src/world.ts';
 
@@ -109,7 +110,13 @@ describe('the operations', () => {
   let webhook_id: string;
   beforeAll(async () => {
     world = await startWorld();
-    const server = await world.startServer({ ...env, EARSHOT_DIGESTS_MAX: '2' });
+    const server = await world.startServer({
+      ...env,
+      EARSHOT_DIGESTS_MAX: '2',
+      EARSHOT_SMTP_URL: 'smtp://127.0.0.1:9',
+      EARSHOT_MAIL_FROM: 'earshot@example.net',
+      EARSHOT_MAIL_TO: '@example.com',
+    });
     alice = server.api(await world.newAccount('alice'));
     bob = server.api(await world.newAccount('bob'));
     ({ webhook_id } = await call(alice, 'CreateWebhook', { name: 'hook', url: 'http://127.0.0.1:9/' }));
@@ -153,6 +160,19 @@ describe('the operations', () => {
       'UpdateDigest',
       'DeleteDigest',
     ]);
+  });
+
+  test('the request of the page makes a digest by e-mail, where the operator allows the address', async () => {
+    const [block = ''] = await readShellBlocks('docs/digests.md');
+    const request = JSON.parse(/-d '(.*)'/.exec(block)?.[1] ?? '');
+    const { id, to } = await call(alice, 'CreateDigest', request);
+    expect(to).toEqual({ email: ['team@example.com'] });
+    const elsewhere = { ...request, name: 'elsewhere', to: { email: ['team@example.org'] } };
+    expect(await answerOf(alice, 'CreateDigest', elsewhere)).toMatchObject({
+      status: 400,
+      code: 'invalid_argument',
+    });
+    await call(alice, 'DeleteDigest', { digest_id: id });
   });
 
   test.each([

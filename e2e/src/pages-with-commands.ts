@@ -19,6 +19,9 @@ export const pagesWithCommands: Readonly<Record<string, PageWithCommands>> = {
     notRun: { 'export PGHOST=': placeholders },
   },
   'docs/budgets.md': { notRun: { 'earshot rules create --name Rust': examples } },
+  'docs/digests.md': {
+    notRun: { 'curl -s "$EARSHOT_URL/api.CreateDigest"': 'one request, which e2e/digests.e2e.test.ts makes' },
+  },
   'docs/how-to/run-an-agent.md': {
     notRun: { 'pnpm --dir examples install': 'needs a key of a model; e2e/examples runs the same files' },
   },

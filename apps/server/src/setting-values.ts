@@ -81,7 +81,7 @@ export const natsAddresses = z
 
 export const smtpUrl = z
   .url({ protocol: /^smtps?$/ })
-  .refine(isAddress)
+  .refine(isAddress, { abort: true })
   .refine((text) => new URL(text).search === '', 'it takes no options');
 
 export const mailAddress = z.string().regex(address);
