@@ -33,6 +33,7 @@ create table digests (
   check ((webhook_id is null) <> (emails is null))
 );
 create index digests_due on digests (next_at);
+create index digests_by_clock on digests (scheduled_at);
 create index digests_of_webhook on digests (webhook_id) where webhook_id is not null;
 
 -- The issue that a digest has to send: one at a time. Written in the transaction that moves the digest's position, and removed when it
@@ -77,5 +78,7 @@ begin
   end loop;
 end $$;
 grant select, insert, update, delete on digests to earshot_account;
-grant select on digest_issues, digest_mails to earshot_account;
+-- An issue that waits is tried at once when its owner gives it another recipient.
+grant select, update (next_attempt_at) on digest_issues to earshot_account;
+grant select on digest_mails to earshot_account;
 grant select, insert, update, delete on digests, digest_issues, digest_mails to earshot_runtime;

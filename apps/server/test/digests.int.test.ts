@@ -299,7 +299,6 @@ describe('an issue that cannot be sent', () => {
       problem: null,
       to: other.to,
     });
-    world.clock.nowMs += minuteMs;
     await world.startNode().tick();
     expect(paused.endpoint.received).toEqual([]);
     expect(other.endpoint.received.map(issueOf)).toMatchObject([{ number: 1, total: 1 }]);

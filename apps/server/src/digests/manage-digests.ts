@@ -78,6 +78,11 @@ async function update(
       .concat([min_matches, empty, max_matches])
       .concat([nextAt.toISOString(), new Date(now).toISOString()]),
   );
+  if (to)
+    await sql.run('update digest_issues set next_attempt_at = $2 where digest_id = $1', [
+      digestId,
+      new Date(now),
+    ]);
   const answer = toDigest(row ?? before);
   const after = ownersChoice(row ?? before);
   await recordChange(sql, change, { targetId: digestId, before: ownersChoice(before), after, answer });

@@ -63,7 +63,8 @@ export function createSendIssue(options: SendIssueOptions) {
       outcome: outcome.kind,
       failures,
       matches: content.total,
-      problem: sent.problem,
+      // Who was refused, while others got it, is nothing for the log.
+      problem: sent.isAccepted ? null : sent.problem,
     });
   };
 }
