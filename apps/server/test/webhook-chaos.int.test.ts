@@ -115,6 +115,7 @@ function mortal(dies: (label: CheckpointLabel) => boolean) {
       skipNoticesTo: (claim, position) => alive(() => store.skipNoticesTo(claim, position)),
       release: (claim) => alive(() => store.release(claim)),
       matchesOf: (...asked) => alive(() => store.matchesOf(...asked)),
+      ruleNames: (ids) => alive(() => store.ruleNames(ids)),
     }),
   };
 }

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { AnswerOf, Delivery, Webhook } from '@earshot/contract';
+import type { AnswerOf, Delivery, Webhook, WebhookFormat } from '@earshot/contract';
 import type { Change } from '../src/accounts/change.ts';
 import type { Bells } from '../src/engines/bells.ts';
 import type { Database } from '../src/engines/database.ts';
@@ -41,7 +41,13 @@ export interface WebhookWorld {
   change(operation: string): Change;
   createWebhook(
     url: string,
-    filter?: { ruleId?: string; platform?: 'x' | 'firehose'; events?: readonly ('matches' | 'notices')[] },
+    filter?: {
+      ruleId?: string;
+      platform?: 'x' | 'firehose';
+      events?: readonly ('matches' | 'notices')[];
+      format?: WebhookFormat;
+      windowSeconds?: number;
+    },
   ): Promise<TestWebhook>;
   /** Many at once, without the way of a request. */
   createMany(url: string, count: number): Promise<void>;
@@ -104,13 +110,17 @@ export function createWebhookWorld(database: Database): WebhookWorld {
     clock,
     bells,
     change: (operation) => changeBy('acc_1', null, operation),
-    async createWebhook(url, { ruleId = null, platform = null, events = ['matches'] as const } = {}) {
+    async createWebhook(url, options = {}) {
+      const { ruleId = null, platform = null, events = ['matches'] as const } = options;
+      const { format = 'standard', windowSeconds = null } = options;
       const id = newId('whk');
       const secret = formatSecret(randomBytes(32));
       const webhook = {
         id,
         name: id,
         url,
+        format,
+        windowSeconds,
         ruleId,
         platform,
         events,
