@@ -1,6 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type ChatFormat, isChatFormat, type Notice, type WebhookFormat } from '@earshot/contract';
+import { isDeepStrictEqual } from 'node:util';
+import {
+  type ChatFormat,
+  isChatFormat,
+  type Notice,
+  operations,
+  type WebhookFormat,
+} from '@earshot/contract';
 import { harmless } from '@earshot/mcp/injections';
 import { Ajv } from 'ajv';
 import { describe, expect, test } from 'vitest';
@@ -203,4 +210,24 @@ test('a chat that answers 401, 403 or 404 is gone; one that limits us is not', (
   expect(asAnswerOfChat({ ...limited, latencyMs: 1, detail: null, response: null }).outcome).toEqual(
     limited.outcome,
   );
+});
+
+describe('the examples of docs/webhooks.md', () => {
+  const page = readFileSync(join(import.meta.dirname, '../../../docs/webhooks.md'), 'utf8');
+  const examples = [...page.matchAll(/^```json\n([\s\S]*?)^```$/gm)].map(([, json = '']) => JSON.parse(json));
+  const [match] = operations.ListMatches.answer.parse(operations.ListMatches.example.answer).matches;
+
+  test.each(chatFormats)('are what is sent: %s', (format) => {
+    const message = match && messageOf(format, chatBody([match]));
+    expect(examples.filter((example) => isDeepStrictEqual(example, message))).toHaveLength(1);
+  });
+
+  test('are what is sent: cloudevents', () => {
+    const events: { id: string; source: string }[] = examples.find(Array.isArray) ?? [];
+    expect(problemsOf('cloudevents', events)).toEqual([]);
+    const [{ id, source } = { id: '', source: '' }] = events;
+    const body = createBatchBody(source.slice('/webhooks/'.length));
+    if (match) body.add({ ...match, id });
+    expect(send('cloudevents', body.text())).toMatchObject(events);
+  });
 });

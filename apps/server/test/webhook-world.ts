@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { AnswerOf, Delivery, Webhook, WebhookFormat } from '@earshot/contract';
+import type { AnswerOf, Delivery, RequestOf, Webhook, WebhookFormat } from '@earshot/contract';
 import type { Change } from '../src/accounts/change.ts';
 import type { Bells } from '../src/engines/bells.ts';
 import type { Database } from '../src/engines/database.ts';
@@ -59,7 +59,11 @@ export interface WebhookWorld {
 
 export interface Webhooks {
   list(accountId: string): Promise<Webhook[]>;
-  update(change: Change, webhookId: string, changes: { state: 'active' | 'paused' }): Promise<Webhook>;
+  update(
+    change: Change,
+    webhookId: string,
+    changes: Omit<RequestOf<'UpdateWebhook'>, 'webhook_id'>,
+  ): Promise<Webhook>;
   test(webhookId: string): Promise<AnswerOf<'TestWebhook'>>;
   remove(change: Change, webhookId: string): Promise<object>;
   setBack(

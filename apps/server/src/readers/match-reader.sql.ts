@@ -134,9 +134,10 @@ async function readPositions(sql: Sql, query: MatchQuery, places: Places): Promi
   const matches = selectMatches(query, places, (value) => `$${values.push(value)}`).map(
     (select) => `(select position, false as "isRemoval" from (${select} ${inOrder}) as found)`,
   );
-  const removals = `(select position, true from removals where account_id = $1 and position > $3
+  const removals = `(select position, true as "isRemoval" from removals where account_id = $1 and position > $3
     and ($4::text is null or rule_id = $4) and ($5::text is null or platform = $5) and rule_id <> all($6) ${inOrder})`;
-  return await sql.many<Entry>(`${[...matches, removals].join(' union all ')} ${inOrder}`, values);
+  const entries = [...matches, removals].join(' union all ');
+  return await sql.many<Entry>(`select * from (${entries}) as entries ${inOrder}`, values);
 }
 
 async function readMatches(sql: Sql, query: MatchQuery, places: Places): Promise<MatchRow[]> {
