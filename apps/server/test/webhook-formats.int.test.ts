@@ -1,10 +1,12 @@
 import { verifyWebhook } from '@earshot/sdk';
 import { eventually, type Template } from '@earshot/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { openAdmin } from '../src/admin.ts';
 import type { Database } from '../src/engines/database.ts';
 import { raiseNotices } from '../src/notices/notice-log.sql.ts';
 import { type CheckpointLabel, deliveryCheckpoints } from '../src/runtime/checkpoint.ts';
 import { mortal } from './mortal-sender.ts';
+import { xEvent } from './stream-events.ts';
 import { createMigratedTemplate, openTestDatabase, seedRules } from './support.ts';
 import { startEndpoint } from './web-endpoint.ts';
 import { createWebhookWorld, type WebhookWorld } from './webhook-world.ts';
@@ -18,11 +20,13 @@ afterAll(() => template?.[Symbol.asyncDispose]());
 const within = { timeoutMs: 100_000 };
 const windowSeconds = 60;
 
-async function withWorld(run: (world: WebhookWorld, database: Database) => Promise<void>): Promise<void> {
+type Run = (world: WebhookWorld, database: Database, databaseUrl: string) => Promise<void>;
+
+async function withWorld(run: Run): Promise<void> {
   await using clone = await template.clone();
   await using database = openTestDatabase(clone.url, 12);
   await seedRules(database, 1);
-  await run(createWebhookWorld(database), database);
+  await run(createWebhookWorld(database), database, clone.url);
 }
 
 /** The numbers of the posts that a Slack message shows, and how many more it counts. */
@@ -139,6 +143,30 @@ test('a message that a chat refuses is split until the match that it refuses is 
     expect(messages.flatMap(({ shown }) => shown).slice(0, 7)).toEqual([0, 1, 2, 3, 4, 6, 7]);
   }));
 
+test('an item that is forgotten is in no message to come, and a later one tells of its removal', () =>
+  withWorld(async (world, database, databaseUrl) => {
+    let status = 500;
+    await using chat = await startEndpoint(() => status);
+    await world.createWebhook(chat.url, { format: 'slack', windowSeconds: 30 });
+    await world.storeMatches(posts(0, 3));
+    await using _sender = world.startSender();
+    await eventually(() => expect(chat.received[0]?.body).toContain('"post 1"'), within);
+    const asOwner = new URL(databaseUrl);
+    asOwner.searchParams.set('options', '-c role=earshot_owner');
+    await using admin = await openAdmin(asOwner.href);
+    await admin.forget({ post: xEvent(1).platformPostId });
+    const stored = await database.many<{ body: string }>('select body from webhook_batches');
+    expect(stored.map(({ body }) => /post 1"|post 2"/.exec(body)?.[0])).toEqual(['post 2"']);
+    const before = chat.received.length;
+    status = 200;
+    const later = () => chat.received.slice(before).map(({ body }) => body);
+    await eventually(() => {
+      world.clock.offsetMs += 30_000;
+      expect(later().join()).toContain('1 match was removed');
+    }, within);
+    expect(later().map((body) => readMessage(body).shown)).toEqual([[0, 2], []]);
+  }));
+
 test('a notice does not wait for the window of the matches, nor they for it', () =>
   withWorld(async (world, database) => {
     await using chat = await startEndpoint();
@@ -238,8 +266,8 @@ describe('the webhook of a chat', () => {
         window_seconds: 120,
       });
       expect(await database.many('select url from webhooks')).toEqual([{ url }]);
-      await expect(update({ format: 'standard' })).rejects.toThrow();
-      await expect(update({ format: 'cloudevents', url: shown })).rejects.toThrow();
+      await expect(update({ format: 'standard' })).rejects.toThrow('not shown again');
+      await expect(update({ format: 'cloudevents', url: shown })).rejects.toThrow('not shown again');
       expect(await update({ format: 'discord' })).toMatchObject({
         url: shown,
         format: 'discord',
@@ -250,7 +278,7 @@ describe('the webhook of a chat', () => {
       );
       expect(stored.length).toBeGreaterThanOrEqual(3);
       expect(stored.filter(({ text }) => text.includes('topsecret'))).toEqual([]);
-      await expect(update({ format: 'standard', url, window_seconds: 60 })).rejects.toThrow();
+      await expect(update({ format: 'standard', url, window_seconds: 60 })).rejects.toThrow('only with');
       expect(await update({ format: 'standard', url })).toMatchObject({ url, window_seconds: null });
     }));
 });

@@ -93,8 +93,17 @@ export async function insertWebhook(
      select $1, $2, $3, $4, $5, $6, $7, 'active', $8, now(), last_position, $9, $10, $11, ${noticesEndOf('$2')}
      from match_log returning ${shown}`,
     [
-      ...[id, accountId, name, url, ruleId, platform, sealedSecret, batchMatchesMax, events],
-      ...[format, windowSeconds],
+      id,
+      accountId,
+      name,
+      url,
+      ruleId,
+      platform,
+      sealedSecret,
+      batchMatchesMax,
+      events,
+      format,
+      windowSeconds,
     ],
   );
   if (!row) throw new Error('there is no match log');

@@ -61,16 +61,16 @@ export function createDeliveryStore(database: Database) {
     },
     release: (leased: LeasedWebhook) => release(database, leased),
     /** What a stored batch was made of; without those that were removed since. */
-    matchesOf: ({ accountId, ruleId, platform }: LeasedWebhook, batch: Batch) =>
-      database.many<DeliveredMatch>(
+    matchesOf({ accountId, ruleId, platform }: LeasedWebhook, batch: Batch) {
+      const { firstPosition, lastPosition } = batch;
+      const limit = Math.min(batch.matchCount, batchMatchesMax);
+      return database.many<DeliveredMatch>(
         `select position, rule_id as "ruleId", platform, event_key as "eventKey" from matches
          where account_id = $1 and position between $2 and $3 and ($4::text is null or rule_id = $4)
            and ($5::text is null or platform = $5) order by position limit $6`,
-        [
-          ...[accountId, batch.firstPosition, batch.lastPosition, ruleId, platform],
-          Math.min(batch.matchCount, batchMatchesMax),
-        ],
-      ),
+        [accountId, firstPosition, lastPosition, ruleId, platform, limit],
+      );
+    },
     async ruleNames(ruleIds: readonly string[]): Promise<ReadonlyMap<string, string>> {
       const rows = await database.many<{ id: string; name: string }>(
         'select id, name from rules where id = any($1)',

@@ -49,6 +49,6 @@ function fitting(embeds: readonly Embed[]): Embed[] {
 }
 
 /** Discord takes a backslash before any punctuation for that character; `https\://` is no link. */
-export function escapeDiscord(text: string): string {
+function escapeDiscord(text: string): string {
   return text.replace(/[!-/:-@[-`{-~]/g, '\\$&');
 }

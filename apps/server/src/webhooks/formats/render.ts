@@ -7,7 +7,7 @@ import { renderTeams } from './teams.ts';
 
 type RenderChat = (content: ChatContent, consoleUrl: string | null) => object;
 
-export const chats: Readonly<Record<ChatFormat, RenderChat>> = {
+const chats: Readonly<Record<ChatFormat, RenderChat>> = {
   slack: renderSlack,
   discord: renderDiscord,
   teams: renderTeams,
