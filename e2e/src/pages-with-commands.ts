@@ -82,6 +82,7 @@ export const pagesWithCommands: Readonly<Record<string, PageWithCommands>> = {
   'docs/webhooks.md': {
     notRun: {
       'curl -s "$EARSHOT_URL/api.CreateWebhook"': 'needs a public address that answers',
+      'earshot webhooks create': examples,
       'earshot listen': 'never ends; e2e/cli-watch.e2e.test.ts runs it with a receiver of its own',
     },
   },

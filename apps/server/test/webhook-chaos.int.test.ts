@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Database } from '../src/engines/database.ts';
 import { type CheckpointLabel, deliveryCheckpoints } from '../src/runtime/checkpoint.ts';
 import type { DeliveryStore } from '../src/webhooks/delivery-store.sql.ts';
+import { mortal } from './mortal-sender.ts';
 import { createMigratedTemplate, openTestDatabase, seedRules } from './support.ts';
 import { type Handler, type Received, startEndpoint } from './web-endpoint.ts';
 import { createWebhookWorld, type TestWebhook, type WebhookWorld } from './webhook-world.ts';
@@ -87,36 +88,6 @@ const matchIdsOf = ({ body }: Received): string[] =>
 function isSigned({ body, headers }: Received, { secret }: TestWebhook): boolean {
   const at = new Date(Number(headers['webhook-timestamp']) * 1_000);
   return headers['webhook-signature'] === new Webhook(secret).sign(headers['webhook-id'] ?? '', at, body);
-}
-
-/** A node that can be killed: from then on it writes nothing and gives nothing back. */
-function mortal(dies: (label: CheckpointLabel) => boolean) {
-  const died = Promise.withResolvers<CheckpointLabel>();
-  let dead = false;
-  const alive = async <Result>(call: () => Promise<Result>): Promise<Result> => {
-    if (dead) throw new Error('dead');
-    return await call();
-  };
-  return {
-    died: died.promise,
-    checkpoint(label: CheckpointLabel) {
-      if (!dead && dies(label)) {
-        dead = true;
-        died.resolve(label);
-      }
-      if (dead) throw new Error('killed');
-    },
-    store: (store: DeliveryStore): DeliveryStore => ({
-      leaseDue: (asked) => alive(() => store.leaseDue(asked)),
-      begin: (...begun) => alive(() => store.begin(...begun)),
-      finish: (claim, step, sent) => alive(() => store.finish(claim, step, sent)),
-      skipTo: (claim, position) => alive(() => store.skipTo(claim, position)),
-      finishNotice: (...finished) => alive(() => store.finishNotice(...finished)),
-      skipNoticesTo: (claim, position) => alive(() => store.skipNoticesTo(claim, position)),
-      release: (claim) => alive(() => store.release(claim)),
-      matchesOf: (...asked) => alive(() => store.matchesOf(...asked)),
-    }),
-  };
 }
 
 /** At least; more come until the senders have died at every point. */

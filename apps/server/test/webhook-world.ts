@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { AnswerOf, Delivery, Webhook } from '@earshot/contract';
+import type { AnswerOf, Delivery, RequestOf, Webhook, WebhookFormat } from '@earshot/contract';
 import type { Change } from '../src/accounts/change.ts';
 import type { Bells } from '../src/engines/bells.ts';
 import type { Database } from '../src/engines/database.ts';
@@ -42,7 +42,13 @@ export interface WebhookWorld {
   change(operation: string): Change;
   createWebhook(
     url: string,
-    filter?: { ruleId?: string; platform?: 'x' | 'firehose'; events?: readonly ('matches' | 'notices')[] },
+    filter?: {
+      ruleId?: string;
+      platform?: 'x' | 'firehose';
+      events?: readonly ('matches' | 'notices')[];
+      format?: WebhookFormat;
+      windowSeconds?: number;
+    },
   ): Promise<TestWebhook>;
   /** Many at once, without the way of a request. */
   createMany(url: string, count: number): Promise<void>;
@@ -54,7 +60,11 @@ export interface WebhookWorld {
 
 export interface Webhooks {
   list(accountId: string): Promise<Webhook[]>;
-  update(change: Change, webhookId: string, changes: { state: 'active' | 'paused' }): Promise<Webhook>;
+  update(
+    change: Change,
+    webhookId: string,
+    changes: Omit<RequestOf<'UpdateWebhook'>, 'webhook_id'>,
+  ): Promise<Webhook>;
   test(webhookId: string): Promise<AnswerOf<'TestWebhook'>>;
   remove(change: Change, webhookId: string): Promise<object>;
   setBack(
@@ -106,13 +116,17 @@ export function createWebhookWorld(database: Database): WebhookWorld {
     bells,
     secretBox,
     change: (operation) => changeBy('acc_1', null, operation),
-    async createWebhook(url, { ruleId = null, platform = null, events = ['matches'] as const } = {}) {
+    async createWebhook(url, options = {}) {
+      const { ruleId = null, platform = null, events = ['matches'] as const } = options;
+      const { format = 'standard', windowSeconds = null } = options;
       const id = newId('whk');
       const secret = formatSecret(randomBytes(32));
       const webhook = {
         id,
         name: id,
         url,
+        format,
+        windowSeconds,
         ruleId,
         platform,
         events,

@@ -41,6 +41,14 @@ export const webhooksRows: Rows = {
     expect(await earshot(scene.webhook.webhook_id, '--platform', 'any')).toEqual(
       done(saying('platform  any')),
     );
+    expect(await earshot(scene.webhook.webhook_id, '--format', 'slack', '--window', '90')).toEqual(
+      done(expect.stringMatching(/http:\/\/127[^/]*\/…\s+format +slack\s+window +90 s/)),
+    );
+    const { url } = scene.endpoint;
+    expect(await earshot.json(scene.webhook.webhook_id, '--format', 'standard', '--url', url)).toMatchObject({
+      url,
+      window_seconds: null,
+    });
     expect(await earshot(scene.webhook.webhook_id)).toMatchObject({
       code: 5,
       stderr: saying('at least one field'),

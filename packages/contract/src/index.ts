@@ -52,4 +52,11 @@ export { type SourceState, sourceStates } from './sources.ts';
 export { parseTime, type TimeDirection, timeGrammar } from './times.ts';
 export { violationsOf } from './violations.ts';
 export type { Delivery } from './webhook-deliveries.ts';
-export type { Webhook } from './webhooks.ts';
+export {
+  type ChatFormat,
+  isChatFormat,
+  type Webhook,
+  type WebhookFormat,
+  windowOnlyForChats,
+  windowSecondsDefault,
+} from './webhooks.ts';

@@ -5,6 +5,7 @@ import { platformSchema } from './platforms.ts';
 import {
   alsoWhenFieldsFail,
   distinct,
+  integer,
   platformFilter,
   requestIssue,
   requestObject,
@@ -26,6 +27,22 @@ const url = text({
 const eventNames = ['matches', 'notices'] as const;
 const askedEvents = distinct(eventNames, 'event').optional();
 
+const chatFormats = ['slack', 'discord', 'teams'] as const;
+const webhookFormats = ['standard', 'cloudevents', ...chatFormats] as const;
+export type WebhookFormat = (typeof webhookFormats)[number];
+export type ChatFormat = (typeof chatFormats)[number];
+
+export function isChatFormat(format: WebhookFormat): format is ChatFormat {
+  return chatFormats.some((one) => one === format);
+}
+
+const format = z.enum(webhookFormats);
+const formatDescription =
+  '`standard`: Standard Webhooks. `cloudevents`: a batch of CloudEvents 1.0, signed in the same way. `slack`, `discord`, `teams`: a message for people, to the URL of an incoming webhook of the chat.';
+export const windowSecondsDefault = 60;
+const windowSeconds = integer(30, 86_400);
+const windowDescription = 'Seconds. A chat gets at most one message with matches in this time.';
+
 const secret = z.string().nullable().meta({
   description:
     'The signing secret, `whsec_…`. It is shown this once: when the answer is repeated for an `Idempotency-Key`, it is null.',
@@ -35,7 +52,15 @@ export const webhookSchema = z
   .strictObject({
     id: webhookId,
     name: z.string().meta({ description: 'A name that no other webhook of the account has.' }),
-    url: z.string().meta({ description: 'Where the matches are posted.' }),
+    url: z.string().meta({
+      description:
+        'Where the matches are posted. Of a chat only the host is shown, since its URL is a credential.',
+    }),
+    format: format.meta({ description: formatDescription }),
+    window_seconds: z
+      .int()
+      .nullable()
+      .meta({ description: `${windowDescription} Null for the other formats.` }),
     rule_id: ruleId.nullable().meta({ description: 'Only matches of this rule; null: of every rule.' }),
     platform: platformSchema
       .nullable()
@@ -49,7 +74,8 @@ export const webhookSchema = z
         '`disabled`: given up by the service; see `disabled_because`. `UpdateWebhook` makes it active again.',
     }),
     disabled_because: z.enum(['gone', 'failing']).nullable().meta({
-      description: '`gone`: the endpoint answered 410. `failing`: five days of nothing but failures.',
+      description:
+        '`gone`: the endpoint answered 410, or that of a chat 401, 403 or 404. `failing`: five days of nothing but failures.',
     }),
     failing_since: timestamp.nullable().meta({ description: 'Null while deliveries succeed.' }),
     next_attempt_at: timestamp
@@ -68,6 +94,8 @@ const exampleWebhook = {
   id: exampleWebhookId,
   name: 'alerts',
   url: 'https://hooks.example.com/earshot',
+  format: 'standard',
+  window_seconds: null,
   rule_id: 'rule_01kb2m9x4c7q5t8w3y6z1v0n2p',
   platform: null,
   events: ['matches'],
@@ -79,6 +107,8 @@ const exampleWebhook = {
   updated_at: created_at,
 } as const;
 
+export const windowOnlyForChats = 'Works only with the formats "slack", "discord" and "teams".';
+
 /** Matches pushed to a URL, signed by Standard Webhooks. */
 export const webhookOperations = defineOperations({
   CreateWebhook: {
@@ -86,14 +116,21 @@ export const webhookOperations = defineOperations({
     changes: true,
     summary: 'Create a webhook',
     description:
-      'Posts every match from now on to the URL: signed by Standard Webhooks, in order, at least once. The secret is shown once.',
+      'Posts every match from now on to the URL: signed by Standard Webhooks, in order, at least once. The secret is shown once. Messages for a chat are not signed.',
     request: requestObject({
       name,
       url,
+      format: format.default('standard').meta({ description: formatDescription }),
+      window_seconds: windowSeconds.optional().meta({
+        description: `${windowDescription} ${windowSecondsDefault} by default; not for \`standard\` and \`cloudevents\`.`,
+      }),
       rule_id: ruleFilter.optional(),
       platform: platformFilter,
       events: askedEvents.meta({ description: 'What is posted; `matches` by default.' }),
-    }),
+    }).superRefine((request, context) => {
+      if (request?.window_seconds !== undefined && !isChatFormat(request.format))
+        context.addIssue(requestIssue('invalid_value', windowOnlyForChats, ['window_seconds']));
+    }, alsoWhenFieldsFail),
     answer: z.strictObject({
       webhook_id: webhookId,
       secret,
@@ -126,6 +163,10 @@ export const webhookOperations = defineOperations({
       webhook_id: askedWebhookId,
       name: name.optional(),
       url: url.optional(),
+      format: format.optional().meta({
+        description: 'Another format. From that of a chat to `standard` or `cloudevents` only with a `url`.',
+      }),
+      window_seconds: windowSeconds.optional().meta({ description: windowDescription }),
       rule_id: ruleFilter.nullable().optional().meta({ description: 'Only this rule; null: every rule.' }),
       platform: platformSchema
         .nullable()

@@ -2,7 +2,7 @@ import { platforms } from '@earshot/contract/platforms';
 import type { Answers } from '@earshot/sdk';
 import { apiCommand } from '../api-command.ts';
 import type { CommandGroup } from '../command.ts';
-import { listOf, oneOf, platformFilter, required, ruleFilter, text, webhookId } from '../options.ts';
+import { integer, listOf, oneOf, platformFilter, required, ruleFilter, text, webhookId } from '../options.ts';
 import type { Screen } from '../output/screen.ts';
 import { renderFields, renderTable } from '../output/table.ts';
 import { shortTime } from '../output/times.ts';
@@ -11,6 +11,15 @@ import { deliveries, replay, testWebhook } from './webhooks-deliveries.ts';
 type Webhook = Answers['UpdateWebhook'];
 
 const events = listOf(['matches', 'notices'], 'what is posted (default matches)', '<events>');
+
+const format = oneOf(
+  ['standard', 'cloudevents', 'slack', 'discord', 'teams'],
+  'for a program (default standard), or for the chat that the URL is of',
+);
+const window = integer('<seconds>', 'a chat gets at most one message in this time (default 60)', {
+  min: 30,
+  max: 86_400,
+});
 
 const list = apiCommand({
   name: 'list',
@@ -44,10 +53,16 @@ const create = apiCommand({
     rule: ruleFilter,
     platform: platformFilter,
     events,
+    format,
+    window,
   },
-  examples: ['earshot webhooks create --name pager --url https://example.com/earshot --platform x'],
+  examples: [
+    'earshot webhooks create --name pager --url https://example.com/earshot --platform x',
+    'earshot webhooks create --name team --url https://hooks.slack.com/services/… --format slack',
+  ],
   doing: 'Creating the webhook',
-  ask: (earshot, { options: { rule, ...rest } }) => earshot.createWebhook({ rule_id: rule, ...rest }),
+  ask: (earshot, { options: { rule, window: window_seconds, ...rest } }) =>
+    earshot.createWebhook({ rule_id: rule, window_seconds, ...rest }),
   show: ({ webhook_id, secret }) =>
     [secretText(secret), '', `Its id is ${webhook_id}. Try it: earshot webhooks test ${webhook_id}`].join(
       '\n',
@@ -63,6 +78,8 @@ const update = apiCommand({
     rule: text('<rule id|any>', 'only this rule, or `any`'),
     platform: oneOf([...platforms, 'any'], 'only this platform, or `any`'),
     events,
+    format,
+    window,
     state: oneOf(['active', 'paused'], '`active` also enables a webhook that was disabled'),
   },
   args: { webhook: webhookId },
@@ -71,10 +88,11 @@ const update = apiCommand({
     'earshot webhooks update whk_01kb2m9x4c7q5t8w3y6z1v0n2p --platform any',
   ],
   doing: 'Changing the webhook',
-  ask: (earshot, { args, options: { rule, platform, ...rest } }) =>
+  ask: (earshot, { args, options: { rule, platform, window: window_seconds, ...rest } }) =>
     earshot.updateWebhook({
       webhook_id: args.webhook,
       ...rest,
+      window_seconds,
       ...(rule !== undefined && { rule_id: rule === 'any' ? null : rule }),
       ...(platform !== undefined && { platform: platform === 'any' ? null : platform }),
     }),
@@ -133,6 +151,8 @@ function webhookText(webhook: Webhook, screen: Screen): string {
       ['id', webhook.id],
       ['name', webhook.name],
       ['url', webhook.url],
+      ['format', webhook.format],
+      ['window', webhook.window_seconds === null ? null : `${webhook.window_seconds} s`],
       ['state', stateText(webhook)],
       ['rule', webhook.rule_id ?? 'any'],
       ['platform', webhook.platform ?? 'any'],

@@ -11,6 +11,8 @@ const webhook = (id: string, differs: Partial<Webhook>): Webhook => ({
   id,
   name: 'alerts',
   url: 'https://hooks.example.com/earshot',
+  format: 'standard',
+  window_seconds: null,
   rule_id: null,
   platform: null,
   events: ['matches', 'notices'],

@@ -79,6 +79,12 @@ export function createMatchReader(database: Database) {
         if (query.order === 'newest' || !places.hasRemovals) return page;
         return await withRemovals(sql, query, places, page);
       }),
+    /** Only where the next ones are, with the removals among them. For the oldest first. */
+    positions: (query: MatchQuery): Promise<Entry[]> =>
+      database.forAccount(query.accountId).snapshot(async (sql) => {
+        const places = await findPlaces(sql, query);
+        return await readPositions(sql, query, places);
+      }),
     /**
      * What has overtaken a reader: up to which position retention has removed such matches (0: none), and to which one the
      * log went back if the reader was ahead of that. With the last position to which the log jumped.
@@ -114,6 +120,25 @@ async function overtaken(database: Database, filter: MatchFilter, position: numb
 /** SQL: the position to which the log went back, if the given one was given out before that and is lost; else null. */
 export const restoredTo = (position: string) => `(
   select min(from_position) from position_jumps where from_position < ${position} and to_position >= ${position})`;
+
+/** A match or a removal, by its place in the log. */
+interface Entry {
+  readonly position: number;
+  readonly isRemoval: boolean;
+}
+
+async function readPositions(sql: Sql, query: MatchQuery, places: Places): Promise<Entry[]> {
+  const { accountId, ruleId, platform, limit } = query;
+  const values: unknown[] = [accountId, limit, places.after, ruleId, platform, places.hidden];
+  const inOrder = 'order by position limit $2';
+  const matches = selectMatches(query, places, (value) => `$${values.push(value)}`).map(
+    (select) => `(select position, false as "isRemoval" from (${select} ${inOrder}) as found)`,
+  );
+  const removals = `(select position, true as "isRemoval" from removals where account_id = $1 and position > $3
+    and ($4::text is null or rule_id = $4) and ($5::text is null or platform = $5) and rule_id <> all($6) ${inOrder})`;
+  const entries = [...matches, removals].join(' union all ');
+  return await sql.many<Entry>(`select * from (${entries}) as entries ${inOrder}`, values);
+}
 
 async function readMatches(sql: Sql, query: MatchQuery, places: Places): Promise<MatchRow[]> {
   const near = nearRange(places, query);

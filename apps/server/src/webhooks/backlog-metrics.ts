@@ -2,7 +2,7 @@ import type { Platform } from '@earshot/contract';
 import type { Database } from '../engines/database.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import type { MatchReader } from '../readers/match-reader.sql.ts';
-import { hasMatchesWaiting, isFree } from './delivery-store.sql.ts';
+import { hasMatchesWaiting, isFree, windowOverAt } from './delivery-store.sql.ts';
 
 export interface BacklogOptions {
   readonly database: Database;
@@ -19,7 +19,8 @@ interface DueRow {
   readonly rule_id: string | null;
   readonly platform: Platform | null;
   readonly position: number;
-  readonly next_attempt_at: Date;
+  /** The next attempt, or the end of the window of the message before. */
+  readonly due_at: Date;
 }
 
 /** Whether anybody sends, and how endpoints do: read from the database by nodes of every role. */
@@ -39,18 +40,19 @@ export async function showBacklog({ database, reader, metrics, nowMs }: BacklogO
 /** Of endpoints that work: since when the one waits that has waited longest: for its turn, or since the match that it is to get was stored. */
 async function triedThroughMs(database: Database, reader: MatchReader, nowMs: number): Promise<number> {
   const due = await database.many<DueRow>(
-    `select account_id, rule_id, platform, position, next_attempt_at from webhooks
-     where ${isFree} and not troubled and next_attempt_at <= $1 and 'matches' = any(events) and ${hasMatchesWaiting}
+    `select account_id, rule_id, platform, position, greatest(next_attempt_at, ${windowOverAt}) as due_at from webhooks
+     where ${isFree} and not troubled and greatest(next_attempt_at, ${windowOverAt}) <= $1 and 'matches' = any(events)
+       and ${hasMatchesWaiting}
      order by next_attempt_at limit $2`,
     [new Date(nowMs), looksMax],
   );
   let through = nowMs;
-  for (const { account_id: accountId, rule_id: ruleId, platform, position: from, next_attempt_at } of due) {
+  for (const { account_id: accountId, rule_id: ruleId, platform, position: from, due_at } of due) {
     const filter = { accountId, ruleId, platform, since: null, until: null };
     const { matches } = await reader.read({ ...filter, order: 'oldest', from, limit: 1 });
     const storedMs = matches[0]?.createdAt.getTime();
     // Without one, what is left are matches of deleted rules: the sender skips them.
-    if (storedMs !== undefined) through = Math.min(through, Math.max(storedMs, next_attempt_at.getTime()));
+    if (storedMs !== undefined) through = Math.min(through, Math.max(storedMs, due_at.getTime()));
   }
   return through;
 }

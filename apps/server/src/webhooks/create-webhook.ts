@@ -1,4 +1,11 @@
-import type { AnswerOf, Platform, Webhook } from '@earshot/contract';
+import {
+  type AnswerOf,
+  isChatFormat,
+  type Platform,
+  type Webhook,
+  type WebhookFormat,
+  windowSecondsDefault,
+} from '@earshot/contract';
 import type { Handler } from '../accounts/call.ts';
 import { type Change, recordChange } from '../accounts/change.ts';
 import { type Plans, planOf } from '../accounts/plans.ts';
@@ -26,15 +33,17 @@ export function createWebhook(options: {
   return async ({ principal, request, change }) => {
     if (secretBox === null) throw noSecretsKey(contact);
     const { accountId } = principal;
-    const { name, url, events = ['matches'] } = request;
+    const { name, url, format, events = ['matches'] } = request;
     const ruleId = request.rule_id ?? null;
     const platform = request.platform ?? null;
+    const windowSeconds = isChatFormat(format) ? (request.window_seconds ?? windowSecondsDefault) : null;
     const problem = urlProblem(url);
     if (problem !== null) throw badField('url', problem);
     if (ruleId !== null && !(await rules.exists(accountId, ruleId))) throw noSuchRule();
     const id = newId('whk');
     const secret = newSecret();
-    const webhook = { id, name, url, ruleId, platform, events, sealedSecret: secretBox.seal(id, secret) };
+    const target = { id, name, url, format, windowSeconds };
+    const webhook = { ...target, ruleId, platform, events, sealedSecret: secretBox.seal(id, secret) };
     const limit = { webhooksMax: planOf(plans, principal).webhooksMax, contact };
     const answer = await database
       .forAccount(accountId)
@@ -47,6 +56,8 @@ interface NewWebhook {
   readonly id: string;
   readonly name: string;
   readonly url: string;
+  readonly format: WebhookFormat;
+  readonly windowSeconds: number | null;
   readonly ruleId: string | null;
   readonly platform: Platform | null;
   readonly events: readonly Webhook['events'][number][];
@@ -57,10 +68,11 @@ interface NewWebhook {
 export async function insertWebhook(
   sql: Sql,
   change: Change,
-  { id, name, url, ruleId, platform, events, sealedSecret }: NewWebhook,
+  webhook: NewWebhook,
   { webhooksMax, contact }: { readonly webhooksMax: number; readonly contact: string },
 ): Promise<AnswerOf<'CreateWebhook'>> {
   const { accountId } = change;
+  const { id, name, url, format, windowSeconds, ruleId, platform, events, sealedSecret } = webhook;
   await lockAccount(sql, accountId);
   const count = await sql.one<{ used: number; taken: boolean }>(
     `select count(*) as used, coalesce(bool_or(name = $2), false) as taken from webhooks where account_id = $1`,
@@ -77,10 +89,22 @@ export async function insertWebhook(
   }
   const row = await sql.one<WebhookRow>(
     `insert into webhooks (id, account_id, name, url, rule_id, platform, secret, state, batch_max, next_attempt_at, position,
-       events, notice_position)
-     select $1, $2, $3, $4, $5, $6, $7, 'active', $8, now(), last_position, $9, ${noticesEndOf('$2')} from match_log
-     returning ${shown}`,
-    [id, accountId, name, url, ruleId, platform, sealedSecret, batchMatchesMax, events],
+       events, format, window_seconds, notice_position)
+     select $1, $2, $3, $4, $5, $6, $7, 'active', $8, now(), last_position, $9, $10, $11, ${noticesEndOf('$2')}
+     from match_log returning ${shown}`,
+    [
+      id,
+      accountId,
+      name,
+      url,
+      ruleId,
+      platform,
+      sealedSecret,
+      batchMatchesMax,
+      events,
+      format,
+      windowSeconds,
+    ],
   );
   if (!row) throw new Error('there is no match log');
   const answer = { webhook_id: id, secret: null, created_at: row.created_at.toISOString() };

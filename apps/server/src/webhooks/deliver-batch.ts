@@ -1,28 +1,16 @@
+import { isChatFormat } from '@earshot/contract';
 import type { Bells } from '../engines/bells.ts';
-import type { ParsedRules } from '../language/explain-match.ts';
 import type { Traces } from '../observability/traces.ts';
-import type { MatchReader, StoredMatch, StoredRemoval } from '../readers/match-reader.sql.ts';
-import { toMatch, toRemoval } from '../readers/to-match.ts';
-import { createTurns } from '../runtime/concurrency.ts';
 import { matchIdOf } from '../runtime/ids.ts';
+import { type BuildOptions, type BuiltBatch, buildBatch, buildChatBatch } from './build-batch.ts';
 import { type DeliverNoticeOptions, deliverNotice } from './deliver-notice.ts';
-import type { Batch, DeliveredMatch, LeasedWebhook } from './delivery-store.sql.ts';
-import {
-  type Attempt,
-  afterAttempt,
-  afterNothingToTry,
-  isListed,
-  secretUnreadable,
-} from './endpoint-state.ts';
-import { createBatchBody, messageIdOf } from './message.ts';
-import { type SecretBox, signedHeaders } from './secrets.ts';
-import type { Sender } from './sender.ts';
+import type { DeliveryStore } from './delivery-store.sql.ts';
+import { type Attempt, afterAttempt, afterNothingToTry, isListed } from './endpoint-state.ts';
+import type { Batch, DeliveredMatch, LeasedWebhook } from './leased-webhook.ts';
+import { type SendOptions, sendMessage } from './send-message.ts';
 
-export interface DeliverBatchOptions extends DeliverNoticeOptions {
-  readonly reader: MatchReader;
-  readonly parsedRules: ParsedRules;
-  readonly sender: Sender;
-  readonly secretBox: SecretBox;
+export interface DeliverBatchOptions extends DeliverNoticeOptions, SendOptions, BuildOptions {
+  readonly store: DeliveryStore;
   readonly bells: Bells;
   readonly traces?: Traces | null;
 }
@@ -102,10 +90,12 @@ async function traceAttempt(
 async function nextBatch(options: DeliverBatchOptions, leased: LeasedWebhook): Promise<BuiltBatch | null> {
   const { store, nowMs, random } = options;
   const { state } = leased;
-  const built = await buildBatch(options, leased);
+  const built = await (isChatFormat(leased.format) ? buildChatBatch : buildBatch)(options, leased);
   if (built !== null) {
     if (await store.begin(leased, built.batch, built.positions)) {
-      options.telemetry.webhookFirstTried(nowMs() - Math.max(built.storedMs, state.nextAttemptMs));
+      options.telemetry.webhookFirstTried(
+        nowMs() - Math.max(built.storedMs, state.nextAttemptMs, leased.windowOverMs),
+      );
       return built;
     }
     await store.release(leased);
@@ -117,76 +107,12 @@ async function nextBatch(options: DeliverBatchOptions, leased: LeasedWebhook): P
   return null;
 }
 
-interface BuiltBatch {
-  readonly batch: Batch;
-  readonly positions: readonly number[];
-  readonly matches: readonly DeliveredMatch[];
-  /** When the oldest of them was stored. */
-  readonly storedMs: number;
-}
-
-async function buildBatch(options: DeliverBatchOptions, leased: LeasedWebhook): Promise<BuiltBatch | null> {
-  const body = createBatchBody(leased.webhookId);
-  const nextTurn = createTurns();
-  const positions: number[] = [];
-  const matches: DeliveredMatch[] = [];
-  let storedMs = Number.POSITIVE_INFINITY;
-  for await (const entry of entriesAfter(options.reader, leased)) {
-    await nextTurn();
-    const fits =
-      'payload' in entry ? body.add(toMatch(options.parsedRules, entry)) : body.addRemoval(toRemoval(entry));
-    if (!fits) break;
-    if ('payload' in entry && options.traces) matches.push(withoutContent(entry));
-    storedMs = Math.min(storedMs, ('payload' in entry ? entry.createdAt : entry.at).getTime());
-    if (positions.push(entry.position) === leased.state.batchMax) break;
-  }
-  const [firstPosition] = positions;
-  const lastPosition = positions.at(-1);
-  if (firstPosition === undefined || lastPosition === undefined) return null;
-  const text = body.text();
-  const range = { firstPosition, lastPosition };
-  const messageId = messageIdOf({ webhookId: leased.webhookId, epoch: leased.epoch, ...range, body: text });
-  const batch = { ...range, messageId, matchCount: positions.length, attempts: 0, body: text };
-  return { batch, positions, matches, storedMs };
-}
-
-const withoutContent = ({ position, ruleId, platform, eventKey }: StoredMatch): DeliveredMatch => ({
-  position,
-  ruleId,
-  platform,
-  eventKey,
-});
-
-/** In the order of the log, until there are no more. */
-async function* entriesAfter(
-  reader: MatchReader,
+function send(
+  options: DeliverBatchOptions,
   leased: LeasedWebhook,
-): AsyncGenerator<StoredMatch | StoredRemoval> {
-  const { accountId, ruleId, platform, state } = leased;
-  let from = state.suspects.at(-1) ?? state.position;
-  for (;;) {
-    const filter = { accountId, ruleId, platform, since: null, until: null };
-    const page = await reader.read({ ...filter, order: 'oldest', from, limit: state.batchMax });
-    const entries = [...page.matches, ...page.removals].toSorted(
-      (one, other) => one.position - other.position,
-    );
-    yield* entries;
-    if (!page.more) return;
-    from = entries.at(-1)?.position ?? from;
-  }
-}
-
-async function send(
-  { sender, secretBox, telemetry, nowMs }: DeliverBatchOptions,
-  { webhookId, url, secrets }: LeasedWebhook,
-  { messageId: id, body }: Pick<Batch, 'messageId' | 'body'>,
+  message: Pick<Batch, 'messageId' | 'body'>,
 ): Promise<Attempt> {
-  let opened: string[];
-  try {
-    opened = secrets.map((sealed) => secretBox.open(webhookId, sealed));
-  } catch (error) {
-    telemetry.webhookSecretUnreadable({ webhookId, err: error });
-    return secretUnreadable;
-  }
-  return await sender.send({ url, headers: signedHeaders({ id, body }, opened, nowMs()), body });
+  const onUnreadable = (err: unknown) =>
+    options.telemetry.webhookSecretUnreadable({ webhookId: leased.webhookId, err });
+  return sendMessage(options, leased, message, { nowMs: options.nowMs(), onUnreadable });
 }

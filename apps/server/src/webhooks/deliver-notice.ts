@@ -1,8 +1,9 @@
 import type { NoticeReader } from '../notices/notice-reader.sql.ts';
 import type { Telemetry } from '../observability/telemetry.ts';
 import type { Checkpoint } from '../runtime/checkpoint.ts';
-import type { DeliveryStore, DueNotices, LeasedWebhook } from './delivery-store.sql.ts';
+import type { DeliveryStore } from './delivery-store.sql.ts';
 import { type Attempt, afterNotice, isListed } from './endpoint-state.ts';
+import type { DueNotices, LeasedWebhook } from './leased-webhook.ts';
 import { noticeMessage } from './message.ts';
 
 export interface DeliverNoticeOptions {

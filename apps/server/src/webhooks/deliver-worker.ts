@@ -2,7 +2,8 @@ import type { Bells } from '../engines/bells.ts';
 import type { Logger } from '../observability/logger.ts';
 import { pause, type Worker } from '../runtime/worker.ts';
 import type { createDeliverBatch } from './deliver-batch.ts';
-import type { DeliveryStore, LeasedWebhook } from './delivery-store.sql.ts';
+import type { DeliveryStore } from './delivery-store.sql.ts';
+import type { LeasedWebhook } from './leased-webhook.ts';
 
 const lookAgainMs = 1_000;
 const looksApartMs = 10;

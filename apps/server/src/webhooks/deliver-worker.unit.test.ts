@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { createLocalBells } from '../../test/local-bells.ts';
 import { silentLog } from '../../test/support.ts';
 import { createDeliverWorker } from './deliver-worker.ts';
-import type { LeasedWebhook } from './delivery-store.sql.ts';
+import type { LeasedWebhook } from './leased-webhook.ts';
 
 function leasedOf(webhookId: string): LeasedWebhook {
   return {
@@ -12,6 +12,8 @@ function leasedOf(webhookId: string): LeasedWebhook {
     epoch: 1,
     name: 'n',
     url: 'https://hooks.example',
+    format: 'standard',
+    windowOverMs: 0,
     ruleId: null,
     platform: null,
     secrets: [],

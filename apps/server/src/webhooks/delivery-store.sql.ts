@@ -1,48 +1,18 @@
-import type { Platform } from '@earshot/contract';
+import type { Platform, WebhookFormat } from '@earshot/contract';
 import { recordChange } from '../accounts/change.ts';
 import type { Database, Sql } from '../engines/database.ts';
 import { raiseNotices, resolveNotices } from '../notices/notice-log.sql.ts';
-import type { StoredMatch } from '../readers/match-reader.sql.ts';
 import { newId } from '../runtime/ids.ts';
-import type { Attempt, EndpointState, NoticeState, NoticeStep, Step } from './endpoint-state.ts';
-import { isListed } from './endpoint-state.ts';
-
-/** A webhook to which this node alone may send, for a minute. */
-export interface LeasedWebhook {
-  readonly lease: string;
-  readonly webhookId: string;
-  readonly accountId: string;
-  readonly epoch: number;
-  readonly name: string;
-  readonly url: string;
-  readonly ruleId: string | null;
-  readonly platform: Platform | null;
-  /** Sealed; all that are valid now, the newest first. */
-  readonly secrets: readonly Buffer[];
-  readonly state: EndpointState;
-  readonly batch: Batch | null;
-  /** The last position of the match log when the lease was taken: a later read sees everything up to it. */
-  readonly logEnd: number;
-  /** Null when no notice is due. */
-  readonly notices: DueNotices | null;
-}
-
-export interface DueNotices {
-  readonly state: NoticeState;
-  /** The last position of the account's notices when the lease was taken. */
-  readonly logEnd: number;
-}
-
-export interface Batch {
-  readonly messageId: string;
-  readonly firstPosition: number;
-  readonly lastPosition: number;
-  /** With the removals. */
-  readonly matchCount: number;
-  /** Before the current one. */
-  readonly attempts: number;
-  readonly body: string;
-}
+import {
+  insertDelivery,
+  insertNoticeDelivery,
+  insertParked,
+  type Outcome,
+  type Sent,
+  type SentNotice,
+} from './delivery-rows.sql.ts';
+import { batchMatchesMax, type EndpointState, type NoticeStep, type Step } from './endpoint-state.ts';
+import type { Batch, DeliveredMatch, LeasedWebhook } from './leased-webhook.ts';
 
 /** Longer than an attempt can take. */
 const leaseSeconds = 60;
@@ -91,32 +61,24 @@ export function createDeliveryStore(database: Database) {
     },
     release: (leased: LeasedWebhook) => release(database, leased),
     /** What a stored batch was made of; without those that were removed since. */
-    matchesOf: ({ accountId, ruleId, platform }: LeasedWebhook, batch: Batch) =>
-      database.many<DeliveredMatch>(
+    matchesOf({ accountId, ruleId, platform }: LeasedWebhook, batch: Batch) {
+      const { firstPosition, lastPosition } = batch;
+      const limit = Math.min(batch.matchCount, batchMatchesMax);
+      return database.many<DeliveredMatch>(
         `select position, rule_id as "ruleId", platform, event_key as "eventKey" from matches
          where account_id = $1 and position between $2 and $3 and ($4::text is null or rule_id = $4)
            and ($5::text is null or platform = $5) order by position limit $6`,
-        [accountId, batch.firstPosition, batch.lastPosition, ruleId, platform, batch.matchCount],
-      ),
+        [accountId, firstPosition, lastPosition, ruleId, platform, limit],
+      );
+    },
+    async ruleNames(ruleIds: readonly string[]): Promise<ReadonlyMap<string, string>> {
+      const rows = await database.many<{ id: string; name: string }>(
+        'select id, name from rules where id = any($1)',
+        [ruleIds],
+      );
+      return new Map(rows.map(({ id, name }) => [id, name]));
+    },
   };
-}
-
-/** A match in a message, without its content. */
-export type DeliveredMatch = Pick<StoredMatch, 'position' | 'ruleId' | 'platform' | 'eventKey'>;
-
-interface Outcome {
-  readonly attempt: Attempt;
-  /** When the attempt ended. */
-  readonly atMs: number;
-}
-
-interface Sent extends Outcome {
-  readonly batch: Batch;
-}
-
-export interface SentNotice extends Outcome {
-  readonly noticeId: string;
-  readonly messageId: string;
 }
 
 const keyOf = ({ webhookId, lease, epoch }: LeasedWebhook) => [webhookId, lease, epoch];
@@ -130,6 +92,8 @@ interface DueRow {
   readonly account_id: string;
   readonly name: string;
   readonly url: string;
+  readonly format: WebhookFormat;
+  readonly window_over_at: Date | null;
   readonly rule_id: string | null;
   readonly platform: Platform | null;
   readonly position: number;
@@ -160,6 +124,9 @@ export const hasMatchesWaiting = `exists (
     and heads.rule_id = coalesce(webhooks.rule_id, '') and heads.last_position > webhooks.position
     and (webhooks.platform is null or heads.platform = webhooks.platform))`;
 
+/** SQL: when a chat may get its next message with matches; null for everybody who may get one at any time. */
+export const windowOverAt = `message_at + make_interval(secs => window_seconds)`;
+
 /** SQL: the end of the account's notices, if some are to be sent now ($2); else null. */
 const noticesEnd = `case when 'notices' = any(events) and notice_attempt_at <= $2 then (
   select last_position from notice_log
@@ -179,14 +146,14 @@ async function leaseDue(
     `with due as (
        select id from webhooks
        where ${isFree} and troubled = $4 and next_attempt_at <= $2
-         and ('matches' = any(events) and position < (select last_position from match_log)
+         and ('matches' = any(events) and coalesce(${windowOverAt} <= $2, true) and position < (select last_position from match_log)
            and (${hasMatchesWaiting} or id in (select webhook_id from webhook_batches))
            or ${noticesEnd} is not null)
        order by next_attempt_at limit $3 for update skip locked
      )
      update webhooks set lease = $1, lease_until = now() + interval '${leaseSeconds} seconds'
      from due where webhooks.id = due.id
-     returning webhooks.id, account_id, name, url, rule_id, platform, position, epoch, suspects, batch_max, failures,
+     returning webhooks.id, account_id, name, url, format, ${windowOverAt} as window_over_at, rule_id, platform, position, epoch, suspects, batch_max, failures,
        failing_since, next_attempt_at, troubled, (select last_position from match_log) as log_end,
        notice_position, notice_refusals, notice_attempt_at, ${noticesEnd} as notices_end,
        array_remove(array[secret, case when previous_secret_until > now() then previous_secret end], null) as secrets`,
@@ -211,6 +178,8 @@ function toLeased(row: DueRow, lease: string, batch: Batch | null): LeasedWebhoo
     epoch: row.epoch,
     name: row.name,
     url: row.url,
+    format: row.format,
+    windowOverMs: row.window_over_at?.getTime() ?? 0,
     ruleId: row.rule_id,
     platform: row.platform,
     secrets: row.secrets,
@@ -252,6 +221,11 @@ async function finish(sql: Sql, leased: LeasedWebhook, step: Step, sent: Sent | 
     [leased.webhookId],
   );
   if (sent !== null) await insertDelivery(sql, leased, sent);
+  if (sent?.attempt.outcome.kind === 'delivered')
+    await sql.run('update webhooks set message_at = $2 where id = $1 and window_seconds is not null', [
+      leased.webhookId,
+      new Date(sent.atMs),
+    ]);
   if (step.parked.length > 0) await insertParked(sql, leased.webhookId, step.parked);
   return await recordOutcome(sql, leased, step.state, sent);
 }
@@ -345,53 +319,4 @@ async function writeState(sql: Sql, leased: LeasedWebhook, state: EndpointState)
     ],
   );
   return written === 1;
-}
-
-/** SQL: of a failure that need not be listed ($2 false), whether the latest attempt of the webhook ($1) had the same answer ($3 to $5). */
-const isNews = `($2 or not exists (
-  select from (select outcome, status, detail from deliveries where webhook_id = $1 order by id desc limit 1) as latest
-  where outcome = $3 and status is not distinct from $4::integer and detail is not distinct from $5))`;
-
-function answerOf({ webhookId, state }: LeasedWebhook, { outcome, status, detail }: Attempt) {
-  const canRepeat = outcome.kind === 'failed' || outcome.kind === 'refused';
-  return [webhookId, !canRepeat || isListed(state.failures + 1), outcome.kind, status, detail];
-}
-
-async function insertDelivery(sql: Sql, leased: LeasedWebhook, { batch, attempt }: Sent): Promise<void> {
-  const { messageId, firstPosition, lastPosition, matchCount, attempts } = batch;
-  const message = [messageId, firstPosition, lastPosition, matchCount, attempts + 1];
-  await sql.run(
-    `insert into deliveries (webhook_id, outcome, status, detail, id, message_id, first_position, last_position,
-       match_count, attempt, latency_ms, response)
-     select $1, $3, $4, $5, $6, $7, $8::bigint, $9::bigint, $10::integer, $11::integer, $12::integer, $13 where ${isNews}`,
-    [...answerOf(leased, attempt), newId('dlv'), ...message, attempt.latencyMs, attempt.response],
-  );
-}
-
-/** Of a notice that is given up, a second row says so. */
-async function insertNoticeDelivery(
-  sql: Sql,
-  leased: LeasedWebhook,
-  { noticeId, messageId, attempt }: SentNotice,
-  parked: boolean,
-): Promise<void> {
-  const { latencyMs, response } = attempt;
-  const nth = leased.state.failures + (leased.notices?.state.refusals ?? 0) + 1;
-  const insert = `insert into deliveries (webhook_id, outcome, status, detail, id, notice_id, first_position, last_position,
-      match_count, message_id, attempt, latency_ms, response)
-    select $1, $3, $4, $5, $6, $7, 0, 0, 0, $8, $9::integer, $10::integer, $11 where ${isNews}`;
-  const sent = [newId('dlv'), noticeId, messageId, nth, latencyMs, response];
-  await sql.run(insert, [...answerOf(leased, attempt), ...sent]);
-  if (!parked) return;
-  const givenUp = [leased.webhookId, true, 'parked', null, 'refused to the end'];
-  await sql.run(insert, [...givenUp, newId('dlv'), noticeId, null, null, null, null]);
-}
-
-async function insertParked(sql: Sql, webhookId: string, positions: readonly number[]): Promise<void> {
-  await sql.run(
-    `insert into deliveries (id, webhook_id, first_position, last_position, match_count, outcome, detail)
-     select id, $1, position, position, 1, 'parked', 'refused, while a later match was accepted'
-     from unnest($2::text[], $3::bigint[]) as parked (id, position)`,
-    [webhookId, positions.map(() => newId('dlv')), positions],
-  );
 }

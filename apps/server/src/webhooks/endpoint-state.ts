@@ -36,6 +36,16 @@ export function outcomeOf(status: number, retryAfterMs: number | null): AttemptO
 }
 
 /**
+ * A chat answers so when its webhook was removed, or nobody may post there any more: a person has to act. Trying on would only
+ * count against everybody who posts to that chat from here.
+ */
+const chatIsGone: ReadonlySet<number | null> = new Set([401, 403, 404]);
+
+export function asAnswerOfChat(attempt: Attempt): Attempt {
+  return chatIsGone.has(attempt.status) ? { ...attempt, outcome: { kind: 'gone' } } : attempt;
+}
+
+/**
  * How an endpoint is doing. One batch at a time is sent to it, in the order of the match log. A batch that fails is
  * retried after five seconds and then every minute, so that an endpoint that is back is noticed soon; nothing else is sent
  * meanwhile. A batch that is refused is halved; a match that is refused alone, twice, becomes a suspect, and the next one is
@@ -119,7 +129,8 @@ function afterRefusal(state: EndpointState, batch: SentBatch, circumstances: Cir
   const { nowMs } = circumstances;
   const failing = { ...state, failingSinceMs: state.failingSinceMs ?? nowMs, troubled: true };
   if (batch.matchCount > 1) {
-    const batchMax = Math.floor(batch.matchCount / 2);
+    // One for a chat may count many more.
+    const batchMax = Math.floor(Math.min(batch.matchCount, batchMatchesMax) / 2);
     return { state: { ...failing, batchMax, nextAttemptMs: nowMs }, keepBatch: false, parked: [] };
   }
   const isFirst = state.suspects.length === 0;

@@ -1,4 +1,11 @@
-import type { Platform, Webhook } from '@earshot/contract';
+import {
+  isChatFormat,
+  type Platform,
+  type Webhook,
+  type WebhookFormat,
+  windowOnlyForChats,
+  windowSecondsDefault,
+} from '@earshot/contract';
 import type { Handler } from '../accounts/call.ts';
 import { type Change, recordChange } from '../accounts/change.ts';
 import type { Database, Sql } from '../engines/database.ts';
@@ -16,6 +23,7 @@ import {
   noticesEndOf,
   retryNow,
   shown,
+  shownUrl,
   startOver,
   toWebhook,
   type WebhookRow,
@@ -37,13 +45,15 @@ export function updateWebhook(options: {
 }): Handler<'UpdateWebhook'> {
   const { database, rules, urlProblem } = options;
   return async ({ principal: { accountId }, request, change }) => {
-    const { webhook_id, rule_id, ...changes } = request;
+    const { webhook_id, rule_id, window_seconds, ...changes } = request;
     const problem = changes.url === undefined ? null : urlProblem(changes.url);
     if (problem !== null) throw badField('url', problem);
     if (typeof rule_id === 'string' && !(await rules.exists(accountId, rule_id))) throw noSuchRule();
     return await database
       .forAccount(accountId)
-      .transaction((sql) => update(sql, change, webhook_id, { ...changes, ruleId: rule_id }));
+      .transaction((sql) =>
+        update(sql, change, webhook_id, { ...changes, ruleId: rule_id, windowSeconds: window_seconds }),
+      );
   };
 }
 
@@ -51,6 +61,8 @@ export function updateWebhook(options: {
 interface WebhookChanges {
   readonly name?: string | undefined;
   readonly url?: string | undefined;
+  readonly format?: WebhookFormat | undefined;
+  readonly windowSeconds?: number | undefined;
   readonly ruleId?: string | null | undefined;
   readonly platform?: Platform | null | undefined;
   readonly events?: Webhook['events'] | undefined;
@@ -58,7 +70,23 @@ interface WebhookChanges {
 }
 
 /**
- * A new filter discards the stored batch. After a new URL or a resumption the next attempt is made at once, and also when an active
+ * Where and how it posts after the change. The URL of a chat is taken for unchanged as it is shown, so that what was listed can be
+ * sent back; it must not come to light by another format.
+ */
+function targetOf(before: WebhookRow, changes: WebhookChanges) {
+  const { format = before.format, windowSeconds } = changes;
+  const newUrl = changes.url === shownUrl(before) ? undefined : changes.url;
+  const url = newUrl ?? before.url;
+  if (isChatFormat(format))
+    return { url, format, windowSeconds: windowSeconds ?? before.window_seconds ?? windowSecondsDefault };
+  if (windowSeconds !== undefined) throw badField('window_seconds', windowOnlyForChats);
+  if (isChatFormat(before.format) && newUrl === undefined)
+    throw badField('url', 'Name it too: the URL of a chat is not shown again.');
+  return { url, format, windowSeconds: null };
+}
+
+/**
+ * A new filter or format discards the stored batch. After a new URL or a resumption the next attempt is made at once, and also when an active
  * webhook is made active: that is how its owner asks for a retry.
  */
 async function update(
@@ -75,7 +103,7 @@ async function update(
   );
   if (!before) throw noSuchWebhook();
   const name = changes.name ?? before.name;
-  const url = changes.url ?? before.url;
+  const { url, format, windowSeconds } = targetOf(before, changes);
   const ruleId = changes.ruleId === undefined ? before.rule_id : changes.ruleId;
   const platform = changes.platform === undefined ? before.platform : changes.platform;
   const events = changes.events ?? before.events;
@@ -88,10 +116,12 @@ async function update(
   if (namesake) throw nameTaken(name);
   const begins = (event: 'matches' | 'notices') => events.includes(event) && !before.events.includes(event);
   const newMatches = begins('matches') || !events.includes('matches');
-  const newFilter = ruleId !== before.rule_id || platform !== before.platform || newMatches;
+  const newFilter =
+    ruleId !== before.rule_id || platform !== before.platform || format !== before.format || newMatches;
   const isFresh = url !== before.url || (state === 'active' && before.state !== 'active');
   const row = await sql.one<WebhookRow>(
-    `update webhooks set name = $2, url = $3, rule_id = $4, platform = $5, state = $6, events = $7, updated_at = now()
+    `update webhooks set name = $2, url = $3, rule_id = $4, platform = $5, state = $6, events = $7, format = $8,
+       window_seconds = $9, updated_at = now()
        ${begins('matches') ? ', position = (select last_position from match_log)' : ''}
        ${begins('notices') ? `, notice_position = ${noticesEndOf('webhooks.account_id')}` : ''}
        ${newFilter ? `, ${startOver}` : ''}
@@ -99,7 +129,7 @@ async function update(
        ${isFresh || changes.state === 'active' ? `, ${retryNow}` : ''}
        ${state === 'disabled' ? '' : ', disabled_because = null'}
      where id = $1 returning ${shown}`,
-    [webhookId, name, url, ruleId, platform, state, events],
+    [webhookId, name, url, ruleId, platform, state, events, format, windowSeconds],
   );
   if (newFilter) await discardBatch(sql, webhookId);
   const answer = toWebhook(row ?? before);

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Match, Notice, Removal } from '@earshot/contract';
+import type { ChatBatch } from './formats/chat-content.ts';
 
 export const batchBytesMax = 1024 * 1024;
 const textLengthKept = 10_000;
@@ -52,14 +53,22 @@ export function noticeMessage(
   return { messageId: messageIdOf({ webhookId, epoch: 0, ...range, body }), body };
 }
 
-/** A stored body without these matches; null when nothing is left of it. */
+type StoredBody =
+  | { readonly matches: readonly SentMatch[]; readonly removed?: readonly Removal[] }
+  | ChatBatch;
+
+/**
+ * A stored body without these matches; null when nothing is left of it. What a message for a chat only counts stays as it was
+ * counted.
+ */
 export function withoutMatches(
   body: string,
   matchIds: ReadonlySet<string>,
 ): { body: string; count: number } | null {
-  const message: { matches: SentMatch[]; removed?: Removal[] } = JSON.parse(body);
+  const message: StoredBody = JSON.parse(body);
   const matches = message.matches.filter(({ id }) => !matchIds.has(id));
-  const count = matches.length + (message.removed?.length ?? 0);
+  const others = 'more' in message ? message.more + message.removals : (message.removed?.length ?? 0);
+  const count = matches.length + others;
   return count === 0 ? null : { body: JSON.stringify({ ...message, matches }), count };
 }
 

@@ -67,7 +67,7 @@ function post(agent: Agent, { url, headers, body }: Message, signal: AbortSignal
   return request(url, {
     method: 'POST',
     dispatcher: agent,
-    headers: { ...headers, 'content-type': 'application/json', 'user-agent': userAgent },
+    headers: { 'content-type': 'application/json', ...headers, 'user-agent': userAgent },
     body,
     signal,
   });

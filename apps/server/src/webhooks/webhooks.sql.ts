@@ -1,17 +1,19 @@
-import type { Platform, Webhook } from '@earshot/contract';
+import { isChatFormat, type Platform, type Webhook, type WebhookFormat } from '@earshot/contract';
 import type { Database, Sql } from '../engines/database.ts';
 import { matchIdOf } from '../runtime/ids.ts';
 import { batchMatchesMax } from './endpoint-state.ts';
 import { withoutMatches } from './message.ts';
 
 /** The columns of a `WebhookRow`. */
-export const shown = `id, name, url, rule_id, platform, events, state, disabled_because, failing_since, failures, next_attempt_at,
+export const shown = `id, name, url, format, window_seconds, rule_id, platform, events, state, disabled_because, failing_since, failures, next_attempt_at,
   created_at, updated_at`;
 
 export interface WebhookRow {
   readonly id: string;
   readonly name: string;
   readonly url: string;
+  readonly format: WebhookFormat;
+  readonly window_seconds: number | null;
   readonly rule_id: string | null;
   readonly platform: Platform | null;
   readonly events: Webhook['events'];
@@ -29,6 +31,7 @@ export function toWebhook(row: WebhookRow): Webhook {
   const waits = row.state === 'active' && failures > 0;
   return {
     ...same,
+    url: shownUrl(row),
     failing_since: failing_since?.toISOString() ?? null,
     next_attempt_at: waits ? next_attempt_at.toISOString() : null,
     created_at: created_at.toISOString(),
@@ -36,9 +39,15 @@ export function toWebhook(row: WebhookRow): Webhook {
   };
 }
 
-/** For the audit: what the owner has set, without the secret. */
-export function auditOf({ name, url, rule_id, platform, events, state }: WebhookRow): object {
-  return { name, url, rule_id, platform, events, state };
+/** Whoever knows the whole URL of a chat can post there. */
+export function shownUrl({ url, format }: Pick<WebhookRow, 'url' | 'format'>): string {
+  return isChatFormat(format) ? `${new URL(url).origin}/…` : url;
+}
+
+/** For the audit: what the owner has set, without secrets. */
+export function auditOf(row: WebhookRow): object {
+  const { name, format, window_seconds, rule_id, platform, events, state } = row;
+  return { name, url: shownUrl(row), format, window_seconds, rule_id, platform, events, state };
 }
 
 /** Names and the number of webhooks are checked under this lock, so that two requests cannot both create the last one. */
@@ -93,8 +102,9 @@ export async function takeOutOfBatches(
 }
 
 /** What is needed to send to a webhook, or to read the matches that it receives. */
-export interface WebhookTarget {
+interface WebhookTarget {
   readonly url: string;
+  readonly format: WebhookFormat;
   readonly ruleId: string | null;
   readonly platform: Platform | null;
   /** Sealed; all that are valid now, the newest first. */
@@ -108,7 +118,7 @@ export async function findWebhook(
   webhookId: string,
 ): Promise<WebhookTarget | null> {
   return await database.forAccount(accountId).one<WebhookTarget>(
-    `select url, rule_id as "ruleId", platform,
+    `select url, format, rule_id as "ruleId", platform,
        array_remove(array[secret, case when previous_secret_until > now() then previous_secret end], null) as secrets
      from webhooks where account_id = $1 and id = $2`,
     [accountId, webhookId],

@@ -34,7 +34,7 @@ export const outcomeMeaning: Readonly<Record<Delivery['outcome'], string>> = {
   delivered: 'The endpoint answered 2xx.',
   failed: 'No answer, or one that says to try again. It is retried automatically.',
   refused: 'The endpoint answered 4xx.',
-  gone: 'The endpoint answered 410, and the webhook is disabled.',
+  gone: 'The endpoint is gone, and the webhook is disabled.',
   not_sent: 'The network of the service failed. It is not held against the endpoint.',
   parked: 'The endpoint refuses this match and takes others, so it was left out.',
 };

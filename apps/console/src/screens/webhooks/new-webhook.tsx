@@ -10,12 +10,21 @@ import { platformNames } from '../../parts/platforms.ts';
 import { ShownOnce } from '../../parts/shown-once.tsx';
 import type { Webhook } from './deliveries.ts';
 
-const fields = ['name', 'url', 'rule_id', 'platform', 'events'];
+const fields = ['name', 'url', 'format', 'rule_id', 'platform', 'events'];
+const formats = {
+  standard: 'a program (Standard Webhooks)',
+  cloudevents: 'a program (CloudEvents)',
+  slack: 'Slack',
+  discord: 'Discord',
+  teams: 'Microsoft Teams',
+} as const satisfies Record<Webhook['format'], string>;
+type Format = keyof typeof formats;
 type Event = Webhook['events'][number];
 
 interface Draft {
   readonly name: string;
   readonly url: string;
+  readonly format: string;
   /** Empty: every one. */
   readonly rule_id: string;
   readonly platform: string;
@@ -27,9 +36,11 @@ type Change = (field: keyof Draft) => {
   readonly onChange: (event: { readonly target: { readonly value: string } }) => void;
 };
 
+const emptyDraft: Draft = { name: '', url: '', format: 'standard', rule_id: '', platform: '' };
+
 /** Creates one, then shows its secret. */
 export function NewWebhook({ onClose }: { onClose: () => void }) {
-  const [draft, setDraft] = useState<Draft>({ name: '', url: '', rule_id: '', platform: '' });
+  const [draft, setDraft] = useState<Draft>(emptyDraft);
   const [events, setEvents] = useState<readonly Event[]>(['matches']);
   const create = useCreate({ ...draft, events });
   const change: Change = (field) => ({
@@ -61,6 +72,17 @@ export function NewWebhook({ onClose }: { onClose: () => void }) {
           problem={violationOf(create.error, 'url')}
         >
           {(control) => <input {...control} {...change('url')} type="url" autoComplete="off" />}
+        </Field>
+        <Field label="For" problem={violationOf(create.error, 'format')}>
+          {(control) => (
+            <select {...control} {...change('format')}>
+              {Object.entries(formats).map(([id, name]) => (
+                <option key={id} value={id}>
+                  {name}
+                </option>
+              ))}
+            </select>
+          )}
         </Field>
         <FieldGroup label="What is posted" problem={violationOf(create.error, 'events')}>
           <Check label="Matches" checked={events.includes('matches')} onChange={toggle('matches')} />
@@ -105,7 +127,13 @@ function MatchFields({ change, error }: { change: Change; error: Error | null })
   );
 }
 
-function useCreate({ platform: chosen, rule_id, events, ...rest }: Draft & { events: readonly Event[] }) {
+function useCreate({
+  platform: chosen,
+  format,
+  rule_id,
+  events,
+  ...rest
+}: Draft & { events: readonly Event[] }) {
   const api = useApi();
   const queries = useQueryClient();
   const platform = chosen === 'x' || chosen === 'firehose' ? chosen : undefined;
@@ -113,10 +141,15 @@ function useCreate({ platform: chosen, rule_id, events, ...rest }: Draft & { eve
     mutationFn: () =>
       api.createWebhook({
         ...rest,
+        ...(isFormat(format) && { format }),
         events: [...events],
         ...(rule_id !== '' && { rule_id }),
         ...(platform !== undefined && { platform }),
       }),
     onSuccess: () => queries.invalidateQueries({ queryKey: ['listWebhooks'] }),
   });
+}
+
+function isFormat(text: string): text is Format {
+  return text in formats;
 }

@@ -8,14 +8,13 @@ export interface WebhookStanding {
 }
 
 /** How a webhook is doing, and what has to be done about it. */
-export function standingOfWebhook({ state, disabled_because, failing_since }: Webhook): WebhookStanding {
+export function standingOfWebhook(webhook: Webhook): WebhookStanding {
+  const { state, disabled_because, failing_since, window_seconds } = webhook;
+  const gone = window_seconds === null ? 'the endpoint answered 410' : 'the chat takes no more messages';
   if (state === 'disabled')
     return {
       kind: 'bad',
-      words:
-        disabled_because === 'gone'
-          ? 'Disabled: the endpoint answered 410'
-          : 'Disabled: five days of failures',
+      words: disabled_because === 'gone' ? `Disabled: ${gone}` : 'Disabled: five days of failures',
       whatToDo: 'Mend the endpoint, then enable the webhook: it goes on where it stopped.',
     };
   if (state === 'paused')

@@ -1,0 +1,126 @@
+import type { Match, Notice, Platform } from '@earshot/contract';
+import { unhidden } from '@earshot/mcp/visible';
+
+/**
+ * What a message for people says, the same for every chat. Texts are plain: short, on one line, with everything unseen written out,
+ * and not yet escaped for any markup. Everything in `items` and `lines` may come from strangers; `heading` never does.
+ */
+export interface ChatContent {
+  readonly heading: string;
+  readonly items: readonly ChatItem[];
+  readonly lines: readonly string[];
+  /** Matches that are only counted. */
+  readonly more: number;
+  readonly removals: number;
+  readonly severity: Notice['severity'] | null;
+}
+
+/** What a chat shows of a match. */
+export interface ChatItem {
+  readonly id: string;
+  readonly rule: string;
+  readonly platform: string;
+  readonly author: string | null;
+  readonly title: string | null;
+  readonly text: string | null;
+  /** The words that made it match. */
+  readonly why: string | null;
+  readonly url: string | null;
+}
+
+/** Matches that one message shows; the others are counted. Discord takes no more embeds. */
+export const chatItemsMax = 10;
+
+const sizes = { rule: 80, name: 60, handle: 40, title: 200, text: 400, why: 40, line: 1_000 };
+const whyCount = 4;
+const platformNames: Readonly<Record<Platform, string>> = { x: 'X', firehose: 'Firehose' };
+
+export function chatItemOf({ id, rule_id, platform, payload, why }: Match, ruleName: string): ChatItem {
+  const { author, title, text, url } = payload;
+  const words = new Set(why.evidence.slice(0, whyCount).map((one) => plain(one.text, sizes.why)));
+  const names = [
+    author?.name && plain(author.name, sizes.name),
+    author?.handle && `@${plain(author.handle, sizes.handle)}`,
+  ];
+  return {
+    id,
+    rule: plain(ruleName, sizes.rule) || rule_id,
+    platform: platformNames[platform],
+    author: names.filter(Boolean).join(' ') || null,
+    title: (title && plain(title, sizes.title)) || null,
+    text: (text && plain(text, sizes.text)) || null,
+    why: [...words].filter(Boolean).join(', ') || null,
+    url: webAddress(url),
+  };
+}
+
+/** The body of a chat's batch as it is stored: small, because nobody sees more of a match. */
+export interface ChatBatch {
+  readonly type: 'matches';
+  readonly webhook_id: string;
+  readonly matches: readonly ChatItem[];
+  readonly more: number;
+  readonly removals: number;
+}
+
+type Message = ChatBatch | { readonly type: 'notice'; readonly notice: Notice } | { readonly type: 'test' };
+
+export function chatContentOf(message: Message): ChatContent {
+  const empty = { items: [], lines: [], more: 0, removals: 0, severity: null };
+  switch (message.type) {
+    case 'matches': {
+      const { matches: items, more, removals } = message;
+      const count = items.length + more;
+      const heading = count === 0 ? 'Matches were removed' : counted(count, 'match', 'matches');
+      return { ...empty, heading: `Earshot: ${heading}`, items, more, removals };
+    }
+    case 'notice': {
+      const { severity, type, subject, what_to_do, resolved_at } = message.notice;
+      const about = `${subject.kind} ${subject.name}${resolved_at === null ? '' : ' (resolved)'}`;
+      const lines = [about, what_to_do].map((line) => plain(line, sizes.line));
+      return { ...empty, heading: `Earshot: ${severity}: ${type}`, lines, severity };
+    }
+    case 'test':
+      return { ...empty, heading: 'Earshot: a test message', lines: ['This webhook posts here.'] };
+  }
+}
+
+/** What a message says at its end, when it shows only so many of the matches. In our own words. */
+export function endLines({ items, more, removals }: ChatContent, shown: number): string[] {
+  const hidden = items.length - shown + more;
+  return [
+    ...(hidden > 0 ? [`and ${hidden.toLocaleString('en')} more`] : []),
+    ...(removals > 0 ? [`${counted(removals, 'match was', 'matches were')} removed`] : []),
+  ];
+}
+
+function counted(count: number, one: string, many: string): string {
+  return `${count.toLocaleString('en')} ${count === 1 ? one : many}`;
+}
+
+/** The beginning of a text, on one line. Cut a second time, because what is written out takes more room than it did unseen. */
+function plain(text: string, size: number): string {
+  const line = onOneLine(unhidden(beginning(text, size), { lines: true }));
+  const cut = unhidden(beginning(line, size));
+  return cut.length < line.length || beginning(text, size).length < text.length ? `${cut}…` : cut;
+}
+
+const onOneLine = (text: string) => text.trim().replace(/\s*\n\s*/g, ' / ');
+
+/** The first characters, none of them in part. */
+function beginning(text: string, count: number): string {
+  // A character has at most two units.
+  return Array.from(text.slice(0, 2 * count))
+    .slice(0, count)
+    .join('');
+}
+
+const addressLengthMax = 2_000;
+
+/** As the address of a link: nothing but the web, without credentials. Normalised, so that nothing in it is unseen. */
+function webAddress(text: string | null): string | null {
+  const url = URL.parse(text ?? '');
+  if (url === null || (url.protocol !== 'https:' && url.protocol !== 'http:')) return null;
+  if (url.username !== '' || url.password !== '' || url.href.length > addressLengthMax) return null;
+  return url.href;
+}
