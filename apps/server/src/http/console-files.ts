@@ -23,6 +23,7 @@ const pages = [
   '/keys',
   '/notices',
   '/audit',
+  '/console/authorize/:uid',
 ];
 
 /** What the build makes; anything else in its folder is not served. */
