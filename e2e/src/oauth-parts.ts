@@ -4,17 +4,17 @@ import { z } from 'zod';
 import { type Answered, type Headers, sendAsBrowser } from './browser-requests.ts';
 import type { ServerUnderTest, World } from './world.ts';
 
-/** A server that authorizes programs, at the address that it is reached at. */
+/** Settings of a server that authorizes programs, at the address that it is reached at. */
+export async function authorizing(): Promise<Record<string, string>> {
+  const [port = 0] = await freePorts(1);
+  return { EARSHOT_PORT: String(port), EARSHOT_PUBLIC_URL: `http://127.0.0.1:${port}` };
+}
+
 export async function startAuthorizing(
   world: World,
   env: Record<string, string> = {},
 ): Promise<ServerUnderTest> {
-  const [port = 0] = await freePorts(1);
-  return await world.startServer({
-    EARSHOT_PORT: String(port),
-    EARSHOT_PUBLIC_URL: `http://127.0.0.1:${port}`,
-    ...env,
-  });
+  return await world.startServer({ ...(await authorizing()), ...env });
 }
 
 const own = { 'sec-fetch-site': 'same-origin', 'x-earshot-console': '1' };
