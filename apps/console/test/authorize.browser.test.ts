@@ -66,7 +66,7 @@ test('a refusal is told to the program', async () => {
   const { url } = await beginAs('Some agent');
   const { page } = await running.open();
   await page.goto(url);
-  const answer = await answerAfter(page, () => page.getByRole('button', { name: 'Refuse' }).click());
+  const answer = await answerAfter(page, () => page.getByRole('button', { name: 'Deny' }).click());
   expect(answer.get('error')).toBe('access_denied');
 });
 

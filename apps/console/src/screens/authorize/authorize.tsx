@@ -65,11 +65,11 @@ function Question({ id, asked, session }: { id: string; asked: AuthorizationRequ
       </h1>
       <p>
         A program that calls itself “<StrangersText text={client.name} />” asks to use Earshot as{' '}
-        <strong>{asked.account.name}</strong>. If you allow it, your browser hands the access to{' '}
+        <strong>{asked.account.name}</strong>. If you allow it, your browser returns with the access to{' '}
         <strong>
           <code>{client.redirect_host}</code>
         </strong>
-        . Anybody can choose the name; allow it only if you have just started this from there.
+        . Programs choose their own names: allow this only if you have just started it there.
       </p>
       <ScopeFields offered={offered} chosen={scopes} onChange={setScopes} />
       <Field
@@ -94,7 +94,7 @@ function Question({ id, asked, session }: { id: string; asked: AuthorizationRequ
           Allow
         </Button>
         <Button isBusy={isBusy} onClick={() => decide.mutate({ decision: 'refuse' })}>
-          Refuse
+          Deny
         </Button>
         <OtherAccount />
       </p>
@@ -119,7 +119,7 @@ function ScopeFields({
       label="It may"
       problem={
         chosen.length === 0
-          ? 'Choose at least one, or refuse. Only what your own key may do can be granted.'
+          ? 'Choose at least one, or deny the request. Only what your own key may do can be granted.'
           : undefined
       }
     >
