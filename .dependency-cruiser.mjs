@@ -49,7 +49,7 @@ const tests = '(\\.test\\.ts$|/test/)';
 const ours = '^(packages/[^/]+|apps/[^/]+|e2e)/';
 
 const server = '^apps/server/src/';
-const capabilities = `${server}(accounts|notices|rules|slots|metering|ingest|matching|readers|coverage|costs|webhooks|digests|removals)/`;
+const capabilities = `${server}(accounts|notices|rules|slots|metering|ingest|matching|readers|coverage|costs|webhooks|digests|oauth|removals)/`;
 /** Everything a capability stands on, the topmost first: each may import only what comes after it. */
 const layers = ['event-log', 'language', 'upstream', 'engines', 'runtime', 'observability'];
 const below = `${server}(${layers.join('|')})/`;
@@ -123,8 +123,8 @@ export default {
     },
     {
       name: 'outgoing-http',
-      comment: 'requests leave through the clients of the upstreams and the sender of webhooks',
-      from: { path: server, pathNot: [`${server}(upstream|webhooks)/`, tests] },
+      comment: 'requests leave through the clients of the upstreams, the sender of webhooks and what reads the metadata of OAuth',
+      from: { path: server, pathNot: [`${server}(upstream|webhooks|oauth)/`, tests] },
       to: { path: '(^|/)node_modules/undici/' },
     },
     {

@@ -1,5 +1,6 @@
 import { QueryClientProvider } from '@tanstack/react-query';
 import { useState } from 'react';
+import { useRoute } from 'wouter';
 import { ApiProvider, createApi, createQueryClient } from './api/api.tsx';
 import { createReachability } from './api/reachability.ts';
 import { useSession } from './api/session.ts';
@@ -8,6 +9,7 @@ import { ServerAway } from './frame/server-away.tsx';
 import { ShortcutsProvider } from './frame/shortcuts.tsx';
 import { ErrorNote } from './parts/error-note.tsx';
 import { Loading } from './parts/loading.tsx';
+import { Authorize } from './screens/authorize/authorize.tsx';
 import { useLink } from './screens/sign-in/link.ts';
 import { SignIn } from './screens/sign-in/sign-in.tsx';
 import { Screens } from './screens.tsx';
@@ -32,6 +34,7 @@ export function App() {
 function Gate() {
   const { data: session, error, refetch } = useSession();
   const link = useLink();
+  const [, authorization] = useRoute('/console/authorize/:id');
   // Who is known stays: what is shown is not taken away because the server is.
   if (!session && (error || session === undefined))
     return (
@@ -42,6 +45,7 @@ function Gate() {
     );
   // A link counts also for somebody who is signed in: it may be for another account, and then says so.
   if (session === null || link.code !== null) return <SignIn session={session} link={link} />;
+  if (authorization) return <Authorize id={authorization.id} session={session} key={session.account_id} />;
   return (
     <Frame session={session}>
       <Screens />

@@ -170,6 +170,7 @@ const bad: Record<keyof typeof settings, readonly string[]> = {
   port: ['-1', '65536', '80.5', 'http'],
   trustedProxies: ['proxy.example.com', '10.0.0.0/33', '0.0.0.0/0', '::/0', 'loopback'],
   console: ['yes', 'ON'],
+  publicUrl: ['earshot.example.com', 'http://earshot.example.com', 'https://a.example/b', 'ftp://a.example'],
   metricsHost: [],
   metricsPort: ['-1', 'x'],
   xTokens: ['token', 'main=', 'MAIN=a', '=a', 'a=1,a=2'],

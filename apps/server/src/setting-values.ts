@@ -96,6 +96,17 @@ export const collectorUrl = z
   .url({ protocol: /^https?$/ })
   .refine((text) => new URL(text).username === '', 'put the login into a header');
 
+/** Without a path: all our own are at the root. */
+export const publicOrigin = z
+  .url({ protocol: /^https?$/ })
+  .transform((text) => new URL(text))
+  .refine(({ origin, href }) => href === `${origin}/`, 'it has more than a scheme, a host and a port')
+  .refine(
+    ({ protocol, hostname }) => protocol === 'https:' || /^(localhost|127(\.\d+){3}|\[::1\])$/.test(hostname),
+    'it does not begin with `https://`',
+  )
+  .transform(({ origin }) => origin);
+
 const headerName = /^[\w!#$%&'*+.^`|~-]+$/;
 const headerValue = /^[\x20-\x7e]+$/;
 

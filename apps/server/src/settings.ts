@@ -97,6 +97,12 @@ export const settings = {
     about:
       'Whether the API also serves [the console](console.md), at `/`. With `off` there are neither its pages nor its sessions.',
   },
+  publicUrl: {
+    variable: 'EARSHOT_PUBLIC_URL',
+    schema: accepted.publicOrigin.optional(),
+    about:
+      'The origin at which browsers and programs reach this installation, such as `https://earshot.example.com`. With it, people can [authorize programs](mcp.md#oauth) such as claude.ai and ChatGPT for `/mcp` by OAuth, in the console, which must be on. By `https`, except on this machine.',
+  },
   metricsHost: {
     variable: 'EARSHOT_METRICS_HOST',
     schema: z.string().min(1).default('127.0.0.1'),

@@ -25,6 +25,16 @@ export const keySchema = z
     id: keyId,
     ...keyFields,
     last_used_at: timestamp.nullable().meta({ description: 'Exact to about a minute.' }),
+    client: z
+      .strictObject({
+        id: z.string().meta({ description: 'Its client id; for many programs a URL.' }),
+        name: z.string().meta({ description: 'What it calls itself.' }),
+      })
+      .nullable()
+      .meta({
+        description:
+          'The program that acts with the key since somebody authorized it by OAuth; null for a key that somebody holds.',
+      }),
   })
   .meta({ description: 'A key of the account, without the key itself.' });
 
@@ -96,7 +106,7 @@ export const keyOperations = defineOperations({
     }),
     example: {
       request: {},
-      answer: { keys: [{ id: exampleId, ...exampleFields, last_used_at: null }] },
+      answer: { keys: [{ id: exampleId, ...exampleFields, last_used_at: null, client: null }] },
     },
   },
   RevokeKey: {

@@ -1,5 +1,8 @@
+import { operations, type Scope } from '@earshot/contract';
 import { createMcpHandler } from '@modelcontextprotocol/server';
+import { z } from 'zod';
 import { createMcpServer, type McpServerOptions } from './server.ts';
+import { tools } from './tools.ts';
 
 /** Who asks: the account's client, and what its key may do. */
 type Sender = Pick<McpServerOptions, 'earshot' | 'scopes'>;
@@ -39,4 +42,13 @@ export function createMcpOverHttp(options: Omit<McpServerOptions, keyof Sender>)
 function batchRefusal(): Response {
   const message = 'Send one message per request: batches ended with the protocol version 2025-06-18.';
   return Response.json({ jsonrpc: '2.0', id: null, error: { code: -32600, message } }, { status: 400 });
+}
+
+const toolCall = z.object({ method: z.literal('tools/call'), params: z.object({ name: z.string() }) });
+
+/** The scope that a message needs; null for those that need none. */
+export function scopeOfCall(body: unknown): Scope | null {
+  const called = toolCall.safeParse(body).data?.params.name;
+  const tool = tools.find(({ name }) => name === called);
+  return tool ? operations[tool.operation].scope : null;
 }

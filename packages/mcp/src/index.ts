@@ -1,2 +1,2 @@
-export { createMcpOverHttp } from './http.ts';
+export { createMcpOverHttp, scopeOfCall } from './http.ts';
 export { serveMcpOverStdio } from './stdio.ts';

@@ -1,5 +1,6 @@
 import { type QueryClient, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useEffect } from 'react';
+import { callConsole, problemOf } from './console-call.ts';
 
 export interface Session {
   readonly account_id: string;
@@ -10,6 +11,7 @@ export interface Session {
 }
 
 export const sessionKey = ['session'];
+const path = '/console/session';
 const retryMs = 3_000;
 
 /** Where the API is refused for want of a session: it ended with its key, by its age or in another tab. */
@@ -50,7 +52,7 @@ export function useSignOut() {
   const queries = useQueryClient();
   return useMutation({
     mutationFn: async () => {
-      const answer = await ask('DELETE');
+      const answer = await callConsole('DELETE', path);
       if (!answer.ok && answer.status !== 401) throw new Error(await problemOf(answer));
     },
     onSuccess: () => enter(queries, null),
@@ -64,36 +66,14 @@ function enter(queries: QueryClient, session: Session | null): void {
 }
 
 export async function readSession(): Promise<Session | null> {
-  const answer = await ask('GET');
+  const answer = await callConsole('GET', path);
   if (answer.status === 401) return null;
   if (!answer.ok) throw new Error(await problemOf(answer));
   return answer.json();
 }
 
 async function signIn(proof: object): Promise<Session> {
-  const answer = await ask('POST', proof);
+  const answer = await callConsole('POST', path, proof);
   if (!answer.ok) throw new Error(await problemOf(answer));
   return answer.json();
-}
-
-async function ask(method: 'GET' | 'POST' | 'DELETE', body?: object): Promise<Response> {
-  const headers = new Headers({ 'x-earshot-console': '1' });
-  if (body) headers.set('content-type', 'application/json');
-  try {
-    return await fetch('/console/session', {
-      method,
-      headers,
-      credentials: 'same-origin',
-      ...(body && { body: JSON.stringify(body) }),
-    });
-  } catch {
-    throw new Error('The server cannot be reached.');
-  }
-}
-
-/** The server's own words, where the answer is the server's. */
-async function problemOf(answer: Response): Promise<string> {
-  const body: unknown = await answer.json().catch(() => null);
-  const message = typeof body === 'object' && body !== null && 'message' in body ? body.message : null;
-  return typeof message === 'string' ? message : `The server answered with status ${answer.status}.`;
 }

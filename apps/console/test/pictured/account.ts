@@ -33,6 +33,7 @@ export const keys: Answers['ListKeys']['keys'] = [
     expires_at: ahead(90, 'day'),
     budget: { period: 'day', usd: 10, on_reached: 'pause' },
     last_used_at: null,
+    client: null,
   },
   {
     id: ownKey,
@@ -42,6 +43,7 @@ export const keys: Answers['ListKeys']['keys'] = [
     expires_at: null,
     budget: null,
     last_used_at: ago(1, 'minute'),
+    client: null,
   },
 ];
 

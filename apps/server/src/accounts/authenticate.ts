@@ -35,8 +35,10 @@ export function createAuthenticate(options: {
   readonly store: KeyLookup;
   readonly guesses: KeyGuesses;
   readonly nowMs: () => number;
+  /** What is worth a look-up: API keys, unless told otherwise. */
+  readonly isWellFormed?: (bearer: string) => boolean;
 }): Authenticate {
-  const { store, guesses, nowMs } = options;
+  const { store, guesses, nowMs, isWellFormed = isWellFormedKey } = options;
   const remembered = new Map<string, Remembered>();
   const unknownUntil = new Map<string, number>();
   const touchedAt = new Map<string, number>();
@@ -66,8 +68,8 @@ export function createAuthenticate(options: {
   };
 
   return async (authorization, address) => {
-    const key = authorization?.startsWith('Bearer ') ? authorization.slice('Bearer '.length) : '';
-    if (!isWellFormedKey(key)) throw keyRefused();
+    const key = bearerOf(authorization);
+    if (!isWellFormed(key)) throw keyRefused();
     const hash = hashOf(key);
     const id = hash.toString('base64');
     const known = remembered.get(id);
@@ -91,7 +93,12 @@ export function createAuthenticate(options: {
   };
 }
 
-interface PrincipalRow {
+/** Empty when the header holds none. */
+export function bearerOf(authorization: string | undefined): string {
+  return authorization?.startsWith('Bearer ') ? authorization.slice('Bearer '.length) : '';
+}
+
+export interface PrincipalRow {
   readonly hash: Buffer;
   readonly id: string;
   readonly account_id: string;
@@ -122,7 +129,7 @@ export function createKeyLookup(database: Database) {
   };
 }
 
-function toPrincipal(row: PrincipalRow | undefined): Principal | null {
+export function toPrincipal(row: PrincipalRow | undefined): Principal | null {
   if (!row) return null;
   const { account_id: accountId, id: keyId, is_suspended: isSuspended, plan, limits, scopes } = row;
   return { accountId, keyId, plan, limits, scopes, isSuspended };

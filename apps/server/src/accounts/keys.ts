@@ -3,7 +3,7 @@ import { type AnswerOf, type Budget, formatKey, type Key, type Scope } from '@ea
 import type { Database, Sql } from '../engines/database.ts';
 import { badField, Failure } from '../runtime/failure.ts';
 import { newId } from '../runtime/ids.ts';
-import type { Handler } from './call.ts';
+import type { Handler, Principal } from './call.ts';
 import { type Change, recordChange } from './change.ts';
 import { type Plans, planOf } from './plans.ts';
 
@@ -19,54 +19,66 @@ export function accountSuspended(): Failure {
   );
 }
 
-/** A key never gives more than it has: neither scopes nor time nor another account. */
-export function createKey(options: {
+interface GivingKeys {
   readonly keys: Pick<KeyStore, 'createKey'>;
   readonly plans: Plans;
   readonly contact: string;
-}): Handler<'CreateKey'> {
-  const { keys, plans, contact } = options;
+}
+
+export function createKey(options: GivingKeys): Handler<'CreateKey'> {
   return async ({ principal, request, change }) => {
-    const scopes = request.scopes ?? principal.scopes;
-    const lacking = scopes.find((scope) => !principal.scopes.includes(scope));
-    if (lacking !== undefined) {
-      throw new Failure(
-        'permission_denied',
-        `The key lacks the scope "${lacking}" and cannot give it to another: use a key that has it.`,
-        { details: { required_scope: lacking } },
-      );
-    }
-    const expiresAt = readExpiry(request.expires_at);
-    const { keysMax } = planOf(plans, principal);
     const key = newKey();
-    const askedBy = principal.keyId;
-    const grant = { id: newId('key'), askedBy, scopes, expiresAt, budget: request.budget ?? null, keysMax };
-    const outcome = await keys.createKey(change, key, grant);
-    switch (outcome.kind) {
-      case 'created':
-        return { ...outcome.answer, key: key.key };
-      case 'keys_limit':
-        throw new Failure(
-          'resource_exhausted',
-          `The account has ${outcome.used} of ${keysMax} keys: revoke one, or ask ${contact} for more.`,
-          { details: { limit: keysMax, used: outcome.used, contact } },
-        );
-      case 'asker_ended':
-        throw keyRefused();
-      case 'asker_ends_before':
-        throw badField(
-          'expires_at',
-          `Must not be after ${outcome.at.toISOString()}, when the key that asks expires.`,
-        );
-      case 'asker_has_budget':
-        throw badField(
-          'budget',
-          'The key that asks has a budget, which the new key spends as well: leave it out.',
-        );
-      case 'no_account':
-        throw new Error('a key without an account was accepted');
-    }
+    const answer = await giveKey(options, { principal, change }, key, {
+      scopes: request.scopes ?? principal.scopes,
+      expiresAt: readExpiry(request.expires_at),
+      budget: request.budget ?? null,
+    });
+    return { ...answer, key: key.key };
   };
+}
+
+/** A key never gives more than it has: neither scopes nor time nor another account. */
+export async function giveKey(
+  { keys, plans, contact }: GivingKeys,
+  { principal, change }: { readonly principal: Principal; readonly change: Change },
+  key: Omit<NewKey, 'key'>,
+  wanted: Pick<KeyGrant, 'scopes' | 'expiresAt' | 'budget' | 'client'>,
+): Promise<AnswerOf<'CreateKey'>> {
+  const lacking = wanted.scopes.find((scope) => !principal.scopes.includes(scope));
+  if (lacking !== undefined) {
+    throw new Failure(
+      'permission_denied',
+      `The key lacks the scope "${lacking}" and cannot give it to another: use a key that has it.`,
+      { details: { required_scope: lacking } },
+    );
+  }
+  const { keysMax } = planOf(plans, principal);
+  const grant = { ...wanted, id: newId('key'), askedBy: principal.keyId, keysMax };
+  const outcome = await keys.createKey(change, key, grant);
+  switch (outcome.kind) {
+    case 'created':
+      return outcome.answer;
+    case 'keys_limit':
+      throw new Failure(
+        'resource_exhausted',
+        `The account has ${outcome.used} of ${keysMax} keys: revoke one, or ask ${contact} for more.`,
+        { details: { limit: keysMax, used: outcome.used, contact } },
+      );
+    case 'asker_ended':
+      throw keyRefused();
+    case 'asker_ends_before':
+      throw badField(
+        'expires_at',
+        `Must not be after ${outcome.at.toISOString()}, when the key that asks expires.`,
+      );
+    case 'asker_has_budget':
+      throw badField(
+        'budget',
+        'The key that asks has a budget, which the new key spends as well: leave it out.',
+      );
+    case 'no_account':
+      throw new Error('a key without an account was accepted');
+  }
 }
 
 function readExpiry(text: string | undefined): Date | null {
@@ -125,6 +137,13 @@ interface KeyGrant {
   readonly budget: Budget | null;
   /** Null: an operator is not bound by the plan. */
   readonly keysMax: number | null;
+  /** The program that was authorized by OAuth and acts with the key, which nobody else holds. */
+  readonly client?: KeyClient;
+}
+
+export interface KeyClient {
+  readonly id: string;
+  readonly name: string;
 }
 
 type CreateKeyOutcome =
@@ -143,7 +162,11 @@ interface KeyRow {
   readonly expires_at: Date | null;
   readonly last_used_at: Date | null;
   readonly budget: Budget | null;
+  readonly client: KeyClient | null;
 }
+
+/** SQL: of a row of `api_keys`. */
+const clientOfKey = `case when client_id is not null then json_build_object('id', client_id, 'name', client_name) end`;
 
 /** Of a row of `api_keys`. */
 export const isValid = 'revoked_at is null and (expires_at is null or expires_at > now())';
@@ -157,12 +180,12 @@ export type KeyStore = ReturnType<typeof createKeyStore>;
 /** The keys of an account. The account is that of the change; another account's key is like one that does not exist. */
 export function createKeyStore(database: Database) {
   return {
-    createKey: (change: Change, key: NewKey, grant: KeyGrant) =>
+    createKey: (change: Change, key: Omit<NewKey, 'key'>, grant: KeyGrant) =>
       database.forAccount(change.accountId).transaction((sql) => insertKey(sql, change, key, grant)),
     async listKeys(accountId: string): Promise<Key[]> {
       const rows = await database.forAccount(accountId).many<KeyRow>(
-        `select id, display, scopes, created_at, expires_at, last_used_at, ${budgetOfKey} as budget from api_keys
-         where account_id = $1 and ${isValid} order by id desc`,
+        `select id, display, scopes, created_at, expires_at, last_used_at, ${budgetOfKey} as budget, ${clientOfKey} as client
+         from api_keys where account_id = $1 and ${isValid} order by id desc`,
         [accountId],
       );
       return rows.map(toKey);
@@ -186,8 +209,8 @@ const operator: Asker = { expires_at: null, budget: null, spends_from: null };
 async function insertKey(
   sql: Sql,
   change: Change,
-  { hash, display }: NewKey,
-  { id, askedBy, scopes, expiresAt: asked, budget, keysMax }: KeyGrant,
+  { hash, display }: Omit<NewKey, 'key'>,
+  { id, askedBy, scopes, expiresAt: asked, budget, keysMax, client }: KeyGrant,
 ): Promise<CreateKeyOutcome> {
   const { accountId } = change;
   const account = await sql.one('select 1 from accounts where id = $1 for update', [accountId]);
@@ -206,9 +229,12 @@ async function insertKey(
   const used = count?.used ?? 0;
   if (keysMax !== null && used >= keysMax) return { kind: 'keys_limit', used };
   const row = await sql.one<{ created_at: Date }>(
-    `insert into api_keys (id, account_id, hash, display, scopes, expires_at, budget, spends_from)
-     values ($1, $2, $3, $4, $5, $6, $7, $8) returning created_at`,
-    [id, accountId, hash, display, scopes, expiresAt, budget && JSON.stringify(budget), spendsFrom],
+    `insert into api_keys (id, account_id, hash, display, scopes, expires_at, budget, spends_from, client_id, client_name)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) returning created_at`,
+    [
+      ...[id, accountId, hash, display, scopes, expiresAt],
+      ...[budget && JSON.stringify(budget), spendsFrom, client?.id ?? null, client?.name ?? null],
+    ],
   );
   const after = {
     display,
@@ -218,7 +244,8 @@ async function insertKey(
   };
   const createdAt = (row?.created_at ?? new Date()).toISOString();
   const answer = { key_id: id, key: null, ...after, created_at: createdAt };
-  await recordChange(sql, change, { targetId: id, before: null, after, answer });
+  const recorded = { ...after, ...(client && { client }) };
+  await recordChange(sql, change, { targetId: id, before: null, after: recorded, answer });
   return { kind: 'created', answer };
 }
 

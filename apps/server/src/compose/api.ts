@@ -57,6 +57,7 @@ import {
 import { createUrlProblem } from '../webhooks/public-address.ts';
 import { replayWebhook } from '../webhooks/replay-webhook.ts';
 import { testWebhook } from '../webhooks/test-webhook.ts';
+import { openAuthorizationServer } from './oauth.ts';
 import type { Readiness } from './readiness.ts';
 import { mailPolicyOf, openSender, plansOf, type Shared, secretBoxOf } from './shared.ts';
 import { countingOf, installationBudgetOf, ruleDelaysMs, tiersOf } from './sources.ts';
@@ -79,12 +80,17 @@ export async function createApi(
   const notices = createNoticeReader(database);
   const followingNotices = createNoticeFollowing({ ...shared, reader: notices });
   const keyWatch = createKeyWatch(database);
-  const cursors = createCursors(...(await readCursorSecrets(database)));
-  const secrets = every('cursor-secrets', cursorSecretsEveryMs, async () =>
-    cursors.use(await readCursorSecrets(database)),
-  );
-  stack.use(supervise([tail.worker, followingNotices.worker, keyWatch.worker, secrets], shared));
   const guesses = createKeyGuesses({ perMinute: keyGuessesPerMinute, nowMs });
+  const cookieSecrets = await readCursorSecrets(database);
+  const cursors = createCursors(...cookieSecrets);
+  const forOAuth = { plans, contact, guesses, nowMs, cookieSecrets };
+  const authorizationServer = await openAuthorizationServer(shared, stack, forOAuth);
+  const secrets = every('cursor-secrets', cursorSecretsEveryMs, async () => {
+    const read = await readCursorSecrets(database);
+    cursors.use(read);
+    authorizationServer?.useCookieSecrets(read);
+  });
+  stack.use(supervise([tail.worker, followingNotices.worker, keyWatch.worker, secrets], shared));
   return createHttpServer({
     ...shared,
     handlers: handlersOf(shared, stack, { plans, cursors, tail, notices, followingNotices }),
@@ -101,6 +107,8 @@ export async function createApi(
     isReady,
     mcpOrigins: config.mcpOrigins,
     mcpConfirmUsd: config.mcpConfirmUsd,
+    resourceServer: authorizationServer,
+    authorizationServer,
     trustedProxies: config.trustedProxies,
   });
 }

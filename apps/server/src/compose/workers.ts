@@ -52,6 +52,7 @@ import type { InstallationBudget } from '../metering/installation-budget.ts';
 import { forgetBilled } from '../metering/meter.sql.ts';
 import { forgetNotices } from '../notices/notice-log.sql.ts';
 import { createNoticeReader } from '../notices/notice-reader.sql.ts';
+import { forgetArtefacts } from '../oauth/artefacts.sql.ts';
 import { createMatchReader } from '../readers/match-reader.sql.ts';
 import { checkKeptItems } from '../removals/remove-items.ts';
 import { createRuleStore } from '../rules/rule-store.sql.ts';
@@ -139,6 +140,7 @@ function ruleWorkers(
     every('pause-suspended', 1_000, () => pauseSuspended(upkeep)),
     every('release-old-slots', 500, (signal) => releaseOldSlots(upkeep, signal)),
     every('forget-console-sessions', minuteMs, () => forgetConsoleSessions(database)),
+    every('forget-oauth', minuteMs, () => forgetArtefacts(database)),
     every('forget-idempotency-keys', minuteMs, async () => (await claims.forgetSome()) > 0),
   ];
 }

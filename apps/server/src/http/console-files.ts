@@ -8,6 +8,9 @@ import { Failure } from '../runtime/failure.ts';
 
 const compress = promisify(gzip);
 
+/** Asks about a program that wants to use the account. */
+const authorizePage = '/console/authorize/:uid';
+
 /** Which of them the page shows is its own matter. */
 const pages = [
   '/',
@@ -23,6 +26,7 @@ const pages = [
   '/keys',
   '/notices',
   '/audit',
+  authorizePage,
 ];
 
 /** What the build makes; anything else in its folder is not served. */
@@ -55,7 +59,6 @@ const pageHeaders = {
   'referrer-policy': 'no-referrer',
   'permissions-policy':
     'accelerometer=(), camera=(), display-capture=(), geolocation=(), gyroscope=(), magnetometer=(), microphone=(), payment=(), usb=()',
-  'cross-origin-opener-policy': 'same-origin',
   'cross-origin-resource-policy': 'same-origin',
 };
 
@@ -87,10 +90,15 @@ export function addConsoleFiles(app: FastifyInstance, folder: string): void {
     if (built === null) reading = null;
     return built;
   };
-  const showPage = async (_request: FastifyRequest, reply: FastifyReply) => {
+  const showPage = async ({ routeOptions }: FastifyRequest, reply: FastifyReply) => {
     const built = await read();
     const nonce = randomBytes(16).toString('base64');
-    reply.headers({ ...pageHeaders, 'content-security-policy': policyWith(nonce) });
+    reply.headers({
+      ...pageHeaders,
+      'content-security-policy': policyWith(nonce),
+      // A program on the web opens that page in a window of its own, and learns from its opener that it is over.
+      'cross-origin-opener-policy': routeOptions.url === authorizePage ? 'unsafe-none' : 'same-origin',
+    });
     return built === null ? reply.code(503).send(notBuilt) : built.page.replaceAll('__NONCE__', nonce);
   };
   for (const url of pages) app.get(url, { config: { operation: 'Console' } }, showPage);

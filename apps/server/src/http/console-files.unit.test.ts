@@ -61,6 +61,7 @@ describe('a page', () => {
     '/keys',
     '/notices',
     '/audit',
+    '/console/authorize/uid_1',
   ])('%s is the console', async (path) => {
     await build();
     const answer = await get(path);
@@ -96,6 +97,13 @@ describe('a page', () => {
       'cross-origin-opener-policy': 'same-origin',
       'cross-origin-resource-policy': 'same-origin',
     });
+  });
+
+  test('is cut off from whoever has opened it, but for the one that programs open', async () => {
+    await build();
+    const policyOf = async (path: string) => (await get(path)).headers.get('cross-origin-opener-policy');
+    expect(await policyOf('/keys')).toBe('same-origin');
+    expect(await policyOf('/console/authorize/uid_1')).toBe('unsafe-none');
   });
 
   test('says how to build the console, until it is built', async () => {

@@ -81,6 +81,8 @@ function cookieOf(name: string, value: string, more = ''): string {
 
 export interface PrincipalOptions {
   readonly authenticate: Authenticate;
+  /** For the requests that the server sends to itself: also by an access token for `/mcp`. Null for all others. */
+  readonly authenticateInner: () => Authenticate | null;
   /** Null where there is no console: cookies are ignored. */
   readonly sessions: ConsoleSessions | null;
 }
@@ -88,15 +90,17 @@ export interface PrincipalOptions {
 /** Who asks: by the key, or without one by the session of the console. */
 export async function principalOf(
   request: FastifyRequest,
-  { authenticate, sessions }: PrincipalOptions,
+  { authenticate, authenticateInner, sessions }: PrincipalOptions,
 ): Promise<Principal> {
   const { authorization } = request.headers;
+  const inner = authenticateInner();
+  if (inner !== null) return await inner(authorization, request.ip);
   if (sessions === null || authorization !== undefined || tokensOf(request).length === 0)
     return await authenticate(authorization, request.ip);
   return (await sessionOf(request, sessions)).principal;
 }
 
-async function sessionOf(request: FastifyRequest, sessions: ConsoleSessions): Promise<ConsoleSession> {
+export async function sessionOf(request: FastifyRequest, sessions: ConsoleSessions): Promise<ConsoleSession> {
   assertFromConsole(request);
   const tokens = tokensOf(request);
   const found = (await Promise.all(tokens.map((token) => sessions.sessionOf(token)))).filter(
@@ -192,7 +196,7 @@ async function signIn(request: FastifyRequest, reply: FastifyReply, options: Con
 }
 
 /** As a change of the account: each one leaves a row. */
-function admit(limits: RateLimits, principal: Principal, reply: FastifyReply): void {
+export function admit(limits: RateLimits, principal: Principal, reply: FastifyReply): void {
   const admission = limits.admit(principal, { changes: true });
   reply.headers(admission.headers);
   admission.release();

@@ -1,11 +1,14 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { createMcpOverHttp } from '@earshot/mcp';
+import { isWellFormedKey } from '@earshot/contract';
+import { createMcpOverHttp, scopeOfCall } from '@earshot/mcp';
 import { createEarshot } from '@earshot/sdk';
-import type { FastifyInstance, FastifyRequest } from 'fastify';
-import type { Authenticate } from '../accounts/authenticate.ts';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { type Authenticate, bearerOf } from '../accounts/authenticate.ts';
 import type { RateLimits } from '../accounts/rate-limits.ts';
+import type { ResourceServer } from '../oauth/resource-server.ts';
 import type { Logger } from '../observability/logger.ts';
 import { Failure } from '../runtime/failure.ts';
+import { challengeOf, insufficientScope } from './oauth.ts';
 
 export interface McpOptions {
   readonly authenticate: Authenticate;
@@ -16,6 +19,8 @@ export interface McpOptions {
   /** Dollars a day: a tool starts a dearer rule only when the agent's user has agreed. */
   readonly mcpConfirmUsd: number;
   readonly innerCalls: InnerCalls;
+  /** Null where keys alone are accepted. */
+  readonly resourceServer: ResourceServer | null;
 }
 
 /** Longer than a call that waits for matches, shorter than the time-outs of agents' clients. */
@@ -26,7 +31,8 @@ const callMs = 45_000;
  * scopes, limits, audit and idempotency are decided in one place, and no tool can do what its key cannot.
  */
 export function addMcp(app: FastifyInstance, options: McpOptions): void {
-  const { authenticate, limits, log, mcpOrigins, mcpConfirmUsd, innerCalls } = options;
+  const { limits, log, mcpOrigins, mcpConfirmUsd, innerCalls, resourceServer } = options;
+  const authenticate = authenticateMcp(options);
   const mcp = createMcpOverHttp({
     confirmAboveUsd: mcpConfirmUsd,
     onFault: (error) => log.error({ err: error }, 'a tool failed by our fault'),
@@ -37,7 +43,11 @@ export function addMcp(app: FastifyInstance, options: McpOptions): void {
     config: { operation: 'Mcp' },
     onRequest: async (request, reply) => {
       assertOrigin(request.headers.origin, mcpOrigins);
-      const principal = await authenticate(request.headers.authorization, request.ip);
+      const principal = await authenticate(request.headers.authorization, request.ip).catch((error) => {
+        if (resourceServer && error instanceof Failure && error.code === 'unauthenticated')
+          reply.header('www-authenticate', challengeOf(resourceServer));
+        throw error;
+      });
       request.principal = principal;
       const admission = limits.admit(principal, { changes: false });
       reply.headers(admission.headers);
@@ -46,6 +56,7 @@ export function addMcp(app: FastifyInstance, options: McpOptions): void {
       admission.release();
     },
     handler: async (request, reply) => {
+      assertScopeOf(request, reply, resourceServer);
       const gone = new AbortController();
       reply.raw.once('close', () => gone.abort());
       const asked = new Request(new URL(request.url, 'http://earshot.invalid'), {
@@ -55,7 +66,7 @@ export function addMcp(app: FastifyInstance, options: McpOptions): void {
       });
       const earshot = createEarshot({
         url: 'http://earshot.invalid',
-        key: keyOf(request),
+        key: bearerOf(request.headers.authorization),
         timeoutMs: callMs,
         fetch: innerCalls.fetchFor(request),
       });
@@ -84,9 +95,33 @@ function headersOf({ headers }: FastifyRequest): Headers {
   return copied;
 }
 
-/** `authenticate` has accepted it already. */
-function keyOf({ headers }: FastifyRequest): string {
-  return headers.authorization?.slice('Bearer '.length) ?? '';
+/** By a key, or by an access token for `/mcp`. */
+export function authenticateMcp({
+  authenticate,
+  resourceServer,
+}: Pick<McpOptions, 'authenticate' | 'resourceServer'>): Authenticate {
+  if (resourceServer === null) return authenticate;
+  return (authorization, address) => {
+    const bearer = bearerOf(authorization);
+    const isKey = bearer === '' || isWellFormedKey(bearer);
+    return isKey ? authenticate(authorization, address) : resourceServer.authenticate(authorization, address);
+  };
+}
+
+/** A program that was authorized by OAuth can ask its user for more; whoever holds a key cannot, and does not see the tool. */
+function assertScopeOf(
+  { headers, principal, body }: FastifyRequest,
+  reply: FastifyReply,
+  resourceServer: ResourceServer | null,
+): void {
+  const scope = scopeOfCall(body);
+  if (resourceServer === null || principal === null || isWellFormedKey(bearerOf(headers.authorization)))
+    return;
+  if (scope === null || principal.scopes.includes(scope)) return;
+  reply.header('www-authenticate', insufficientScope(resourceServer, [...principal.scopes, scope]));
+  throw new Failure('permission_denied', `The access token lacks the scope "${scope}": ask for it.`, {
+    details: { required_scope: scope },
+  });
 }
 
 export type InnerCalls = ReturnType<typeof createInnerCalls>;

@@ -5,15 +5,19 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { isWellFormedKey, operations } from '@earshot/contract';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { Principal } from '../accounts/call.ts';
+import type { AuthorizationServer } from '../oauth/authorization-server.ts';
+import type { ResourceServer } from '../oauth/resource-server.ts';
 import type { Logger } from '../observability/logger.ts';
 import { Failure } from '../runtime/failure.ts';
 import { newId } from '../runtime/ids.ts';
+import { addAuthorize } from './authorize.ts';
 import { addConsoleFiles } from './console-files.ts';
 import { addConsoleSession } from './console-session.ts';
 import { addDiscovery } from './discovery.ts';
 import { bodyBytesMax, errorAnswer, failureText } from './error-answer.ts';
 import { addOperation, type OperationOptions } from './handlers.ts';
-import { addMcp, createInnerCalls } from './mcp.ts';
+import { addMcp, authenticateMcp, createInnerCalls } from './mcp.ts';
+import { addAuthorizationServer, addResourceMetadata } from './oauth.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -26,10 +30,14 @@ declare module 'fastify' {
   }
 }
 
-export interface HttpServerOptions extends Omit<OperationOptions, 'leaving'> {
+export interface HttpServerOptions extends Omit<OperationOptions, 'leaving' | 'authenticateInner'> {
   readonly isReady: () => Promise<string[]>;
   readonly mcpOrigins: readonly string[];
   readonly mcpConfirmUsd: number;
+  /** Who authorizes programs for `/mcp`; null where keys alone are accepted. */
+  readonly resourceServer: ResourceServer | null;
+  /** That of our own; null where there is none, or the issuer is another. */
+  readonly authorizationServer: AuthorizationServer | null;
   /** What the console was built into. */
   readonly consoleFolder: string;
   /** Addresses and ranges whose `X-Forwarded-For` is believed. The caller is the last address in it that is not one of them. */
@@ -92,8 +100,12 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   addDiscovery(app, { isReady: options.isReady });
   addMcp(app, { ...options, innerCalls });
   addConsole(app, options);
+  if (options.resourceServer) addResourceMetadata(app, options.resourceServer);
+  if (options.authorizationServer) addAuthorizationServer(app, options.authorizationServer);
+  const inner = authenticateMcp(options);
+  const authenticateInner = () => (innerCalls.isInner() ? inner : null);
   for (const operation of Object.values(operations))
-    addOperation(app, { ...options, leaving: leaving.signal }, operation);
+    addOperation(app, { ...options, authenticateInner, leaving: leaving.signal }, operation);
   return {
     listen: (host, port) => app.listen({ host, port }),
     drain() {
@@ -114,7 +126,9 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
 
 function addConsole(app: FastifyInstance, { sessions, consoleFolder, ...options }: HttpServerOptions): void {
   if (sessions === null) return;
+  const { authorizationServer } = options;
   addConsoleSession(app, { ...options, sessions });
+  if (authorizationServer) addAuthorize(app, { ...options, sessions, authorizationServer });
   addConsoleFiles(app, consoleFolder);
 }
 
@@ -176,9 +190,15 @@ function sendError(
   }
   return reply
     .code(answer.status)
-    .headers({ 'x-request-id': request.id, ...noSniffing, ...answer.headers })
+    .headers({ 'x-request-id': request.id, ...noSniffing, ...answer.headers, ...challengeIn(reply) })
     .header('content-type', 'application/json; charset=utf-8')
     .send(JSON.stringify(answer.body));
+}
+
+/** A route that knows more of how to be authorized has said so already. */
+function challengeIn(reply: FastifyReply): Record<string, string> {
+  const challenge = reply.getHeader('www-authenticate');
+  return challenge === undefined ? {} : { 'www-authenticate': String(challenge) };
 }
 
 function logAnswer({ telemetry }: HttpServerOptions, request: FastifyRequest, reply: FastifyReply): void {

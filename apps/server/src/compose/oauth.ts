@@ -1,0 +1,29 @@
+import type { KeyGuesses } from '../accounts/authenticate.ts';
+import type { Plans } from '../accounts/plans.ts';
+import type { AuthorizationServer } from '../oauth/authorization-server.ts';
+import { createFetchMetadata } from '../oauth/fetch-metadata.ts';
+import { createResolve } from '../webhooks/guarded-connector.ts';
+import type { Shared } from './shared.ts';
+
+interface OAuthOptions {
+  readonly plans: Plans;
+  readonly contact: string;
+  readonly guesses: KeyGuesses;
+  readonly nowMs: () => number;
+  readonly cookieSecrets: readonly Buffer[];
+}
+
+/** Null where it is switched off: then the library is not even loaded. */
+export async function openAuthorizationServer(
+  shared: Shared,
+  stack: AsyncDisposableStack,
+  { cookieSecrets, ...options }: OAuthOptions,
+): Promise<AuthorizationServer | null> {
+  const { publicUrl, console, allowInsecureWebhooks: allowInsecure } = shared.config;
+  if (publicUrl === undefined || console === 'off') return null;
+  const fetchMetadata = stack.use(createFetchMetadata({ resolve: createResolve(), allowInsecure }));
+  const { createAuthorizationServer } = await import('../oauth/authorization-server.ts');
+  const server = createAuthorizationServer({ ...shared, ...options, publicUrl, fetchMetadata });
+  server.useCookieSecrets(cookieSecrets);
+  return server;
+}

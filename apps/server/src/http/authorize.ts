@@ -1,0 +1,123 @@
+import { scopes as allScopes, type Scope } from '@earshot/contract';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { z } from 'zod';
+import type { ConsoleSession } from '../accounts/console-sessions.ts';
+import type { AuthorizationRequest, AuthorizationServer } from '../oauth/authorization-server.ts';
+import { badField, Failure } from '../runtime/failure.ts';
+import { admit, type ConsoleSessionOptions, sessionOf } from './console-session.ts';
+
+/*
+ * What the console's page at /console/authorize/<uid> asks, to which the authorization server sends a browser. Both endpoints are
+ * below that path, because the cookie that says which browser has begun the request is sent nowhere else. They follow the rules of
+ * every request with the console's cookie (console-session.ts): `X-Earshot-Console: 1`, from the same origin, JSON.
+ *
+ * GET /console/authorize/<uid>/request
+ *   200 {
+ *     "client": { "id": string, "name": string, "uri": string | null, "redirect_host": string },
+ *     "scopes": Scope[],                   what the program asks for; never empty
+ *     "account": { "id": string, "name": string },
+ *     "expires_at": string
+ *   }
+ *   401 unauthenticated: nobody is signed in. The request waits: sign in, and ask again.
+ *   404 not_found: unknown, over, or begun in another browser.
+ *
+ * POST /console/authorize/<uid>/decision
+ *   { "decision": "allow" | "refuse", "scopes"?: Scope[], "budget_usd_per_day"?: number | null }
+ *     `scopes`: some of those that were asked for; without it, all of them. Only with "allow", like the budget.
+ *   200 { "continue_url": string }         a path of this origin, to which the page navigates (`location.assign`)
+ *   400 invalid_argument: a scope that was not asked for, none at all, or a budget where the key that is signed in has one
+ *   403 permission_denied: the key that is signed in lacks one of the scopes, or `keys:write` (`details.required_scope`)
+ *   401, 404 as above; 429 resource_exhausted: the account has as many keys as it may; 400 failed_precondition: decided before
+ */
+
+export interface AuthorizeOptions extends ConsoleSessionOptions {
+  readonly authorizationServer: AuthorizationServer;
+}
+
+interface Params {
+  readonly Params: { readonly uid: string };
+}
+
+const decisionSchema = z.discriminatedUnion('decision', [
+  z.strictObject({
+    decision: z.literal('allow'),
+    scopes: z.array(z.enum(allScopes)).min(1).max(allScopes.length).optional(),
+    budget_usd_per_day: z.number().positive().max(1_000_000).multipleOf(0.01).nullable().optional(),
+  }),
+  z.strictObject({ decision: z.literal('refuse') }),
+]);
+
+export function addAuthorize(app: FastifyInstance, options: AuthorizeOptions): void {
+  const { authorizationServer, limits } = options;
+  app.get<Params>(
+    '/console/authorize/:uid/request',
+    { config: { operation: 'GetAuthorizationRequest' } },
+    async (request, reply) => {
+      const { session, asked } = await readRequest(request, reply, options);
+      const { client, scopes, expiresAt } = asked;
+      return {
+        client: { id: client.id, name: client.name, uri: client.uri, redirect_host: client.redirectHost },
+        scopes,
+        account: { id: session.principal.accountId, name: session.accountName },
+        expires_at: expiresAt.toISOString(),
+      };
+    },
+  );
+  app.post<Params>(
+    '/console/authorize/:uid/decision',
+    { config: { operation: 'DecideAuthorization' } },
+    async (request, reply) => {
+      const { session, asked } = await readRequest(request, reply, options);
+      const { principal } = session;
+      admit(limits, principal, reply);
+      const decided = decisionSchema.safeParse(request.body);
+      if (!decided.success)
+        throw badField(
+          'decision',
+          'Send {"decision": "allow" or "refuse"}, and with "allow" scopes and budget_usd_per_day.',
+        );
+      const exchange = { request: request.raw, response: reply.raw };
+      if (decided.data.decision === 'refuse') await authorizationServer.refuse(exchange);
+      else {
+        const { scopes = asked.scopes, budget_usd_per_day: usd } = decided.data;
+        assertMayGive(principal.scopes);
+        const budget =
+          typeof usd === 'number' ? ({ period: 'day', usd, on_reached: 'pause' } as const) : null;
+        const allowing = { principal, requestId: request.id, scopes: [...new Set(scopes)], budget };
+        await authorizationServer.allow(asked, allowing, exchange);
+      }
+      return { continue_url: asked.continuePath };
+    },
+  );
+}
+
+interface Read {
+  readonly session: ConsoleSession;
+  readonly asked: AuthorizationRequest;
+}
+
+async function readRequest(
+  request: FastifyRequest<Params>,
+  reply: FastifyReply,
+  { sessions, authorizationServer }: AuthorizeOptions,
+): Promise<Read> {
+  const session = await sessionOf(request, sessions);
+  request.principal = session.principal;
+  const exchange = { request: request.raw, response: reply.raw };
+  const asked = await authorizationServer.findRequest(request.params.uid, exchange);
+  if (asked) return { session, asked };
+  throw new Failure(
+    'not_found',
+    'There is no such request, it is over, or it was begun in another browser: begin again in the program.',
+  );
+}
+
+/** A grant is a key: whoever may make no keys may give none. */
+function assertMayGive(scopes: readonly Scope[]): void {
+  if (scopes.includes('keys:write')) return;
+  throw new Failure(
+    'permission_denied',
+    'The key that you are signed in with lacks the scope "keys:write", which authorizing a program needs: sign in with one that has it.',
+    { details: { required_scope: 'keys:write' } },
+  );
+}

@@ -1,0 +1,87 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { createKeyGuesses as createAddressLimit } from '../accounts/authenticate.ts';
+import type { AuthorizationServer } from '../oauth/authorization-server.ts';
+import { grantableScopes, type ResourceServer } from '../oauth/resource-server.ts';
+import { Failure } from '../runtime/failure.ts';
+
+/** Of one address. Hosts of many agents ask for all of them from a few addresses. */
+const requestsPerMinute = 120;
+const registrationsPerMinute = 20;
+
+const metadataPath = '/.well-known/oauth-protected-resource';
+const serverMetadataPath = '/.well-known/oauth-authorization-server';
+
+/** Where programs learn who authorizes them (RFC 9728). */
+export function addResourceMetadata(app: FastifyInstance, { resource, issuer }: ResourceServer): void {
+  const metadata = {
+    resource,
+    authorization_servers: [issuer],
+    scopes_supported: grantableScopes,
+    bearer_methods_supported: ['header'],
+    resource_name: 'Earshot',
+  };
+  for (const url of [metadataPath, `${metadataPath}/mcp`])
+    app.get(url, { config: { operation: 'OAuthMetadata' } }, async () => metadata);
+}
+
+/** The challenge of a 401: where to learn how to be authorized, and what to ask for. */
+export function challengeOf({ resource }: ResourceServer): string {
+  return `Bearer resource_metadata="${metadataUrlOf(resource)}", scope="${grantableScopes.join(' ')}"`;
+}
+
+/** The challenge of a 403: what the token has and what it lacks, so that a program that asks for it loses nothing. */
+export function insufficientScope({ resource }: ResourceServer, needed: readonly string[]): string {
+  return `Bearer error="insufficient_scope", scope="${needed.join(' ')}", resource_metadata="${metadataUrlOf(resource)}"`;
+}
+
+function metadataUrlOf(resource: string): string {
+  return new URL(`${metadataPath}/mcp`, resource).href;
+}
+
+/** The authorization server itself, below `/oauth`; its metadata also where RFC 8414 looks for it. */
+export function addAuthorizationServer(app: FastifyInstance, server: AuthorizationServer): void {
+  const nowMs = () => performance.now();
+  const requests = createAddressLimit({ perMinute: requestsPerMinute, nowMs });
+  const registrations = createAddressLimit({ perMinute: registrationsPerMinute, nowMs });
+  const handOver = (request: FastifyRequest, reply: FastifyReply, path: string) => {
+    reply.hijack();
+    for (const [name, value] of Object.entries(reply.getHeaders()))
+      if (value !== undefined) reply.raw.setHeader(name, value);
+    server.answer(path, { request: request.raw, response: reply.raw });
+    return reply;
+  };
+  for (const url of [serverMetadataPath, `${serverMetadataPath}/oauth`]) {
+    app.get(url, { config: { operation: 'OAuthMetadata' } }, async (request, reply) =>
+      handOver(request, reply, serverMetadataPath),
+    );
+  }
+  void app.register(async (scope) => {
+    // It reads the bodies by itself.
+    scope.removeAllContentTypeParsers();
+    scope.addContentTypeParser('*', (_request, _body, done) => done(null));
+    scope.route({
+      method: ['GET', 'POST'],
+      url: '/oauth/*',
+      config: { operation: 'OAuth' },
+      onRequest: async ({ ip }) => assertWithin(requests.failed(ip)),
+      handler: async (request, reply) => {
+        const path = request.url.slice('/oauth'.length);
+        if (/^\/reg\b/.test(path)) {
+          assertWithin(registrations.failed(request.ip));
+          if (!(await server.mayRegister()))
+            throw new Failure('unavailable', 'Too many programs have registered today: try again tomorrow.');
+        }
+        return handOver(request, reply, path);
+      },
+    });
+  });
+}
+
+function assertWithin(waitSeconds: number | null): void {
+  if (waitSeconds === null) return;
+  throw new Failure(
+    'resource_exhausted',
+    `Too many requests come from your address: wait ${waitSeconds} s.`,
+    { retryAfterSeconds: waitSeconds },
+  );
+}

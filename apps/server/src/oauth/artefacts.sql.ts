@@ -1,0 +1,107 @@
+import { byEarshot } from '../accounts/change.ts';
+import { createKeyStore, hashOf, isServed, isValid } from '../accounts/keys.ts';
+import type { Database } from '../engines/database.ts';
+
+/** What the authorization server stores of a thing: its fields, whatever they are. */
+export type Payload = Readonly<Record<string, unknown>>;
+
+/** It remembers nobody who has signed in: everybody decides about every request in the console. */
+const notKept = 'Session';
+
+/** A grant is a key, so it is gone when the key is. */
+const ofValidKey = `exists (select 1 from api_keys where api_keys.id = oauth_artefacts.grant_id and ${isValid} and ${isServed})`;
+
+export type Artefacts = ReturnType<typeof createArtefacts>;
+
+/** Where the authorization server keeps everything, by the kinds that it knows. */
+export function createArtefacts(database: Database) {
+  const keys = createKeyStore(database);
+  return (kind: string) => ({
+    async upsert(id: string, { jti: _, ...payload }: Payload, expiresIn?: number): Promise<void> {
+      if (kind === notKept) return;
+      // The id of a grant is that of its key; whatever else has a grant names it.
+      const grantId = kind === 'Grant' ? id : (payload['grantId'] ?? null);
+      await database.run(
+        `insert into oauth_artefacts (kind, hash, payload, grant_id, client_id, account_id, expires_at)
+         values ($1, $2, $3, $4, $5, $6, now() + $7 * interval '1 second')
+         on conflict (kind, hash) do update set payload = excluded.payload, expires_at = excluded.expires_at`,
+        [
+          ...[kind, hashOf(id), JSON.stringify(payload), grantId],
+          ...[payload['clientId'] ?? payload['client_id'] ?? null, payload['accountId'] ?? null],
+          expiresIn ?? null,
+        ],
+      );
+    },
+    async find(id: string): Promise<Payload | undefined> {
+      const row = await database.one<{ payload: Payload; consumed: number | null }>(
+        `select payload, extract(epoch from consumed_at)::int as consumed from oauth_artefacts
+         where kind = $1 and hash = $2 and (oauth_artefacts.expires_at is null or oauth_artefacts.expires_at > now())
+           and (kind <> 'Grant' or ${ofValidKey})`,
+        [kind, hashOf(id)],
+      );
+      if (!row) return undefined;
+      const isClient = kind === 'Client';
+      return {
+        ...row.payload,
+        ...(!isClient && { jti: id }),
+        ...(row.consumed !== null && { consumed: row.consumed }),
+      };
+    },
+    /** False when it was consumed before: of two requests at the same time, one is the first. */
+    async consume(id: string): Promise<boolean> {
+      const consumed = await database.run(
+        'update oauth_artefacts set consumed_at = now() where kind = $1 and hash = $2 and consumed_at is null',
+        [kind, hashOf(id)],
+      );
+      return consumed > 0;
+    },
+    async destroy(id: string): Promise<void> {
+      const row = await database.one<{ account_id: string | null }>(
+        'delete from oauth_artefacts where kind = $1 and hash = $2 returning account_id',
+        [kind, hashOf(id)],
+      );
+      if (kind === 'Grant' && row?.account_id)
+        await keys.revokeKey(byEarshot(row.account_id, 'RevokeKey'), id);
+    },
+    async revokeByGrantId(grantId: string): Promise<void> {
+      await database.run('delete from oauth_artefacts where kind = $1 and grant_id = $2', [kind, grantId]);
+    },
+  });
+}
+
+/** Registrations that nobody has ever authorized. */
+const isUnused = `kind = 'Client' and not exists (
+  select 1 from oauth_artefacts as given where given.client_id = oauth_artefacts.client_id and given.kind = 'Grant')`;
+
+export async function countUnusedClients(database: Database): Promise<number> {
+  const row = await database.one<{ unused: number }>(
+    `select count(*) as unused from oauth_artefacts where ${isUnused}`,
+  );
+  return row?.unused ?? 0;
+}
+
+/** Longer than a code lives, which a grant begins with. */
+const newGrant = `interval '10 minutes'`;
+
+/** A grant with which nothing can be done any more: its refresh token has expired, or its code was never used. */
+const isSpent = `client_id is not null and ${isValid} and created_at < now() - ${newGrant} and not exists (
+  select 1 from oauth_artefacts as live where live.grant_id = api_keys.id and live.expires_at > now()
+    and live.kind in ('AuthorizationCode', 'AccessToken', 'RefreshToken') and live.consumed_at is null)`;
+
+/** Removes what cannot be used any more, and ends the keys of grants that cannot. */
+export async function forgetArtefacts(database: Database): Promise<void> {
+  await database.run('delete from oauth_artefacts where expires_at < now()');
+  const keys = createKeyStore(database);
+  const spent = await database.many<{ id: string; account_id: string }>(
+    `select id, account_id from api_keys where ${isSpent} limit 1000`,
+  );
+  for (const { id, account_id: accountId } of spent)
+    await keys.revokeKey(byEarshot(accountId, 'RevokeKey'), id);
+  await database.run(
+    `delete from oauth_artefacts where grant_id is not null
+       and not exists (select 1 from api_keys where api_keys.id = grant_id and ${isValid})`,
+  );
+  await database.run(
+    `delete from oauth_artefacts where ${isUnused} and created_at < now() - interval '1 day'`,
+  );
+}

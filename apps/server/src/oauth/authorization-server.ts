@@ -1,0 +1,160 @@
+import { randomBytes } from 'node:crypto';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Budget, Scope } from '@earshot/contract';
+import { errors, type Interaction, type Provider } from 'oidc-provider';
+import { createAuthenticate, type KeyGuesses } from '../accounts/authenticate.ts';
+import type { Principal } from '../accounts/call.ts';
+import type { Change } from '../accounts/change.ts';
+import { createKeyStore, giveKey, hashOf } from '../accounts/keys.ts';
+import type { Plans } from '../accounts/plans.ts';
+import { badField, Failure } from '../runtime/failure.ts';
+import { createTokenLookup, isAccessToken } from './access-tokens.ts';
+import { countUnusedClients } from './artefacts.sql.ts';
+import { createProvider, type ProviderOptions, passOn, useCookieSecrets } from './provider.ts';
+import { isGrantable, type ResourceServer } from './resource-server.ts';
+
+interface AuthorizationServerOptions extends ProviderOptions {
+  readonly plans: Plans;
+  readonly contact: string;
+  readonly guesses: KeyGuesses;
+  readonly nowMs: () => number;
+}
+
+/** A request and its answer, as Node has them. */
+export interface Exchange {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+}
+
+/** What a program has asked for, and somebody is to decide. */
+export interface AuthorizationRequest {
+  readonly client: {
+    readonly id: string;
+    readonly name: string;
+    readonly uri: string | null;
+    /** Where the browser goes with the answer. */
+    readonly redirectHost: string;
+  };
+  readonly scopes: readonly Scope[];
+  readonly expiresAt: Date;
+  /** Where the browser goes on after the decision, on this very host. */
+  readonly continuePath: string;
+  readonly isDecided: boolean;
+}
+
+export interface Allowing {
+  readonly principal: Principal;
+  readonly requestId: string;
+  readonly scopes: readonly Scope[];
+  readonly budget: Budget | null;
+}
+
+export interface AuthorizationServer extends ResourceServer {
+  /** Answers a request for a path below `/oauth`. */
+  answer(path: string, exchange: Exchange): void;
+  /** False when there are as many registrations that nobody has authorized as we are ready to keep. */
+  mayRegister(): Promise<boolean>;
+  /** Null unless this browser has begun it, and it is not over. */
+  findRequest(uid: string, exchange: Exchange): Promise<AuthorizationRequest | null>;
+  allow(request: AuthorizationRequest, allowing: Allowing, exchange: Exchange): Promise<void>;
+  refuse(exchange: Exchange): Promise<void>;
+  useCookieSecrets(secrets: readonly Buffer[]): void;
+}
+
+const unusedClientsMax = 1_000;
+
+export function createAuthorizationServer(options: AuthorizationServerOptions): AuthorizationServer {
+  const { database, publicUrl, guesses, nowMs } = options;
+  const provider = createProvider(options);
+  const resource = `${publicUrl}/mcp`;
+  const store = createTokenLookup(database, resource);
+  return {
+    resource,
+    issuer: provider.issuer,
+    authenticate: createAuthenticate({ store, guesses, nowMs, isWellFormed: isAccessToken }),
+    answer: (path, exchange) => passOn(provider, path, exchange),
+    mayRegister: async () => (await countUnusedClients(database)) < unusedClientsMax,
+    async findRequest(uid, exchange) {
+      const interaction = await interactionOf(provider, exchange);
+      return interaction?.uid === uid ? await toRequest(provider, interaction) : null;
+    },
+    async allow(asked, allowing, { request, response }) {
+      const grantId = await giveGrant({ ...options, provider, resource }, asked, allowing);
+      const login = { accountId: allowing.principal.accountId, remember: false };
+      await provider.interactionResult(request, response, { login, consent: { grantId } });
+    },
+    async refuse({ request, response }) {
+      const result = { error: 'access_denied', error_description: 'the request was refused' };
+      await provider.interactionResult(request, response, result);
+    },
+    useCookieSecrets: (secrets) => useCookieSecrets(provider, secrets),
+  };
+}
+
+/** The one that the cookie of this browser names. */
+async function interactionOf(
+  provider: Provider,
+  { request, response }: Exchange,
+): Promise<Interaction | null> {
+  try {
+    return await provider.interactionDetails(request, response);
+  } catch (error) {
+    if (error instanceof errors.SessionNotFound) return null;
+    throw error;
+  }
+}
+
+async function toRequest(provider: Provider, interaction: Interaction): Promise<AuthorizationRequest | null> {
+  const { params, exp, returnTo, result } = interaction;
+  const client = await provider.Client.find(String(params['client_id']));
+  const redirect = URL.parse(String(params['redirect_uri']));
+  if (!client || !redirect) return null;
+  return {
+    client: {
+      id: client.clientId,
+      name: readable(client.clientName) || readable(client.clientId),
+      uri: client.clientUri ?? null,
+      redirectHost: redirect.host,
+    },
+    scopes: String(params['scope']).split(' ').filter(isGrantable),
+    expiresAt: new Date(exp * 1_000),
+    continuePath: new URL(returnTo).pathname,
+    isDecided: result !== undefined,
+  };
+}
+
+const nameLengthMax = 80;
+
+/** What a stranger calls itself, without characters that nobody sees or that change the direction of the rest. */
+function readable(text: string | undefined): string {
+  const visible = (text ?? '').replaceAll(/[\p{C}\p{Zl}\p{Zp}]/gu, '').trim();
+  return visible.length > nameLengthMax ? `${visible.slice(0, nameLengthMax - 1)}…` : visible;
+}
+
+/** Makes the key that the grant is, and the grant under its id. */
+async function giveGrant(
+  options: AuthorizationServerOptions & { readonly provider: Provider; readonly resource: string },
+  { client: { id: clientId, name }, scopes: asked, isDecided }: AuthorizationRequest,
+  { principal, requestId, scopes, budget }: Allowing,
+): Promise<string> {
+  const { database, provider, resource } = options;
+  if (isDecided)
+    throw new Failure('failed_precondition', 'This request was decided before: begin again in the program.');
+  const beyond = scopes.find((scope) => !asked.includes(scope));
+  if (beyond !== undefined) throw badField('scopes', `The program has not asked for "${beyond}".`);
+  const { accountId, keyId: actor } = principal;
+  const change: Change = { accountId, actor, operation: 'CreateKey', requestId, claim: null };
+  // A hash that belongs to no key: nobody can ever send one.
+  const key = { hash: hashOf(randomBytes(32).toString('base64')), display: `${name} (OAuth)` };
+  const { key_id: grantId } = await giveKey(
+    { ...options, keys: createKeyStore(database) },
+    { principal, change },
+    key,
+    { scopes, budget, expiresAt: null, client: { id: clientId, name } },
+  );
+  const grant = new provider.Grant({ accountId, clientId });
+  grant.jti = grantId;
+  grant.addResourceScope(resource, scopes.join(' '));
+  await grant.save();
+  return grantId;
+}

@@ -1,0 +1,58 @@
+import { Agent, request } from 'undici';
+import { createGuardedConnector, type GuardOptions } from '../webhooks/guarded-connector.ts';
+import { createUrlProblem } from '../webhooks/public-address.ts';
+
+const withinMs = 5_000;
+const bytesMax = 16 * 1024;
+
+export type FetchMetadata = ReturnType<typeof createFetchMetadata>;
+
+/**
+ * Fetches a document whose address a stranger has named: from the public internet and nowhere else, without following
+ * redirects, bounded in time and size. Throws when it cannot be had.
+ */
+export function createFetchMetadata(options: Omit<GuardOptions, 'timeoutMs'>) {
+  const urlProblem = createUrlProblem(options);
+  const agent = new Agent({
+    connect: createGuardedConnector({ ...options, timeoutMs: withinMs }),
+    allowH2: false,
+    pipelining: 1,
+    keepAliveTimeout: 1,
+  });
+  return {
+    async fetch(url: string): Promise<Response> {
+      const problem = urlProblem(url);
+      if (problem !== null) throw new Error(`URL: ${problem}`);
+      const { statusCode, headers, body } = await request(url, {
+        dispatcher: agent,
+        headers: { accept: 'application/json', 'user-agent': 'earshot/0.1 (+oauth)' },
+        signal: AbortSignal.timeout(withinMs),
+      });
+      if (statusCode !== 200) {
+        body.destroy();
+        return new Response(null, { status: statusCode >= 200 ? statusCode : 502 });
+      }
+      const cacheControl = String(headers['cache-control'] ?? '');
+      return new Response(await readBounded(body), { headers: { 'cache-control': cacheControl } });
+    },
+    async [Symbol.asyncDispose]() {
+      await agent.destroy();
+    },
+  };
+}
+
+async function readBounded(
+  body: AsyncIterable<Buffer> & { destroy(): unknown },
+): Promise<Uint8Array<ArrayBuffer>> {
+  const chunks: Buffer[] = [];
+  let read = 0;
+  for await (const chunk of body) {
+    read += chunk.length;
+    if (read > bytesMax) {
+      body.destroy();
+      throw new Error(`the document is larger than ${bytesMax} bytes`);
+    }
+    chunks.push(chunk);
+  }
+  return new Uint8Array(Buffer.concat(chunks));
+}

@@ -1,0 +1,225 @@
+import { createHmac, generateKeyPairSync } from 'node:crypto';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { type ClientMetadata, type Configuration, errors, interactionPolicy, Provider } from 'oidc-provider';
+import type { Database } from '../engines/database.ts';
+import type { Logger } from '../observability/logger.ts';
+import { newId } from '../runtime/ids.ts';
+import { createArtefacts } from './artefacts.sql.ts';
+import type { FetchMetadata } from './fetch-metadata.ts';
+import { grantableScopes } from './resource-server.ts';
+
+export interface ProviderOptions {
+  readonly database: Database;
+  /** The origin at which browsers and programs reach this installation. */
+  readonly publicUrl: string;
+  readonly fetchMetadata: Pick<FetchMetadata, 'fetch'>;
+  readonly log: Logger;
+}
+
+const minute = 60;
+const day = 24 * 60 * minute;
+/** How long a request waits for somebody to sign in and decide. */
+const decideWithin = 30 * minute;
+
+export const mountedAt = '/oauth';
+
+/** The authorization server: oidc-provider with everything switched off that programs which use `/mcp` do not need. */
+export function createProvider(options: ProviderOptions): Provider {
+  const { publicUrl, log } = options;
+  const provider = new Provider(publicUrl + mountedAt, configurationOf(options));
+  // It sees only what `http/oauth.ts` has written into the headers.
+  provider.proxy = true;
+  provider.use(async (ctx, next) => {
+    // Whoever names none of our scopes is asked about all of them.
+    const asked = String(ctx.query['scope'] ?? '').split(' ');
+    if (ctx.path === '/auth' && !grantableScopes.some((scope) => asked.includes(scope)))
+      ctx.query = { ...ctx.query, scope: grantableScopes.join(' ') };
+    await next();
+  });
+  provider.on('server_error', (_ctx, error) => log.error({ err: error }, 'the authorization server failed'));
+  return provider;
+}
+
+/** Those of the cookies of a request under way, from the installation's own secrets: the first one signs, all are accepted. */
+export function useCookieSecrets(provider: Provider, secrets: readonly Buffer[]): void {
+  const derived = secrets.map((secret) =>
+    createHmac('sha256', secret).update('oauth cookies').digest('base64url'),
+  );
+  provider.keys = [...new Set(derived)];
+}
+
+/** Hands a request to the authorization server, which sends the answer by itself. `path` is below `/oauth`. */
+export function passOn(
+  provider: Provider,
+  path: string,
+  { request, response }: { request: IncomingMessage; response: ServerResponse },
+): void {
+  const { host, protocol } = new URL(provider.issuer);
+  // The addresses in its answers are made from these: what a caller claims must not be in them.
+  request.headers.host = host;
+  request.headers['x-forwarded-proto'] = protocol.slice(0, -1);
+  delete request.headers['x-forwarded-host'];
+  request.url = path;
+  void provider.callback()(Object.assign(request, { baseUrl: mountedAt }), response);
+}
+
+function configurationOf({ publicUrl, database, fetchMetadata }: ProviderOptions): Configuration {
+  const resource = `${publicUrl}/mcp`;
+  const cookie = {
+    signed: true,
+    httpOnly: true,
+    sameSite: 'lax',
+    secure: publicUrl.startsWith('https:'),
+  } as const;
+  const off = { enabled: false };
+  return {
+    adapter: adapterOf(database),
+    fetch: (url: string | URL | Request) =>
+      fetchMetadata.fetch(url instanceof Request ? url.url : String(url)),
+    // Nothing is ever signed: tokens are opaque, and nobody is identified. The library insists on a key.
+    jwks: { keys: [generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey.export({ format: 'jwk' })] },
+    enabledJWA: { idTokenSigningAlgValues: ['ES256'] },
+    cookies: {
+      names: { session: 'earshot_oauth', interaction: 'earshot_authorize', resume: 'earshot_resume' },
+      long: { ...cookie, path: `${mountedAt}/auth` },
+      short: cookie,
+    },
+    clientAuthMethods: ['none'],
+    responseTypes: ['code'],
+    scopes: [...grantableScopes],
+    clientDefaults: {
+      grant_types: ['authorization_code', 'refresh_token'],
+      response_types: ['code'],
+      token_endpoint_auth_method: 'none',
+      id_token_signed_response_alg: 'ES256',
+    },
+    // The one field of RFC 7591 that the library does not know. It calls the check for it, which sees all the others.
+    extraClientMetadata: {
+      properties: ['software_id'],
+      validator: (_ctx, _key, _value, all) => checkClient(all),
+    },
+    pkce: { required: () => true },
+    allowOmittingSingleRegisteredRedirectUri: false,
+    clockTolerance: 0,
+    clientBasedCORS: () => false,
+    expiresWithSession: () => false,
+    issueRefreshToken: async (_ctx, client) => client.grantTypeAllowed('refresh_token'),
+    rotateRefreshToken: true,
+    ttl: {
+      AuthorizationCode: minute,
+      AccessToken: 60 * minute,
+      RefreshToken: 30 * day,
+      // As long as its refresh tokens are renewed: `forgetArtefacts` ends it.
+      Grant: 3_650 * day,
+      Interaction: decideWithin,
+      Session: decideWithin,
+      IdToken: minute,
+    },
+    // `Grant` is found only while its key is valid and its account served.
+    findAccount: (_ctx, accountId) => ({ accountId, claims: () => ({ sub: accountId }) }),
+    loadExistingGrant: async ({ oidc }) => {
+      const grantId = oidc.result?.consent?.grantId;
+      return grantId === undefined ? undefined : await oidc.provider.Grant.find(grantId);
+    },
+    interactions: { policy: alwaysAsk(), url: (_ctx, { uid }) => `/console/authorize/${uid}` },
+    renderError: (ctx, { error, error_description }) => {
+      ctx.type = 'text/plain; charset=utf-8';
+      ctx.body = `This request cannot be authorized: ${error_description ?? error}.\nGo back to the program that sent you here, and begin again.\n`;
+    },
+    features: {
+      devInteractions: off,
+      dPoP: off,
+      pushedAuthorizationRequests: off,
+      rpInitiatedLogout: off,
+      userinfo: off,
+      revocation: {
+        enabled: true,
+        allowedPolicy: async (_ctx, client, { clientId }) => clientId === client.clientId,
+      },
+      registration: {
+        enabled: true,
+        initialAccessToken: false,
+        issueRegistrationAccessToken: false,
+        idFactory: () => newId('client'),
+      },
+      clientIdMetadataDocument: {
+        enabled: true,
+        ack: 'draft-02',
+        cacheDuration: { min: minute, max: 60 * minute },
+      },
+      resourceIndicators: {
+        enabled: true,
+        defaultResource: () => resource,
+        useGrantedResource: () => true,
+        getResourceServerInfo: (_ctx, indicator) => {
+          if (indicator !== resource) throw new errors.InvalidTarget(`the only resource here is ${resource}`);
+          return {
+            scope: grantableScopes.join(' '),
+            audience: resource,
+            accessTokenFormat: 'opaque',
+            accessTokenTTL: 60 * minute,
+          };
+        },
+      },
+    },
+  };
+}
+
+function adapterOf(database: Database): NonNullable<Configuration['adapter']> {
+  const artefacts = createArtefacts(database);
+  return (kind: string) => {
+    const kept = artefacts(kind);
+    return {
+      ...kept,
+      async consume(id) {
+        if (!(await kept.consume(id))) throw new errors.InvalidGrant('it was used before');
+      },
+      findByUid: async () => undefined,
+      findByUserCode: async () => undefined,
+    };
+  };
+}
+
+/** Somebody who is signed in to the console decides about every request, also about one that is like one before. */
+function alwaysAsk(): interactionPolicy.Prompt[] {
+  const { Check, Prompt } = interactionPolicy;
+  const decided = new Check('undecided', 'nobody has decided about the request', ({ oidc }) =>
+    oidc.result?.consent ? Check.NO_NEED_TO_PROMPT : Check.REQUEST_PROMPT,
+  );
+  const signedIn = new Check('no_session', 'nobody is signed in', 'login_required', ({ oidc }) =>
+    oidc.result?.login ? Check.NO_NEED_TO_PROMPT : Check.REQUEST_PROMPT,
+  );
+  return [
+    new Prompt({ name: 'login', requestable: true }, signedIn),
+    new Prompt({ name: 'consent', requestable: true }, decided),
+  ];
+}
+
+const redirectUrisMax = 20;
+const uriLengthMax = 2_000;
+const nameLengthMax = 200;
+
+/** Of what a client says about itself, only what the code flow of a public client needs. */
+function checkClient(metadata: ClientMetadata): void {
+  for (const unused of ['scope', 'sector_identifier_uri', 'jwks', 'jwks_uri', 'contacts', 'software_id'])
+    delete metadata[unused];
+  Object.assign(metadata, {
+    id_token_signed_response_alg: 'ES256',
+    subject_type: 'public',
+    response_modes: ['query'],
+    // To the library, those may use any port of this machine (RFC 8252) and nothing else by plain HTTP.
+    application_type: 'native',
+  });
+  const uris: unknown = metadata.redirect_uris;
+  if (!Array.isArray(uris)) return;
+  if (uris.length > redirectUrisMax) throw new errors.InvalidClientMetadata('too many redirect_uris');
+  for (const uri of uris) {
+    const protocol = typeof uri === 'string' && uri.length <= uriLengthMax ? URL.parse(uri)?.protocol : null;
+    if (protocol !== 'https:' && protocol !== 'http:')
+      throw new errors.InvalidRedirectUri(
+        'redirect_uris must begin with https://, or http:// on this machine',
+      );
+  }
+  if (String(metadata.client_name ?? '').length > nameLengthMax)
+    throw new errors.InvalidClientMetadata('client_name is too long');
+}
