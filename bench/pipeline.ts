@@ -1,37 +1,43 @@
 import { parseArgs } from 'node:util';
 import pg from 'pg';
-import { cpuSeconds, cpuShares } from './cpu-share.ts';
-import { measureBarePath } from './pipeline/bare-path.ts';
+import { openDatabase } from '../apps/server/src/engines/database.ts';
+import { migrate } from '../apps/server/src/engines/migrate.ts';
+import { createMatchStore } from '../apps/server/src/matching/match-store.sql.ts';
+import { copyDatabase, copyRules, openBarePath } from './pipeline/bare-path.ts';
 import { startCollector } from './pipeline/collector.ts';
+import { describe, type Figures, measure, median, spread, total } from './pipeline/figures.ts';
 import { followLatencies, lastCursor, percentile } from './pipeline/latency.ts';
 import { injectAll, injectAtRate } from './pipeline/load.ts';
+import { openLog } from './pipeline/read-log.ts';
 import { startSystem } from './pipeline/system.ts';
 import { startEngines } from './start-engines.ts';
 
 /**
- * From a socket of the sandbox to visible matches, through the real server, three NATS nodes and PostgreSQL; beside
- * it the same number of messages of the same size through the bare engines. Then the time from receipt to
- * listable at half of that rate. `--rate R --seconds S` holds a rate instead of going as fast as it can; `--traces RATIO` has
- * the server export traces of so many items.
+ * From a socket of the sandbox to visible matches, through the real server, three NATS nodes and PostgreSQL. In turns with it,
+ * the same events through a plain client with the same statements, one per message and packed. What counts is the processor
+ * time per event: it varies least with what else the machine does. Then the time from receipt to listed at half of the
+ * rate. `--traces RATIO` has the server export traces of so many items.
  */
 const { values: given } = parseArgs({
   options: {
-    events: { type: 'string', default: '30000' },
-    rate: { type: 'string' },
-    seconds: { type: 'string', default: '20' },
+    events: { type: 'string', default: '20000' },
+    rounds: { type: 'string', default: '5' },
     'nats-nodes': { type: 'string', default: '3' },
     profile: { type: 'string' },
     traces: { type: 'string' },
   },
 });
-const seconds = Number(given.seconds);
+const events = Number(given.events);
 const replicas = given['nats-nodes'] === '1' ? 1 : 3;
 const rules = 20;
+const packed = 32;
 const say = (line: string) => process.stdout.write(`${line}\n`);
 
 await using stack = new AsyncDisposableStack();
 say('Starting the engines, the sandbox and the server');
 const engines = await startEngines(stack, replicas);
+await migrate(engines.postgresUrl);
+for (const name of ['bare', 'packed']) await copyDatabase(engines, name);
 const collector = given.traces === undefined ? null : stack.use(await startCollector());
 const system = await startSystem(engines, stack, {
   rules,
@@ -61,41 +67,70 @@ async function untilVisible(count: number, deadlineMs: number): Promise<void> {
   }
 }
 
-const processes = {
-  server: system.server.pid,
-  sandbox: system.sandbox.pid,
+const engineProcesses = {
   postgres: engines.postgresPid,
-  ...Object.fromEntries(engines.nats.nodes.map(({ name, pid }) => [name, pid])),
-  this: process.pid,
+  ...Object.fromEntries(engines.nats.nodes.map(({ pid }, n) => [`nats-${n}`, pid])),
+};
+const ourProcesses = {
+  server: system.server.pid,
+  ...engineProcesses,
+  sandbox: system.sandbox.pid,
+  driver: process.pid,
 };
 
-/** How many events per second came through, and who used the processors. */
-async function measureOurPath(work: () => Promise<number>): Promise<number> {
-  const before = { seen: await visible(), cpu: await cpuSeconds(processes) };
-  const startedAt = performance.now();
-  const items = await work();
-  await untilVisible(before.seen + items, 120_000);
-  const took = (performance.now() - startedAt) / 1_000;
-  say(`ours: ${items} events in ${took.toFixed(1)} s, ${(items / took).toFixed(0)}/s`);
-  say(`processor time: ${cpuShares(before.cpu, await cpuSeconds(processes))}`);
-  return items / took;
+const ours = (count: number) =>
+  measure(ourProcesses, async () => {
+    const before = await visible();
+    await injectAll(system.load, count);
+    await untilVisible(before + count, 120_000);
+    return count;
+  });
+
+async function openBare() {
+  const url = engines.postgresUrl;
+  await using own = openDatabase({ url, connectionsMax: 1, onIdleError: () => undefined });
+  const { installation } =
+    (await own.one<{ installation: string }>('select id as installation from installation')) ?? {};
+  if (installation === undefined) throw new Error('the database has no installation row');
+  const slots = await own.many<{ id: string }>('select id from slots');
+  const slotIds = slots.map(({ id }) => id);
+  const holders = await createMatchStore(own).holdersOf({ slotIds, upstreamRules: [], searched: false });
+  const open = async (name: string, eventsPerMessage: number) => {
+    await copyRules(engines, name);
+    const path = stack.use(
+      await openBarePath(engines, { name, eventsPerMessage, replicas, installation, holders }),
+    );
+    const run = (bodies: readonly string[]) =>
+      measure({ client: process.pid, ...engineProcesses }, async () => {
+        await path.run(bodies);
+        return bodies.length;
+      });
+    return { run, analyse: path.analyse };
+  };
+  return { bare: await open('bare', 1), packed: await open('packed', packed) };
 }
 
-let sent = 2_000;
-await injectAll(system.load, sent);
-await untilVisible(sent, 60_000);
+const { bare, packed: floor } = await openBare();
+const log = stack.use(await openLog(engines));
 
-const rate = given.rate === undefined ? null : Number(given.rate);
-const eventsPerSecond = await measureOurPath(async () => {
-  if (rate !== null) return await injectAtRate(system.load, { perSecond: rate, seconds, first: sent });
-  await injectAll(system.load, Number(given.events));
-  return Number(given.events);
-});
-sent = await visible();
+// The planner knows the tables from then on, as it does a minute after the first start.
+await ours(2_000);
+const first = await log.readOn();
+await Promise.all([bare.run(first), floor.run(first)]);
+await Promise.all([database.query('analyze'), bare.analyse(), floor.analyse()]);
 
-const half = Math.max(1, Math.round((rate ?? eventsPerSecond) / 2));
+const rounds: Record<'ours' | 'bare' | 'packed', Figures>[] = [];
+for (let round = 1; round <= Number(given.rounds); round++) {
+  const one = { ours: await ours(events) };
+  const bodies = await log.readOn();
+  const all = { ...one, bare: await bare.run(bodies), packed: await floor.run(bodies) };
+  rounds.push(all);
+  for (const [name, figures] of Object.entries(all)) say(`${round}. ${name}: ${describe(figures)}`);
+}
+
+const eventsPerSecond = median(rounds.map(({ ours: { perSecond } }) => perSecond));
+const half = Math.max(1, Math.round(eventsPerSecond / 2));
 let due = Number.POSITIVE_INFINITY;
-const beforeFollowing = await cpuSeconds(processes);
 const following = followLatencies(system, await lastCursor(system), () => due);
 due = await injectAtRate(system.load, { perSecond: half, seconds: 15, first: 10_000_000 });
 const latencies = await following;
@@ -103,18 +138,16 @@ say(
   `receipt to listed at ${half}/s: p50 ${percentile(latencies, 0.5)} ms, p99 ${percentile(latencies, 0.99)} ms, ` +
     `worst ${latencies.at(-1)} ms`,
 );
-say(`processor time: ${cpuShares(beforeFollowing, await cpuSeconds(processes))}`);
-
 if (collector) say(`traces: ${collector.requests()} requests, ${(collector.bytes() / 1e6).toFixed(1)} MB`);
-const { rows } = await database.query<{ bytes: string }>('select avg(length(payload)) as bytes from posts');
-const bytes = Math.round(Number(rows[0]?.bytes)) + 300;
-const messages = rate === null ? Number(given.events) : 30_000;
-const bareSeconds = await measureBarePath(engines, { messages, bytes, replicas });
-const barePerSecond = messages / bareSeconds;
+
+const totals = (name: 'ours' | 'bare' | 'packed') => rounds.map((round) => total(round[name]));
+const ratios = rounds.map((round) => total(round.ours) / total(round.bare));
+say(`µs of processor time per event, median (least–most) of ${rounds.length} rounds:`);
+say(`  ours, with upstream and everything else   ${spread(totals('ours'))}`);
+say(`  the same statements, one event a message  ${spread(totals('bare'))}`);
+say(`  the same statements, ${packed} events a message  ${spread(totals('packed'))}`);
+say(`  ours / one event a message                ${spread(ratios, 2)}`);
 say(
-  `bare: ${messages} messages of ${bytes} bytes in ${bareSeconds.toFixed(1)} s, ${barePerSecond.toFixed(0)}/s`,
-);
-say(
-  `events_per_s=${eventsPerSecond.toFixed(0)} bare_per_s=${barePerSecond.toFixed(0)} ` +
-    `ratio=${(eventsPerSecond / barePerSecond).toFixed(2)}`,
+  `events_per_s=${eventsPerSecond.toFixed(0)} cpu_us_per_event=${median(totals('ours')).toFixed(0)} ` +
+    `bare_cpu_us_per_event=${median(totals('bare')).toFixed(0)} cpu_ratio=${median(ratios).toFixed(2)}`,
 );

@@ -1,4 +1,4 @@
-import { Agent, request } from 'node:http';
+import { createCaller } from './caller.ts';
 
 export interface RuleCaller extends Disposable {
   /** Creates a rule on `x` and asks again when it is told to come back. */
@@ -7,38 +7,13 @@ export interface RuleCaller extends Disposable {
   comebacks(): number;
 }
 
-/** A client that costs little: the machine is shared with what is measured. */
 export function createRuleCaller(url: string, connections: number): RuleCaller {
-  const agent = new Agent({ keepAlive: true, maxSockets: connections });
+  const caller = createCaller(url, connections);
   let comebacks = 0;
-  const post = (key: string, body: string) =>
-    new Promise<{ status: number; text: string }>((resolve, reject) => {
-      const headers = {
-        authorization: `Bearer ${key}`,
-        'content-type': 'application/json',
-        'content-length': Buffer.byteLength(body),
-      };
-      const sent = request(`${url}/api.CreateRule`, { method: 'POST', agent, headers }, (response) => {
-        let text = '';
-        response.setEncoding('utf8').on('data', (part: string) => {
-          text += part;
-        });
-        response.once('end', () => resolve({ status: response.statusCode ?? 0, text }));
-        response.once('error', reject);
-      });
-      sent.once('error', reject);
-      sent.end(body);
-    });
   return {
     async create(key, value) {
-      const body = JSON.stringify({
-        name: 'bench',
-        intent: 'to measure',
-        platforms: ['x'],
-        overrides: { x: value },
-      });
       for (;;) {
-        const { status, text } = await post(key, body);
+        const { status, text } = await caller.post(key, '/api.CreateRule', ruleOn(value));
         if (status === 200) return;
         if (status !== 503 && status !== 504) throw new Error(`${status}: ${text}`);
         comebacks++;
@@ -46,6 +21,11 @@ export function createRuleCaller(url: string, connections: number): RuleCaller {
       }
     },
     comebacks: () => comebacks,
-    [Symbol.dispose]: () => agent.destroy(),
+    [Symbol.dispose]: () => caller[Symbol.dispose](),
   };
+}
+
+/** The body of a CreateRule on `x`. */
+export function ruleOn(value: string): string {
+  return JSON.stringify({ name: 'bench', intent: 'to measure', platforms: ['x'], overrides: { x: value } });
 }

@@ -10,6 +10,7 @@ export interface Engines {
   /** For logs and whatever else the run leaves; deleted at its end. */
   readonly dir: string;
   readonly postgresUrl: string;
+  readonly superuserUrl: string;
   readonly postgresPid: number;
   readonly nats: Nats;
 }
@@ -26,5 +27,6 @@ export async function startEngines(stack: AsyncDisposableStack, natsNodes: 1 | 3
   });
   const postgres = stack.use(await startPostgres({ dir: join(dir, 'postgres') }));
   const nats = stack.use(await startNats({ server, dir: join(dir, 'nats'), nodes: natsNodes }));
-  return { dir, postgresUrl: postgres.urls.owner, postgresPid: postgres.pid, nats };
+  const { owner: postgresUrl, superuser: superuserUrl } = postgres.urls;
+  return { dir, postgresUrl, superuserUrl, postgresPid: postgres.pid, nats };
 }

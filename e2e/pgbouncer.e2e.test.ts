@@ -68,7 +68,7 @@ test.for([
   ['refuses our settings', ''],
   [
     'is told to ignore them',
-    'ignore_startup_parameters = statement_timeout,idle_in_transaction_session_timeout',
+    'ignore_startup_parameters = statement_timeout,idle_in_transaction_session_timeout,options',
   ],
 ] as const)(
   'a PgBouncer in transaction mode that %s is refused at the start, in a sentence',

@@ -1,105 +1,172 @@
 import { AckPolicy, type JsMsg, jetstream, jetstreamManager, StorageType } from '@nats-io/jetstream';
-import { connect, type NatsConnection } from '@nats-io/transport-node';
+import { connect, type NatsConnection, nanos } from '@nats-io/transport-node';
 import pg from 'pg';
+import { openDatabase } from '../../apps/server/src/engines/database.ts';
+import type { LogEvent } from '../../apps/server/src/event-log/event-log.ts';
+import { type Holder, matchEvents } from '../../apps/server/src/matching/match-events.ts';
+import { createMatchStore, type MatchStore } from '../../apps/server/src/matching/match-store.sql.ts';
 import type { Engines } from '../start-engines.ts';
 
-const stream = 'BARE';
-const consumer = 'insert';
-/** As in the server: publishes under way, rows per transaction, consumers. */
+/** As in the server: events under way, messages per transaction, consumers. */
 const windowMax = 256;
-const batchMax = 500;
+const batchMax = 1_000;
 const consumers = 2;
 
-/** Seconds for so many messages through the bare engines: publish to three replicas, consume, insert; no logic of ours. */
-export async function measureBarePath(
-  { nats, postgresUrl }: Engines,
-  { messages, bytes, replicas }: { messages: number; bytes: number; replicas: number },
-): Promise<number> {
-  const connection = await connect({ servers: nats.url.split(','), ignoreClusterUpdates: true });
-  const pool = new pg.Pool({ connectionString: postgresUrl, max: consumers });
-  try {
-    await pool.query('drop table if exists bare');
-    await pool.query('create table bare (key text primary key, payload text compression lz4 not null)');
-    const manager = await jetstreamManager(connection);
-    await manager.streams.add({
-      name: stream,
-      subjects: ['bare'],
-      num_replicas: replicas,
-      storage: StorageType.File,
-    });
-    await manager.consumers.add(stream, {
-      durable_name: consumer,
-      ack_policy: AckPolicy.Explicit,
-      max_ack_pending: 2_000,
-    });
-    const { promise: finished, resolve: done } = Promise.withResolvers<void>();
-    const progress: Progress = { messages, inserted: 0, finished, done };
-    const startedAt = performance.now();
-    const inserting = Array.from({ length: consumers }, () => insertAll(connection, pool, progress));
-    await publishAll(connection, messages, bytes);
-    await Promise.all(inserting);
-    return (performance.now() - startedAt) / 1_000;
-  } finally {
-    await pool.end();
-    await connection.close();
-  }
+export interface BareOptions {
+  /** Of its stream and of its database, which `copyDatabase` has made. */
+  readonly name: string;
+  readonly eventsPerMessage: number;
+  readonly replicas: number;
+  readonly installation: string;
+  readonly holders: readonly Holder[];
 }
 
-async function publishAll(connection: NatsConnection, messages: number, bytes: number): Promise<void> {
+/**
+ * The same events through a plain client: published, consumed and stored by the server's own statements, in a database of
+ * their own. No upstream, no parsing of items, no evaluator, no retries, no metrics.
+ */
+export async function openBarePath(engines: Engines, options: BareOptions) {
+  const { name, eventsPerMessage, replicas } = options;
+  await using stack = new AsyncDisposableStack();
+  const connection = await connect({
+    servers: engines.nats.url.split(','),
+    ignoreClusterUpdates: true,
+    noAsyncTraces: true,
+  });
+  stack.defer(() => connection.close());
+  const database = stack.use(
+    openDatabase({
+      url: urlOf(engines.postgresUrl, name),
+      connectionsMax: consumers,
+      onIdleError: () => undefined,
+    }),
+  );
+  const manager = await jetstreamManager(connection);
+  await manager.streams.add({
+    name,
+    subjects: [name],
+    num_replicas: replicas,
+    storage: StorageType.File,
+    duplicate_window: nanos(600_000),
+  });
+  await manager.consumers.add(name, {
+    durable_name: 'store',
+    ack_policy: AckPolicy.Explicit,
+    max_ack_pending: 4_000,
+  });
+  const store = createMatchStore(database);
+  const days = [-1, 0, 1].map((ahead) => new Date(Date.now() + ahead * 24 * 3_600_000).toISOString());
+  await store.makeDays(days.map((day) => day.slice(0, 10)));
+  const running = stack.move();
+  return {
+    /** Until all of them are stored. `bodies`: events as they stand in the log, none of which it has seen before. */
+    async run(bodies: readonly string[]): Promise<void> {
+      const left = { events: bodies.length, ended: Promise.withResolvers<void>() };
+      const storing = Array.from({ length: consumers }, () => storeAll(connection, store, options, left));
+      await publishAll(connection, name, pack(bodies, eventsPerMessage), windowMax / eventsPerMessage);
+      await Promise.all(storing);
+    },
+    analyse: () => database.run('analyze'),
+    [Symbol.asyncDispose]: () => running.disposeAsync(),
+  };
+}
+
+export type BarePath = Awaited<ReturnType<typeof openBarePath>>;
+
+/** A message is always an array: one event in it costs nothing more. */
+function pack(bodies: readonly string[], size: number): string[] {
+  return Array.from(
+    { length: Math.ceil(bodies.length / size) },
+    (_, n) => `[${bodies.slice(n * size, (n + 1) * size).join(',')}]`,
+  );
+}
+
+let published = 0;
+
+async function publishAll(
+  connection: NatsConnection,
+  subject: string,
+  messages: readonly string[],
+  underWay: number,
+): Promise<void> {
   const client = jetstream(connection);
-  const filler = 'x'.repeat(Math.max(0, bytes - 24));
-  const open = new Set<Promise<unknown>>();
-  for (let n = 0; n < messages; n++) {
-    if (open.size >= windowMax) await Promise.race(open);
-    const publishing: Promise<unknown> = client
-      .publish('bare', JSON.stringify({ n, filler }), { msgID: `bare:${n}` })
-      .finally(() => open.delete(publishing));
-    open.add(publishing);
-  }
-  await Promise.all(open);
+  let next = 0;
+  const publisher = async () => {
+    for (let message = messages[next++]; message !== undefined; message = messages[next++])
+      await client.publish(subject, message, { msgID: `${subject}:${published++}` });
+  };
+  await Promise.all(Array.from({ length: underWay }, publisher));
+}
+
+interface Left {
+  events: number;
+  readonly ended: PromiseWithResolvers<void>;
 }
 
 /** Takes along what has arrived, at most a batch; nobody waits for a full one. */
-async function insertAll(connection: NatsConnection, pool: pg.Pool, progress: Progress): Promise<void> {
-  const source = await jetstream(connection).consumers.get(stream, consumer);
+async function storeAll(
+  connection: NatsConnection,
+  store: MatchStore,
+  { name, installation, holders }: BareOptions,
+  left: Left,
+): Promise<void> {
+  const source = await jetstream(connection).consumers.get(name, 'store');
   const messages = await source.consume({ max_messages: batchMax });
   const waiting: JsMsg[] = [];
-  let inserting = Promise.resolve();
-  let busy = false;
-  const insertWaiting = async () => {
-    busy = true;
+  let storing: Promise<void> | null = null;
+  const storeWaiting = async () => {
     while (waiting.length > 0) {
       const batch = waiting.splice(0, batchMax);
-      const rows = await insert(pool, batch);
-      progress.inserted += rows;
+      const events = batch.flatMap((message): LogEvent[] => JSON.parse(message.string()));
+      const { posts, matches, recipients } = matchEvents(installation, events, holders);
+      const day = new Date().toISOString().slice(0, 10);
+      await store.write(
+        posts,
+        matches,
+        batch.map(({ seq }) => seq),
+        events.map((event) => ({ event, day, recipients: recipients.get(event) ?? [] })),
+      );
       for (const message of batch) message.ack();
+      left.events -= events.length;
+      if (left.events === 0) left.ended.resolve();
     }
-    busy = false;
-    if (progress.inserted >= progress.messages) progress.done();
   };
   const reading = (async () => {
     for await (const message of messages) {
       waiting.push(message);
-      if (!busy) inserting = insertWaiting();
+      storing ??= storeWaiting().finally(() => {
+        storing = null;
+      });
     }
   })();
-  await progress.finished;
+  await left.ended.promise;
   messages.stop();
   await reading;
-  await inserting;
 }
 
-interface Progress {
-  readonly messages: number;
-  inserted: number;
-  readonly finished: Promise<void>;
-  done(): void;
+const urlOf = (url: string, name: string) => Object.assign(new URL(url), { pathname: `/${name}` }).href;
+
+/** Before anybody is connected to the server's database: a copy of it, with its tables and its installation. */
+export async function copyDatabase({ superuserUrl }: Engines, name: string): Promise<void> {
+  const client = new pg.Client(urlOf(superuserUrl, 'postgres'));
+  await client.connect();
+  await client.query(`create database ${name} template earshot owner earshot_owner`);
+  await client.end();
 }
 
-async function insert(pool: pg.Pool, batch: readonly JsMsg[]): Promise<number> {
-  const { rowCount } = await pool.query(
-    'insert into bare select * from unnest($1::text[], $2::text[]) on conflict do nothing',
-    [batch.map((message) => String(message.seq)), batch.map((message) => message.string())],
-  );
-  return rowCount ?? 0;
+/** Tables of the rules, which are created when the copy is made already. */
+export async function copyRules({ superuserUrl }: Engines, name: string): Promise<void> {
+  const [from, to] = [new pg.Client(superuserUrl), new pg.Client(urlOf(superuserUrl, name))];
+  await Promise.all([from.connect(), to.connect()]);
+  await to.query('set session_replication_role = replica');
+  for (const table of ['accounts', 'sources', 'rules', 'rule_versions', 'slots', 'slot_holders']) {
+    const { rows } = await from.query<{ all: string }>(
+      `select json_agg(${table}.*)::text as all from ${table}`,
+    );
+    await to.query(`delete from ${table}`);
+    await to.query(`insert into ${table} select * from json_populate_recordset(null::${table}, $1)`, [
+      rows[0]?.all ?? '[]',
+    ]);
+  }
+  await Promise.all([from.end(), to.end()]);
 }

@@ -36,3 +36,9 @@ test('a connection that breaks during a statement of a transaction is "unavailab
   await expect(broken).rejects.toMatchObject({ code: 'unavailable' });
   await expect(database.transaction((sql) => sql.one('select 1 as one'))).resolves.toEqual({ one: 1 });
 });
+
+test('PostgreSQL compiles no statement of ours', async () => {
+  await using clone = await template.clone();
+  await using database = openTestDatabase(clone.url);
+  await expect(database.one(`select current_setting('jit') as jit`)).resolves.toEqual({ jit: 'off' });
+});

@@ -106,6 +106,8 @@ function openPool(connectionString: string, options: DatabaseOptions, name: stri
     // A new connection plans every statement again: kept through pauses, so that the next burst does not begin with that.
     idleTimeoutMillis: 300_000,
     statement_timeout: options.statementTimeoutMs ?? 30_000,
+    // Ours are many short statements: compiling one costs more than it saves, and a planner without statistics often does.
+    options: '-c jit=off',
     idle_in_transaction_session_timeout: 10_000,
     keepAlive: true,
   });
