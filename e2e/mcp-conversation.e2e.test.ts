@@ -161,7 +161,7 @@ describe.each([
   test('waits in vain, and learns that it is too early to judge', async () => {
     const { counts, cursor, own } = await wait({ wait_seconds: 1 });
     expect({ counts, cursor }).toEqual({ counts: { found: 0, shown: 0, left_out: 0 }, cursor: null });
-    expect(own).toMatch(/is active[^]*On x it is heard since[^]*Next: .*too early/);
+    expect(own).toMatch(/is active[^]*On x it has been active since[^]*Next: .*too early/);
   });
 
   test('waits, and has the match as soon as it comes', async () => {

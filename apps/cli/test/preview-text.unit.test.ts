@@ -47,7 +47,7 @@ test('a preview in words: bounds, money, what it rests on, and what it would cha
     'aurora on x',
     '  a day         at least 1,240 matches, 1,710 on a busy one',
     '  costs         at least $6.20 to $18.60 a day',
-    '  rests on      counts: By the platform’s counts of the last 7 days. Asking cost $0.005.',
+    '  rests on      counts: By the platform’s counts of the last 7 days. The estimate cost $0.005.',
     '  stored items  206 of 2,000 match (a random part of about 20,480), 3 do not decide it, of the last 7 days',
     '  would change  about +14, −203 of the last 7 days',
   ]);

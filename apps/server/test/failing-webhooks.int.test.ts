@@ -205,9 +205,34 @@ describe('a dead endpoint', () => {
 describe('many failing endpoints', () => {
   /** 10,000 by hand: EARSHOT_FAILING_WEBHOOKS=10000. */
   const count = Number(process.env['EARSHOT_FAILING_WEBHOOKS'] ?? '200');
+  const patiently = { timeoutMs: 100_000 + count * 20 };
+
+  interface Endpoints {
+    readonly healthy: WebEndpoint;
+    readonly failing: WebEndpoint;
+  }
+
+  async function sendToHealthy({ storeMatches }: WebhookWorld, { healthy, failing }: Endpoints) {
+    const [startedAt, before, sent] = [performance.now(), failing.received.length, healthy.received.length];
+    await storeMatches(['for the healthy one'], 'rule_2');
+    await eventually(() => expect(healthy.received).toHaveLength(sent + 1), { ...patiently, intervalMs: 5 });
+    return { ms: performance.now() - startedAt, requestsToOthers: failing.received.length - before };
+  }
+
+  /** One message after the other. */
+  async function sendToHealthyDuring(round: Promise<unknown>, world: WebhookWorld, endpoints: Endpoints) {
+    const waits: Awaited<ReturnType<typeof sendToHealthy>>[] = [];
+    let isOver = false;
+    const over = round.finally(() => {
+      isOver = true;
+    });
+    while (!isOver) waits.push(await sendToHealthy(world, endpoints));
+    await over;
+    return waits;
+  }
 
   test(
-    'get one request each in a minute, for a bounded number of statements',
+    'get a request each in a minute, for a bounded number of statements, and do not delay a healthy one',
     async () => {
       await using clone = await template.clone();
       const metrics = createMetrics();
@@ -217,37 +242,61 @@ describe('many failing endpoints', () => {
         onIdleError: () => undefined,
         measure: { name: 'test', metrics },
       });
-      await seedRules(database, 1);
+      await seedRules(database, 2);
       const world = createWebhookWorld(database);
-      await using endpoint = await startEndpoint(() => 503);
-      await world.createMany(endpoint.url, count);
+      const attempts = new Map<string, number[]>();
+      await using failing = await startEndpoint(({ headers }) => {
+        const id = headers['webhook-id'] ?? '';
+        attempts.set(id, [...(attempts.get(id) ?? []), Date.now() + world.clock.offsetMs]);
+        return 503;
+      });
+      await using healthy = await startEndpoint();
+      await world.createWebhook(healthy.url, { ruleId: 'rule_2' });
+      await world.createMany(failing.url, count);
       await world.storeMatches(['one']);
       await using _sender = world.startSender();
-      const patiently = { timeoutMs: 100_000 + count * 20 };
-      const attemptsDone = (least: number) => async () => {
-        const { done } = (await database.one<{ done: number }>(
-          'select sum(failures) as done from webhooks',
-        )) ?? { done: 0 };
-        expect(done).toBeGreaterThanOrEqual(least);
+      const allFailed = (times: number) => async () => {
+        const least = await database.one<{ failures: number }>(
+          'select min(failures) as failures from webhooks where url = $1',
+          [failing.url],
+        );
+        expect(least?.failures).toBeGreaterThanOrEqual(times);
       };
-      await eventually(attemptsDone(count), patiently);
+      await eventually(allFailed(1), patiently);
       world.clock.offsetMs += 10_000;
-      await eventually(attemptsDone(2 * count), patiently);
+      await eventually(allFailed(2), patiently);
       const statementsOf = async () =>
         (await metrics.statementSeconds.get()).values.find(({ metricName }) => metricName?.endsWith('_count'))
           ?.value ?? 0;
       for (const minute of [1, 2]) {
-        const [before, startedAt] = [await statementsOf(), performance.now()];
-        world.clock.offsetMs += 75_000;
-        await eventually(attemptsDone((2 + minute) * count), { ...patiently, intervalMs: 200 });
-        const statements = ((await statementsOf()) - before) / count;
+        // Too early for the others. When the second message is out, the worker has looked for them at this time.
+        world.clock.offsetMs += 40_000;
+        for (const _ of [1, 2]) await sendToHealthy(world, { healthy, failing });
+        const [before, requestsBefore] = [await statementsOf(), failing.received.length];
+        const [startedAt, cpuBefore] = [performance.now(), process.cpuUsage()];
+        world.clock.offsetMs += 35_000;
+        const round = eventually(allFailed(2 + minute), { ...patiently, intervalMs: 200 });
+        const waits = await sendToHealthyDuring(round, world, { healthy, failing });
+        const { user, system } = process.cpuUsage(cpuBefore);
         const seconds = (performance.now() - startedAt) / 1_000;
+        const requests = failing.received.length - requestsBefore + waits.length;
+        const statements = ((await statementsOf()) - before) / requests;
+        const waitsMs = waits.map(({ ms }) => Math.round(ms)).toSorted((one, other) => one - other);
+        const others = Math.max(...waits.map(({ requestsToOthers }) => requestsToOthers));
         process.stdout.write(
-          `${count} failing endpoints: a round took ${seconds.toFixed(1)} s, ${statements.toFixed(1)} statements for each\n`,
+          `${count} failing endpoints: ${requests} requests in ${seconds.toFixed(1)} s, ${statements.toFixed(1)} statements for each, ` +
+            `${((user + system) / 1e6).toFixed(1)} s of CPU in this process; ${waits.length} messages to a healthy one took ` +
+            `${waitsMs[waitsMs.length >> 1]} ms (median), ${waitsMs.at(-1)} ms (longest, after at most ${others} requests to others)\n`,
         );
-        expect(endpoint.received).toHaveLength((2 + minute) * count);
         expect(statements).toBeLessThan(12);
+        expect(others).toBeLessThan(100);
       }
+      expect(attempts.size).toBe(count);
+      // The second attempt comes after five seconds.
+      const pauses = [...attempts.values()].flatMap(([, ...times]) =>
+        times.slice(1).map((atMs, index) => atMs - (times[index] ?? 0)),
+      );
+      expect(Math.min(...pauses)).toBeGreaterThan(50_000);
     },
     100_000 + count * 80,
   );

@@ -65,7 +65,7 @@ function toldRemovals(removed: NonNullable<MatchPage['removed']>): string[] {
   if (removed.length === 0) return [];
   const shown = removed.slice(0, removalsShownMax).map(({ match_id, reason }) => `${match_id} (${reason})`);
   const more = removed.length > shown.length ? [`and ${removed.length - shown.length} more`] : [];
-  return [`Taken back, do not use or repeat what they said: ${[...shown, ...more].join(', ')}.`];
+  return [`Removed, do not use or repeat their content: ${[...shown, ...more].join(', ')}.`];
 }
 
 const rulesListedMax = 100;
@@ -96,6 +96,6 @@ async function findExpanded({ asked, pages }: MatchesSource): Promise<MatchPage>
     if (missing.size === 0) break;
   }
   if (missing.size === 0) return { matches: found, cursor: null, coverage: null };
-  const message = `${[...missing].map((id) => JSON.stringify(id.slice(0, 40))).join(', ')}: not among these matches. Send the arguments of the answer that showed it, and expand.`;
+  const message = `${[...missing].map((id) => JSON.stringify(id.slice(0, 40))).join(', ')}: not among these matches. Repeat the call that showed it, with expand.`;
   throw new InvalidArguments([{ field: 'expand', code: 'not_found', message }]);
 }

@@ -73,7 +73,7 @@ export function readTrial(text: string | undefined): Trial | undefined {
   if (text === undefined) return undefined;
   const read = parseTrial(text);
   if (read) return read;
-  const message = `Must be such as ${trialGrammar}: up to 24h and 10000 matches.`;
+  const message = `Must look like ${trialGrammar}: up to 24h and 10000 matches.`;
   throw new InvalidArguments([{ field: 'trial', code: 'invalid_value', message }]);
 }
 
@@ -82,7 +82,7 @@ export function readBudget<None extends null | undefined>(text: string | None): 
   if (typeof text !== 'string') return text;
   const read = parseBudget(text);
   if (read) return read;
-  const message = `Must be such as ${budgetGrammar}.`;
+  const message = `Must look like ${budgetGrammar}.`;
   throw new InvalidArguments([{ field: 'budget', code: 'invalid_value', message }]);
 }
 

@@ -18,12 +18,13 @@ export interface Silent {
 export async function explainSilence(call: ToolCall, silent: Silent, nowMs: number): Promise<Silence> {
   const known = await readRules(call, silent.ruleId);
   if (known === 'not_allowed')
-    return { why: gapsOf(silent.coverage), try_next: 'The key cannot read rules: ask get_coverage.' };
+    return { why: gapsOf(silent.coverage), try_next: 'The key cannot read rules: call get_coverage.' };
   if (known === 'none') return { why: ['The account has no rule yet.'], try_next: 'create_rule' };
   if (known === 'some')
     return {
-      why: [silent.narrowed ? 'Nothing is in what you asked for.' : 'No rule of the account has a match.'],
-      try_next: 'list_rules, then name a rule_id: the answer then tells since when it is heard.',
+      why: [silent.narrowed ? 'Nothing matches what you asked for.' : 'No rule of the account has a match.'],
+      try_next:
+        'list_rules, then call again with a rule_id: the answer then says since when that rule has been active.',
     };
   return silenceOfRule(known, silent, nowMs);
 }
@@ -79,21 +80,21 @@ function nextStep(rule: Rule, { since, total, gaps, narrowed, nowMs }: Situation
   const [first] = since;
   if (first === undefined || nowMs - Date.parse(first) < youngMs)
     return 'wait_for_matches: it is too early to judge the rule.';
-  if (total > 0 && narrowed) return 'Ask for a longer time, or wait_for_matches.';
-  if (gaps.length > 0) return 'get_coverage tells more about the gaps. wait_for_matches.';
-  return 'It was heard all the time: the rule may be too narrow. Drop a filter, or join more words with OR (platform_syntax), and update_rule.';
+  if (total > 0 && narrowed) return 'Ask for a longer period, or wait_for_matches.';
+  if (gaps.length > 0) return 'get_coverage says more about the gaps. wait_for_matches.';
+  return 'There was no gap: the rule may be too narrow. Drop a filter, or join more words with OR (platform_syntax), and update_rule.';
 }
 
 type Watched = NonNullable<Rule['platforms'][keyof Rule['platforms']]>;
 
 function describe(name: string, watched: Watched, nowMs: number): string {
   const { heard, heard_reason, heard_from, active_since: since } = watched;
-  if (heard === 'not_heard') return `On ${name} nothing is heard now: ${heard_reason}.`;
+  if (heard === 'not_heard') return `On ${name} nothing is being received: ${heard_reason}.`;
   if (heard === 'starting')
-    return `On ${name} it is starting: the platform has it, and heeds it from about ${heard_from}.`;
+    return `On ${name} it is starting: the platform has the rule and applies it from about ${heard_from}.`;
   return since === null
-    ? `On ${name} it is heard.`
-    : `On ${name} it is heard since ${since} (${ago(since, nowMs)}).`;
+    ? `On ${name} it is active.`
+    : `On ${name} it has been active since ${since} (${ago(since, nowMs)}).`;
 }
 
 const gapsShown = 3;
@@ -102,10 +103,7 @@ function gapsOf(coverage: Coverage | null): string[] {
   const open = coverage?.gaps.filter(({ repaired }) => !repaired) ?? [];
   const shown = open
     .slice(-gapsShown)
-    .map(
-      ({ platform, from, to, reason }) =>
-        `Not heard on ${platform} from ${from} to ${to ?? 'now'}: ${reason}.`,
-    );
+    .map(({ platform, from, to, reason }) => `Gap on ${platform} from ${from} to ${to ?? 'now'}: ${reason}.`);
   return open.length > gapsShown ? [`${open.length} gaps; the last ones:`, ...shown] : shown;
 }
 

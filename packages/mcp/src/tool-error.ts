@@ -95,8 +95,8 @@ function describeError(error: unknown, call: FailedCall): DescribedError {
 
 const declined: DescribedError = {
   code: 'failed_precondition',
-  message: 'Your user was asked and did not agree to what the rule would cost. Nothing was done.',
-  what_to_do: 'Ask your user what to change: a narrower rule, or none.',
+  message: 'Your user was asked and did not agree to the cost of the rule. Nothing was done.',
+  what_to_do: 'Ask your user whether to make the rule narrower or to give it up.',
 };
 
 const askYourUser =
@@ -144,7 +144,7 @@ function corrections(violations: readonly Violation[], args: unknown) {
   return {
     what_to_do: send
       ? 'Call again with the fields of "send" in place of yours, the rest unchanged.'
-      : `Correct the fields named above and call again; choose by the intent where a fix is a guess.${isDoubtful ? ' Only if your user wants exactly this: accept_doubts.' : ''}`,
+      : `Correct the fields named above and call again. Where a fix is only a guess, choose what fits the intent.${isDoubtful ? ' If your user wants exactly this, set accept_doubts.' : ''}`,
     violations: firstFindings(
       violations.map(({ field, ...place }) => ({
         field,
@@ -200,24 +200,24 @@ function whatToDo(error: EarshotError): string {
   if (details.required_scope !== undefined)
     return `This key may not do that. Ask your user for a key with the scope "${details.required_scope}".`;
   if (details.reason === 'restored')
-    return `Earshot was restored to an earlier state. Go on with the cursor ${details.oldest_cursor}; some matches may come again. A reader goes on without an ack.`;
+    return `Earshot was restored to an earlier state. Continue with the cursor ${details.oldest_cursor}; some matches may come again. With a reader, continue without an ack.`;
   if (details.oldest_cursor !== undefined)
-    return `What lies before is removed and missed. Go on with the cursor (or ack) ${details.oldest_cursor}.`;
-  return code === 'unknown' ? 'Ask your user whether the address of Earshot is right.' : advice[code];
+    return `Older matches were removed and can no longer be read. Continue with the cursor (or ack) ${details.oldest_cursor}.`;
+  return code === 'unknown' ? 'Ask your user whether the URL of Earshot is correct.' : advice[code];
 }
 
 const advice: Readonly<Record<keyof typeof errorCodes, string>> = {
   invalid_argument: 'Correct the arguments and call again.',
   failed_precondition:
-    'Look at the state with get_rule, then decide. Of a reader whose rule was deleted: delete_reader, or another name.',
-  out_of_range: 'Go on without the cursor.',
-  unauthenticated: 'Ask your user for a valid API key of Earshot.',
+    'Check the state with get_rule, then decide. If the rule of a reader was deleted, call delete_reader or use another name.',
+  out_of_range: 'Continue without the cursor.',
+  unauthenticated: 'Ask your user for a valid Earshot API key.',
   permission_denied: 'Ask your user: the key or the plan does not allow this.',
   not_found: 'Use an id from list_rules, or a name from list_readers.',
-  already_exists: 'Choose another name, or use what bears it with its own filter.',
+  already_exists: 'Choose another name, or use the existing one with the filter it already has.',
   aborted: 'Call again in a moment.',
   resource_exhausted:
-    'Wait as long as told, or delete what is not needed: delete_rule, delete_reader (list_readers).',
+    'Wait for the given time, or delete what is not needed: delete_rule, delete_reader (list_readers).',
   internal: errorCodes.internal.whatToDo,
   unimplemented: 'Tell your user that this server is older than its tools.',
   unavailable: 'Call again in a moment.',

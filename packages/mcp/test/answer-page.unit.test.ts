@@ -186,10 +186,7 @@ describe('a list of matches', { timeout: 60_000 }, () => {
   });
 
   test('keeps to its tokens without matches, too, and says at last what to do next', async () => {
-    const why = Array.from(
-      { length: 20 },
-      (_, n) => `Not heard on x from ${gap.from} to now: dropped (${n}).`,
-    );
+    const why = Array.from({ length: 20 }, (_, n) => `Gap on x from ${gap.from} to now: dropped (${n}).`);
     const read = async (limit: number) => ({ ...(await list([])(limit)), coverage: silent });
     const answered = await answer({ read, own: [...why, 'Next: get_coverage'], maxTokens: maxTokensMin });
     expect(tokensOf(answered)).toBeLessThanOrEqual(maxTokensMin);

@@ -57,7 +57,7 @@ describe('why a rule has no match', () => {
   test('it was heard all the time: it is too narrow', () => {
     const { why, try_next } = explain(rule());
     expect(why).toContain('created 5 h ago and is active');
-    expect(why).toContain(`On x it is heard since ${hoursAgo(5)} (5 h ago)`);
+    expect(why).toContain(`On x it has been active since ${hoursAgo(5)} (5 h ago)`);
     expect(try_next).toContain('too narrow');
   });
 
@@ -69,13 +69,17 @@ describe('why a rule has no match', () => {
   test('it is starting', () => {
     const starting = watched({ heard: 'starting', heard_from: hoursAgo(-0.01), active_since: hoursAgo(0) });
     const { why, try_next } = explain(rule({ platforms: { x: starting } }));
-    expect(why).toContain(`it is starting: the platform has it, and heeds it from about ${hoursAgo(-0.01)}`);
+    expect(why).toContain(
+      `it is starting: the platform has the rule and applies it from about ${hoursAgo(-0.01)}`,
+    );
     expect(try_next).toContain('too early');
   });
 
   test('its source is not heard', () => {
     const silent = watched({ heard: 'not_heard', heard_reason: 'no_credit' });
-    expect(explain(rule({ platforms: { x: silent } })).why).toContain('On x nothing is heard now: no_credit');
+    expect(explain(rule({ platforms: { x: silent } })).why).toContain(
+      'On x nothing is being received: no_credit',
+    );
   });
 
   test('it is paused: resume it', () => {
@@ -96,7 +100,7 @@ describe('why a rule has no match', () => {
       platforms: { x: watched({ status: 'failed', heard: 'not_heard', heard_reason: 'refused' }) },
     });
     expect(explain(refused)).toMatchObject({
-      why: expect.stringContaining('nothing is heard now: refused'),
+      why: expect.stringContaining('nothing is being received: refused'),
       try_next: expect.stringContaining('refuses'),
     });
   });
@@ -104,7 +108,7 @@ describe('why a rule has no match', () => {
   test('nobody was listening: the gaps that were not made good, the last three of them', () => {
     const { why, try_next } = explain(rule(), [gap(5), gap(4), gap(3), gap(2, true), gap(1)]);
     expect(why).toContain('4 gaps; the last ones');
-    expect(why.match(/Not heard on x/g)).toHaveLength(3);
+    expect(why.match(/Gap on x/g)).toHaveLength(3);
     expect(why).not.toContain(`from ${hoursAgo(2)} to`);
     expect(try_next).toContain('get_coverage');
   });

@@ -30,7 +30,7 @@ function coverageText(answer: Answers['GetCoverage'], screen: Screen): string {
   const head =
     complete_through === null
       ? intervals.some(({ state }) => state === 'starting')
-        ? 'Nothing was listened to yet: the platform takes a while to heed a new rule.'
+        ? 'Nothing was received yet: the platform takes a while to apply a new rule.'
         : 'Nothing was listened to.'
       : `Complete up to ${shortTime(complete_through)}, apart from the gaps.`;
   if (intervals.length === 0) return head;

@@ -26,15 +26,15 @@ export const firehoseAssumptions = {
     notAsked: needsManagementKey,
   },
   'F-8': { question: 'Pages of the rule list', expected: 'none: as many rules as `meta.count`', step: 'F1' },
-  'F-9': { question: 'Duplicate values', expected: 'taken', step: 'F1' },
+  'F-9': { question: 'Duplicate values', expected: 'accepted', step: 'F1' },
   'F-10': {
     question: 'Length and leaves of a value',
-    expected: '4 000 characters and 500 leaves are taken',
+    expected: '4 000 characters and 500 leaves are accepted',
     step: 'F0',
   },
   'F-11': {
     question: 'New rules on an open stream',
-    expected: 'heeded, at the latest after the next reconnect',
+    expected: 'applied, at the latest after the next reconnect',
     notAsked: 'needs a page that matches only a new rule',
   },
   'F-12': {
@@ -49,7 +49,7 @@ export const firehoseAssumptions = {
   },
   'F-14': {
     question: 'After a replay by `since`',
-    expected: 'the stream goes on live',
+    expected: 'the stream continues live',
     notAsked: 'needs a page that is crawled after a replay',
   },
   'F-15': { question: 'Values out of range', expected: '`422`', step: 'F2' },
@@ -62,7 +62,11 @@ export const firehoseAssumptions = {
   'F-18': { question: 'A malformed id', expected: 'ignored: live tail', step: 'F2' },
   'F-19': { question: 'A quiet stream', expected: 'sends nothing between `connected` and `end`', step: 'F2' },
   'F-20': { question: 'Order', expected: 'by offset', step: 'F3' },
-  'F-21': { question: 'Several connections of a tap', expected: 'taken; each gets every event', step: 'F2' },
+  'F-21': {
+    question: 'Several connections of a tap',
+    expected: 'accepted; each gets every event',
+    step: 'F2',
+  },
   'F-22': { question: '`typ` of chunks', expected: '`ins` and `del`; anything else is context', step: 'F3' },
   'F-23': { question: 'Body of an error', expected: 'JSON whose `message` has the reason', step: 'F1' },
   'F-24': {
@@ -127,13 +131,13 @@ export const firehoseAssumptions = {
   },
   'F-44': {
     question: 'Changing a flag',
-    expected: '`PUT` keeps what it does not name, and the list tells it',
+    expected: '`PUT` keeps the fields that it omits, and the list shows the change',
     step: 'F1',
   },
   'F-45': { question: '`publish_time`', expected: 'date and time without a zone', step: 'F3' },
   'F-46': {
     question: 'A deleted rule on an open stream',
-    expected: 'matches nothing more after 15 s',
+    expected: 'matches nothing after 15 s',
     notAsked: 'needs a rule that matches all the time, which is billed',
   },
 } as const satisfies Readonly<Record<string, Assumption>>;

@@ -15,8 +15,8 @@ export const xAssumptions = {
     expected: 'any 4xx; emulate 422',
     notAsked: 'needs as many rules as the app may have',
   },
-  'X-3': { question: 'Rules per request', expected: '100 are taken', step: 'X2' },
-  'X-4': { question: 'Tag length', expected: '255 characters are taken', step: 'X2' },
+  'X-3': { question: 'Rules per request', expected: '100 are accepted', step: 'X2' },
+  'X-4': { question: 'Tag length', expected: '255 characters are accepted', step: 'X2' },
   'X-5': { question: 'Length unit', expected: 'UTF-16 units', step: 'X2' },
   'X-6': {
     question: 'Value normalisation',
@@ -42,12 +42,12 @@ export const xAssumptions = {
   },
   'X-12': {
     question: 'Operators whose type is left blank, alone',
-    expected: 'X takes them, but for `source:`; generate them as C',
+    expected: 'accepted, except `source:`; generate them as C',
     step: 'X2',
   },
   'X-13': {
     question: 'Billing of expansions',
-    expected: 'billed: usage counts the Posts that come along',
+    expected: 'billed: usage also counts the referenced Posts',
     step: 'X5',
   },
   'X-14': {
@@ -60,7 +60,7 @@ export const xAssumptions = {
     expected: '≤ 60 s tail',
     notAsked: 'is a measurement, which X’s terms keep confidential',
   },
-  'X-16': { question: 'A rule of stop words only', expected: 'taken; we doubt it', step: 'X2' },
+  'X-16': { question: 'A rule of stop words only', expected: 'accepted; we report a doubt', step: 'X2' },
   'X-17': {
     question: 'Recovery (`start_time`) with changed rules',
     expected: 'current rules',
@@ -98,7 +98,7 @@ export const xAssumptions = {
     notAsked: 'would run into the limit on purpose',
   },
   'X-25': {
-    question: 'Silence of a living stream',
+    question: 'Silence of a healthy stream',
     expected: '30 s at most (keep-alives every 20 s)',
     step: 'X4',
   },
@@ -107,20 +107,20 @@ export const xAssumptions = {
     expected: 'each edit id is a new charge',
     notAsked: 'an edit cannot be caused from outside',
   },
-  'X-27': { question: 'The word `NOT`', expected: 'an ordinary keyword: taken', step: 'X2' },
+  'X-27': { question: 'The word `NOT`', expected: 'an ordinary keyword: accepted', step: 'X2' },
   'X-28': { question: 'Empty and unbalanced groups', expected: 'refused', step: 'X2' },
-  'X-29': { question: '`-(a OR b)`', expected: 'taken; rewritten by us all the same', step: 'X2' },
+  'X-29': { question: '`-(a OR b)`', expected: 'accepted; we rewrite it anyway', step: 'X2' },
   'X-30': {
     question: '`a OR has:media`',
     expected: 'refused: each branch needs a standalone clause',
     step: 'X2',
   },
-  'X-31': { question: 'Upper case in operator names', expected: 'taken', step: 'X2' },
+  'X-31': { question: 'Upper case in operator names', expected: 'accepted', step: 'X2' },
   'X-32': { question: 'A space after the colon', expected: 'refused', step: 'X2' },
   'X-33': { question: 'Single and curly quotes', expected: 'refused', step: 'X2' },
-  'X-34': { question: 'Tags of digits, cashtags with digits', expected: 'taken', step: 'X2' },
+  'X-34': { question: 'Tags of digits, cashtags with digits', expected: 'accepted', step: 'X2' },
   'X-35': { question: 'Empty and blank values', expected: 'refused', step: 'X2' },
-  'X-36': { question: 'Tab and newline', expected: 'whitespace: taken', step: 'X2' },
+  'X-36': { question: 'Tab and newline', expected: 'whitespace: accepted', step: 'X2' },
   'X-37': {
     question: 'Unicode forms of accented letters',
     expected: 'the same letter',
@@ -146,11 +146,15 @@ export const xAssumptions = {
     step: 'X3',
   },
   'X-45': {
-    question: 'Words of search',
+    question: 'Field names of search',
     expected: '`post.fields` and `includes.posts`, as in OpenAPI 2.167',
     step: 'X6',
   },
-  'X-46': { question: 'Words of the stream', expected: '`tweet.fields` and `includes.tweets`', step: 'X4' },
+  'X-46': {
+    question: 'Field names of the stream',
+    expected: '`tweet.fields` and `includes.tweets`',
+    step: 'X4',
+  },
   'X-47': { question: 'Usage endpoint', expected: 'open to an app that may stream', step: 'X0' },
   'X-48': {
     question: 'Other rules on the app',

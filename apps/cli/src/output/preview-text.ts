@@ -28,7 +28,7 @@ const boundWords = { at_least: 'at least ', at_most: 'at most ' } as const;
 function estimateLines(estimate: Previewed['estimate']): string[] {
   const { matches_per_day: perDay, busiest_hour: busiest, usd_per_day: usd, bound } = estimate;
   const words = bound === null ? '' : boundWords[bound];
-  const fee = estimate.fee_usd > 0 ? ` Asking cost $${estimate.fee_usd}.` : '';
+  const fee = estimate.fee_usd > 0 ? ` The estimate cost $${estimate.fee_usd}.` : '';
   return [
     perDay
       ? `  a day         ${words}${number(perDay.p50)} matches, ${number(perDay.p90)} on a busy one`
