@@ -7,6 +7,7 @@ import { createEarshot } from '@earshot/sdk';
 import { createCertificate, listenOnLoopback } from '@earshot/testkit';
 import {
   type OAuthClientProvider,
+  type OAuthDiscoveryState,
   type StoredOAuthClientInformation,
   type StoredOAuthTokens,
   StreamableHTTPClientTransport,
@@ -61,6 +62,7 @@ function createHost(clientMetadataUrl: string | undefined) {
   let tokens: StoredOAuthTokens | undefined;
   let verifier = '';
   let sentTo: URL | undefined;
+  let discovered: OAuthDiscoveryState | undefined;
   const provider: OAuthClientProvider = {
     redirectUrl: callback,
     ...(clientMetadataUrl !== undefined && { clientMetadataUrl }),
@@ -84,6 +86,11 @@ function createHost(clientMetadataUrl: string | undefined) {
       verifier = given;
     },
     codeVerifier: () => verifier,
+    // By which it knows that the answer comes from the server that it has asked.
+    saveDiscoveryState: (given) => {
+      discovered = given;
+    },
+    discoveryState: () => discovered,
   };
   return { provider, sentTo: () => sentTo, client: () => client };
 }
