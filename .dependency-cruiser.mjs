@@ -123,7 +123,8 @@ export default {
     },
     {
       name: 'outgoing-http',
-      comment: 'requests leave through the clients of the upstreams, the sender of webhooks and what reads the metadata of OAuth',
+      comment:
+        'requests leave through the clients of the upstreams, the sender of webhooks and what reads the metadata of OAuth',
       from: { path: server, pathNot: [`${server}(upstream|webhooks|oauth)/`, tests] },
       to: { path: '(^|/)node_modules/undici/' },
     },

@@ -2,7 +2,7 @@ import { dirname, join, normalize } from 'node:path';
 import type { SourceFile } from './source-files.ts';
 
 const root = 'apps/server/src/';
-const filesMax = 260;
+const filesMax = 270;
 const shareMax = 0.15;
 
 /** What is wrong with the layout of the server: ARCHITECTURE.md says why each of these matters. */

@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { createHash, randomBytes, randomInt } from 'node:crypto';
 import { freePorts } from '@earshot/engines';
 import { z } from 'zod';
 import { type Answered, type Headers, sendAsBrowser } from './browser-requests.ts';
@@ -7,7 +7,12 @@ import type { ServerUnderTest, World } from './world.ts';
 /** Settings of a server that authorizes programs, at the address that it is reached at. */
 export async function authorizing(): Promise<Record<string, string>> {
   const [port = 0] = await freePorts(1);
-  return { EARSHOT_PORT: String(port), EARSHOT_PUBLIC_URL: `http://127.0.0.1:${port}` };
+  return {
+    EARSHOT_PORT: String(port),
+    EARSHOT_PUBLIC_URL: `http://127.0.0.1:${port}`,
+    // We say which address we come from: each may ask only so often.
+    EARSHOT_TRUSTED_PROXIES: '127.0.0.1',
+  };
 }
 
 export async function startAuthorizing(
@@ -17,6 +22,9 @@ export async function startAuthorizing(
   return await world.startServer({ ...(await authorizing()), ...env });
 }
 
+const anAddress = () =>
+  `203.0.113.${randomInt(256)}, 10.${randomInt(256)}.${randomInt(256)}.${randomInt(256)}`;
+
 const own = { 'sec-fetch-site': 'same-origin', 'x-earshot-console': '1' };
 const json = { 'content-type': 'application/json' };
 
@@ -25,6 +33,7 @@ export type Browser = ReturnType<typeof openBrowser>;
 /** A browser with its cookies, and the console's page in it. */
 export function openBrowser(to: { readonly url: string }) {
   const jar = new Map<string, { value: string; path: string }>();
+  const from = { 'x-forwarded-for': anAddress() };
   const send = async (asked: { method?: string; path: string; headers?: Headers; body?: string }) => {
     const { pathname } = new URL(asked.path, to.url);
     const cookie = [...jar]
@@ -34,7 +43,7 @@ export function openBrowser(to: { readonly url: string }) {
     const answer = await sendAsBrowser({
       to,
       ...asked,
-      headers: { ...(cookie && { cookie }), ...asked.headers },
+      headers: { ...from, ...(cookie && { cookie }), ...asked.headers },
     });
     for (const line of answer.headers['set-cookie'] ?? []) {
       const [pair = '', ...attributes] = line.split('; ');
@@ -105,11 +114,12 @@ const tokensSchema = z.looseObject({
 
 /** A program that speaks OAuth by itself, so that it can also do so wrongly. */
 export function createProgram(server: { readonly url: string }) {
+  const from = { 'x-forwarded-for': anAddress() };
   const post = (path: string, body: Record<string, string>) =>
     sendAsBrowser({
       to: server,
       path,
-      headers: { 'content-type': 'application/x-www-form-urlencoded' },
+      headers: { ...from, 'content-type': 'application/x-www-form-urlencoded' },
       body: new URLSearchParams(body).toString(),
     });
   return {
@@ -117,7 +127,7 @@ export function createProgram(server: { readonly url: string }) {
       sendAsBrowser({
         to: server,
         path: '/oauth/reg',
-        headers: json,
+        headers: { ...from, ...json },
         body: JSON.stringify({ client_name: 'Program', redirect_uris: [callback], ...metadata }),
       }),
     authorizeUrl: (clientId: string, pkce: Pkce | null, more: Record<string, string> = {}) => {

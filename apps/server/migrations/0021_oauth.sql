@@ -31,4 +31,4 @@ create index oauth_artefacts_by_expiry on oauth_artefacts (expires_at) where exp
 -- Who may do what, as in 0005_roles.sql. They are looked up before the account is known; accounts have no right to them at all.
 alter table oauth_artefacts enable row level security;
 create policy all_rows on oauth_artefacts to earshot_runtime using (true);
-grant select, insert, update (payload, expires_at, consumed_at), delete on oauth_artefacts to earshot_runtime;
+grant select, insert, update (payload, account_id, expires_at, consumed_at), delete on oauth_artefacts to earshot_runtime;

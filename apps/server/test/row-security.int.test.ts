@@ -117,6 +117,7 @@ const notForAccounts = [
   'console_links',
   'console_sessions',
   'deleted_accounts',
+  'oauth_artefacts',
 ];
 
 test.for(notForAccounts)('an account does not read %s', async (table) => {

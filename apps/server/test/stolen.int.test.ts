@@ -167,6 +167,8 @@ describe("the runtime login's password", () => {
     ['gives a session to another key', `update console_sessions set key_id = 'x'`],
     ['replaces a session', `update console_sessions set hash = 'x'`],
     ['prolongs a session', 'update console_sessions set created_at = now()'],
+    ['gives a token to another key', `update oauth_artefacts set grant_id = 'x'`],
+    ['replaces a token', `update oauth_artefacts set hash = 'x'`],
     ['prolongs a link', 'update console_links set created_at = now()'],
     ['changes a plan', `update accounts set plan = 'paid'`],
     ['lets the audit of an account go', `insert into deleted_accounts (account_id) values ('acc_1')`],

@@ -232,8 +232,16 @@ async function insertKey(
     `insert into api_keys (id, account_id, hash, display, scopes, expires_at, budget, spends_from, client_id, client_name)
      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) returning created_at`,
     [
-      ...[id, accountId, hash, display, scopes, expiresAt],
-      ...[budget && JSON.stringify(budget), spendsFrom, client?.id ?? null, client?.name ?? null],
+      id,
+      accountId,
+      hash,
+      display,
+      scopes,
+      expiresAt,
+      budget && JSON.stringify(budget),
+      spendsFrom,
+      client?.id ?? null,
+      client?.name ?? null,
     ],
   );
   const after = {

@@ -14,10 +14,6 @@ import { createRepairStore } from '../coverage/repair-store.sql.ts';
 import { createRepairWorker } from '../coverage/repair-worker.ts';
 import { settleReplayed } from '../coverage/replay.ts';
 import { createMatchedThrough, forgetLedger, recordMatchedThrough } from '../coverage/upkeep.ts';
-import { createDigestWorker } from '../digests/digest-worker.ts';
-import { createIssueStore, forgetMails } from '../digests/issues.sql.ts';
-import { makeIssues } from '../digests/make-issues.ts';
-import { createSendIssue } from '../digests/send-issue.ts';
 import { type Database, nodeConnections, openDatabase } from '../engines/database.ts';
 import { createLeaseStore, everyUnderLease, type LeasedWorkerOptions } from '../engines/leases.ts';
 import { claimEventLog, readEventLog } from '../event-log/bound-log.ts';
@@ -51,7 +47,6 @@ import { compareUsage } from '../metering/compare-usage.ts';
 import type { InstallationBudget } from '../metering/installation-budget.ts';
 import { forgetBilled } from '../metering/meter.sql.ts';
 import { forgetNotices } from '../notices/notice-log.sql.ts';
-import { createNoticeReader } from '../notices/notice-reader.sql.ts';
 import { forgetArtefacts } from '../oauth/artefacts.sql.ts';
 import { createMatchReader } from '../readers/match-reader.sql.ts';
 import { checkKeptItems } from '../removals/remove-items.ts';
@@ -69,21 +64,8 @@ import { createRegistrarStore } from '../slots/registrar.sql.ts';
 import { createRegistrarWorker } from '../slots/registrar-worker.ts';
 import type { Source } from '../upstream/platform.ts';
 import { showBacklog } from '../webhooks/backlog-metrics.ts';
-import { createDeliverBatch } from '../webhooks/deliver-batch.ts';
-import { createDeliverWorker } from '../webhooks/deliver-worker.ts';
-import { createDeliveryStore } from '../webhooks/delivery-store.sql.ts';
-import { forgetDeliveries } from '../webhooks/list-deliveries.ts';
-import { findUnreadable } from '../webhooks/reencrypt.ts';
-import {
-  eventsStreamOptions,
-  mailPolicyOf,
-  openMail,
-  openSender,
-  plansOf,
-  type Shared,
-  secretBoxOf,
-  warnOfIdleError,
-} from './shared.ts';
+import { deliverWorkers } from './deliveries.ts';
+import { eventsStreamOptions, plansOf, type Shared, warnOfIdleError } from './shared.ts';
 import { cappingOf, countingOf, installationBudgetOf, openSources, ruleDelaysMs } from './sources.ts';
 
 const minuteMs = 60_000;
@@ -106,7 +88,7 @@ export async function workersOf(
         sourceWorkers(shared, source, { owner, budget }),
       ),
     match: async () => matchWorkers(shared, owner),
-    deliver: async () => [...deliverWorkers(shared, stack), ...(await digestWorkers(shared, stack))],
+    deliver: () => deliverWorkers(shared, stack),
   };
   const workers = await Promise.all(roles.map((role) => byRole[role]()));
   const reader = createMatchReader(shared.database);
@@ -343,57 +325,6 @@ function ownerDatabase({ config, log, metrics }: Shared, stack: AsyncDisposableS
   const measure = { name: 'owner', metrics };
   const connectionsMax = nodeConnections.owner;
   return stack.use(openDatabase({ url, connectionsMax, statementTimeoutMs: 0, onIdleError, measure }));
-}
-
-/** Without a key for secrets nobody can have a webhook, or its secret cannot be opened: nothing to do here. */
-function deliverWorkers(shared: Shared, stack: AsyncDisposableStack): Worker[] {
-  const { config, database } = shared;
-  const secretBox = secretBoxOf(config);
-  const checking = every('check-secrets', hourMs, async () =>
-    shared.telemetry.webhookSecretsChecked(await findUnreadable(database, secretBox)),
-  );
-  if (secretBox === null) return [checking];
-  const store = createDeliveryStore(database);
-  const nowMs = Date.now;
-  const deliver = createDeliverBatch({
-    ...shared,
-    store,
-    reader: createMatchReader(database),
-    notices: createNoticeReader(database),
-    sender: stack.use(openSender(config)),
-    secretBox,
-    nowMs,
-    random: Math.random,
-  });
-  return [
-    checking,
-    createDeliverWorker({ ...shared, store, deliver, nowMs }),
-    every('forget-deliveries', minuteMs, async () => (await forgetDeliveries(database)) > 0),
-  ];
-}
-
-/** On every node: the locks of rows decide who makes an issue, and leases who sends it. */
-async function digestWorkers(shared: Shared, stack: AsyncDisposableStack): Promise<Worker[]> {
-  const { config, database } = shared;
-  const nowMs = Date.now;
-  const store = createIssueStore(database);
-  const send = createSendIssue({
-    ...shared,
-    store,
-    reader: createMatchReader(database),
-    coverage: createCoverageStore(database, { ruleDelaysMs: ruleDelaysMs(config) }),
-    sender: stack.use(openSender(config)),
-    secretBox: secretBoxOf(config),
-    mailer: await openMail(config, stack),
-    mailRecipients: mailPolicyOf(config).recipients,
-    nowMs,
-  });
-  const { mailsPerDay } = config;
-  return [
-    every('digest-issues', 1_000, () => makeIssues({ ...shared, nowMs, mailsPerDay })),
-    createDigestWorker({ ...shared, store, send, nowMs }),
-    every('forget-mails', hourMs, () => forgetMails(database)),
-  ];
 }
 
 function leasesOf({ config, database, node, log }: Shared): LeasedWorkerOptions {

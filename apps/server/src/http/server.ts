@@ -100,8 +100,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   addDiscovery(app, { isReady: options.isReady });
   addMcp(app, { ...options, innerCalls });
   addConsole(app, options);
-  if (options.resourceServer) addResourceMetadata(app, options.resourceServer);
-  if (options.authorizationServer) addAuthorizationServer(app, options.authorizationServer);
+  addOAuth(app, options);
   const inner = authenticateMcp(options);
   const authenticateInner = () => (innerCalls.isInner() ? inner : null);
   for (const operation of Object.values(operations))
@@ -130,6 +129,14 @@ function addConsole(app: FastifyInstance, { sessions, consoleFolder, ...options 
   addConsoleSession(app, { ...options, sessions });
   if (authorizationServer) addAuthorize(app, { ...options, sessions, authorizationServer });
   addConsoleFiles(app, consoleFolder);
+}
+
+function addOAuth(
+  app: FastifyInstance,
+  { resourceServer, authorizationServer }: Pick<HttpServerOptions, 'resourceServer' | 'authorizationServer'>,
+): void {
+  if (resourceServer) addResourceMetadata(app, resourceServer);
+  if (authorizationServer) addAuthorizationServer(app, authorizationServer);
 }
 
 /** Refuses requests that a proxy may have read differently than we do, with all that follow on the connection. */

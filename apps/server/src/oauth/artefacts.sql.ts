@@ -1,9 +1,7 @@
+import type { AdapterPayload } from 'oidc-provider';
 import { byEarshot } from '../accounts/change.ts';
 import { createKeyStore, hashOf, isServed, isValid } from '../accounts/keys.ts';
 import type { Database } from '../engines/database.ts';
-
-/** What the authorization server stores of a thing: its fields, whatever they are. */
-export type Payload = Readonly<Record<string, unknown>>;
 
 /** It remembers nobody who has signed in: everybody decides about every request in the console. */
 const notKept = 'Session';
@@ -11,29 +9,31 @@ const notKept = 'Session';
 /** A grant is a key, so it is gone when the key is. */
 const ofValidKey = `exists (select 1 from api_keys where api_keys.id = oauth_artefacts.grant_id and ${isValid} and ${isServed})`;
 
-export type Artefacts = ReturnType<typeof createArtefacts>;
-
 /** Where the authorization server keeps everything, by the kinds that it knows. */
 export function createArtefacts(database: Database) {
   const keys = createKeyStore(database);
   return (kind: string) => ({
-    async upsert(id: string, { jti: _, ...payload }: Payload, expiresIn?: number): Promise<void> {
+    async upsert(id: string, payload: AdapterPayload, expiresIn?: number): Promise<void> {
       if (kind === notKept) return;
-      // The id of a grant is that of its key; whatever else has a grant names it.
-      const grantId = kind === 'Grant' ? id : (payload['grantId'] ?? null);
       await database.run(
         `insert into oauth_artefacts (kind, hash, payload, grant_id, client_id, account_id, expires_at)
-         values ($1, $2, $3, $4, $5, $6, now() + $7 * interval '1 second')
-         on conflict (kind, hash) do update set payload = excluded.payload, expires_at = excluded.expires_at`,
+         values ($1, $2, $3::jsonb - 'jti', $4, $5, $6, now() + $7 * interval '1 second')
+         on conflict (kind, hash) do update
+           set payload = excluded.payload, account_id = excluded.account_id, expires_at = excluded.expires_at`,
         [
-          ...[kind, hashOf(id), JSON.stringify(payload), grantId],
-          ...[payload['clientId'] ?? payload['client_id'] ?? null, payload['accountId'] ?? null],
+          kind,
+          hashOf(id),
+          JSON.stringify(payload),
+          // The id of a grant is that of its key; whatever else has a grant names it.
+          kind === 'Grant' ? id : (payload.grantId ?? null),
+          payload.clientId ?? payload.client_id ?? null,
+          payload.accountId ?? payload.result?.login?.accountId ?? null,
           expiresIn ?? null,
         ],
       );
     },
-    async find(id: string): Promise<Payload | undefined> {
-      const row = await database.one<{ payload: Payload; consumed: number | null }>(
+    async find(id: string): Promise<AdapterPayload | undefined> {
+      const row = await database.one<{ payload: AdapterPayload; consumed: number | null }>(
         `select payload, extract(epoch from consumed_at)::int as consumed from oauth_artefacts
          where kind = $1 and hash = $2 and (oauth_artefacts.expires_at is null or oauth_artefacts.expires_at > now())
            and (kind <> 'Grant' or ${ofValidKey})`,

@@ -2,7 +2,7 @@ import { Agent, request } from 'undici';
 import { createGuardedConnector, type GuardOptions } from '../webhooks/guarded-connector.ts';
 import { createUrlProblem } from '../webhooks/public-address.ts';
 
-const withinMs = 5_000;
+const documentWithinMs = 5_000;
 const bytesMax = 16 * 1024;
 
 export type FetchMetadata = ReturnType<typeof createFetchMetadata>;
@@ -11,7 +11,13 @@ export type FetchMetadata = ReturnType<typeof createFetchMetadata>;
  * Fetches a document whose address a stranger has named: from the public internet and nowhere else, without following
  * redirects, bounded in time and size. Throws when it cannot be had.
  */
-export function createFetchMetadata(options: Omit<GuardOptions, 'timeoutMs'>) {
+export function createFetchMetadata({
+  withinMs = documentWithinMs,
+  ...options
+}: Omit<GuardOptions, 'timeoutMs'> & {
+  /** For the whole of it, from resolving the name to the last byte. */
+  readonly withinMs?: number;
+}) {
   const urlProblem = createUrlProblem(options);
   const agent = new Agent({
     connect: createGuardedConnector({ ...options, timeoutMs: withinMs }),

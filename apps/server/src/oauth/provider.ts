@@ -21,7 +21,7 @@ const day = 24 * 60 * minute;
 /** How long a request waits for somebody to sign in and decide. */
 const decideWithin = 30 * minute;
 
-export const mountedAt = '/oauth';
+const mountedAt = '/oauth';
 
 /** The authorization server: oidc-provider with everything switched off that programs which use `/mcp` do not need. */
 export function createProvider(options: ProviderOptions): Provider {
@@ -71,7 +71,6 @@ function configurationOf({ publicUrl, database, fetchMetadata }: ProviderOptions
     sameSite: 'lax',
     secure: publicUrl.startsWith('https:'),
   } as const;
-  const off = { enabled: false };
   return {
     adapter: adapterOf(database),
     fetch: (url: string | URL | Request) =>
@@ -126,40 +125,45 @@ function configurationOf({ publicUrl, database, fetchMetadata }: ProviderOptions
       ctx.type = 'text/plain; charset=utf-8';
       ctx.body = `This request cannot be authorized: ${error_description ?? error}.\nGo back to the program that sent you here, and begin again.\n`;
     },
-    features: {
-      devInteractions: off,
-      dPoP: off,
-      pushedAuthorizationRequests: off,
-      rpInitiatedLogout: off,
-      userinfo: off,
-      revocation: {
-        enabled: true,
-        allowedPolicy: async (_ctx, client, { clientId }) => clientId === client.clientId,
-      },
-      registration: {
-        enabled: true,
-        initialAccessToken: false,
-        issueRegistrationAccessToken: false,
-        idFactory: () => newId('client'),
-      },
-      clientIdMetadataDocument: {
-        enabled: true,
-        ack: 'draft-02',
-        cacheDuration: { min: minute, max: 60 * minute },
-      },
-      resourceIndicators: {
-        enabled: true,
-        defaultResource: () => resource,
-        useGrantedResource: () => true,
-        getResourceServerInfo: (_ctx, indicator) => {
-          if (indicator !== resource) throw new errors.InvalidTarget(`the only resource here is ${resource}`);
-          return {
-            scope: grantableScopes.join(' '),
-            audience: resource,
-            accessTokenFormat: 'opaque',
-            accessTokenTTL: 60 * minute,
-          };
-        },
+    features: featuresOf(resource),
+  };
+}
+
+function featuresOf(resource: string): NonNullable<Configuration['features']> {
+  const off = { enabled: false };
+  return {
+    devInteractions: off,
+    dPoP: off,
+    pushedAuthorizationRequests: off,
+    rpInitiatedLogout: off,
+    userinfo: off,
+    revocation: {
+      enabled: true,
+      allowedPolicy: async (_ctx, client, { clientId }) => clientId === client.clientId,
+    },
+    registration: {
+      enabled: true,
+      initialAccessToken: false,
+      issueRegistrationAccessToken: false,
+      idFactory: () => newId('client'),
+    },
+    clientIdMetadataDocument: {
+      enabled: true,
+      ack: 'draft-02',
+      cacheDuration: { min: minute, max: 60 * minute },
+    },
+    resourceIndicators: {
+      enabled: true,
+      defaultResource: () => resource,
+      useGrantedResource: () => true,
+      getResourceServerInfo: (_ctx, indicator) => {
+        if (indicator !== resource) throw new errors.InvalidTarget(`the only resource here is ${resource}`);
+        return {
+          scope: grantableScopes.join(' '),
+          audience: resource,
+          accessTokenFormat: 'opaque',
+          accessTokenTTL: 60 * minute,
+        };
       },
     },
   };
@@ -220,6 +224,6 @@ function checkClient(metadata: ClientMetadata): void {
         'redirect_uris must begin with https://, or http:// on this machine',
       );
   }
-  if (String(metadata.client_name ?? '').length > nameLengthMax)
+  if ((metadata.client_name ?? '').length > nameLengthMax)
     throw new errors.InvalidClientMetadata('client_name is too long');
 }

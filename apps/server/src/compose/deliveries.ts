@@ -1,0 +1,74 @@
+import { createCoverageStore } from '../coverage/coverage-store.sql.ts';
+import { createDigestWorker } from '../digests/digest-worker.ts';
+import { createIssueStore, forgetMails } from '../digests/issues.sql.ts';
+import { makeIssues } from '../digests/make-issues.ts';
+import { createSendIssue } from '../digests/send-issue.ts';
+import { createNoticeReader } from '../notices/notice-reader.sql.ts';
+import { createMatchReader } from '../readers/match-reader.sql.ts';
+import { every, type Worker } from '../runtime/worker.ts';
+import { createDeliverBatch } from '../webhooks/deliver-batch.ts';
+import { createDeliverWorker } from '../webhooks/deliver-worker.ts';
+import { createDeliveryStore } from '../webhooks/delivery-store.sql.ts';
+import { forgetDeliveries } from '../webhooks/list-deliveries.ts';
+import { findUnreadable } from '../webhooks/reencrypt.ts';
+import { mailPolicyOf, openMail, openSender, type Shared, secretBoxOf } from './shared.ts';
+import { ruleDelaysMs } from './sources.ts';
+
+const minuteMs = 60_000;
+const hourMs = 60 * minuteMs;
+
+/** What the role `deliver` runs. */
+export async function deliverWorkers(shared: Shared, stack: AsyncDisposableStack): Promise<Worker[]> {
+  return [...webhookWorkers(shared, stack), ...(await digestWorkers(shared, stack))];
+}
+
+/** Without a key for secrets nobody can have a webhook, or its secret cannot be opened: nothing to do here. */
+function webhookWorkers(shared: Shared, stack: AsyncDisposableStack): Worker[] {
+  const { config, database } = shared;
+  const secretBox = secretBoxOf(config);
+  const checking = every('check-secrets', hourMs, async () =>
+    shared.telemetry.webhookSecretsChecked(await findUnreadable(database, secretBox)),
+  );
+  if (secretBox === null) return [checking];
+  const store = createDeliveryStore(database);
+  const nowMs = Date.now;
+  const deliver = createDeliverBatch({
+    ...shared,
+    store,
+    reader: createMatchReader(database),
+    notices: createNoticeReader(database),
+    sender: stack.use(openSender(config)),
+    secretBox,
+    nowMs,
+    random: Math.random,
+  });
+  return [
+    checking,
+    createDeliverWorker({ ...shared, store, deliver, nowMs }),
+    every('forget-deliveries', minuteMs, async () => (await forgetDeliveries(database)) > 0),
+  ];
+}
+
+/** On every node: the locks of rows decide who makes an issue, and leases who sends it. */
+async function digestWorkers(shared: Shared, stack: AsyncDisposableStack): Promise<Worker[]> {
+  const { config, database } = shared;
+  const nowMs = Date.now;
+  const store = createIssueStore(database);
+  const send = createSendIssue({
+    ...shared,
+    store,
+    reader: createMatchReader(database),
+    coverage: createCoverageStore(database, { ruleDelaysMs: ruleDelaysMs(config) }),
+    sender: stack.use(openSender(config)),
+    secretBox: secretBoxOf(config),
+    mailer: await openMail(config, stack),
+    mailRecipients: mailPolicyOf(config).recipients,
+    nowMs,
+  });
+  const { mailsPerDay } = config;
+  return [
+    every('digest-issues', 1_000, () => makeIssues({ ...shared, nowMs, mailsPerDay })),
+    createDigestWorker({ ...shared, store, send, nowMs }),
+    every('forget-mails', hourMs, () => forgetMails(database)),
+  ];
+}

@@ -1,0 +1,492 @@
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:https';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createEarshot } from '@earshot/sdk';
+import { createCertificate, listenOnLoopback } from '@earshot/testkit';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { type Answered, sendAsBrowser } from './src/browser-requests.ts';
+import {
+  authorizeIn,
+  type Browser,
+  bodyOf,
+  callback,
+  createProgram,
+  listTools,
+  locationOf,
+  newPkce,
+  openBrowser,
+  type Pkce,
+  startAuthorizing,
+  type Tokens,
+  tokensOf,
+} from './src/oauth-parts.ts';
+import { type Account, type ServerUnderTest, startWorld, type World } from './src/world.ts';
+
+const stack = new AsyncDisposableStack();
+let world: World;
+let server: ServerUnderTest;
+/** On the same database, but known by another address. */
+let elsewhere: ServerUnderTest;
+let account: Account;
+let browser: Browser;
+let program: ReturnType<typeof createProgram>;
+let clientId: string;
+let documentsUrl: string;
+/** What the host of metadata documents answers with. */
+let documentOf: (url: string) => object = () => ({});
+let documentsAsked = 0;
+
+beforeAll(async () => {
+  world = stack.use(await startWorld());
+  const dir = await mkdtemp(join(tmpdir(), 'earshot-attacks-'));
+  stack.defer(() => rm(dir, { recursive: true }));
+  const tls = await createCertificate('127.0.0.1');
+  await writeFile(join(dir, 'ca.pem'), tls.cert);
+  const documents = createServer(tls, (request, response) => {
+    documentsAsked++;
+    response.end(JSON.stringify(documentOf(`${documentsUrl}${request.url}`)));
+  });
+  documentsUrl = `https://127.0.0.1:${await listenOnLoopback(documents)}`;
+  stack.defer(async () => {
+    documents.closeAllConnections();
+    documents.close();
+    await once(documents, 'close');
+  });
+  const NODE_EXTRA_CA_CERTS = join(dir, 'ca.pem');
+  server = await startAuthorizing(world, { NODE_EXTRA_CA_CERTS, EARSHOT_ALLOW_INSECURE_WEBHOOKS: 'true' });
+  elsewhere = await startAuthorizing(world, { NODE_EXTRA_CA_CERTS });
+  program = createProgram(server);
+  clientId = String(bodyOf(await program.register())['client_id']);
+});
+afterAll(() => stack.disposeAsync());
+beforeEach(async () => {
+  account = await world.newAccount();
+  browser = openBrowser(server);
+  await browser.signIn(account.key);
+});
+
+const begin = async (more: Record<string, string> = {}, pkce: Pkce | null = newPkce()) =>
+  await browser.open(program.authorizeUrl(clientId, pkce, more));
+
+async function codeFor(pkce: Pkce, decision?: object): Promise<string> {
+  const back = await authorizeIn(browser, program.authorizeUrl(clientId, pkce), decision);
+  return back.searchParams.get('code') ?? '';
+}
+
+async function authorized(decision?: object): Promise<Tokens> {
+  const pkce = newPkce();
+  return tokensOf(await program.redeem(clientId, await codeFor(pkce, decision), pkce.verifier));
+}
+
+const works = async (token: string, on = server) => (await listTools(on, token)).status === 200;
+const error = (answer: Answered) => [answer.status, bodyOf(answer)['error']];
+const errorInRedirect = (answer: Answered) => {
+  const location = URL.parse(locationOf(answer));
+  expect(location && location.origin + location.pathname).toBe(callback);
+  expect(location?.searchParams.get('iss')).toBe(`${server.url}/oauth`);
+  return location?.searchParams.get('error');
+};
+
+describe('a code', () => {
+  test('that is used twice is refused, and ends what the first use got', async () => {
+    const pkce = newPkce();
+    const code = await codeFor(pkce);
+    const first = tokensOf(await program.redeem(clientId, code, pkce.verifier));
+    expect(error(await program.redeem(clientId, code, pkce.verifier))).toEqual([400, 'invalid_grant']);
+    expect(await works(first.access_token)).toBe(false);
+    expect(error(await program.refresh(clientId, first.refresh_token))).toEqual([400, 'invalid_grant']);
+    const { keys } = await createEarshot({ url: server.url, key: account.key }).listKeys({});
+    expect(keys.map(({ id }) => id)).toEqual([account.keyId]);
+  });
+
+  test('that is used by many at the same time gets tokens at most once', async () => {
+    const pkce = newPkce();
+    const code = await codeFor(pkce);
+    const answers = await Promise.all(
+      Array.from({ length: 8 }, () => program.redeem(clientId, code, pkce.verifier)),
+    );
+    expect(answers.filter(({ status }) => status === 200).length).toBeLessThanOrEqual(1);
+  });
+
+  test('with a wrong verifier is refused', async () => {
+    const code = await codeFor(newPkce());
+    expect(error(await program.redeem(clientId, code, newPkce().verifier))).toEqual([400, 'invalid_grant']);
+  });
+
+  test('with another address of the program is refused', async () => {
+    const pkce = newPkce();
+    const redirect_uri = 'http://127.0.0.1:8888/callback';
+    const answer = await program.redeem(clientId, await codeFor(pkce), pkce.verifier, { redirect_uri });
+    expect(error(answer)).toEqual([400, 'invalid_grant']);
+  });
+
+  test('of one program is refused to another', async () => {
+    const pkce = newPkce();
+    const other = String(bodyOf(await program.register())['client_id']);
+    expect(error(await program.redeem(other, await codeFor(pkce), pkce.verifier))).toEqual([
+      400,
+      'invalid_grant',
+    ]);
+  });
+
+  test('for another resource is refused', async () => {
+    const pkce = newPkce();
+    const resource = 'https://elsewhere.example/mcp';
+    const answer = await program.redeem(clientId, await codeFor(pkce), pkce.verifier, { resource });
+    expect(error(answer)).toEqual([400, 'invalid_target']);
+  });
+
+  test('that has expired is refused', async () => {
+    const pkce = newPkce();
+    const code = await codeFor(pkce);
+    await world.database.query(
+      `update oauth_artefacts set expires_at = now() where kind = 'AuthorizationCode' and account_id = $1`,
+      [account.accountId],
+    );
+    expect(error(await program.redeem(clientId, code, pkce.verifier))).toEqual([400, 'invalid_grant']);
+  });
+});
+
+describe('a request to be authorized', () => {
+  test.each([
+    ['of another host', 'https://evil.example/callback'],
+    ['with another path', 'http://127.0.0.1:7777/callback/../evil'],
+    ['with more behind it', `${callback}?next=https://evil.example`],
+    ['by another name of this machine', 'http://127.0.0.1.evil.example/callback'],
+  ])('with an address of the program %s is refused without going there', async (_, redirect_uri) => {
+    const answer = await begin({ redirect_uri });
+    expect([answer.status, answer.headers.location]).toEqual([400, undefined]);
+  });
+
+  test('for another resource is refused', async () => {
+    expect(errorInRedirect(await begin({ resource: 'https://elsewhere.example/mcp' }))).toBe(
+      'invalid_target',
+    );
+  });
+
+  test('without PKCE is refused', async () => {
+    expect(errorInRedirect(await begin({}, null))).toBe('invalid_request');
+  });
+
+  test('with plain PKCE is refused', async () => {
+    const plain = { code_challenge_method: 'plain', code_challenge: newPkce().verifier };
+    expect(errorInRedirect(await begin(plain))).toBe('invalid_request');
+  });
+
+  test.each(['token', 'id_token', 'code token', 'code id_token', 'none'])(
+    'with the response type %s is refused',
+    async (response_type) => {
+      const location = locationOf(await begin({ response_type }));
+      expect(location).toMatch(/^http:\/\/127\.0\.0\.1:7777\/callback[?#]error=/);
+      expect(location).not.toMatch(/[?#&](code|access_token|id_token)=/);
+    },
+  );
+
+  test.each(['form_post', 'fragment', 'web_message'])(
+    'with the response mode %s is refused',
+    async (response_mode) => {
+      expect(locationOf(await begin({ response_mode }))).not.toContain('/console/');
+    },
+  );
+
+  test('that wants no question asked is refused, also where the program was allowed before', async () => {
+    await authorized();
+    expect(errorInRedirect(await begin({ prompt: 'none' }))).toBe('login_required');
+    // And without it, the user is asked again.
+    expect(locationOf(await begin())).toMatch(/^\/console\/authorize\//);
+  });
+
+  test('learns of no address but our own, whatever host it names', async () => {
+    const headers = {
+      host: 'evil.example',
+      'x-forwarded-host': 'evil.example',
+      'x-forwarded-proto': 'https',
+    };
+    const path = '/.well-known/oauth-authorization-server';
+    for (const asked of [path, `${path}/oauth`, '/.well-known/oauth-protected-resource/mcp']) {
+      const answer = await sendAsBrowser({ to: server, method: 'GET', path: asked, headers });
+      expect(answer.status).toBe(200);
+      expect(answer.text).not.toContain('evil.example');
+      expect(answer.text).toContain(server.url);
+    }
+    const { pathname, search } = new URL(program.authorizeUrl(clientId, newPkce()));
+    const answer = await sendAsBrowser({ to: server, method: 'GET', path: pathname + search, headers });
+    expect(locationOf(answer)).toMatch(/^\/console\/authorize\//);
+  });
+});
+
+describe('a decision', () => {
+  const allow = { decision: 'allow' };
+
+  test('by the victim about what an attacker has begun in another browser is refused', async () => {
+    const attacker = openBrowser(server);
+    const page = locationOf(await attacker.open(program.authorizeUrl(clientId, newPkce())));
+    for (const answer of [await browser.request(page), await browser.decide(page, allow)])
+      expect(bodyOf(answer)).toMatchObject({ code: 'not_found' });
+    // Nor with the cookie of a request of its own.
+    const own = locationOf(await begin());
+    const cookies = await browser.decide(own.replace(/[^/]+$/, page.split('/').at(-1) ?? ''), allow);
+    expect(cookies.status).toBe(404);
+    // What the attacker goes on with leads nowhere.
+    const next = await attacker.open(`/oauth/auth/${page.split('/').at(-1)}`);
+    expect(locationOf(next)).toMatch(/^\/console\/authorize\//);
+  });
+
+  test.each([
+    [
+      'another site',
+      { 'sec-fetch-site': 'cross-site', 'x-earshot-console': '1', 'content-type': 'application/json' },
+    ],
+    [
+      'a neighbouring host',
+      { 'sec-fetch-site': 'same-site', 'x-earshot-console': '1', 'content-type': 'application/json' },
+    ],
+    ['a form', { 'sec-fetch-site': 'same-origin', 'content-type': 'application/x-www-form-urlencoded' }],
+    [
+      'a page of another origin',
+      { origin: 'https://evil.example', 'x-earshot-console': '1', 'content-type': 'application/json' },
+    ],
+  ])('that %s sends is refused', async (_, headers) => {
+    const page = locationOf(await begin());
+    expect((await browser.decide(page, allow, headers)).status).toBeGreaterThanOrEqual(400);
+    expect((await browser.request(page)).status).toBe(200);
+    const { keys } = await createEarshot({ url: server.url, key: account.key }).listKeys({});
+    expect(keys).toHaveLength(1);
+  });
+
+  test('for more than was asked for is refused', async () => {
+    const page = locationOf(await begin({ scope: 'rules:read' }));
+    for (const scopes of [['rules:write'], ['rules:read', 'keys:write'], []])
+      expect((await browser.decide(page, { ...allow, scopes })).status).toBe(400);
+  });
+
+  test('for more than the key that is signed in may do is refused', async () => {
+    const page = locationOf(await begin());
+    const narrow = await world.admin.createKey({
+      accountId: account.accountId,
+      scopes: ['rules:read', 'keys:write'],
+    });
+    await browser.signIn(narrow?.key ?? '');
+    const answer = await browser.decide(page, allow);
+    expect(bodyOf(answer)).toMatchObject({
+      code: 'permission_denied',
+      details: { required_scope: 'rules:write' },
+    });
+    const reader = await world.admin.createKey({ accountId: account.accountId, scopes: ['rules:read'] });
+    await browser.signIn(reader?.key ?? '');
+    const refused = await browser.decide(page, { ...allow, scopes: ['rules:read'] });
+    expect(bodyOf(refused)).toMatchObject({ details: { required_scope: 'keys:write' } });
+  });
+
+  test('is made once', async () => {
+    const page = locationOf(await begin());
+    expect((await browser.decide(page, allow)).status).toBe(200);
+    expect(bodyOf(await browser.decide(page, allow))).toMatchObject({ code: 'failed_precondition' });
+  });
+
+  test('leads to a path of our own, and for others to nothing', async () => {
+    const page = locationOf(await begin());
+    const { continue_url } = bodyOf(await browser.decide(page, allow));
+    expect(continue_url).toMatch(/^\/oauth\/auth\/[\w-]+$/);
+    const stranger = await openBrowser(server).open(String(continue_url));
+    expect([stranger.status, stranger.headers.location]).toEqual([400, undefined]);
+  });
+});
+
+describe('an access token', () => {
+  test.each(['/api.CreateRule', '/matches', '/api.ListKeys', '/api.GetKey', '/console/links'])(
+    'is refused at %s',
+    async (path) => {
+      const { access_token } = await authorized();
+      const headers = { authorization: `Bearer ${access_token}`, 'content-type': 'application/json' };
+      expect((await sendAsBrowser({ to: server, path, headers, body: '{}' })).status).toBe(401);
+    },
+  );
+
+  test('in the address is refused', async () => {
+    const { access_token } = await authorized();
+    const answer = await sendAsBrowser({
+      to: server,
+      path: `/mcp?access_token=${access_token}`,
+      headers: {},
+      body: '',
+    });
+    expect(answer.status).toBe(401);
+  });
+
+  test('for one address is refused at another of the same database', async () => {
+    const { access_token } = await authorized();
+    expect(await works(access_token)).toBe(true);
+    expect(await works(access_token, elsewhere)).toBe(false);
+    expect(await works(account.key, elsewhere)).toBe(true);
+  });
+
+  test('does no more than was allowed, and is told what it lacks', async () => {
+    const { access_token } = await authorized({ decision: 'allow', scopes: ['rules:read'] });
+    const call = { method: 'tools/call', params: { name: 'create_rule', arguments: {} } };
+    const answer = await listTools(server, access_token, call);
+    expect(answer.status).toBe(403);
+    expect(answer.headers['www-authenticate']).toBe(
+      `Bearer error="insufficient_scope", scope="rules:read rules:write", resource_metadata="${server.url}/.well-known/oauth-protected-resource/mcp"`,
+    );
+    const listed = await listTools(server, access_token);
+    expect(listed.text).toContain('"name":"list_rules"');
+    expect(listed.text).not.toContain('"name":"create_rule"');
+  });
+
+  test('that is wrong or missing is told where to ask', async () => {
+    for (const bearer of ['', 'x'.repeat(43), 'nonsense']) {
+      const answer = await listTools(server, bearer);
+      expect([answer.status, answer.headers['www-authenticate']]).toEqual([
+        401,
+        `Bearer resource_metadata="${server.url}/.well-known/oauth-protected-resource/mcp", scope="rules:read rules:write matches:read"`,
+      ]);
+    }
+  });
+
+  test('of an account that is suspended is refused, and is not renewed', async () => {
+    const { access_token, refresh_token } = await authorized();
+    await world.admin.suspendAccount(account.accountId);
+    expect(await works(access_token)).toBe(false);
+    expect(error(await program.refresh(clientId, refresh_token))).toEqual([400, 'invalid_grant']);
+  });
+
+  test('is nowhere in the database, nor are codes and refresh tokens', async () => {
+    const pkce = newPkce();
+    const code = await codeFor(pkce);
+    const tokens = tokensOf(await program.redeem(clientId, code, pkce.verifier));
+    const { rows } = await world.database.query(
+      'select row_to_json(oauth_artefacts)::text as row from oauth_artefacts',
+    );
+    const all = rows.map(({ row }) => row).join('\n');
+    expect(all).toContain(account.accountId);
+    for (const secret of [code, tokens.access_token, tokens.refresh_token]) {
+      expect(secret).toHaveLength(43);
+      expect(all).not.toContain(secret);
+    }
+  });
+});
+
+describe('a refresh token', () => {
+  test('is renewed, and used twice it ends everything that came of it', async () => {
+    const first = await authorized();
+    const second = tokensOf(await program.refresh(clientId, first.refresh_token));
+    expect(second.refresh_token).not.toBe(first.refresh_token);
+    expect(error(await program.refresh(clientId, first.refresh_token))).toEqual([400, 'invalid_grant']);
+    expect(await works(second.access_token)).toBe(false);
+    expect(error(await program.refresh(clientId, second.refresh_token))).toEqual([400, 'invalid_grant']);
+  });
+
+  test('gives no scope that was not allowed', async () => {
+    const { refresh_token } = await authorized({ decision: 'allow', scopes: ['rules:read'] });
+    const answer = await program.refresh(clientId, refresh_token, { scope: 'rules:read rules:write' });
+    expect(error(answer)).toEqual([400, 'invalid_scope']);
+  });
+
+  test('of a key that was revoked is refused', async () => {
+    const { refresh_token } = await authorized();
+    const earshot = createEarshot({ url: server.url, key: account.key });
+    const grant = (await earshot.listKeys({})).keys.find(({ client }) => client !== null);
+    await earshot.revokeKey({ key_id: grant?.id ?? '' });
+    expect(error(await program.refresh(clientId, refresh_token))).toEqual([400, 'invalid_grant']);
+  });
+
+  test('that the program gives back ends the key', async () => {
+    const { access_token, refresh_token } = await authorized();
+    const answer = await program.post('/oauth/token/revocation', {
+      client_id: clientId,
+      token: refresh_token,
+    });
+    expect(answer.status).toBe(200);
+    expect(await works(access_token)).toBe(false);
+    const { keys } = await createEarshot({ url: server.url, key: account.key }).listKeys({});
+    expect(keys).toHaveLength(1);
+  });
+});
+
+test.each(['password', 'client_credentials', 'implicit', 'urn:ietf:params:oauth:grant-type:device_code'])(
+  'the grant type %s is refused',
+  async (grant_type) => {
+    const answer = await program.post('/oauth/token', {
+      grant_type,
+      client_id: clientId,
+      username: 'a',
+      password: 'b',
+    });
+    expect(error(answer)).toEqual([400, 'unsupported_grant_type']);
+  },
+);
+
+describe('a registration', () => {
+  const register = (metadata: object) => createProgram(elsewhere).register(metadata);
+
+  test.each([
+    ['a script as its address', { redirect_uris: ['javascript:alert(1)'] }],
+    ['a data address', { redirect_uris: ['data:text/html,x'] }],
+    ['plain HTTP', { redirect_uris: ['http://evil.example/callback'] }],
+    ['a scheme of its own', { redirect_uris: ['evil://callback'] }],
+    ['a fragment', { redirect_uris: ['https://agent.example/callback#x'] }],
+    ['no address', { redirect_uris: [] }],
+    [
+      'too many addresses',
+      { redirect_uris: Array.from({ length: 21 }, (_, n) => `https://agent.example/${n}`) },
+    ],
+    ['a secret', { token_endpoint_auth_method: 'client_secret_basic' }],
+    ['the implicit flow', { response_types: ['token'], grant_types: ['implicit'] }],
+    ['a very long name', { client_name: 'x'.repeat(201) }],
+    ['more than a page of text', { client_uri: `https://agent.example/${'x'.repeat(60_000)}` }],
+  ])('with %s is refused', async (_, metadata) => {
+    expect((await register(metadata)).status).toBe(400);
+  });
+
+  test('is refused to an address that has made many, with when to try again', async () => {
+    const answers: Answered[] = [];
+    const one = createProgram(elsewhere);
+    for (let made = 0; made < 21; made++) answers.push(await one.register());
+    const refused = answers.find(({ status }) => status === 429);
+    expect(Number(refused?.headers['retry-after'])).toBeGreaterThan(0);
+  });
+});
+
+describe('a metadata document', () => {
+  const open = (at: ServerUnderTest, client: string) =>
+    openBrowser(at).open(createProgram(at).authorizeUrl(client, newPkce()));
+  const right = (url: string) => ({ client_id: url, client_name: 'Agent', redirect_uris: [callback] });
+
+  test('names itself: one that does not is refused', async () => {
+    documentOf = right;
+    expect(locationOf(await open(server, `${documentsUrl}/right`))).toMatch(/^\/console\/authorize\//);
+    documentOf = () => right('https://claude.example/agent');
+    const answer = await open(server, `${documentsUrl}/stolen`);
+    expect([answer.status, answer.headers.location]).toEqual([400, undefined]);
+    expect(answer.text).toContain('client_id does not match');
+  });
+
+  test.each([
+    ['a secret', { token_endpoint_auth_method: 'client_secret_post' }, 'shared-secret'],
+    ['a script as its address', { redirect_uris: ['javascript:alert(1)'] }, 'redirect_uris'],
+    ['plain HTTP', { redirect_uris: ['http://evil.example/callback'] }, 'redirect_uris'],
+  ])('with %s is refused', async (_, more, words) => {
+    documentOf = (url) => ({ ...right(url), ...more });
+    const answer = await open(server, `${documentsUrl}/${randomUUID()}`);
+    expect([answer.status, answer.headers.location]).toEqual([400, undefined]);
+    expect(answer.text).toContain(words);
+  });
+
+  test('by plain HTTP is not fetched', async () => {
+    const before = documentsAsked;
+    const answer = await open(server, `${documentsUrl.replace('https', 'http')}/plain`);
+    expect([answer.status, answer.headers.location, documentsAsked]).toEqual([400, undefined, before]);
+  });
+
+  test('on this machine is not fetched where nobody has allowed that', async () => {
+    documentOf = right;
+    const before = documentsAsked;
+    const answer = await open(elsewhere, `${documentsUrl}/private`);
+    expect([answer.status, answer.headers.location, documentsAsked]).toEqual([400, undefined, before]);
+    expect(answer.text).toContain('fetch failed');
+  });
+});
