@@ -7,13 +7,13 @@ const titles: Readonly<Record<Notice['type'], string>> = {
   'budget.forecast': 'A budget will be spent before its period ends',
   'rate.guard': 'Far more matches than usual',
   'estimate.off': 'The estimate was wrong',
-  'coverage.gap': 'Nobody was listening for a while',
-  'coverage.repaired': 'What was missed was fetched',
+  'coverage.gap': 'There was a gap in the coverage',
+  'coverage.repaired': 'A gap in the coverage was filled',
   'source.needs_you': 'A source is not listening',
   'rule.paused': 'The rule was paused',
   'rule.expired': 'The rule has expired',
   'rule.refused': 'A platform refuses the rule',
-  'webhook.failing': 'The endpoint fails',
+  'webhook.failing': 'The endpoint is failing',
   'webhook.disabled': 'The webhook is disabled',
 };
 
