@@ -6,10 +6,12 @@ const readiness = ['apps/server/test/readiness.int.test.ts'];
 const telemetry = [`${server}/observability/telemetry.unit.test.ts`];
 const alerts = [`${server}/observability/alerts.unit.test.ts`];
 const dashboard = ['e2e/dashboard.e2e.test.ts'];
+const traces = [`${server}/observability/traces.unit.test.ts`];
+const spanExport = [`${server}/observability/span-export.unit.test.ts`];
 const checkLog = `${server}/matching/check-log.ts`;
 const lostLog = ['apps/server/test/lost-log.int.test.ts'];
 
-/** Metrics and alerts: what an operator sees. */
+/** Metrics, alerts, traces and what refuses to start: what an operator sees. */
 export const sightMutations: readonly Mutation[] = [
   ...inFile(`${server}/coverage/freshness-metrics.ts`, sight, [
     [
@@ -86,6 +88,79 @@ export const sightMutations: readonly Mutation[] = [
   ...inFile(`${server}/webhooks/deliver-batch.ts`, dashboard, [
     ['the wait for a webhook is not measured', 'options.telemetry.webhookFirstTried(', 'void ('],
   ]),
+  ...inFile(`${server}/observability/traces.ts`, traces, [
+    [
+      'every process has traces of its own',
+      `hash('sha256', \`\${installation} \${platform} \${key}\`)`,
+      `hash('sha256', \`\${installation} \${platform} \${key} \${process.pid} \${Math.random()}\`)`,
+    ],
+    ['an attempt at a webhook has no parent', 'parentId: storeSpanId(traceId, matchId),', 'parentId: null,'],
+  ]),
+  ...inFile(`${server}/observability/span-export.ts`, spanExport, [
+    [
+      'every process samples by chance',
+      'sampler.shouldSample(noParent, traceId).decision === SamplingDecision.RECORD_AND_SAMPLED',
+      'Math.random() < ratio',
+    ],
+    ['spans wait without a bound', "if (waiting >= waitingMax) return count('dropped', 1);", ''],
+    ['the collector may hang for long', 'timeoutMillis: sendWithinMs,', 'timeoutMillis: 1_000_000,'],
+  ]),
+  ...inFile(
+    `${server}/event-log/event-log.ts`,
+    ['apps/server/test/traces.int.test.ts'],
+    [
+      [
+        'the log waits as long as an export of spans may take',
+        'traces?.eventAppended(event, startMs, logged);',
+        'traces?.eventAppended(event, startMs, logged); await new Promise((done) => setTimeout(done, 6_000));',
+      ],
+    ],
+  ),
+  ...inFile(
+    `${server}/webhooks/deliver-batch.ts`,
+    ['e2e/traces.e2e.test.ts'],
+    [
+      [
+        'the way to the webhook is not traced',
+        'await traceAttempt(options, leased, { ...next, attempt, startMs, endMs });',
+        '',
+      ],
+    ],
+  ),
+  ...inFile(
+    `${server}/http/server.ts`,
+    ['e2e/proxy.e2e.test.ts'],
+    [
+      [
+        'everybody may say in X-Forwarded-For who called',
+        'trustProxy: [...options.trustedProxies],',
+        'trustProxy: true,',
+      ],
+    ],
+  ),
+  ...inFile(
+    `${server}/engines/installation.ts`,
+    ['e2e/pgbouncer.e2e.test.ts'],
+    [
+      ['a pool that ignores our settings is used', 'if (!row?.kept) throw new Error(pooled);', ''],
+      [
+        'a pool that refuses our settings is not named',
+        'if (error instanceof Failure && isProtocolViolation(error.cause)) throw new Error(pooled);',
+        '',
+      ],
+    ],
+  ),
+  ...inFile(
+    'apps/cli/src/commands/admin-command.ts',
+    ['e2e/admin.e2e.test.ts'],
+    [
+      [
+        'the command line of operators reads no address from a file',
+        "readSetting('databaseUrl', env)",
+        "env['EARSHOT_DATABASE_URL']",
+      ],
+    ],
+  ),
   ...inFile(checkLog, lostLog, [
     [
       'a check that another node has overtaken finds holes',

@@ -110,10 +110,10 @@ describe('with nothing to show', () => {
     ['/coverage', 'There is no rule yet.'],
     ['/cost', 'Nothing was matched in 30 days, so nothing was spent.'],
     ['/notices', 'Nothing is open.'],
-    ['/notices?show=all', 'There was never a notice'],
-    ['/webhooks', 'Nothing is pushed to anybody yet.'],
+    ['/notices?show=all', 'There are no notices yet'],
+    ['/webhooks', 'There is no webhook yet.'],
     ['/webhooks/whk_unknown', 'There is no such webhook.'],
-    ['/audit?target=nothing', 'Nothing that is loaded is like this.'],
+    ['/audit?target=nothing', 'No loaded entry matches the filter.'],
   ])('%s says what is true', async (path, words) => {
     await showScreen(page, path);
     await page.getByText(words).first().waitFor();

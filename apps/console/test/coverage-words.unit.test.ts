@@ -33,11 +33,11 @@ test('a repair tells how, how much, and what it could not bring back', () => {
 test('a repair that waits or is impossible tells why', () => {
   const waiting = { ...repair, state: 'waiting', reason: 'budget_exhausted' } as const;
   expect(repairWords({ ...gap, repair: waiting })).toBe(
-    'Will be fetched: what may be spent on searches today is spent',
+    'Will be fetched: the daily limit for searches is reached',
   );
   const impossible = { ...repair, state: 'impossible', reason: 'no_search_for_sample' } as const;
   expect(repairWords({ ...gap, repair: impossible })).toBe(
-    'Cannot be fetched: the search does not know sample',
+    'Cannot be fetched: the search does not support sample',
   );
 });
 

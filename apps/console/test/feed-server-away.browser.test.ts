@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Console, startConsole } from './console-page.ts';
 import { createLanternRule, patience, patientLeases } from './feed-page.ts';
 
-const away = 'The server cannot be reached. What is shown is from before; trying again …';
+const away = 'The server cannot be reached. This page may be out of date; trying again …';
 
 let running: Console;
 beforeAll(async () => {

@@ -43,7 +43,7 @@ test('a gap that lasts is never called covered, and leads to the gaps', () => {
 
 test('a rule that its platform does not heed yet is not called covered', () => {
   const { lines } = describe({ intervals: [interval('starting', '11:59', '12:01')] });
-  expect(lines).toEqual([`X: the platform has the rule and heeds it from ${clock('12:01')} on.`]);
+  expect(lines).toEqual([`X: the platform has the rule and applies it from ${clock('12:01')} on.`]);
 });
 
 test('without rules the next step is to write one', () => {

@@ -6,7 +6,7 @@ export function ServerAway({ reachability }: { reachability: Reachability }) {
   const isReached = useIsReached(reachability);
   return (
     <output className={styles.away} hidden={isReached}>
-      {!isReached && 'The server cannot be reached. What is shown is from before; trying again …'}
+      {!isReached && 'The server cannot be reached. This page may be out of date; trying again …'}
     </output>
   );
 }

@@ -70,13 +70,13 @@ export const empties: readonly PicturedScreen[] = [
   empty('sources', '/sources', 'There are no sources.'),
   empty('cost', '/cost', 'so nothing was spent'),
   empty('notices', '/notices', 'Nothing is open.'),
-  empty('webhooks', '/webhooks', 'Nothing is pushed to anybody yet.'),
+  empty('webhooks', '/webhooks', 'There is no webhook yet.'),
   empty('audit', '/audit', 'Nothing was changed yet.'),
   { ...empty('not-found', '/rules/a/b', 'There is no such page.'), name: 'not-found' },
 ];
 
 export const waiting: readonly PicturedScreen[] = [
-  { name: 'coverage-waiting', path: '/coverage', answers: waitingAnswers, words: 'Reading what was heard' },
+  { name: 'coverage-waiting', path: '/coverage', answers: waitingAnswers, words: 'Reading the coverage' },
 ];
 
 export const failing: readonly PicturedScreen[] = [

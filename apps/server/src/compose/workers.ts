@@ -6,7 +6,6 @@ import { gradeEstimates } from '../costs/grade-estimates.ts';
 import { guardRates } from '../costs/guard-rates.ts';
 import { resumeAfterBudget } from '../costs/resume-after-budget.ts';
 import { createBudgetWatch } from '../costs/watch-budgets.ts';
-import { createCoverageStore } from '../coverage/coverage-store.sql.ts';
 import { showFreshness } from '../coverage/freshness-metrics.ts';
 import { isRecoverable, recoverGap } from '../coverage/recover-gap.ts';
 import { repairGap } from '../coverage/repair-gap.ts';
@@ -66,7 +65,7 @@ import type { Source } from '../upstream/platform.ts';
 import { showBacklog } from '../webhooks/backlog-metrics.ts';
 import { deliverWorkers } from './deliveries.ts';
 import { eventsStreamOptions, plansOf, type Shared, warnOfIdleError } from './shared.ts';
-import { cappingOf, countingOf, installationBudgetOf, openSources, ruleDelaysMs } from './sources.ts';
+import { cappingOf, countingOf, installationBudgetOf, openSources } from './sources.ts';
 
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;

@@ -52,10 +52,10 @@ export function Audit() {
       )}
       {data && entries.length === 0 && (
         <EmptyNote title="Nothing was changed yet.">
-          <p>Every change of a rule, a key or a webhook is written down here, with who did it.</p>
+          <p>Every change of a rule, a key or a webhook is recorded here, with who made it.</p>
         </EmptyNote>
       )}
-      {entries.length > 0 && shown.length === 0 && <EmptyNote title="Nothing that is loaded is like this." />}
+      {entries.length > 0 && shown.length === 0 && <EmptyNote title="No loaded entry matches the filter." />}
       {shown.length > 0 && <AuditTable entries={shown} />}
       <More pages={pages} />
     </Screen>

@@ -52,12 +52,12 @@ function Platforms({ window }: { window: WindowName }) {
   const { data, error, refetch } = useCoverage(window);
   const hasNoRule = useRules().data?.length === 0;
   if (error) return <ErrorNote error={error} onRetry={() => void refetch()} />;
-  if (!data) return <Loading what="Reading what was heard" />;
+  if (!data) return <Loading what="Reading the coverage" />;
   // That there is no rule is said below, with what to do.
   if (data.intervals.length === 0 && hasNoRule) return null;
   if (data.intervals.length === 0)
     return (
-      <EmptyNote title="Nothing was to be heard in this time.">
+      <EmptyNote title="No rule was active in this time.">
         <p>Coverage begins with the first active rule.</p>
       </EmptyNote>
     );

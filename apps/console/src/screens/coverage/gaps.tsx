@@ -28,7 +28,7 @@ export function Gaps({
           <th scope="col">Ended</th>
           <th scope="col">Lasted</th>
           <th scope="col">Platform</th>
-          <th scope="col">Why nobody was listening</th>
+          <th scope="col">Why it was not listening</th>
           <th scope="col">What was missed</th>
         </tr>
       </thead>

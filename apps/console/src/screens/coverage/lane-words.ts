@@ -9,7 +9,7 @@ export function laneWords(intervals: readonly Interval[], summary: Summary, now:
   if (open) return `Not heard since ${formatTime(open.from, now)}: ${lowered(reasonWords(open.reason))}`;
   if (covered === null)
     return intervals.at(-1)?.state === 'starting'
-      ? 'Starting: the platform takes a while to heed a new rule'
+      ? 'Starting: the platform takes a while to apply a new rule'
       : 'Not watched in this time';
   const missing = gaps > 0 ? [`${counted(gaps, 'gap')}, ${formatDuration(missingMs)} missing`] : [];
   const fetched = repaired > 0 ? [`${counted(repaired, 'gap')} fetched`] : [];

@@ -18,12 +18,12 @@ export const sourceStateWords: Readonly<Record<Source['state'], string>> = {
   no_credit: 'The prepaid credit is used up',
   spend_cap: 'The spending limit set at the platform is reached',
   usage_cap: 'The usage that the plan allows is used up',
-  budget: 'What the operator allows to be spent is spent',
+  budget: 'The spending limit set by the operator is reached',
   credentials: 'The platform does not accept the token',
-  bad_request: 'The platform does not accept how it is asked',
-  degraded: 'The state of the account at the platform allows no stream',
-  log_unavailable: 'The event log takes nothing',
-  stopped: 'No node has the source',
+  bad_request: 'The platform rejects our requests as invalid',
+  degraded: 'The account at the platform is in a state that allows no stream',
+  log_unavailable: 'The event log accepts no events',
+  stopped: 'No node is running the source',
 };
 
 export function standingOf(state: Source['state']): StandingKind {
@@ -47,9 +47,9 @@ const gapWords: Readonly<Record<string, string>> = {
   unreachable: 'The platform could not be reached',
   displaced: 'Another connection ended ours',
   slow_reader: 'The platform ended the stream because it was read too slowly',
-  log_lost: 'What was heard was lost before it was matched',
-  not_listening_yet: 'Nobody had connected yet',
-  process_died: 'The process that listened died',
+  log_lost: 'Received events were lost before they were matched',
+  not_listening_yet: 'No connection had been opened yet',
+  process_died: 'The listening process died',
   rule_missing: 'The rule was not registered at the platform',
 };
 
@@ -70,11 +70,11 @@ const viaWords = {
 } as const;
 
 const repairReasonWords: Readonly<Record<string, string>> = {
-  budget_exhausted: 'what may be spent on searches today is spent',
+  budget_exhausted: 'the daily limit for searches is reached',
   too_old_to_search: 'the platform no longer finds posts of that time',
   search_refused: 'the platform refused the search',
   some_rules_not_repairable: 'some rules cannot be searched for',
-  started_over: 'the search was begun again',
+  started_over: 'the search was started again',
   value_too_long_to_search: 'the value is too long for the search',
 };
 
@@ -100,7 +100,7 @@ export function repairWords(interval: Interval): string {
 
 function inWords(words: Readonly<Record<string, string>>, code: string): string {
   const operator = /^no_search_for_(.+)$/.exec(code)?.[1];
-  if (operator !== undefined) return `the search does not know ${operator}`;
+  if (operator !== undefined) return `the search does not support ${operator}`;
   return ownEntry(words, code) ?? code.replaceAll('_', ' ');
 }
 

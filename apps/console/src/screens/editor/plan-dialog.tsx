@@ -35,7 +35,7 @@ export function PlanDialog({ draft, rule, error, isPending, onApply, onClose }: 
   const isAboveBudget = !rule && error instanceof EarshotError && 'estimate' in error.details;
   return (
     <Modal title={rule ? 'Change the rule' : 'Create the rule'} onClose={onClose}>
-      {lines.length === 0 ? <p>Nothing is different from the rule as it is.</p> : null}
+      {lines.length === 0 ? <p>The draft does not differ from the rule.</p> : null}
       <dl className={styles.plan}>
         {lines.map(({ what, before, after, isCode }) => (
           <div key={what}>
@@ -50,13 +50,13 @@ export function PlanDialog({ draft, rule, error, isPending, onApply, onClose }: 
       {hasDoubts && (
         <label className={styles.check}>
           <input type="checkbox" checked={doubts} onChange={({ target }) => setDoubts(target.checked)} />
-          Register it although there are doubts
+          Register it despite the doubts
         </label>
       )}
       {isAboveBudget && (
         <label className={styles.check}>
           <input type="checkbox" checked={estimate} onChange={({ target }) => setEstimate(target.checked)} />
-          Go on although the estimate is above the budget
+          Continue although the estimate is above the budget
         </label>
       )}
       <div className={styles.answers}>

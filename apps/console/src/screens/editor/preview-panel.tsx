@@ -25,7 +25,7 @@ export function PreviewPanel({
   return (
     <section className={styles.preview} aria-label="Preview" aria-live="polite" aria-busy={isPending}>
       <h2>Preview</h2>
-      {isPending && <Loading what="Looking at what is stored" />}
+      {isPending && <Loading what="Searching stored items" />}
       {error && <ErrorNote error={error} />}
       {!previews && !error && !isPending && (
         <p className={styles.quiet}>
@@ -33,7 +33,7 @@ export function PreviewPanel({
           matches. Nothing is created.
         </p>
       )}
-      {previews && isStale && <p className={styles.quiet}>Of the values before the last change.</p>}
+      {previews && isStale && <p className={styles.quiet}>For the values before the last change.</p>}
       {platforms.map((platform) => {
         const preview = previews?.[platform];
         return preview && <PlatformPreview key={platform} platform={platform} preview={preview} />;
@@ -70,7 +70,7 @@ function PlatformPreview({ platform, preview }: { platform: keyof typeof platfor
         )}
         {against && (
           <>
-            <dt>Against the rule as it is</dt>
+            <dt>Compared with the current rule</dt>
             <dd>
               +{formatCount(against.added)}, −{formatCount(against.removed)} of the last 7 days
               {against.is_estimate && ', estimated'}
@@ -79,11 +79,11 @@ function PlatformPreview({ platform, preview }: { platform: keyof typeof platfor
         )}
       </dl>
       <p className={styles.quiet}>
-        {estimate.basis_note} {estimate.fee_usd > 0 && `Asking cost ${formatUsd(estimate.fee_usd)}.`}
+        {estimate.basis_note} {estimate.fee_usd > 0 && `The estimate cost ${formatUsd(estimate.fee_usd)}.`}
       </p>
       <p>
         {formatCount(sample.matched)} of {formatCount(sample.looked_at)} stored items match
-        {sample.undecided > 0 && `, ${formatCount(sample.undecided)} do not say enough`}.
+        {sample.undecided > 0 && `, ${formatCount(sample.undecided)} cannot be decided`}.
       </p>
       <ul className={styles.samples}>
         {sample.matches.map(({ id, payload }) => (

@@ -103,7 +103,7 @@ function usePeekKeys({ items, peek, show }: PeekKeys): void {
   };
   useShortcuts('Feed', [
     { keys: 'j', label: 'Next match', run: () => step(1) },
-    { keys: 'k', label: 'Match before', run: () => step(-1) },
+    { keys: 'k', label: 'Previous match', run: () => step(-1) },
     { keys: 'Escape', label: 'Close the match', run: () => show(null) },
   ]);
 }

@@ -29,7 +29,7 @@ export function describeSilence({ rules, intervals, isRange, now }: Silent): Sil
     };
   if (rules.every(({ state }) => state === 'paused'))
     return {
-      title: 'Nothing is listened for: every rule here is paused.',
+      title: 'Nothing can match: every rule here is paused.',
       lines: [],
       link: { href: '/rules', label: 'Go to the rules' },
     };
@@ -50,7 +50,7 @@ function describePlatform(intervals: readonly Interval[], now: Date): string {
   if (!last || last.state === 'not_watched') return 'not watched.';
   const time = (at: string) => formatTime(at, now);
   if (last.state === 'starting')
-    return `the platform has the rule and heeds it ${last.to === null ? 'soon' : `from ${time(last.to)} on`}.`;
+    return `the platform has the rule and applies it ${last.to === null ? 'soon' : `from ${time(last.to)} on`}.`;
   if (last.state === 'gap' && last.to === null)
     return `not heard since ${time(last.from)}. ${reasonWords(last.reason)}.`;
   const gaps = intervals.filter(({ state }) => state === 'gap');

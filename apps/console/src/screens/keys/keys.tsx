@@ -41,8 +41,8 @@ export function Keys() {
       {data && (
         <>
           <p className={styles.quiet}>
-            {data.keys.length === 1 ? 'One key works.' : `${data.keys.length} keys work.`} What a key may
-            spend is what all rules that it creates may spend together.
+            {data.keys.length === 1 ? 'One key is valid.' : `${data.keys.length} keys are valid.`} What a key
+            may spend is what all rules that it creates may spend together.
           </p>
           <KeyTable keys={data.keys} ownId={ownId} onRevoke={setRevoked} />
         </>

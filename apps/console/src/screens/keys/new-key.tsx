@@ -46,7 +46,7 @@ export function NewKey({ onClose }: { onClose: () => void }) {
         />
         <Field
           label="Ends, in your time zone"
-          hint="Left out, when the key that you are signed in with does."
+          hint="If left out, when the key that you are signed in with ends."
           problem={violationOf(create.error, 'expires_at')}
         >
           {(control) => (
@@ -114,7 +114,7 @@ function BudgetFields({
   return (
     <FieldGroup
       label="May spend"
-      hint="What all rules that it creates may spend together. Left out, as the key that you are signed in with."
+      hint="What all rules that it creates may spend together. If left out, the same as the key that you are signed in with."
       problem={problem}
     >
       <input

@@ -32,8 +32,8 @@ export function RevokeKey({
         onSubmit={() => revoke.mutate()}
       >
         <p>
-          Within five seconds nothing accepts <code>{revoked.display}</code> any more, and what is open with
-          it ends. Keys that were made with it go on working. This cannot be undone.
+          Within five seconds <code>{revoked.display}</code> is refused everywhere, and open streams and
+          sessions end. Keys that were created with it stay valid. This cannot be undone.
         </p>
         {isOwn && (
           <p>

@@ -66,12 +66,12 @@ function NoNotices({ show }: { show: Show }) {
   return show === 'open' ? (
     <EmptyNote title="Nothing is open.">
       <p>
-        Everything that the account had to know is resolved. What comes is shown here at once, and can be sent
-        to a <Link href="/webhooks">webhook</Link>.
+        All notices are resolved. New ones appear here at once, and can be sent to a{' '}
+        <Link href="/webhooks">webhook</Link>.
       </p>
     </EmptyNote>
   ) : (
-    <EmptyNote title="There was never a notice, as far as they are kept." />
+    <EmptyNote title="There are no notices yet, or they are no longer kept." />
   );
 }
 

@@ -129,6 +129,6 @@ function useRuleKeys(focusFilter: () => void): void {
     { keys: '/', label: 'Filter', run: focusFilter },
     { keys: 'n', label: 'New rule', run: () => navigate('/rules/new') },
     { keys: 'j', label: 'Next rule', run: () => step(1) },
-    { keys: 'k', label: 'Rule before', run: () => step(-1) },
+    { keys: 'k', label: 'Previous rule', run: () => step(-1) },
   ]);
 }

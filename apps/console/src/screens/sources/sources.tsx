@@ -34,7 +34,7 @@ function SourceTable({ sources }: { sources: readonly Source[] }) {
   if (sources.length === 0)
     return (
       <EmptyNote title="There are no sources.">
-        <p>The operator of the service has set no token of a platform, so nothing can be heard.</p>
+        <p>The operator has not configured a token of any platform, so nothing can be received.</p>
       </EmptyNote>
     );
   return (
@@ -98,9 +98,9 @@ function SourceRow({
 function overview(sources: readonly Source[]): string {
   const bad = sources.filter(({ state }) => standingOf(state) === 'bad').length;
   if (bad > 0)
-    return `${bad} of ${sources.length} ${bad === 1 ? 'does' : 'do'} not listen, and somebody has to act.`;
+    return `${bad} of ${sources.length} ${bad === 1 ? 'is' : 'are'} not listening and ${bad === 1 ? 'needs' : 'need'} attention.`;
   const live = sources.filter(({ state }) => state === 'live').length;
   return live === sources.length
     ? 'All of them are listening.'
-    : `${live} of ${sources.length} are listening; nobody has to act.`;
+    : `${live} of ${sources.length} are listening; no action is needed.`;
 }

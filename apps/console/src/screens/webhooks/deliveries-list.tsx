@@ -61,7 +61,7 @@ export function Deliveries({ webhook }: { webhook: Webhook }) {
         </Table>
       )}
       <More pages={pages} />
-      <p className={styles.quiet}>What was delivered is listed for a day, everything else for 30 days.</p>
+      <p className={styles.quiet}>Delivered messages are listed for a day, all others for 30 days.</p>
       {replayFrom !== null && (
         <ReplayFrom webhookId={webhook.id} matchId={replayFrom} onClose={() => setReplayFrom(null)} />
       )}
@@ -124,9 +124,9 @@ function NoDeliveries({ outcome }: { outcome: Outcome | null }) {
   if (outcome !== null)
     return <EmptyNote title={`Nothing is listed as ${outcomeWords[outcome].toLowerCase()}.`} />;
   return (
-    <EmptyNote title="Nothing was posted lately.">
+    <EmptyNote title="Nothing was posted recently.">
       <p>
-        The first match after the webhook's creation is posted as it comes. A test shows now whether the
+        Matches are posted as they arrive, from the creation of the webhook on. Send a test to see whether the
         endpoint answers.
       </p>
     </EmptyNote>

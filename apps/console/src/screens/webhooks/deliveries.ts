@@ -35,6 +35,6 @@ export const outcomeMeaning: Readonly<Record<Delivery['outcome'], string>> = {
   failed: 'No answer, or one that says to try again. It is retried automatically.',
   refused: 'The endpoint answered 4xx.',
   gone: 'The endpoint is gone, and the webhook is disabled.',
-  not_sent: 'The network of the service failed. It is not held against the endpoint.',
-  parked: 'The endpoint refuses this match and takes others, so it was left out.',
+  not_sent: 'A failure of our own, which does not count as one of the endpoint.',
+  parked: 'The endpoint refuses this match and accepts others, so it was left out.',
 };

@@ -121,8 +121,8 @@ export function RotateSecret({ webhookId, onClose }: { webhookId: string; onClos
         <>
           <ShownOnce what="new secret" value={rotate.data.secret} />
           <p>
-            Until <Time at={rotate.data.previous_valid_until} /> every message also bears the signature of the
-            one before.
+            Until <Time at={rotate.data.previous_valid_until} /> every message also carries the signature of
+            the previous one.
           </p>
         </>
       ) : (
@@ -133,8 +133,8 @@ export function RotateSecret({ webhookId, onClose }: { webhookId: string; onClos
           onSubmit={() => rotate.mutate()}
         >
           <p>
-            Messages get a new signing secret. For 24 hours they bear both signatures, so that the endpoint
-            can change over.
+            Messages get a new signing secret. For 24 hours they carry both signatures, so that the endpoint
+            can switch.
           </p>
         </Form>
       )}

@@ -15,16 +15,15 @@ export function standingOfWebhook(webhook: Webhook): WebhookStanding {
     return {
       kind: 'bad',
       words: disabled_because === 'gone' ? `Disabled: ${gone}` : 'Disabled: five days of failures',
-      whatToDo: 'Mend the endpoint, then enable the webhook: it goes on where it stopped.',
+      whatToDo: 'Fix the endpoint, then enable the webhook: it continues where it stopped.',
     };
   if (state === 'paused')
-    return { kind: 'idle', words: 'Paused', whatToDo: 'Enable it, and it goes on where it stopped.' };
+    return { kind: 'idle', words: 'Paused', whatToDo: 'Enable it, and it continues where it stopped.' };
   if (failing_since !== null)
     return {
       kind: 'warn',
       words: 'Failing',
-      whatToDo:
-        'Look at what the endpoint answers. It is retried automatically, and disabled after five days.',
+      whatToDo: 'Check what the endpoint answers. It is retried automatically, and disabled after five days.',
     };
   return { kind: 'good', words: 'Active', whatToDo: null };
 }

@@ -58,10 +58,10 @@ function Found({ webhooks, webhookId }: { webhooks: readonly Webhook[]; webhookI
 function WebhookTable({ webhooks }: { webhooks: readonly Webhook[] }) {
   if (webhooks.length === 0)
     return (
-      <EmptyNote title="Nothing is pushed to anybody yet.">
+      <EmptyNote title="There is no webhook yet.">
         <p>
-          A webhook posts each match to an address of yours as it comes, signed, in order, and again until it
-          is taken. Create one with its name and address.
+          A webhook posts each match to your URL as it arrives: signed, in order, and retried until it is
+          accepted. Create one with a name and a URL.
         </p>
       </EmptyNote>
     );
