@@ -71,8 +71,6 @@ export async function openBarePath(engines: Engines, options: BareOptions) {
   };
 }
 
-export type BarePath = Awaited<ReturnType<typeof openBarePath>>;
-
 /** A message is always an array: one event in it costs nothing more. */
 function pack(bodies: readonly string[], size: number): string[] {
   return Array.from(

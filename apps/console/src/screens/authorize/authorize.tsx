@@ -46,7 +46,6 @@ function Question({ id, asked, session }: { id: string; asked: AuthorizationRequ
   const [scopes, setScopes] = useState(offered);
   const [budget, setBudget] = useState('');
   const decide = useDecision(id);
-  const { client } = asked;
   const usd = budget.trim() === '' ? null : Number(budget.trim().replace(',', '.'));
   const isBudgetWrong = usd !== null && !(usd > 0);
   // The browser leaves: a second click must not decide again.
@@ -60,17 +59,7 @@ function Question({ id, asked, session }: { id: string; asked: AuthorizationRequ
         decide.mutate({ decision: 'allow', scopes, budget_usd_per_day: usd });
       }}
     >
-      <h1>
-        Connect <StrangersText text={client.name} />
-      </h1>
-      <p>
-        A program that calls itself “<StrangersText text={client.name} />” asks to use Earshot as{' '}
-        <strong>{asked.account.name}</strong>. If you allow it, your browser returns with the access to{' '}
-        <strong>
-          <code>{client.redirect_host}</code>
-        </strong>
-        . Programs choose their own names: allow this only if you have just started it there.
-      </p>
+      <Introduction asked={asked} />
       <ScopeFields offered={offered} chosen={scopes} onChange={setScopes} />
       <Field
         label="May spend at most, in dollars a day"
@@ -102,6 +91,24 @@ function Question({ id, asked, session }: { id: string; asked: AuthorizationRequ
         It is listed under Keys, where you can revoke it at any time. It stops working within five seconds.
       </p>
     </form>
+  );
+}
+
+function Introduction({ asked: { client, account } }: { asked: AuthorizationRequest }) {
+  return (
+    <>
+      <h1>
+        Connect <StrangersText text={client.name} />
+      </h1>
+      <p>
+        A program that calls itself “<StrangersText text={client.name} />” asks to use Earshot as{' '}
+        <strong>{account.name}</strong>. If you allow it, your browser returns with the access to{' '}
+        <strong>
+          <code>{client.redirect_host}</code>
+        </strong>
+        . Programs choose their own names: allow this only if you have just started it there.
+      </p>
+    </>
   );
 }
 
