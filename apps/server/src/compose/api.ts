@@ -223,6 +223,7 @@ function webhookHandlers({ config }: Shared, stack: AsyncDisposableStack, common
     urlProblem: createUrlProblem({ allowInsecure: config.allowInsecureWebhooks }),
     secretBox: secretBoxOf(config),
     sender: stack.use(openSender(config)),
+    consoleUrl: consoleUrlOf(config),
   };
   return {
     CreateWebhook: createWebhook(options),

@@ -11,7 +11,7 @@ import { createDeliverWorker } from '../webhooks/deliver-worker.ts';
 import { createDeliveryStore } from '../webhooks/delivery-store.sql.ts';
 import { forgetDeliveries } from '../webhooks/list-deliveries.ts';
 import { findUnreadable } from '../webhooks/reencrypt.ts';
-import { mailPolicyOf, openMail, openSender, type Shared, secretBoxOf } from './shared.ts';
+import { consoleUrlOf, mailPolicyOf, openMail, openSender, type Shared, secretBoxOf } from './shared.ts';
 import { ruleDelaysMs } from './sources.ts';
 
 const minuteMs = 60_000;
@@ -38,6 +38,7 @@ function webhookWorkers(shared: Shared, stack: AsyncDisposableStack): Worker[] {
     reader: createMatchReader(database),
     notices: createNoticeReader(database),
     sender: stack.use(openSender(config)),
+    consoleUrl: consoleUrlOf(config),
     secretBox,
     nowMs,
     random: Math.random,
@@ -60,6 +61,7 @@ async function digestWorkers(shared: Shared, stack: AsyncDisposableStack): Promi
     reader: createMatchReader(database),
     coverage: createCoverageStore(database, { ruleDelaysMs: ruleDelaysMs(config) }),
     sender: stack.use(openSender(config)),
+    consoleUrl: consoleUrlOf(config),
     secretBox: secretBoxOf(config),
     mailer: await openMail(config, stack),
     mailRecipients: mailPolicyOf(config).recipients,

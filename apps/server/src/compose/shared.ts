@@ -167,6 +167,11 @@ export function openSender({ allowInsecureWebhooks }: Config): Sender & AsyncDis
   return createSender({ resolve: createResolve(), allowInsecure: allowInsecureWebhooks });
 }
 
+/** Where people find the console; null when the operator has not said. */
+export function consoleUrlOf({ publicUrl, console }: Config): string | null {
+  return publicUrl === undefined || console === 'off' ? null : `${publicUrl}/`;
+}
+
 export function mailPolicyOf({ smtpUrl, mailFrom, mailTo }: Config): MailPolicy {
   return { isSetUp: smtpUrl !== undefined && mailFrom !== undefined, recipients: mailTo };
 }

@@ -1,3 +1,4 @@
+import type { WebhookFormat } from '@earshot/contract';
 import type { Database, Sql } from '../engines/database.ts';
 import { raiseNotices, resolveNotices } from '../notices/notice-log.sql.ts';
 import { newId } from '../runtime/ids.ts';
@@ -24,6 +25,7 @@ export interface LeasedIssue extends DigestRange {
 export interface WebhookRecipient {
   readonly id: string;
   readonly url: string;
+  readonly format: WebhookFormat;
   readonly state: string;
   /** Sealed; all that are valid now, the newest first. */
   readonly secrets: readonly Buffer[];
@@ -68,6 +70,7 @@ export function createIssueStore(database: Database) {
 interface IssueRow extends Omit<LeasedIssue, 'lease' | 'webhook'> {
   readonly webhookId: string | null;
   readonly url: string | null;
+  readonly format: WebhookFormat | null;
   readonly state: string | null;
   readonly secrets: Buffer[] | null;
 }
@@ -90,18 +93,24 @@ async function leaseDue(
      select leased.digest_id as "digestId", leased.account_id as "accountId", digests.name, digests.rule_id as "ruleId",
        digests.platform, coalesce(digests.time_zone, 'UTC') as "timeZone", max_matches as "maxMatches",
        message_id as "messageId", number, position_from as "positionFrom", position_to as "positionTo", from_at as "from",
-       to_at as "to", made_at as "madeAt", leased.failures, digests.emails, webhooks.id as "webhookId", url, state,
+       to_at as "to", made_at as "madeAt", leased.failures, digests.emails, webhooks.id as "webhookId", url, format, state,
        array_remove(array[secret, case when previous_secret_until > now() then previous_secret end], null) as secrets
      from leased join digests on digests.id = digest_id left join webhooks on webhooks.id = digests.webhook_id`,
     [lease, new Date(nowMs), max],
   );
-  return rows.map(({ webhookId, url, state, secrets, ...issue }) => ({
+  return rows.map(({ webhookId, url, format, state, secrets, ...issue }) => ({
     ...issue,
     lease,
     webhook:
       webhookId === null
         ? null
-        : { id: webhookId, url: url ?? '', state: state ?? '', secrets: secrets ?? [] },
+        : {
+            id: webhookId,
+            url: url ?? '',
+            format: format ?? 'standard',
+            state: state ?? '',
+            secrets: secrets ?? [],
+          },
   }));
 }
 

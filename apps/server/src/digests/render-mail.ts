@@ -30,18 +30,18 @@ export function renderMail(content: DigestContent): RenderedMail {
   };
 }
 
-function totalText({ total, total_is_minimum }: DigestContent): string {
+export function totalText({ total, total_is_minimum }: DigestContent): string {
   if (total === 0) return 'nothing matched';
   const count = `${total_is_minimum ? 'at least ' : ''}${total.toLocaleString('en')}`;
   return `${count} ${total === 1 ? 'match' : 'matches'}`;
 }
 
-function periodOf({ from, to, time_zone }: DigestContent): Part {
+export function periodOf({ from, to, time_zone }: DigestContent): Part {
   const line = `${localTime(from, time_zone)} to ${localTime(to, time_zone)} (${time_zone})`;
   return { heading: null, lines: [{ text: line }] };
 }
 
-function countsOf(content: DigestContent): Part {
+export function countsOf(content: DigestContent): Part {
   const { counts, total, coverage } = content;
   if (total === 0) {
     const heard = coverage.without_gap
@@ -55,7 +55,7 @@ function countsOf(content: DigestContent): Part {
   return { heading: totalText(content), lines };
 }
 
-function coverageOf({ coverage, to, time_zone }: DigestContent): Part {
+export function coverageOf({ coverage, to, time_zone }: DigestContent): Part {
   const { gaps, without_gap, complete_through } = coverage;
   const lines = gaps.map((gap) => {
     const end = gap.to === null ? 'now' : localTime(gap.to, time_zone);

@@ -1,17 +1,19 @@
+import { isChatFormat } from '@earshot/contract';
 import type { Bells } from '../engines/bells.ts';
 import type { Telemetry } from '../observability/telemetry.ts';
 import type { Checkpoint } from '../runtime/checkpoint.ts';
-import { type SecretBox, signedHeaders } from '../webhooks/secrets.ts';
-import type { Sender } from '../webhooks/sender.ts';
+import { secretUnreadable } from '../webhooks/endpoint-state.ts';
+import type { SecretBox } from '../webhooks/secrets.ts';
+import { type SendOptions, sendMessage } from '../webhooks/send-message.ts';
 import { isAllowed } from './accept-digest.ts';
 import { type ContentOptions, type DigestContent, readContent } from './issue-content.ts';
 import type { IssueOutcome, IssueStore, LeasedIssue, WebhookRecipient } from './issues.sql.ts';
 import type { Mailer } from './mailer.ts';
+import { chatDigestOf } from './render-chat.ts';
 import { renderMail } from './render-mail.ts';
 
-export interface SendIssueOptions extends ContentOptions {
+export interface SendIssueOptions extends ContentOptions, Omit<SendOptions, 'secretBox'> {
   readonly store: IssueStore;
-  readonly sender: Sender;
   /** Null when the operator has not configured a key for secrets. */
   readonly secretBox: SecretBox | null;
   /** Null when the operator has not configured a mail server. */
@@ -83,30 +85,33 @@ async function send(options: SendIssueOptions, issue: LeasedIssue, content: Dige
   return await sendMail(options, { messageId, emails: emails ?? [], content });
 }
 
-/** In the standard form, signed as every message of the webhook. */
+/** In the format of the webhook, signed as every message of it. */
 async function sendToWebhook(
-  { sender, secretBox, nowMs }: SendIssueOptions,
-  { id: webhookId, url, state, secrets }: WebhookRecipient,
+  { secretBox, nowMs, ...options }: SendIssueOptions,
+  { id: webhookId, state, ...webhook }: WebhookRecipient,
   { messageId, content }: { messageId: string; content: DigestContent },
 ): Promise<Sent> {
   if (state !== 'active') return { isAccepted: false, problem: `The webhook is ${state}.` };
-  const body = JSON.stringify({ type: 'digest', webhook_id: webhookId, ...content });
-  let opened: string[];
-  try {
-    opened = secrets.flatMap((sealed) => secretBox?.open(webhookId, sealed) ?? []);
-  } catch {
-    opened = [];
-  }
-  if (opened.length === 0)
-    return { isAccepted: false, problem: 'The signing secret cannot be read by the service.' };
-  const headers = signedHeaders({ id: messageId, body }, opened, nowMs());
-  const { outcome, status, detail } = await sender.send({ url, headers, body });
+  if (secretBox === null) return unreadable;
+  const message = isChatFormat(webhook.format)
+    ? chatDigestOf(content)
+    : { type: 'digest', webhook_id: webhookId, ...content };
+  const attempt = await sendMessage(
+    { ...options, secretBox },
+    { webhookId, ...webhook },
+    { messageId, body: JSON.stringify(message) },
+    { nowMs: nowMs() },
+  );
+  const { outcome, status, detail } = attempt;
   if (outcome.kind === 'delivered') return { isAccepted: true, problem: null };
+  if (attempt === secretUnreadable) return unreadable;
   return {
     isAccepted: false,
     problem: `The endpoint did not accept it: ${status ?? detail ?? 'no answer'}.`,
   };
 }
+
+const unreadable = { isAccepted: false, problem: 'The signing secret cannot be read by the service.' };
 
 /** One mail for all recipients. Those whom the mail server refuses for good, while it takes others, are told to the owner. */
 async function sendMail(

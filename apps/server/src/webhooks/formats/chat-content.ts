@@ -3,12 +3,12 @@ import { unhidden } from '@earshot/mcp/visible';
 
 /**
  * What a message for people says, the same for every chat. Texts are plain: short, on one line, with everything unseen written out,
- * and not yet escaped for any markup. Everything in `items` and `lines` may come from strangers; `heading` never does.
+ * and not yet escaped for any markup. Everything in `lines` and `items` may come from strangers; `heading` never does.
  */
 export interface ChatContent {
   readonly heading: string;
-  readonly items: readonly ChatItem[];
   readonly lines: readonly string[];
+  readonly items: readonly ChatItem[];
   /** Matches that are only counted. */
   readonly more: number;
   readonly removals: number;
@@ -35,9 +35,25 @@ const sizes = { rule: 80, name: 60, handle: 40, title: 200, text: 400, why: 40, 
 const whyCount = 4;
 const platformNames: Readonly<Record<Platform, string>> = { x: 'X', firehose: 'Firehose' };
 
-export function chatItemOf({ id, rule_id, platform, payload, why }: Match, ruleName: string): ChatItem {
-  const { author, title, text, url } = payload;
-  const words = new Set(why.evidence.slice(0, whyCount).map((one) => plain(one.text, sizes.why)));
+/** A match as it came, in the parts that a chat shows. */
+interface MatchParts {
+  readonly id: string;
+  readonly rule_id: string;
+  readonly platform: Platform;
+  readonly author: { readonly name: string | null; readonly handle: string | null } | null;
+  readonly title: string | null;
+  readonly text: string | null;
+  readonly url: string | null;
+  readonly why: readonly string[];
+}
+
+export function chatItemOf({ payload, why, ...match }: Match, ruleName: string): ChatItem {
+  return chatItem({ ...match, ...payload, why: why.evidence.map((one) => one.text) }, ruleName);
+}
+
+export function chatItem(match: MatchParts, ruleName: string): ChatItem {
+  const { id, rule_id, platform, author, title, text, why, url } = match;
+  const words = new Set(why.slice(0, whyCount).map((word) => plain(word, sizes.why)));
   const names = [
     author?.name && plain(author.name, sizes.name),
     author?.handle && `@${plain(author.handle, sizes.handle)}`,
@@ -63,7 +79,20 @@ export interface ChatBatch {
   readonly removals: number;
 }
 
-type Message = ChatBatch | { readonly type: 'notice'; readonly notice: Notice } | { readonly type: 'test' };
+/** A digest, with its counts and its coverage as lines. */
+export interface ChatDigest {
+  readonly type: 'digest';
+  readonly heading: string;
+  readonly lines: readonly string[];
+  readonly matches: readonly ChatItem[];
+  readonly more: number;
+}
+
+type Message =
+  | ChatBatch
+  | ChatDigest
+  | { readonly type: 'notice'; readonly notice: Notice }
+  | { readonly type: 'test' };
 
 export function chatContentOf(message: Message): ChatContent {
   const empty = { items: [], lines: [], more: 0, removals: 0, severity: null };
@@ -74,15 +103,24 @@ export function chatContentOf(message: Message): ChatContent {
       const heading = count === 0 ? 'Matches were removed' : counted(count, 'match', 'matches');
       return { ...empty, heading: `Earshot: ${heading}`, items, more, removals };
     }
+    case 'digest': {
+      const { heading, lines, matches: items, more } = message;
+      return { ...empty, heading, lines, items, more };
+    }
     case 'notice': {
       const { severity, type, subject, what_to_do, resolved_at } = message.notice;
       const about = `${subject.kind} ${subject.name}${resolved_at === null ? '' : ' (resolved)'}`;
-      const lines = [about, what_to_do].map((line) => plain(line, sizes.line));
+      const lines = [about, what_to_do].map(chatLine);
       return { ...empty, heading: `Earshot: ${severity}: ${type}`, lines, severity };
     }
     case 'test':
       return { ...empty, heading: 'Earshot: a test message', lines: ['This webhook posts here.'] };
   }
+}
+
+/** A line of a message, as short as a chat needs it. */
+export function chatLine(text: string): string {
+  return plain(text, sizes.line);
 }
 
 /** What a message says at its end, when it shows only so many of the matches. In our own words. */

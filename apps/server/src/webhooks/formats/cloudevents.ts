@@ -8,6 +8,7 @@ type Message = { readonly webhook_id: string } & (
       readonly removed?: readonly Removal[];
     }
   | { readonly type: 'notice'; readonly notice: Notice }
+  | { readonly type: 'digest'; readonly digest_id: string; readonly to: string }
   | { readonly type: 'test' }
 );
 
@@ -38,6 +39,10 @@ export function renderCloudEvents(message: Message, messageId: string): object[]
       const { notice } = message;
       const time = notice.resolved_at ?? notice.created_at;
       return [event('notice', { id: messageId, subject: notice.subject.id, time }, notice)];
+    }
+    case 'digest': {
+      const { type: _type, webhook_id: _webhook, ...issue } = message;
+      return [event('digest', { id: messageId, subject: issue.digest_id, time: issue.to }, issue)];
     }
     case 'test':
       return [event('test', { id: messageId }, { webhook_id: message.webhook_id })];

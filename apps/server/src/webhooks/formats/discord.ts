@@ -2,6 +2,7 @@ import { type ChatContent, type ChatItem, endLines } from './chat-content.ts';
 
 /** Of all embeds together. */
 const charactersMax = 6_000;
+const embedsMax = 10;
 const colors = { info: 0x5865f2, warning: 0xfee75c, critical: 0xed4245 } as const;
 
 /**
@@ -9,13 +10,14 @@ const colors = { info: 0x5865f2, warning: 0xfee75c, critical: 0xed4245 } as cons
  * mention or markup is left to be read. `content`, in which Discord also looks for invitations, has only our words.
  */
 export function renderDiscord(content: ChatContent, consoleUrl: string | null): object {
-  const embeds = fitting(content.items.map(embedOf));
-  const notice = content.lines.map(escapeDiscord).join('\n');
   const color = content.severity === null ? {} : { color: colors[content.severity] };
-  const said = [`**${content.heading}**`, ...endLines(content, embeds.length)];
+  const lines = content.lines.map(escapeDiscord).join('\n');
+  const first = lines === '' ? [] : [{ description: lines, ...color }];
+  const embeds = fitting([...first, ...content.items.map(embedOf)]);
+  const said = [`**${content.heading}**`, ...endLines(content, embeds.length - first.length)];
   return {
     content: [...said, ...(consoleUrl === null ? [] : [`<${consoleUrl}>`])].join('\n'),
-    embeds: notice === '' ? embeds : [...embeds, { description: notice, ...color }],
+    embeds,
     allowed_mentions: { parse: [] },
   };
 }
@@ -42,7 +44,7 @@ function fitting(embeds: readonly Embed[]): Embed[] {
   const kept: Embed[] = [];
   for (const embed of embeds) {
     room -= (embed.title ?? '').length + embed.description.length;
-    if (room < 0) break;
+    if (room < 0 || kept.length === embedsMax) break;
     kept.push(embed);
   }
   return kept;

@@ -17,13 +17,16 @@ type Part = Text | Link;
  * emoji is read from them. The `text` beside the blocks, which is shown in notifications, is read as markup and has only our words.
  */
 export function renderSlack(content: ChatContent, consoleUrl: string | null): object {
-  const ending = [...content.lines, ...endLines(content, content.items.length)];
+  const ending = endLines(content, content.items.length);
   return {
     text: content.heading,
     unfurl_links: false,
     unfurl_media: false,
     blocks: [
       { type: 'header', text: { type: 'plain_text', text: content.heading, emoji: false } },
+      ...(content.lines.length > 0
+        ? [{ type: 'rich_text', elements: [section([words(content.lines.join('\n'))])] }]
+        : []),
       ...content.items.map((item) => ({ type: 'rich_text', elements: elementsOf(item) })),
       ...(ending.length > 0 || consoleUrl !== null
         ? [{ type: 'rich_text', elements: [section(endingParts(ending, consoleUrl))] }]

@@ -17,7 +17,6 @@ export function renderTeams(content: ChatContent, consoleUrl: string | null): ob
 }
 
 function messageOf(content: ChatContent, shown: number, consoleUrl: string | null): object {
-  const lines = [...content.lines, ...endLines(content, shown)];
   const color = content.severity === null ? {} : { color: colors[content.severity] };
   const card = {
     $schema: 'http://adaptivecards.io/schemas/adaptive-card.json',
@@ -25,8 +24,9 @@ function messageOf(content: ChatContent, shown: number, consoleUrl: string | nul
     version: '1.4',
     body: [
       richText([{ ...run(content.heading), size: 'medium', weight: 'bolder', ...color }]),
+      ...content.lines.map(lineOf),
       ...content.items.slice(0, shown).map(containerOf),
-      ...lines.map((line) => richText([run(line)])),
+      ...endLines(content, shown).map(lineOf),
     ],
     ...(consoleUrl !== null && { actions: [openUrl(consoleUrl, 'Open the console')] }),
   };
@@ -59,6 +59,7 @@ function containerOf({ rule, platform, author, title, text, why, url }: ChatItem
   };
 }
 
+const lineOf = (line: string) => richText([run(line)]);
 const richText = (inlines: readonly object[]) => ({ type: 'RichTextBlock', inlines });
 const run = (text: string) => ({ type: 'TextRun', text: visible(text) });
 const openUrl = (url: string, title: string) => ({ type: 'Action.OpenUrl', url, title });
