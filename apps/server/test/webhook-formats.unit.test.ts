@@ -12,7 +12,7 @@ import { harmless } from '@earshot/mcp/injections';
 import { Ajv } from 'ajv';
 import { describe, expect, test } from 'vitest';
 import { asAnswerOfChat } from '../src/webhooks/endpoint-state.ts';
-import { chatItemsMax } from '../src/webhooks/formats/chat-content.ts';
+import { chatItemOf, chatItemsMax } from '../src/webhooks/formats/chat-content.ts';
 import { render } from '../src/webhooks/formats/render.ts';
 import { createBatchBody, noticeMessage, withoutMatches } from '../src/webhooks/message.ts';
 import { shownUrl } from '../src/webhooks/webhooks.sql.ts';
@@ -166,6 +166,15 @@ describe.each(chatFormats)('a message for people, in %s', (format) => {
     expect(text).toContain('second');
     expect(withoutMatches(chatBody(matches.slice(0, 1)), new Set(['mat_000000000001']))).toBeNull();
   });
+});
+
+test('what a chat shows of a text is on one line, short, and never a part of a character', () => {
+  const shownOf = (text: string) => chatItemOf(strangersMatch(1, text), 'rule').text;
+  expect(shownOf(' first\r\n\n second\tthird ')).toBe('first / second third');
+  expect(shownOf('😀'.repeat(401))).toBe(`${'😀'.repeat(400)}…`);
+  expect(shownOf('😀'.repeat(400))).toBe('😀'.repeat(400));
+  expect(shownOf('\u202e'.repeat(400))?.length).toBeLessThan(450);
+  expect(shownOf(' \n ')).toBeNull();
 });
 
 test('a standard message is sent as it is stored', () => {
