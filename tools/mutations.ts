@@ -1,4 +1,5 @@
 import { accountMutations } from './account-mutations.ts';
+import { chatMutations } from './chat-mutations.ts';
 import { type Change, inFile, type Mutation } from './mutation.ts';
 import { sightMutations } from './sight-mutations.ts';
 
@@ -14,10 +15,6 @@ const scopes = ['e2e/scopes.e2e.test.ts'];
 const sharing = ['apps/server/test/quiet-sharing.int.test.ts'];
 const addresses = [`${webhooks}/public-address.unit.test.ts`];
 const connections = [`${webhooks}/guard-connect.unit.test.ts`];
-const chats = [
-  'apps/server/test/chat-injections.unit.test.ts',
-  'apps/server/test/webhook-formats.unit.test.ts',
-];
 const verdicts = [
   `${server}/matching/verdicts.unit.test.ts`,
   `${server}/language/explain-match.unit.test.ts`,
@@ -202,6 +199,7 @@ export const mutations: readonly Mutation[] = [
 
   ...accountMutations,
   ...sightMutations,
+  ...chatMutations,
 
   ...inFile(
     `${server}/runtime/cursor.ts`,
@@ -259,23 +257,6 @@ export const mutations: readonly Mutation[] = [
   ]),
   ...inFile(`${webhooks}/sender.ts`, connections, [
     ['a URL is not checked again at sending', 'if (problem !== null) return', "if (problem === '') return"],
-  ]),
-  ...inFile(`${webhooks}/formats/discord.ts`, chats, [
-    ["strangers' words are not escaped for Discord", "'\\\\$&'", "'$&'"],
-    ['a message to Discord may mention', 'allowed_mentions: { parse: [] },', ''],
-  ]),
-  ...inFile(`${webhooks}/formats/teams.ts`, chats, [
-    ["a stranger's tag reaches Teams", 'text: visible(text)', 'text'],
-  ]),
-  ...inFile(`${webhooks}/formats/chat-content.ts`, chats, [
-    [
-      'a chat links to anything',
-      "(url.protocol !== 'https:' && url.protocol !== 'http:')",
-      'url.protocol.length === 0',
-    ],
-  ]),
-  ...inFile(`${webhooks}/webhooks.sql.ts`, chats, [
-    ['the URL of a chat is shown', 'isChatFormat(format) ?', 'url.length === 0 ?'],
   ]),
   ...inFile(
     `${webhooks}/secrets.ts`,
