@@ -1,4 +1,5 @@
 import { accountMutations } from './account-mutations.ts';
+import { chatMutations } from './chat-mutations.ts';
 import { digestMutations } from './digest-mutations.ts';
 import { type Change, inFile, type Mutation } from './mutation.ts';
 import { sightMutations } from './sight-mutations.ts';
@@ -200,6 +201,7 @@ export const mutations: readonly Mutation[] = [
   ...accountMutations,
   ...digestMutations,
   ...sightMutations,
+  ...chatMutations,
 
   ...inFile(
     `${server}/runtime/cursor.ts`,

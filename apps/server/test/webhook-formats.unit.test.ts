@@ -11,8 +11,10 @@ import {
 import { harmless } from '@earshot/mcp/injections';
 import { Ajv } from 'ajv';
 import { describe, expect, test } from 'vitest';
+import type { DigestContent } from '../src/digests/issue-content.ts';
+import { chatDigestOf } from '../src/digests/render-chat.ts';
 import { asAnswerOfChat } from '../src/webhooks/endpoint-state.ts';
-import { chatItemsMax } from '../src/webhooks/formats/chat-content.ts';
+import { chatItemOf, chatItemsMax } from '../src/webhooks/formats/chat-content.ts';
 import { render } from '../src/webhooks/formats/render.ts';
 import { createBatchBody, noticeMessage, withoutMatches } from '../src/webhooks/message.ts';
 import { shownUrl } from '../src/webhooks/webhooks.sql.ts';
@@ -71,6 +73,24 @@ function batchOf(format: WebhookFormat, count: number, words: string): string {
   return body.text();
 }
 
+/** An issue with these words in every place that takes words, and so many matches and rules. */
+function digestOf(format: WebhookFormat, count: number, words: string): string {
+  const matches = Array.from({ length: count }, (_, n) => ({
+    ...{ id: `mat_${n}`, rule_id: `rule_${n}`, platform: 'x' as const, created_at: removal.at },
+    ...{ url: `https://x.com/a/status/${n}`, title: words, text: words, author: words, why: [words] },
+  }));
+  const content: DigestContent = {
+    ...{ digest_id: 'dig_1', name: words, number: 7, time_zone: 'Europe/Berlin' },
+    ...{ from: notice.created_at, to: removal.at, total: count, total_is_minimum: false, matches },
+    counts: matches.map(({ rule_id, platform }) => ({ rule_id, rule_name: words, platform, matches: 1 })),
+    coverage: { without_gap: true, complete_through: removal.at, gaps: [] },
+  };
+  const message = isChatFormat(format)
+    ? chatDigestOf(content)
+    : { type: 'digest', webhook_id: 'whk_1', ...content };
+  return JSON.stringify(message);
+}
+
 const send = (format: WebhookFormat, body: string, from: string | null = null) =>
   JSON.parse(render(format, { messageId: 'msg_1', body }, from).body);
 
@@ -83,6 +103,8 @@ describe.each(formats)('a message in the format %s', (format) => {
     'matches of nothing but unseen characters': batchOf(format, 10, '\u202e'.repeat(5_000)),
     removals: batchOf(format, 0, ''),
     'a notice': noticeMessage('whk_1', { position: 1, notice }).body,
+    'a digest': digestOf(format, 3, 'words'),
+    'a digest of more than fits': digestOf(format, 100, '*'.repeat(5_000)),
     'a test': JSON.stringify({ type: 'test', webhook_id: 'whk_1' }),
   };
 
@@ -157,6 +179,23 @@ describe.each(chatFormats)('a message for people, in %s', (format) => {
     expect(JSON.stringify(messageOf(format, chatBody([], { removals: 1 })))).toContain('1 match was removed');
   });
 
+  test('shows or counts every match of a digest, after its counts and how much was heard', () => {
+    for (const words of ['words', '*'.repeat(5_000), '😀'.repeat(5_000)]) {
+      const { shown, more } = shownAndCounted(format, digestOf(format, 100, words));
+      expect(shown + more).toBe(100);
+    }
+    const text = JSON.stringify(messageOf(format, digestOf(format, 2, 'liftoff')));
+    const parts = ['2 matches', 'liftoff, issue 7', 'Heard without a gap', 'https://x.com/a/status/0'];
+    const places = parts.map((part) => text.replaceAll('\\', '').indexOf(part));
+    expect(places).not.toContain(-1);
+    if (format !== 'discord') expect(places).toEqual(places.toSorted((a, b) => a - b));
+    const hostile = notice.subject.name;
+    const [message, twin] = [hostile, harmless(hostile)].map((name) =>
+      messageOf(format, digestOf(format, 2, name)),
+    );
+    expect(harmIn(format, message ?? {}, twin ?? {})).toEqual([]);
+  });
+
   test('loses a match that is removed before it is sent', () => {
     const matches = [strangersMatch(1, 'first'), strangersMatch(2, 'second')];
     const left = withoutMatches(chatBody(matches, { more: 3, removals: 1 }), new Set(['mat_000000000001']));
@@ -166,6 +205,15 @@ describe.each(chatFormats)('a message for people, in %s', (format) => {
     expect(text).toContain('second');
     expect(withoutMatches(chatBody(matches.slice(0, 1)), new Set(['mat_000000000001']))).toBeNull();
   });
+});
+
+test('what a chat shows of a text is on one line, short, and never a part of a character', () => {
+  const shownOf = (text: string) => chatItemOf(strangersMatch(1, text), 'rule').text;
+  expect(shownOf(' first\r\n\n second\tthird ')).toBe('first / second third');
+  expect(shownOf('😀'.repeat(401))).toBe(`${'😀'.repeat(400)}…`);
+  expect(shownOf('😀'.repeat(400))).toBe('😀'.repeat(400));
+  expect(shownOf('\u202e'.repeat(400))?.length).toBeLessThan(450);
+  expect(shownOf(' \n ')).toBeNull();
 });
 
 test('a standard message is sent as it is stored', () => {
@@ -192,6 +240,9 @@ test('a batch of CloudEvents has one event for each match and removal', () => {
   expect(events[0].data).toEqual(strangersMatch(0, 'words', 'https://x.com/a/status/0'));
   const { body } = noticeMessage('whk_1', { position: 1, notice });
   expect(send('cloudevents', body)).toMatchObject([{ type: 'earshot.notice', id: 'msg_1', data: notice }]);
+  expect(send('cloudevents', digestOf('cloudevents', 1, 'words'))).toMatchObject([
+    { type: 'earshot.digest', id: 'msg_1', subject: 'dig_1', time: removal.at, data: { number: 7, total: 1 } },
+  ]);
 });
 
 test('the URL of a chat is shown without what makes it a credential', () => {

@@ -59,7 +59,7 @@ import { replayWebhook } from '../webhooks/replay-webhook.ts';
 import { testWebhook } from '../webhooks/test-webhook.ts';
 import { openAuthorizationServer } from './oauth.ts';
 import type { Readiness } from './readiness.ts';
-import { mailPolicyOf, openSender, plansOf, type Shared, secretBoxOf } from './shared.ts';
+import { consoleUrlOf, mailPolicyOf, openSender, plansOf, type Shared, secretBoxOf } from './shared.ts';
 import { countingOf, installationBudgetOf, ruleDelaysMs, tiersOf } from './sources.ts';
 
 const consoleFolder = fileURLToPath(new URL('../../../console/dist', import.meta.url));
