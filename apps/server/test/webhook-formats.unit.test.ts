@@ -241,7 +241,13 @@ test('a batch of CloudEvents has one event for each match and removal', () => {
   const { body } = noticeMessage('whk_1', { position: 1, notice });
   expect(send('cloudevents', body)).toMatchObject([{ type: 'earshot.notice', id: 'msg_1', data: notice }]);
   expect(send('cloudevents', digestOf('cloudevents', 1, 'words'))).toMatchObject([
-    { type: 'earshot.digest', id: 'msg_1', subject: 'dig_1', time: removal.at, data: { number: 7, total: 1 } },
+    {
+      type: 'earshot.digest',
+      id: 'msg_1',
+      subject: 'dig_1',
+      time: removal.at,
+      data: { number: 7, total: 1 },
+    },
   ]);
 });
 

@@ -1,9 +1,10 @@
-import { type ChatDigest, chatItem, chatItemsMax, chatLine } from '../webhooks/formats/chat-content.ts';
+import { type ChatDigest, chatItem, chatItemsMax, plain } from '../webhooks/formats/chat-content.ts';
 import type { DigestContent } from './issue-content.ts';
 import { countsOf, coverageOf, periodOf, totalText } from './render-mail.ts';
 
-/** A chat shows the beginning: the whole digest is in a mail or a standard webhook. */
+/** A chat shows the beginning, in what Slack takes for one text; a mail and a standard webhook have all of it. */
 const linesMax = 12;
+const lineLength = 200;
 
 /** What a chat shows of an issue: counts first, then how much was heard, then the newest matches. */
 export function chatDigestOf(content: DigestContent): ChatDigest {
@@ -16,7 +17,7 @@ export function chatDigestOf(content: DigestContent): ChatDigest {
   return {
     type: 'digest',
     heading: `Earshot: a digest, ${totalText(content)}`,
-    lines: lines.slice(0, linesMax).map(chatLine),
+    lines: lines.slice(0, linesMax).map((line) => plain(line, lineLength)),
     matches: shown.map(({ author, ...match }) =>
       chatItem(
         { ...match, author: author === null ? null : { name: author, handle: null } },

@@ -110,17 +110,12 @@ export function chatContentOf(message: Message): ChatContent {
     case 'notice': {
       const { severity, type, subject, what_to_do, resolved_at } = message.notice;
       const about = `${subject.kind} ${subject.name}${resolved_at === null ? '' : ' (resolved)'}`;
-      const lines = [about, what_to_do].map(chatLine);
+      const lines = [about, what_to_do].map((line) => plain(line, sizes.line));
       return { ...empty, heading: `Earshot: ${severity}: ${type}`, lines, severity };
     }
     case 'test':
       return { ...empty, heading: 'Earshot: a test message', lines: ['This webhook posts here.'] };
   }
-}
-
-/** A line of a message, as short as a chat needs it. */
-export function chatLine(text: string): string {
-  return plain(text, sizes.line);
 }
 
 /** What a message says at its end, when it shows only so many of the matches. In our own words. */
@@ -137,7 +132,7 @@ function counted(count: number, one: string, many: string): string {
 }
 
 /** The beginning of a text, on one line. Cut a second time, because what is written out takes more room than it did unseen. */
-function plain(text: string, size: number): string {
+export function plain(text: string, size: number): string {
   const line = onOneLine(unhidden(beginning(text, size), { lines: true }));
   const cut = unhidden(beginning(line, size));
   return cut.length < line.length || beginning(text, size).length < text.length ? `${cut}…` : cut;
