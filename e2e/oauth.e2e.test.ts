@@ -1,4 +1,5 @@
 import { createEarshot } from '@earshot/sdk';
+import { eventually } from '@earshot/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import {
   authorizeIn,
@@ -87,4 +88,30 @@ test('an authorization is a key: listed with its client, and its tokens work on 
     client: { id: clientId, name: 'Program' },
   });
   expect((await listTools(server, tokens.access_token)).status).toBe(200);
+});
+
+test('revoking its key ends a token within 5 s on every node, also one that has just seen it', async () => {
+  const { access_token } = await authorized();
+  const other = await world.startServer({ EARSHOT_PUBLIC_URL: server.url });
+  const statuses = async () =>
+    await Promise.all([server, other].map(async (node) => (await listTools(node, access_token)).status));
+  expect(await statuses()).toEqual([200, 200]);
+  const earshot = createEarshot({ url: server.url, key: account.key });
+  const [grant] = (await earshot.listKeys({})).keys;
+  await earshot.revokeKey({ key_id: grant?.id ?? '' });
+  await eventually(async () => expect(await statuses()).toEqual([401, 401]), { timeoutMs: 5_000 });
+  const { entries } = await earshot.listAudit({});
+  expect(entries[0]).toMatchObject({ operation: 'RevokeKey', target_id: grant?.id, actor: account.keyId });
+});
+
+test('without EARSHOT_PUBLIC_URL there is no OAuth, and a 401 does not speak of it', async () => {
+  const plain = await world.startServer();
+  for (const path of [
+    '/.well-known/oauth-protected-resource/mcp',
+    '/oauth/auth',
+    '/.well-known/oauth-authorization-server',
+  ])
+    expect((await openBrowser(plain).open(path)).status).toBe(404);
+  const answer = await listTools(plain, '');
+  expect([answer.status, answer.headers['www-authenticate']]).toEqual([401, 'Bearer']);
 });
