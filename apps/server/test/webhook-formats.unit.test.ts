@@ -76,12 +76,26 @@ function batchOf(format: WebhookFormat, count: number, words: string): string {
 /** An issue with these words in every place that takes words, and so many matches and rules. */
 function digestOf(format: WebhookFormat, count: number, words: string): string {
   const matches = Array.from({ length: count }, (_, n) => ({
-    ...{ id: `mat_${n}`, rule_id: `rule_${n}`, platform: 'x' as const, created_at: removal.at },
-    ...{ url: `https://x.com/a/status/${n}`, title: words, text: words, author: words, why: [words] },
+    id: `mat_${n}`,
+    rule_id: `rule_${n}`,
+    platform: 'x' as const,
+    created_at: removal.at,
+    url: `https://x.com/a/status/${n}`,
+    title: words,
+    text: words,
+    author: words,
+    why: [words],
   }));
   const content: DigestContent = {
-    ...{ digest_id: 'dig_1', name: words, number: 7, time_zone: 'Europe/Berlin' },
-    ...{ from: notice.created_at, to: removal.at, total: count, total_is_minimum: false, matches },
+    digest_id: 'dig_1',
+    name: words,
+    number: 7,
+    from: notice.created_at,
+    to: removal.at,
+    time_zone: 'Europe/Berlin',
+    total: count,
+    total_is_minimum: false,
+    matches,
     counts: matches.map(({ rule_id, platform }) => ({ rule_id, rule_name: words, platform, matches: 1 })),
     coverage: { without_gap: true, complete_through: removal.at, gaps: [] },
   };
