@@ -1,5 +1,6 @@
 import { accountMutations } from './account-mutations.ts';
 import { type Change, inFile, type Mutation } from './mutation.ts';
+import { oauthMutations } from './oauth-mutations.ts';
 import { sightMutations } from './sight-mutations.ts';
 
 const server = 'apps/server/src';
@@ -197,6 +198,7 @@ export const mutations: readonly Mutation[] = [
   ]),
 
   ...accountMutations,
+  ...oauthMutations,
   ...sightMutations,
 
   ...inFile(
