@@ -134,6 +134,11 @@ export default {
       to: { path: '(^|/)node_modules/nodemailer/' },
     },
     {
+      name: 'authorization-in-oauth',
+      from: { path: server, pathNot: [`${server}oauth/`, tests] },
+      to: { path: '(^|/)node_modules/oidc-provider/' },
+    },
+    {
       name: 'fastify-in-http',
       from: { path: server, pathNot: [`${server}http/`, tests] },
       to: { path: '(^|/)node_modules/(@fastify/[^/]+|fastify)/' },

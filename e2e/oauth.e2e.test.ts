@@ -54,6 +54,20 @@ describe('the page that asks', () => {
     });
   });
 
+  test.each([
+    ['no scope', ''],
+    ['scopes that are not ours', 'openid offline_access'],
+  ])('asks about all scopes for a program that names %s', async (_, scope) => {
+    const program = createProgram(server);
+    const registered = bodyOf(await program.register({ scope }));
+    const asked = { scope, prompt: 'consent' };
+    const url = program.authorizeUrl(String(registered['client_id']), newPkce(), asked);
+    const page = locationOf(await browser.open(url));
+    expect(bodyOf(await browser.request(page))).toMatchObject({
+      scopes: ['rules:read', 'rules:write', 'matches:read'],
+    });
+  });
+
   test('waits until somebody has signed in', async () => {
     const another = openBrowser(server);
     const page = await begin(another);

@@ -2,6 +2,7 @@ import { accountMutations } from './account-mutations.ts';
 import { chatMutations } from './chat-mutations.ts';
 import { digestMutations } from './digest-mutations.ts';
 import { type Change, inFile, type Mutation } from './mutation.ts';
+import { oauthMutations } from './oauth-mutations.ts';
 import { sightMutations } from './sight-mutations.ts';
 
 const server = 'apps/server/src';
@@ -200,6 +201,7 @@ export const mutations: readonly Mutation[] = [
 
   ...accountMutations,
   ...digestMutations,
+  ...oauthMutations,
   ...sightMutations,
   ...chatMutations,
 

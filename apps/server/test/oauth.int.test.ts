@@ -153,18 +153,24 @@ describe('what is forgotten', () => {
     expect([await kindsOf(spent.keyId), await kindsOf(fresh.keyId)]).toEqual([[], ['Grant']]);
   });
 
-  test('a registration that nobody has authorized for a day', async () => {
-    const { clientId } = await newGrant({ clientId: 'used' });
-    const before = await countUnusedClients(database);
-    for (const client_id of [clientId, 'unused', 'new'])
-      await artefacts('Client').upsert(client_id, { client_id });
-    expect((await countUnusedClients(database)) - before).toBe(2);
+  test('a registration that nobody has authorized for a day, or for a year since', async () => {
+    const unusedBefore = await countUnusedClients(database);
+    const clients = ['used', 'ended', 'long-ended', 'unused', 'new'];
+    for (const client_id of clients) await artefacts('Client').upsert(client_id, { client_id });
+    const [used, ended, longEnded] = clients.slice(0, 3).map((clientId) => newGrant({ clientId }));
+    await used;
+    for (const grant of [await ended, await longEnded])
+      if (grant) await artefacts('Grant').destroy(grant.keyId);
+    expect((await countUnusedClients(database)) - unusedBefore).toBe(2);
     await database.run(
-      `update oauth_artefacts set created_at = now() - interval '25 hours' where kind = 'Client' and client_id in ('used', 'unused')`,
+      `update oauth_artefacts set created_at = now() - interval '25 hours' where kind = 'Client' and client_id <> 'new'`,
+    );
+    await database.run(
+      `update oauth_artefacts set consumed_at = now() - interval '366 days' where kind = 'Client' and client_id in ('used', 'long-ended')`,
     );
     await forgetArtefacts(database);
-    const found = await Promise.all([clientId, 'unused', 'new'].map((id) => artefacts('Client').find(id)));
-    expect(found.map((one) => one?.client_id)).toEqual([clientId, undefined, 'new']);
+    const found = await Promise.all(clients.map((id) => artefacts('Client').find(id)));
+    expect(found.flatMap((one) => one?.client_id ?? [])).toEqual(['used', 'ended', 'new']);
   });
 });
 

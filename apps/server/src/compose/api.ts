@@ -107,7 +107,6 @@ export async function createApi(
     isReady,
     mcpOrigins: config.mcpOrigins,
     mcpConfirmUsd: config.mcpConfirmUsd,
-    resourceServer: authorizationServer,
     authorizationServer,
     trustedProxies: config.trustedProxies,
   });

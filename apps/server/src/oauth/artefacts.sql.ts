@@ -31,6 +31,11 @@ export function createArtefacts(database: Database) {
           expiresIn ?? null,
         ],
       );
+      if (kind === 'Grant')
+        await database.run(
+          `update oauth_artefacts set consumed_at = now() where kind = 'Client' and client_id = $1`,
+          [payload.clientId],
+        );
     },
     async find(id: string): Promise<AdapterPayload | undefined> {
       const row = await database.one<{ payload: AdapterPayload; consumed: number | null }>(
@@ -40,12 +45,8 @@ export function createArtefacts(database: Database) {
         [kind, hashOf(id)],
       );
       if (!row) return undefined;
-      const isClient = kind === 'Client';
-      return {
-        ...row.payload,
-        ...(!isClient && { jti: id }),
-        ...(row.consumed !== null && { consumed: row.consumed }),
-      };
+      if (kind === 'Client') return row.payload;
+      return { ...row.payload, jti: id, ...(row.consumed !== null && { consumed: row.consumed }) };
     },
     /** False when it was consumed before: of two requests at the same time, one is the first. */
     async consume(id: string): Promise<boolean> {
@@ -69,8 +70,11 @@ export function createArtefacts(database: Database) {
   });
 }
 
-/** Registrations that nobody has ever authorized. */
-const isUnused = `kind = 'Client' and not exists (
+/** Registrations that nobody has ever authorized. Consumed is one when it is authorized, the last time. */
+const isUnused = `kind = 'Client' and consumed_at is null`;
+
+/** The program would have to register again, and few do so by themselves. */
+const isLongUnused = `kind = 'Client' and consumed_at < now() - interval '1 year' and not exists (
   select 1 from oauth_artefacts as given where given.client_id = oauth_artefacts.client_id and given.kind = 'Grant')`;
 
 export async function countUnusedClients(database: Database): Promise<number> {
@@ -102,6 +106,6 @@ export async function forgetArtefacts(database: Database): Promise<void> {
        and not exists (select 1 from api_keys where api_keys.id = grant_id and ${isValid})`,
   );
   await database.run(
-    `delete from oauth_artefacts where ${isUnused} and created_at < now() - interval '1 day'`,
+    `delete from oauth_artefacts where ${isUnused} and created_at < now() - interval '1 day' or ${isLongUnused}`,
   );
 }
