@@ -36,7 +36,7 @@ export const sightMutations: readonly Mutation[] = [
     ['the last webhook counts', 'through = Math.min(through, ', 'through = ('],
     [
       'a webhook waits before its turn',
-      'Math.max(storedMs, next_attempt_at.getTime())',
+      'Math.max(storedMs, due_at.getTime())',
       'Math.max(storedMs, 0)',
     ],
     ['endpoints in trouble hold it back', 'not troubled and', ''],

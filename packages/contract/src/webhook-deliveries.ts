@@ -68,7 +68,7 @@ export const deliveryOperations = defineOperations({
     changes: false,
     summary: 'Send a test message',
     description:
-      'Posts `{ "type": "test" }` once, now, and answers what came back. When the endpoint takes it, a delivery that waits to be tried again is tried at once.',
+      'Posts a test message in the format of the webhook once, now, and answers what came back. When the endpoint takes it, a delivery that waits to be tried again is tried at once.',
     request: requestObject({ webhook_id: askedWebhookId }),
     answer: z.strictObject({ webhook_id: webhookId, ...attemptFields }),
     errors: ['not_found', 'failed_precondition'],

@@ -1,4 +1,4 @@
-import type { Platform, WebhookFormat } from '@earshot/contract';
+import { isChatFormat, type Platform, type WebhookFormat } from '@earshot/contract';
 import { recordChange } from '../accounts/change.ts';
 import type { Database, Sql } from '../engines/database.ts';
 import { raiseNotices, resolveNotices } from '../notices/notice-log.sql.ts';
@@ -221,11 +221,10 @@ async function finish(sql: Sql, leased: LeasedWebhook, step: Step, sent: Sent | 
     [leased.webhookId],
   );
   if (sent !== null) await insertDelivery(sql, leased, sent);
-  if (sent?.attempt.outcome.kind === 'delivered')
-    await sql.run('update webhooks set message_at = $2 where id = $1 and window_seconds is not null', [
-      leased.webhookId,
-      new Date(sent.atMs),
-    ]);
+  if (isChatFormat(leased.format) && sent?.attempt.outcome.kind === 'delivered') {
+    const began = [leased.webhookId, new Date(sent.atMs)];
+    await sql.run('update webhooks set message_at = $2 where id = $1', began);
+  }
   if (step.parked.length > 0) await insertParked(sql, leased.webhookId, step.parked);
   return await recordOutcome(sql, leased, step.state, sent);
 }
