@@ -27,6 +27,21 @@ test('what belongs to an account goes in bounded steps, and nothing of another w
      values (current_date, 'x:main', 'post', 'acc_1', 'rule_1', 3, 5), (current_date, 'x:main', 'post', '', '', 1, 1),
        (current_date, 'x:main', 'post', 'acc_2', 'rule_2', 7, 7)`,
   );
+  // A digest refers to its webhook, and its issue to it.
+  await database.run(
+    `insert into webhooks (id, account_id, name, url, state, position, batch_max, next_attempt_at, secret)
+     values ('whk_1', 'acc_1', 'n', 'u', 'active', 0, 1, now(), 's')`,
+  );
+  await database.run(
+    `insert into digests (id, account_id, name, window_seconds, webhook_id, min_matches, empty, max_matches, position,
+       covered_until, next_at, scheduled_at)
+     values ('dig_1', 'acc_1', 'n', 60, 'whk_1', 1, 'skip', 50, 0, now(), now(), now())`,
+  );
+  await database.run(
+    `insert into digest_issues (digest_id, account_id, message_id, number, position_from, position_to, from_at, to_at,
+       made_at, next_attempt_at)
+     values ('dig_1', 'acc_1', 'm', 1, 0, 1, now(), now(), now(), now())`,
+  );
   const said: DeletionProgress[] = [];
   const run = deleteAccount(database, 'acc_1', {
     onProgress: (one) => said.push(one),
@@ -50,6 +65,7 @@ test('what belongs to an account goes in bounded steps, and nothing of another w
   expect(await count('matches')).toBe(many / 3);
   expect(await count('audit')).toBe(many / 2);
   expect(await count('slots')).toBe(0);
+  for (const table of ['digest_issues', 'digests', 'webhooks']) expect(await count(table)).toBe(0);
   expect(await database.many('select id from accounts')).toEqual([{ id: 'acc_2' }]);
   const bill = await database.many(
     'select account_id, at_least, at_most from bill_shares order by account_id',
