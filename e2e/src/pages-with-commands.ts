@@ -7,7 +7,6 @@ interface PageWithCommands {
 }
 
 const placeholders = 'a placeholder for values of the reader: the test sets these variables';
-const examples = 'examples of single commands, which e2e/cli-commands.e2e.test.ts runs with its own values';
 
 /** Every page of the documentation with shell blocks. A unit test refuses pages and blocks that are not listed. */
 export const pagesWithCommands: Readonly<Record<string, PageWithCommands>> = {
@@ -18,7 +17,7 @@ export const pagesWithCommands: Readonly<Record<string, PageWithCommands>> = {
     blocks: 8,
     notRun: { 'export PGHOST=': placeholders },
   },
-  'docs/budgets.md': { notRun: { 'earshot rules create --name Rust': examples } },
+  'docs/budgets.md': { test: 'e2e/guides.e2e.test.ts', blocks: 1 },
   'docs/digests.md': {
     notRun: { 'curl -s "$EARSHOT_URL/api.CreateDigest"': 'one request, which e2e/digests.e2e.test.ts makes' },
   },
@@ -31,9 +30,7 @@ export const pagesWithCommands: Readonly<Record<string, PageWithCommands>> = {
         'needs Claude Code; e2e/claude-plugin.e2e.test.ts calls the tools as its files say',
     },
   },
-  'docs/notices.md': {
-    notRun: { 'curl -s "$EARSHOT_URL/notices"': 'one request, which e2e/notices.e2e.test.ts makes' },
-  },
+  'docs/notices.md': { test: 'e2e/guides.e2e.test.ts', blocks: 1 },
   'docs/operations/accounts.md': { test: 'e2e/operations-guides.e2e.test.ts', blocks: 5 },
   'docs/operations/before-you-go-live.md': { test: 'e2e/operations-guides.e2e.test.ts', blocks: 4 },
   'docs/operations/database-pool-exhausted.md': { test: 'e2e/runbooks.e2e.test.ts', blocks: 1 },
@@ -47,19 +44,15 @@ export const pagesWithCommands: Readonly<Record<string, PageWithCommands>> = {
   'docs/operations/sizing.md': { test: 'e2e/operations-guides.e2e.test.ts', blocks: 1 },
   'docs/operations/webhooks-failing.md': { test: 'e2e/runbooks.e2e.test.ts', blocks: 1 },
   'docs/operations/webhooks-not-sent.md': { test: 'e2e/runbooks.e2e.test.ts', blocks: 1 },
-  'docs/previews.md': {
-    notRun: { 'earshot rules create --name Try': examples, 'earshot rules update rule_': examples },
-  },
+  'docs/previews.md': { test: 'e2e/guides.e2e.test.ts', blocks: 2 },
   'docs/readers.md': {
+    test: 'e2e/guides.e2e.test.ts',
+    blocks: 2,
     notRun: {
-      'curl -sN "$EARSHOT_URL/matches/stream': 'never ends; the tests of streams make the same request',
-      'curl -s "$EARSHOT_URL/api.ReadMatches"': 'one request, which docs/tutorials/agent.md makes too',
       'earshot watch': 'never ends; e2e/cli-watch.e2e.test.ts runs it with commands of its own',
     },
   },
-  'docs/rules-as-code.md': {
-    notRun: { 'earshot test': 'e2e/rules-as-code.e2e.test.ts runs these commands on files of its own' },
-  },
+  'docs/rules-as-code.md': { test: 'e2e/guides.e2e.test.ts', blocks: 1 },
   'docs/tutorials/agent.md': {
     test: 'e2e/tutorials.e2e.test.ts',
     blocks: 3,

@@ -212,9 +212,9 @@ describe('many failing endpoints', () => {
     readonly failing: WebEndpoint;
   }
 
-  async function sendToHealthy({ storeMatches }: WebhookWorld, { healthy, failing }: Endpoints) {
+  async function sendToHealthy(world: WebhookWorld, { healthy, failing }: Endpoints) {
     const [startedAt, before, sent] = [performance.now(), failing.received.length, healthy.received.length];
-    await storeMatches(['for the healthy one'], 'rule_2');
+    await world.storeMatches(['for the healthy one'], 'rule_2');
     await eventually(() => expect(healthy.received).toHaveLength(sent + 1), { ...patiently, intervalMs: 5 });
     return { ms: performance.now() - startedAt, requestsToOthers: failing.received.length - before };
   }
@@ -222,12 +222,11 @@ describe('many failing endpoints', () => {
   /** One message after the other. */
   async function sendToHealthyDuring(round: Promise<unknown>, world: WebhookWorld, endpoints: Endpoints) {
     const waits: Awaited<ReturnType<typeof sendToHealthy>>[] = [];
-    let isOver = false;
-    const over = round.finally(() => {
-      isOver = true;
-    });
-    while (!isOver) waits.push(await sendToHealthy(world, endpoints));
-    await over;
+    const over = new AbortController();
+    const end = () => over.abort();
+    void round.then(end, end);
+    while (!over.signal.aborted) waits.push(await sendToHealthy(world, endpoints));
+    await round;
     return waits;
   }
 
