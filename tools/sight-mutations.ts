@@ -34,11 +34,7 @@ export const sightMutations: readonly Mutation[] = [
     ],
     ['an endpoint fails since 1970 when none does', '?? nowMs() / 1000', '?? 0'],
     ['the last webhook counts', 'through = Math.min(through, ', 'through = ('],
-    [
-      'a webhook waits before its turn',
-      'Math.max(storedMs, due_at.getTime())',
-      'Math.max(storedMs, 0)',
-    ],
+    ['a webhook waits before its turn', 'Math.max(storedMs, due_at.getTime())', 'Math.max(storedMs, 0)'],
     ['endpoints in trouble hold it back', 'not troubled and', ''],
     ['webhooks that somebody sends to hold it back', `where \${isFree} and`, 'where'],
     ['webhooks for notices hold it back', "and 'matches' = any(events)", ''],

@@ -6,6 +6,7 @@ interface PageWithCommands {
   readonly notRun?: Readonly<Record<string, string>>;
 }
 
+const examples = 'examples of single commands, which e2e/cli-commands.e2e.test.ts runs with its own values';
 const placeholders = 'a placeholder for values of the reader: the test sets these variables';
 
 /** Every page of the documentation with shell blocks. A unit test refuses pages and blocks that are not listed. */
