@@ -38,7 +38,7 @@ const withoutScope = (id: string, scope: string): Change => [
  */
 export const mutations: readonly Mutation[] = [
   ...inFile(`${accounts}/authenticate.ts`, authentication, [
-    ['a malformed key is looked up', 'if (!isWellFormedKey(key)) throw keyRefused();', ''],
+    ['a malformed key is looked up', 'if (!isWellFormed(key)) throw keyRefused();', ''],
     ['a key is remembered for ever', 'if (known && known.until > nowMs())', 'if (known)'],
     ['a revoked key works for half a minute', 'const rememberMs = 3_000;', 'const rememberMs = 30_000;'],
     ['every repetition of an unknown key is looked up', 'noteUnknown(id);\n', '\n'],
