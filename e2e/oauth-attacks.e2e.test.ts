@@ -1,11 +1,4 @@
-import { randomUUID } from 'node:crypto';
-import { once } from 'node:events';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:https';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { createEarshot } from '@earshot/sdk';
-import { createCertificate, listenOnLoopback } from '@earshot/testkit';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type Answered, sendAsBrowser } from './src/browser-requests.ts';
 import {
@@ -25,7 +18,6 @@ import {
 } from './src/oauth-parts.ts';
 import { type Account, type ServerUnderTest, startWorld, type World } from './src/world.ts';
 
-const stack = new AsyncDisposableStack();
 let world: World;
 let server: ServerUnderTest;
 /** On the same database, but known by another address. */
@@ -34,34 +26,15 @@ let account: Account;
 let browser: Browser;
 let program: ReturnType<typeof createProgram>;
 let clientId: string;
-let documentsUrl: string;
-/** What the host of metadata documents answers with. */
-let documentOf: (url: string) => object = () => ({});
-let documentsAsked = 0;
 
 beforeAll(async () => {
-  world = stack.use(await startWorld());
-  const dir = await mkdtemp(join(tmpdir(), 'earshot-attacks-'));
-  stack.defer(() => rm(dir, { recursive: true }));
-  const tls = await createCertificate('127.0.0.1');
-  await writeFile(join(dir, 'ca.pem'), tls.cert);
-  const documents = createServer(tls, (request, response) => {
-    documentsAsked++;
-    response.end(JSON.stringify(documentOf(`${documentsUrl}${request.url}`)));
-  });
-  documentsUrl = `https://127.0.0.1:${await listenOnLoopback(documents)}`;
-  stack.defer(async () => {
-    documents.closeAllConnections();
-    documents.close();
-    await once(documents, 'close');
-  });
-  const NODE_EXTRA_CA_CERTS = join(dir, 'ca.pem');
-  server = await startAuthorizing(world, { NODE_EXTRA_CA_CERTS, EARSHOT_ALLOW_INSECURE_WEBHOOKS: 'true' });
-  elsewhere = await startAuthorizing(world, { NODE_EXTRA_CA_CERTS });
+  world = await startWorld();
+  server = await startAuthorizing(world);
+  elsewhere = await startAuthorizing(world);
   program = createProgram(server);
   clientId = String(bodyOf(await program.register())['client_id']);
 });
-afterAll(() => stack.disposeAsync());
+afterAll(() => world?.[Symbol.asyncDispose]());
 beforeEach(async () => {
   account = await world.newAccount();
   browser = openBrowser(server);
@@ -419,74 +392,3 @@ test.each(['password', 'client_credentials', 'implicit', 'urn:ietf:params:oauth:
     expect(error(answer)).toEqual([400, 'unsupported_grant_type']);
   },
 );
-
-describe('a registration', () => {
-  const register = (metadata: object) => createProgram(elsewhere).register(metadata);
-
-  test.each([
-    ['a script as its address', { redirect_uris: ['javascript:alert(1)'] }],
-    ['a data address', { redirect_uris: ['data:text/html,x'] }],
-    ['plain HTTP', { redirect_uris: ['http://evil.example/callback'] }],
-    ['a scheme of its own', { redirect_uris: ['evil://callback'] }],
-    ['a fragment', { redirect_uris: ['https://agent.example/callback#x'] }],
-    ['no address', { redirect_uris: [] }],
-    [
-      'too many addresses',
-      { redirect_uris: Array.from({ length: 21 }, (_, n) => `https://agent.example/${n}`) },
-    ],
-    ['a secret', { token_endpoint_auth_method: 'client_secret_basic' }],
-    ['the implicit flow', { response_types: ['token'], grant_types: ['implicit'] }],
-    ['a very long name', { client_name: 'x'.repeat(201) }],
-    ['more than a page of text', { client_uri: `https://agent.example/${'x'.repeat(60_000)}` }],
-  ])('with %s is refused', async (_, metadata) => {
-    expect((await register(metadata)).status).toBe(400);
-  });
-
-  test('is refused to an address that has made many, with when to try again', async () => {
-    const answers: Answered[] = [];
-    const one = createProgram(elsewhere);
-    for (let made = 0; made < 21; made++) answers.push(await one.register());
-    const refused = answers.find(({ status }) => status === 429);
-    expect(Number(refused?.headers['retry-after'])).toBeGreaterThan(0);
-  });
-});
-
-describe('a metadata document', () => {
-  const open = (at: ServerUnderTest, client: string) =>
-    openBrowser(at).open(createProgram(at).authorizeUrl(client, newPkce()));
-  const right = (url: string) => ({ client_id: url, client_name: 'Agent', redirect_uris: [callback] });
-
-  test('names itself: one that does not is refused', async () => {
-    documentOf = right;
-    expect(locationOf(await open(server, `${documentsUrl}/right`))).toMatch(/^\/console\/authorize\//);
-    documentOf = () => right('https://claude.example/agent');
-    const answer = await open(server, `${documentsUrl}/stolen`);
-    expect([answer.status, answer.headers.location]).toEqual([400, undefined]);
-    expect(answer.text).toContain('client_id does not match');
-  });
-
-  test.each([
-    ['a secret', { token_endpoint_auth_method: 'client_secret_post' }, 'shared-secret'],
-    ['a script as its address', { redirect_uris: ['javascript:alert(1)'] }, 'redirect_uris'],
-    ['plain HTTP', { redirect_uris: ['http://evil.example/callback'] }, 'redirect_uris'],
-  ])('with %s is refused', async (_, more, words) => {
-    documentOf = (url) => ({ ...right(url), ...more });
-    const answer = await open(server, `${documentsUrl}/${randomUUID()}`);
-    expect([answer.status, answer.headers.location]).toEqual([400, undefined]);
-    expect(answer.text).toContain(words);
-  });
-
-  test('by plain HTTP is not fetched', async () => {
-    const before = documentsAsked;
-    const answer = await open(server, `${documentsUrl.replace('https', 'http')}/plain`);
-    expect([answer.status, answer.headers.location, documentsAsked]).toEqual([400, undefined, before]);
-  });
-
-  test('on this machine is not fetched where nobody has allowed that', async () => {
-    documentOf = right;
-    const before = documentsAsked;
-    const answer = await open(elsewhere, `${documentsUrl}/private`);
-    expect([answer.status, answer.headers.location, documentsAsked]).toEqual([400, undefined, before]);
-    expect(answer.text).toContain('fetch failed');
-  });
-});

@@ -2,6 +2,7 @@ import { inFile, type Mutation } from './mutation.ts';
 
 const server = 'apps/server/src';
 const attacks = ['e2e/oauth-attacks.e2e.test.ts'];
+const clients = ['e2e/oauth-clients.e2e.test.ts'];
 const kept = ['apps/server/test/oauth.int.test.ts'];
 const documents = [`${server}/oauth/fetch-metadata.unit.test.ts`];
 
@@ -51,6 +52,8 @@ export const oauthMutations: readonly Mutation[] = [
     ],
     ['refresh tokens are not renewed', 'rotateRefreshToken: true', 'rotateRefreshToken: false'],
     ['addresses come from the caller', 'request.headers.host = host;', ''],
+  ]),
+  ...inFile(`${server}/oauth/provider.ts`, clients, [
     [
       'a program may have any address',
       "if (protocol !== 'https:' && protocol !== 'http:')",
@@ -72,7 +75,7 @@ export const oauthMutations: readonly Mutation[] = [
   ...inFile(`${server}/http/server.ts`, attacks, [
     ['a token works everywhere', '(innerCalls.isInner() ? inner : null)', '(innerCalls ? inner : null)'],
   ]),
-  ...inFile(`${server}/http/oauth.ts`, attacks, [
+  ...inFile(`${server}/http/oauth.ts`, clients, [
     ['anybody may register without end', 'assertWithin(registrations.failed(request.ip));', ''],
   ]),
 ];

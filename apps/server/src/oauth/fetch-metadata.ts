@@ -34,6 +34,8 @@ export function createFetchMetadata({
         headers: { accept: 'application/json', 'user-agent': 'earshot/0.1 (+oauth)' },
         signal: AbortSignal.timeout(withinMs),
       });
+      // One that is given up says so by an event, which without a listener ends the process.
+      body.on('error', () => undefined);
       if (statusCode !== 200) {
         body.destroy();
         return new Response(null, { status: statusCode >= 200 ? statusCode : 502 });

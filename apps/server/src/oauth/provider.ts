@@ -21,6 +21,26 @@ const day = 24 * 60 * minute;
 /** How long a request waits for somebody to sign in and decide. */
 const decideWithin = 30 * minute;
 
+/** In seconds. */
+const lifetimes = {
+  AuthorizationCode: minute,
+  AccessToken: 60 * minute,
+  RefreshToken: 30 * day,
+  // As long as its refresh tokens are renewed: `forgetArtefacts` ends it.
+  Grant: 3_650 * day,
+  Interaction: decideWithin,
+  Session: decideWithin,
+  IdToken: minute,
+};
+
+/** What a client is that does not say. */
+const publicClient: NonNullable<Configuration['clientDefaults']> = {
+  grant_types: ['authorization_code', 'refresh_token'],
+  response_types: ['code'],
+  token_endpoint_auth_method: 'none',
+  id_token_signed_response_alg: 'ES256',
+};
+
 const mountedAt = '/oauth';
 
 /** The authorization server: oidc-provider with everything switched off that programs which use `/mcp` do not need. */
@@ -86,12 +106,7 @@ function configurationOf({ publicUrl, database, fetchMetadata }: ProviderOptions
     clientAuthMethods: ['none'],
     responseTypes: ['code'],
     scopes: [...grantableScopes],
-    clientDefaults: {
-      grant_types: ['authorization_code', 'refresh_token'],
-      response_types: ['code'],
-      token_endpoint_auth_method: 'none',
-      id_token_signed_response_alg: 'ES256',
-    },
+    clientDefaults: publicClient,
     // The one field of RFC 7591 that the library does not know. It calls the check for it, which sees all the others.
     extraClientMetadata: {
       properties: ['software_id'],
@@ -104,16 +119,7 @@ function configurationOf({ publicUrl, database, fetchMetadata }: ProviderOptions
     expiresWithSession: () => false,
     issueRefreshToken: async (_ctx, client) => client.grantTypeAllowed('refresh_token'),
     rotateRefreshToken: true,
-    ttl: {
-      AuthorizationCode: minute,
-      AccessToken: 60 * minute,
-      RefreshToken: 30 * day,
-      // As long as its refresh tokens are renewed: `forgetArtefacts` ends it.
-      Grant: 3_650 * day,
-      Interaction: decideWithin,
-      Session: decideWithin,
-      IdToken: minute,
-    },
+    ttl: lifetimes,
     // `Grant` is found only while its key is valid and its account served.
     findAccount: (_ctx, accountId) => ({ accountId, claims: () => ({ sub: accountId }) }),
     loadExistingGrant: async ({ oidc }) => {
