@@ -2,16 +2,26 @@ import { inFile, type Mutation } from './mutation.ts';
 
 const digests = 'apps/server/src/digests';
 const issues = ['apps/server/test/digests.int.test.ts'];
+const chaos = ['apps/server/test/digest-chaos.int.test.ts'];
 const mails = ['apps/server/test/digest-mail.int.test.ts'];
 
 /** Each match in one issue, no claim without proof, and mails that go only where they may. */
 export const digestMutations: readonly Mutation[] = [
-  ...inFile(`${digests}/make-issues.ts`, issues, [
+  ...inFile(`${digests}/make-issues.ts`, chaos, [
     [
       'an issue does not move the position of its digest',
       'set position = $2, covered_until',
       'set covered_until',
     ],
+  ]),
+  ...inFile(`${digests}/send-issue.ts`, chaos, [
+    [
+      'each attempt at an issue has an id of its own',
+      'const { messageId, webhook, emails } = issue;',
+      'const { webhook, emails } = issue;\n  const messageId = crypto.randomUUID();',
+    ],
+  ]),
+  ...inFile(`${digests}/make-issues.ts`, issues, [
     [
       'issues are made while one waits',
       'and not exists (select 1 from digest_issues where digest_id = digests.id)',
@@ -38,11 +48,6 @@ export const digestMutations: readonly Mutation[] = [
     ['an account mails without end', 'where known.mails + $3 <= $4', ''],
   ]),
   ...inFile(`${digests}/send-issue.ts`, issues, [
-    [
-      'each attempt at an issue has an id of its own',
-      'const { messageId, webhook, emails } = issue;',
-      'const { webhook, emails } = issue;\n  const messageId = crypto.randomUUID();',
-    ],
     ['an issue is never given up', '>= givenUpAfterMs', '>= 100 * givenUpAfterMs'],
     ['a digest goes to a paused webhook', "if (state !== 'active')", "if (state === '')"],
   ]),

@@ -65,14 +65,4 @@ export const planSettings = {
     schema: accepted.count.default(5),
     about: 'The same on the free plan.',
   },
-  digestsMax: {
-    variable: 'EARSHOT_DIGESTS_MAX',
-    schema: accepted.count.default(50),
-    about: 'Digests that one account on a paid plan may have.',
-  },
-  freeDigestsMax: {
-    variable: 'EARSHOT_FREE_DIGESTS_MAX',
-    schema: z.coerce.number().int().min(0).default(2),
-    about: 'The same on the free plan.',
-  },
 } as const satisfies Record<string, accepted.Setting>;

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { digestSettings } from './digest-settings.ts';
 import { defaultPrices } from './metering/prices.ts';
 import { planSettings } from './plan-settings.ts';
 import {
@@ -180,30 +181,7 @@ export const settings = {
     about:
       'For development only: webhooks may also go to this machine, by plain HTTP and on any port. Otherwise only to the public internet, by HTTPS on port 443 or 8443.',
   },
-  smtpUrl: {
-    variable: 'EARSHOT_SMTP_URL',
-    isSecret: true,
-    schema: accepted.smtpUrl.optional(),
-    about:
-      'The server through which [digests](digests.md) are mailed, as `smtps://user:password@host:465`, or `smtp://…:587` with STARTTLS, which is insisted on unless the host is a loopback address. Its certificate is verified.',
-  },
-  mailFrom: {
-    variable: 'EARSHOT_MAIL_FROM',
-    schema: accepted.mailAddress.optional(),
-    about:
-      'The sender of these mails, such as `earshot@example.com`. Without it, or without `EARSHOT_SMTP_URL`, none are sent.',
-  },
-  mailTo: {
-    variable: 'EARSHOT_MAIL_TO',
-    schema: accepted.list.pipe(z.array(accepted.mailRecipient)).default([]),
-    about:
-      'Who may get them: addresses and domains, such as `ops@example.com,@example.org`. Default: nobody, so that no account can mail strangers through you.',
-  },
-  mailsPerDay: {
-    variable: 'EARSHOT_MAILS_PER_DAY',
-    schema: accepted.count.default(200),
-    about: 'Mails of one account per UTC day; an issue to three addresses counts as three.',
-  },
+  ...digestSettings,
   streamsPerKeyMax: {
     variable: 'EARSHOT_STREAMS_PER_KEY_MAX',
     schema: accepted.count.default(5),

@@ -14,6 +14,7 @@ import { createSender } from '../src/webhooks/sender.ts';
 import { callOf } from './call-of.ts';
 import { plan } from './preview-world.ts';
 import { silentTelemetry } from './support.ts';
+import { type Handler, type Received, startEndpoint } from './web-endpoint.ts';
 import { createWebhookWorld, type WebhookWorld } from './webhook-world.ts';
 
 export interface DigestNode {
@@ -122,4 +123,37 @@ export async function createDigestWorld(
     },
     [Symbol.asyncDispose]: () => sender[Symbol.asyncDispose](),
   };
+}
+
+/** What a webhook gets. */
+export interface Issue {
+  readonly type: string;
+  readonly number: number;
+  readonly from: string;
+  readonly to: string;
+  readonly total: number;
+  readonly counts: readonly object[];
+  readonly matches: ReadonlyArray<{ id: string; text: string }>;
+  readonly coverage: { without_gap: boolean; gaps: readonly object[]; complete_through: string | null };
+}
+
+export const issueOf = ({ body }: Received): Issue => JSON.parse(body);
+/** In the order of the log. */
+export const textsOf = (issue: Issue) => issue.matches.map(({ text }) => text).toReversed();
+
+/** As a receiver that ignores a message whose id it has: the first of each, by number. */
+export function distinct(received: readonly Received[]): Issue[] {
+  const byId = new Map(received.toReversed().map((one) => [one.headers['webhook-id'], issueOf(one)]));
+  return [...byId.values()].toSorted((a, b) => a.number - b.number);
+}
+
+/** An endpoint, and a webhook for it that gets no matches. */
+export async function startDigestReceiver(
+  stack: AsyncDisposableStack,
+  { webhooks }: DigestWorld,
+  handler?: Handler,
+) {
+  const endpoint = stack.use(await startEndpoint(handler));
+  const webhook = await webhooks.createWebhook(endpoint.url, { events: ['notices'] });
+  return { endpoint, webhook, to: { webhook_id: webhook.id } };
 }

@@ -179,7 +179,7 @@ async function platformsInUse(database: Database, accountId: string): Promise<Pl
 }
 
 /** Everything that was not heard is listed, also the time before a rule took effect. */
-export function coverageOfPeriod(
+function coverageOfPeriod(
   covered: readonly PlatformCoverage[],
   ledger: Pick<Ledger, 'to' | 'matchedThrough'>,
 ): DigestCoverage {

@@ -1,0 +1,154 @@
+import { seededRandom, type Template } from '@earshot/testkit';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import type { IssueStore } from '../src/digests/issues.sql.ts';
+import type { Database } from '../src/engines/database.ts';
+import { type CheckpointLabel, digestCheckpoints } from '../src/runtime/checkpoint.ts';
+import {
+  createDigestWorld,
+  type DigestWorld,
+  distinct,
+  startDigestReceiver,
+  textsOf,
+} from './digest-world.ts';
+import { createMigratedTemplate, openTestDatabase, seedRules } from './support.ts';
+
+let template: Template;
+let stack: AsyncDisposableStack;
+let database: Database;
+let world: DigestWorld;
+beforeAll(async () => {
+  template = await createMigratedTemplate();
+});
+afterAll(() => template?.[Symbol.asyncDispose]());
+beforeEach(async () => {
+  stack = new AsyncDisposableStack();
+  const clone = stack.use(await template.clone());
+  database = stack.use(openTestDatabase(clone.url));
+  await seedRules(database, 2);
+  world = stack.use(await createDigestWorld(database));
+});
+afterEach(() => stack.disposeAsync());
+
+const minuteMs = 60_000;
+const hourMs = 60 * minuteMs;
+
+/** The leases of whoever died run out. */
+const expireLeases = () => database.run(`update digest_issues set lease_until = '-infinity'`);
+
+/** A node that dies at the first of these points, and writes nothing from then on. */
+function mortal(dies: (label: CheckpointLabel) => boolean) {
+  let dead: CheckpointLabel | null = null;
+  const alive = async <Result>(call: () => Promise<Result>): Promise<Result> => {
+    if (dead !== null) throw new Error('dead');
+    return await call();
+  };
+  return {
+    diedAt: () => dead,
+    checkpoint(label: CheckpointLabel) {
+      if (dead === null && dies(label)) dead = label;
+      if (dead !== null) throw new Error('killed');
+    },
+    store: (store: IssueStore): IssueStore => ({
+      leaseDue: (asked) => alive(() => store.leaseDue(asked)),
+      putOff: (...put) => alive(() => store.putOff(...put)),
+      finish: (...finished) => alive(() => store.finish(...finished)),
+      release: (issue) => alive(() => store.release(issue)),
+    }),
+  };
+}
+
+async function storedIds(): Promise<string[]> {
+  const rows = await database.many<{ text: string }>(
+    `select payload::json ->> 'text' as text from posts order by 1`,
+  );
+  return rows.map(({ text }) => text);
+}
+
+describe('each match is in exactly one issue', () => {
+  test.each(digestCheckpoints)('after a crash at %s', async (label) => {
+    const { endpoint, to } = await startDigestReceiver(stack, world);
+    await world.create({ to });
+    await world.webhooks.storeMatches(['one', 'two']);
+    world.clock.nowMs += minuteMs;
+    const doomed = mortal((at) => at === label);
+    await expect(world.startNode(doomed).tick()).rejects.toThrow('killed');
+    await expireLeases();
+    await world.webhooks.storeMatches(['three']);
+    const node = world.startNode();
+    for (let round = 0; round < 3; round++) {
+      world.clock.nowMs += minuteMs;
+      await node.tick();
+    }
+    const issues = distinct(endpoint.received);
+    expect(issues.map(textsOf)).toEqual([['one', 'two'], ['three']]);
+    expect(endpoint.received).toHaveLength(label === 'digest.sent' ? 3 : 2);
+  });
+
+  test('but not where the position moves after the sending, without a stored issue', async () => {
+    const { endpoint, to } = await startDigestReceiver(stack, world);
+    await world.create({ to });
+    const forgetIssue = () =>
+      database.run(
+        'update digests set position = position_from, last_number = number - 1 from digest_issues where digest_id = id',
+      );
+    await world.webhooks.storeMatches(['one', 'two']);
+    world.clock.nowMs += minuteMs;
+    const doomed = mortal((at) => at === 'digest.sent');
+    await expect(world.startNode({ ...doomed, afterMaking: forgetIssue }).tick()).rejects.toThrow('killed');
+    await database.run('delete from digest_issues');
+    await world.webhooks.storeMatches(['three']);
+    world.clock.nowMs += minuteMs;
+    await world.startNode().tick();
+    const texts = distinct(endpoint.received).flatMap(textsOf);
+    expect(texts.toSorted()).toEqual(['one', 'one', 'three', 'two', 'two']);
+  });
+
+  test('on two nodes that die at any point, with endpoints that fail and clocks that jump', async () => {
+    const seed = Number(process.env['DIGEST_SEED'] ?? Date.now() % 1_000_000);
+    const random = seededRandom(seed);
+    let isCalm = false;
+    const { endpoint, to } = await startDigestReceiver(stack, world, (_received, response) => {
+      if (isCalm || random() < 0.7) return 200;
+      if (random() < 0.5) return 500;
+      response.destroy();
+      return undefined;
+    });
+    // Accepted or not: what the receiver has seen counts, as of a message whose answer was lost.
+    await world.create({ to, name: 'windows', schedule: { window_seconds: 30 } });
+    const deaths = new Map<CheckpointLabel, number>();
+    let stored = 0;
+    let latestMs = 0;
+    const round = async () => {
+      const count = Math.floor(random() * 4);
+      const texts = Array.from({ length: count }, () => `post ${String(stored++).padStart(5, '0')}`);
+      const nodes = [0, 1].map(() => mortal(() => !isCalm && random() < 0.05));
+      const store = texts.length > 0 && !isCalm ? world.webhooks.storeMatches(texts) : null;
+      await Promise.all([store, ...nodes.map((node) => world.startNode(node).tick().catch(died))]);
+      for (const node of nodes) {
+        const label = node.diedAt();
+        if (label !== null) deaths.set(label, (deaths.get(label) ?? 0) + 1);
+      }
+      await expireLeases();
+      const jump = isCalm ? 0 : random();
+      latestMs = Math.max(latestMs, world.clock.nowMs);
+      // A clock that went back catches up within a few rounds: nothing is due until then.
+      const stepMs = world.clock.nowMs < latestMs ? 15 * minuteMs : 20_000;
+      world.clock.nowMs += jump > 0.95 ? -hourMs : jump > 0.9 ? hourMs : stepMs;
+    };
+    for (let rounds = 0; rounds < 80 || deaths.size < digestCheckpoints.length; rounds++) await round();
+    isCalm = true;
+    world.clock.nowMs += 3 * hourMs;
+    for (let rounds = 0; rounds < 10; rounds++) {
+      world.clock.nowMs += minuteMs;
+      await round();
+    }
+    const issues = distinct(endpoint.received);
+    expect(issues.every(({ total, matches }) => total === matches.length)).toBe(true);
+    expect(issues.map(({ number }) => number)).toEqual(issues.map((_, index) => index + 1));
+    expect({ seed, texts: issues.flatMap(textsOf).toSorted() }).toEqual({ seed, texts: await storedIds() });
+  });
+});
+
+const died = (error: unknown) => {
+  if (!(error instanceof Error) || !/killed|dead/.test(error.message)) throw error;
+};
