@@ -102,17 +102,6 @@ export const sightMutations: readonly Mutation[] = [
     ['the collector may hang for long', 'timeoutMillis: sendWithinMs,', 'timeoutMillis: 1_000_000,'],
   ]),
   ...inFile(
-    `${server}/event-log/event-log.ts`,
-    ['apps/server/test/traces.int.test.ts'],
-    [
-      [
-        'the log waits as long as an export of spans may take',
-        'traces?.eventAppended(event, startMs, logged);',
-        'traces?.eventAppended(event, startMs, logged); await new Promise((done) => setTimeout(done, 6_000));',
-      ],
-    ],
-  ),
-  ...inFile(
     `${server}/webhooks/deliver-batch.ts`,
     ['e2e/traces.e2e.test.ts'],
     [
