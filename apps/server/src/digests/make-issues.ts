@@ -32,9 +32,9 @@ const digestsAtOnce = 100;
 /** Makes the issues that are due. Any number of nodes may do this. True when there may be more. */
 export async function makeIssues(options: MakeIssuesOptions): Promise<boolean> {
   for (let made = 0; made < digestsAtOnce; made++) {
-    const isFound = await options.database.transaction((sql) => makeIssue(sql, options));
-    if (!isFound) return false;
-    options.checkpoint('digest.issued');
+    const done = await options.database.transaction((sql) => makeIssue(sql, options));
+    if (done === 'nothing') return false;
+    if (done === 'made') options.checkpoint('digest.issued');
   }
   return true;
 }
@@ -45,7 +45,10 @@ export async function makeIssues(options: MakeIssuesOptions): Promise<boolean> {
  * later. Times that have passed meanwhile are one: the issue covers everything since the one before. While an issue waits to be sent
  * none is made. A digest whose time was decided by a clock that was more than a day ahead gets another time.
  */
-async function makeIssue(sql: Sql, { nowMs, mailsPerDay }: MakeIssuesOptions): Promise<boolean> {
+async function makeIssue(
+  sql: Sql,
+  { nowMs, mailsPerDay }: MakeIssuesOptions,
+): Promise<'made' | 'put off' | 'nothing'> {
   const now = nowMs();
   const due = await sql.one<DueRow>(
     `select digests.id, account_id, rule_id, platform, cron, time_zone, window_seconds, created_at, emails, min_matches, empty,
@@ -59,7 +62,7 @@ async function makeIssue(sql: Sql, { nowMs, mailsPerDay }: MakeIssuesOptions): P
      order by next_at limit 1 for update of digests skip locked`,
     [new Date(now)],
   );
-  if (!due) return false;
+  if (!due) return 'nothing';
   const isDue = due.next_at.getTime() <= now;
   const decision = isDue ? await decide(sql, due, { now, mailsPerDay }) : wait;
   const nextAt = new Date(nextTimeMs(scheduleOf(due), isDue ? Math.max(now, due.next_at.getTime()) : now));
@@ -67,8 +70,9 @@ async function makeIssue(sql: Sql, { nowMs, mailsPerDay }: MakeIssuesOptions): P
     'update digests set next_at = $2, scheduled_at = $3, problem = coalesce($4, problem) where id = $1',
     [due.id, nextAt, new Date(now), decision.problem],
   );
-  if (decision.isMade) await writeIssue(sql, due, now);
-  return true;
+  if (!decision.isMade) return 'put off';
+  await writeIssue(sql, due, now);
+  return 'made';
 }
 
 /** Whether an issue is made, or what the owner has to know instead. */
