@@ -108,7 +108,10 @@ async function startReceiver() {
       observations.push({ atMs, isBad: atMs - Date.parse(match.created_at) > webhookLateMs });
     response.end();
   };
-  const server = createServer((request, response) => void take(request, response));
+  const server = createServer((request, response) => {
+    // A server that is killed while it sends ends its request.
+    take(request, response).catch(() => response.destroy());
+  });
   const port = await listenOnLoopback(server);
   return {
     url: `http://127.0.0.1:${port}/hook`,

@@ -264,6 +264,24 @@ describe('a storm of cuts', () => {
     expect(await mostConnects(8, (_attempts, ms) => ms > 2_500)).toBeLessThanOrEqual(8);
   });
 
+  test.concurrent('shows that somebody works on the source, also after a restart', async () => {
+    await using world = await openUpstreamWorld(template);
+    await addRule(world, 'x');
+    const options = { protocol: withBudget(1) };
+    {
+      await using _ingest = startIngest(world, 'x', createMemoryLog(), options);
+      await open(world, 'x');
+    }
+    expect(await shown(world, 'x:main')).toMatchObject({ state: 'stopped' });
+    await using next = startIngest(world, 'x', createMemoryLog(), options);
+    await eventually(async () => expect(await stateMetric(next)).toEqual(['starting']), soon);
+    await eventually(
+      async () => expect(await shown(world, 'x:main')).toMatchObject({ state: 'starting' }),
+      soon,
+    );
+    expect((await shown(world, 'x:main'))?.wait_s).toBeGreaterThan(10);
+  });
+
   test.concurrent('control: without the budget it does', async () => {
     expect(await mostConnects(1_000_000, (attempts) => attempts > 8)).toBeGreaterThan(16);
   });

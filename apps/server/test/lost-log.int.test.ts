@@ -32,6 +32,8 @@ interface World extends AsyncDisposable {
   ledger(): Promise<{ from: number; to: number; because: string | null }[]>;
 }
 
+const certainAfterMs = 300;
+
 async function open(): Promise<World> {
   await using stack = new AsyncDisposableStack();
   const server = stack.use(await startTestNats());
@@ -41,7 +43,7 @@ async function open(): Promise<World> {
   await claimEventLog(database, nats, stream);
   const losses: string[] = [];
   const options = {
-    store: createMatchedThrough(database),
+    store: createMatchedThrough(database, certainAfterMs),
     progress: createMatchProgress(nats),
     readLog: () => readEventLog(nats),
     makeLog: () => claimEventLog(database, nats, stream),
@@ -115,7 +117,8 @@ describe('an event log', () => {
     await using world = await open();
     const { database, nats } = world;
     const log = createEventLog(nats);
-    const store = createMatchedThrough(database);
+    const store = createMatchedThrough(database, certainAfterMs);
+    const { signal } = new AbortController();
     await log.append(xEvent(1), null);
     await heard(world);
     let looks = 0;
@@ -124,13 +127,35 @@ describe('an event log', () => {
       const seen = await readEventLog(nats);
       if (looks++ === 0) {
         await log.append(xEvent(2), null);
-        await store.follow(() => readEventLog(nats));
+        await store.follow(() => readEventLog(nats), signal);
       }
       return seen;
-    });
+    }, signal);
     expect(slow).toMatchObject({ fate: 'same', log: { lastSequence: 2 } });
     expect(looks).toBe(2);
     expect((await world.ledger()).map(({ because }) => because)).toEqual(['dropped', 'dropped', null]);
+  });
+
+  // As nats-server answers for a moment after a pause in which the others have chosen another leader.
+  test('of which a former leader tells what it was before is the same', async () => {
+    await using world = await open();
+    const { database, nats } = world;
+    const log = createEventLog(nats);
+    await log.append(xEvent(1), null);
+    const before = await readEventLog(nats);
+    await log.append(xEvent(2), null);
+    await heard(world);
+    await world.record();
+    let stale = 3;
+    const readLog = async () => (stale-- > 0 ? before : await readEventLog(nats));
+    const { signal } = new AbortController();
+    const followed = await createMatchedThrough(database).follow(readLog, signal);
+    expect(followed).toMatchObject({ fate: 'same', log: { lastSequence: 2 } });
+    expect((await world.ledger()).map(({ because }) => because)).toEqual(['dropped', 'dropped', null]);
+    stale = 3;
+    // Control: believed at once, it is a loss.
+    const hasty = await createMatchedThrough(database, 0).follow(readLog, signal);
+    expect(hasty).toMatchObject({ fate: 'went_back' });
   });
 
   test('that went back to an older copy is noticed before anything in it counts as matched', async () => {

@@ -4,14 +4,20 @@ import { awaitMatched, type MatchProgress } from '../event-log/log-progress.ts';
 import { cutCoverage } from '../ingest/coverage-intervals.sql.ts';
 import { newestEventDay } from '../matching/upkeep.ts';
 import type { Telemetry } from '../observability/telemetry.ts';
+import { pause } from '../runtime/worker.ts';
 
 const lookAgainMs = 100;
+/**
+ * A node of NATS that was paused or cut off takes itself for the leader until it learns better, within a second or two, and
+ * answers with the log as it was before: what looks like a loss counts as one only when it looks like it for this long.
+ */
+const lossCertainAfterMs = 10_000;
 
 /** What became of the event log since somebody last looked. */
 type LogFate = 'same' | 'lost' | 'replaced' | 'went_back';
 
 /** Any number of nodes may record: the latest time counts. */
-export function createMatchedThrough(database: Database) {
+export function createMatchedThrough(database: Database, certainAfterMs = lossCertainAfterMs) {
   return {
     /** The database's clock. */
     async now(): Promise<Date> {
@@ -23,9 +29,22 @@ export function createMatchedThrough(database: Database) {
         through,
       ]);
     },
-    /** Compares the log with the one that was there before; what is lost with it is a gap on the ledger from now on. */
-    async follow(readLog: () => Promise<EventLogState | null>): Promise<FollowedLog> {
-      const seen = await readLog();
+    /**
+     * Compares the log with the one that was there before; what is lost with it is a gap on the ledger from now on. Null when the
+     * signal is aborted before that is certain.
+     */
+    async follow(
+      readLog: () => Promise<EventLogState | null>,
+      signal: AbortSignal,
+    ): Promise<FollowedLog | null> {
+      const bound = await lockBoundLog(database, '');
+      let seen = await readLog();
+      const certainAt = performance.now() + certainAfterMs;
+      while (fateOf(bound, seen) !== 'same' && performance.now() < certainAt) {
+        await pause(lookAgainMs, signal);
+        if (signal.aborted) return null;
+        seen = await readLog();
+      }
       return await database.transaction((sql) => followLog(sql, seen, readLog));
     },
   };
@@ -87,7 +106,9 @@ export async function recordMatchedThrough(
   signal: AbortSignal,
 ): Promise<void> {
   const isSameLog = async () => {
-    const { fate, log } = await store.follow(readLog);
+    const followed = await store.follow(readLog, signal);
+    if (followed === null) return false;
+    const { fate, log } = followed;
     if (fate !== 'same') telemetry.eventLogLost({ fate });
     if (log === null) await makeLog();
     return fate === 'same' && log !== null;

@@ -60,6 +60,9 @@ async function keepListening(options: IngestOptions, lease: Lease, signal: Abort
     connector = afterOpening(connector);
     void show({ state: connector.shows, detail: null, nextAttemptInMs: null });
   };
+  // Those who held it before have used up the attempts: nobody hears it for a while, but somebody works on it.
+  const waitMs = budget.waitMs();
+  if (waitMs > 0) void show({ state: connector.shows, detail: null, nextAttemptInMs: waitMs });
   while (!signal.aborted) {
     await budget.take(signal);
     if (signal.aborted) break;
@@ -126,7 +129,7 @@ async function listenOnce(
  */
 function createShowState(options: IngestOptions, lease: Lease): (shown: ShownState) => Promise<unknown> {
   const { platform, sourceId, sources, bells, telemetry } = options;
-  let before: SourceState = 'starting';
+  let before: SourceState = 'stopped';
   let writing: Promise<unknown> = Promise.resolve();
   return (shown) => {
     if (shown.state !== before) telemetry.sourceStateChanged({ platform, sourceId, from: before, ...shown });
