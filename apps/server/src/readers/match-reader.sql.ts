@@ -129,7 +129,8 @@ interface Entry {
 
 async function readPositions(sql: Sql, query: MatchQuery, places: Places): Promise<Entry[]> {
   const { accountId, ruleId, platform, limit } = query;
-  const values: unknown[] = [accountId, limit, places.after, ruleId, platform, places.hidden];
+  const own = [accountId, limit, places.after, ruleId, platform, places.hidden];
+  const values: unknown[] = [...own];
   const inOrder = 'order by position limit $2';
   const matches = selectMatches(query, places, (value) => `$${values.push(value)}`).map(
     (select) => `(select position, false as "isRemoval" from (${select} ${inOrder}) as found)`,
@@ -137,7 +138,8 @@ async function readPositions(sql: Sql, query: MatchQuery, places: Places): Promi
   const removals = `(select position, true as "isRemoval" from removals where account_id = $1 and position > $3
     and ($4::text is null or rule_id = $4) and ($5::text is null or platform = $5) and rule_id <> all($6) ${inOrder})`;
   const entries = [...matches, removals].join(' union all ');
-  return await sql.many<Entry>(`select * from (${entries}) as entries ${inOrder}`, values);
+  const used = matches.length === 0 ? own : values;
+  return await sql.many<Entry>(`select * from (${entries}) as entries ${inOrder}`, used);
 }
 
 async function readMatches(sql: Sql, query: MatchQuery, places: Places): Promise<MatchRow[]> {
