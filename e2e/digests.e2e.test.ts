@@ -62,12 +62,19 @@ test('two nodes, one of which is killed at every step of an issue: each match is
       `with issues as (update digest_issues set next_attempt_at = now())
        update digests set next_at = now() where next_at > now() + interval '1 second'`,
     );
+  /** Nothing is due until somebody hurries; whoever died with an issue in its hands has it no more. */
+  const rest = () =>
+    world.database.query(
+      `with issues as (
+         update digest_issues set lease_until = '-infinity', next_attempt_at = now() + interval '1 hour'
+       ) update digests set next_at = now() + interval '1 hour'`,
+    );
   const isHeard = () =>
     eventually(async () => expect((await world.sandbox.xState(xToken)).connections.open).toBe(1), within);
 
   await steady.stop();
   for (const label of digestCheckpoints) {
-    await world.database.query(`update digest_issues set lease_until = '-infinity'`);
+    await rest();
     const doomed = await world.startServer({ ...env, EARSHOT_CRASH_AT: label });
     let isDead = false;
     void doomed.exited.then(() => {
@@ -81,7 +88,7 @@ test('two nodes, one of which is killed at every step of an issue: each match is
       expect(isDead).toBe(true);
     }, within);
   }
-  await world.database.query(`update digest_issues set lease_until = '-infinity'`);
+  await rest();
   // Two nodes at once, while matches keep coming.
   const [one] = await Promise.all([world.startServer(env), world.startServer(env)]);
   const through = one.api(account);
