@@ -86,7 +86,7 @@ test('with a key that does not work, the tools on stdio say so', async () => {
   await using agent = await startAgent(overStdio({ url: server.url, key }));
   expect(await agent.refused('list_rules', {})).toMatchObject({
     code: 'unauthenticated',
-    what_to_do: expect.stringContaining('valid API key'),
+    what_to_do: expect.stringContaining('valid Earshot API key'),
   });
 });
 
