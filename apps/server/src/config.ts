@@ -57,6 +57,8 @@ export function readConfig(environment: Environment): Config {
         `${variable} ${value === undefined ? 'is missing' : 'has a bad value'}: ${detailOf(parsed.error)}${setting.about}`,
       );
   }
+  if (values['oauthIssuer'] !== undefined && values['publicUrl'] === undefined)
+    problems.push('EARSHOT_OAUTH_ISSUER needs EARSHOT_PUBLIC_URL: tokens must be issued for this address');
   if (problems.length > 0) throw new BadConfig(problems);
   return Object.freeze(values) as Config;
 }

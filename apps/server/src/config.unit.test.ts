@@ -154,6 +154,16 @@ describe('a secret in a file', () => {
   });
 });
 
+test('an issuer is trusted for one address, which must be known', () => {
+  const issuer = { EARSHOT_OAUTH_ISSUER: 'https://login.example.com/tenant' };
+  expect(problemsOf({ ...needed, ...issuer })).toContain('EARSHOT_OAUTH_ISSUER needs EARSHOT_PUBLIC_URL');
+  const both = { ...needed, ...issuer, EARSHOT_PUBLIC_URL: 'https://earshot.example.com' };
+  expect(readConfig(both)).toMatchObject({
+    oauthIssuer: 'https://login.example.com/tenant',
+    oauthAccountClaim: 'earshot_account',
+  });
+});
+
 /** Values that each setting refuses: a setting without any does not compile. */
 const bad: Record<keyof typeof settings, readonly string[]> = {
   databaseUrl: ['mysql://a/b', 'nonsense'],
@@ -171,6 +181,8 @@ const bad: Record<keyof typeof settings, readonly string[]> = {
   trustedProxies: ['proxy.example.com', '10.0.0.0/33', '0.0.0.0/0', '::/0', 'loopback'],
   console: ['yes', 'ON'],
   publicUrl: ['earshot.example.com', 'http://earshot.example.com', 'https://a.example/b', 'ftp://a.example'],
+  oauthIssuer: ['login.example.com', 'http://login.example.com', 'ftp://a.example'],
+  oauthAccountClaim: ['x'.repeat(201)],
   metricsHost: [],
   metricsPort: ['-1', 'x'],
   xTokens: ['token', 'main=', 'MAIN=a', '=a', 'a=1,a=2'],

@@ -96,16 +96,24 @@ export const collectorUrl = z
   .url({ protocol: /^https?$/ })
   .refine((text) => new URL(text).username === '', 'put the login into a header');
 
+/** Plain HTTP is for this machine. */
+function isSecure(url: URL | null): boolean {
+  const { protocol, hostname } = url ?? { protocol: '', hostname: '' };
+  return protocol === 'https:' || /^(localhost|127(\.\d+){3}|\[::1\])$/.test(hostname);
+}
+
 /** Without a path: all our own are at the root. */
 export const publicOrigin = z
   .url({ protocol: /^https?$/ })
   .transform((text) => new URL(text))
   .refine(({ origin, href }) => href === `${origin}/`, 'it has more than a scheme, a host and a port')
-  .refine(
-    ({ protocol, hostname }) => protocol === 'https:' || /^(localhost|127(\.\d+){3}|\[::1\])$/.test(hostname),
-    'it does not begin with `https://`',
-  )
+  .refine(isSecure, 'it does not begin with `https://`')
   .transform(({ origin }) => origin);
+
+/** To the letter: it is compared with a claim. */
+export const issuer = z
+  .url({ protocol: /^https?$/ })
+  .refine((text) => isSecure(URL.parse(text)), 'it does not begin with `https://`');
 
 const headerName = /^[\w!#$%&'*+.^`|~-]+$/;
 const headerValue = /^[\x20-\x7e]+$/;

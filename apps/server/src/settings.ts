@@ -105,6 +105,17 @@ export const settings = {
     about:
       'The origin at which browsers and programs reach this installation, such as `https://earshot.example.com`. With it, people can [authorize programs](mcp.md#oauth) such as claude.ai and ChatGPT for `/mcp` by OAuth, in the console, which must be on. By `https`, except on this machine.',
   },
+  oauthIssuer: {
+    variable: 'EARSHOT_OAUTH_ISSUER',
+    schema: accepted.issuer.optional(),
+    about:
+      'An authorization server of your own, such as `https://login.example.com`, whose access tokens `/mcp` accepts in place of those that Earshot issues ([OAuth](mcp.md#your-own-issuer)). Written as in the claim `iss`. Needs `EARSHOT_PUBLIC_URL`.',
+  },
+  oauthAccountClaim: {
+    variable: 'EARSHOT_OAUTH_ACCOUNT_CLAIM',
+    schema: z.string().min(1).max(200).default('earshot_account'),
+    about: 'The claim of these tokens that holds the id of the account (`acc_…`).',
+  },
   metricsHost: {
     variable: 'EARSHOT_METRICS_HOST',
     schema: z.string().min(1).default('127.0.0.1'),

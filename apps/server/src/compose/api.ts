@@ -57,7 +57,7 @@ import {
 import { createUrlProblem } from '../webhooks/public-address.ts';
 import { replayWebhook } from '../webhooks/replay-webhook.ts';
 import { testWebhook } from '../webhooks/test-webhook.ts';
-import { openAuthorizationServer } from './oauth.ts';
+import { openAuthorizationServer, openTrustedIssuer } from './oauth.ts';
 import type { Readiness } from './readiness.ts';
 import { consoleUrlOf, mailPolicyOf, openSender, plansOf, type Shared, secretBoxOf } from './shared.ts';
 import { countingOf, installationBudgetOf, ruleDelaysMs, tiersOf } from './sources.ts';
@@ -107,6 +107,7 @@ export async function createApi(
     isReady,
     mcpOrigins: config.mcpOrigins,
     mcpConfirmUsd: config.mcpConfirmUsd,
+    resourceServer: authorizationServer ?? (await openTrustedIssuer(shared, forOAuth)),
     authorizationServer,
     trustedProxies: config.trustedProxies,
   });

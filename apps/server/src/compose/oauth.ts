@@ -2,6 +2,7 @@ import type { KeyGuesses } from '../accounts/authenticate.ts';
 import type { Plans } from '../accounts/plans.ts';
 import type { AuthorizationServer } from '../oauth/authorization-server.ts';
 import { createFetchMetadata } from '../oauth/fetch-metadata.ts';
+import type { ResourceServer } from '../oauth/resource-server.ts';
 import { createResolve } from '../webhooks/guarded-connector.ts';
 import type { Shared } from './shared.ts';
 
@@ -19,11 +20,22 @@ export async function openAuthorizationServer(
   stack: AsyncDisposableStack,
   { cookieSecrets, ...options }: OAuthOptions,
 ): Promise<AuthorizationServer | null> {
-  const { publicUrl, console, allowInsecureWebhooks: allowInsecure } = shared.config;
-  if (publicUrl === undefined || console === 'off') return null;
+  const { publicUrl, oauthIssuer, console, allowInsecureWebhooks: allowInsecure } = shared.config;
+  if (publicUrl === undefined || oauthIssuer !== undefined || console === 'off') return null;
   const fetchMetadata = stack.use(createFetchMetadata({ resolve: createResolve(), allowInsecure }));
   const { createAuthorizationServer } = await import('../oauth/authorization-server.ts');
   const server = createAuthorizationServer({ ...shared, ...options, publicUrl, fetchMetadata });
   server.useCookieSecrets(cookieSecrets);
   return server;
+}
+
+/** Null unless the operator trusts somebody else's authorization server instead of our own. */
+export async function openTrustedIssuer(
+  { config, database }: Shared,
+  { guesses }: Pick<OAuthOptions, 'guesses'>,
+): Promise<ResourceServer | null> {
+  const { publicUrl, oauthIssuer: issuer, oauthAccountClaim: accountClaim } = config;
+  if (publicUrl === undefined || issuer === undefined) return null;
+  const { createTrustedIssuer } = await import('../oauth/trusted-issuer.ts');
+  return createTrustedIssuer({ database, publicUrl, issuer, accountClaim, guesses });
 }

@@ -6,6 +6,7 @@ import { isWellFormedKey, operations } from '@earshot/contract';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { Principal } from '../accounts/call.ts';
 import type { AuthorizationServer } from '../oauth/authorization-server.ts';
+import type { ResourceServer } from '../oauth/resource-server.ts';
 import type { Logger } from '../observability/logger.ts';
 import { Failure } from '../runtime/failure.ts';
 import { newId } from '../runtime/ids.ts';
@@ -33,7 +34,9 @@ export interface HttpServerOptions extends Omit<OperationOptions, 'leaving' | 'a
   readonly isReady: () => Promise<string[]>;
   readonly mcpOrigins: readonly string[];
   readonly mcpConfirmUsd: number;
-  /** Who authorizes programs for `/mcp`; null where keys alone are accepted. */
+  /** `/mcp` for programs that were authorized by OAuth; null where keys alone are accepted. */
+  readonly resourceServer: ResourceServer | null;
+  /** The same, when we authorize them ourselves. */
   readonly authorizationServer: AuthorizationServer | null;
   /** What the console was built into. */
   readonly consoleFolder: string;
@@ -95,10 +98,10 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   app.setErrorHandler((error, request, reply) => sendError(options, error, request, reply));
   app.setNotFoundHandler((request, reply) => sendError(options, noSuchPath(app, request), request, reply));
   addDiscovery(app, { isReady: options.isReady });
-  addMcp(app, { ...options, innerCalls, resourceServer: options.authorizationServer });
+  addMcp(app, { ...options, innerCalls });
   addConsole(app, options);
-  addOAuth(app, options.authorizationServer);
-  const inner = authenticateMcp({ ...options, resourceServer: options.authorizationServer });
+  addOAuth(app, options);
+  const inner = authenticateMcp(options);
   const authenticateInner = () => (innerCalls.isInner() ? inner : null);
   for (const operation of Object.values(operations))
     addOperation(app, { ...options, authenticateInner, leaving: leaving.signal }, operation);
@@ -128,10 +131,9 @@ function addConsole(app: FastifyInstance, { sessions, consoleFolder, ...options 
   addConsoleFiles(app, consoleFolder);
 }
 
-function addOAuth(app: FastifyInstance, server: AuthorizationServer | null): void {
-  if (server === null) return;
-  addResourceMetadata(app, server);
-  addAuthorizationServer(app, server);
+function addOAuth(app: FastifyInstance, { resourceServer, authorizationServer }: HttpServerOptions): void {
+  if (resourceServer) addResourceMetadata(app, resourceServer);
+  if (authorizationServer) addAuthorizationServer(app, authorizationServer);
 }
 
 /** Refuses requests that a proxy may have read differently than we do, with all that follow on the connection. */

@@ -34,6 +34,7 @@ function serverWith(options: Partial<HttpServerOptions>, log = pino({ level: 'si
     isReady: () => Promise.resolve([]),
     mcpOrigins: [],
     mcpConfirmUsd: 5,
+    resourceServer: null,
     authorizationServer: null,
     sessions: null,
     consoleFolder: '/nowhere',

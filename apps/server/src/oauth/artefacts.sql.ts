@@ -2,6 +2,7 @@ import type { AdapterPayload } from 'oidc-provider';
 import { byEarshot } from '../accounts/change.ts';
 import { createKeyStore, hashOf, isServed, isValid } from '../accounts/keys.ts';
 import type { Database } from '../engines/database.ts';
+import { isOwnGrant } from './resource-server.ts';
 
 /** It remembers nobody who has signed in: everybody decides about every request in the console. */
 const notKept = 'Session';
@@ -88,7 +89,7 @@ export async function countUnusedClients(database: Database): Promise<number> {
 const newGrant = `interval '10 minutes'`;
 
 /** A grant with which nothing can be done any more: its refresh token has expired, or its code was never used. */
-const isSpent = `client_id is not null and ${isValid} and created_at < now() - ${newGrant} and not exists (
+const isSpent = `${isOwnGrant} and ${isValid} and created_at < now() - ${newGrant} and not exists (
   select 1 from oauth_artefacts as live where live.grant_id = api_keys.id and live.expires_at > now()
     and live.kind in ('AuthorizationCode', 'AccessToken', 'RefreshToken') and live.consumed_at is null)`;
 

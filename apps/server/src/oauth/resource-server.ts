@@ -8,6 +8,16 @@ export function isGrantable(scope: string): scope is Scope {
   return grantableScopes.some((one) => one === scope);
 }
 
+/** How keys of the programs that another issuer authorizes are told from those of our own grants. */
+const ofIssuer = 'issuer:';
+
+export function clientOfIssuer(program: string): string {
+  return `${ofIssuer}${program}`;
+}
+
+/** SQL: of a row of `api_keys`, which is the grant of a program that we authorized ourselves. */
+export const isOwnGrant = `client_id is not null and client_id not like '${ofIssuer}%'`;
+
 /** `/mcp` as programs see it that were authorized by OAuth (RFC 9728). */
 export interface ResourceServer {
   /** Its own address, which is the audience of its tokens. */
