@@ -42,7 +42,7 @@ export function createTrustedIssuer(options: TrustedIssuerOptions): ResourceServ
   const resource = `${publicUrl}/mcp`;
   const verify = createVerify(issuer, resource);
   const lookup = createKeyLookup(database);
-  const touch = createTouch(lookup.touch);
+  const touch = createTouch((keyId) => lookup.touch(keyId));
   const authenticate: Authenticate = async (authorization, address) => {
     const claims = await verify(bearerOf(authorization));
     const principal = claims && (await principalOf(options, lookup, claims));
