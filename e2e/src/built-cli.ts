@@ -71,13 +71,11 @@ export async function buildCliOnce(defaults: () => Environment): Promise<BuiltCl
     ...env,
   });
   const started: Started[] = [];
-  const start: BuiltCli['start'] = (words, { env, input = '', file = copy } = {}) => {
+  const spawnCopy = (words: readonly string[], { env, input = '', file = copy }: RunOptions = {}) => {
     // By its first line, as a program: not as an argument of node.
     const child = spawn(file, words, { cwd: dir, env: environment(env), stdio: 'pipe' });
     child.stdin.on('error', () => undefined).end(input);
-    const running = collect(child);
-    started.push(running);
-    return running;
+    return collect(child);
   };
   const startResident = () => {
     const child = fork(join(import.meta.dirname, 'resident-cli.ts'), [copy], {
@@ -93,7 +91,11 @@ export async function buildCliOnce(defaults: () => Environment): Promise<BuiltCl
     dir,
     file: copy,
     inRepository,
-    start,
+    start(words, options) {
+      const running = spawnCopy(words, options);
+      started.push(running);
+      return running;
+    },
     async killStarted() {
       for (const { process: child, exited } of started.splice(0)) {
         child.kill('SIGKILL');
@@ -101,7 +103,7 @@ export async function buildCliOnce(defaults: () => Environment): Promise<BuiltCl
       }
     },
     async run(words, options) {
-      const { output, exited } = start(words, options);
+      const { output, exited } = spawnCopy(words, options);
       return { code: await exited, ...output };
     },
     async runResident(words, env) {
