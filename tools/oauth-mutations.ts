@@ -45,11 +45,6 @@ export const oauthMutations: readonly Mutation[] = [
   ...inFile(`${server}/oauth/provider.ts`, attacks, [
     ['PKCE may be left out', 'required: () => true', 'required: () => false'],
     ['any resource will do', 'if (indicator !== resource) throw', 'if (indicator === resource + "x") throw'],
-    [
-      'a program that was allowed before is not asked about again',
-      'const grantId = oidc.result?.consent?.grantId;',
-      'const grantId = oidc.result?.consent?.grantId ?? oidc.session?.grantIdFor(oidc.client?.clientId ?? "");',
-    ],
     ['refresh tokens are not renewed', 'rotateRefreshToken: true', 'rotateRefreshToken: false'],
     ['addresses come from the caller', 'request.headers.host = host;', ''],
   ]),
