@@ -139,8 +139,15 @@ async function openStream() {
   const controller = new AbortController();
   const headers = { authorization: `Bearer ${running.account.key}` };
   const url = `${running.server.url}/matches/stream`;
-  const answer = await fetch(url, { headers, signal: controller.signal });
-  expect(answer.status).toBe(200);
+  // The server may not have noticed yet that the page of the test before is closed.
+  const answer = await eventually(
+    async () => {
+      const asked = await fetch(url, { headers, signal: controller.signal });
+      expect(asked.status).toBe(200);
+      return asked;
+    },
+    { timeoutMs: 60_000 },
+  );
   return { controller, answer };
 }
 
