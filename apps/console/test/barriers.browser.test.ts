@@ -64,7 +64,7 @@ describe('with something to show', () => {
     ['/webhooks/WEBHOOK', 'Rotate secret …', 'For 24 hours'],
     ['/webhooks/WEBHOOK', 'Delete …', 'cannot be undone'],
     ['/webhooks/WEBHOOK', /^Send again from here/, 'and everything after it'],
-    ['/rules/RULE', 'Save …', 'Nothing is different'],
+    ['/rules/RULE', 'Save …', 'does not differ from the rule'],
     ['/rules', /^Delete Northern/, 'cannot be undone'],
   ])('the dialog of %s behind "%s" has no flaw', async (path, button, words) => {
     await showScreen(page, pathOf(path));
