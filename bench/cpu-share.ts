@@ -13,12 +13,13 @@ export async function cpuSeconds(pids: Readonly<Record<string, number>>): Promis
   const processes = stats.filter(Boolean).map((stat) => {
     // The name is in parentheses and may hold anything.
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-    const [parent, user, system] = [fields[1], fields[11], fields[12]].map(Number);
-    return {
-      pid: Number.parseInt(stat, 10),
-      parent,
-      seconds: ((user ?? 0) + (system ?? 0)) / ticksPerSecond,
-    };
+    const [parent, user = 0, system = 0, endedUser = 0, endedSystem = 0] = [1, 11, 12, 13, 14].map((at) =>
+      Number(fields[at]),
+    );
+    const pid = Number.parseInt(stat, 10);
+    // What children have used that are over: PostgreSQL ends connections and workers while it is watched.
+    const ended = pid === process.pid ? 0 : endedUser + endedSystem;
+    return { pid, parent, seconds: (user + system + ended) / ticksPerSecond };
   });
   return Object.fromEntries(
     Object.entries(pids).map(([name, pid]) => [
