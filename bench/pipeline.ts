@@ -1,6 +1,7 @@
 import { parseArgs } from 'node:util';
 import pg from 'pg';
 import { openDatabase } from '../apps/server/src/engines/database.ts';
+import { readInstallation } from '../apps/server/src/engines/installation.ts';
 import { migrate } from '../apps/server/src/engines/migrate.ts';
 import { createMatchStore } from '../apps/server/src/matching/match-store.sql.ts';
 import { copyDatabase, copyRules, openBarePath } from './pipeline/bare-path.ts';
@@ -89,9 +90,7 @@ const ours = (count: number) =>
 async function openBare() {
   const url = engines.postgresUrl;
   await using own = openDatabase({ url, connectionsMax: 1, onIdleError: () => undefined });
-  const { installation } =
-    (await own.one<{ installation: string }>('select id as installation from installation')) ?? {};
-  if (installation === undefined) throw new Error('the database has no installation row');
+  const { id: installation } = await readInstallation(own);
   const slots = await own.many<{ id: string }>('select id from slots');
   const slotIds = slots.map(({ id }) => id);
   const holders = await createMatchStore(own).holdersOf({ slotIds, upstreamRules: [], searched: false });
