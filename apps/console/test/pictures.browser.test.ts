@@ -66,6 +66,7 @@ describe('the screens look as in the kept pictures', skipUnless('fonts', otherFo
     ['dialogs', dialogs, ['light']],
   ] as const)('%s', (_, screens, themes) => {
     let page: Page;
+    let settled: () => Promise<void>;
     let answers: PicturedScreen['answers'] | undefined;
     afterAll(() => page?.close());
 
@@ -74,7 +75,7 @@ describe('the screens look as in the kept pictures', skipUnless('fonts', otherFo
       await page?.close();
       page = await browser.newPage({ ...context, reducedMotion: 'reduce' });
       page.setDefaultTimeout(240_000);
-      await fixPage(page, screen.answers, streams.url);
+      settled = await fixPage(page, screen.answers, streams.url);
       await page.goto(server.url);
       answers = screen.answers;
     }
@@ -84,6 +85,7 @@ describe('the screens look as in the kept pictures', skipUnless('fonts', otherFo
       await showScreen(page, screen.path);
       await page.getByText(screen.words).first().waitFor();
       await screen.act?.(page);
+      await settled();
       for (const colorScheme of themes) {
         await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
         await expectLikeKept(page, themes.length > 1 ? `${screen.name}-${colorScheme}` : screen.name);

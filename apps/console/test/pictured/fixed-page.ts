@@ -28,10 +28,31 @@ const failure = {
   details: { request_id: 'req_01kb2mp8r4t7v1x5z9b3c6d0fg' },
 };
 
-/** The page gets these answers in place of the server's, and always has the same time. */
-export async function fixPage(page: Page, answers: FixedAnswers, streamsUrl: string): Promise<void> {
+/**
+ * The page gets these answers in place of the server's, and always has the same time. The answered function waits until
+ * the page has drawn every answer that it asked for.
+ */
+export async function fixPage(
+  page: Page,
+  answers: FixedAnswers,
+  streamsUrl: string,
+): Promise<() => Promise<void>> {
+  let open = 0;
+  let asked = 0;
   await page.clock.setFixedTime(now);
-  await page.route(isAsked, (route) => answerFixed(route, answers, streamsUrl));
+  await page.route(isAsked, async (route) => {
+    asked++;
+    open++;
+    await answerFixed(route, answers, streamsUrl).finally(() => open--);
+  });
+  return async () => {
+    for (let before = -1; open > 0 || before !== asked; ) {
+      before = asked;
+      await page.evaluate(
+        'new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)))',
+      );
+    }
+  };
 }
 
 /** What the server is asked for besides pages and their files. */
