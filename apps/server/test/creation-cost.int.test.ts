@@ -158,6 +158,40 @@ describe('a rule of registered values', () => {
     expect(kinds.filter((kind) => kind === 'premium_limit')).toHaveLength(13);
   });
 
+  test('has room again when others are gone, and is told the exact number when there is none', async () => {
+    await using rules = await openRules();
+    await rules.register({ x: 'word' });
+    const create = () => rules.create({ x: 'word' }, { premiumRulesMax: 3 });
+    const [first, second] = [await create(), await create(), await create()];
+    expect((await create()).outcome).toEqual({ kind: 'premium_limit', used: 3 });
+    for (const { id } of [first, second]) await rules.store.delete(changeBy('acc_1'), id);
+    const again = [await create(), await create()].map(({ outcome }) => outcome.kind);
+    expect(again).toEqual(['begun', 'begun']);
+    expect((await create()).outcome).toEqual({ kind: 'premium_limit', used: 3 });
+  });
+
+  test('is not counted together with all others of the account while there is room', async () => {
+    await using rules = await openRules();
+    await rules.register({ x: 'word' });
+    await rules.create({ x: 'word' }, { premiumRulesMax: 1_000_000 });
+    await rules.database.run(
+      `with made as (
+         insert into rules (id, account_id, name, intent, state)
+         select 'rule_' || n, 'acc_1', '', '', 'active' from generate_series(1, 5000) as n returning id
+       )
+       insert into slot_holders (slot_id, rule_id, account_id, platform, rule_version)
+       select (select id from slots limit 1), id, 'acc_1', 'x', 1 from made`,
+    );
+    const pagesOf = async (call: string) => {
+      const [plan] = await rules.database.many<{ 'QUERY PLAN': [{ Plan: Record<string, number> }] }>(
+        `explain (analyze, buffers, format json) select ${call}`,
+      );
+      return plan?.['QUERY PLAN'][0].Plan['Shared Hit Blocks'] ?? Number.NaN;
+    };
+    const counting = await pagesOf(`count_rules_on('{x}', 'acc_1')`);
+    expect(await pagesOf(`premium_rules_reached('{x}', 'acc_1', 1000000)`)).toBeLessThan(counting / 10);
+  });
+
   test('does not believe in a slot that its last holder is just leaving', async () => {
     await using rules = await openRules();
     const last = await rules.register({ x: 'word' });

@@ -84,13 +84,19 @@ export function openDatabase(options: DatabaseOptions): Database {
     },
     forRuleChange: (accountId) => ({
       transaction: (work) =>
-        own.transactionAfter(`begin; set local role earshot_rules; ${account(accountId)}`, work),
+        own.transactionAfter(`begin; set local role earshot_rules; ${planOnce}; ${account(accountId)}`, work),
     }),
     async [Symbol.asyncDispose]() {
       await Promise.all([pool.end(), accountPool === pool ? null : accountPool.end()]);
     },
   };
 }
+
+/**
+ * A prepared statement is otherwise planned again for each execution if the planner expects little of the values at hand, and
+ * planning costs more than our look-ups by key.
+ */
+const planOnce = 'set local plan_cache_mode = force_generic_plan';
 
 /** Local to the transaction, so that a pooled connection keeps nothing of it. */
 function account(id: string): string {
@@ -210,8 +216,15 @@ function sqlOver(client: pg.Pool | pg.PoolClient, metrics: DatabaseMetrics | und
   };
 }
 
+/** Statements are few, and each is asked for often. */
+const statementNames = new Map<string, string>();
+
 function statementName(text: string): string {
-  return createHash('sha256').update(text).digest('base64url').slice(0, 20);
+  const known = statementNames.get(text);
+  if (known !== undefined) return known;
+  const name = createHash('sha256').update(text).digest('base64url').slice(0, 20);
+  statementNames.set(text, name);
+  return name;
 }
 
 /**

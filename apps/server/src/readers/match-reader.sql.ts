@@ -39,18 +39,19 @@ export interface MatchPage {
   readonly more: boolean;
 }
 
-interface MatchRow extends Sized {
+/** A match of a page, without its payload. */
+interface PageEntry {
   position: number;
   rule_id: string;
   rule_version: number;
-  rule_value: string;
   created_at: Date;
   platform: Platform;
-  platform_post_id: string;
   event_key: string;
+  event_day: string;
   via: 'stream' | 'search';
-  payload: string;
 }
+
+type MatchRow = PageEntry & PayloadRow;
 
 /** Of a row and those before it, and of all rows that were found, also those that did not fit. */
 interface Sized {
@@ -177,38 +178,57 @@ async function withRemovals(
 /**
  * The page is cut from the narrow table first, in the order of its index; only then are the payloads fetched. Written as
  * one join, a planner without fresh statistics sorts everything behind the cursor (measured: 240 ms against 2 ms per page
- * over 50,000 matches). What does not fit into the page is not fetched at all. Not prepared: a plan that does not know
- * the account may walk through everybody's matches, and planning is cheap over the few partitions that are left.
+ * over 50,000 matches). Not prepared: a plan that does not know the account may walk through everybody's matches, and
+ * planning is cheap over one table and the few partitions that are left.
  */
 async function readPage(sql: Sql, query: MatchQuery, places: Places): Promise<MatchRow[]> {
-  const values: unknown[] = [query.accountId, query.limit, pageBytesMax];
-  const direction = query.order === 'oldest' ? 'asc' : 'desc';
-  const inOrder = `order by position ${direction} limit $2`;
+  const values: unknown[] = [query.accountId, query.limit];
+  const inOrder = `order by position ${query.order === 'oldest' ? 'asc' : 'desc'} limit $2`;
   const matches = selectMatches(query, places, (value) => `$${values.push(value)}`);
   if (matches.length === 0) return [];
-  return await sql.many<MatchRow>(
-    `with page as materialized (
-       select * from (${matches.map((select) => `(${select} ${inOrder})`).join(' union all ')}) as found ${inOrder}
-     ), found as (
-       select page.*, posts.platform_post_id, posts.payload, ${sizes(`page.position ${direction}`)}
-       from (
-         select array_agg(rule_id) as rules, array_agg(event_key) as keys, array_agg(platform) as platforms,
-           array_agg(event_day) as days from page
-       ) as asked
-       cross join lateral posts_of(asked.rules, asked.keys, asked.platforms, asked.days) as posts
-       join page on page.rule_id = posts.rule_id and page.event_key = posts.event_key
-         and page.event_day = posts.event_day
-     )
-     select found.position, found.rule_id, found.rule_version, found.created_at, found.platform, found.via,
-       found.platform_post_id, found.event_key, found.payload, found.bytes, found.bytes_of_all, found.rows_of_all,
-       coalesce(versions.translated_value, '') as rule_value
-     from found
-     left join rule_versions versions on versions.rule_id = found.rule_id
-       and versions.version = found.rule_version and versions.platform = found.platform
-     where found.bytes <= $3 or found.nth = 1
-     order by found.position ${direction}`,
+  const entries = await sql.many<PageEntry>(
+    `select position, rule_id, rule_version, created_at, platform, event_key, event_day::text, via
+     from (${matches.map((select) => `(${select} ${inOrder})`).join(' union all ')}) as found ${inOrder}`,
     values,
   );
+  return await withPayloads(sql, entries);
+}
+
+/** In the order of the entries. What does not fit into the page is not fetched at all. */
+async function withPayloads(sql: Sql, entries: readonly PageEntry[]): Promise<MatchRow[]> {
+  if (entries.length === 0) return [];
+  const rows = await sql.prepared<PayloadRow>(
+    `with given as materialized (
+       select * from unnest($1::text[], $2::text[], $3::text[], $4::date[], $5::integer[]) with ordinality
+         as given (rule_id, event_key, platform, event_day, rule_version, number)
+     ), versions as materialized (
+       select versions.* from (select distinct rule_id, rule_version, platform from given) as asked
+       join rule_versions versions on versions.rule_id = asked.rule_id
+         and versions.version = asked.rule_version and versions.platform = asked.platform
+     ), found as (
+       select given.*, posts.platform_post_id, posts.payload, ${sizes('given.number')}
+       from posts_of($1, $2, $3, $4) as posts
+       join given on given.rule_id = posts.rule_id and given.event_key = posts.event_key
+         and given.event_day = posts.event_day
+     )
+     select found.number, found.platform_post_id, found.payload, found.bytes, found.bytes_of_all, found.rows_of_all,
+       coalesce(versions.translated_value, '') as rule_value
+     from found
+     left join versions on versions.rule_id = found.rule_id and versions.version = found.rule_version
+       and versions.platform = found.platform
+     where found.bytes <= $6 or found.nth = 1
+     order by found.number`,
+    [
+      ...(['rule_id', 'event_key', 'platform', 'event_day', 'rule_version'] as const).map((name) =>
+        entries.map((entry) => entry[name]),
+      ),
+      pageBytesMax,
+    ],
+  );
+  return rows.flatMap((row) => {
+    const entry = entries[row.number - 1];
+    return entry ? [{ ...entry, ...row }] : [];
+  });
 }
 
 /**

@@ -197,16 +197,28 @@ export function isPremium(values: ReadonlyArray<{ readonly platform: Platform }>
   return values.some(({ platform }) => platformTraits[platform].ruleType === 'premium');
 }
 
+const premiumPlatforms = Object.entries(platformTraits)
+  .filter(([, { ruleType }]) => ruleType === 'premium')
+  .map(([platform]) => platform);
+
 /**
  * How many premium rules the account has. Paused ones count: a pause is no way round the limit, and a resume does not
  * fail because others came meanwhile. Counted under the account's row lock, so that two requests cannot both be the
  * last one allowed. A rule that changes its value holds two slots for a while and counts once.
  */
 export async function countPremiumRules(sql: Sql, accountId: string): Promise<number> {
-  const premium = Object.entries(platformTraits).filter(([, { ruleType }]) => ruleType === 'premium');
   const [row] = await sql.prepared<{ used: number }>('select count_rules_on($1, $2) as used', [
-    premium.map(([platform]) => platform),
+    premiumPlatforms,
     accountId,
   ]);
   return row?.used ?? 0;
+}
+
+/** For one more: their number when it is the maximum or more already, else null. They are counted only when they may be that many. */
+export async function premiumRulesReached(sql: Sql, accountId: string, max: number): Promise<number | null> {
+  const [row] = await sql.prepared<{ used: number | null }>(
+    'select premium_rules_reached($1, $2, $3) as used',
+    [premiumPlatforms, accountId, max],
+  );
+  return row?.used ?? null;
 }

@@ -10,9 +10,9 @@ import { createHeldSlots, leaveSlots, type RuleValue, takeSlot } from '../slots/
 import { assertVersion, type ManagedBy, type PlacementRefusal } from './refusals.ts';
 import {
   asCodeColumns,
-  countPremiumRules,
   givingKey,
   isPremium,
+  premiumRulesReached,
   type RuleRow,
   ruleById,
   rulePage,
@@ -107,8 +107,8 @@ async function begin(
   refuse: (outcome: BeginOutcome) => never,
 ): Promise<BeginOutcome> {
   if (isPremium(rule.values)) {
-    const used = await countPremiumRules(sql, rule.accountId);
-    if (used >= rule.premiumRulesMax) refuse({ kind: 'premium_limit', used });
+    const used = await premiumRulesReached(sql, rule.accountId, rule.premiumRulesMax);
+    if (used !== null) refuse({ kind: 'premium_limit', used });
   }
   await sql.prepared(
     `insert into rules (id, account_id, created_by, name, intent, state, expires_at, examples, managed_set, managed_key, budget, trial)
@@ -139,7 +139,8 @@ const isEquivalent = `rules.state not in ('creating', 'deleted') and rules.id <>
 
 /**
  * The oldest other rule of the account with the same values on the same platforms. Unless it is paused it holds the
- * slots of its values, so it is among the holders of any one of them.
+ * slots of its values, so it is among the holders of any one of them. They are looked at in the order of an index, up to the
+ * first that is equivalent.
  */
 async function findEquivalent(sql: Sql, { id, accountId, values }: NewRule): Promise<string | null> {
   const [first] = values;
@@ -152,11 +153,10 @@ async function findEquivalent(sql: Sql, { id, accountId, values }: NewRule): Pro
     .toSorted();
   const [found] = await sql.prepared<{ id: string | null }>(
     `select least(
-       (select holders.rule_id from slots
-        join slot_holders holders on holders.account_id = $2
-          and holders.platform = slots.platform and holders.slot_id = slots.id
-        join rules on rules.id = holders.rule_id
-        where slots.platform = $3 and slots.value_hash = $4 and ${isEquivalent}
+       (select holders.rule_id from slot_holders holders
+        where holders.account_id = $2 and holders.platform = $3
+          and holders.slot_id = (select id from slots where platform = $3 and value_hash = $4)
+          and exists (select 1 from rules where rules.id = holders.rule_id and ${isEquivalent})
         order by holders.rule_id limit 1),
        (select rules.id from rules
         where rules.account_id = $2 and rules.state = 'paused' and ${isEquivalent}

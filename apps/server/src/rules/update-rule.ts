@@ -36,7 +36,7 @@ import {
   versionRows,
   writeApplied,
 } from './rule-changes.sql.ts';
-import { countPremiumRules, givingKey, isPremium, managedByOf } from './rule-rows.sql.ts';
+import { givingKey, isPremium, managedByOf, premiumRulesReached } from './rule-rows.sql.ts';
 
 export interface UpdateRuleOptions extends ChangeRuleOptions {
   /** How long an old value stays registered beside its successor, which is not effective at once (x.md §3.6). */
@@ -250,8 +250,8 @@ async function assertPremiumRoom(
   refuse: Refuse,
 ): Promise<void> {
   if (!isPremium(asked.values) || isPremium(asked.current)) return;
-  const used = await countPremiumRules(sql, asked.rule.account_id);
-  if (used >= asked.premiumRulesMax) refuse({ kind: 'premium_limit', used });
+  const used = await premiumRulesReached(sql, asked.rule.account_id, asked.premiumRulesMax);
+  if (used !== null) refuse({ kind: 'premium_limit', used });
 }
 
 /** Checked before the upstreams are called, for a change that could not be applied afterwards. */

@@ -293,7 +293,8 @@ export function createHeldSlots(database: Database): (asked: HeldVersion) => Pro
          case when slots.state = 'registered' and slot_holders.served_since is null then 'wanted'
            else slots.state end as state,
          sources.live_until > now() as live, slots.problem, slots.problem_kind
-       from unnest($1::text[], $2::integer[]) with ordinality as asked (rule_id, version, nth)
+       -- The inner selects hide how many there are: the statement would else be planned for each number.
+       from unnest((select $1::text[]), (select $2::integer[])) with ordinality as asked (rule_id, version, nth)
        join rule_versions v on v.rule_id = asked.rule_id and v.version = asked.version
        join slot_holders on slot_holders.slot_id = v.slot_id and slot_holders.rule_id = v.rule_id
        join slots on slots.id = slot_holders.slot_id
