@@ -80,14 +80,10 @@ function leafVerdict(leaf: LeafNode, document: XDocument): LeafVerdict {
   return evaluator === undefined ? unknown('only X can decide this') : evaluator(leaf, document);
 }
 
-const documents = new WeakMap<object, XDocument>();
+let last: { readonly payload: unknown; readonly document: XDocument } | null = null;
 
-/** Caches the document of an item, which many rules evaluate. Items do not change after delivery. */
+/** Keeps the document of the last item, which many rules evaluate one after the other. Items do not change after delivery. */
 function documentOf(payload: unknown): XDocument {
-  if (typeof payload !== 'object' || payload === null) return createDocument(payload);
-  const known = documents.get(payload);
-  if (known !== undefined) return known;
-  const document = createDocument(payload);
-  documents.set(payload, document);
-  return document;
+  if (last === null || last.payload !== payload) last = { payload, document: createDocument(payload) };
+  return last.document;
 }
