@@ -84,7 +84,10 @@ export function openDatabase(options: DatabaseOptions): Database {
     },
     forRuleChange: (accountId) => ({
       transaction: (work) =>
-        own.transactionAfter(`begin; set local role earshot_rules; ${planOnce}; ${account(accountId)}`, work),
+        own.transactionAfter(
+          `begin; set local role earshot_rules; ${planByKey}; ${account(accountId)}`,
+          work,
+        ),
     }),
     async [Symbol.asyncDispose]() {
       await Promise.all([pool.end(), accountPool === pool ? null : accountPool.end()]);
@@ -93,10 +96,10 @@ export function openDatabase(options: DatabaseOptions): Database {
 }
 
 /**
- * A prepared statement is otherwise planned again for each execution if the planner expects little of the values at hand, and
- * planning costs more than our look-ups by key.
+ * Changes of rules are look-ups by key. Their plan is made once per connection, and uses the indexes also while the tables are
+ * small or not analysed yet: it stays when they grow.
  */
-const planOnce = 'set local plan_cache_mode = force_generic_plan';
+const planByKey = 'set local plan_cache_mode = force_generic_plan; set local enable_seqscan = off';
 
 /** Local to the transaction, so that a pooled connection keeps nothing of it. */
 function account(id: string): string {

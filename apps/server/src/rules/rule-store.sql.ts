@@ -139,8 +139,8 @@ const isEquivalent = `rules.state not in ('creating', 'deleted') and rules.id <>
 
 /**
  * The oldest other rule of the account with the same values on the same platforms. Unless it is paused it holds the
- * slots of its values, so it is among the holders of any one of them. They are looked at in the order of an index, up to the
- * first that is equivalent.
+ * slots of its values, so it is among the holders of any one of them. They are compared in the order of their age, up to the first
+ * that is equivalent.
  */
 async function findEquivalent(sql: Sql, { id, accountId, values }: NewRule): Promise<string | null> {
   const [first] = values;
@@ -153,11 +153,11 @@ async function findEquivalent(sql: Sql, { id, accountId, values }: NewRule): Pro
     .toSorted();
   const [found] = await sql.prepared<{ id: string | null }>(
     `select least(
-       (select holders.rule_id from slot_holders holders
-        where holders.account_id = $2 and holders.platform = $3
-          and holders.slot_id = (select id from slots where platform = $3 and value_hash = $4)
-          and exists (select 1 from rules where rules.id = holders.rule_id and ${isEquivalent})
-        order by holders.rule_id limit 1),
+       (select holders.rule_id from (
+          select rule_id from slot_holders where account_id = $2 and platform = $3
+            and slot_id = (select id from slots where platform = $3 and value_hash = $4)
+          order by rule_id offset 0) as holders
+        where (select ${isEquivalent} from rules where rules.id = holders.rule_id) limit 1),
        (select rules.id from rules
         where rules.account_id = $2 and rules.state = 'paused' and ${isEquivalent}
         order by rules.id limit 1)) as id`,
