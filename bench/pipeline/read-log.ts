@@ -1,5 +1,6 @@
 import { DeliverPolicy, jetstream, jetstreamManager } from '@nats-io/jetstream';
 import { connect } from '@nats-io/transport-node';
+import { unpackBodies } from '../../apps/server/src/event-log/event-message.ts';
 import type { Engines } from '../start-engines.ts';
 
 const stream = 'EVENTS';
@@ -19,7 +20,7 @@ export async function openLog({ nats }: Engines) {
         opt_start_seq: read + 1,
       });
       for await (const message of await source.consume()) {
-        bodies.push(message.string());
+        bodies.push(...unpackBodies(message.string()));
         if (message.seq >= state.last_seq) break;
       }
       read = state.last_seq;

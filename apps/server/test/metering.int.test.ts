@@ -44,6 +44,7 @@ async function openMeter() {
     loggedAt,
     deliveries: 1,
     ack: () => undefined,
+    message: { open: 1 },
     redeliver: () => undefined,
     ...more,
   });
@@ -313,7 +314,7 @@ describe('the bill of a source', () => {
       { platform: 'x', sourceId: 'x:main', upstreamEventId: 7 },
       5,
     ]) {
-      const letter = { sequence: 1, body: '', error: 'e', deliveries: 5, loggedAt: today };
+      const letter = { sequence: 1, settled: [1], body: '', error: 'e', deliveries: 5, loggedAt: today };
       await store.writeDeadLetter({ ...letter, event: JSON.parse(JSON.stringify(event)) });
     }
     expect(await meter.bill()).toHaveLength(2);

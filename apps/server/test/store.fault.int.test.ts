@@ -176,7 +176,7 @@ test('a batch that takes longer than the log waits stays with its worker', async
     const slow: MatchStore = {
       ...world.store,
       async write(...given) {
-        handed += given[2].length;
+        handed += given[0].length;
         await new Promise((resolve) => setTimeout(resolve, 2.5 * ackWaitMs));
         return await world.store.write(...given);
       },

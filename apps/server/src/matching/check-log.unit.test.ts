@@ -1,6 +1,6 @@
 import { pino } from 'pino';
 import { beforeEach, describe, expect, test } from 'vitest';
-import type { LoggedEvent } from '../event-log/event-consumer.ts';
+import { readMessage } from '../event-log/event-consumer.ts';
 import type { LogCopies, LogState } from '../event-log/log-copies.ts';
 import { createMetrics } from '../observability/metrics.ts';
 import { createTelemetry } from '../observability/telemetry.ts';
@@ -21,6 +21,7 @@ function openLog(changed: Partial<LogState> = {}, forgottenThrough = 0) {
   const settledBy = new Set<number>();
   const fetchable = new Set<number>();
   const storable = new Set<number>();
+  const bodies = new Map<number, string>();
   const stored: number[] = [];
   const metrics = createMetrics();
   let checked = 0;
@@ -29,17 +30,11 @@ function openLog(changed: Partial<LogState> = {}, forgottenThrough = 0) {
   const log: LogCopies = {
     state: async () => state,
     async fetch(sequences) {
-      const logged = (sequence: number): LoggedEvent => ({
-        sequence,
-        event: null,
-        body: '',
-        loggedAt: null,
-        deliveries: 1,
-        ack: () => undefined,
-        redeliver: () => undefined,
-      });
+      const nothing = { deliveries: 1, onSettled: () => undefined, redeliver: () => undefined };
+      const logged = (seq: number) =>
+        readMessage({ seq, time: new Date(), string: () => bodies.get(seq) ?? 'event' }, nothing);
       return {
-        found: sequences.filter((one) => fetchable.has(one)).map(logged),
+        found: sequences.filter((one) => fetchable.has(one)).flatMap(logged),
         missing: sequences.filter((one) => !fetchable.has(one)),
       };
     },
@@ -57,7 +52,7 @@ function openLog(changed: Partial<LogState> = {}, forgottenThrough = 0) {
     },
     store: async (batch) => {
       for (const logged of batch) {
-        if (!storable.has(logged.sequence)) continue;
+        if (!storable.has(logged.sequence) || logged.body === 'poison') continue;
         stored.push(logged.sequence);
         settledBy.add(logged.sequence);
         logged.ack();
@@ -76,6 +71,7 @@ function openLog(changed: Partial<LogState> = {}, forgottenThrough = 0) {
     settledBy,
     fetchable,
     storable,
+    bodies,
     stored,
     checked: () => checked,
     steps: () => steps,
