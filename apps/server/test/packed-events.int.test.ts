@@ -69,6 +69,30 @@ describe('the event log', () => {
     expect(second?.header.get('Earshot-Consumed')).toBe('49');
   });
 
+  test('gets at once what comes alone or fills a message, and with the next message what comes while one is under way', async () => {
+    await using opened = await openLog();
+    const { nats, proxy, log } = opened;
+    const attempts = vi.spyOn(nats.jetstream, 'publish');
+    const inTurns = async (from: number, count: number) => {
+      for (let n = from; n < from + count; n++) {
+        appending.push(log.append(xEvent(n), null));
+        await new Promise((resolve) => setImmediate(resolve));
+      }
+    };
+    const appending: Promise<void>[] = [];
+    proxy.pause();
+    await inTurns(0, 11);
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(attempts).toHaveBeenCalledTimes(1);
+    await inTurns(11, 60);
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(attempts).toHaveBeenCalledTimes(2);
+    proxy.resume();
+    await Promise.all(appending);
+    expect(await sizes(nats)).toEqual([1, 64, 6]);
+    expect([...(await readLog(nats)).keys()]).toEqual(keysOf(0, 71));
+  });
+
   test('has one event per message where some node cannot read more', async () => {
     await using opened = await openLog();
     const log = createEventLog(opened.nats, { packs: false });

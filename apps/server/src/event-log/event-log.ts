@@ -23,6 +23,7 @@ export interface Consumed {
 interface Appending {
   readonly event: LogEvent;
   readonly body: string;
+  readonly bytes: number;
   readonly consumed: string | null;
   readonly giveUp: AbortSignal | undefined;
   readonly startMs: number;
@@ -37,59 +38,25 @@ export interface EventLogOptions {
 }
 
 /** The durable log between the upstreams, which do not deliver again, and the database, which may be slow or down. */
-export function createEventLog(
-  { jetstream, manager }: Nats,
-  { retryForMs = 60_000, packs = true, traces = null }: EventLogOptions = {},
-) {
+export function createEventLog(nats: Nats, options: EventLogOptions = {}) {
   /** Of each source, the last event that this process knows in the log, and how far the source is consumed behind it. */
   const lastSequence = new Map<string, number>();
   const consumedBehind = new Map<string, { sequence: number; consumed: Consumed }>();
-
-  const addToTurn = createTurns<Appending>((arrived) => {
-    for (const ofSource of Map.groupBy(arrived, ({ event }) => event.sourceId).values())
-      for (const group of splitIntoMessages(ofSource, packs ? eventsPerMessageMax : 1)) void publish(group);
-  });
-
-  /** What is tried again is the same message: same events, same id. */
-  async function publish(group: readonly Appending[]): Promise<void> {
-    const events = group.map(({ event }) => event);
-    const sourceId = events[0]?.sourceId ?? '';
-    const payload = packBodies(group.map(({ body }) => body));
-    const carried = headers();
-    // The last one knows most.
-    const consumed = group.at(-1)?.consumed ?? null;
-    if (consumed !== null) carried.set(consumedHeader, consumed);
-    const options = { msgID: messageIdOf(events), headers: carried };
-    const deadline = performance.now() + retryForMs;
-    for (;;) {
-      try {
-        const logged = await jetstream.publish(subjectOf(sourceId), payload, options);
-        lastSequence.set(sourceId, Math.max(logged.seq, lastSequence.get(sourceId) ?? 0));
-        for (const { event, startMs } of group) traces?.eventAppended(event, startMs, logged);
-        for (const { ended } of group) ended.resolve();
-        return;
-      } catch (error) {
-        // The client tries once; an election takes seconds (reliability.md L2). The message id makes retries safe.
-        if (performance.now() > deadline || group.every(({ giveUp }) => giveUp?.aborted)) {
-          for (const { event, startMs } of group) traces?.eventAppended(event, startMs, null);
-          for (const { ended } of group) ended.reject(error);
-          return;
-        }
-        await new Promise((resolve) => setTimeout(resolve, retryDelayMs));
-      }
-    }
-  }
-
+  const publish = createPublish(nats, options, (sourceId, sequence) =>
+    lastSequence.set(sourceId, Math.max(sequence, lastSequence.get(sourceId) ?? 0)),
+  );
+  const add = createQueues(publish, options.packs === false ? 1 : eventsPerMessageMax);
   return {
     /**
-     * Resolves when the log has the event on disk; retries under the same message id for a minute, then throws. Events of a source
-     * that come in one turn of the event loop share a message. `consumed` is the upstream position up to which everything is in the
-     * log at this moment. It travels with the event, so the log itself says where to resume and no second store can disagree.
-     * `giveUp` ends the retries.
+     * Resolves when the log has the event on disk; retries under the same message id for a minute, then throws.
+     * `consumed` is the upstream position up to which everything is in the log at this moment. It travels with the
+     * event, so the log itself says where to resume and no second store can disagree. `giveUp` ends the retries.
      */
     async append(event: LogEvent, consumed: string | null, giveUp?: AbortSignal): Promise<void> {
+      const body = JSON.stringify(event);
+      const bytes = Buffer.byteLength(body);
       const ended = Promise.withResolvers<void>();
-      addToTurn({ event, body: JSON.stringify(event), consumed, giveUp, startMs: Date.now(), ended });
+      add({ event, body, bytes, consumed, giveUp, startMs: Date.now(), ended });
       await ended.promise;
     },
     /**
@@ -97,7 +64,7 @@ export function createEventLog(
      * this process knows.
      */
     async consumedBy(sourceId: string): Promise<Consumed | null> {
-      const last = await manager.streams.getMessage(eventsStream, { last_by_subj: subjectOf(sourceId) });
+      const last = await nats.manager.streams.getMessage(eventsStream, { last_by_subj: subjectOf(sourceId) });
       const sequence = last?.seq ?? 0;
       lastSequence.set(sourceId, sequence);
       const behind = consumedBehind.get(sourceId);
@@ -118,9 +85,84 @@ export function createEventLog(
 
 export type EventLog = ReturnType<typeof createEventLog>;
 
+type Publish = (group: readonly Appending[]) => Promise<void>;
+
+/** Until the log has the message or it is given up. What is tried again is the same message: same events, same id. */
+function createPublish(
+  { jetstream }: Nats,
+  { retryForMs = 60_000, traces = null }: EventLogOptions,
+  onLogged: (sourceId: string, sequence: number) => void,
+): Publish {
+  return async (group) => {
+    const events = group.map(({ event }) => event);
+    const sourceId = events[0]?.sourceId ?? '';
+    const payload = packBodies(group.map(({ body }) => body));
+    const carried = headers();
+    // The last one knows most.
+    const consumed = group.at(-1)?.consumed ?? null;
+    if (consumed !== null) carried.set(consumedHeader, consumed);
+    const options = { msgID: messageIdOf(events), headers: carried };
+    const isGivenUp = () => group.every(({ giveUp }) => giveUp?.aborted);
+    const deadline = performance.now() + retryForMs;
+    for (;;) {
+      try {
+        if (isGivenUp()) throw new Error('given up');
+        const logged = await jetstream.publish(subjectOf(sourceId), payload, options);
+        onLogged(sourceId, logged.seq);
+        for (const { event, startMs } of group) traces?.eventAppended(event, startMs, logged);
+        for (const { ended } of group) ended.resolve();
+        return;
+      } catch (error) {
+        // The client tries once; an election takes seconds (reliability.md L2). The message id makes retries safe.
+        if (performance.now() > deadline || isGivenUp()) {
+          for (const { event, startMs } of group) traces?.eventAppended(event, startMs, null);
+          for (const { ended } of group) ended.reject(error);
+          return;
+        }
+        await new Promise((resolve) => setTimeout(resolve, retryDelayMs));
+      }
+    }
+  };
+}
+
+/** Of a source. */
+interface Queue {
+  waiting: Appending[];
+  /** Messages without an answer. */
+  underWay: number;
+}
+
+/** Events of a source that come in one turn share a message, and so do those that come while one is under way: nobody waits longer. */
+function createQueues(publish: Publish, eventsMax: number): (entry: Appending) => void {
+  const queues = new Map<string, Queue>();
+
+  /** While a message is under way, what comes waits for an answer, or until it fills a message. */
+  function send(queue: Queue, isAnswered: boolean): void {
+    const messages = splitIntoMessages(queue.waiting, eventsMax);
+    const isFull = messages.at(-1)?.length === eventsMax;
+    const waits = queue.underWay > 0 && !isAnswered && !isFull;
+    queue.waiting = waits ? (messages.pop() ?? []) : [];
+    for (const message of messages) {
+      queue.underWay++;
+      void publish(message).then(() => {
+        queue.underWay--;
+        send(queue, true);
+      });
+    }
+  }
+
+  return createTurns((arrived) => {
+    for (const [sourceId, entries] of Map.groupBy(arrived, ({ event }) => event.sourceId)) {
+      const queue = queues.get(sourceId) ?? { waiting: [], underWay: 0 };
+      queues.set(sourceId, queue);
+      queue.waiting.push(...entries);
+      send(queue, false);
+    }
+  });
+}
+
 /**
- * Hands over in the next turn of the event loop all that was added in this one. Nobody waits longer for company: under load it comes by
- * itself. The client then writes all messages to the socket at once and the log syncs them once.
+ * Hands over in the next turn of the event loop all that was added in this one. The client then writes all messages to the socket at once and the log syncs them once.
  */
 function createTurns<Entry>(handOver: (entries: readonly Entry[]) => void): (entry: Entry) => void {
   let added: Entry[] = [];

@@ -11,14 +11,14 @@ export const eventsPerMessageMax = 64;
 export const packedBytesMax = 200_000;
 
 /** Splits events, in their order, into those that share a message. One that is larger than the bound is alone. */
-export function splitIntoMessages<Entry extends { readonly body: string }>(
+export function splitIntoMessages<Entry extends { readonly bytes: number }>(
   entries: readonly Entry[],
   eventsMax: number,
 ): Entry[][] {
   const messages: Entry[][] = [];
   let bytes = 0;
   for (const entry of entries) {
-    const more = Buffer.byteLength(entry.body) + 1;
+    const more = entry.bytes + 1;
     const message = messages.at(-1);
     if (message && message.length < eventsMax && bytes + more <= packedBytesMax) {
       message.push(entry);

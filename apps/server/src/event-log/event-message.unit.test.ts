@@ -22,7 +22,10 @@ describe('the events of a turn', () => {
 
   test('are in messages of a bounded size, each once and in their order', () => {
     const isSplit = fc.property(bodies, (texts) => {
-      const entries = texts.map((text) => ({ body: JSON.stringify(text) }));
+      const entries = texts.map((text) => {
+        const body = JSON.stringify(text);
+        return { body, bytes: Buffer.byteLength(body) };
+      });
       const messages = splitIntoMessages(entries, eventsPerMessageMax);
       expect(messages.flat()).toEqual(entries);
       for (const message of messages) {
@@ -37,7 +40,7 @@ describe('the events of a turn', () => {
 
   test('fill a message before the next one begins', () => {
     const entries = (count: number, length: number) =>
-      Array.from({ length: count }, () => ({ body: 'x'.repeat(length) }));
+      Array.from({ length: count }, () => ({ bytes: length }));
     const sizes = (messages: ReadonlyArray<readonly unknown[]>) => messages.map(({ length }) => length);
     expect(sizes(splitIntoMessages(entries(130, 10), 64))).toEqual([64, 64, 2]);
     expect(sizes(splitIntoMessages(entries(5, packedBytesMax / 2 - 1), 64))).toEqual([2, 2, 1]);

@@ -54,8 +54,8 @@ function openLog(changed: Partial<LogState> = {}, forgottenThrough = 0) {
       for (const logged of batch) {
         if (!storable.has(logged.sequence) || logged.body === 'poison') continue;
         stored.push(logged.sequence);
-        settledBy.add(logged.sequence);
         logged.ack();
+        if (logged.message.open === 0) settledBy.add(logged.sequence);
       }
     },
     telemetry: createTelemetry(pino({ level: 'silent' }), metrics),
@@ -111,6 +111,24 @@ describe('a sequence that the log has passed', () => {
     expect(log.stored).toEqual([2, 3]);
     expect(log.checked()).toBe(4);
     expect(log.steps()).toBe(1);
+    expect(await log.holes()).toMatchObject({ found: 2, recovered: 2, lost: 0 });
+  });
+
+  test('is open until every event of its message is stored', async () => {
+    settle(1, 4);
+    log.be({ settledThrough: 4 });
+    for (const one of [2, 3]) {
+      log.fetchable.add(one);
+      log.storable.add(one);
+      log.bodies.set(one, one === 2 ? 'event\npoison\nevent' : 'event\nevent');
+    }
+    await log.check();
+    expect(log.stored).toEqual([2, 2, 3, 3]);
+    expect(log.checked()).toBe(1);
+    expect(await log.holes()).toMatchObject({ found: 2, recovered: 1, lost: 0 });
+    log.bodies.set(2, 'event\nevent\nevent');
+    await log.check();
+    expect(log.checked()).toBe(4);
     expect(await log.holes()).toMatchObject({ found: 2, recovered: 2, lost: 0 });
   });
 
