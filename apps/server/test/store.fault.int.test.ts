@@ -183,6 +183,7 @@ test('a batch that takes longer than the log waits stays with its worker', async
     };
     await world.append(from, 10);
     await using _workers = world.startWorkers({ store: slow, source: { holdEveryMs } });
+    await eventually(() => handed > 0, { timeoutMs: 60_000 });
     await world.idle();
     return handed;
   };
