@@ -11,6 +11,7 @@ import { readLastEvent } from '../src/event-log/log-progress.ts';
 import { createDeadLetters, retryDeadLetters } from '../src/matching/dead-letters.ts';
 import type { MatchStore } from '../src/matching/match-store.sql.ts';
 import { storeBatch } from '../src/matching/match-worker.ts';
+import { forget } from '../src/removals/remove-items.ts';
 import { Failure } from '../src/runtime/failure.ts';
 import { createLocalBells } from './local-bells.ts';
 import { readLog } from './log-chaos.ts';
@@ -54,12 +55,11 @@ describe('the event log', () => {
     await using opened = await openLog();
     const { nats, log } = opened;
     const other = (number: number) => xEvent(number, { sourceId: 'firehose:main' });
-    await Promise.all([
-      ...Array.from({ length: 100 }, (_, n) => [
-        log.append(xEvent(n), n < 50 ? null : `${n - 50}`),
-        log.append(other(n), '7'),
-      ]).flat(),
-    ]);
+    const ofBoth = (n: number) => [
+      log.append(xEvent(n), n < 50 ? null : `${n - 50}`),
+      log.append(other(n), '7'),
+    ];
+    await Promise.all(Array.from({ length: 100 }, (_, n) => ofBoth(n)).flat());
     await log.append(xEvent(100), '50');
     expect(await sizes(nats)).toEqual([64, 36, 64, 36, 1]);
     expect(await log.consumedBy('firehose:main')).toMatchObject({ position: '7' });
@@ -314,4 +314,15 @@ test('a message of the version before, and the letter that it makes of one with 
   expect(await letters.list()).toEqual([]);
   expect(await world.stored()).toEqual(keysOf(0, 42).toSorted());
   expect(await billedIn(database)).toBe(42);
+});
+
+test('of such a letter, forgetting takes the events that are meant, and leaves the others', async () => {
+  await using matching = await openMatching();
+  const { world, database } = matching;
+  const { writeDeadLetter } = world.store;
+  const letter = { sequence: 1, settled: [1], event: null, error: 'e', deliveries: 1, loggedAt: null };
+  await writeDeadLetter({ ...letter, body: packBodies(bodiesOf(0, 5)) });
+  await forget(database, { post: xEvent(3).platformPostId });
+  const [left] = await createDeadLetters(database).list();
+  expect(unpackBodies(left?.body ?? '')).toEqual([...bodiesOf(0, 3), ...bodiesOf(4, 1)]);
 });

@@ -1,7 +1,7 @@
 import type { JsMsg } from '@nats-io/jetstream';
 import type { Nats } from '../engines/nats.ts';
 import type { LogEvent } from './event-log.ts';
-import { readEvent, unpackBodies } from './event-message.ts';
+import { unpackBodies } from './event-message.ts';
 import { eventsStream, eventsUnacknowledgedMax, matchConsumer } from './events-stream.ts';
 
 /** What an event shares with those in the same message. */
@@ -197,4 +197,13 @@ export function readMessage(
     });
     return delivery(deliveries);
   });
+}
+
+/** Earshot wrote it itself: whatever is JSON is an event. Null otherwise: corruption of our own. */
+export function readEvent(body: string): LogEvent | null {
+  try {
+    return JSON.parse(body);
+  } catch {
+    return null;
+  }
 }

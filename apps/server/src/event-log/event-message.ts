@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { LogEvent } from './event-log.ts';
+import type { Item } from '../upstream/item.ts';
 
 /*
  * The format of a message: one event per line, as JSON, which has no line breaks of its own. An event alone in its message is what
@@ -35,21 +35,12 @@ export const packBodies = (bodies: readonly string[]): string => bodies.join('\n
 
 export const unpackBodies = (text: string): string[] => text.split('\n');
 
-/** Earshot wrote it itself: whatever is JSON is an event. Null otherwise: corruption of our own. */
-export function readEvent(body: string): LogEvent | null {
-  try {
-    return JSON.parse(body);
-  } catch {
-    return null;
-  }
-}
-
 /**
  * The rules are part of the id: a post that is delivered again for a rule registered meanwhile is a new message. So is the UTC
  * day: a post that is delivered again on another day is billed again. All this only saves work: the database's keys keep what
  * is delivered twice from being stored twice, as they must for events that come again in other company.
  */
-export function messageIdOf(events: readonly LogEvent[]): string {
+export function messageIdOf(events: readonly Item[]): string {
   const [first] = events;
   const day = new Date().toISOString().slice(0, 10);
   const ids = events.map(({ upstreamEventId, rules }) => {

@@ -1,7 +1,8 @@
 import type { Nats } from '../engines/nats.ts';
 import { pause } from '../runtime/worker.ts';
+import { readEvent } from './event-consumer.ts';
 import type { LogEvent } from './event-log.ts';
-import { readEvent, unpackBodies } from './event-message.ts';
+import { unpackBodies } from './event-message.ts';
 import { eventsStream, matchConsumer, subjectOf } from './events-stream.ts';
 
 /** Up to which sequence the event log is written, and up to which its events have become matches. */

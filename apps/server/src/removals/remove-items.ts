@@ -1,8 +1,9 @@
 import { type Platform, platforms, type Removal } from '@earshot/contract';
 import type { Bells } from '../engines/bells.ts';
 import type { Database, Sql } from '../engines/database.ts';
+import { readEvent } from '../event-log/event-consumer.ts';
 import type { LogEvent } from '../event-log/event-log.ts';
-import { packBodies, readEvent, unpackBodies } from '../event-log/event-message.ts';
+import { packBodies, unpackBodies } from '../event-log/event-message.ts';
 import { createMatchStore, type ItemName, isNameable, namesOf } from '../matching/match-store.sql.ts';
 import type { Telemetry } from '../observability/telemetry.ts';
 import { Failure } from '../runtime/failure.ts';
