@@ -63,8 +63,8 @@ test('docs/upgrade.md: from the version before to this one, with the same keys, 
   expect(await run(plan, machine.env)).toBe('Nothing is missing.\n');
 
   expect(await old.allMatches()).toHaveLength(1);
-  const { ready, stop: stopNode } = await startNode();
-  const api = createApi(ready.address, key);
+  const node = await startNode();
+  const api = createApi(node.ready.address, key);
   await before.stop();
   expect((await api.listRules()).rules.map(({ id }) => id)).toEqual([ruleId]);
   await untilListening(sandbox);
@@ -77,7 +77,7 @@ test('docs/upgrade.md: from the version before to this one, with the same keys, 
   expect(await run(pack, machine.env)).toBe('Events share messages from the next start of each node on.\n');
   expect(await packsEvents(machine.urls.owner)).toBe(true);
   const packing = createApi((await startNode()).ready.address, key);
-  await stopNode();
+  await node.stop();
   await untilListening(sandbox);
   await sandbox.posts(Array.from({ length: 20 }, (_, n) => `walnut ${n}`));
   await eventually(async () => expect(await texts(packing)).toHaveLength(22), within);

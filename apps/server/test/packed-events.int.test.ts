@@ -123,7 +123,7 @@ interface Matching extends AsyncDisposable {
   readonly world: LogWorld;
   readonly database: Database;
   /** Puts the events into one message, as another process would. */
-  publish(bodies: readonly string[]): Promise<unknown>;
+  readonly publish: (bodies: readonly string[]) => Promise<unknown>;
 }
 
 async function openMatching(): Promise<Matching> {
@@ -196,7 +196,7 @@ describe('an event that cannot be stored', () => {
     const neighbours = keysOf(0, 74).filter((key) => !poison.has(key));
     expect([...written.keys()].toSorted()).toEqual(neighbours.toSorted());
     expect(new Set(written.values())).toEqual(new Set([1]));
-    expect((await settledIn(database)).toSorted()).toEqual([1, 2]);
+    expect(new Set(await settledIn(database))).toEqual(new Set([1, 2]));
     for (const _look of [1, 2]) await world.check();
     expect(await world.holes('found')).toBe(0);
     // The bill has it although nobody got it.
