@@ -114,17 +114,18 @@ const log = stack.use(await openLog(engines));
 
 // The planner knows the tables from then on, as it does a minute after the first start.
 await ours(2_000);
-const first = await log.readOn();
+const { bodies: first } = await log.readOn();
 await Promise.all([bare.run(first), floor.run(first)]);
 await Promise.all([database.query('analyze'), bare.analyse(), floor.analyse()]);
 
 const rounds: Record<'ours' | 'bare' | 'packed', Figures>[] = [];
 for (let round = 1; round <= Number(given.rounds); round++) {
   const one = { ours: await ours(events) };
-  const bodies = await log.readOn();
+  const { bodies, messages } = await log.readOn();
   const all = { ...one, bare: await bare.run(bodies), packed: await floor.run(bodies) };
   rounds.push(all);
   for (const [name, figures] of Object.entries(all)) say(`${round}. ${name}: ${describe(figures)}`);
+  say(`${round}. ours had ${(bodies.length / messages).toFixed(1)} events a message`);
 }
 
 const eventsPerSecond = median(rounds.map(({ ours: { perSecond } }) => perSecond));

@@ -36,6 +36,8 @@ let world: World;
 beforeEach(async () => {
   previous = await checkOutPreviousVersion();
   world = await startWorld({ sandbox: { rateLimits: false } });
+  // As in an installation that the version before has made.
+  await world.admin.packEvents(false);
 });
 afterEach(async () => {
   await world?.[Symbol.asyncDispose]();

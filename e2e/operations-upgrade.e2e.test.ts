@@ -2,8 +2,9 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { startServerProgram } from '@earshot/engines';
 import { eventually } from '@earshot/testkit';
+import { Client } from 'pg';
 import { expect, test } from 'vitest';
-import { createApi } from './src/api.ts';
+import { type Api, createApi } from './src/api.ts';
 import { repository } from './src/demo-process.ts';
 import { run, startMachine, startTrial, untilListening } from './src/machine.ts';
 import { readCommands } from './src/page-blocks.ts';
@@ -23,8 +24,16 @@ async function newKeyOf(previousDir: string, databaseUrl: string): Promise<strin
   return (await run(command, { PROGRAM: program, DATABASE: databaseUrl })).trim();
 }
 
+async function packsEvents(databaseUrl: string): Promise<boolean> {
+  const client = new Client({ connectionString: databaseUrl });
+  await client.connect();
+  const { rows } = await client.query<{ packs: boolean }>('select packs_events as packs from installation');
+  await client.end();
+  return rows[0]?.packs ?? false;
+}
+
 test('docs/upgrade.md: from the version before to this one, with the same keys, rules and matches, while it listens', async () => {
-  const { plan, apply } = await readCommands('docs/upgrade.md', ['plan', 'apply']);
+  const { plan, apply, pack } = await readCommands('docs/upgrade.md', ['plan', 'apply', 'pack']);
   const { stack, dir, upstreams, sandbox } = await startTrial();
   await using _stack = stack;
   const previous = stack.use(await checkOutPreviousVersion());
@@ -54,14 +63,22 @@ test('docs/upgrade.md: from the version before to this one, with the same keys, 
   expect(await run(plan, machine.env)).toBe('Nothing is missing.\n');
 
   expect(await old.allMatches()).toHaveLength(1);
-  const { ready } = await startNode();
-  const api = createApi(ready.address, key);
+  const node = await startNode();
+  const api = createApi(node.ready.address, key);
   await before.stop();
   expect((await api.listRules()).rules.map(({ id }) => id)).toEqual([ruleId]);
   await untilListening(sandbox);
+  const texts = async (of: Api) => (await of.allMatches()).map(({ payload }) => payload.text);
   await sandbox.posts(['another walnut']);
-  await eventually(async () => {
-    const texts = (await api.allMatches()).map(({ payload }) => payload.text);
-    expect(texts).toEqual(['a walnut', 'another walnut']);
-  }, within);
+  await eventually(async () => expect(await texts(api)).toEqual(['a walnut', 'another walnut']), within);
+
+  // The version before has made it: its nodes might still run.
+  expect(await packsEvents(machine.urls.owner)).toBe(false);
+  expect(await run(pack, machine.env)).toBe('Events share messages from the next start of each node on.\n');
+  expect(await packsEvents(machine.urls.owner)).toBe(true);
+  const packing = createApi((await startNode()).ready.address, key);
+  await node.stop();
+  await untilListening(sandbox);
+  await sandbox.posts(Array.from({ length: 20 }, (_, n) => `walnut ${n}`));
+  await eventually(async () => expect(await texts(packing)).toHaveLength(22), within);
 });

@@ -69,7 +69,7 @@ export const pagesWithCommands: Readonly<Record<string, PageWithCommands>> = {
     blocks: 7,
     notRun: { 'export EARSHOT_URL=': placeholders },
   },
-  'docs/upgrade.md': { test: 'e2e/operations-upgrade.e2e.test.ts', blocks: 2 },
+  'docs/upgrade.md': { test: 'e2e/operations-upgrade.e2e.test.ts', blocks: 3 },
   'docs/upstreams/README.md': {
     notRun: { 'pnpm earshot doctor': 'needs tokens of the real platforms; its tests use the sandbox' },
   },

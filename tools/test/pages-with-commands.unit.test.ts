@@ -40,8 +40,8 @@ test('no page has a shell block under another name than sh, which no test would 
 
 test('a test that knows fewer or more blocks than the page has fails', async () => {
   const path = 'docs/upgrade.md';
-  await expect(readCommands(path, ['plan'])).rejects.toThrow('2 shell blocks to run, and the test runs 1');
-  await expect(readCommands(path, ['plan', 'apply', 'undo'])).rejects.toThrow('2 shell blocks');
-  const { plan, apply } = await readCommands(path, ['plan', 'apply']);
+  await expect(readCommands(path, ['plan'])).rejects.toThrow('3 shell blocks to run, and the test runs 1');
+  await expect(readCommands(path, ['plan', 'apply', 'pack', 'undo'])).rejects.toThrow('3 shell blocks');
+  const { plan, apply } = await readCommands(path, ['plan', 'apply', 'pack']);
   expect([plan, apply]).toEqual([expect.stringContaining('--plan'), expect.stringContaining('--apply')]);
 });

@@ -45,6 +45,7 @@ async function openRules(rules: number, open = openTestDatabase) {
         loggedAt: new Date(),
         deliveries: 1,
         ack,
+        message: { open: 1 },
         redeliver: nothing,
       };
     });

@@ -94,6 +94,7 @@ export async function openBudgetWorld(template: Template) {
           loggedAt: new Date(),
           deliveries: 1,
           ack: () => undefined,
+          message: { open: 1 },
           redeliver: () => undefined,
         })),
       );

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { eventually, type NatsServers } from '@earshot/testkit';
 import type { Nats } from '../src/engines/nats.ts';
 import type { EventLog, LogEvent } from '../src/event-log/event-log.ts';
+import { unpackBodies } from '../src/event-log/event-message.ts';
 import { eventsStream } from '../src/event-log/events-stream.ts';
 import { xEvent } from './stream-events.ts';
 
@@ -90,15 +91,18 @@ async function causeFaults(
   }
 }
 
-/** Every key in the log, and how often. */
-async function readLog({ jetstream, manager }: Nats): Promise<Map<string, number>> {
+/** Every key in the log, in its order, and how often. */
+export async function readLog({ jetstream, manager }: Nats): Promise<Map<string, number>> {
   const logged = new Map<string, number>();
   // After the last fault there may be no leader yet.
   const { state } = await eventually(() => manager.streams.info(eventsStream), { timeoutMs: 60_000 });
+  if (state.messages === 0) return logged;
   const consumer = await jetstream.consumers.get(eventsStream);
   for await (const message of await consumer.consume({ max_messages: 1_000 })) {
-    const { key } = message.json<LogEvent>();
-    logged.set(key, (logged.get(key) ?? 0) + 1);
+    for (const body of unpackBodies(message.string())) {
+      const { key }: LogEvent = JSON.parse(body);
+      logged.set(key, (logged.get(key) ?? 0) + 1);
+    }
     if (message.seq >= state.last_seq) break;
   }
   return logged;

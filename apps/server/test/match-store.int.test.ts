@@ -45,6 +45,7 @@ async function openMatching() {
         loggedAt: new Date(),
         deliveries,
         ack: () => void (fates[index] = 'acknowledged'),
+        message: { open: 1 },
         redeliver: () => void (fates[index] = 'again'),
       }),
     );

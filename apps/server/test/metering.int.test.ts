@@ -44,6 +44,7 @@ async function openMeter() {
     loggedAt,
     deliveries: 1,
     ack: () => undefined,
+    message: { open: 1 },
     redeliver: () => undefined,
     ...more,
   });
@@ -307,13 +308,9 @@ describe('the bill of a source', () => {
     await storeBatch({ ...meter.options, store }, [meter.logged(post(1), null)]);
     expect(await meter.bill()).toContainEqual(line('x:main post', today, 1, 1));
     // Whatever is JSON becomes a dead letter, and nothing on the bill.
-    for (const event of [
-      {},
-      { platform: 'x' },
-      { platform: 'x', sourceId: 'x:main', upstreamEventId: 7 },
-      5,
-    ]) {
-      const letter = { sequence: 1, body: '', error: 'e', deliveries: 5, loggedAt: today };
+    const nameless = { platform: 'x', sourceId: 'x:main', upstreamEventId: 7 };
+    for (const event of [{}, { platform: 'x' }, nameless, 5]) {
+      const letter = { sequence: 1, settled: [1], body: '', error: 'e', deliveries: 5, loggedAt: today };
       await store.writeDeadLetter({ ...letter, event: JSON.parse(JSON.stringify(event)) });
     }
     expect(await meter.bill()).toHaveLength(2);

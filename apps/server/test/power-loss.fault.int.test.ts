@@ -3,11 +3,12 @@ import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { eventually, skipUnless, startTestNats } from '@earshot/testkit';
+import { skipUnless, startTestNats } from '@earshot/testkit';
 import { describe, expect, test } from 'vitest';
 import { connectNats } from '../src/engines/nats.ts';
 import { createEventLog } from '../src/event-log/event-log.ts';
-import { ensureEventsStream, eventsStream } from '../src/event-log/events-stream.ts';
+import { ensureEventsStream } from '../src/event-log/events-stream.ts';
+import { readLog } from './log-chaos.ts';
 import { xEvent } from './stream-events.ts';
 
 const run = promisify(execFile);
@@ -69,8 +70,7 @@ async function survivors(syncInterval: 'always' | '2m'): Promise<number> {
   }
   await using second = await startTestNats({ nodes: 3, dir, ports: first.ports, syncInterval });
   await using nats = await connectNats(second.url, 'test');
-  const state = () => nats.manager.streams.info(eventsStream).then((info) => info.state);
-  return (await eventually(state, { timeoutMs: 60_000, intervalMs: 250 })).messages;
+  return (await readLog(nats)).size;
 }
 
 describe('power loss of all three nodes at once', skipUnless('mount', missing), () => {

@@ -249,7 +249,7 @@ describe('an item that is forgotten', () => {
 
   test('is not kept as a dead letter, neither before nor after', async () => {
     const broken = post(1, { text: unwanted });
-    const letter = { sequence: 1, error: 'refused', deliveries: 5, loggedAt: null };
+    const letter = { sequence: 1, settled: [1], error: 'refused', deliveries: 5, loggedAt: null };
     const matches = createMatchStore(world.database);
     await matches.writeDeadLetter({ ...letter, event: broken, body: JSON.stringify(broken) });
     await matches.writeDeadLetter({ ...letter, event: post(2), body: JSON.stringify(post(2)) });

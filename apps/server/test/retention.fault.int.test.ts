@@ -44,6 +44,7 @@ async function openStore(changed: Partial<MatchStore> = {}) {
       loggedAt: null,
       deliveries: 1,
       ack: nothing,
+      message: { open: 1 },
       redeliver: nothing,
     };
     await storeBatch(

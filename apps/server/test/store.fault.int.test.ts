@@ -176,13 +176,14 @@ test('a batch that takes longer than the log waits stays with its worker', async
     const slow: MatchStore = {
       ...world.store,
       async write(...given) {
-        handed += given[2].length;
+        handed += given[0].length;
         await new Promise((resolve) => setTimeout(resolve, 2.5 * ackWaitMs));
         return await world.store.write(...given);
       },
     };
     await world.append(from, 10);
     await using _workers = world.startWorkers({ store: slow, source: { holdEveryMs } });
+    await eventually(() => handed > 0, { timeoutMs: 60_000 });
     await world.idle();
     return handed;
   };

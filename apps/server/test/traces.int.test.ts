@@ -82,6 +82,7 @@ describe('a batch of events', () => {
             body: JSON.stringify(event),
             deliveries,
             ack: () => undefined,
+            message: { open: 1 },
             redeliver: () => undefined,
           })),
         );

@@ -65,6 +65,7 @@ async function openWorld(values: readonly string[]) {
           loggedAt: null,
           deliveries: 1,
           ack: nothing,
+          message: { open: 1 },
           redeliver: nothing,
         };
       });

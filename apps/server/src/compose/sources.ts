@@ -1,6 +1,7 @@
 import { type Platform, platforms as platformNames } from '@earshot/contract';
 import type { Config } from '../config.ts';
 import type { CountItemsOptions } from '../costs/count-items.ts';
+import { createEventLog, type EventLog } from '../event-log/event-log.ts';
 import { createMatchProgress } from '../event-log/log-progress.ts';
 import type { CapStreamOptions } from '../ingest/cap-stream.ts';
 import { createSourceStore } from '../ingest/source-store.sql.ts';
@@ -58,6 +59,14 @@ export function installationBudgetOf({ config, database, metrics, nats }: Shared
     itemUsdMax: Math.max(...itemPrices),
     now: () => new Date(),
   });
+}
+
+/** A cap is judged by the number of messages that are not counted yet: with one, each has one event. */
+export function openEventLog(
+  { nats, installation, traces }: Shared,
+  budget: InstallationBudget | null,
+): EventLog {
+  return createEventLog(nats, { traces, packs: installation.packsEvents && budget === null });
 }
 
 /** How a source's stream is capped. */

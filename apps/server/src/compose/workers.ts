@@ -17,7 +17,6 @@ import { type Database, nodeConnections, openDatabase } from '../engines/databas
 import { createLeaseStore, everyUnderLease, type LeasedWorkerOptions } from '../engines/leases.ts';
 import { claimEventLog, readEventLog } from '../event-log/bound-log.ts';
 import { createEventConsumer } from '../event-log/event-consumer.ts';
-import { createEventLog } from '../event-log/event-log.ts';
 import { createLogCopies } from '../event-log/log-copies.ts';
 import { createMatchProgress, readLastEvent } from '../event-log/log-progress.ts';
 import { createLogSpace } from '../event-log/log-space.ts';
@@ -65,7 +64,7 @@ import type { Source } from '../upstream/platform.ts';
 import { showBacklog } from '../webhooks/backlog-metrics.ts';
 import { deliverWorkers } from './deliveries.ts';
 import { eventsStreamOptions, plansOf, type Shared, warnOfIdleError } from './shared.ts';
-import { cappingOf, countingOf, installationBudgetOf, openSources } from './sources.ts';
+import { cappingOf, countingOf, installationBudgetOf, openEventLog, openSources } from './sources.ts';
 
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
@@ -132,7 +131,7 @@ function sourceWorkers(
   source: Source,
   { owner, budget }: { owner: Database; budget: InstallationBudget | null },
 ): Worker[] {
-  const { config, database, nats } = shared;
+  const { config, database } = shared;
   const common = {
     ...shared,
     ...leasesOf(shared),
@@ -154,7 +153,7 @@ function sourceWorkers(
       endStaleConnections: source.endStaleConnections,
       sources: createSourceStore(database),
       intervals: createCoverageIntervals(database),
-      eventLog: createEventLog(nats, shared),
+      eventLog: openEventLog(shared, budget),
       random: Math.random,
     }),
     ...repairWorkers(shared, source, budget),
@@ -207,7 +206,7 @@ function repairWorkers(
       const fetching = {
         ...common,
         ...repair,
-        eventLog: createEventLog(nats, shared),
+        eventLog: openEventLog(shared, budget),
         installation: shared.installation.id,
         nowMs: Date.now,
         pace,

@@ -1,9 +1,8 @@
-import { createHash } from 'node:crypto';
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { headers } from '@nats-io/transport-node';
 import type { Nats } from '../engines/nats.ts';
 import type { Traces } from '../observability/traces.ts';
 import type { Item } from '../upstream/item.ts';
+import { eventsPerMessageMax, messageIdOf, packBodies, splitIntoMessages } from './event-message.ts';
 import { eventsStream, subjectOf } from './events-stream.ts';
 
 /** An item that is in the event log, or on its way into it. */
@@ -21,15 +20,32 @@ export interface Consumed {
   readonly at: Date;
 }
 
+interface Appending {
+  readonly event: LogEvent;
+  readonly body: string;
+  readonly bytes: number;
+  readonly consumed: string | null;
+  readonly giveUp: AbortSignal | undefined;
+  readonly startMs: number;
+  readonly ended: PromiseWithResolvers<void>;
+}
+
+export interface EventLogOptions {
+  readonly retryForMs?: number;
+  /** Whether events may share a message; version 0.1.0 cannot read it. */
+  readonly packs?: boolean;
+  readonly traces?: Traces | null;
+}
+
 /** The durable log between the upstreams, which do not deliver again, and the database, which may be slow or down. */
-export function createEventLog(
-  { jetstream, manager }: Nats,
-  { retryForMs = 60_000, traces = null }: { retryForMs?: number; traces?: Traces | null } = {},
-) {
-  const sameTurn = createSameTurn();
+export function createEventLog(nats: Nats, options: EventLogOptions = {}) {
   /** Of each source, the last event that this process knows in the log, and how far the source is consumed behind it. */
   const lastSequence = new Map<string, number>();
   const consumedBehind = new Map<string, { sequence: number; consumed: Consumed }>();
+  const publish = createPublish(nats, options, (sourceId, sequence) =>
+    lastSequence.set(sourceId, Math.max(sequence, lastSequence.get(sourceId) ?? 0)),
+  );
+  const add = createQueues(publish, options.packs === false ? 1 : eventsPerMessageMax);
   return {
     /**
      * Resolves when the log has the event on disk; retries under the same message id for a minute, then throws.
@@ -37,36 +53,18 @@ export function createEventLog(
      * event, so the log itself says where to resume and no second store can disagree. `giveUp` ends the retries.
      */
     async append(event: LogEvent, consumed: string | null, giveUp?: AbortSignal): Promise<void> {
-      const payload = JSON.stringify(event);
-      const carried = headers();
-      if (consumed !== null) carried.set(consumedHeader, consumed);
-      const options = { msgID: messageId(event), headers: carried };
-      const subject = subjectOf(event.sourceId);
-      const startMs = Date.now();
-      const deadline = performance.now() + retryForMs;
-      await sameTurn();
-      for (;;) {
-        try {
-          const logged = await jetstream.publish(subject, payload, options);
-          lastSequence.set(event.sourceId, Math.max(logged.seq, lastSequence.get(event.sourceId) ?? 0));
-          traces?.eventAppended(event, startMs, logged);
-          return;
-        } catch (error) {
-          // The client tries once; an election takes seconds (reliability.md L2). The message id makes retries safe.
-          if (performance.now() > deadline || giveUp?.aborted) {
-            traces?.eventAppended(event, startMs, null);
-            throw error;
-          }
-          await new Promise((resolve) => setTimeout(resolve, retryDelayMs));
-        }
-      }
+      const body = JSON.stringify(event);
+      const bytes = Buffer.byteLength(body);
+      const ended = Promise.withResolvers<void>();
+      add({ event, body, bytes, consumed, giveUp, startMs: Date.now(), ended });
+      await ended.promise;
     },
     /**
      * Where to resume the source: from the last event of it in the log, or behind what was consumed after that event, if
      * this process knows.
      */
     async consumedBy(sourceId: string): Promise<Consumed | null> {
-      const last = await manager.streams.getMessage(eventsStream, { last_by_subj: subjectOf(sourceId) });
+      const last = await nats.manager.streams.getMessage(eventsStream, { last_by_subj: subjectOf(sourceId) });
       const sequence = last?.seq ?? 0;
       lastSequence.set(sourceId, sequence);
       const behind = consumedBehind.get(sourceId);
@@ -87,28 +85,93 @@ export function createEventLog(
 
 export type EventLog = ReturnType<typeof createEventLog>;
 
-/**
- * All callers of one turn of the event loop resume together in the next: the client then writes their messages to the
- * socket at once and the log syncs them once, instead of one write and one sync per event.
- */
-function createSameTurn(): () => Promise<void> {
-  let turn: Promise<void> | null = null;
-  return () => {
-    turn ??= nextTurn().finally(() => {
-      turn = null;
-    });
-    return turn;
+type Publish = (group: readonly Appending[]) => Promise<void>;
+
+/** Until the log has the message or it is given up. What is tried again is the same message: same events, same id. */
+function createPublish(
+  { jetstream }: Nats,
+  { retryForMs = 60_000, traces = null }: EventLogOptions,
+  onLogged: (sourceId: string, sequence: number) => void,
+): Publish {
+  return async (group) => {
+    const events = group.map(({ event }) => event);
+    const sourceId = events[0]?.sourceId ?? '';
+    const payload = packBodies(group.map(({ body }) => body));
+    const carried = headers();
+    // The last one knows most.
+    const consumed = group.at(-1)?.consumed ?? null;
+    if (consumed !== null) carried.set(consumedHeader, consumed);
+    const options = { msgID: messageIdOf(events), headers: carried };
+    const isGivenUp = () => group.every(({ giveUp }) => giveUp?.aborted);
+    const deadline = performance.now() + retryForMs;
+    for (;;) {
+      try {
+        if (isGivenUp()) throw new Error('given up');
+        const logged = await jetstream.publish(subjectOf(sourceId), payload, options);
+        onLogged(sourceId, logged.seq);
+        for (const { event, startMs } of group) traces?.eventAppended(event, startMs, logged);
+        for (const { ended } of group) ended.resolve();
+        return;
+      } catch (error) {
+        // The client tries once; an election takes seconds (reliability.md L2). The message id makes retries safe.
+        if (performance.now() > deadline || isGivenUp()) {
+          for (const { event, startMs } of group) traces?.eventAppended(event, startMs, null);
+          for (const { ended } of group) ended.reject(error);
+          return;
+        }
+        await new Promise((resolve) => setTimeout(resolve, retryDelayMs));
+      }
+    }
   };
 }
 
+/** Of a source. */
+interface Queue {
+  waiting: Appending[];
+  /** Messages without an answer. */
+  underWay: number;
+}
+
+/** Events of a source that come in one turn share a message, and so do those that come while one is under way: nobody waits longer. */
+function createQueues(publish: Publish, eventsMax: number): (entry: Appending) => void {
+  const queues = new Map<string, Queue>();
+
+  /** While a message is under way, what comes waits for an answer, or until it fills a message. */
+  function send(queue: Queue, isAnswered: boolean): void {
+    const messages = splitIntoMessages(queue.waiting, eventsMax);
+    const isFull = messages.at(-1)?.length === eventsMax;
+    const waits = queue.underWay > 0 && !isAnswered && !isFull;
+    queue.waiting = waits ? (messages.pop() ?? []) : [];
+    for (const message of messages) {
+      queue.underWay++;
+      void publish(message).then(() => {
+        queue.underWay--;
+        send(queue, true);
+      });
+    }
+  }
+
+  return createTurns((arrived) => {
+    for (const [sourceId, entries] of Map.groupBy(arrived, ({ event }) => event.sourceId)) {
+      const queue = queues.get(sourceId) ?? { waiting: [], underWay: 0 };
+      queues.set(sourceId, queue);
+      queue.waiting.push(...entries);
+      send(queue, false);
+    }
+  });
+}
+
 /**
- * The rules are part of the id: a post that is delivered again for a rule registered meanwhile is a new message. So is the UTC
- * day: a post that is delivered again on another day is billed again. All this only saves work: the database's keys keep what
- * is delivered twice from being stored twice.
+ * Hands over in the next turn of the event loop all that was added in this one. The client then writes all messages to the socket at once and the log syncs them once.
  */
-function messageId(event: LogEvent): string {
-  const rules = event.rules.map((rule) => rule.upstreamRuleId).toSorted();
-  const digest = createHash('sha256').update(rules.join(',')).digest('base64url').slice(0, 8);
-  const day = new Date().toISOString().slice(0, 10);
-  return `${event.sourceId}:${event.upstreamEventId}:${digest}:${day}`;
+function createTurns<Entry>(handOver: (entries: readonly Entry[]) => void): (entry: Entry) => void {
+  let added: Entry[] = [];
+  return (entry) => {
+    if (added.push(entry) > 1) return;
+    setImmediate(() => {
+      const entries = added;
+      added = [];
+      handOver(entries);
+    });
+  };
 }

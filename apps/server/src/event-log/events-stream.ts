@@ -12,7 +12,7 @@ import type { Nats } from '../engines/nats.ts';
 
 export const eventsStream = 'EVENTS';
 export const matchConsumer = 'match';
-/** Four full batches of the match workers. */
+/** Messages: what sixteen match workers pull ahead. */
 export const eventsUnacknowledgedMax = 4_000;
 
 const hourMs = 3_600_000;

@@ -1,10 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ConsumerInfo, StoredMsg, StreamInfo } from '@nats-io/jetstream';
 import type { Nats } from '../engines/nats.ts';
-import { type LoggedEvent, readEvent } from './event-consumer.ts';
+import { type LoggedEvent, readMessage } from './event-consumer.ts';
 import { eventsStream, matchConsumer } from './events-stream.ts';
 
 const fetchesAtOnce = 128;
+/** Nothing is to be told to the log. */
+const fetched = { deliveries: 1, onSettled: () => undefined, redeliver: () => undefined };
 const newLeaderWithinMs = 15_000;
 const lookAgainMs = 100;
 
@@ -41,7 +43,7 @@ export function createLogCopies({ connection, manager }: Nats) {
     },
     /**
      * Only the leader's copy can be read, so the leadership moves until every copy was read or nothing is missing.
-     * `missing` were found in none of the copies that could be read.
+     * `missing` were found in none of the copies that could be read. `found` are all events of the others.
      */
     async fetch(sequences: readonly number[]): Promise<{ found: LoggedEvent[]; missing: number[] }> {
       const found: LoggedEvent[] = [];
@@ -100,21 +102,7 @@ async function fetchAll(
   for (let at = 0; at < sequences.length; at += fetchesAtOnce) {
     const some = sequences.slice(at, at + fetchesAtOnce);
     const messages = await Promise.all(some.map((sequence) => get(sequence).catch(() => null)));
-    for (const message of messages) if (message) found.push(toLoggedEvent(message));
+    for (const message of messages) if (message) found.push(...readMessage(message, fetched));
   }
   return found;
-}
-
-function toLoggedEvent(message: StoredMsg): LoggedEvent {
-  const body = message.string();
-  const nothing = () => undefined;
-  return {
-    sequence: message.seq,
-    loggedAt: message.time,
-    event: readEvent(body),
-    body,
-    deliveries: 1,
-    ack: nothing,
-    redeliver: nothing,
-  };
 }

@@ -1,6 +1,8 @@
 import type { Nats } from '../engines/nats.ts';
 import { pause } from '../runtime/worker.ts';
+import { readEvent } from './event-consumer.ts';
 import type { LogEvent } from './event-log.ts';
+import { unpackBodies } from './event-message.ts';
 import { eventsStream, matchConsumer, subjectOf } from './events-stream.ts';
 
 /** Up to which sequence the event log is written, and up to which its events have become matches. */
@@ -37,5 +39,6 @@ export interface LastEvent {
 
 export async function readLastEvent({ manager }: Nats, sourceId: string): Promise<LastEvent | null> {
   const last = await manager.streams.getMessage(eventsStream, { last_by_subj: subjectOf(sourceId) });
-  return last && { loggedAt: last.time, event: last.json<LogEvent>() };
+  const event = last && readEvent(unpackBodies(last.string()).at(-1) ?? '');
+  return event && { loggedAt: last.time, event };
 }

@@ -5,6 +5,8 @@ import type { Telemetry } from '../observability/telemetry.ts';
 
 /** Sequences per check, so that one check stays short. */
 const checkedAtOnceMax = 20_000;
+/** Messages in memory at once: some 20 MB of the largest. */
+const fetchedAtOnceMax = 100;
 /** The node with the last good copy may be down for a while; until then no event is given up. */
 const giveUpAfterMs = 600_000;
 
@@ -57,11 +59,16 @@ export function createCheckLog({ log, settled, store, telemetry, nowMs }: CheckL
 
   /** Returns what is still not settled. */
   async function recover(holes: readonly number[]): Promise<number[]> {
-    const { found, missing } = await log.fetch(holes);
-    const isSettled = new Set<number>();
-    await store(found.map((logged) => ({ ...logged, ack: () => void isSettled.add(logged.sequence) })));
-    if (isSettled.size > 0) telemetry.logHoleRecovered({ count: isSettled.size });
-    return [...missing, ...found.map(({ sequence }) => sequence).filter((one) => !isSettled.has(one))];
+    const left: number[] = [];
+    for (let at = 0; at < holes.length; at += fetchedAtOnceMax) {
+      const { found, missing } = await log.fetch(holes.slice(at, at + fetchedAtOnceMax));
+      await store(found);
+      const open = new Set(found.filter(({ message }) => message.open > 0).map(({ sequence }) => sequence));
+      const recovered = new Set(found.map(({ sequence }) => sequence)).size - open.size;
+      if (recovered > 0) telemetry.logHoleRecovered({ count: recovered });
+      left.push(...missing, ...open);
+    }
+    return left;
   }
 }
 

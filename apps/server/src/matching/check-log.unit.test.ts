@@ -1,6 +1,6 @@
 import { pino } from 'pino';
 import { beforeEach, describe, expect, test } from 'vitest';
-import type { LoggedEvent } from '../event-log/event-consumer.ts';
+import { readMessage } from '../event-log/event-consumer.ts';
 import type { LogCopies, LogState } from '../event-log/log-copies.ts';
 import { createMetrics } from '../observability/metrics.ts';
 import { createTelemetry } from '../observability/telemetry.ts';
@@ -21,6 +21,7 @@ function openLog(changed: Partial<LogState> = {}, forgottenThrough = 0) {
   const settledBy = new Set<number>();
   const fetchable = new Set<number>();
   const storable = new Set<number>();
+  const bodies = new Map<number, string>();
   const stored: number[] = [];
   const metrics = createMetrics();
   let checked = 0;
@@ -29,17 +30,11 @@ function openLog(changed: Partial<LogState> = {}, forgottenThrough = 0) {
   const log: LogCopies = {
     state: async () => state,
     async fetch(sequences) {
-      const logged = (sequence: number): LoggedEvent => ({
-        sequence,
-        event: null,
-        body: '',
-        loggedAt: null,
-        deliveries: 1,
-        ack: () => undefined,
-        redeliver: () => undefined,
-      });
+      const nothing = { deliveries: 1, onSettled: () => undefined, redeliver: () => undefined };
+      const logged = (seq: number) =>
+        readMessage({ seq, time: new Date(), string: () => bodies.get(seq) ?? 'event' }, nothing);
       return {
-        found: sequences.filter((one) => fetchable.has(one)).map(logged),
+        found: sequences.filter((one) => fetchable.has(one)).flatMap(logged),
         missing: sequences.filter((one) => !fetchable.has(one)),
       };
     },
@@ -57,10 +52,10 @@ function openLog(changed: Partial<LogState> = {}, forgottenThrough = 0) {
     },
     store: async (batch) => {
       for (const logged of batch) {
-        if (!storable.has(logged.sequence)) continue;
+        if (!storable.has(logged.sequence) || logged.body === 'poison') continue;
         stored.push(logged.sequence);
-        settledBy.add(logged.sequence);
         logged.ack();
+        if (logged.message.open === 0) settledBy.add(logged.sequence);
       }
     },
     telemetry: createTelemetry(pino({ level: 'silent' }), metrics),
@@ -76,6 +71,7 @@ function openLog(changed: Partial<LogState> = {}, forgottenThrough = 0) {
     settledBy,
     fetchable,
     storable,
+    bodies,
     stored,
     checked: () => checked,
     steps: () => steps,
@@ -115,6 +111,24 @@ describe('a sequence that the log has passed', () => {
     expect(log.stored).toEqual([2, 3]);
     expect(log.checked()).toBe(4);
     expect(log.steps()).toBe(1);
+    expect(await log.holes()).toMatchObject({ found: 2, recovered: 2, lost: 0 });
+  });
+
+  test('is open until every event of its message is stored', async () => {
+    settle(1, 4);
+    log.be({ settledThrough: 4 });
+    for (const one of [2, 3]) {
+      log.fetchable.add(one);
+      log.storable.add(one);
+      log.bodies.set(one, one === 2 ? 'event\npoison\nevent' : 'event\nevent');
+    }
+    await log.check();
+    expect(log.stored).toEqual([2, 2, 3, 3]);
+    expect(log.checked()).toBe(1);
+    expect(await log.holes()).toMatchObject({ found: 2, recovered: 1, lost: 0 });
+    log.bodies.set(2, 'event\nevent\nevent');
+    await log.check();
+    expect(log.checked()).toBe(4);
     expect(await log.holes()).toMatchObject({ found: 2, recovered: 2, lost: 0 });
   });
 

@@ -1,5 +1,5 @@
 import type { Database } from '../engines/database.ts';
-import { readEvent } from '../event-log/event-consumer.ts';
+import { readMessage } from '../event-log/event-consumer.ts';
 import { type StoreBatchOptions, storeBatch } from './match-worker.ts';
 
 const retryBatch = 50;
@@ -21,8 +21,8 @@ export function createDeadLetters(database: Database) {
   return {
     /** Those that an operator wants to be tried again. */
     requested: () =>
-      database.many<{ id: number; body: string }>(
-        'select id, body from dead_letters where retry_requested order by id limit $1',
+      database.many<{ id: number; body: string; created_at: Date }>(
+        'select id, body, created_at from dead_letters where retry_requested order by id limit $1',
         [retryBatch],
       ),
     async remove(id: number): Promise<void> {
@@ -54,14 +54,21 @@ export interface RetryDeadLettersOptions extends StoreBatchOptions {
 /** May run on every node: what two of them store is stored once. */
 export async function retryDeadLetters(options: RetryDeadLettersOptions): Promise<void> {
   const { letters, telemetry } = options;
-  for (const { id, body } of await letters.requested()) {
+  for (const { id, body, created_at: time } of await letters.requested()) {
     let isStored = false;
-    const ack = () => void (isStored = true);
-    const event = readEvent(body);
     // Its sequence was settled when it became a dead letter; in a new log the number may be that of another event.
-    const ended = { sequence: 0, loggedAt: null, deliveries: 1 };
-    const logged = { ...ended, event, body, ack, redeliver: () => undefined };
-    if (event !== null) await storeBatch(options, [logged]);
+    const events = readMessage(
+      { seq: 0, time, string: () => body },
+      { deliveries: 1, onSettled: () => void (isStored = true), redeliver: () => undefined },
+    );
+    // Several events are the message of a version that could not read it, nor put it on the bill.
+    const loggedAt = events.length > 1 ? time : null;
+    const isReadable = events.every(({ event }) => event !== null);
+    if (isReadable)
+      await storeBatch(
+        options,
+        events.map((logged) => ({ ...logged, loggedAt })),
+      );
     if (isStored) await letters.remove(id);
     else await letters.keep(id);
     telemetry.deadLetterRetried({ id, outcome: isStored ? 'stored' : 'failed' });

@@ -8,6 +8,8 @@ import { daysAheadMax } from './upkeep.ts';
 
 export interface DeadLetter {
   readonly sequence: number;
+  /** The same, when it is the last of its message; otherwise none. */
+  readonly settled: readonly number[];
   /** Null when the body is no event. */
   readonly event: LogEvent | null;
   readonly body: string;
@@ -139,8 +141,8 @@ async function holdersOf(sql: Sql, { slotIds, upstreamRules, searched }: SlotRef
 }
 
 async function insertDeadLetter(sql: Sql, letter: DeadLetter): Promise<void> {
-  const { sequence, event, body, error, deliveries, loggedAt } = letter;
-  await settle(sql, [sequence]);
+  const { sequence, settled, event, body, error, deliveries, loggedAt } = letter;
+  await settle(sql, settled);
   if (isBillable(event) && loggedAt !== null) {
     const delivery = { event, day: loggedAt.toISOString().slice(0, 10), recipients: [] };
     await recordBill(sql, await claimBill(sql, [delivery]));

@@ -86,7 +86,7 @@ export async function storeBatch(
   batch: readonly LoggedEvent[],
 ): Promise<Verdict[]> {
   for (const logged of batch) {
-    if (logged.event === null) await deadLetter(options, logged, 'not an event: the message cannot be read');
+    if (logged.event === null) await deadLetter(options, logged, 'not an event: it cannot be read');
   }
   return await storeInParts(options, batch.filter(isReadable));
 }
@@ -211,17 +211,23 @@ async function writeInSteps(
   let from = 0;
   for (; from + matchesAtOnceMax < matches.length; from += matchesAtOnceMax)
     steps.push(await store.write(posts, matches.slice(from, from + matchesAtOnceMax), [], []));
-  const sequences = settled.map(({ sequence }) => sequence);
   const deliveries = settled.flatMap(({ event, loggedAt }) =>
     loggedAt === null
       ? []
       : [{ event, day: loggedAt.toISOString().slice(0, 10), recipients: recipients.get(event) ?? [] }],
   );
-  steps.push(await store.write(posts, matches.slice(from), sequences, deliveries));
+  steps.push(await store.write(posts, matches.slice(from), sequencesOf(settled), deliveries));
   const counts: Record<string, number> = {};
   for (const [name, count] of steps.flatMap((step) => Object.entries(step.counts)))
     counts[name] = (counts[name] ?? 0) + count;
   return { counts, traced: steps.flatMap(({ traced }) => traced) };
+}
+
+/** The messages of which nothing is left open once these events are stored. */
+function sequencesOf(events: readonly LoggedEvent[]): number[] {
+  return [...Map.groupBy(events, ({ message }) => message)].flatMap(([{ open }, its]) =>
+    open === its.length ? its.slice(0, 1).map(({ sequence }) => sequence) : [],
+  );
 }
 
 /**
@@ -282,7 +288,8 @@ async function deadLetter(
   error: string,
 ): Promise<void> {
   const { sequence, event, body, deliveries, loggedAt } = logged;
-  await store.writeDeadLetter({ sequence, event, body, error, deliveries, loggedAt });
+  const settled = sequencesOf([logged]);
+  await store.writeDeadLetter({ sequence, settled, event, body, error, deliveries, loggedAt });
   logged.ack();
   telemetry.eventDeadLettered({ sequence, deliveries, reason: error });
 }

@@ -158,7 +158,11 @@ function logMetrics(make: Makers) {
     ),
     logBytes: make.gauge('event_log_bytes', 'Size of the event log; a full log refuses events.', []),
     logBytesMax: make.gauge('event_log_bytes_max', 'Size at which the event log is full.', []),
-    logWaiting: make.gauge('event_log_waiting', 'Events in the log that are not matched yet.', []),
+    logWaiting: make.gauge(
+      'event_log_waiting',
+      'Messages in the log that are not matched yet, each of up to 64 events.',
+      [],
+    ),
     logCopiesBehind: make.gauge(
       'event_log_copies_behind',
       'Copies of the event log that are offline or not up to date.',
@@ -171,7 +175,7 @@ function logMetrics(make: Makers) {
     ),
     logHoles: make.counter(
       'event_log_holes_total',
-      'Events that the log left out (found) or a restored database had forgotten, and what became of them.',
+      'Messages that the log left out (found) or a restored database had forgotten, and what became of them.',
       ['fate'],
     ),
     eventLogLosses: make.counter(

@@ -3,6 +3,7 @@ import type { Bells } from '../engines/bells.ts';
 import type { Database, Sql } from '../engines/database.ts';
 import { readEvent } from '../event-log/event-consumer.ts';
 import type { LogEvent } from '../event-log/event-log.ts';
+import { packBodies, unpackBodies } from '../event-log/event-message.ts';
 import { createMatchStore, type ItemName, isNameable, namesOf } from '../matching/match-store.sql.ts';
 import type { Telemetry } from '../observability/telemetry.ts';
 import { Failure } from '../runtime/failure.ts';
@@ -275,11 +276,15 @@ async function removeDeadLetters(
       `select id, body from dead_letters where id > $1 and ${has('body', '$2')} order by id limit $3`,
       [after, words, lettersAtOnceMax],
     );
-    const doomed = letters.filter(({ body }) => {
-      const event = readEvent(body);
-      return !isNameable(event) || isMeant(event);
-    });
-    await database.run('delete from dead_letters where id = any($1)', [doomed.map(({ id }) => id)]);
+    for (const { id, body } of letters) {
+      // Several events are a message that a version before could not read.
+      const bodies = unpackBodies(body);
+      const left = bodies.map(readEvent).filter((event) => isNameable(event) && !isMeant(event));
+      const rest = packBodies(left.map((event) => JSON.stringify(event)));
+      if (rest === '') await database.run('delete from dead_letters where id = $1', [id]);
+      else if (left.length < bodies.length)
+        await database.run('update dead_letters set body = $2 where id = $1', [id, rest]);
+    }
     const last = letters.at(-1);
     if (!last || letters.length < lettersAtOnceMax) return;
     after = last.id;
