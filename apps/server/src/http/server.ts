@@ -57,6 +57,11 @@ const noSniffing = { 'x-content-type-options': 'nosniff' };
 /** How long a shutdown waits for answers that are under way. */
 const answerWithinMs = 15_000;
 
+/** Requests are parsed by the contract. Left out, the framework would load two compilers of JSON Schema at every start. */
+function noSchemas(): never {
+  throw new Error('a route has a JSON Schema: its request must be parsed by the contract');
+}
+
 export function createHttpServer(options: HttpServerOptions): HttpServer {
   const leaving = new AbortController();
   const app = Fastify({
@@ -74,6 +79,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     clientErrorHandler: (error, socket) => refuseBrokenHttp(options, error, socket),
     // Node's own answer would not have the form of our errors: the hook below refuses instead.
     http: { requireHostHeader: false },
+    schemaController: { compilersFactory: { buildValidator: noSchemas, buildSerializer: noSchemas } },
   });
   app.decorateRequest('principal', null);
   const answers = trackAnswers(app.server);
