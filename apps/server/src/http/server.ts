@@ -62,6 +62,12 @@ function noSchemas(): never {
   throw new Error('a route has a JSON Schema: its request must be parsed by the contract');
 }
 
+const leftOut = {
+  // Node's own answer would not have the form of our errors: a hook refuses instead.
+  http: { requireHostHeader: false },
+  schemaController: { compilersFactory: { buildValidator: noSchemas, buildSerializer: noSchemas } },
+};
+
 export function createHttpServer(options: HttpServerOptions): HttpServer {
   const leaving = new AbortController();
   const app = Fastify({
@@ -77,9 +83,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
       void sendError(options, error, request, reply);
     },
     clientErrorHandler: (error, socket) => refuseBrokenHttp(options, error, socket),
-    // Node's own answer would not have the form of our errors: the hook below refuses instead.
-    http: { requireHostHeader: false },
-    schemaController: { compilersFactory: { buildValidator: noSchemas, buildSerializer: noSchemas } },
+    ...leftOut,
   });
   app.decorateRequest('principal', null);
   const answers = trackAnswers(app.server);
