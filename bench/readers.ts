@@ -1,17 +1,19 @@
 import { spawn } from 'node:child_process';
-import { readFile } from 'node:fs/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import pg from 'pg';
-import { startClients } from './readers/clients.ts';
+import { memoryMiB } from './memory.ts';
+import { measure } from './pipeline/figures.ts';
+import { type Clients, type ClientsOptions, startClients } from './readers/clients.ts';
 import { startNodeUnderTest } from './readers/node-under-test.ts';
-import { flood, writeMatches } from './readers/write-matches.ts';
+import { flood, type Written, writeMatches } from './readers/write-matches.ts';
 import { startEngines } from './start-engines.ts';
 
 /**
- * Many streams of matches (`GET /matches/stream`) on one node, some of which take nothing: the node's memory, and the
- * time from the commit of a match to its receipt by the others, each of which follows a rule of its own. Then the same
- * at a higher rate of matches.
+ * Many streams of matches (`GET /matches/stream`) on one node, some of which take nothing: the node's memory, its processor
+ * time per delivery, and the time from the commit of a match to its receipt by the others, each of which follows a rule of its
+ * own. Then the same at a higher rate of matches. At last, on a fresh node, streams that all get every match of one account.
  */
 const { values: given } = parseArgs({
   options: {
@@ -19,16 +21,19 @@ const { values: given } = parseArgs({
     stalled: { type: 'string', default: '1000' },
     rate: { type: 'string', default: '200' },
     'high-rate': { type: 'string', default: '10000' },
+    'account-streams': { type: 'string', default: '5000' },
+    'account-rate': { type: 'string', default: '4' },
     seconds: { type: 'string', default: '15' },
+    /** Writes processor profiles of the nodes into this folder. */
+    profile: { type: 'string' },
     'with-files': { type: 'string' },
   },
 });
-const streams = Number(given.streams);
-const stalled = Number(given.stalled);
 const seconds = Number(given.seconds);
 /** By then the node has closed those that take nothing: 30 s, and some for what is still under way. */
 const slowWithinMs = 40_000;
 const say = (line: string) => process.stdout.write(`${line}\n`);
+const figures: string[] = [];
 
 /** A connection is a file on both sides; a shell can raise the limit for what it starts, a program cannot for itself. */
 if (given['with-files'] === undefined) {
@@ -39,50 +44,97 @@ if (given['with-files'] === undefined) {
     child.once('close', (code) => resolve(code ?? 1)),
   );
 } else {
-  await measure();
+  const [streams, stalled] = [Number(given.streams), Number(given.stalled)];
+  if (streams > 0) await followRules(streams, stalled);
+  const accountStreams = Number(given['account-streams']);
+  if (accountStreams > 0) await followAccount(accountStreams);
+  say(figures.join(' '));
 }
 
-async function measure(): Promise<void> {
+async function followRules(streams: number, stalled: number): Promise<void> {
   await using stack = new AsyncDisposableStack();
-  say('Starting the engines and one api node');
-  const engines = await startEngines(stack, 1);
-  const node = await startNodeUnderTest(engines, stack, { rules: streams });
-  const database = new pg.Pool({ connectionString: engines.postgresUrl, max: 4 });
-  stack.defer(() => database.end());
-  say(`memory of the node without readers: ${await memoryMiB(node.pid)} MiB`);
-
-  const clients = await startClients({ node, streams, stalled }, stack);
-  say(`${streams} streams open, ${stalled} of them stalled: ${await memoryMiB(node.pid)} MiB`);
-
-  const bells = { url: engines.nats.url };
-  await flood(database, bells);
-  const floodedAt = performance.now();
-  // To hand so much to the kernel takes the node some seconds; what is measured is the time after, while they stall.
-  await new Promise((resolve) => setTimeout(resolve, 8_000));
-  say(`the stalled ones flooded: ${await memoryMiB(node.pid)} MiB`);
+  const { node, clients, write, floodStalled } = await start(stack, { streams, stalled, follow: 'rule' });
+  const floodedAt = stalled > 0 ? await floodStalled() : 0;
   for (const rate of [Number(given.rate), Number(given['high-rate'])]) {
-    const before = clients.received();
-    const written = await writeMatches(database, { bells, rules: streams - stalled, rate, seconds });
-    const startedAt = performance.now();
-    while (clients.received() - before < written.matches && performance.now() - startedAt < 60_000) {
-      await new Promise((resolve) => setTimeout(resolve, 50));
-    }
-    const lag = ((performance.now() - startedAt) / 1_000).toFixed(1);
-    const { p50, p99, worst } = clients.latencies();
-    say(
-      `asked ${rate}/s, written ${Math.round(written.perSecond)} matches/s for ${seconds} s: commit to receipt p50 ${p50} ms, ` +
-        `p99 ${p99} ms, worst ${worst} ms; received ${clients.received() - before} of ${written.matches}, ` +
-        `${lag} s after the last write; ${await memoryMiB(node.pid)} MiB`,
+    const micros = await deliver(
+      clients,
+      { pid: node.pid, perMatch: 1 },
+      () => write(streams - stalled, rate),
+      rate,
     );
+    figures.push(`rule_each_us_at_${rate}=${micros.toFixed(1)}`);
   }
-  const leftMs = floodedAt + slowWithinMs - performance.now();
-  await new Promise((resolve) => setTimeout(resolve, Math.max(0, leftMs)));
+  if (stalled === 0) return;
+  await sleep(Math.max(0, floodedAt + slowWithinMs - performance.now()));
   const slow = await node.metric('earshot_match_stream_endings_total{ending="slow"}');
   const open = await node.metric('earshot_match_streams');
   say(`${slowWithinMs / 1_000} s after the flood: ${open} streams open, ${slow} closed as slow`);
 }
 
-async function memoryMiB(pid: number): Promise<number> {
-  const status = await readFile(`/proc/${pid}/status`, 'utf8');
-  return Math.round(Number(/VmRSS:\s+(\d+)/.exec(status)?.[1]) / 1024);
+async function followAccount(streams: number): Promise<void> {
+  await using stack = new AsyncDisposableStack();
+  const { node, clients, write } = await start(stack, { streams, stalled: 0, follow: 'account' });
+  const rate = Number(given['account-rate']);
+  const counted = { pid: node.pid, perMatch: streams };
+  const micros = await deliver(clients, counted, () => write(streams, rate), rate);
+  figures.push(`one_account_us=${micros.toFixed(1)}`);
+}
+
+/** The engines, one node with the api role, and its clients. */
+async function start(stack: AsyncDisposableStack, options: ClientsOptions) {
+  say('Starting the engines and one api node');
+  const engines = await startEngines(stack, 1);
+  const { profile } = given;
+  const node = await startNodeUnderTest(engines, stack, { rules: options.streams, profile });
+  const database = new pg.Pool({ connectionString: engines.postgresUrl, max: 4 });
+  stack.defer(() => database.end());
+  say(`memory of the node without readers: ${await memoryMiB(node.pid)} MiB`);
+  const clients = await startClients({ node, ...options }, stack);
+  const { streams, stalled, follow } = options;
+  say(`${streams} streams open (by ${follow}), ${stalled} of them stalled: ${await memoryMiB(node.pid)} MiB`);
+  const bells = { url: engines.nats.url };
+  return {
+    node,
+    clients,
+    write: (rules: number, rate: number) => writeMatches(database, { bells, rules, rate, seconds }),
+    /** Returns when it was done. */
+    floodStalled: async (): Promise<number> => {
+      await flood(database, bells);
+      const floodedAt = performance.now();
+      // To hand so much to the kernel takes the node some seconds; what is measured is the time after, while they stall.
+      await sleep(8_000);
+      say(`the stalled ones flooded: ${await memoryMiB(node.pid)} MiB`);
+      return floodedAt;
+    },
+  };
+}
+
+/** Returns the node's processor time per delivery, in microseconds. */
+async function deliver(
+  clients: Clients,
+  { pid, perMatch }: { pid: number; perMatch: number },
+  write: () => Promise<Written>,
+  rate: number,
+): Promise<number> {
+  const before = clients.received();
+  let line = '';
+  const { cpu } = await measure({ server: pid }, async () => {
+    const written = await write();
+    const due = written.matches * perMatch;
+    const startedAt = performance.now();
+    while (clients.received() - before < due && performance.now() - startedAt < 60_000) await sleep(50);
+    const lag = ((performance.now() - startedAt) / 1_000).toFixed(1);
+    const received = clients.received() - before;
+    line =
+      `asked ${rate}/s, written ${written.perSecond.toFixed(0)} matches/s for ${seconds} s: received ${received} of ${due}, ` +
+      `${lag} s after the last write`;
+    return received;
+  });
+  const micros = cpu['server'] ?? Number.NaN;
+  const { p50, p99, worst } = clients.latencies();
+  say(
+    `${line}; commit to receipt p50 ${p50} ms, p99 ${p99} ms, worst ${worst} ms; ${micros.toFixed(1)} µs of processor time ` +
+      `per delivery; ${await memoryMiB(pid)} MiB`,
+  );
+  return micros;
 }

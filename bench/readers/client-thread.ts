@@ -1,10 +1,9 @@
 import { connect, type Socket } from 'node:net';
 import { parentPort, workerData } from 'node:worker_threads';
-import type { ClientReport } from './clients.ts';
+import type { ClientReport, ClientsOptions } from './clients.ts';
 
 /** Bare sockets, because the clients share two cores with what they measure. */
-const { url, key, streams, stalled }: { url: string; key: string; streams: number; stalled: number } =
-  workerData;
+const { url, key, streams, stalled, follow }: ClientsOptions & { url: string; key: string } = workerData;
 const { hostname, port } = new URL(url);
 const connectingMax = 50;
 let latencies: number[] = [];
@@ -17,8 +16,9 @@ function report(message: ClientReport): void {
 function openStream(number: number): Promise<void> {
   return new Promise((resolve, reject) => {
     const socket: Socket = connect(Number(port), hostname);
+    const query = follow === 'account' ? '' : `?rule_id=rule_${number <= stalled ? 0 : number - stalled}`;
     socket.write(
-      `GET /matches/stream?rule_id=rule_${number <= stalled ? 0 : number - stalled} HTTP/1.1\r\nhost: bench\r\nauthorization: Bearer ${key}\r\n\r\n`,
+      `GET /matches/stream${query} HTTP/1.1\r\nhost: bench\r\nauthorization: Bearer ${key}\r\n\r\n`,
     );
     let opened = false;
     let rest = '';

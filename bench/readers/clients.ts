@@ -14,13 +14,20 @@ export type ClientReport =
   | { readonly kind: 'open' }
   | { readonly kind: 'counts'; readonly latencies: readonly number[] };
 
+export interface ClientsOptions {
+  readonly streams: number;
+  readonly stalled: number;
+  /** What each stream gets: the matches of a rule of its own, or all of the account. */
+  readonly follow: 'rule' | 'account';
+}
+
 /** The streams are held in a thread of their own, so that writing does not delay the clock of the readers. */
 export async function startClients(
-  { node, streams, stalled }: { node: NodeUnderTest; streams: number; stalled: number },
+  { node, ...options }: ClientsOptions & { node: NodeUnderTest },
   stack: AsyncDisposableStack,
 ): Promise<Clients> {
   const worker = new Worker(join(root, 'bench/readers/client-thread.ts'), {
-    workerData: { url: node.url, key: node.key, streams, stalled },
+    workerData: { url: node.url, key: node.key, ...options },
   });
   stack.defer(async () => void (await worker.terminate()));
   let received = 0;

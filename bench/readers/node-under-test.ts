@@ -16,7 +16,7 @@ export interface NodeUnderTest {
 export async function startNodeUnderTest(
   engines: Engines,
   stack: AsyncDisposableStack,
-  { rules }: { rules: number },
+  { rules, profile }: { rules: number; profile?: string | undefined },
 ): Promise<NodeUnderTest> {
   const server = stack.use(
     await startServerProgram({
@@ -28,6 +28,7 @@ export async function startNodeUnderTest(
         EARSHOT_REQUESTS_PER_MINUTE: '10000000',
         EARSHOT_REQUESTS_IN_FLIGHT_MAX: '100000',
         EARSHOT_STREAMS_PER_KEY_MAX: '100000',
+        ...(profile && { NODE_OPTIONS: `--cpu-prof --cpu-prof-dir=${profile}` }),
       },
       logFile: join(engines.dir, 'server.log'),
     }),

@@ -12,10 +12,12 @@ export interface FreshnessOptions {
  */
 export async function showFreshness({ database, metrics }: FreshnessOptions): Promise<void> {
   const sources = await database.many<{ source: string; heard: number }>(
-    `select source_id as source, extract(epoch from greatest(min(coalesce(registered_at, created_at)), (
+    `select sources.id as source, extract(epoch from greatest(first.registered, (
          select coalesce(heard_until, proven_until) from coverage
-         where coverage.source_id = slots.source_id order by from_at desc, id desc limit 1)))::float8 as heard
-     from slots where state = 'registered' group by source_id`,
+         where coverage.source_id = sources.id order by from_at desc, id desc limit 1)))::float8 as heard
+     from sources, lateral (
+       select coalesce(registered_at, created_at) as registered from slots
+       where source_id = sources.id and state = 'registered' order by 1 limit 1) as first`,
   );
   const progress = await database.one<{ through: number }>(
     'select extract(epoch from matched_through)::float8 as through from match_progress',

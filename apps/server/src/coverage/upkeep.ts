@@ -45,6 +45,9 @@ export function createMatchedThrough(database: Database, certainAfterMs = lossCe
         if (signal.aborted) return null;
         seen = await readLog();
       }
+      // Nothing came since: no row to write, which would be a flush of the disk every time.
+      if (seen?.createdAt === bound.createdAt && seen?.lastSequence === bound.lastSequence)
+        return { fate: 'same', log: seen };
       return await database.transaction((sql) => followLog(sql, seen, readLog));
     },
   };

@@ -16,9 +16,10 @@ const pagePolicy = [
 
 /** What needs no key: health, and the description of the interface. */
 export function addDiscovery(app: FastifyInstance, { isReady }: { isReady: () => Promise<string[]> }): void {
-  const document = openApiDocument({});
-  const page = renderReferencePage(document);
-  const rulesSchema = rulesFileJsonSchema();
+  // Made when somebody asks: that takes longer than everything else that is done here at a start.
+  const document = once(() => openApiDocument({}));
+  const page = once(() => renderReferencePage(document()));
+  const rulesSchema = once(rulesFileJsonSchema);
   // Some load balancers ask by HEAD.
   const probe = { method: ['GET', 'HEAD'], config: { operation: probeOperation } };
   app.route({ ...probe, url: '/healthz', handler: async () => ({ status: 'ok' }) });
@@ -31,8 +32,8 @@ export function addDiscovery(app: FastifyInstance, { isReady }: { isReady: () =>
       throw new Failure('unavailable', `Not ready: ${missing.join(', ')}.`, { retryAfterSeconds: 1 });
     },
   });
-  app.get('/openapi.json', async () => document);
-  app.get('/rules.schema.json', async () => rulesSchema);
+  app.get('/openapi.json', async () => document());
+  app.get('/rules.schema.json', async () => rulesSchema());
   app.get('/llms.txt', async (_request, reply) =>
     reply
       .header('content-type', 'text/plain; charset=utf-8')
@@ -42,8 +43,16 @@ export function addDiscovery(app: FastifyInstance, { isReady }: { isReady: () =>
     reply
       .header('content-type', 'text/html; charset=utf-8')
       .header('content-security-policy', pagePolicy)
-      .send(page),
+      .send(page()),
   );
+}
+
+function once<Value extends object | string>(make: () => Value): () => Value {
+  let made: Value | null = null;
+  return () => {
+    made ??= make();
+    return made;
+  };
 }
 
 /** `/llms.txt`: what an agent needs first, namely what this is, how to begin, and where to read on. */

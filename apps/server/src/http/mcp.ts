@@ -1,6 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { isWellFormedKey } from '@earshot/contract';
-import { createMcpOverHttp, scopeOfCall } from '@earshot/mcp';
+import { isWellFormedKey, type Scope } from '@earshot/contract';
 import { createEarshot } from '@earshot/sdk';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { type Authenticate, bearerOf } from '../accounts/authenticate.ts';
@@ -33,10 +32,13 @@ const callMs = 45_000;
 export function addMcp(app: FastifyInstance, options: McpOptions): void {
   const { limits, log, mcpOrigins, mcpConfirmUsd, innerCalls, resourceServer } = options;
   const authenticate = authenticateMcp(options);
-  const mcp = createMcpOverHttp({
-    confirmAboveUsd: mcpConfirmUsd,
-    onFault: (error) => log.error({ err: error }, 'a tool failed by our fault'),
-  });
+  const load = async () => {
+    const { createMcpOverHttp, scopeOfCall } = await import('@earshot/mcp');
+    const onFault = (error: unknown) => log.error({ err: error }, 'a tool failed by our fault');
+    return { mcp: createMcpOverHttp({ confirmAboveUsd: mcpConfirmUsd, onFault }), scopeOfCall };
+  };
+  // With the first call: a tenth of the code that a node loads, and many nodes never get one.
+  let loading: ReturnType<typeof load> | null = null;
   app.route({
     method: ['GET', 'POST', 'DELETE'],
     url: '/mcp',
@@ -56,9 +58,11 @@ export function addMcp(app: FastifyInstance, options: McpOptions): void {
       admission.release();
     },
     handler: async (request, reply) => {
-      assertScopeOf(request, reply, resourceServer);
       const gone = new AbortController();
       reply.raw.once('close', () => gone.abort());
+      loading ??= load();
+      const { mcp, scopeOfCall } = await loading;
+      assertScopeOf(request, reply, { resourceServer, scope: scopeOfCall(request.body) });
       const asked = new Request(new URL(request.url, 'http://earshot.invalid'), {
         method: request.method,
         headers: headersOf(request),
@@ -110,11 +114,10 @@ export function authenticateMcp({
 
 /** A program that was authorized by OAuth can ask its user for more; whoever holds a key cannot, and does not see the tool. */
 function assertScopeOf(
-  { headers, principal, body }: FastifyRequest,
+  { headers, principal }: FastifyRequest,
   reply: FastifyReply,
-  resourceServer: ResourceServer | null,
+  { resourceServer, scope }: { resourceServer: ResourceServer | null; scope: Scope | null },
 ): void {
-  const scope = scopeOfCall(body);
   if (resourceServer === null || principal === null || isWellFormedKey(bearerOf(headers.authorization)))
     return;
   if (scope === null || principal.scopes.includes(scope)) return;

@@ -57,6 +57,17 @@ const noSniffing = { 'x-content-type-options': 'nosniff' };
 /** How long a shutdown waits for answers that are under way. */
 const answerWithinMs = 15_000;
 
+/** Requests are parsed by the contract. Left out, the framework would load two compilers of JSON Schema at every start. */
+function noSchemas(): never {
+  throw new Error('a route has a JSON Schema: its request must be parsed by the contract');
+}
+
+const leftOut = {
+  // Node's own answer would not have the form of our errors: a hook refuses instead.
+  http: { requireHostHeader: false },
+  schemaController: { compilersFactory: { buildValidator: noSchemas, buildSerializer: noSchemas } },
+};
+
 export function createHttpServer(options: HttpServerOptions): HttpServer {
   const leaving = new AbortController();
   const app = Fastify({
@@ -72,8 +83,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
       void sendError(options, error, request, reply);
     },
     clientErrorHandler: (error, socket) => refuseBrokenHttp(options, error, socket),
-    // Node's own answer would not have the form of our errors: the hook below refuses instead.
-    http: { requireHostHeader: false },
+    ...leftOut,
   });
   app.decorateRequest('principal', null);
   const answers = trackAnswers(app.server);

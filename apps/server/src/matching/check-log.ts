@@ -97,11 +97,13 @@ export function createSettledStore(database: Database) {
       from: number;
       forgottenThrough: number;
     }> {
+      const read = `select checked_through, forgotten_through, server is not distinct from this_server() as same_server
+        from log_check`;
+      const known = await database.one<LogCheckRow>(read);
+      if (known?.same_server)
+        return { from: known.checked_through, forgottenThrough: known.forgotten_through };
       return await database.transaction(async (sql) => {
-        const row = await sql.one<LogCheckRow>(
-          `select checked_through, forgotten_through, server is not distinct from this_server() as same_server
-           from log_check for update`,
-        );
+        const row = await sql.one<LogCheckRow>(`${read} for update`);
         if (row?.same_server) return { from: row.checked_through, forgottenThrough: row.forgotten_through };
         if (row === null) {
           await sql.run('delete from settled_batches where last_sequence <= $1', [settledThrough]);

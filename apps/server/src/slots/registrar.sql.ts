@@ -76,8 +76,11 @@ export function createRegistrarStore(database: Database, { ruleDelayMs }: Regist
     callsMade: (sourceId: string) => callsMade(database, sourceId),
     recordCompared: (lease: Lease, slotIds: readonly string[]) =>
       fenced(database, lease, (sql) => recordCompared(sql, slotIds)),
-    beginDeleting: (lease: Lease, released: ReleasedSlots) =>
-      fenced(database, lease, (sql) => beginDeleting(sql, released)),
+    /** Looks first: most of the time there is nothing to remove, and a transaction under the lease is four statements. */
+    async beginDeleting(lease: Lease, released: ReleasedSlots): Promise<Slot[]> {
+      const found = await database.one(`select 1 ${fromReleased(released)} limit 1`, [released.sourceId]);
+      return found ? await fenced(database, lease, (sql) => beginDeleting(sql, released)) : [];
+    },
     async recordRegistered(lease: Lease, registered: readonly Registered[]): Promise<void> {
       if (registered.length === 0) return;
       await fenced(database, lease, (sql) => recordRegistered(sql, registered, ruleDelayMs));
@@ -117,18 +120,19 @@ export function createRegistrarStore(database: Database, { ruleDelayMs }: Regist
   };
 }
 
+function fromReleased({ left }: ReleasedSlots): string {
+  const isPicked = `source_id = $1 and state in ${statesWith('picked', 'changes')}`;
+  return `from slots where ${isPicked} ${left === 'stopped' ? `and ${slotStopped}` : ''}`;
+}
+
 /**
  * Picks slots to remove upstream. Row locks first: whoever takes a slot locks its row before it adds itself as a holder.
  */
-async function beginDeleting(sql: Sql, { sourceId, left, limit }: ReleasedSlots): Promise<Slot[]> {
+async function beginDeleting(sql: Sql, released: ReleasedSlots): Promise<Slot[]> {
   const rows = await sql.many<SlotRow>(
     `update slots set state = ${stateAfter('picked')}
-     where id in (
-       select id from slots where source_id = $1 and state in ${statesWith('picked', 'changes')}
-         ${left === 'stopped' ? `and ${slotStopped}` : ''}
-       order by created_at limit $2 for update
-     ) returning ${slotColumns}`,
-    [sourceId, limit],
+     where id in (select id ${fromReleased(released)} order by created_at limit $2 for update) returning ${slotColumns}`,
+    [released.sourceId, released.limit],
   );
   return rows.map(toSlot);
 }
