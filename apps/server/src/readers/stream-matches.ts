@@ -8,7 +8,15 @@ import { Failure } from '../runtime/failure.ts';
 import { pause } from '../runtime/worker.ts';
 import { type Following, LogWentBack } from './follow-matches.ts';
 import type { MatchReader } from './match-reader.sql.ts';
-import { type Offset, openOffset, refuseOvertaken, scopeOfFilter, sealOffset, start } from './offset.ts';
+import {
+  formatOffset,
+  type Offset,
+  openOffset,
+  refuseOvertaken,
+  scopeOfFilter,
+  sealOffset,
+  start,
+} from './offset.ts';
 import { type Followed, jsonOf } from './to-match.ts';
 
 /** Small, because each stream whose client does not read holds this many in memory. */
@@ -26,7 +34,7 @@ export interface StreamMatchesOptions {
 /** Matches as they are stored and removed, from a cursor or from now on. */
 export function streamMatches(options: StreamMatchesOptions) {
   const { following, rules, cursors, countStream } = options;
-  const eventMakerOf = createEventMakers(cursors);
+  const toEvent = createEventMaker(cursors);
   return async ({ principal, request, lastEventId }: Call<'StreamMatches'>): Promise<EventStream> => {
     const { accountId } = principal;
     const ruleId = request.rule_id ?? null;
@@ -44,12 +52,11 @@ export function streamMatches(options: StreamMatchesOptions) {
         : openOffset(cursors, scope, cursor);
     const jumpedTo = cursor === undefined ? 0 : await refuseOvertaken(options, filter, scope, offset);
     const follower = stack.use(following.follow(filter, offset.position, jumpedTo));
-    const toEvent = eventMakerOf(scope, offset);
     const open = stack.move();
     return {
       nextEvents: createNextEvents(sealOffset(cursors, scope, offset), async (waitMs, signal) => {
         const entries = await follower.next({ limit: matchesAtOnceMax, waitMs, signal });
-        return entries.map(toEvent);
+        return entries.map((followed) => toEvent(scope, offset, followed));
       }),
       [Symbol.dispose]: () => open.dispose(),
     };
@@ -80,24 +87,22 @@ export function createNextEvents(
 }
 
 /** Streams with the same filter share one event object, and so one text and one signature, however many they are. */
-function createEventMakers(cursors: Cursors) {
+function createEventMaker(cursors: Cursors) {
   const made = new WeakMap<Match | Removal, Map<string, ServerEvent>>();
-  return (scope: CursorScope, before: Offset) => {
-    // All that their cursors differ in, besides the position of what is told.
-    const key = `${scope.filter.join(' ')} ${before.knownRemoved}`;
-    return (followed: Followed): ServerEvent => {
-      const told = 'match' in followed ? followed.match : followed.removal;
-      const events = made.get(told) ?? new Map<string, ServerEvent>();
-      made.set(told, events);
-      const known = events.get(key);
-      if (known) return known;
-      const id = sealOffset(cursors, scope, { ...before, position: followed.position });
-      const event =
-        'match' in followed
-          ? { id, event: 'match', data: jsonOf(followed.match) }
-          : { id, event: 'removed', data: JSON.stringify(followed.removal) };
-      events.set(key, event);
-      return event;
-    };
+  return (scope: CursorScope, before: Offset, followed: Followed): ServerEvent => {
+    const told = 'match' in followed ? followed.match : followed.removal;
+    const events = made.get(told) ?? new Map<string, ServerEvent>();
+    made.set(told, events);
+    const offset = { ...before, position: followed.position };
+    const key = `${scope.filter.join(' ')} ${formatOffset(offset)}`;
+    const known = events.get(key);
+    if (known) return known;
+    const id = sealOffset(cursors, scope, offset);
+    const event =
+      'match' in followed
+        ? { id, event: 'match', data: jsonOf(followed.match) }
+        : { id, event: 'removed', data: JSON.stringify(followed.removal) };
+    events.set(key, event);
+    return event;
   };
 }
