@@ -29,11 +29,12 @@ import { createNoticeFollowing, type NoticeFollowing } from '../readers/follow-n
 import { listMatches } from '../readers/list-matches.ts';
 import { listNotices } from '../readers/list-notices.ts';
 import { deleteReader, listReaders } from '../readers/manage-readers.ts';
-import { createMatchReader, createTailReader, type MatchReader } from '../readers/match-reader.sql.ts';
+import { createMatchReader, type MatchReader } from '../readers/match-reader.sql.ts';
 import { type MatchTail, openMatchTail } from '../readers/match-tail.ts';
 import { readMatches } from '../readers/read-matches.ts';
 import { streamMatches } from '../readers/stream-matches.ts';
 import { streamNotices } from '../readers/stream-notices.ts';
+import { createTailReader } from '../readers/tail-reader.sql.ts';
 import { createRule } from '../rules/create-rule.ts';
 import { deleteRule } from '../rules/delete-rule.ts';
 import { getRule } from '../rules/get-rule.ts';

@@ -10,7 +10,6 @@ import { lockRule, pauseLocked } from '../rules/rule-changes.sql.ts';
 import { decide } from './budget.ts';
 import {
   type BudgetNotice,
-  hasEndedMarks,
   markKey,
   readStanding,
   resolveEnded,
@@ -58,7 +57,7 @@ export function createBudgetWatch(options: WatchBudgetsOptions): () => Promise<v
     for (let from = 0; from < ruleIds.length; from += rulesAtOnce)
       left.push(...(await lookAt(options, ruleIds.slice(from, from + rulesAtOnce), new Set(due), told)));
     await setLookedAt(database, due);
-    if (await hasEndedMarks(database)) await database.transaction(resolveEnded);
+    await database.transaction(resolveEnded);
     // Only now: after a failure everything is looked at again.
     [lookedThrough, unfinished] = [last, left];
     if (told.size > toldMax) told.clear();

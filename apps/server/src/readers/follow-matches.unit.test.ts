@@ -3,8 +3,9 @@ import { type BellName, createBellListener } from '../engines/bells.ts';
 import { createParsedRules } from '../language/explain-match.ts';
 import { createFollowing, type Follower, LogWentBack } from './follow-matches.ts';
 import type { MatchQuery } from './match-days.sql.ts';
-import type { MatchHeader, StoredMatch, TailReader } from './match-reader.sql.ts';
+import type { StoredMatch } from './match-reader.sql.ts';
 import { openMatchTail } from './match-tail.ts';
+import type { MatchHeader, TailReader } from './tail-reader.sql.ts';
 
 const signal = new AbortController().signal;
 const parsedRules = createParsedRules();

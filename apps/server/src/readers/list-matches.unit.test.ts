@@ -5,8 +5,9 @@ import { createParsedRules } from '../language/explain-match.ts';
 import { createCursors } from '../runtime/cursor.ts';
 import { createFollowing } from './follow-matches.ts';
 import { listMatches } from './list-matches.ts';
-import type { StoredMatch, TailReader } from './match-reader.sql.ts';
+import type { StoredMatch } from './match-reader.sql.ts';
 import { openMatchTail } from './match-tail.ts';
+import type { TailReader } from './tail-reader.sql.ts';
 
 /** Rules on patterns are the slowest to explain: each of them tries every word of the page. */
 const slowRule = Array.from({ length: 8 }, (_, index) => `added:/.*q.{${index}}z/`).join(' OR ');

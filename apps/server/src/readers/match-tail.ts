@@ -3,7 +3,8 @@ import type { ParsedRules } from '../language/explain-match.ts';
 import type { Telemetry } from '../observability/telemetry.ts';
 import { createEventLoopYield } from '../runtime/concurrency.ts';
 import { createKeptBatches, type TailBatch, type Take } from './kept-batches.ts';
-import type { MatchHeader, StoredMatch, TailReader } from './match-reader.sql.ts';
+import type { StoredMatch } from './match-reader.sql.ts';
+import type { MatchHeader, TailReader } from './tail-reader.sql.ts';
 import { type Followed, jsonOf, toFollowed, toFollowedRemoval } from './to-match.ts';
 
 /** Wake-ups may be lost, so the log is also read at this interval: once for the whole node. */

@@ -2,8 +2,9 @@ import { expect, test } from 'vitest';
 import { type BellName, createBellListener } from '../engines/bells.ts';
 import { createParsedRules } from '../language/explain-match.ts';
 import { matchIdOf } from '../runtime/ids.ts';
-import type { MatchHeader, StoredMatch, TailReader } from './match-reader.sql.ts';
+import type { StoredMatch } from './match-reader.sql.ts';
 import { openMatchTail } from './match-tail.ts';
+import type { MatchHeader, TailReader } from './tail-reader.sql.ts';
 
 const common = { ruleId: 'rule_1', ruleVersion: 1, platform: 'x', via: 'stream' } as const;
 
