@@ -37,21 +37,21 @@ export async function fixPage(
   answers: FixedAnswers,
   streamsUrl: string,
 ): Promise<() => Promise<void>> {
-  let open = 0;
-  let asked = 0;
+  const requests = { made: 0, open: 0 };
   await page.clock.setFixedTime(now);
   await page.route(isAsked, async (route) => {
-    asked++;
-    open++;
-    await answerFixed(route, answers, streamsUrl).finally(() => open--);
+    requests.made++;
+    requests.open++;
+    await answerFixed(route, answers, streamsUrl).finally(() => requests.open--);
   });
   return async () => {
-    for (let before = -1; open > 0 || before !== asked; ) {
-      before = asked;
+    let before: number;
+    do {
+      before = requests.made;
       await page.evaluate(
         'new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)))',
       );
-    }
+    } while (requests.open > 0 || before !== requests.made);
   };
 }
 
