@@ -56,11 +56,14 @@ async function open(): Promise<World> {
     nats,
     losses,
     record: () => recordMatchedThrough(options, AbortSignal.timeout(20_000)),
+    // In seconds before `heard` was called, which the row of the source that did not listen tells.
     ledger: () =>
       database.many(
-        `select round(extract(epoch from now() - from_at))::int as from, ended_because as because,
-           round(extract(epoch from now() - proven_until))::int as to
-         from coverage where source_id = 'x:main' order by from_at`,
+        `select round(extract(epoch from heard_at - from_at))::int as from, ended_because as because,
+           round(extract(epoch from heard_at - proven_until))::int as to
+         from coverage, (select coalesce(
+           (select from_at + interval '900 seconds' from coverage where source_id = 'x:off'), now()) as heard_at) as off
+         where source_id = 'x:main' order by from_at`,
       ),
     [Symbol.asyncDispose]: () => running.disposeAsync(),
   };
