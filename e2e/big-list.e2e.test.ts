@@ -10,8 +10,8 @@ import { type Account, type ServerUnderTest, startWorld, type World } from './sr
 const run = promisify(execFile);
 const ruleCount = lengthOf({ always: 40_000, nightly: 100_000 });
 const growthMaxMib = 64;
-/** A server uses about 60 MiB of it, and the list alone would be 100. */
-const heapMaxMib = 112;
+/** A server uses about 50 MiB of it, and the list alone would be 100. */
+const heapMaxMib = 102;
 
 let world: World;
 let server: ServerUnderTest;

@@ -84,22 +84,13 @@ export function openDatabase(options: DatabaseOptions): Database {
     },
     forRuleChange: (accountId) => ({
       transaction: (work) =>
-        own.transactionAfter(
-          `begin; set local role earshot_rules; ${planByKey}; ${account(accountId)}`,
-          work,
-        ),
+        own.transactionAfter(`begin; set local role earshot_rules; ${account(accountId)}`, work),
     }),
     async [Symbol.asyncDispose]() {
       await Promise.all([pool.end(), accountPool === pool ? null : accountPool.end()]);
     },
   };
 }
-
-/**
- * Changes of rules are look-ups by key. Their plan is made once per connection, and uses the indexes also while the tables are
- * small or not analysed yet: it stays when they grow.
- */
-const planByKey = 'set local plan_cache_mode = force_generic_plan; set local enable_seqscan = off';
 
 /** Local to the transaction, so that a pooled connection keeps nothing of it. */
 function account(id: string): string {
