@@ -1,4 +1,4 @@
-import { eventually, startTestNats, type Template } from '@earshot/testkit';
+import { eventually, type Template } from '@earshot/testkit';
 import { headers } from '@nats-io/transport-node';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { readInstallation } from '../src/engines/installation.ts';
@@ -6,9 +6,9 @@ import { eventsStream } from '../src/event-log/events-stream.ts';
 import { createDeadLetters, retryDeadLetters } from '../src/matching/dead-letters.ts';
 import type { MatchStore } from '../src/matching/match-store.sql.ts';
 import { createLocalBells } from './local-bells.ts';
-import { openLogWorld } from './log-world.ts';
+import { openOwnLogWorld } from './log-world.ts';
 import { xEvent } from './stream-events.ts';
-import { createMigratedTemplate, openTestDatabase, silentTelemetry } from './support.ts';
+import { createMigratedTemplate, silentTelemetry } from './support.ts';
 
 let template: Template;
 beforeAll(async () => {
@@ -33,10 +33,7 @@ function refusing(store: MatchStore): MatchStore {
 
 async function openMatching() {
   await using stack = new AsyncDisposableStack();
-  const servers = stack.use(await startTestNats());
-  const clone = stack.use(await template.clone());
-  const database = stack.use(openTestDatabase(clone.url));
-  const world = stack.use(await openLogWorld({ servers, database }));
+  const { world, database } = stack.use(await openOwnLogWorld(template));
   await world.check();
   const letters = createDeadLetters(database);
   const installation = (await readInstallation(database)).id;

@@ -1,4 +1,4 @@
-import { eventually, type NatsServers } from '@earshot/testkit';
+import { eventually, type NatsServers, startTestNats, type Template } from '@earshot/testkit';
 import type { Database } from '../src/engines/database.ts';
 import { readInstallation } from '../src/engines/installation.ts';
 import { connectNats, type Nats } from '../src/engines/nats.ts';
@@ -19,7 +19,7 @@ import { createTelemetry } from '../src/observability/telemetry.ts';
 import { type Supervisor, supervise } from '../src/runtime/supervisor.ts';
 import { createLocalBells } from './local-bells.ts';
 import { xEvent } from './stream-events.ts';
-import { seedRules, silentLog } from './support.ts';
+import { openTestDatabase, seedRules, silentLog } from './support.ts';
 
 /** The log and what matches it, on servers of the caller's; every event matches one rule. */
 export interface LogWorld extends AsyncDisposable {
@@ -52,6 +52,19 @@ interface LogWorldOptions {
   readonly database: Database;
   readonly bytesMax?: number;
   readonly ackWaitMs?: number;
+}
+
+/** The same with servers and a database of its own. */
+export async function openOwnLogWorld(
+  template: Template,
+): Promise<AsyncDisposable & { readonly world: LogWorld; readonly database: Database }> {
+  await using stack = new AsyncDisposableStack();
+  const servers = stack.use(await startTestNats());
+  const clone = stack.use(await template.clone());
+  const database = stack.use(openTestDatabase(clone.url));
+  const world = stack.use(await openLogWorld({ servers, database }));
+  const all = stack.move();
+  return { world, database, [Symbol.asyncDispose]: () => all.disposeAsync() };
 }
 
 export async function openLogWorld(options: LogWorldOptions): Promise<LogWorld> {

@@ -15,9 +15,9 @@ import { forget } from '../src/removals/remove-items.ts';
 import { Failure } from '../src/runtime/failure.ts';
 import { createLocalBells } from './local-bells.ts';
 import { readLog } from './log-chaos.ts';
-import { type LogWorld, openLogWorld } from './log-world.ts';
+import { type LogWorld, openOwnLogWorld } from './log-world.ts';
 import { xEvent } from './stream-events.ts';
-import { createMigratedTemplate, openTestDatabase, silentTelemetry } from './support.ts';
+import { createMigratedTemplate, silentTelemetry } from './support.ts';
 
 let template: Template;
 beforeAll(async () => {
@@ -128,10 +128,7 @@ interface Matching extends AsyncDisposable {
 
 async function openMatching(): Promise<Matching> {
   await using stack = new AsyncDisposableStack();
-  const servers = stack.use(await startTestNats());
-  const clone = stack.use(await template.clone());
-  const database = stack.use(openTestDatabase(clone.url));
-  const world = stack.use(await openLogWorld({ servers, database }));
+  const { world, database } = stack.use(await openOwnLogWorld(template));
   await world.check();
   const all = stack.move();
   return {

@@ -1,5 +1,5 @@
 import type { Platform } from '@earshot/contract';
-import { eventually, startTestNats, type Template } from '@earshot/testkit';
+import { eventually, type Template } from '@earshot/testkit';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { IngestOptions } from '../src/ingest/ingest-worker.ts';
 import { createUpstreamClient, type UpstreamClient } from '../src/upstream/client.ts';
@@ -7,8 +7,8 @@ import { createXStream } from '../src/upstream/x/stream.ts';
 import { startHostileUpstream } from './hostile-upstream.ts';
 import { soon, startIngest } from './ingest-support.ts';
 import { createLocalBells } from './local-bells.ts';
-import { openLogWorld } from './log-world.ts';
-import { createMigratedTemplate, openTestDatabase } from './support.ts';
+import { openOwnLogWorld } from './log-world.ts';
+import { createMigratedTemplate } from './support.ts';
 
 let template: Template;
 beforeAll(async () => {
@@ -22,10 +22,7 @@ async function openPoisonWorld(
   more: (client: UpstreamClient) => Partial<IngestOptions> = () => ({}),
 ) {
   await using stack = new AsyncDisposableStack();
-  const servers = stack.use(await startTestNats());
-  const clone = stack.use(await template.clone());
-  const database = stack.use(openTestDatabase(clone.url));
-  const log = stack.use(await openLogWorld({ servers, database }));
+  const { world: log, database } = stack.use(await openOwnLogWorld(template));
   const upstream = stack.use(await startHostileUpstream(platform));
   const client = stack.use(createUpstreamClient({ baseUrl: upstream.url, token: 't', name: platform }));
   if (platform === 'firehose') {
