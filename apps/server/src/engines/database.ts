@@ -99,15 +99,13 @@ function account(id: string): string {
 
 function openPool(connectionString: string, options: DatabaseOptions, name: string): pg.Pool {
   const pool = new pg.Pool({
-    connectionString,
+    connectionString: withoutJit(connectionString),
     max: options.connectionsMax,
     application_name: 'earshot',
     connectionTimeoutMillis: 10_000,
     // A new connection plans every statement again: kept through pauses, so that the next burst does not begin with that.
     idleTimeoutMillis: 300_000,
     statement_timeout: options.statementTimeoutMs ?? 30_000,
-    // Ours are many short statements: compiling one costs more than it saves, and a planner without statistics often does.
-    options: '-c jit=off',
     idle_in_transaction_session_timeout: 10_000,
     keepAlive: true,
   });
@@ -122,6 +120,17 @@ function openPool(connectionString: string, options: DatabaseOptions, name: stri
   });
   options.measure?.metrics.pools.push({ name, use });
   return pool;
+}
+
+/**
+ * Ours are many short statements: compiling one costs more than it saves, and a planner without statistics often does. In the URL,
+ * because `options` of the URL take the place of any others; ours come first, so that the operator's decide.
+ */
+export function withoutJit(connectionString: string): string {
+  const url = new URL(connectionString);
+  const theirs = url.searchParams.get('options');
+  url.searchParams.set('options', theirs ? `-c jit=off ${theirs}` : '-c jit=off');
+  return url.href;
 }
 
 function transactionsOf(pool: pg.Pool, metrics: DatabaseMetrics | undefined) {

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { nodeConnections } from './database.ts';
+import { nodeConnections, withoutJit } from './database.ts';
 
 test('the documentation says how many connections a node opens', () => {
   const { perLogin, owner } = nodeConnections;
@@ -15,4 +15,14 @@ test('the documentation says how many connections a node opens', () => {
   expect(read('database-pool-exhausted')).toMatch(
     new RegExp(`have\\s${perLogin} connections each, \`owner\` has ${owner}\\.`),
   );
+});
+
+test.each([
+  ['postgres://earshot:p%40ss@127.0.0.1:5432/earshot', '-c jit=off'],
+  ['postgres://earshot@127.0.0.1/earshot?options=-c%20role%3Dapp&sslmode=require', '-c jit=off -c role=app'],
+])('statements are not compiled, whatever options the URL has: %s', (given, options) => {
+  const [before, after] = [new URL(given), new URL(withoutJit(given))];
+  expect(after.searchParams.get('options')).toBe(options);
+  expect(after.searchParams.get('sslmode')).toBe(before.searchParams.get('sslmode'));
+  expect(after.href.split('?')[0]).toBe(before.href.split('?')[0]);
 });
