@@ -34,9 +34,20 @@ const say = (line: string) => process.stdout.write(`${line}\n`);
 
 await using stack = new AsyncDisposableStack();
 const engines = await startEngines(stack, 1);
+await withoutCheckpoints(engines.superuserUrl);
 const databases = new Map<Order, string>();
 for (const order of orders.filter((one) => given.orders.split(',').includes(one)))
   databases.set(order, await prepare(order));
+
+/** One that falls into a measurement makes every page of it dearer. */
+async function withoutCheckpoints(connectionString: string): Promise<void> {
+  const admin = new pg.Client({ connectionString });
+  await admin.connect();
+  await admin.query(`alter system set max_wal_size = '20GB'`);
+  await admin.query(`alter system set checkpoint_timeout = '1h'`);
+  await admin.query('select pg_reload_conf()');
+  await admin.end();
+}
 
 async function prepare(order: Order): Promise<string> {
   const url = new URL(engines.superuserUrl);
@@ -57,15 +68,22 @@ interface Measured {
   readonly perSecond: number;
   readonly nodeMicros: number;
   readonly postgresMicros: number;
+  readonly turnMicros: number;
 }
 
 let processes = 0;
+
+function answerOf<Answer>([message]: Answer[]): Answer {
+  if (message === undefined) throw new Error('a writer said nothing');
+  return message;
+}
 
 async function measure(order: Order, writers: number, matchesPerPost: number): Promise<Measured> {
   const url = databases.get(order) ?? '';
   const task = {
     url,
     order,
+    isAlone: writers === 1 && order !== 'no order',
     seconds: Number(given.seconds),
     matchesPerBatch,
     matchesPerPost,
@@ -73,20 +91,21 @@ async function measure(order: Order, writers: number, matchesPerPost: number): P
     rules,
   };
   const children = Array.from({ length: writers }, () => fork(join(root, 'bench/writers/writer.ts')));
+  const answers = <Answer>() =>
+    Promise.all(children.map(async (child) => answerOf<Answer>(await once(child, 'message'))));
+  const ready = answers<'ready'>();
+  for (const child of children) child.send({ ...task, number: processes++ } satisfies WriterTask);
+  await ready;
   const before = await cpuSeconds({ postgres: engines.postgresPid });
-  const wrote = await Promise.all(
-    children.map(async (child) => {
-      child.send({ ...task, number: processes++ } satisfies WriterTask);
-      const [message]: Wrote[] = await once(child, 'message');
-      if (message === undefined) throw new Error('a writer said nothing');
-      return message;
-    }),
-  );
+  const writing = answers<Wrote>();
+  for (const child of children) child.send('go');
+  const wrote = await writing;
   const after = await cpuSeconds({ postgres: engines.postgresPid });
   const matches = wrote.reduce((sum, one) => sum + one.matches, 0);
   return {
     perSecond: wrote.reduce((sum, one) => sum + one.matches / one.seconds, 0),
     nodeMicros: (1e6 * wrote.reduce((sum, one) => sum + one.cpuSeconds, 0)) / matches,
+    turnMicros: (1e3 * wrote.reduce((sum, one) => sum + one.turnMs, 0)) / writers,
     postgresMicros: (1e6 * ((after['postgres'] ?? 0) - (before['postgres'] ?? 0))) / matches,
   };
 }
@@ -101,14 +120,16 @@ for (const matchesPerPost of numbers(given['per-post'])) {
   for (const writers of numbers(given.writers)) {
     const rounds: Record<string, Measured[]> = {};
     for (let round = 0; round < Number(given.rounds); round++)
-      for (const order of databases.keys())
+      for (const order of round % 2 ? [...databases.keys()].toReversed() : databases.keys())
         (rounds[order] ??= []).push(await measure(order, writers, matchesPerPost));
     for (const [order, measured] of Object.entries(rounds)) {
       const of = (key: keyof Measured) => Math.round(median(measured.map((one) => one[key])));
       const all = measured.map(({ perSecond }) => Math.round(perSecond)).join(', ');
+      const turn =
+        of('turnMicros') > 0 ? `; others wait ${(of('turnMicros') / 1_000).toFixed(1)} ms a batch` : '';
       say(
         `${matchesPerPost} per post, ${writers} writers, ${order.padEnd(8)} ${String(of('perSecond')).padStart(7)} matches/s (${all}); ` +
-          `CPU per match: node ${of('nodeMicros')} µs, PostgreSQL ${of('postgresMicros')} µs`,
+          `CPU per match: node ${of('nodeMicros')} µs, PostgreSQL ${of('postgresMicros')} µs${turn}`,
       );
     }
   }

@@ -4,19 +4,52 @@ import type { Database, Sql } from '../../apps/server/src/engines/database.ts';
 export const orders = ['tickets', 'one lock', 'no order'] as const;
 export type Order = (typeof orders)[number];
 
-/** The server's database, in which the statement that gives out positions is another. */
-export function withOrder(database: Database, order: Order): Database {
-  if (order === 'tickets') return database;
+/** In a statement: from here to the commit other writers wait. */
+const noted = `set_config('bench.turn_at', clock_timestamp()::text, true)`;
+
+/**
+ * The server's database, in which the statement that gives out positions is another. `onTurn` gets the milliseconds during which a
+ * transaction kept the others waiting; to ask for them makes it longer.
+ */
+export function withOrder(database: Database, order: Order, onTurn: ((ms: number) => void) | null): Database {
+  const ordered: Record<Order, (text: string) => string> = {
+    tickets: (text) =>
+      text.replace(
+        'select take_turn(ticket, before, $1) from',
+        `select take_turn(ticket, before, $1), ${noted} from`,
+      ),
+    'one lock': () => underOneLock,
+    'no order': () => withoutOrder,
+  };
   const replaced = (sql: Sql): Sql => ({
     ...sql,
     prepared: async (text, values) => {
       // Without an order, writers would lock each other up over rows that all of them change.
       if (order === 'no order' && text.includes('insert into source_usage')) return [];
       if (!text.includes('take_positions')) return await sql.prepared(text, values);
-      return await sql.prepared(order === 'one lock' ? underOneLock : withoutOrder, values);
+      return await sql.prepared(ordered[order](text), values);
     },
   });
-  return { ...database, transaction: (work) => database.transaction((sql) => work(replaced(sql))) };
+  if (onTurn === null)
+    return { ...database, transaction: (work) => database.transaction((sql) => work(replaced(sql))) };
+  return {
+    ...database,
+    transaction: async (work) => {
+      let [turnMs, workedAt] = [0, 0];
+      const result = await database.transaction(async (sql) => {
+        const worked = await work(replaced(sql));
+        const asked = performance.now();
+        const row = await sql.one<{ ms: number }>(
+          `select extract(epoch from clock_timestamp() - current_setting('bench.turn_at', true)::timestamptz)::float8 * 1000 as ms`,
+        );
+        workedAt = performance.now();
+        turnMs = (row?.ms ?? 0) - (workedAt - asked) / 2;
+        return worked;
+      });
+      onTurn(turnMs + performance.now() - workedAt);
+      return result;
+    },
+  };
 }
 
 /** What a database needs for it. */
@@ -42,7 +75,7 @@ const answer = `select platform, count(*), json_agg(json_build_object('position'
 /** The statement of v0.1.0. */
 const underOneLock = `with log as (
     update match_log set last_position = last_position + $1
-    returning last_position - $1 as before, clock_timestamp() as at
+    returning last_position - $1 as before, clock_timestamp() as at, ${noted}
   ), new as (${newMatches}
   ), costs as (
     select log.before + ordinality as position, part, users, posts
@@ -83,7 +116,7 @@ const underOneLock = `with log as (
 
 /** The matches alone: whatever keeps an order cannot be faster. */
 const withoutOrder = `with log as (
-    select nextval('bench_positions') as before, clock_timestamp() as at
+    select nextval('bench_positions') as before, clock_timestamp() as at, ${noted}
     where $1::bigint > 0 and $9::integer[] is not null and $10::integer[] is not null and $11::integer[] is not null
   ), new as (${newMatches})
   ${answer}`;

@@ -10,6 +10,7 @@ export interface WriterTask {
   readonly order: Order;
   /** Of this process in this database, so that no two of its posts are the same. */
   readonly number: number;
+  readonly isAlone: boolean;
   readonly seconds: number;
   readonly matchesPerBatch: number;
   readonly matchesPerPost: number;
@@ -21,6 +22,8 @@ export interface Wrote {
   readonly matches: number;
   readonly seconds: number;
   readonly cpuSeconds: number;
+  /** How long a transaction would have kept others waiting, in the median; of a writer that is alone. */
+  readonly turnMs: number;
 }
 
 const today = new Date().toISOString().slice(0, 10);
@@ -68,32 +71,44 @@ function batchOf(task: WriterTask, batch: number) {
   return { posts, matches };
 }
 
+/** A connection plans its first statements anew. */
+const warmUp = 6;
+
+const { promise: mayGo, resolve: go } = Promise.withResolvers<void>();
+
 async function write(task: WriterTask): Promise<Wrote> {
   const { url, order, seconds } = task;
   await using database = openDatabase({ url, connectionsMax: 1, onIdleError: () => undefined });
-  const store = createMatchStore(withOrder(database, order));
-  // A connection plans its first statements anew.
-  const warmUp = 6;
-  let [startedAt, cpu, matches] = [performance.now(), process.cpuUsage(), 0];
-  for (let batch = 0; batch < warmUp || performance.now() - startedAt < seconds * 1_000; batch++) {
-    if (batch === warmUp) [startedAt, cpu] = [performance.now(), process.cpuUsage()];
-    const { posts, matches: its } = batchOf(task, batch);
+  const turnsMs: number[] = [];
+  const store = createMatchStore(withOrder(database, order, task.isAlone ? (ms) => turnsMs.push(ms) : null));
+  const writeBatch = async (batch: number) => {
+    const { posts, matches } = batchOf(task, batch);
+    const byPost = Map.groupBy(matches, ({ eventKey }) => eventKey);
     const deliveries = posts.map((event) => ({
       event,
       day: today,
-      recipients: its
-        .filter(({ eventKey }) => eventKey === event.key)
-        .map(({ accountId, ruleId }) => ({ accountId, ruleId })),
+      recipients: (byPost.get(event.key) ?? []).map(({ accountId, ruleId }) => ({ accountId, ruleId })),
     }));
-    await store.write(posts, its, [batch + 1], deliveries);
-    if (batch >= warmUp) matches += its.length;
-  }
+    await store.write(posts, matches, [batch + 1], deliveries);
+  };
+  for (let batch = 0; batch < warmUp; batch++) await writeBatch(batch);
+  process.send?.('ready');
+  await mayGo;
+  const [startedAt, cpu] = [performance.now(), process.cpuUsage()];
+  let batch = warmUp;
+  while (performance.now() - startedAt < seconds * 1_000) await writeBatch(batch++);
   const { user, system } = process.cpuUsage(cpu);
-  return { matches, seconds: (performance.now() - startedAt) / 1_000, cpuSeconds: (user + system) / 1e6 };
+  return {
+    matches: (batch - warmUp) * task.matchesPerBatch,
+    seconds: (performance.now() - startedAt) / 1_000,
+    cpuSeconds: (user + system) / 1e6,
+    turnMs: turnsMs.slice(warmUp).toSorted((a, b) => a - b)[Math.floor((turnsMs.length - warmUp) / 2)] ?? 0,
+  };
 }
 
-process.once('message', (task: WriterTask) => {
-  void write(task).then((wrote) => {
+process.on('message', (message: WriterTask | 'go') => {
+  if (message === 'go') return go();
+  void write(message).then((wrote) => {
     process.send?.(wrote);
     process.disconnect();
   });

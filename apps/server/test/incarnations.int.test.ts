@@ -101,6 +101,9 @@ describe('a match log that went back', () => {
       'alter table match_log rename to dumped',
       'create table match_log (like dumped including all)',
       'insert into match_log select * from dumped',
+      `do $$ begin
+         execute format('alter table match_log owner to %I', (select tableowner from pg_tables where tablename = 'dumped'));
+       end $$`,
     ])
       await world.database.run(statement);
     await world.write([3]);
