@@ -3,6 +3,7 @@ import { chatMutations } from './chat-mutations.ts';
 import { digestMutations } from './digest-mutations.ts';
 import { type Change, inFile, type Mutation } from './mutation.ts';
 import { oauthMutations } from './oauth-mutations.ts';
+import { orderMutations } from './order-mutations.ts';
 import { sightMutations } from './sight-mutations.ts';
 
 const server = 'apps/server/src';
@@ -37,6 +38,7 @@ const withoutScope = (id: string, scope: string): Change => [
  * `pnpm test:mutations` carries them out one by one. A line that no longer occurs fails a unit test: change it with the code.
  */
 export const mutations: readonly Mutation[] = [
+  ...orderMutations,
   ...inFile(`${accounts}/authenticate.ts`, authentication, [
     ['a malformed key is looked up', 'if (!isWellFormed(key)) throw keyRefused();', ''],
     ['a key is remembered for ever', 'if (known && known.until > nowMs())', 'if (known)'],

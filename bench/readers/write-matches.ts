@@ -19,7 +19,7 @@ export async function flood(database: pg.Pool, bells: { url: string }): Promise<
   await nats.drain();
 }
 
-/** What match workers do in the end: posts and matches in one transaction, positions under the lock, then the bell. */
+/** What match workers do in the end: posts and matches in one transaction, positions in their turn, then the bell. */
 export async function writeMatches(
   database: pg.Pool,
   options: { bells: { url: string }; rules: number; rate: number; seconds: number },
@@ -49,11 +49,12 @@ async function writeBatch(
   const client = await database.connect();
   try {
     await client.query('begin');
-    const { rows } = await client.query<{ last_position: string }>(
-      'update match_log set last_position = last_position + $1 returning last_position',
+    const { rows } = await client.query<{ ticket: string; before: string }>(
+      'select ticket, before from take_positions($1)',
       [size],
     );
-    const first = Number(rows[0]?.last_position) - size + 1;
+    const first = Number(rows[0]?.before) + 1;
+    await client.query('select take_turn($1, $2, $3)', [rows[0]?.ticket, rows[0]?.before, size]);
     const payload = JSON.stringify({
       url: null,
       title: null,

@@ -180,7 +180,7 @@ describe(`readers that come back again and again while ${writers} writers write`
       const { seen, log } = await run({
         cutAfterMax: 1_000,
         write: (world, sights) => writeOvertaken(world, batches, sights),
-        prepare: withoutLock,
+        prepare: withoutTurns,
       });
       expect(log).toHaveLength(batches * matchesPerBatch);
       for (const one of seen) expect(one).toEqual(log.slice(matchesPerBatch));
@@ -188,24 +188,27 @@ describe(`readers that come back again and again while ${writers} writers write`
   );
 });
 
-/** In the place of the counter whose row is locked: a sequence, which hands out positions to everybody at once. */
-async function withoutLock(database: Database): Promise<void> {
-  await database.run(`create sequence positions increment by 100 start 100`);
-  await database.run(`drop table match_log`);
-  await database.run(`create view match_log as select (select last_value from positions) as last_position`);
+/** Tickets whose turn is always now: positions are handed out to everybody at once, and nobody waits for those before. */
+async function withoutTurns(database: Database): Promise<void> {
   await database.run(
-    `create function take_positions() returns trigger language plpgsql as $$
-     begin new.last_position := nextval('positions'); return new; end $$`,
+    `create or replace function take_turn(own_ticket bigint, before bigint, amount bigint) returns boolean
+     language sql as 'select true'`,
+  );
+  await database.run(`drop table match_log cascade`);
+  await database.run(
+    `create view match_log as select last_value as last_position, 0::bigint as ticket, this_server() as server
+     from match_positions`,
   );
   await database.run(
-    `create trigger take instead of update on match_log for each row execute function take_positions()`,
+    `create or replace function note_match_times(noted_at timestamptz, before bigint, amount bigint) returns void
+     language sql as 'select'`,
   );
-  // Without the lock, writers would lock each other up over what is kept beside the matches.
+  // Without turns, writers would lock each other up over what is kept beside the matches.
   await database.run(
     `create function count_nothing() returns trigger language plpgsql as $$ begin return null; end $$`,
   );
   await listToday(database);
-  for (const table of ['usage', 'heads', 'day_heads', 'match_times']) {
+  for (const table of ['usage', 'heads', 'day_heads']) {
     await database.run(
       `create trigger skip before insert on ${table} for each row execute function count_nothing()`,
     );

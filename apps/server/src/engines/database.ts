@@ -200,6 +200,19 @@ export async function refusable<Outcome extends object>(
   }
 }
 
+const triesMax = 5;
+
+/** Again at once, when one of several transactions that waited for each other was rolled back, and it was this one. */
+export async function untilNothingIsInTheWay<Result>(work: () => Promise<Result>): Promise<Result> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await work();
+    } catch (error) {
+      if (tries === triesMax || !(error instanceof Failure) || error.code !== 'aborted') throw error;
+    }
+  }
+}
+
 function sqlOver(client: pg.Pool | pg.PoolClient, metrics: DatabaseMetrics | undefined): Sql {
   const query = async (text: string, values: readonly unknown[] = [], name?: string) => {
     const startedAt = performance.now();

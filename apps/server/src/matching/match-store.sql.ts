@@ -1,4 +1,4 @@
-import type { Database, Sql } from '../engines/database.ts';
+import { type Database, type Sql, untilNothingIsInTheWay } from '../engines/database.ts';
 import type { LogEvent } from '../event-log/event-log.ts';
 import { type Delivery, isBillable } from '../metering/bill.ts';
 import { claimBill, recordBill } from '../metering/meter.sql.ts';
@@ -92,34 +92,45 @@ export function createMatchStore(
       matches: readonly NewMatch[],
       settled: readonly number[],
       deliveries: readonly Delivery[],
-    ): Promise<Stored> =>
-      database.transaction(async (sql) => {
-        if (matches.length === 0) {
-          await settle(sql, settled);
-          await recordBill(sql, await claimBill(sql, deliveries));
-          return nothingStored;
-        }
-        const removed = await insertPosts(sql, posts, settled);
-        const isKept = (platform: string, key: string) => !removed.has(`${platform} ${key}`);
-        const kept = matches.filter(({ platform, eventKey }) => isKept(platform, eventKey));
-        // Nobody got what was removed.
-        const bill = await claimBill(
-          sql,
-          deliveries.map((one) =>
-            isKept(one.event.platform, one.event.key) ? one : { ...one, recipients: [] },
-          ),
-        );
-        const stored =
-          kept.length > 0 ? await insertMatches(sql, kept, tracedKeys(traces, kept)) : nothingStored;
-        await recordBill(sql, bill);
-        return stored;
-      }),
+    ): Promise<Stored> => {
+      const batch = { posts, matches, settled, deliveries, traces };
+      // Two with the same match of a post that is stored already may wait for each other, one for the key and one for its turn.
+      return untilNothingIsInTheWay(() => database.transaction((sql) => insertBatch(sql, batch)));
+    },
     /** Keeps an event that cannot be stored, unless it was removed, and settles it, in one transaction. */
     writeDeadLetter: (letter: DeadLetter) => database.transaction((sql) => insertDeadLetter(sql, letter)),
   };
 }
 
 export type MatchStore = ReturnType<typeof createMatchStore>;
+
+interface Batch {
+  readonly posts: readonly LogEvent[];
+  readonly matches: readonly NewMatch[];
+  readonly settled: readonly number[];
+  readonly deliveries: readonly Delivery[];
+  readonly traces: Traces | null;
+}
+
+async function insertBatch(sql: Sql, batch: Batch): Promise<Stored> {
+  const { posts, matches, settled, deliveries, traces } = batch;
+  if (matches.length === 0) {
+    await settle(sql, settled);
+    await recordBill(sql, await claimBill(sql, deliveries));
+    return nothingStored;
+  }
+  const removed = await insertPosts(sql, posts, settled);
+  const isKept = (platform: string, key: string) => !removed.has(`${platform} ${key}`);
+  const kept = matches.filter(({ platform, eventKey }) => isKept(platform, eventKey));
+  // Nobody got what was removed.
+  const bill = await claimBill(
+    sql,
+    deliveries.map((one) => (isKept(one.event.platform, one.event.key) ? one : { ...one, recipients: [] })),
+  );
+  const stored = kept.length > 0 ? await insertMatches(sql, kept, tracedKeys(traces, kept)) : nothingStored;
+  await recordBill(sql, bill);
+  return stored;
+}
 
 async function holdersOf(sql: Sql, { slotIds, upstreamRules, searched }: SlotReferences): Promise<Holder[]> {
   const rows = await sql.prepared<HolderRow>(
@@ -293,68 +304,67 @@ interface StoredRow {
 }
 
 /**
- * From the update of `match_log` to the commit its row is locked: the next writer gets its positions only after
- * ours are visible. So a reader that has seen a position has seen all before it (I3). The time is taken under the same
- * lock, so it never decreases from one position to the next. What is kept beside the matches (migrations/0007_size.sql) is
- * written under it as well: whoever sees a match sees the rows that lead to it.
+ * Positions come with a ticket, and with the time, which so never decreases from one position to the next. Then the matches are
+ * written, by several writers at once. `take_turn` waits until all earlier tickets are over, so a reader that has seen a position has
+ * seen all before it (I3; migrations/0028_ordered_commits.sql). Each part of the statement that reads `turn` waits for it: so do all
+ * rows that several writers change. They are summed before, to keep the turn short. What is kept beside the matches
+ * (migrations/0007_size.sql) is among them: whoever sees a match sees the rows that lead to it.
  */
 async function insertMatches(
   sql: Sql,
   matches: readonly NewMatch[],
   tracedKeys: readonly string[],
 ): Promise<Stored> {
-  // The limit tells the planner that `log` is one row: a table that was never analysed is taken for thousands.
   const rows = await sql.prepared<StoredRow>(
-    `with log as (
-       update match_log set last_position = last_position + $1
-       returning last_position - $1 as before, clock_timestamp() as at
+    `with log as materialized (
+       select * from take_positions($1)
      ), new as (
        insert into matches
          (position, account_id, rule_id, rule_version, platform, event_key, event_day, via, created_at)
        select log.before + ordinality, account_id, rule_id, rule_version, platform, event_key, event_day, via, log.at
-       from (select * from log limit 1) as log,
-         unnest($2::text[], $3::text[], $4::integer[], $5::text[], $6::text[], $7::date[], $8::text[])
+       from log, unnest($2::text[], $3::text[], $4::integer[], $5::text[], $6::text[], $7::date[], $8::text[])
          with ordinality as given (account_id, rule_id, rule_version, platform, event_key, event_day, via, ordinality)
        on conflict do nothing
-       returning position, account_id, rule_id, platform, event_key, event_day, created_at
+       returning position, account_id, rule_id, platform, event_key, event_day
      ), costs as (
        select log.before + ordinality as position, part, users, posts
-       from (select * from log limit 1) as log,
-         unnest($9::integer[], $10::integer[], $11::integer[]) with ordinality as given (part, users, posts, ordinality)
+       from log, unnest($9::integer[], $10::integer[], $11::integer[]) with ordinality as given (part, users, posts, ordinality)
+     ), summed as materialized (
+       select account_id, rule_id, platform, event_day, count(*) as matches, min(position) as first_position,
+         max(position) as last_position, sum(part) as items, sum(part::bigint * users) as users,
+         sum(part::bigint * posts) as referenced_posts
+       from new join costs using (position) group by account_id, rule_id, platform, event_day
+     ), stored as materialized (
+       select platform, count(*), json_agg(json_build_object('position', position, 'ruleId', rule_id, 'eventKey', event_key))
+         filter (where event_key = any($12)) as traced
+       from new group by platform
+     ), turn as materialized (
+       select take_turn(ticket, before, $1) from log
+       where (select count(*) from summed) >= 0 and (select count(*) from stored) >= 0
      ), counted as (
        insert into usage (account_id, rule_id, platform, day, matches, last_match_at, items, users, referenced_posts)
-       select account_id, rule_id, platform, (min(created_at) at time zone 'UTC')::date, count(*), max(created_at),
-         sum(part), sum(part::bigint * users), sum(part::bigint * posts)
-       from new join costs using (position) group by account_id, rule_id, platform
+       select account_id, rule_id, platform, (at at time zone 'UTC')::date, sum(matches), at, sum(items), sum(users),
+         sum(referenced_posts)
+       from turn, log, summed group by account_id, rule_id, platform, at
        on conflict (rule_id, platform, day) do update
          set matches = usage.matches + excluded.matches, last_match_at = excluded.last_match_at,
            items = usage.items + excluded.items, users = usage.users + excluded.users,
            referenced_posts = usage.referenced_posts + excluded.referenced_posts
      ), headed as (
        insert into heads (account_id, rule_id, platform, last_position)
-       select account_id, coalesce(rule_id, ''), platform, max(position)
-       from new group by grouping sets ((account_id, rule_id, platform), (account_id, platform))
+       select account_id, coalesce(rule_id, ''), platform, max(last_position)
+       from turn, summed group by grouping sets ((account_id, rule_id, platform), (account_id, platform))
        on conflict (account_id, rule_id, platform) do update set last_position = excluded.last_position
      ), headed_by_day as (
        insert into day_heads (account_id, rule_id, platform, event_day, first_position, last_position, matches)
-       select account_id, coalesce(rule_id, ''), platform, event_day, min(position), max(position), count(*)
-       from new group by grouping sets ((account_id, rule_id, platform, event_day), (account_id, platform, event_day))
+       select account_id, coalesce(rule_id, ''), platform, event_day, min(first_position), max(last_position), sum(matches)
+       from turn, summed group by grouping sets ((account_id, rule_id, platform, event_day), (account_id, platform, event_day))
        on conflict (account_id, rule_id, platform, event_day) do update
          set last_position = excluded.last_position, matches = day_heads.matches + excluded.matches
-     ), later as (
-       select began, first_position from match_times
-       where began > (select began_of(at) from log) order by began limit 1
      ), timed as (
-       insert into match_times (began, first_position, last_position)
-       select began_of(at), coalesce((select first_position from later), before + 1), before + $1 from log
-       on conflict (began) do update set last_position = excluded.last_position
-     ), after_a_clock_went_back as (
-       update match_times set last_position = log.before + $1
-       from later, log where match_times.began >= later.began
+       select note_match_times(at, before, $1) from turn, log
      )
-     select platform, count(*), json_agg(json_build_object('position', position, 'ruleId', rule_id, 'eventKey', event_key))
-       filter (where event_key = any($12)) as traced
-     from new group by platform`,
+     select * from stored where (select count(*) from timed) = 1`,
     [matches.length, ...matchesAsArrays(matches), tracedKeys],
   );
   return toStored(rows);

@@ -12,7 +12,7 @@ import { type Matched, matchEvents, slotReferences, splitByMatches } from './mat
 import type { MatchStore, Stored } from './match-store.sql.ts';
 
 const batchMax = 1_000;
-/** Of one transaction, which keeps all other writers waiting: some tenths of a second. */
+/** Of one transaction, for which all later writers wait before they commit: some tenths of a second. */
 const matchesAtOnceMax = 5_000;
 const redeliverAfterMs = 1_000;
 /** With the delay above: longer than a registration takes from the upstream's acceptance to our record of it. */

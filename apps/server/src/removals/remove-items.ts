@@ -1,12 +1,11 @@
 import { type Platform, platforms, type Removal } from '@earshot/contract';
 import type { Bells } from '../engines/bells.ts';
-import type { Database, Sql } from '../engines/database.ts';
+import { type Database, type Sql, untilNothingIsInTheWay } from '../engines/database.ts';
 import { readEvent } from '../event-log/event-consumer.ts';
 import type { LogEvent } from '../event-log/event-log.ts';
 import { packBodies, unpackBodies } from '../event-log/event-message.ts';
 import { createMatchStore, type ItemName, isNameable, namesOf } from '../matching/match-store.sql.ts';
 import type { Telemetry } from '../observability/telemetry.ts';
-import { Failure } from '../runtime/failure.ts';
 import type { Compliance } from '../upstream/platform.ts';
 import { UpstreamUnavailable } from '../upstream/upstream-rules.ts';
 import { takeOutOfBatches } from '../webhooks/webhooks.sql.ts';
@@ -23,7 +22,6 @@ const itemsAtOnceMax = 100;
 const matchesAtOnceMax = 5_000;
 const postsAtOnceMax = 10_000;
 const lettersAtOnceMax = 1_000;
-const triesMax = 5;
 
 type Reason = Removal['reason'];
 
@@ -73,6 +71,7 @@ async function removeItems(
     for (let from = 0; from < its.length; from += itemsAtOnceMax) {
       const keys = its.slice(from, from + itemsAtOnceMax).map(({ eventKey }) => eventKey);
       for (let isDone = false; !isDone; ) {
+        // The purge of deleted rules removes matches in another order: one of the two is rolled back.
         const step = await untilNothingIsInTheWay(() =>
           database.transaction((sql) => removeSome(sql, { day, platform, keys, reason })),
         );
@@ -85,17 +84,6 @@ async function removeItems(
   return sum;
 }
 
-/** The purge of deleted rules removes matches in another order: one of the two is rolled back. */
-async function untilNothingIsInTheWay<Result>(work: () => Promise<Result>): Promise<Result> {
-  for (let tries = 1; ; tries++) {
-    try {
-      return await work();
-    } catch (error) {
-      if (tries === triesMax || !(error instanceof Failure) || error.code !== 'aborted') throw error;
-    }
-  }
-}
-
 interface Doomed {
   readonly day: string;
   readonly platform: Platform;
@@ -104,7 +92,7 @@ interface Doomed {
 }
 
 /**
- * Positions are given out under the lock of the match log, as to matches (matching/match-store.sql.ts). The matches of an item are
+ * Positions are taken with a ticket, and committed in its turn, as those of matches (matching/match-store.sql.ts). The matches of an item are
  * looked for under each rule that has some on that day: the index by rule is the one there is. The inner limit makes it that look-up.
  */
 async function removeSome(
@@ -124,22 +112,23 @@ async function removeSome(
        returning matches.position, matches.account_id, matches.rule_id
      ), counted as (
        select count(*) as matches from gone
-     ), log as (
-       update match_log set last_position = last_position + counted.matches from counted where counted.matches > 0
-       returning last_position - counted.matches as before, clock_timestamp() as at
+     ), log as materialized (
+       select taken.* from counted, take_positions(counted.matches) as taken where counted.matches > 0
      ), told as (
        insert into removals (position, match_position, account_id, rule_id, platform, reason, created_at)
        select log.before + row_number() over (order by gone.position), gone.position, gone.account_id, gone.rule_id, $3, $5,
          log.at
        from log, gone join rules on rules.id = gone.rule_id and rules.state <> 'deleted'
        returning position, account_id, rule_id
+     ), turn as materialized (
+       select take_turn(log.ticket, log.before, counted.matches) from log, counted where (select count(*) from told) >= 0
      ), headed as (
        insert into heads (account_id, rule_id, platform, last_position)
        select account_id, coalesce(rule_id, ''), $3, max(position)
-       from told group by grouping sets ((account_id, rule_id), (account_id))
+       from turn, told group by grouping sets ((account_id, rule_id), (account_id))
        on conflict (account_id, rule_id, platform) do update set last_position = excluded.last_position
      )
-     select account_id as "accountId", position from gone`,
+     select account_id as "accountId", position from gone where (select count(*) from turn) >= 0`,
     [day, keys, platform, matchesAtOnceMax, reason],
   );
   if (gone.length > 0) await takeOutOfBatches(sql, gone);

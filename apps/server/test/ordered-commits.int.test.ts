@@ -1,0 +1,314 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { eventually, type Template } from '@earshot/testkit';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Database, Sql } from '../src/engines/database.ts';
+import { createMatchStore, type Stored } from '../src/matching/match-store.sql.ts';
+import { wholeCost, xEvent } from './stream-events.ts';
+import { createMigratedTemplate, openTestDatabase, seedRules } from './support.ts';
+
+const soon = { timeoutMs: 10_000, intervalMs: 10 };
+
+let template: Template;
+beforeAll(async () => {
+  template = await createMigratedTemplate();
+});
+afterAll(() => template?.[Symbol.asyncDispose]());
+
+interface World extends AsyncDisposable {
+  readonly database: Database;
+  /** Matches of one rule with these posts, as match workers write them. */
+  write(...numbers: number[]): Promise<Stored>;
+  positions(): Promise<number[]>;
+}
+
+async function open(connections = 12): Promise<World> {
+  await using stack = new AsyncDisposableStack();
+  const clone = stack.use(await template.clone());
+  const database = stack.use(openTestDatabase(clone.url, connections));
+  await seedRules(database, 1);
+  const running = stack.move();
+  return {
+    database,
+    write: (...numbers) => writeMatches(database, numbers),
+    positions: async () => {
+      const rows = await database.many<{ position: number }>(
+        'select position from matches order by position',
+      );
+      return rows.map(({ position }) => position);
+    },
+    [Symbol.asyncDispose]: () => running.disposeAsync(),
+  };
+}
+
+function writeMatches(database: Database, numbers: readonly number[]): Promise<Stored> {
+  const posts = numbers.map((number) => xEvent(number));
+  const matches = posts.map((post) => ({
+    accountId: 'acc_1',
+    ruleId: 'rule_1',
+    ruleVersion: 1,
+    platform: post.platform,
+    eventKey: post.key,
+    eventDay: post.day,
+    via: 'stream' as const,
+    cost: wholeCost,
+  }));
+  return createMatchStore(database).write(posts, matches, [], []);
+}
+
+interface Held {
+  readonly ticket: number;
+  readonly before: number;
+  readonly pid: number;
+  readonly sql: Sql;
+  commit(): Promise<void>;
+  rollBack(): Promise<void>;
+}
+
+/** A writer that has taken a ticket and a position, and goes on when it is told to. */
+async function holdTicket(database: Database): Promise<Held> {
+  const { promise: end, resolve, reject } = Promise.withResolvers<void>();
+  const { promise: taken, ...take } = Promise.withResolvers<Omit<Held, 'commit' | 'rollBack'>>();
+  const ended = database.transaction(async (sql) => {
+    const row = await sql.one<{ ticket: number; before: number; pid: number }>(
+      'select ticket, before, pg_backend_pid() as pid from take_positions(1)',
+    );
+    if (row) take.resolve({ ...row, sql });
+    await end;
+  });
+  ended.catch(() => undefined);
+  const held = await taken;
+  return {
+    ...held,
+    async commit() {
+      await held.sql.run('select take_turn($1, $2, 1)', [held.ticket, held.before]);
+      resolve();
+      await ended;
+    },
+    async rollBack() {
+      reject(new Error('rolled back'));
+      await ended.catch(() => undefined);
+    },
+  };
+}
+
+/** That somebody waits for a lock of tickets, and how many. */
+async function waiting(database: Database): Promise<number> {
+  const row = await database.one<{ count: number }>(
+    `select count(*) from pg_locks where locktype = 'advisory' and classid = 28 and not granted
+       and database = (select oid from pg_database where datname = current_database())`,
+  );
+  return row?.count ?? 0;
+}
+
+const someoneWaits = (database: Database) =>
+  eventually(async () => expect(await waiting(database)).toBeGreaterThan(0), soon);
+
+/** Makes a function anew with something in it changed, which must be there. */
+async function change(database: Database, name: string, from: string, to: string): Promise<void> {
+  const row = await database.one<{ text: string }>('select pg_get_functiondef($1::regproc) as text', [name]);
+  expect(row?.text).toContain(from);
+  await database.run(row?.text.replace(from, to) ?? '');
+}
+
+describe('a writer with a later ticket', () => {
+  test('stores its matches while an earlier one is open, and shows them after it', async () => {
+    await using world = await open();
+    const { database } = world;
+    const first = await holdTicket(database);
+    const second = world.write(1, 2);
+    await someoneWaits(database);
+    expect(await world.positions()).toEqual([]);
+    await first.commit();
+    await second;
+    expect(await world.positions()).toEqual([first.before + 2, first.before + 3]);
+  });
+
+  test('waits for all before it, also where the one between them was rolled back', async () => {
+    await using world = await open();
+    const { database } = world;
+    const first = await holdTicket(database);
+    const between = await holdTicket(database);
+    await between.rollBack();
+    const third = world.write(1);
+    await someoneWaits(database);
+    expect(await world.positions()).toEqual([]);
+    await first.commit();
+    await third;
+    expect(await world.positions()).toHaveLength(1);
+  });
+
+  test('control: one that asks only the writer before it overtakes the first', async () => {
+    await using world = await open();
+    const { database } = world;
+    const rest = '(select ticket + 1 from match_log)';
+    await change(database, 'await_turn', rest, 'own_ticket - 1');
+    const first = await holdTicket(database);
+    const between = await holdTicket(database);
+    await between.rollBack();
+    await world.write(1);
+    expect((await world.positions())[0]).toBeGreaterThan(first.before + 1);
+    await first.rollBack();
+  });
+
+  test('goes on when the connection of an earlier one is cut', async () => {
+    await using world = await open();
+    const { database } = world;
+    const first = await holdTicket(database);
+    const second = world.write(1);
+    await someoneWaits(database);
+    await database.run('select pg_terminate_backend($1)', [first.pid]);
+    await second;
+    expect(await world.positions()).toHaveLength(1);
+    await first.rollBack();
+  });
+
+  test('is written again at once when it and an earlier one wait for each other', async () => {
+    await using world = await open();
+    const { database } = world;
+    await world.write(1);
+    await database.run('delete from matches');
+    const first = await holdTicket(database);
+    // So that the other one looks for deadlocks first, and is the one that is rolled back.
+    await first.sql.run(`set local deadlock_timeout = '60s'`);
+    const second = world.write(1);
+    await someoneWaits(database);
+    await first.sql.run(
+      `insert into matches (position, account_id, rule_id, rule_version, platform, event_key, event_day)
+       values ($1, 'acc_1', 'rule_1', 1, 'x', $2, $3) on conflict do nothing`,
+      [first.before + 1, xEvent(1).key, xEvent(1).day],
+    );
+    await first.commit();
+    expect(await second).toMatchObject({ counts: {} });
+    expect(await world.positions()).toEqual([first.before + 1]);
+    const row = await database.one<{ deadlocks: number }>(
+      'select deadlocks from pg_stat_database where datname = current_database()',
+    );
+    expect(row?.deadlocks).toBe(1);
+  });
+});
+
+describe('a writer that is cancelled while it takes its positions', () => {
+  /** Another one has the lock of the next ticket, so that the writer stops while nobody else may take positions. */
+  async function cancelInside({ database, write }: World): Promise<void> {
+    const { promise: end, resolve } = Promise.withResolvers<void>();
+    const { promise: isHeld, resolve: held } = Promise.withResolvers<void>();
+    const holding = database.transaction(async (sql) => {
+      await sql.run(
+        `select pg_advisory_xact_lock(28, ticket_lock(last_value + case when is_called then 1 else 0 end)) from match_tickets`,
+      );
+      held();
+      await end;
+    });
+    await isHeld;
+    const cancelled = write(1).catch((error: unknown) => error);
+    await someoneWaits(database);
+    await database.run(
+      `select pg_cancel_backend(pid) from pg_locks where locktype = 'advisory' and classid = 28 and not granted
+         and database = (select oid from pg_database where datname = current_database())`,
+    );
+    expect(await cancelled).toMatchObject({ cause: { code: '57014' } });
+    resolve();
+    await holding;
+  }
+
+  test('leaves the way free for others, although its connection goes on', async () => {
+    await using world = await open();
+    await cancelInside(world);
+    const other = await Promise.all([world.write(2), world.write(3), world.write(4)]);
+    expect(other).toHaveLength(3);
+  });
+
+  test('control: without the handler nobody else gets in', async () => {
+    await using world = await open();
+    const { database } = world;
+    await change(database, 'take_positions', 'others or query_canceled', 'division_by_zero');
+    await cancelInside(world);
+    const row = await database.one<{ count: number }>(
+      `select count(*) from pg_locks where locktype = 'advisory' and classid = 28 and objid = 0 and granted
+         and database = (select oid from pg_database where datname = current_database())`,
+    );
+    expect(row?.count).toBe(1);
+  });
+});
+
+describe('several writers that find the log on another server', () => {
+  test('jump ahead once, and say so once', async () => {
+    await using world = await open();
+    const { database } = world;
+    await world.write(1);
+    await database.run(`update match_log set server = 'another'`);
+    const first = await holdTicket(database);
+    const others = [2, 3, 4, 5].map((number) => world.write(number));
+    await eventually(async () => expect(await waiting(database)).toBe(4), soon);
+    await first.rollBack();
+    await Promise.all(others);
+    const [before = 0, ...after] = await world.positions();
+    expect(first.before).toBeGreaterThan(2 ** 40);
+    expect(after).toEqual([1, 2, 3, 4].map((n) => first.before + 1 + n));
+    expect(await database.many('select from_position, to_position from position_jumps')).toEqual([
+      { from_position: before, to_position: first.before + 1 },
+    ]);
+  });
+
+  test('take no position again when the database went back to the moment between the jump and its commit', async () => {
+    await using world = await open();
+    const { database } = world;
+    await world.write(1);
+    await database.run(`update match_log set server = 'another'`);
+    const taken = await holdTicket(database);
+    await taken.rollBack();
+    // Another start with the same state: its sequences know of the jump, and others have seen what came after it.
+    await database.run(
+      `create or replace function this_server() returns text language sql as 'select ''third'''`,
+    );
+    await sleep(2);
+    await world.write(2);
+    expect((await world.positions())[1]).toBeGreaterThan(taken.before + 1_000);
+  });
+});
+
+describe('nodes of v0.1.0 beside others', () => {
+  const posts = 400;
+
+  /** What they run, as far as positions go. */
+  function writeAsBefore(database: Database, number: number): Promise<void> {
+    return database.transaction(async (sql) => {
+      await sql.run(
+        `with log as (
+           update match_log set last_position = last_position + $1
+           returning last_position - $1 as before, clock_timestamp() as at
+         )
+         insert into matches (position, account_id, rule_id, rule_version, platform, event_key, event_day, created_at)
+         select before + 1, 'acc_1', 'rule_1', 1, 'x', $2, $3, at from log`,
+        [1, xEvent(number).key, xEvent(number).day],
+      );
+      await sleep(Math.random() * 5);
+    });
+  }
+
+  test('have their matches seen in order as well', async () => {
+    await using world = await open();
+    const { database } = world;
+    let [next, isDone] = [0, false];
+    const seen: number[] = [];
+    const follow = async () => {
+      for (let isLast = false; !isLast; ) {
+        isLast = isDone;
+        const rows = await database.many<{ position: number }>(
+          'select position from matches where position > $1 order by position',
+          [seen.at(-1) ?? 0],
+        );
+        seen.push(...rows.map(({ position }) => position));
+      }
+    };
+    const following = follow();
+    const work = async (isOld: boolean) => {
+      while (next < posts) await (isOld ? writeAsBefore(database, next++) : world.write(next++));
+    };
+    await Promise.all([true, true, true, true, false, false, false, false].map(work));
+    isDone = true;
+    await following;
+    expect(new Set(seen).size).toBe(posts);
+    expect(seen).toEqual(await world.positions());
+  });
+});
