@@ -1,18 +1,20 @@
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { startServerProgram } from '@earshot/engines';
 import { startSandbox } from '@earshot/sandbox';
 import { migrate } from '@earshot/server/admin';
+import { buildServer } from '../apps/server/build/build-server.ts';
 import { cpuSeconds } from './cpu-share.ts';
 import { memoryMiB } from './memory.ts';
 import { median, spread } from './pipeline/figures.ts';
-import { startEngines } from './start-engines.ts';
+import { root, startEngines } from './start-engines.ts';
 
 /**
  * A server with all roles whose engines are up and whose database is migrated: from its start until `/readyz` says that it is
- * ready, and its memory when it has been idle for some seconds. With the compile cache of Node, as the image has it, in turns
- * with none.
+ * ready, and its memory when it has been idle for some seconds. As the image and systemd's unit start it, built, in turns with
+ * its sources; each also with the compile cache of Node.
  */
 const { values: given } = parseArgs({
   options: {
@@ -36,7 +38,14 @@ interface Start {
   readonly idleMiB: number;
 }
 
-async function start(cache: Readonly<Record<string, string>>): Promise<Start> {
+interface Kind {
+  readonly name: string;
+  readonly script?: string;
+  readonly cache: Readonly<Record<string, string>>;
+  readonly starts: Start[];
+}
+
+async function start({ script, cache }: Pick<Kind, 'script' | 'cache'>): Promise<Start> {
   const startedAt = performance.now();
   await using server = await startServerProgram({
     env: {
@@ -51,6 +60,7 @@ async function start(cache: Readonly<Record<string, string>>): Promise<Start> {
       ...cache,
     },
     logFile: join(engines.dir, 'server.log'),
+    ...(script && { script }),
   });
   const ready = await fetch(`http://127.0.0.1:${server.ready.metricsPort}/readyz`);
   const wallMs = performance.now() - startedAt;
@@ -61,14 +71,19 @@ async function start(cache: Readonly<Record<string, string>>): Promise<Start> {
 }
 
 const withCache = { NODE_COMPILE_CACHE: join(engines.dir, 'compile-cache') };
-const kinds = [
-  { name: 'plain', cache: {}, starts: [] as Start[] },
-  { name: 'cached', cache: withCache, starts: [] as Start[] },
+const builtDir = join(root, 'apps/server/dist/bench');
+stack.defer(() => rm(builtDir, { recursive: true }));
+await buildServer(builtDir);
+const built = join(builtDir, 'main.mjs');
+const kinds: readonly Kind[] = [
+  { name: 'sources', cache: {}, starts: [] },
+  { name: 'sources_cached', cache: withCache, starts: [] },
+  { name: 'built', script: built, cache: {}, starts: [] },
+  { name: 'built_cached', script: built, cache: withCache, starts: [] },
 ];
 // Writes the cache, and warms up the file system and PostgreSQL.
-await start(withCache);
-for (let n = 0; n < Number(given.starts); n++)
-  for (const { cache, starts } of kinds) starts.push(await start(cache));
+for (const kind of kinds) await start(kind);
+for (let n = 0; n < Number(given.starts); n++) for (const kind of kinds) kind.starts.push(await start(kind));
 
 const figures: string[] = [];
 for (const { name, starts } of kinds) {

@@ -14,6 +14,7 @@ import { tapToken, xToken } from './src/world.ts';
 
 const path = 'docs/operations/install.md';
 const page = await readFile(join(repository, path), 'utf8');
+const buildServer = 'pnpm build:server';
 const [, , kubernetes = '', clone = '', systemd = '', ...more] = await readShellBlocks(path);
 
 let dir: string;
@@ -29,8 +30,8 @@ async function run(command: string, cwd: string): Promise<string> {
 
 test('every block of the page is run, here or by the container tests', () => {
   expect(more).toEqual([]);
-  // Done by `./dev` and by the tests of the console.
-  expect(clone.split('\n')).toEqual(['pnpm install --frozen-lockfile', 'pnpm build:console']);
+  // Done by `./dev`, by the tests of the console and below.
+  expect(clone.split('\n')).toEqual(['pnpm install --frozen-lockfile', 'pnpm build:console', buildServer]);
 });
 
 interface Resource {
@@ -104,6 +105,7 @@ test('systemd: what the page installs starts as another user without any right, 
     'systemctl daemon-reload',
     'systemctl enable --now earshot',
   ]);
+  await run(buildServer, repository);
   for (const command of commands) if (!isForSystemd(command)) await run(command, repository);
   const secrets = {
     'database-url': database.urls.runtime,

@@ -77,7 +77,7 @@ test('the image takes what .dockerignore lets through, and has the console where
     await readFile(join(root, 'apps/server/src/compose/api.ts'), 'utf8'),
   )?.[1];
   const folder = relative(root, resolve(root, 'apps/server/src/compose', served ?? ''));
-  expect(dockerfile).toContain(`COPY --from=console /app/${folder} ${folder}\n`);
+  expect(dockerfile).toContain(`COPY --from=built /app/${folder} ${folder}\n`);
 });
 
 test.for([

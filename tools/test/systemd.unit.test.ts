@@ -1,10 +1,10 @@
 import { execFile } from 'node:child_process';
-import { existsSync } from 'node:fs';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, expect, test } from 'vitest';
+import { builtDir } from '../../apps/server/build/build-server.ts';
 import { variablesOf } from '../../apps/server/src/config.ts';
 import type { Setting } from '../../apps/server/src/setting-values.ts';
 import { settings } from '../../apps/server/src/settings.ts';
@@ -35,8 +35,7 @@ test('systemd has nothing to say against the unit, and would have', async () => 
 
 test('the unit starts the server of a clone', () => {
   const [, command] = /^ExecStart=\/usr\/bin\/node (\S+)$/m.exec(unit) ?? [];
-  expect(command).toBe('apps/server/src/main.ts');
-  expect(existsSync(join(root, command ?? ''))).toBe(true);
+  expect(join(root, command ?? '')).toBe(join(builtDir, 'main.mjs'));
   expect(unit).toMatch(/^WorkingDirectory=\/opt\/earshot$/m);
 });
 

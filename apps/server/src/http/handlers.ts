@@ -78,9 +78,7 @@ export function addOperation(
       const { keyEnded, idempotencyKey: key } = asked;
       if (keyEnded.aborted) throw keyRefused();
       const parsed = parse(operation, request);
-      const gone = new AbortController();
-      reply.raw.once('close', () => gone.abort());
-      const signal = AbortSignal.any([gone.signal, leaving, keyEnded]);
+      const signal = endOf(reply, [leaving, keyEnded]);
       const { accountId, keyId: actor } = principal;
       const lastEventId = request.headers['last-event-id']?.toString() ?? null;
       const handle = (claim: Change['claim']) => {
@@ -109,6 +107,18 @@ function onceClosed({ raw }: FastifyReply, act: () => void): void {
   else raw.once('close', act);
 }
 
+/** Not `AbortSignal.any`, which looks at all of its sources whenever it is asked: a stream asks with every event. */
+function endOf({ raw }: FastifyReply, ends: readonly AbortSignal[]): AbortSignal {
+  const gone = new AbortController();
+  const end = () => gone.abort();
+  raw.once('close', end);
+  for (const signal of ends) {
+    if (signal.aborted) end();
+    else signal.addEventListener('abort', end, { once: true, signal: gone.signal });
+  }
+  return gone.signal;
+}
+
 /** Also an answer that is half sent. */
 function endWithKey(reply: FastifyReply, keyEnded: AbortSignal): void {
   if (keyEnded.aborted) throw keyRefused();
@@ -129,6 +139,7 @@ function startStream(
   reply.hijack();
   reply.headers(eventStreamHeaders);
   const headers = Object.entries(reply.getHeaders()).map(([name, value]) => [name, String(value)]);
+  reply.raw.removeHeader('transfer-encoding');
   reply.raw.writeHead(200, Object.fromEntries(headers));
   telemetry.matchStreamOpened();
   void sendEvents(reply.raw, answer, { signal, keyEnded }).then((ended) => {

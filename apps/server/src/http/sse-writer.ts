@@ -21,6 +21,8 @@ export const eventStreamHeaders = {
   'content-type': 'text/event-stream; charset=utf-8',
   // Otherwise proxies of the nginx family buffer the answer.
   'x-accel-buffering': 'no',
+  // Ends with its connection, not by chunks: to frame each event takes as long as to send it.
+  connection: 'close',
 } as const;
 
 /**

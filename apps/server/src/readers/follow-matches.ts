@@ -127,7 +127,7 @@ function merge(matches: readonly Followed[], removals: readonly Followed[]): Fol
 function isWanted({ platform, since, until }: MatchFilter, one: Followed): boolean {
   const its = 'match' in one ? one.match.platform : one.platform;
   if (platform !== null && its !== platform) return false;
-  if (!('match' in one)) return true;
+  if (!('match' in one) || (!since && !until)) return true;
   const createdAt = Date.parse(one.match.created_at);
   if (since && createdAt < since.getTime()) return false;
   return !until || createdAt < until.getTime();

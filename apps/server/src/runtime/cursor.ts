@@ -1,4 +1,4 @@
-import { createHash, createHmac, createSecretKey, type KeyObject, timingSafeEqual } from 'node:crypto';
+import { createHmac, createSecretKey, hash, type KeyObject, timingSafeEqual } from 'node:crypto';
 import { Failure } from './failure.ts';
 
 export interface CursorScope {
@@ -27,10 +27,10 @@ export function createCursors(...secrets: readonly Buffer[]) {
   let keys = keysOf(secrets);
   const sign = (key: KeyObject | undefined, scope: CursorScope, position: string) => {
     if (key === undefined) throw new Error('there is no secret for cursors');
-    const bound = createHash('sha256')
-      .update(JSON.stringify([scope.accountId, scope.filter]))
-      .digest('base64url');
-    return createHmac('sha256', key).update(`1\n${bound}\n${position}`).digest().subarray(0, signatureLength);
+    return createHmac('sha256', key)
+      .update(`1\n${boundTo(scope)}\n${position}`)
+      .digest()
+      .subarray(0, signatureLength);
   };
 
   const seal = (scope: CursorScope, position: string): string =>
@@ -67,6 +67,17 @@ export function createCursors(...secrets: readonly Buffer[]) {
       return { items, next_cursor: last === undefined ? null : seal(scope, last.id) };
     },
   };
+}
+
+const bounds = new WeakMap<CursorScope, string>();
+
+/** Made once per scope: a stream signs a cursor with every event. */
+function boundTo(scope: CursorScope): string {
+  const known = bounds.get(scope);
+  if (known !== undefined) return known;
+  const bound = hash('sha256', JSON.stringify([scope.accountId, scope.filter]), 'base64url');
+  bounds.set(scope, bound);
+  return bound;
 }
 
 /** Created once: a signature with the bare bytes costs six times as much. */

@@ -1,0 +1,3 @@
+import { buildServer, builtDir } from './build-server.ts';
+
+await buildServer(builtDir);
