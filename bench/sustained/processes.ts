@@ -1,0 +1,34 @@
+import { cpuSeconds } from '../cpu-share.ts';
+import { memoryMiB, memoryOfAllMiB } from '../memory.ts';
+
+export interface Sample {
+  readonly atMs: number;
+  readonly memoryMiB: Readonly<Record<string, number>>;
+  readonly cpuSeconds: Readonly<Record<string, number>>;
+}
+
+/** Of each process by its name. PostgreSQL is many processes, which share memory. */
+export async function sampleProcesses(pids: Readonly<Record<string, number>>): Promise<Sample> {
+  const memory = await Promise.all(
+    Object.entries(pids).map(async ([name, pid]) => {
+      const ofAll = name === 'postgres' ? memoryOfAllMiB : memoryMiB;
+      return [name, await ofAll(pid).catch(() => 0)] as const;
+    }),
+  );
+  return {
+    atMs: performance.now(),
+    memoryMiB: Object.fromEntries(memory),
+    cpuSeconds: await cpuSeconds(pids),
+  };
+}
+
+/** `name MiB/percent of a core`; a process that was started again has no percentage in that row. */
+export function describeProcesses(before: Sample, after: Sample): string {
+  return Object.entries(after.cpuSeconds)
+    .map(([name, seconds]) => {
+      const used = seconds - (before.cpuSeconds[name] ?? 0);
+      const percent = (100_000 * used) / (after.atMs - before.atMs);
+      return `${name} ${after.memoryMiB[name]}/${used < 0 ? '–' : Math.round(percent)}`;
+    })
+    .join(', ');
+}
