@@ -11,7 +11,7 @@ import { driftOf, judge } from './sustained/verdict.ts';
 
 /**
  * So many events per second for minutes, through the real server with all roles, while one follower reads all matches. In the
- * middle PostgreSQL is killed, and started again after `--stop` seconds. At the end what was sent is compared with what is
+ * middle PostgreSQL is killed, and started again after `--stop` seconds (0: not at all). At the end what was sent is compared with what is
  * stored and what was listed. Ends with 1 when something was lost or doubled, when the server's memory grows, or when the lag
  * stays. The figures are meaningful only on an idle machine.
  */
@@ -21,6 +21,7 @@ const { values: given } = parseArgs({
     rate: { type: 'string', default: '2000' },
     stop: { type: 'string', default: '10' },
     'nats-nodes': { type: 'string', default: '3' },
+    profile: { type: 'string' },
   },
 });
 const seconds = Number(given.minutes) * 60;
@@ -36,7 +37,11 @@ const say = (line: string) => process.stdout.write(`${line}\n`);
 await using stack = new AsyncDisposableStack();
 say('Starting the engines, the sandbox and the server');
 const engines = await startEngines(stack, replicas);
-const system = await startSystem(engines, stack, { rules: 20, replicas, env: {} });
+const system = await startSystem(engines, stack, {
+  rules: 20,
+  replicas,
+  env: given.profile === undefined ? {} : { NODE_OPTIONS: `--cpu-prof --cpu-prof-dir=${given.profile}` },
+});
 const database = new pg.Pool({ connectionString: engines.postgresUrl, max: 1 });
 // It is killed under this connection as well.
 database.on('error', () => undefined);
@@ -96,6 +101,7 @@ async function watch(signal: AbortSignal): Promise<void> {
 }
 
 async function stopPostgresInTheMiddle(): Promise<void> {
+  if (stopMs === 0) return;
   await sleep((seconds * 1_000) / 2 - stopMs / 2);
   const stoppedAt = performance.now();
   say('PostgreSQL is killed');
@@ -141,7 +147,7 @@ const { line, broken } = judge({
   stored,
   listed,
   samples,
-  recoveryMs: lag.recoveryMs(),
+  recoveryMs: stopMs === 0 ? 0 : lag.recoveryMs(),
 });
 for (const one of broken) say(`broken: ${one}`);
 say(line);
