@@ -25,10 +25,18 @@ export async function injectAll(load: Load, items: number): Promise<void> {
   );
 }
 
+interface RatedLoad {
+  readonly perSecond: number;
+  readonly seconds: number;
+  /** The number of the first item. */
+  readonly first: number;
+  readonly onSent?: (items: number) => void;
+}
+
 /** So many items per second, for so long; late by a batch at most, as long as the sandbox keeps up. */
 export async function injectAtRate(
   load: Load,
-  { perSecond, seconds, first }: { perSecond: number; seconds: number; first: number },
+  { perSecond, seconds, first, onSent }: RatedLoad,
 ): Promise<number> {
   const items = Math.round(perSecond * seconds);
   const size = Math.max(2, Math.min(batch, Math.round(perSecond / 20)));
@@ -38,9 +46,10 @@ export async function injectAtRate(
     const dueMs = startedAt + (n / perSecond) * 1_000;
     await new Promise((resolve) => setTimeout(resolve, Math.max(0, dueMs - performance.now())));
     if (open.size >= callers) await Promise.race(open);
-    const injecting: Promise<void> = inject(load, first + n, Math.min(size, items - n)).finally(() =>
-      open.delete(injecting),
-    );
+    const count = Math.min(size, items - n);
+    const injecting: Promise<void> = inject(load, first + n, count)
+      .then(() => onSent?.(count))
+      .finally(() => open.delete(injecting));
     open.add(injecting);
   }
   await Promise.all(open);

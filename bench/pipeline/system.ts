@@ -10,6 +10,7 @@ export interface System {
   readonly sandbox: Program<string>;
   /** A call of our API, with a key that may do everything. */
   readonly call: (path: string, body: unknown) => Promise<unknown>;
+  readonly key: string;
 }
 
 const xToken = 'bench-x-token';
@@ -62,7 +63,7 @@ export async function startSystem(
       }),
     ),
   );
-  return { load: { sandboxUrl: sandbox.ready, rules }, server, sandbox, call };
+  return { load: { sandboxUrl: sandbox.ready, rules }, server, sandbox, call, key: created.key };
 }
 
 function createCall(baseUrl: string, key: string): System['call'] {

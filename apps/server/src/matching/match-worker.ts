@@ -7,7 +7,7 @@ import type { MatchOutcome, Traces } from '../observability/traces.ts';
 import { createEventLoopYield } from '../runtime/concurrency.ts';
 import { Failure } from '../runtime/failure.ts';
 import { matchIdOf } from '../runtime/ids.ts';
-import type { Worker } from '../runtime/worker.ts';
+import { pause, type Worker } from '../runtime/worker.ts';
 import { type Matched, matchEvents, slotReferences, splitByMatches } from './match-events.ts';
 import type { MatchStore, Stored } from './match-store.sql.ts';
 
@@ -19,6 +19,9 @@ const redeliverAfterMs = 1_000;
 const deliveriesMax = 45;
 /** Of an event that cannot be stored, before it becomes a dead letter. */
 const triesMax = 5;
+/** While the database is away a worker keeps its batch for less than the log lets it (`holdForMs`), and looks so often. */
+const awayMsMax = 45_000;
+const lookAgainMs = 250;
 
 export interface StoreBatchOptions {
   readonly installation: string;
@@ -26,6 +29,8 @@ export interface StoreBatchOptions {
   readonly bells: Bells;
   readonly telemetry: Telemetry;
   readonly traces?: Traces | null;
+  /** Whoever has it waits for a database that is away, until it is aborted; without it that is a failure at once. */
+  readonly waiting?: AbortSignal;
 }
 
 export interface Verdict {
@@ -50,7 +55,7 @@ export function createMatchWorker(options: MatchWorkerOptions): Worker {
     name: options.name,
     async run(signal) {
       for await (const batch of options.consumer.batches(batchMax, signal)) {
-        const verdicts = await storeBatch(options, batch);
+        const verdicts = await storeBatch({ ...options, waiting: signal }, batch);
         // A full batch says that others wait.
         if (batch.length < batchMax) options.sampleVerdicts(verdicts);
         await countUnexplained(options, verdicts);
@@ -112,13 +117,31 @@ async function storeInParts(options: StoreBatchOptions, batch: readonly Readable
 async function storeOrHalve(options: StoreBatchOptions, batch: readonly Readable[]): Promise<Outcome> {
   const [first] = batch;
   try {
-    return await storeEvents(options, batch);
+    return await storeWhenBack(options, batch);
   } catch (error) {
     const isAlone = batch.length === 1;
     if (!isCausedByData(error) && (isAlone || !isTimeout(error))) throw error;
     if (isAlone && first) await tryLater(options, first, error);
     const half = Math.ceil(batch.length / 2);
     return { verdicts: [], parts: isAlone ? [] : [batch.slice(0, half), batch.slice(half)] };
+  }
+}
+
+/**
+ * A worker that failed would begin again later than the database does, and the log would deliver the batch again later still.
+ * Whether a transaction that was cut off is committed does not matter: what comes again is stored once.
+ */
+async function storeWhenBack(options: StoreBatchOptions, batch: readonly Readable[]): Promise<Outcome> {
+  const deadline = performance.now() + awayMsMax;
+  for (;;) {
+    try {
+      return await storeEvents(options, batch);
+    } catch (error) {
+      const { waiting } = options;
+      if (!waiting || !isAway(error) || performance.now() > deadline) throw error;
+      await pause(lookAgainMs, waiting);
+      if (waiting.aborted) throw error;
+    }
   }
 }
 
@@ -262,6 +285,9 @@ function isCausedByData(error: unknown): boolean {
   }
   return true;
 }
+
+const isAway = (error: unknown) =>
+  error instanceof Failure && error.code === 'unavailable' && !isTimeout(error);
 
 /** A statement that was cut short: half as much may pass. */
 function isTimeout(error: unknown): boolean {

@@ -183,7 +183,8 @@ async function toBatch(
   }: { stored: readonly StoredMatch[]; headers: readonly MatchHeader[]; through: number },
 ): Promise<TailBatch> {
   const byKey = new Map<string, Followed[]>();
-  const followed = await toFollowed(parsedRules, stored);
+  // The node's own work, once for all: with the slices of callers' loops it would fall behind matching on a busy node.
+  const followed = await toFollowed(parsedRules, stored, createEventLoopYield());
   const matches = new Map(followed.map((one) => [one.position, one]));
   let count = 0;
   let characters = 0;

@@ -39,8 +39,8 @@ export function toRemoval(removed: Pick<StoredRemoval, 'matchPosition' | 'reason
 export async function toFollowed(
   parsedRules: ParsedRules,
   stored: readonly StoredMatch[],
+  nextTurn: () => Promise<void> = createTurns(),
 ): Promise<FollowedMatch[]> {
-  const nextTurn = createTurns();
   const matches: FollowedMatch[] = [];
   for (const match of stored) {
     await nextTurn();

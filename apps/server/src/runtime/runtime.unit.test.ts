@@ -1,9 +1,10 @@
 import * as fc from 'fast-check';
 import { pino } from 'pino';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { createMetrics } from '../observability/metrics.ts';
 import { backoffDelayMs } from './backoff.ts';
 import { createTurns } from './concurrency.ts';
+import { Failure } from './failure.ts';
 import { newId } from './ids.ts';
 import { supervise } from './supervisor.ts';
 import { pause, type Worker } from './worker.ts';
@@ -95,6 +96,25 @@ describe('a supervisor', () => {
       returns: 1,
       throws: 1,
     });
+  });
+
+  test('starts a worker again within two seconds when the database was away, and others later and later', async () => {
+    vi.useFakeTimers();
+    onTestFinished(() => void vi.useRealTimers());
+    const starts = { away: 0, broken: 0 };
+    const failing = (name: keyof typeof starts, error: Error): Worker => ({
+      name,
+      run: () => (starts[name]++, Promise.reject(error)),
+    });
+    await using _supervisor = supervise(
+      [failing('away', new Failure('unavailable', 'away')), failing('broken', new Error('broken'))],
+      { log, metrics: createMetrics() },
+    );
+    await vi.advanceTimersByTimeAsync(60_000);
+    const before = { ...starts };
+    await vi.advanceTimersByTimeAsync(20_000);
+    expect(starts.away - before.away).toBeGreaterThanOrEqual(10);
+    expect(starts.broken - before.broken).toBeLessThanOrEqual(3);
   });
 
   test('waits at its end until every worker is done', async () => {

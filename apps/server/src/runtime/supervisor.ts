@@ -1,9 +1,12 @@
 import type { Logger } from '../observability/logger.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import { backoffDelayMs } from './backoff.ts';
+import { Failure } from './failure.ts';
 import { pause, type Worker } from './worker.ts';
 
 const restart = { firstMs: 200, factor: 2, maxMs: 15_000 };
+/** What others wait for when the database is back, they must not wait for much longer. */
+const restartWhenAway = { ...restart, maxMs: 2_000 };
 const healthyAfterMs = 30_000;
 
 export interface Supervisor extends AsyncDisposable {
@@ -37,6 +40,7 @@ async function keepRunning(
   let attempt = 0;
   while (!signal.aborted) {
     const startedAt = performance.now();
+    let backoff = restart;
     const healthyTimer = setTimeout(() => failing.delete(worker.name), healthyAfterMs);
     try {
       await worker.run(signal);
@@ -44,12 +48,13 @@ async function keepRunning(
       throw new Error('the worker returned although nobody asked it to stop');
     } catch (error) {
       failing.add(worker.name);
+      if (error instanceof Failure && error.code === 'unavailable') backoff = restartWhenAway;
       metrics.workerFailures.inc({ worker: worker.name.split(':')[0] ?? worker.name });
       log.error({ worker: worker.name, err: error }, 'worker failed');
     } finally {
       clearTimeout(healthyTimer);
     }
     attempt = performance.now() - startedAt > healthyAfterMs ? 1 : attempt + 1;
-    await pause(backoffDelayMs(restart, attempt, Math.random), signal);
+    await pause(backoffDelayMs(backoff, attempt, Math.random), signal);
   }
 }
