@@ -224,6 +224,42 @@ export function needsTable(): string {
   );
 }
 
+/** The same as something to buy: twice the cores, a third of the disk left free, and the log for a day without PostgreSQL. */
+export function monthTable(): string {
+  const all = sizes.map(({ workload }) => demandOf(workload, constants));
+  const row = (name: string, of: (demand: Demand) => string) => [name, ...all.map(of)];
+  const twice = (cores: number) => whole(Math.ceil(2 * cores));
+  const tb = (bytes: number) => short(bytes / 1e12);
+  return table(
+    ['', ...sizes.map(({ name }) => name)],
+    [
+      row('nodes of Earshot, cores', (demand) => twice(nodeCores(demand))),
+      row('PostgreSQL, cores', ({ cores }) => twice(cores.postgres)),
+      row('three NATS servers, cores', ({ cores }) => `3 × ${Math.max(2, Math.ceil((2 * cores.nats) / 3))}`),
+      row('disk of PostgreSQL, TB', ({ storedBytes }) => tb(storedBytes * 1.5)),
+      row(
+        'disk of the three NATS servers, TB',
+        ({ bytesPerSecond }) => `3 × ${tb(bytesPerSecond.log * 86_400 * 2)}`,
+      ),
+      row('traffic with the outside a month, TB', ({ bytesPerSecond: { upstream, webhooks, api } }) =>
+        tb((upstream + webhooks + api) * perMonth),
+      ),
+      row('traffic inside a month, TB', ({ bytesPerSecond }) => tb(bytesPerSecond.internal * perMonth)),
+      row('WAL for backups a month, TB', ({ bytesPerSecond }) => tb(bytesPerSecond.wal * perMonth)),
+    ],
+  );
+}
+
+/** What writers of matches do one at a time. */
+export function turnSentence(): string {
+  const { turnMs, turnMsPerMatch } = constants.turn;
+  const inTransactionsOf = (matches: number) => (1_000 * matches) / (turnMs + matches * turnMsPerMatch);
+  return (
+    `${turnMs} ms for a transaction and ${turnMsPerMatch} ms for each match in it, which makes ${short(inTransactionsOf(100))} matches/s at ` +
+    `most in transactions of 100 and ${short(inTransactionsOf(500))} in transactions of 500`
+  );
+}
+
 /** What is full first in each stage. There are enough sources: the upstreams bring as much as is asked for. */
 export function stagesTable(): string {
   return table(
