@@ -59,6 +59,7 @@ export const groups: readonly Group[] = [
       'docs/operations/before-you-go-live.md',
       'docs/operations/sizing.md',
       'docs/operations/several-nodes.md',
+      'docs/scale.md',
       'docs/backup-and-restore.md',
       'docs/operations/failover.md',
       'docs/upgrade.md',
