@@ -22,6 +22,8 @@ const { values: given } = parseArgs({
     requests: { type: 'string', default: '1000' },
     callers: { type: 'string', default: '8' },
     rules: { type: 'string', default: '10,10000,100000' },
+    /** Only operations whose name begins with this. */
+    only: { type: 'string', default: '' },
     /** Writes a processor profile of the server into this folder. */
     profile: { type: 'string' },
   },
@@ -62,9 +64,13 @@ const ours = { url: server.ready.address, processes: { server: server.pid, postg
 const plain = { url: bare.url, processes: { client: bare.pid, postgres: engines.postgresPid } };
 
 async function startBareServer(): Promise<{ url: string; pid: number }> {
-  const child = spawn(process.execPath, [join(root, 'bench/api/bare-server.ts'), postgresUrl], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
+  const child = spawn(
+    process.execPath,
+    [join(root, 'bench/api/bare-server.ts'), postgresUrl, join(engines.dir, 'bare.log')],
+    {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    },
+  );
   stack.defer(async () => {
     child.kill();
     if (child.exitCode === null) await once(child, 'exit');
@@ -127,24 +133,31 @@ async function newAccount(rules: number): Promise<string> {
   );
 }
 
+/** Of all rounds, in microseconds: the program and PostgreSQL. */
+function parts(rounds: readonly Figures[]): string {
+  const program = median(rounds.map(({ cpu }) => (cpu['server'] ?? 0) + (cpu['client'] ?? 0)));
+  const postgres = median(rounds.map(({ cpu }) => cpu['postgres'] ?? 0));
+  return `${spread(rounds.map(total))} µs (${program.toFixed(0)} + PostgreSQL ${postgres.toFixed(0)})`;
+}
+
 const ratios: string[] = [];
 for (const size of sizes) {
   // Two of each size: both grow by the same creations.
   const [ourKey, plainKey] = [await newAccount(size), await newAccount(size)];
   await database.query('analyze');
-  for (const { name, ...operation } of operations) {
+  for (const { name, ...operation } of operations.filter((one) => one.name.startsWith(given.only))) {
     await Promise.all([
       ask(ours, { key: ourKey, ...operation }),
       ask(plain, { key: plainKey, ...operation }),
     ]);
-    const [oursUs, plainUs]: [number[], number[]] = [[], []];
+    const [oursUs, plainUs]: [Figures[], Figures[]] = [[], []];
     for (let round = 0; round < rounds; round++) {
-      oursUs.push(total(await ask(ours, { key: ourKey, ...operation })));
-      plainUs.push(total(await ask(plain, { key: plainKey, ...operation })));
+      oursUs.push(await ask(ours, { key: ourKey, ...operation }));
+      plainUs.push(await ask(plain, { key: plainKey, ...operation }));
     }
-    const ratio = oursUs.map((micros, round) => (plainUs[round] ?? Number.NaN) / micros);
+    const ratio = oursUs.map((ours, round) => total(plainUs[round] ?? ours) / total(ours));
     say(
-      `${name}, account of ${size} rules: ours ${spread(oursUs)} µs, bare ${spread(plainUs)} µs, bare / ours ${spread(ratio, 2)}`,
+      `${name}, account of ${size} rules: ours ${parts(oursUs)}; bare ${parts(plainUs)}; bare / ours ${spread(ratio, 2)}`,
     );
     ratios.push(`${name.replaceAll(' ', '_')}_${size}=${median(ratio).toFixed(2)}`);
   }
