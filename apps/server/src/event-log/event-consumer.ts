@@ -82,10 +82,7 @@ export function createEventConsumer(
       try {
         while (!signal.aborted) {
           const batch = handed.takeDue();
-          for (let next = waiting[0]; next && batch.length < max; next = waiting[0]) {
-            batch.push(...handed.take(next));
-            waiting.shift();
-          }
+          while (waiting.length > 0 && batch.length < max) batch.push(...handed.take(waiting.splice(0, 1)));
           if (batch.length > 0) {
             inHandSince = performance.now();
             yield batch;
@@ -157,9 +154,9 @@ function createHanded(wake: () => void) {
 
   return {
     open,
-    take(message: JsMsg): LoggedEvent[] {
-      open.add(message);
-      return toLoggedEvents(message);
+    take(messages: readonly JsMsg[]): LoggedEvent[] {
+      for (const message of messages) open.add(message);
+      return messages.flatMap(toLoggedEvents);
     },
     takeDue: (): LoggedEvent[] => due.splice(0).map(({ event }) => event),
     /** Returns the messages of which events were put off. */

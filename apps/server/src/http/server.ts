@@ -62,7 +62,7 @@ function noSchemas(): never {
   throw new Error('a route has a JSON Schema: its request must be parsed by the contract');
 }
 
-const withoutDefaults = {
+const leftOut = {
   // Node's own answer would not have the form of our errors: a hook refuses instead.
   http: { requireHostHeader: false },
   schemaController: { compilersFactory: { buildValidator: noSchemas, buildSerializer: noSchemas } },
@@ -83,7 +83,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
       void sendError(options, error, request, reply);
     },
     clientErrorHandler: (error, socket) => refuseBrokenHttp(options, error, socket),
-    ...withoutDefaults,
+    ...leftOut,
   });
   app.decorateRequest('principal', null);
   const answers = trackAnswers(app.server);
