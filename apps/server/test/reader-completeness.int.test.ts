@@ -3,6 +3,7 @@ import { operations } from '@earshot/contract';
 import { eventually, lengthOf, type Template, testNightly } from '@earshot/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Database } from '../src/engines/database.ts';
+import { Failure } from '../src/runtime/failure.ts';
 import { type ReaderApi, type ReaderWorld, startReaderWorld } from './reader-world.ts';
 import { createMigratedTemplate, listToday } from './support.ts';
 
@@ -124,15 +125,18 @@ async function run({ cutAfterMax, write, ...options }: Run) {
   return { seen, log, reconnects: reading.count.reconnects };
 }
 
+/** Of those that could commit, some are rolled back instead, and write again. */
+async function commitOrNot(): Promise<void> {
+  await sleep(Math.random() * 20);
+  if (Math.random() < 0.1) throw new Failure('aborted', 'rolled back by the test');
+}
+
 /** All writers at once, and every commit takes a while. */
 async function writeAtOnce(world: ReaderWorld, batches: number): Promise<number> {
   let left = batches;
   const write = async () => {
     while (left-- > 0)
-      await world.write(someRules(), {
-        beforeCommit: () => sleep(Math.random() * 20),
-        silent: Math.random() < 0.1,
-      });
+      await world.write(someRules(), { beforeCommit: commitOrNot, silent: Math.random() < 0.1 });
   };
   await Promise.all(Array.from({ length: writers }, write));
   return batches * matchesPerBatch;
