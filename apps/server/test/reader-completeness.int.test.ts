@@ -203,6 +203,7 @@ async function withoutTurns(database: Database): Promise<void> {
     `create view match_log as select last_value as last_position, 0::bigint as ticket, this_server() as server
      from match_positions`,
   );
+  await database.run(`grant select on match_log to public`);
   await database.run(
     `create or replace function note_match_times(noted_at timestamptz, before bigint, amount bigint) returns void
      language sql as 'select'`,
