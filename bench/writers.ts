@@ -110,8 +110,11 @@ async function measure(order: Order, writers: number, matchesPerPost: number): P
   };
 }
 
-const median = (values: readonly number[]) =>
-  values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
+function median(values: readonly number[]): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  const [low = 0, high = 0] = [sorted[(sorted.length - 1) >> 1], sorted[sorted.length >> 1]];
+  return (low + high) / 2;
+}
 
 say(
   `batches of ${matchesPerBatch} matches, ${rules} rules of ${accounts} accounts, load ${loadavg()[0]?.toFixed(1)}`,

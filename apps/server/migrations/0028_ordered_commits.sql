@@ -13,6 +13,11 @@ create sequence match_jump minvalue -9223372036854775808;
 -- The ticket of the last commit: all before it have ended.
 alter table match_log add column ticket bigint not null default 0;
 
+-- As in 0008_incarnations.sql. The table is looked up at each call: a session that has planned the functions below must see that it was made anew.
+create or replace function this_server() returns text language sql stable as $$
+  select extract(epoch from pg_postmaster_start_time()) || ' ' || to_regclass('public.match_log')::oid
+$$;
+
 -- Locks of tickets are (28, 1) to (28, 2^31 - 1): tickets that far apart are never open together.
 create function ticket_lock(ticket bigint) returns integer language sql immutable as $$
   select (1 + ticket % 2147483647)::integer

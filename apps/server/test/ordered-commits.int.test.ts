@@ -189,7 +189,8 @@ describe('a writer with a later ticket', () => {
 
 describe('a writer that is cancelled while it takes its positions', () => {
   /** Another one has the lock of the next ticket, so that the writer stops while nobody else may take positions. */
-  async function cancelInside({ database, write }: World): Promise<void> {
+  async function cancelInside(world: World): Promise<void> {
+    const { database } = world;
     const { promise: end, resolve } = Promise.withResolvers<void>();
     const { promise: isHeld, resolve: held } = Promise.withResolvers<void>();
     const holding = database.transaction(async (sql) => {
@@ -200,7 +201,7 @@ describe('a writer that is cancelled while it takes its positions', () => {
       await end;
     });
     await isHeld;
-    const cancelled = write(1).catch((error: unknown) => error);
+    const cancelled = world.write(1).catch((error: unknown) => error);
     await someoneWaits(database);
     await database.run(
       `select pg_cancel_backend(pid) from pg_locks where locktype = 'advisory' and classid = 28 and not granted

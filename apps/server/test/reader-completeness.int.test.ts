@@ -3,6 +3,7 @@ import { operations } from '@earshot/contract';
 import { eventually, lengthOf, type Template, testNightly } from '@earshot/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Database } from '../src/engines/database.ts';
+import { Failure } from '../src/runtime/failure.ts';
 import { type ReaderApi, type ReaderWorld, startReaderWorld } from './reader-world.ts';
 import { createMigratedTemplate, listToday } from './support.ts';
 
@@ -124,15 +125,18 @@ async function run({ cutAfterMax, write, ...options }: Run) {
   return { seen, log, reconnects: reading.count.reconnects };
 }
 
+/** Of those that could commit, some are rolled back instead, and write again. */
+async function commitOrNot(): Promise<void> {
+  await sleep(Math.random() * 20);
+  if (Math.random() < 0.1) throw new Failure('aborted', 'rolled back by the test');
+}
+
 /** All writers at once, and every commit takes a while. */
 async function writeAtOnce(world: ReaderWorld, batches: number): Promise<number> {
   let left = batches;
   const write = async () => {
     while (left-- > 0)
-      await world.write(someRules(), {
-        beforeCommit: () => sleep(Math.random() * 20),
-        silent: Math.random() < 0.1,
-      });
+      await world.write(someRules(), { beforeCommit: commitOrNot, silent: Math.random() < 0.1 });
   };
   await Promise.all(Array.from({ length: writers }, write));
   return batches * matchesPerBatch;
@@ -199,6 +203,7 @@ async function withoutTurns(database: Database): Promise<void> {
     `create view match_log as select last_value as last_position, 0::bigint as ticket, this_server() as server
      from match_positions`,
   );
+  await database.run(`grant select on match_log to public`);
   await database.run(
     `create or replace function note_match_times(noted_at timestamptz, before bigint, amount bigint) returns void
      language sql as 'select'`,

@@ -204,6 +204,8 @@ test('a post is read by an account that has a match with it, and by no other', a
 const tricks = [
   ['select * from leases', /permission denied/],
   ['update match_log set last_position = 0', /permission denied/],
+  ['select take_positions(1)', /permission denied/],
+  ['select take_turn(1, 0, 1)', /permission denied/],
   ['update slots set state = $$releasing$$', /permission denied/],
   ['delete from slot_holders', /permission denied/],
   ['select upstream_rule_id from slots', /permission denied/],
