@@ -54,8 +54,10 @@ describe('a stream of matches', () => {
         'content-type': 'text/event-stream; charset=utf-8',
         'cache-control': 'no-store',
         'x-accel-buffering': 'no',
+        connection: 'close',
       },
     });
+    expect(stream.head.headers).not.toHaveProperty('transfer-encoding');
     await world.write([2, 3]);
     expect(await stream.come(2)).toEqual(['rule_2', 'rule_3']);
     const { json } = await api.call(key, '/matches', { order: 'oldest' });

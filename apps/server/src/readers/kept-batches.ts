@@ -31,6 +31,8 @@ export function createKeptBatches(
   { matchesMax = 20_000, charactersMax = 64e6 }: { matchesMax?: number; charactersMax?: number },
 ) {
   let batches: TailBatch[] = [];
+  /** What all batches have for a key, in the order of the log: most who look have waited while many batches came for others. */
+  const lists = new Map<string, Followed[]>();
   /** Where the oldest batch begins. */
   let from = start;
   const total = { matches: 0, characters: 0 };
@@ -45,6 +47,7 @@ export function createKeptBatches(
     restart(position: number): void {
       for (const batch of batches) count(batch, -1);
       batches = [];
+      lists.clear();
       from = position;
     },
     add(batch: TailBatch): void {
@@ -53,40 +56,58 @@ export function createKeptBatches(
       else if (newest) batches[batches.length - 1] = { ...newest, through: batch.through };
       else from = batch.through;
       count(batch, 1);
+      for (const [key, added] of batch.byKey) {
+        const list = lists.get(key);
+        if (list) list.push(...added);
+        else lists.set(key, [...added]);
+      }
       while (total.matches > matchesMax || total.characters > charactersMax) {
         const oldest = batches.shift();
         if (!oldest) return;
         count(oldest, -1);
         from = oldest.through;
+        for (const key of oldest.byKey.keys()) {
+          const list = lists.get(key) ?? [];
+          list.splice(0, firstAfter(list, from));
+          if (list.length === 0) lists.delete(key);
+        }
       }
     },
     /** Takes matches out that were removed from the log: who was not given them yet must not get them from here. */
     remove(positions: ReadonlySet<number>): void {
       if (positions.size === 0) return;
       const isKept = (one: Followed) => !('match' in one) || !positions.has(one.position);
-      for (const { byKey } of batches) {
-        for (const [key, list] of byKey) if (!list.every(isKept)) byKey.set(key, list.filter(isKept));
-      }
+      for (const [key, list] of lists) if (!list.every(isKept)) lists.set(key, list.filter(isKept));
     },
     /** What came after a position; null when that is no longer kept. */
     after(key: string, position: number, { limit, accepts }: Take): Taken | null {
       if (position < from) return null;
       const entries: Followed[] = [];
       const sum = { matches: 0, removals: 0, characters: 0 };
-      const first = batches.findLastIndex((batch) => batch.through <= position) + 1;
-      for (const batch of batches.slice(first)) {
-        for (const one of batch.byKey.get(key) ?? []) {
-          if (one.position <= position || !accepts(one)) continue;
-          sum['match' in one ? 'matches' : 'removals'] += 1;
-          sum.characters += 'match' in one ? jsonOf(one.match).length : 0;
-          const last = entries.at(-1);
-          const isFull =
-            sum.matches > limit || sum.removals > removalsMax || sum.characters > takenCharactersMax;
-          if (last && isFull) return { entries, through: last.position };
-          entries.push(one);
-        }
+      const list = lists.get(key) ?? [];
+      for (let index = firstAfter(list, position); index < list.length; index++) {
+        const one = list[index];
+        if (!one || !accepts(one)) continue;
+        sum['match' in one ? 'matches' : 'removals'] += 1;
+        sum.characters += 'match' in one ? jsonOf(one.match).length : 0;
+        const last = entries.at(-1);
+        const isFull =
+          sum.matches > limit || sum.removals > removalsMax || sum.characters > takenCharactersMax;
+        if (last && isFull) return { entries, through: last.position };
+        entries.push(one);
       }
       return { entries, through: Math.max(position, through()) };
     },
   };
+}
+
+/** Where in a list, which is in the order of the log, that begins which comes after a position. */
+function firstAfter(list: readonly Followed[], position: number): number {
+  let [low, high] = [0, list.length];
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((list[middle]?.position ?? Infinity) <= position) low = middle + 1;
+    else high = middle;
+  }
+  return low;
 }
