@@ -45,7 +45,7 @@ export default defineConfig({
     sequence: { sequencer: LongestFirst },
     reporters: ['default', ...(resultsDir === undefined ? [] : [createTestResults(resultsDir)])],
     projects: [
-      { test: { ...unit, name: 'unit', include: ['{packages,apps,tools,e2e}/**/*.unit.test.ts'] } },
+      { test: { ...unit, name: 'unit', include: ['{packages,apps,tools,e2e,bench}/**/*.unit.test.ts'] } },
       { test: { ...int, name: 'int', include: ['{packages,apps}/**/*.int.test.ts'] } },
       { test: { ...e2e, name: 'e2e', include: ['e2e/**/*.e2e.test.ts'], exclude: sharing } },
       { test: { ...e2e, name: 'e2e-shared', include: sharing, isolate: false } },
