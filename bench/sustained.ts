@@ -48,12 +48,12 @@ database.on('error', () => undefined);
 stack.defer(() => database.end());
 
 const listed = new Uint8Array(items);
-let listedCount = 0;
+const counts = { sent: 0, listed: 0 };
 const lag = createLag(() => performance.now());
 const follower = stack.use(
   followAll(system.server.ready.address, system.key, (one) => {
     listed[one.number] = (listed[one.number] ?? 0) + 1;
-    listedCount++;
+    counts.listed++;
     lag.listed(one);
   }),
 );
@@ -76,7 +76,6 @@ async function countStored(): Promise<number> {
 }
 
 const samples: Sample[] = [await sampleProcesses(processes())];
-let sentCount = 0;
 
 /** A row for every ten seconds, until the signal. */
 async function watch(signal: AbortSignal): Promise<void> {
@@ -87,7 +86,7 @@ async function watch(signal: AbortSignal): Promise<void> {
     await sleep(beganAt + n * rowMs - performance.now(), undefined, { signal }).catch(() => undefined);
     if (signal.aborted) return;
     const stored = await countStored().catch(() => null);
-    const now = { sent: sentCount, stored: stored ?? before.stored, listed: listedCount };
+    const now = { ...counts, stored: stored ?? before.stored };
     const perSecond = (key: keyof typeof now) => Math.round(((now[key] - before[key]) * 1_000) / rowMs);
     const sample = await sampleProcesses(processes());
     const last = samples.at(-1) ?? sample;
@@ -114,12 +113,17 @@ const watching = new AbortController();
 const rows = watch(watching.signal);
 const startedAt = performance.now();
 await Promise.all([
-  injectAtRate(system.load, { perSecond: rate, seconds, first: 0, onSent: (count) => (sentCount += count) }),
+  injectAtRate(system.load, {
+    perSecond: rate,
+    seconds,
+    first: 0,
+    onSent: (count) => (counts.sent += count),
+  }),
   stopPostgresInTheMiddle(),
 ]);
 const sentPerSecond = (items * 1_000) / (performance.now() - startedAt);
 const deadline = performance.now() + listedWithinMs;
-while (listedCount < items && performance.now() < deadline) await sleep(20);
+while (counts.listed < items && performance.now() < deadline) await sleep(20);
 // What comes twice may come later.
 await sleep(1_000);
 watching.abort();

@@ -26,7 +26,7 @@ export function createLag(nowMs: () => number) {
     /** Of the matches since the last call: how long until they were stored, and until they were listed. */
     describeRow(): string {
       const [stored, listed] = [row.map((one) => one.storedAfterMs), row.map((one) => one.listedAfterMs)].map(
-        (values) => values.sort((a, b) => a - b),
+        (values) => values.toSorted((a, b) => a - b),
       );
       row = [];
       const text = (values: readonly number[] = []) =>

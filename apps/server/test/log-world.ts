@@ -16,6 +16,7 @@ import { createMatchStore, type MatchStore } from '../src/matching/match-store.s
 import { createMatchWorker, storeBatch } from '../src/matching/match-worker.ts';
 import { createMetrics, type Metrics } from '../src/observability/metrics.ts';
 import { createTelemetry } from '../src/observability/telemetry.ts';
+import { Failure } from '../src/runtime/failure.ts';
 import { type Supervisor, supervise } from '../src/runtime/supervisor.ts';
 import { createLocalBells } from './local-bells.ts';
 import { xEvent } from './stream-events.ts';
@@ -159,4 +160,23 @@ export function acknowledgedEarly(source: EventConsumer): EventConsumer {
       }
     },
   };
+}
+
+/**
+ * Counts how often the database failed its workers. `givesUp`: they fail with it at once, as they do when it is away for longer
+ * than they keep a batch.
+ */
+export function watchFailures(store: MatchStore, { givesUp }: { givesUp: boolean }) {
+  let failures = 0;
+  const failing = (error: unknown) => {
+    failures++;
+    throw givesUp ? new Failure('aborted', 'given up', { cause: error }) : error;
+  };
+  const watched: MatchStore = {
+    ...store,
+    holdersOf: (references) => store.holdersOf(references).catch(failing),
+    days: () => store.days().catch(failing),
+    write: (...given) => store.write(...given).catch(failing),
+  };
+  return { store: watched, failures: () => failures };
 }

@@ -13,7 +13,7 @@ import type { EventConsumer } from '../src/event-log/event-consumer.ts';
 import { createMatchStore, type MatchStore } from '../src/matching/match-store.sql.ts';
 import { ensurePartitions } from '../src/matching/upkeep.ts';
 import { Failure } from '../src/runtime/failure.ts';
-import { acknowledgedEarly, openLogWorld } from './log-world.ts';
+import { acknowledgedEarly, openLogWorld, watchFailures } from './log-world.ts';
 import { xEvent } from './stream-events.ts';
 import { createMigratedTemplate, openTestDatabase } from './support.ts';
 
@@ -103,14 +103,16 @@ describe('a connection that is cut when COMMIT was sent', () => {
 });
 
 describe('a database that stops at once and comes back', () => {
-  const run = async (wrapSource?: (source: EventConsumer) => EventConsumer) => {
+  /** `givesUp`: as when it is away for longer than a worker keeps its batch. */
+  const run = async (givesUp: boolean, wrapSource?: (source: EventConsumer) => EventConsumer) => {
     await using servers = await startTestNats();
     await using postgres = await startTestPostgres();
     await migrate(postgres.url);
     await using database = openTestDatabase(postgres.url);
     await ensurePartitions(database);
     await using world = await openLogWorld({ servers, database, ackWaitMs });
-    await using _workers = world.startWorkers(wrapSource ? { wrapSource } : {});
+    const { store, failures } = watchFailures(world.store, { givesUp });
+    await using _workers = world.startWorkers({ store, ...(wrapSource && { wrapSource }) });
     const appending = world.append(0, events);
     await eventually(async () => (await world.stored()).length > 100, { timeoutMs: 30_000 });
     // SIGQUIT: no checkpoint, no goodbye; it recovers from its log.
@@ -120,17 +122,24 @@ describe('a database that stops at once and comes back', () => {
     await eventually(() => world.stored().then(() => true), { timeoutMs: 30_000 });
     await world.idle();
     const { values } = await world.metrics.workerFailures.get();
-    return { failures: values[0]?.value ?? 0, stored: await world.stored() };
+    return { failures: failures(), workerFailures: values[0]?.value ?? 0, stored: await world.stored() };
   };
 
-  test('costs nothing', async () => {
-    const { failures, stored } = await run();
+  test('costs nothing, and the workers keep their batches', async () => {
+    const { failures, workerFailures, stored } = await run(false);
     expect(failures).toBeGreaterThan(0);
+    expect(workerFailures).toBe(0);
+    expect(stored).toEqual(keys);
+  });
+
+  test('costs nothing when the workers give their batches up', async () => {
+    const { workerFailures, stored } = await run(true);
+    expect(workerFailures).toBeGreaterThan(0);
     expect(stored).toEqual(keys);
   });
 
   testNightly('control: with events acknowledged before they are stored, some are lost', {}, async () => {
-    const { stored } = await run(acknowledgedEarly);
+    const { stored } = await run(true, acknowledgedEarly);
     expect(stored.length).toBeLessThan(events);
   });
 });

@@ -267,3 +267,26 @@ function rethrow(error: unknown): never {
     cause: error,
   });
 }
+
+/** Of `text` in PostgreSQL's catalogue. */
+const textOid = 25;
+const headerBytes = 20;
+
+/**
+ * A `text[]` as PostgreSQL sends it itself, for long values: the driver writes an array as one text in which it escapes every
+ * quotation mark, and JSON is full of them. In the statement the parameter needs its cast, `$1::text[]`.
+ */
+export function textArray(values: readonly string[]): Buffer {
+  const texts = values.map((value) => Buffer.from(value));
+  const bytes = texts.reduce((sum, text) => sum + 4 + text.length, headerBytes);
+  const array = Buffer.allocUnsafe(bytes);
+  // One dimension, no nulls, its elements' type, how many, and the number of the first.
+  const header = [1, 0, textOid, texts.length, 1];
+  let at = 0;
+  for (const field of header) at = array.writeInt32BE(field, at);
+  for (const text of texts) {
+    at = array.writeInt32BE(text.length, at);
+    at += text.copy(array, at);
+  }
+  return array;
+}

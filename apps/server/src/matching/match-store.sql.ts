@@ -1,4 +1,4 @@
-import { type Database, type Sql, untilNothingIsInTheWay } from '../engines/database.ts';
+import { type Database, type Sql, textArray, untilNothingIsInTheWay } from '../engines/database.ts';
 import type { LogEvent } from '../event-log/event-log.ts';
 import { type Delivery, isBillable } from '../metering/bill.ts';
 import { claimBill, recordBill } from '../metering/meter.sql.ts';
@@ -285,7 +285,7 @@ async function insertPosts(
       posts.map((post) => post.key),
       posts.map((post) => post.day),
       posts.map((post) => post.platformPostId),
-      posts.map((post) => JSON.stringify(post.payload)),
+      textArray(posts.map((post) => JSON.stringify(post.payload))),
     ],
   );
   return toRemoved(rows);
