@@ -75,7 +75,6 @@ const fitNats = (points: readonly Point[]) =>
 /** Prints what `constants.json` has, from what `measured.json` has: cores for one a second of each, bytes likewise. */
 const whole = measured.points.filter(({ isSplit }) => !isSplit);
 const three = whole.filter(({ copies }) => copies === 3);
-const one = measured.points.filter(({ copies }) => copies === 1);
 const split = measured.points.filter(({ isSplit }) => isSplit);
 /** What a node takes while nothing happens: `measured.idle`. */
 const idle = { node: 0.028, postgres: 0.017 };
@@ -86,7 +85,7 @@ const ingest = fitPoints(
 );
 const isIngest = ({ eventsPerSecond, messagesPerSecond }: Point) =>
   eventsPerSecond * ingest.events + messagesPerSecond * ingest.messages;
-const loaded = [...three, ...one].filter(({ eventsPerSecond }) => eventsPerSecond > 0);
+const loaded = three.filter(({ eventsPerSecond }) => eventsPerSecond > 0);
 const packing = loaded.filter(({ curve, eventsPerSecond }) => curve !== 'endpoints' && eventsPerSecond > 90);
 const results = {
   ingest,
@@ -100,8 +99,7 @@ const results = {
     ['events', 'matches', 'messages', 'transactions', 'ruleRows', 'webhookMessages'],
     (point) => (point.cpu['postgres'] ?? 0) - idle.postgres,
   ),
-  natsThree: fitNats(three),
-  natsOne: fitNats(one),
+  nats: fitNats(measured.points.filter(({ copies }) => copies === 3)),
   wal: fitPoints(
     loaded,
     ['events', 'matches', 'transactions', 'ruleRows', 'webhookMessages'],

@@ -55,7 +55,7 @@ export function totalCores(cores: Demand['cores']): number {
 }
 
 /** So many times the events, and of what follows from them; rules, endpoints and machines stay. */
-export function times(workload: Workload, factor: number): Workload {
+function times(workload: Workload, factor: number): Workload {
   return {
     ...workload,
     events: workload.events * factor,

@@ -63,7 +63,8 @@ export interface Constants {
     readonly ingest: Cost;
     readonly match: Cost;
     readonly postgres: Cost;
-    readonly nats: { readonly one: NatsCost; readonly three: NatsCost };
+    /** Of three servers together. One alone was not measured: it is taken for a third. */
+    readonly nats: NatsCost;
   };
   /** How long a message of the log, and a transaction of a match worker, is under way: what comes meanwhile shares the next. */
   readonly packing: {
@@ -179,9 +180,7 @@ export function demandOf(workload: Workload, constants: Constants): Demand {
         (webhookMessages * webhooks.postgresUsPerMessage +
           workload.lists * (lists.postgresUs + lists.postgresUsPerStoredDay * workload.storedDays)) /
           1e6,
-      nats:
-        copies * idleCores.natsPerServer +
-        usedByNats(copies === 1 ? cpu.nats.one : cpu.nats.three, { events, messages }),
+      nats: copies * (idleCores.natsPerServer + usedByNats(cpu.nats, { events, messages }) / 3),
     },
     messages,
     transactions,

@@ -16,7 +16,7 @@ const percent = (share: number) => `${short(100 * share)} %`;
 const pair = (real: number, model: number) => `${short(real)} / ${short(model)}`;
 
 /** The workload of a run. */
-export function workloadOf(point: Point): Workload {
+function workloadOf(point: Point): Workload {
   return {
     events: point.eventsPerSecond,
     matchesPerEvent: point.matchesPerEvent,
@@ -135,7 +135,6 @@ export function costsTable(): string {
     name,
     ...values.map((value) => (typeof value === 'string' ? value : short(value))),
   ];
-  const { three } = cpu.nats;
   return table(
     ['one', 'node, µs', 'PostgreSQL, µs', 'NATS ×3, µs', 'WAL, bytes', 'stored in PostgreSQL, bytes'],
     [
@@ -143,7 +142,7 @@ export function costsTable(): string {
         'event',
         node('perEvent'),
         cpu.postgres.perEvent,
-        three.perEvent,
+        cpu.nats.perEvent,
         bytes.walPerEvent,
         bytes.databasePerEvent,
       ),
@@ -152,7 +151,7 @@ export function costsTable(): string {
         'message of the log',
         node('perMessage'),
         cpu.postgres.perMessage,
-        `${short(three.perMessage + three.perMessageAlone)} alone, ${short(three.perMessage)} among thousands`,
+        `${short(cpu.nats.perMessage + cpu.nats.perMessageAlone)} alone, ${short(cpu.nats.perMessage)} among thousands`,
         '',
         '',
       ),
