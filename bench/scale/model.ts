@@ -60,8 +60,8 @@ export interface Constants {
     readonly natsPerServer: number;
   };
   readonly cpu: {
-    readonly ingest: Cost;
-    readonly match: Cost;
+    /** The roles `ingest` and `match` together: they were not measured apart. */
+    readonly node: Cost;
     readonly postgres: Cost;
     /** Of three servers together. One alone was not measured: it is taken for a third. */
     readonly nats: NatsCost;
@@ -116,9 +116,7 @@ export interface Constants {
 
 export interface Demand {
   /** Cores, by who uses them. */
-  readonly cores: Readonly<
-    Record<'idle' | 'ingest' | 'match' | 'deliver' | 'api' | 'postgres' | 'nats', number>
-  >;
+  readonly cores: Readonly<Record<'idle' | 'events' | 'deliver' | 'api' | 'postgres' | 'nats', number>>;
   readonly messages: number;
   readonly transactions: number;
   readonly webhookMessages: number;
@@ -168,8 +166,7 @@ export function demandOf(workload: Workload, constants: Constants): Demand {
     cores: {
       // Of all nodes, while nothing happens.
       idle: nodes * idleCores.node,
-      ingest: used(cpu.ingest),
-      match: used(cpu.match),
+      events: used(cpu.node),
       deliver:
         (webhookMessages * webhooks.nodeUsPerMessage + workload.webhookMatches * webhooks.nodeUsPerMatch) /
         1e6,
