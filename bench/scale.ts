@@ -1,4 +1,5 @@
 import {
+  busierTable,
   checksTable,
   costsTable,
   growthTables,
@@ -17,5 +18,6 @@ const tables = {
   'the turn of a writer': turnSentence(),
   'what to buy': monthTable(),
   'model against real runs': checksTable(),
+  'when the machine is busier': busierTable(),
 };
 for (const [title, text] of Object.entries(tables)) process.stdout.write(`## ${title}\n\n${text}\n\n`);

@@ -73,35 +73,23 @@ const fitNats = (points: readonly Point[]) =>
   );
 
 /** Prints what `constants.json` has, from what `measured.json` has: cores for one a second of each, bytes likewise. */
-const whole = measured.points.filter(({ isSplit }) => !isSplit);
-const three = whole.filter(({ copies }) => copies === 3);
-const one = measured.points.filter(({ copies }) => copies === 1);
-const split = measured.points.filter(({ isSplit }) => isSplit);
 /** What a node takes while nothing happens: `measured.idle`. */
 const idle = { node: 0.028, postgres: 0.017 };
-const ingest = fitPoints(
-  split.filter(({ eventsPerSecond }) => eventsPerSecond > 0),
-  ['events', 'messages'],
-  (point) => (point.cpu['server'] ?? 0) - idle.node,
-);
-const isIngest = ({ eventsPerSecond, messagesPerSecond }: Point) =>
-  eventsPerSecond * ingest.events + messagesPerSecond * ingest.messages;
-const loaded = [...three, ...one].filter(({ eventsPerSecond }) => eventsPerSecond > 0);
+const fitted = measured.points.filter(({ isCheck }) => !isCheck);
+const loaded = fitted.filter(({ eventsPerSecond }) => eventsPerSecond > 0);
 const packing = loaded.filter(({ curve, eventsPerSecond }) => curve !== 'endpoints' && eventsPerSecond > 90);
 const results = {
-  ingest,
-  match: fitPoints(
+  node: fitPoints(
     loaded,
     ['events', 'matches', 'messages', 'transactions', 'webhookMessages', 'webhookMatches'],
-    (point) => (point.cpu['server'] ?? 0) - idle.node - isIngest(point),
+    (point) => (point.cpu['server'] ?? 0) - idle.node,
   ),
   postgres: fitPoints(
     loaded,
     ['events', 'matches', 'messages', 'transactions', 'ruleRows', 'webhookMessages'],
     (point) => (point.cpu['postgres'] ?? 0) - idle.postgres,
   ),
-  natsThree: fitNats(three),
-  natsOne: fitNats(one),
+  nats: fitNats(fitted),
   wal: fitPoints(
     loaded,
     ['events', 'matches', 'transactions', 'ruleRows', 'webhookMessages'],

@@ -32,8 +32,7 @@ export function sharesOf(workload: Workload, capacity: Capacity, constants: Cons
       what: 'streams of the upstreams',
       share: workload.events / (workload.sources * capacity.eventsPerSourceMax),
     },
-    { what: 'ingest nodes', share: cores.ingest / ingesting },
-    { what: 'match nodes', share: cores.match / capacity.matchNodes },
+    { what: '`ingest` and `match` nodes', share: cores.events / (ingesting + capacity.matchNodes) },
     { what: 'cores of the deliver nodes', share: cores.deliver / capacity.deliverNodes },
     {
       what: 'messages under way on the deliver nodes',
@@ -55,7 +54,7 @@ export function totalCores(cores: Demand['cores']): number {
 }
 
 /** So many times the events, and of what follows from them; rules, endpoints and machines stay. */
-export function times(workload: Workload, factor: number): Workload {
+function times(workload: Workload, factor: number): Workload {
   return {
     ...workload,
     events: workload.events * factor,

@@ -10,13 +10,10 @@ import { startWorld, type World } from './world.ts';
 const { values: given } = parseArgs({
   options: {
     curves: { type: 'string', default: 'events,endpoints,matches,accounts' },
-    copies: { type: 'string', default: '3' },
     seconds: { type: 'string', default: '12' },
-    split: { type: 'boolean', default: false },
   },
 });
 const seconds = Number(given.seconds);
-const copies = given.copies === '1' ? 1 : 3;
 
 type Run = (perSecond: number, point: Record<string, number>) => Promise<void>;
 
@@ -73,7 +70,7 @@ const rounded = (_: string, value: unknown) =>
   typeof value === 'number' ? Number(value.toPrecision(4)) : value;
 
 await using stack = new AsyncDisposableStack();
-const world = await startWorld(stack, { copies, isSplit: given.split });
+const world = await startWorld(stack);
 // The planner knows the tables from then on, as it does a minute after the first start; the code is compiled.
 await runPoint(world, { perSecond: Number.POSITIVE_INFINITY, seconds: 0, matchesPerEvent });
 await world.database.query('analyze');
@@ -83,7 +80,7 @@ for (const name of given.curves.split(',')) {
   if (!curve) throw new Error(`--curves are of ${Object.keys(curves).join(', ')}`);
   await curve(world, async (perSecond, point) => {
     const observed = await runPoint(world, { perSecond, seconds, matchesPerEvent });
-    const all = { curve: name, copies, isSplit: given.split, matchesPerEvent, ...point, ...observed };
+    const all = { curve: name, matchesPerEvent, ...point, ...observed };
     process.stdout.write(`${JSON.stringify(all, rounded)}\n`);
   });
 }

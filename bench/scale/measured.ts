@@ -2,24 +2,23 @@ import { readFileSync } from 'node:fs';
 import type { Constants } from './model.ts';
 import type { Observed } from './run-point.ts';
 
-/** A run of the real system: what it was given, and what it used. */
+/** A run of the real system, with three NATS servers and one node: what it was given, and what it used. */
 export interface Point extends Observed {
   readonly curve: string;
-  readonly copies: 1 | 3;
-  /** The role `match` had a node of its own. */
-  readonly isSplit: boolean;
   readonly matchesPerEvent: number;
   readonly accounts?: number;
   readonly endpoints?: number;
   readonly webhookMatchesPerSecond: number;
+  /** No constant was taken from it: the model is held against it. */
+  readonly isCheck?: boolean;
 }
 
 /** Everything that was measured, in the order of docs/scale.md. */
 export interface Measured {
   readonly about: Readonly<Record<'date' | 'machine' | 'conditions' | 'how', string>>;
   readonly points: readonly Point[];
-  /** Runs that no constant was taken from. */
-  readonly checks: readonly Point[];
+  /** Runs of another hour, in which the machine was busier with other work; no constant was taken from them either. */
+  readonly busier: readonly Point[];
   /** An installation in which nothing happens; percent of a core. */
   readonly idle: readonly {
     readonly rules: number;
@@ -52,4 +51,5 @@ const read = (name: string): unknown => JSON.parse(readFileSync(new URL(name, im
 
 /** Files of our own, which the type checker cannot look into. */
 export const measured = read('measured.json') as Measured;
+export const checks = measured.points.filter(({ isCheck }) => isCheck);
 export const constants = read('constants.json') as Constants;

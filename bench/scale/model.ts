@@ -60,10 +60,11 @@ export interface Constants {
     readonly natsPerServer: number;
   };
   readonly cpu: {
-    readonly ingest: Cost;
-    readonly match: Cost;
+    /** The roles `ingest` and `match` together: they were not measured apart. */
+    readonly node: Cost;
     readonly postgres: Cost;
-    readonly nats: { readonly one: NatsCost; readonly three: NatsCost };
+    /** Of three servers together. One alone was not measured: it is taken for a third. */
+    readonly nats: NatsCost;
   };
   /** How long a message of the log, and a transaction of a match worker, is under way: what comes meanwhile shares the next. */
   readonly packing: {
@@ -115,9 +116,7 @@ export interface Constants {
 
 export interface Demand {
   /** Cores, by who uses them. */
-  readonly cores: Readonly<
-    Record<'idle' | 'ingest' | 'match' | 'deliver' | 'api' | 'postgres' | 'nats', number>
-  >;
+  readonly cores: Readonly<Record<'idle' | 'events' | 'deliver' | 'api' | 'postgres' | 'nats', number>>;
   readonly messages: number;
   readonly transactions: number;
   readonly webhookMessages: number;
@@ -167,8 +166,7 @@ export function demandOf(workload: Workload, constants: Constants): Demand {
     cores: {
       // Of all nodes, while nothing happens.
       idle: nodes * idleCores.node,
-      ingest: used(cpu.ingest),
-      match: used(cpu.match),
+      events: used(cpu.node),
       deliver:
         (webhookMessages * webhooks.nodeUsPerMessage + workload.webhookMatches * webhooks.nodeUsPerMatch) /
         1e6,
@@ -179,9 +177,7 @@ export function demandOf(workload: Workload, constants: Constants): Demand {
         (webhookMessages * webhooks.postgresUsPerMessage +
           workload.lists * (lists.postgresUs + lists.postgresUsPerStoredDay * workload.storedDays)) /
           1e6,
-      nats:
-        copies * idleCores.natsPerServer +
-        usedByNats(copies === 1 ? cpu.nats.one : cpu.nats.three, { events, messages }),
+      nats: copies * (idleCores.natsPerServer + usedByNats(cpu.nats, { events, messages }) / 3),
     },
     messages,
     transactions,

@@ -1,5 +1,5 @@
 import { firstLimit, totalCores } from './limits.ts';
-import { constants, measured, type Point, rulesOf } from './measured.ts';
+import { checks, constants, measured, type Point, rulesOf } from './measured.ts';
 import { type Demand, demandOf, type Workload } from './model.ts';
 import { grown, stages } from './stages.ts';
 
@@ -16,7 +16,7 @@ const percent = (share: number) => `${short(100 * share)} %`;
 const pair = (real: number, model: number) => `${short(real)} / ${short(model)}`;
 
 /** The workload of a run. */
-export function workloadOf(point: Point): Workload {
+function workloadOf(point: Point): Workload {
   return {
     events: point.eventsPerSecond,
     matchesPerEvent: point.matchesPerEvent,
@@ -30,9 +30,9 @@ export function workloadOf(point: Point): Workload {
     streamDeliveries: 0,
     lists: 0,
     storedDays: 1,
-    copies: point.copies,
+    copies: 3,
     matchNodes: 1,
-    nodes: point.isSplit ? 2 : 1,
+    nodes: 1,
     counted: { messages: point.messagesPerSecond, transactions: point.transactionsPerSecond },
   };
 }
@@ -43,15 +43,20 @@ export interface Compared {
   readonly model: number;
 }
 
-const nodeCores = ({ cores }: Demand) => cores.idle + cores.ingest + cores.match + cores.deliver + cores.api;
+const nodeCores = ({ cores }: Demand) => cores.idle + cores.events + cores.deliver + cores.api;
 
 export function compare(point: Point): Compared[] {
   const demand = demandOf(workloadOf(point), constants);
   const { cpu, bytes } = point;
   return [
-    { what: 'node, cores', real: (cpu['server'] ?? 0) + (cpu['match'] ?? 0), model: nodeCores(demand) },
+    { what: 'node, cores', real: cpu['server'] ?? 0, model: nodeCores(demand) },
     { what: 'PostgreSQL, cores', real: cpu['postgres'] ?? 0, model: demand.cores.postgres },
     { what: 'NATS, cores', real: cpu['nats'] ?? 0, model: demand.cores.nats },
+    {
+      what: 'all cores',
+      real: Object.values(cpu).reduce((sum, one) => sum + one, 0),
+      model: totalCores(demand.cores),
+    },
     { what: 'WAL, kB/s', real: bytes.wal / 1e3, model: demand.bytesPerSecond.wal / 1e3 },
     {
       what: 'PostgreSQL grows by, kB/s',
@@ -62,14 +67,14 @@ export function compare(point: Point): Compared[] {
   ];
 }
 
+const curveColumns = ['node, cores', 'PostgreSQL, cores', 'NATS, cores', 'WAL, kB/s'];
+
 function curve(name: string, grows: string, of: (point: Point) => number): string {
-  const points = measured.points.filter(
-    (point) => point.curve === name && !point.isSplit && point.copies === 3,
-  );
+  const points = measured.points.filter((point) => point.curve === name);
   const rows = points.map((point) => [
     short(of(point)),
     ...compare(point)
-      .slice(0, 4)
+      .filter(({ what }) => curveColumns.includes(what))
       .map(({ real, model }) => pair(real, model)),
   ]);
   return table([grows, 'node, cores', 'PostgreSQL, cores', 'NATS ×3, cores', 'WAL, kB/s'], rows);
@@ -129,36 +134,33 @@ export const growthTables = (): Record<string, string> => ({
 /** What one of each costs: microseconds of processor time, and bytes. */
 export function costsTable(): string {
   const { cpu, webhooks, streams, lists, bytes } = constants;
-  const node = (name: 'perEvent' | 'perMatch' | 'perMessage' | 'perTransaction') =>
-    cpu.ingest[name] + cpu.match[name];
   const row = (name: string, ...values: (number | string)[]) => [
     name,
     ...values.map((value) => (typeof value === 'string' ? value : short(value))),
   ];
-  const { three } = cpu.nats;
   return table(
     ['one', 'node, µs', 'PostgreSQL, µs', 'NATS ×3, µs', 'WAL, bytes', 'stored in PostgreSQL, bytes'],
     [
       row(
         'event',
-        node('perEvent'),
+        cpu.node.perEvent,
         cpu.postgres.perEvent,
-        three.perEvent,
+        cpu.nats.perEvent,
         bytes.walPerEvent,
         bytes.databasePerEvent,
       ),
-      row('match', node('perMatch'), cpu.postgres.perMatch, '', bytes.walPerMatch, bytes.databasePerMatch),
+      row('match', cpu.node.perMatch, cpu.postgres.perMatch, '', bytes.walPerMatch, bytes.databasePerMatch),
       row(
         'message of the log',
-        node('perMessage'),
+        cpu.node.perMessage,
         cpu.postgres.perMessage,
-        `${short(three.perMessage + three.perMessageAlone)} alone, ${short(three.perMessage)} among thousands`,
+        `${short(cpu.nats.perMessage + cpu.nats.perMessageAlone)} alone, ${short(cpu.nats.perMessage)} among thousands`,
         '',
         '',
       ),
       row(
         'transaction',
-        node('perTransaction'),
+        cpu.node.perTransaction,
         cpu.postgres.perTransaction,
         '',
         bytes.walPerTransaction,
@@ -199,8 +201,7 @@ export function needsTable(): string {
       row('messages of the log/s', ({ demand }) => short(demand.messages)),
       row('transactions of matches/s', ({ demand }) => short(demand.transactions)),
       row('messages to webhooks/s', ({ demand }) => short(demand.webhookMessages)),
-      cores('ingest'),
-      cores('match'),
+      row('`ingest` and `match`, cores', ({ demand }) => short(demand.cores.events)),
       cores('deliver'),
       cores('api'),
       row('PostgreSQL, cores', ({ demand }) => short(demand.cores.postgres)),
@@ -272,16 +273,32 @@ export function stagesTable(): string {
   );
 }
 
+/** Model / measured, of runs that no constant was taken from. */
 export function checksTable(): string {
+  const columns = checks.map(
+    ({ curve: name, eventsPerSecond, matchesPerEvent }) =>
+      `${name}: ${short(eventsPerSecond)} events/s, ${matchesPerEvent} matches each`,
+  );
+  const compared = checks.map(compare);
+  const rows = (compared[0] ?? []).map(({ what }, line) => [
+    what,
+    ...compared.map((lines) => {
+      const { real = Number.NaN, model = Number.NaN } = lines[line] ?? {};
+      return `${pair(real, model)} (${(model / real).toFixed(2)})`;
+    }),
+  ]);
+  return table(['measured / model (model by measured)', ...columns], rows);
+}
+
+/** Model / measured, of the runs in which the machine was busier. */
+export function busierTable(): string {
   return table(
-    ['', 'measured', 'model', 'model / measured'],
-    measured.checks.flatMap((point) =>
-      compare(point).map(({ what, real, model }) => [
-        `${point.curve}: ${what}`,
-        short(real),
-        short(model),
-        (model / real).toFixed(2),
-      ]),
-    ),
+    ['endpoints', 'node', 'PostgreSQL', 'NATS', 'WAL'],
+    measured.busier.map((point) => [
+      whole(point.endpoints ?? 0),
+      ...compare(point)
+        .filter(({ what }) => curveColumns.includes(what))
+        .map(({ real, model }) => (model / real).toFixed(2)),
+    ]),
   );
 }

@@ -1,10 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Program, type ServerReady, startServerProgram } from '@earshot/engines';
-import { migrate } from '@earshot/server/admin';
+import type { Program, ServerReady } from '@earshot/engines';
 import { jetstreamManager } from '@nats-io/jetstream';
 import { connect } from '@nats-io/transport-node';
 import pg from 'pg';
@@ -14,30 +12,20 @@ import { memoryMiB } from '../memory.ts';
 import { startSystem } from '../pipeline/system.ts';
 import { type Engines, startEngines } from '../start-engines.ts';
 
-/**
- * The real server with all roles, its engines and the sandbox, whose rules, accounts and endpoints can be made more. `isSplit`: with
- * the role `match` on a node of its own.
- */
-export async function startWorld(
-  stack: AsyncDisposableStack,
-  { copies, isSplit }: { copies: 1 | 3; isSplit: boolean },
-) {
-  const engines = await startEngines(stack, copies);
-  await migrate(engines.postgresUrl);
+/** The real server with all roles, its engines and the sandbox, whose rules, accounts and endpoints can be made more. */
+export async function startWorld(stack: AsyncDisposableStack) {
+  const engines = await startEngines(stack, 3);
   const secretsKey = randomBytes(32);
-  const settings = {
-    EARSHOT_SECRETS_KEY: secretsKey.toString('base64'),
-    EARSHOT_ALLOW_INSECURE_WEBHOOKS: 'true',
-    EARSHOT_LOG_LEVEL: 'info',
-  };
-  const roles = isSplit ? { EARSHOT_ROLES: 'api,ingest,deliver' } : {};
-  const env = { ...settings, ...roles };
-  const system = await startSystem(engines, stack, { rules: 20, replicas: copies, env });
+  const system = await startSystem(engines, stack, {
+    rules: 20,
+    replicas: 3,
+    env: {
+      EARSHOT_SECRETS_KEY: secretsKey.toString('base64'),
+      EARSHOT_ALLOW_INSECURE_WEBHOOKS: 'true',
+      EARSHOT_LOG_LEVEL: 'info',
+    },
+  });
   const processes = processesOf(engines, system.server.pid);
-  const matching = isSplit
-    ? await startMatchNode(engines, stack, { ...settings, EARSHOT_EVENTS_REPLICAS: String(copies) })
-    : system.server;
-  if (isSplit) processes['match'] = matching.pid;
   const database = new pg.Pool({ connectionString: engines.superuserUrl, max: 1 });
   stack.defer(() => database.end());
   const nats = await connect({ servers: engines.nats.url });
@@ -65,7 +53,7 @@ export async function startWorld(
       walBytes: await ask("select pg_current_wal_lsn() - '0/0'"),
       logBytes: (await streams.info('EVENTS')).state.bytes,
       messages: (await streams.info('EVENTS')).state.last_seq,
-      transactions: await transactionsOf(matching),
+      transactions: await transactionsOf(system.server),
       matches: await matches(),
       ...sink.counts(),
     }),
@@ -83,23 +71,6 @@ export type Look = Awaited<ReturnType<World['look']>>;
 function processesOf({ postgresPid, nats }: Engines, server: number): Record<string, number> {
   const nodes = nats.nodes.map(({ pid }, n) => [`nats-${n}`, pid]);
   return { server, postgres: postgresPid, ...Object.fromEntries(nodes) };
-}
-
-async function startMatchNode(
-  engines: Engines,
-  stack: AsyncDisposableStack,
-  settings: Record<string, string>,
-): Promise<Program<ServerReady>> {
-  const node = await startServerProgram({
-    env: {
-      ...settings,
-      EARSHOT_ROLES: 'match',
-      EARSHOT_DATABASE_URL: engines.postgresUrl,
-      EARSHOT_NATS_URL: engines.nats.url,
-    },
-    logFile: join(engines.dir, 'match.log'),
-  });
-  return stack.use(node);
 }
 
 /** Batches that the match workers of a node have stored, each in a transaction. */
