@@ -7,7 +7,7 @@ import { createMatchStore } from '../apps/server/src/matching/match-store.sql.ts
 import { copyDatabase, copyRules, openBarePath } from './pipeline/bare-path.ts';
 import { startCollector } from './pipeline/collector.ts';
 import { describe, type Figures, measure, median, spread, total } from './pipeline/figures.ts';
-import { followLatencies, lastCursor, percentile } from './pipeline/latency.ts';
+import { describeLatencies, followLatencies, lastCursor } from './pipeline/latency.ts';
 import { injectAll, injectAtRate } from './pipeline/load.ts';
 import { openLog } from './pipeline/read-log.ts';
 import { startSystem } from './pipeline/system.ts';
@@ -133,11 +133,9 @@ const half = Math.max(1, Math.round(eventsPerSecond / 2));
 let due = Number.POSITIVE_INFINITY;
 const following = followLatencies(system, await lastCursor(system), () => due);
 due = await injectAtRate(system.load, { perSecond: half, seconds: 15, first: 10_000_000 });
-const latencies = await following;
-say(
-  `receipt to listed at ${half}/s: p50 ${percentile(latencies, 0.5)} ms, p99 ${percentile(latencies, 0.99)} ms, ` +
-    `worst ${latencies.at(-1)} ms`,
-);
+const { whole, listing } = await following;
+say(`receipt to listed at ${half}/s: ${describeLatencies(whole)}`);
+say(`  of it written to listed: ${describeLatencies(listing)}`);
 if (collector) say(`traces: ${collector.requests()} requests, ${(collector.bytes() / 1e6).toFixed(1)} MB`);
 
 const totals = (name: 'ours' | 'bare' | 'packed') => rounds.map((round) => total(round[name]));

@@ -3,28 +3,37 @@ import type { System } from './system.ts';
 
 const pageSchema = z.object({
   next_cursor: z.string(),
-  matches: z.array(z.object({ payload: z.object({ text: z.string() }) })),
+  matches: z.array(z.object({ created_at: z.string(), payload: z.object({ text: z.string() }) })),
 });
 
-/**
- * Follows the matches by long poll until `items` newer than the cursor are seen, and returns for each of them the
- * milliseconds from the moment before it was put into the sandbox to the moment it was in the caller's hands.
- */
+/** Milliseconds, in their order. */
+export interface Latencies {
+  /** From the moment before an item was put into the sandbox to the moment its match was in the caller's hands. */
+  readonly whole: readonly number[];
+  /** The part of it after the match was written. */
+  readonly listing: readonly number[];
+}
+
+/** Follows the matches by long poll until `items` newer than the cursor are seen. */
 export async function followLatencies(
   { call }: System,
   cursor: string,
   items: () => number,
-): Promise<number[]> {
-  const latencies: number[] = [];
-  for (let at = cursor; latencies.length < items(); ) {
+): Promise<Latencies> {
+  const [whole, listing]: [number[], number[]] = [[], []];
+  for (let at = cursor; whole.length < items(); ) {
     const page = pageSchema.parse(
       await call('/matches', { order: 'oldest', limit: 100, cursor: at, wait_seconds: 5 }),
     );
     const now = Date.now();
-    for (const { payload } of page.matches) latencies.push(now - sentAt(payload.text));
+    for (const { payload, created_at } of page.matches) {
+      whole.push(now - sentAt(payload.text));
+      listing.push(now - Date.parse(created_at));
+    }
     at = page.next_cursor;
   }
-  return latencies.toSorted((a, b) => a - b);
+  const inOrder = (values: number[]) => values.toSorted((a, b) => a - b);
+  return { whole: inOrder(whole), listing: inOrder(listing) };
 }
 
 /** The position behind everything that is stored by now. */
@@ -45,4 +54,8 @@ function sentAt(text: string): number {
 
 export function percentile(sorted: readonly number[], share: number): number {
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
+}
+
+export function describeLatencies(sorted: readonly number[]): string {
+  return `p50 ${percentile(sorted, 0.5)} ms, p99 ${percentile(sorted, 0.99)} ms, worst ${sorted.at(-1)} ms`;
 }

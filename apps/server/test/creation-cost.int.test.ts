@@ -96,9 +96,9 @@ describe('a rule of registered values', () => {
     const first = await rules.create({ x: 'word', firehose: 'word' });
     rules.counter.statements = 0;
     const { id, outcome, slots, activated } = await rules.create({ x: 'word', firehose: 'word' });
-    // Two for the transaction, the count, the rule, two per slot, the equal rule; one look; one to activate.
-    expect(rules.counter.statements).toBeLessThanOrEqual(11);
-    expect(outcome).toEqual({ kind: 'begun', equivalentRuleId: first.id });
+    // Two for the transaction, the count, the rule with the equal one, two per slot; one look; one to activate.
+    expect(rules.counter.statements).toBeLessThanOrEqual(10);
+    expect(outcome).toEqual({ kind: 'begun', equivalentRuleId: first.id, answer: null });
     expect(activated).toBe(true);
     expect(slots).toMatchObject([
       { platform: 'x', state: 'registered', live: true },
@@ -112,6 +112,43 @@ describe('a rule of registered values', () => {
         id,
       ]),
     ).toEqual([{ account_id: 'acc_1', operation: 'CreateRule', request_id: 'req_1' }]);
+  });
+
+  test('is active with its first transaction when the account is served with all of them', async () => {
+    await using rules = await openRules();
+    await rules.register({ x: 'word', firehose: 'word' });
+    const first = await rules.create({ x: 'word', firehose: 'word' });
+    const shown: string[] = [];
+    const begin = () =>
+      beginRule(
+        rules.store,
+        { x: 'word', firehose: 'word' },
+        {
+          completionOf: (ruleId) => ({
+            change: changeBy('acc_1'),
+            answer(slots, equivalentRuleId) {
+              shown.push(equivalentRuleId ?? '', ...slots.map(({ platformRuleId }) => platformRuleId));
+              return created(ruleId);
+            },
+          }),
+        },
+      );
+    rules.counter.statements = 0;
+    const { ruleId, outcome } = await begin();
+    // Two for the transaction, the count, the rule with the equal one, two per slot, one to activate.
+    expect(rules.counter.statements).toBeLessThanOrEqual(9);
+    expect(outcome).toEqual({ kind: 'begun', equivalentRuleId: first.id, answer: created(ruleId) });
+    const told = await rules.store.slotStates(ruleId);
+    expect(shown).toEqual([first.id, ...told.map(({ platformRuleId }) => platformRuleId)]);
+    const rows = await rules.database.many(
+      `select state, (select count(*) from audit where target_id = rules.id) as audited,
+         (select count(*) from watches where rule_id = rules.id) as watches
+       from rules where id = $1`,
+      [ruleId],
+    );
+    expect(rows).toEqual([{ state: 'active', audited: 1, watches: 2 }]);
+    await rules.database.run(`update sources set live_until = now() where platform = 'x'`);
+    expect((await begin()).outcome).toMatchObject({ kind: 'begun', answer: null });
   });
 
   test.for([1, 0.5])(
@@ -218,6 +255,20 @@ describe('a rule of registered values', () => {
     expect(await rules.database.many('select state from slots')).toEqual([{ state: 'wanted' }]);
   });
 
+  test('is not active at once when only others are served with them', async () => {
+    await using rules = await openRules();
+    await rules.register({ x: 'word' });
+    const { ruleId, outcome } = await beginRule(
+      rules.store,
+      { x: 'word' },
+      { completionOf: (id) => ({ change: changeBy('acc_1'), answer: () => created(id) }) },
+    );
+    expect(outcome).toMatchObject({ kind: 'begun', answer: null });
+    expect(await rules.database.many('select state from rules where id = $1', [ruleId])).toEqual([
+      { state: 'creating' },
+    ]);
+  });
+
   test('is not made when another attempt took its Idempotency-Key over', async () => {
     await using rules = await openRules();
     await rules.register({ x: 'word' });
@@ -231,6 +282,14 @@ describe('a rule of registered values', () => {
     expect(
       await rules.database.many(`select 1 from rules where account_id = 'acc_1' and state <> 'creating'`),
     ).toEqual([]);
+    const taken = changeBy('acc_1', { key: 'once', attempt: 'try_1' });
+    await expect(
+      beginRule(
+        rules.store,
+        { x: 'word' },
+        { completionOf: (ruleId) => ({ change: taken, answer: () => created(ruleId) }) },
+      ),
+    ).rejects.toMatchObject({ code: 'aborted' });
     const { id } = await rules.create({ x: 'word' }, { claim });
     expect(await claims.claim(asked, { ...claim, attempt: 'try_3' })).toEqual({
       kind: 'answered',

@@ -5,7 +5,12 @@ import type { Bells } from '../src/engines/bells.ts';
 import type { Database } from '../src/engines/database.ts';
 import { readInstallation } from '../src/engines/installation.ts';
 import { createSourceStore } from '../src/ingest/source-store.sql.ts';
-import { type BeginOutcome, createRuleStore, type RuleStore } from '../src/rules/rule-store.sql.ts';
+import {
+  type BeginOutcome,
+  type Completion,
+  createRuleStore,
+  type RuleStore,
+} from '../src/rules/rule-store.sql.ts';
 import { newId } from '../src/runtime/ids.ts';
 import type { Worker } from '../src/runtime/worker.ts';
 import { createUpstreamClient, type UpstreamClient } from '../src/upstream/client.ts';
@@ -88,10 +93,18 @@ export function streamOf(platform: Platform, client: UpstreamClient) {
 export async function beginRule(
   rules: RuleStore,
   values: Partial<Record<Platform, string>>,
-  { accountId = 'acc_1', premiumRulesMax = 1_000 } = {},
+  {
+    accountId = 'acc_1',
+    premiumRulesMax = 1_000,
+    completionOf,
+  }: {
+    accountId?: string;
+    premiumRulesMax?: number;
+    completionOf?: (ruleId: string) => Completion;
+  } = {},
 ): Promise<{ ruleId: string; outcome: BeginOutcome }> {
   const ruleId = newId('rule');
-  const outcome = await rules.begin({
+  const rule = {
     id: ruleId,
     accountId,
     createdBy: 'key_1',
@@ -103,8 +116,8 @@ export async function beginRule(
       const value = values[platform];
       return value === undefined ? [] : [{ platform, value, translatedValue: value }];
     }),
-  });
-  return { ruleId, outcome };
+  };
+  return { ruleId, outcome: await rules.begin(rule, completionOf?.(ruleId)) };
 }
 
 /** Runs a worker until disposed of; disposing throws what the worker threw. */

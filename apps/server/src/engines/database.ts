@@ -19,8 +19,8 @@ export interface Transactions {
 
 /** Outside of a transaction an account may only read: those transactions are read only. */
 export interface AccountSql extends Transactions, Pick<Sql, 'many' | 'one' | 'prepared'> {
-  /** Statements that all see the same. */
-  snapshot<Result>(read: (sql: Sql) => Promise<Result>): Promise<Result>;
+  /** Statements that all see the same. With generic plans, they are planned without knowing their values. */
+  snapshot<Result>(read: (sql: Sql) => Promise<Result>, options?: { plans?: 'generic' }): Promise<Result>;
 }
 
 export interface Database extends Sql, Transactions, AsyncDisposable {
@@ -74,8 +74,11 @@ export function openDatabase(options: DatabaseOptions): Database {
       const as = `${accountUrl === undefined ? 'set local role earshot_account; ' : ''}${account(accountId)}`;
       const reading = `begin read only; ${as}`;
       return {
-        snapshot: (read) =>
-          accounts.readAfter(`begin isolation level repeatable read read only; ${as}`, read),
+        snapshot: (read, { plans } = {}) =>
+          accounts.readAfter(
+            `begin isolation level repeatable read read only; ${as}${plans === 'generic' ? generic : ''}`,
+            read,
+          ),
         transaction: (work) => accounts.transactionAfter(`begin; ${as}`, work),
         many: (text, values) => accounts.readAfter(reading, (sql) => sql.many(text, values)),
         one: (text, values) => accounts.readAfter(reading, (sql) => sql.one(text, values)),
@@ -92,6 +95,8 @@ export function openDatabase(options: DatabaseOptions): Database {
   };
 }
 
+const generic = '; set local plan_cache_mode = force_generic_plan';
+
 /** Local to the transaction, so that a pooled connection keeps nothing of it. */
 function account(id: string): string {
   return `set local earshot.account = ${pg.escapeLiteral(id)}`;
@@ -105,6 +110,8 @@ function openPool(connectionString: string, options: DatabaseOptions, name: stri
     connectionTimeoutMillis: 10_000,
     // A new connection plans every statement again: kept through pauses, so that the next burst does not begin with that.
     idleTimeoutMillis: 300_000,
+    // Some prepared statements name a day: they must not gather for months.
+    maxLifetimeSeconds: 86_400,
     statement_timeout: options.statementTimeoutMs ?? 30_000,
     idle_in_transaction_session_timeout: 10_000,
     keepAlive: true,
@@ -229,6 +236,14 @@ function sqlOver(client: pg.Pool | pg.PoolClient, metrics: DatabaseMetrics | und
     prepared: async (text, values) => (await query(text, values, statementName(text))).rows,
     one: async (text, values) => (await query(text, values)).rows[0] ?? null,
     run: async (text, values) => (await query(text, values)).rowCount ?? 0,
+  };
+}
+
+/** The same, where single rows are asked for so often that planning each time costs more than reading them. */
+export function preparing(database: Database): Database {
+  return {
+    ...database,
+    one: async (text, values = []) => (await database.prepared<never>(text, values))[0] ?? null,
   };
 }
 

@@ -100,7 +100,7 @@ function createLog() {
 
 const telemetry = { matchLogWentBack: () => undefined, matchFollowed: () => undefined };
 
-async function start(bounds: { matchesMax?: number } = {}, log = createLog()) {
+async function start(bounds: { matchesMax?: number; nowMs?: () => number } = {}, log = createLog()) {
   const bell = createBellListener(() => undefined);
   const bells = { ring: () => bell.rang(), listen: (_name: BellName) => bell };
   const tail = await openMatchTail({ reader: log.tailReader, parsedRules, bells, telemetry, ...bounds });
@@ -296,11 +296,13 @@ test('an account that asks for many pages at once waits for itself, and nobody e
   expect(asked.atOnceMax).toBe(2);
 });
 
-test('who left is not collected for any more', async () => {
-  const { follow, write, ring, run, stop, asked } = await start();
+test('who left and has not come back is not collected for any more', async () => {
+  let nowMs = 0;
+  const { follow, write, ring, run, stop, asked } = await start({ nowMs: () => nowMs });
   const follower = follow('acc_1', 0);
   const running = run();
   follower[Symbol.dispose]();
+  nowMs += 3_001;
   write('acc_1', 'rule_1');
   ring();
   await new Promise((resolve) => setTimeout(resolve, 50));

@@ -1,6 +1,6 @@
 import type { MatchPayload, Platform, Removal } from '@earshot/contract';
 import type { Database, Sql } from '../engines/database.ts';
-import { findPlaces, type MatchQuery, nearRange, type Places } from './match-days.sql.ts';
+import { findPlaces, type MatchDay, type MatchQuery, nearRange, type Places } from './match-days.sql.ts';
 
 /** A page ends before the payloads of its matches exceed this, however many were asked for; it has one match at least. */
 export const pageBytesMax = 1024 * 1024;
@@ -39,22 +39,17 @@ export interface MatchPage {
   readonly more: boolean;
 }
 
-/** A match of a page, without its payload. */
-interface PageEntry {
+interface MatchRow extends PayloadRow {
   position: number;
   rule_id: string;
   rule_version: number;
   created_at: Date;
   platform: Platform;
   event_key: string;
-  event_day: string;
   via: 'stream' | 'search';
 }
 
-type MatchRow = PageEntry & PayloadRow;
-
 export interface PayloadRow extends Sized {
-  number: number;
   platform_post_id: string;
   payload: string;
   rule_value: string;
@@ -78,15 +73,18 @@ export type MatchReader = ReturnType<typeof createMatchReader>;
 export function createMatchReader(database: Database) {
   return {
     read: (query: MatchQuery): Promise<MatchPage> =>
-      database.forAccount(query.accountId).snapshot(async (sql) => {
-        const places = await findPlaces(sql, query);
-        const rows = await readMatches(sql, query, places);
-        const last = rows.at(-1);
-        const more = last !== undefined && (isCut(last) || last.rows_of_all === query.limit);
-        const page = { matches: rows.map(toStoredMatch), removals: [], more };
-        if (query.order === 'newest' || !places.hasRemovals) return page;
-        return await withRemovals(sql, query, places, page);
-      }),
+      database.forAccount(query.accountId).snapshot(
+        async (sql) => {
+          const places = await findPlaces(sql, query);
+          const rows = await readMatches(sql, query, places);
+          const last = rows.at(-1);
+          const more = last !== undefined && (isCut(last) || last.rows_of_all === query.limit);
+          const page = { matches: rows.map(toStoredMatch), removals: [], more };
+          if (query.order === 'newest' || !places.hasRemovals) return page;
+          return await withRemovals(sql, query, places, page);
+        },
+        { plans: 'generic' },
+      ),
     /** Only where the next ones are, with the removals among them. For the oldest first. */
     positions: (query: MatchQuery): Promise<Entry[]> =>
       database.forAccount(query.accountId).snapshot(async (sql) => {
@@ -111,7 +109,7 @@ interface OvertakenRow {
 
 async function overtaken(database: Database, filter: MatchFilter, position: number) {
   const { accountId, ruleId, platform } = filter;
-  const row = await database.forAccount(accountId).one<OvertakenRow>(
+  const [row] = await database.forAccount(accountId).prepared<OvertakenRow>(
     `select (
        select max(last_position) from removed_matches
        where account_id = $1 and ($2::text is null or rule_id = $2) and ($3::text is null or platform = $3)
@@ -182,60 +180,59 @@ async function withRemovals(
   };
 }
 
+/** A statement names the days that it reads: of more than these, it is not kept. */
+const preparedDaysMax = 2;
+
 /**
- * The page is cut from the narrow table first, in the order of its index; only then are the payloads fetched. Written as
- * one join, a planner without fresh statistics sorts everything behind the cursor (measured: 240 ms against 2 ms per page
- * over 50,000 matches). Not prepared: a plan that does not know the account may walk through everybody's matches, and
- * planning is cheap over one table and the few partitions that are left.
+ * The page is cut from the narrow table first, in the order of its index; only then are the payloads fetched, and what does not
+ * fit is not fetched at all. Written as one join, a planner without fresh statistics sorts everything behind the cursor (measured:
+ * 240 ms against 2 ms per page over 50,000 matches).
+ *
+ * Each day is a statement of its own, and planned without knowing account and positions: so it is read by the index of the account or
+ * rule, whoever asks. A planner that knows them walks through everybody's matches where it takes the account for a large one; one
+ * that has to merge days sorts all of them where it takes the account for a small one.
  */
 async function readPage(sql: Sql, query: MatchQuery, places: Places): Promise<MatchRow[]> {
-  const values: unknown[] = [query.accountId, query.limit];
-  const inOrder = `order by position ${query.order === 'oldest' ? 'asc' : 'desc'} limit $2`;
-  const matches = selectMatches(query, places, (value) => `$${values.push(value)}`);
-  if (matches.length === 0) return [];
-  const entries = await sql.many<PageEntry>(
-    `select position, rule_id, rule_version, created_at, platform, event_key, event_day::text, via
-     from (${matches.map((select) => `(${select} ${inOrder})`).join(' union all ')}) as found ${inOrder}`,
-    values,
-  );
-  return await withPayloads(sql, entries);
+  const values: unknown[] = [query.accountId, query.limit, pageBytesMax];
+  const selects = selectDays(query, places, (value) => `$${values.push(value)}`);
+  if (selects.length === 0) return [];
+  const direction = query.order === 'oldest' ? 'asc' : 'desc';
+  const parts = selects.map((select) => `(${select} order by position ${direction} limit $2)`);
+  const text = pageOf(parts, direction);
+  const isKept = new Set(daysIn(places).map(({ day }) => day)).size <= preparedDaysMax;
+  return await (isKept ? sql.prepared<MatchRow>(text, values) : sql.many<MatchRow>(text, values));
 }
 
-/** In the order of the entries. What does not fit into the page is not fetched at all. */
-async function withPayloads(sql: Sql, entries: readonly PageEntry[]): Promise<MatchRow[]> {
-  if (entries.length === 0) return [];
-  const rows = await sql.prepared<PayloadRow>(
-    `with given as materialized (
-       select * from unnest($1::text[], $2::text[], $3::text[], $4::date[], $5::integer[]) with ordinality
-         as given (rule_id, event_key, platform, event_day, rule_version, number)
-     ), versions as materialized (
-       select versions.* from (select distinct rule_id, rule_version, platform from given) as asked
-       join rule_versions versions on versions.rule_id = asked.rule_id
-         and versions.version = asked.rule_version and versions.platform = asked.platform
-     ), found as (
-       select given.*, posts.platform_post_id, posts.payload, ${sizes('given.number')}
-       from posts_of($1, $2, $3, $4) as posts
-       join given on given.rule_id = posts.rule_id and given.event_key = posts.event_key
-         and given.event_day = posts.event_day
-     )
-     select found.number, found.platform_post_id, found.payload, found.bytes, found.bytes_of_all, found.rows_of_all,
-       coalesce(versions.translated_value, '') as rule_value
-     from found
-     left join versions on versions.rule_id = found.rule_id and versions.version = found.rule_version
-       and versions.platform = found.platform
-     where found.bytes <= $6 or found.nth = 1
-     order by found.number`,
-    [
-      ...(['rule_id', 'event_key', 'platform', 'event_day', 'rule_version'] as const).map((name) =>
-        entries.map((entry) => entry[name]),
-      ),
-      pageBytesMax,
-    ],
-  );
-  return rows.flatMap((row) => {
-    const entry = entries[row.number - 1];
-    return entry ? [{ ...entry, ...row }] : [];
-  });
+const pageOf = (parts: readonly string[], direction: 'asc' | 'desc') => `with page as materialized (
+    select found.*, row_number() over (order by position ${direction}) as number
+    from (${parts.join(' union all ')}) as found order by position ${direction} limit $2
+  ), asked as (
+    select array_agg(rule_id) as rule_ids, array_agg(event_key) as event_keys, array_agg(platform) as platforms,
+      array_agg(event_day) as event_days
+    from page
+  ), versions as materialized (
+    select versions.* from (select distinct rule_id, rule_version, platform from page) as used
+    join rule_versions versions on versions.rule_id = used.rule_id
+      and versions.version = used.rule_version and versions.platform = used.platform
+  ), found as (
+    select page.*, posts.platform_post_id, posts.payload, ${sizes('page.number')}
+    from asked cross join lateral posts_of(rule_ids, event_keys, platforms, event_days) as posts
+    join page on page.rule_id = posts.rule_id and page.event_key = posts.event_key and page.event_day = posts.event_day
+  )
+  select found.position, found.rule_id, found.rule_version, found.created_at, found.platform, found.event_key, found.via,
+    found.platform_post_id, found.payload, found.bytes, found.bytes_of_all, found.rows_of_all,
+    coalesce(versions.translated_value, '') as rule_value
+  from found
+  left join versions on versions.rule_id = found.rule_id and versions.version = found.rule_version
+    and versions.platform = found.platform
+  where found.bytes <= $3 or found.nth = 1
+  order by found.number`;
+
+const columns = 'position, rule_id, rule_version, created_at, platform, event_key, event_day, via';
+
+/** The partitions that have something in the range. */
+function daysIn({ days, after, through }: Places): readonly MatchDay[] {
+  return days.filter((day) => day.last > after && day.first <= through);
 }
 
 /**
@@ -243,26 +240,50 @@ async function withPayloads(sql: Sql, entries: readonly PageEntry[]): Promise<Ma
  * the account.
  */
 export function selectMatches(
-  { ruleId, since, until }: Pick<MatchQuery, 'ruleId' | 'since' | 'until'>,
-  { days, hidden, after, through }: Places,
+  filter: Pick<MatchQuery, 'ruleId' | 'since' | 'until'>,
+  places: Places,
   parameter: (value: unknown) => string,
 ): string[] {
-  const inRange = days.filter((day) => day.last > after && day.first <= through);
+  const { after, through } = places;
   const conditions = [
+    ...conditionsOf(filter, places, parameter),
+    `position > ${parameter(after)} and position <= ${parameter(through)}`,
+  ];
+  const byPlatform = Map.groupBy(daysIn(places), ({ platform }) => platform);
+  return [...byPlatform].map(
+    ([platform, its]) =>
+      `select ${columns} from matches
+       where ${conditions.join(' and ')} and platform = ${parameter(platform)}
+         and event_day = any(${parameter(its.map(({ day }) => day))}::date[])`,
+  );
+}
+
+/** The same with one statement for each platform and day, which is written out: one partition is left to plan for. */
+function selectDays(query: MatchQuery, places: Places, parameter: (value: unknown) => string): string[] {
+  const days = daysIn(places);
+  if (days.length === 0) return [];
+  const conditions = [
+    ...conditionsOf(query, places, parameter),
+    `position > ${parameter(places.after)} and position <= ${parameter(places.through)}`,
+  ].join(' and ');
+  return days.map(
+    ({ platform, day }) => `select ${columns} from matches
+      where ${conditions} and platform = ${parameter(platform)} and event_day = date '${day}'`,
+  );
+}
+
+function conditionsOf(
+  { ruleId, since, until }: Pick<MatchQuery, 'ruleId' | 'since' | 'until'>,
+  { hidden }: Places,
+  parameter: (value: unknown) => string,
+): string[] {
+  return [
     'account_id = $1',
     ...(ruleId === null ? [] : [`rule_id = ${parameter(ruleId)}`]),
-    `position > ${parameter(after)} and position <= ${parameter(through)}`,
     ...(since === null ? [] : [`created_at >= ${parameter(since)}`]),
     ...(until === null ? [] : [`created_at < ${parameter(until)}`]),
     ...(hidden.length === 0 ? [] : [`rule_id <> all(${parameter(hidden)})`]),
   ];
-  const byPlatform = Map.groupBy(inRange, ({ platform }) => platform);
-  return [...byPlatform].map(
-    ([platform, its]) =>
-      `select position, rule_id, rule_version, created_at, platform, event_key, event_day, via from matches
-       where ${conditions.join(' and ')} and platform = ${parameter(platform)}
-         and event_day = any(${parameter(its.map(({ day }) => day))}::date[])`,
-  );
 }
 
 /** Of the last row: whether more were found than fitted. */

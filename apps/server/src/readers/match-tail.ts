@@ -10,6 +10,8 @@ import { type Followed, jsonOf, toFollowed, toFollowedRemoval } from './to-match
 /** Wake-ups may be lost, so the log is also read at this interval: once for the whole node. */
 const lookAgainMs = 1_000;
 const pageMax = 500;
+/** Who asks again and again is away in between: what comes meanwhile is collected as if it waited. */
+const awayMsMax = 3_000;
 /** When positions jump by less, the log has not begun a new incarnation (migrations/0008_incarnations.sql). */
 const jumpMin = 2 ** 20;
 
@@ -21,12 +23,16 @@ export interface MatchTailOptions {
   /** Bounds of what is kept in memory. */
   readonly matchesMax?: number;
   readonly charactersMax?: number;
+  /** For tests. */
+  readonly nowMs?: () => number;
 }
 
 /** The readers that wait for the same matches, and the position from which the tail collects for them. */
 interface Group {
   readonly from: number;
   readonly members: Set<{ rang(): void }>;
+  /** Since when nobody is in it. */
+  leftAt: number | null;
 }
 
 export type MatchTail = Awaited<ReturnType<typeof openMatchTail>>;
@@ -37,7 +43,7 @@ export type MatchTail = Awaited<ReturnType<typeof openMatchTail>>;
  * fixed bounds; a reader that is further behind reads the log for itself.
  */
 export async function openMatchTail(options: MatchTailOptions) {
-  const { reader, bells } = options;
+  const { reader, bells, nowMs = () => performance.now() } = options;
   const groups = new Map<string, Group>();
   const kept = createKeptBatches(await reader.lastPosition(), options);
   /** How far the log was read: up to here it is decided which matches the tail collects. */
@@ -45,6 +51,8 @@ export async function openMatchTail(options: MatchTailOptions) {
   const lost = createLostPositions(options);
 
   const advance = async (): Promise<boolean> => {
+    for (const [key, { leftAt }] of groups)
+      if (leftAt !== null && nowMs() - leftAt > awayMsMax) groups.delete(key);
     if (groups.size === 0) {
       const last = await reader.lastPosition();
       // A reader that joined meanwhile relies on the tail collecting from `readThrough` on.
@@ -94,7 +102,7 @@ export async function openMatchTail(options: MatchTailOptions) {
     end: () => reader.lastPosition(),
     join({ accountId, ruleId }: { accountId: string; ruleId: string | null }) {
       const key = keyOf(accountId, ruleId);
-      const { group, listener } = joinGroup(groups, key, readThrough);
+      const { group, listener } = joinGroup(groups, key, { from: readThrough, nowMs });
       return {
         /** What came after a position, and the position that this reaches; null when the tail does not go back so far. */
         after: (position: number, take: Take) =>
@@ -129,14 +137,19 @@ function createLostPositions({ reader, telemetry }: Pick<MatchTailOptions, 'read
   };
 }
 
-function joinGroup(groups: Map<string, Group>, key: string, from: number) {
-  const group: Group = groups.get(key) ?? { from, members: new Set() };
+function joinGroup(
+  groups: Map<string, Group>,
+  key: string,
+  { from, nowMs }: { from: number; nowMs: () => number },
+) {
+  const group: Group = groups.get(key) ?? { from, members: new Set(), leftAt: null };
   groups.set(key, group);
   const listener = createBellListener(() => {
     group.members.delete(listener);
-    if (group.members.size === 0 && groups.get(key) === group) groups.delete(key);
+    if (group.members.size === 0) group.leftAt = nowMs();
   });
   group.members.add(listener);
+  group.leftAt = null;
   return { group, listener };
 }
 

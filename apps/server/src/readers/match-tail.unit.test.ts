@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { type BellName, createBellListener } from '../engines/bells.ts';
 import { createParsedRules } from '../language/explain-match.ts';
 import { matchIdOf } from '../runtime/ids.ts';
@@ -21,7 +21,7 @@ function header(position: number, removed: MatchHeader['removed'] = null): Match
   return { ...common, ...event, accountId: 'acc_1', position, createdAt: new Date(position), removed };
 }
 
-test('what is removed before a waiting reader has taken it is not given any more, and the removal is', async () => {
+async function openTail(nowMs = () => 0) {
   const log: MatchHeader[] = [];
   const reader: TailReader = {
     lastPosition: async () => log.at(-1)?.position ?? 0,
@@ -35,28 +35,64 @@ test('what is removed before a waiting reader has taken it is not given any more
   const bell = createBellListener(() => undefined);
   const bells = { ring: () => bell.rang(), listen: (_name: BellName) => bell };
   const telemetry = { matchLogWentBack: () => undefined, matchFollowed: () => undefined };
-  const tail = await openMatchTail({ reader, parsedRules: createParsedRules(), bells, telemetry });
-  using member = tail.join({ accountId: 'acc_1', ruleId: null });
-  using ofRule = tail.join({ accountId: 'acc_1', ruleId: 'rule_1' });
+  const tail = await openMatchTail({ reader, parsedRules: createParsedRules(), bells, telemetry, nowMs });
   const stop = new AbortController();
   const running = tail.worker.run(stop.signal);
-  const taken = (of = member) =>
-    of
-      .after(0, { limit: 10, accepts: () => true })
-      ?.entries.map((one) => ('match' in one ? one.match.payload.text : one.removal));
+  return {
+    tail,
+    signal: stop.signal,
+    write(...headers: MatchHeader[]) {
+      log.push(...headers);
+      bells.ring();
+    },
+    async [Symbol.asyncDispose]() {
+      stop.abort();
+      await running;
+    },
+  };
+}
+
+type Member = ReturnType<Awaited<ReturnType<typeof openTail>>['tail']['join']>;
+
+const takenAfter = (position: number, of: Member) =>
+  of
+    .after(position, { limit: 10, accepts: () => true })
+    ?.entries.map((one) => ('match' in one ? one.match.payload.text : one.removal));
+
+test('what is removed before a waiting reader has taken it is not given any more, and the removal is', async () => {
+  await using opened = await openTail();
+  using member = opened.tail.join({ accountId: 'acc_1', ruleId: null });
+  using ofRule = opened.tail.join({ accountId: 'acc_1', ruleId: 'rule_1' });
   const write = async (...headers: MatchHeader[]) => {
-    log.push(...headers);
-    bells.ring();
-    await member.wait(10_000, stop.signal);
+    opened.write(...headers);
+    await member.wait(10_000, opened.signal);
   };
 
   await write(header(1), header(2));
-  expect(taken()).toEqual(['post 1', 'post 2']);
+  expect(takenAfter(0, member)).toEqual(['post 1', 'post 2']);
   await write(header(3, { matchPosition: 1, reason: 'deleted' }), header(4));
   const at = new Date(3).toISOString();
   const removal = { type: 'removed', match_id: matchIdOf(1), reason: 'deleted', at };
-  expect(taken()).toEqual(['post 2', removal, 'post 4']);
-  expect(taken(ofRule)).toEqual(['post 2', removal, 'post 4']);
-  stop.abort();
-  await running;
+  expect(takenAfter(0, member)).toEqual(['post 2', removal, 'post 4']);
+  expect(takenAfter(0, ofRule)).toEqual(['post 2', removal, 'post 4']);
+});
+
+test('who asks again soon finds what came meanwhile, and who was away for long does not', async () => {
+  let nowMs = 0;
+  await using opened = await openTail(() => nowMs);
+  const { tail } = opened;
+  const reached = (position: number) => vi.waitFor(() => expect(tail.position()).toBe(position));
+  const join = () => tail.join({ accountId: 'acc_1', ruleId: null });
+  join()[Symbol.dispose]();
+  opened.write(header(1));
+  await reached(1);
+  nowMs += 3_000;
+  using soon = join();
+  expect(takenAfter(0, soon)).toEqual(['post 1']);
+  soon[Symbol.dispose]();
+  nowMs += 3_001;
+  opened.write(header(2));
+  await reached(2);
+  using late = join();
+  expect(takenAfter(0, late)).toBeUndefined();
 });

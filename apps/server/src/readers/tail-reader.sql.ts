@@ -82,7 +82,7 @@ export function createTailReader(database: Database) {
      */
     async load(headers: readonly MatchHeader[]): Promise<{ matches: StoredMatch[]; taken: number }> {
       // The inner limit makes it one index look-up per match: a plain join might read all posts.
-      const rows = await database.prepared<PayloadRow>(
+      const rows = await database.prepared<PayloadRow & { number: number }>(
         `with found as (select given.number, posts.platform_post_id, posts.payload,
            coalesce(versions.translated_value, '') as rule_value, ${sizes('given.number')}
          from unnest($1::text[], $2::text[], $3::date[], $4::text[], $5::integer[]) with ordinality

@@ -49,7 +49,8 @@ type Answer = AnswerOf<'CreateRule'>;
 /**
  * The rule is on all its platforms, or the call fails and nothing remains. Rows are written first; the registrars of
  * the sources register the slots; here we wait for their outcome. If this process dies, the rule stays `creating` and
- * upkeep.ts undoes it. When every slot is registered already, the registrars are not woken.
+ * upkeep.ts undoes it. When every slot is registered already, the registrars are not woken; and when the account is served with
+ * all of them, the rule is active with the first transaction.
  */
 export function createRule(options: CreateRuleOptions): Handler<'CreateRule'> {
   const { store, plans, checkpoint, telemetry } = options;
@@ -80,17 +81,20 @@ export function createRule(options: CreateRuleOptions): Handler<'CreateRule'> {
     if (!request.accept_estimate && !trial)
       await options.assertAffordable({ accountId, values, payer: { keyId, budget } });
     checkpoint('create.begin');
-    const outcome = await store.begin(rule);
+    const answer = (slots: readonly HeldSlot[], equivalentRuleId: string | null) =>
+      withEquivalent(
+        { rule_id: rule.id, platforms: platformResults(slots, warnings) },
+        equivalentRuleId,
+        values,
+      );
+    const outcome = await store.begin(rule, { change, answer });
     if (outcome.kind !== 'begun') throw placementRefusal(outcome, plan.premiumRulesMax, options.contact);
-    const created = await carryOut(options, rule, {
-      change,
-      answer: (slots) =>
-        withEquivalent(
-          { rule_id: rule.id, platforms: platformResults(slots, warnings) },
-          outcome.equivalentRuleId,
-          values,
-        ),
-    });
+    const created =
+      outcome.answer ??
+      (await carryOut(options, rule, {
+        change,
+        answer: (slots) => answer(slots, outcome.equivalentRuleId),
+      }));
     checkpoint('create.activated');
     const ms = Math.round(performance.now() - startedAt);
     telemetry.ruleCreated({ ruleId: rule.id, accountId: rule.accountId, ms });

@@ -6,7 +6,13 @@ import { resolveNotices } from '../notices/notice-log.sql.ts';
 import { newId } from '../runtime/ids.ts';
 import { joinCalls } from '../runtime/join-calls.ts';
 import { valueHash } from '../slots/slot.ts';
-import { createHeldSlots, leaveSlots, type RuleValue, takeSlot } from '../slots/slot-holding.sql.ts';
+import {
+  createHeldSlots,
+  type HeldSlot,
+  leaveSlots,
+  type RuleValue,
+  takeSlot,
+} from '../slots/slot-holding.sql.ts';
 import { assertVersion, type ManagedBy, type PlacementRefusal } from './refusals.ts';
 import {
   asCodeColumns,
@@ -36,8 +42,22 @@ export interface NewRule {
 }
 
 export type BeginOutcome =
-  /** `equivalentRuleId` is the oldest other rule of the account with the same values on the same platforms. */
-  { readonly kind: 'begun'; readonly equivalentRuleId: string | null } | PlacementRefusal;
+  | {
+      readonly kind: 'begun';
+      /** The oldest other rule of the account with the same values on the same platforms. */
+      readonly equivalentRuleId: string | null;
+      /** When the rule is active already: nothing was left to wait for. */
+      readonly answer: Answer | null;
+    }
+  | PlacementRefusal;
+
+type Answer = AnswerOf<'CreateRule'>;
+
+/** How a creation ends that has nothing to wait for. */
+export interface Completion {
+  readonly change: Change;
+  readonly answer: (slots: readonly HeldSlot[], equivalentRuleId: string | null) => Answer;
+}
 
 export type RuleStore = ReturnType<typeof createRuleStore>;
 
@@ -45,12 +65,17 @@ export type RuleStore = ReturnType<typeof createRuleStore>;
 export function createRuleStore(database: Database, prices: Prices = defaultPrices()) {
   const heldSlots = createHeldSlots(database);
   return {
-    /** Writes the rule as `creating` and takes its slots, before any upstream is called. */
-    begin: (rule: NewRule): Promise<BeginOutcome> =>
+    /**
+     * Writes the rule as `creating` and takes its slots, before any upstream is called. When the account is served with all of
+     * them already, and `completion` is given, the rule becomes active in the same transaction.
+     */
+    begin: (rule: NewRule, completion?: Completion): Promise<BeginOutcome> =>
       givingKey(rule.managedBy, () =>
-        refusable<BeginOutcome>(database.forRuleChange(rule.accountId), (sql, refuse) =>
-          begin(sql, rule, refuse),
-        ),
+        refusable<BeginOutcome>(database.forRuleChange(rule.accountId), async (sql, refuse) => {
+          const begun = await begin(sql, rule, refuse);
+          const answer = completion ? await completeAtOnce(sql, begun, completion) : null;
+          return { kind: 'begun', equivalentRuleId: begun.equivalentRuleId, answer };
+        }),
       ),
     /** The slots that the rule holds for a version. */
     slotStates: (ruleId: string, version = 1) => heldSlots({ ruleId, version }),
@@ -101,36 +126,40 @@ export function createRuleStore(database: Database, prices: Prices = defaultPric
   };
 }
 
-async function begin(
-  sql: Sql,
-  rule: NewRule,
-  refuse: (outcome: BeginOutcome) => never,
-): Promise<BeginOutcome> {
+interface Begun {
+  readonly equivalentRuleId: string | null;
+  /** Of every platform; null of those that are not served yet. */
+  readonly held: readonly (HeldSlot | null)[];
+}
+
+async function begin(sql: Sql, rule: NewRule, refuse: (outcome: BeginOutcome) => never): Promise<Begun> {
   if (isPremium(rule.values)) {
     const used = await premiumRulesReached(sql, rule.accountId, rule.premiumRulesMax);
     if (used !== null) refuse({ kind: 'premium_limit', used });
   }
-  await sql.prepared(
-    `insert into rules (id, account_id, created_by, name, intent, state, expires_at, examples, managed_set, managed_key, budget, trial)
-     values ($1, $2, $3, $4, $5, 'creating', $6, $7, $8, $9, $10, $11)`,
-    [
-      rule.id,
-      rule.accountId,
-      rule.createdBy,
-      rule.name,
-      rule.intent,
-      rule.expiresAt,
-      ...asCodeColumns(rule),
-      rule.isTrial ?? false,
-    ],
-  );
-  // Before slots are taken: a new one is placed under a lock that others wait for.
-  const equivalentRuleId = await findEquivalent(sql, rule);
+  const equivalentRuleId = await insertRule(sql, rule);
+  const held: (HeldSlot | null)[] = [];
   for (const value of rule.values.toSorted((a, b) => (a.platform < b.platform ? -1 : 1))) {
     const placement = await takeSlot(sql, rule, value);
     if (placement.kind !== 'taken') return refuse(placement);
+    held.push(placement.held);
   }
-  return { kind: 'begun', equivalentRuleId };
+  return { equivalentRuleId, held };
+}
+
+/** Null when there is something to wait for. */
+async function completeAtOnce(
+  sql: Sql,
+  { held, equivalentRuleId }: Begun,
+  { change, answer }: Completion,
+): Promise<Answer | null> {
+  const live = held.flatMap((slot) => (slot?.live ? [slot] : []));
+  if (live.length < held.length) return null;
+  // In the order in which waiting reads them.
+  const complete = answer(live.toReversed(), equivalentRuleId);
+  await activateAll(sql, [{ change, answer: complete }]);
+  await keepAnswer(sql, change, complete);
+  return complete;
 }
 
 const isEquivalent = `rules.state not in ('creating', 'deleted') and rules.id <> $1 and (
@@ -138,13 +167,14 @@ const isEquivalent = `rules.state not in ('creating', 'deleted') and rules.id <>
   where v.rule_id = rules.id and v.version = rules.version) = $5::text[]`;
 
 /**
- * The oldest other rule of the account with the same values on the same platforms. Unless it is paused it holds the
+ * Returns the oldest other rule of the account with the same values on the same platforms. Unless it is paused it holds the
  * slots of its values, so it is among the holders of any one of them. They are compared in the order of their age, up to the first
- * that is equivalent.
+ * that is equivalent. Before slots are taken: a new one is placed under a lock that others wait for.
  */
-async function findEquivalent(sql: Sql, { id, accountId, values }: NewRule): Promise<string | null> {
+async function insertRule(sql: Sql, rule: NewRule): Promise<string | null> {
+  const { id, accountId, values } = rule;
   const [first] = values;
-  if (!first) return null;
+  if (!first) throw new Error('a rule without a value');
   const compared = values
     .map(
       ({ platform, options = {}, translatedValue }) =>
@@ -152,7 +182,11 @@ async function findEquivalent(sql: Sql, { id, accountId, values }: NewRule): Pro
     )
     .toSorted();
   const [found] = await sql.prepared<{ id: string | null }>(
-    `select least(
+    `with new_rule as (
+       insert into rules (id, account_id, created_by, name, intent, state, expires_at, examples, managed_set, managed_key, budget, trial)
+       values ($1, $2, $6, $7, $8, 'creating', $9, $10, $11, $12, $13, $14)
+     )
+     select least(
        (select holders.rule_id from (
           select rule_id from slot_holders where account_id = $2 and platform = $3
             and slot_id = (select id from slots where platform = $3 and value_hash = $4)
@@ -167,6 +201,12 @@ async function findEquivalent(sql: Sql, { id, accountId, values }: NewRule): Pro
       first.platform,
       valueHash(first.platform, first.translatedValue, first.options),
       compared,
+      rule.createdBy,
+      rule.name,
+      rule.intent,
+      rule.expiresAt,
+      ...asCodeColumns(rule),
+      rule.isTrial ?? false,
     ],
   );
   return found?.id ?? null;
@@ -174,13 +214,13 @@ async function findEquivalent(sql: Sql, { id, accountId, values }: NewRule): Pro
 
 interface Activation {
   readonly change: Change;
-  readonly answer: AnswerOf<'CreateRule'>;
+  readonly answer: Answer;
 }
 
 /** The registrar's bell wakes many creations at once: those without a claim become active in one statement. */
 function createActivate(database: Database) {
   const joined = joinCalls((activations: readonly Activation[]) => activateAll(database, activations));
-  return async (change: Change, answer: AnswerOf<'CreateRule'>): Promise<boolean> => {
+  return async (change: Change, answer: Answer): Promise<boolean> => {
     if (change.claim === null) return await joined({ change, answer });
     return await database.transaction(async (sql) => {
       const [activated = false] = await activateAll(sql, [{ change, answer }]);

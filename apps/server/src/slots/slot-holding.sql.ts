@@ -24,7 +24,8 @@ export interface RuleValue {
 }
 
 export type Placement =
-  | { readonly kind: 'taken'; readonly slotId: string }
+  /** `held`: as the rule's account sees it, when it is served with it from the first; else null. */
+  | { readonly kind: 'taken'; readonly slotId: string; readonly held: HeldSlot | null }
   | { readonly kind: 'no_source'; readonly platform: Platform }
   | { readonly kind: 'sources_full'; readonly platform: Platform; readonly capacity: number }
   | (ShareRefusal & { readonly platform: Platform });
@@ -66,7 +67,7 @@ export async function takeSlot(
     const waitMs = before.needsCall ? await msUntilCallOn(sql, rule.accountId, platform, before.sourceId) : 0;
     if (waitMs > 0) return { kind: 'calls_share', platform, waitMs };
     const own = await takeExisting(sql, holding, 'own');
-    if (own) return { kind: 'taken', slotId: own.id };
+    if (own) return { kind: 'taken', slotId: own.id, held: heldAtOnce(value, own) };
   }
   // One placement at a time per platform: the capacity is read under this lock, which is held until the commit.
   const sources = await sql.prepared<{ capacity: number; shared: boolean }>(
@@ -84,8 +85,30 @@ export async function takeSlot(
   const make = () => makeSlot(sql, holding, callable);
   // The second only when another transaction has made or removed the slot meanwhile, or when there is no room.
   const slot = before ? ((await take()) ?? (await make())) : ((await make()) ?? (await take()));
-  if (slot) return { kind: 'taken', slotId: slot.id };
+  if (slot) return { kind: 'taken', slotId: slot.id, held: null };
   return { kind: 'sources_full', platform, capacity: sources.reduce((sum, one) => sum + one.capacity, 0) };
+}
+
+interface ExistingSlot {
+  readonly id: string;
+  readonly unchanged: boolean;
+  readonly served: boolean;
+  readonly live: boolean;
+  readonly platform_rule_id: string;
+}
+
+function heldAtOnce({ platform, translatedValue }: RuleValue, slot: ExistingSlot): HeldSlot | null {
+  if (!slot.served || !slot.unchanged) return null;
+  const { live, platform_rule_id: platformRuleId } = slot;
+  return {
+    platform,
+    state: 'registered',
+    platformRuleId,
+    translatedValue,
+    live,
+    problem: null,
+    problemKind: null,
+  };
 }
 
 interface KnownSlot {
@@ -137,13 +160,9 @@ async function takeExisting(
   sql: Sql,
   holding: readonly unknown[],
   on: 'own' | readonly string[] | null,
-): Promise<{ id: string } | null> {
+): Promise<ExistingSlot | null> {
   const own = on === 'own';
-  const [slot] = await sql.prepared<{ id: string; unchanged: boolean }>(holdExisting, [
-    ...holding,
-    own,
-    own ? null : on,
-  ]);
+  const [slot] = await sql.prepared<ExistingSlot>(holdExisting, [...holding, own, own ? null : on]);
   if (slot && !slot.unchanged) {
     await sql.run(
       `update slots set
@@ -179,7 +198,8 @@ const holdSlot = `, holder as (
     insert into rule_versions (rule_id, version, platform, value, translated_value, platform_rule_id, slot_id, options)
     select $1, $4, $3, $6, $7, $8, id, $10::json from slot
     on conflict (rule_id, version, platform) do update set slot_id = excluded.slot_id
-  ) select * from slot`;
+    returning platform_rule_id
+  ) select slot.*, version.platform_rule_id from slot, version`;
 
 const place = 'platform = $3 and enabled and slots < capacity and ($12::text[] is null or id = any($12))';
 
@@ -192,7 +212,8 @@ const holdExisting = `with found as (
       $11 and state = 'registered' and exists (
         select 1 from slot_holders
         where account_id = $2 and platform = $3 and slot_id = found.id and served_since is not null
-      ) as served
+      ) as served,
+      (select live_until > now() from sources where sources.id = found.source_id) as live
     from found
   ) ${holdSlot}`;
 
