@@ -1,5 +1,5 @@
 import {
-  busierTable,
+  afterBurstTable,
   checksTable,
   costsTable,
   growthTables,
@@ -18,6 +18,6 @@ const tables = {
   'the turn of a writer': turnSentence(),
   'what to buy': monthTable(),
   'model against real runs': checksTable(),
-  'when the machine is busier': busierTable(),
+  'right after a burst': afterBurstTable(),
 };
 for (const [title, text] of Object.entries(tables)) process.stdout.write(`## ${title}\n\n${text}\n\n`);

@@ -46,7 +46,7 @@ export function sharesOf(workload: Workload, capacity: Capacity, constants: Cons
   ];
   if (capacity.sharedCores !== null)
     shares.push({ what: "the machine's cores", share: totalCores(cores) / capacity.sharedCores });
-  return shares.sort((a, b) => b.share - a.share);
+  return shares.toSorted((a, b) => b.share - a.share);
 }
 
 export function totalCores(cores: Demand['cores']): number {

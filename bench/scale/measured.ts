@@ -17,8 +17,8 @@ export interface Point extends Observed {
 export interface Measured {
   readonly about: Readonly<Record<'date' | 'machine' | 'conditions' | 'how', string>>;
   readonly points: readonly Point[];
-  /** Runs of another hour, in which the machine was busier with other work; no constant was taken from them either. */
-  readonly busier: readonly Point[];
+  /** Runs of another hour, right after a burst; no constant was taken from them either. */
+  readonly afterBurst: readonly Point[];
   /** An installation in which nothing happens; percent of a core. */
   readonly idle: readonly {
     readonly rules: number;

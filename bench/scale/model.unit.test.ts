@@ -4,7 +4,7 @@ import { type Capacity, firstLimit, sharesOf } from './limits.ts';
 import { checks, constants } from './measured.ts';
 import { demandOf, type Workload } from './model.ts';
 import {
-  busierTable,
+  afterBurstTable,
   type Compared,
   checksTable,
   compare,
@@ -67,7 +67,7 @@ test('docs/scale.md has the tables that `pnpm bench:scale` prints', () => {
     turnSentence(),
     monthTable(),
     checksTable(),
-    busierTable(),
+    afterBurstTable(),
   ];
   for (const part of parts) expect(page).toContain(part);
 });

@@ -290,11 +290,11 @@ export function checksTable(): string {
   return table(['measured / model (model by measured)', ...columns], rows);
 }
 
-/** Model / measured, of the runs in which the machine was busier. */
-export function busierTable(): string {
+/** Model / measured, of runs right after a burst. */
+export function afterBurstTable(): string {
   return table(
     ['endpoints', 'node', 'PostgreSQL', 'NATS', 'WAL'],
-    measured.busier.map((point) => [
+    measured.afterBurst.map((point) => [
       whole(point.endpoints ?? 0),
       ...compare(point)
         .filter(({ what }) => curveColumns.includes(what))
