@@ -108,10 +108,10 @@ function onceClosed({ raw }: FastifyReply, act: () => void): void {
 }
 
 /** Not `AbortSignal.any`, which looks at all of its sources whenever it is asked: a stream asks with every event. */
-function endOf({ raw }: FastifyReply, ends: readonly AbortSignal[]): AbortSignal {
+function endOf(reply: FastifyReply, ends: readonly AbortSignal[]): AbortSignal {
   const gone = new AbortController();
   const end = () => gone.abort();
-  raw.once('close', end);
+  onceClosed(reply, end);
   for (const signal of ends) {
     if (signal.aborted) end();
     else signal.addEventListener('abort', end, { once: true, signal: gone.signal });

@@ -56,21 +56,13 @@ export function createKeptBatches(
       else if (newest) batches[batches.length - 1] = { ...newest, through: batch.through };
       else from = batch.through;
       count(batch, 1);
-      for (const [key, added] of batch.byKey) {
-        const list = lists.get(key);
-        if (list) list.push(...added);
-        else lists.set(key, [...added]);
-      }
+      append(lists, batch);
       while (total.matches > matchesMax || total.characters > charactersMax) {
         const oldest = batches.shift();
         if (!oldest) return;
         count(oldest, -1);
         from = oldest.through;
-        for (const key of oldest.byKey.keys()) {
-          const list = lists.get(key) ?? [];
-          list.splice(0, firstAfter(list, from));
-          if (list.length === 0) lists.delete(key);
-        }
+        drop(lists, oldest);
       }
     },
     /** Takes matches out that were removed from the log: who was not given them yet must not get them from here. */
@@ -85,9 +77,8 @@ export function createKeptBatches(
       const entries: Followed[] = [];
       const sum = { matches: 0, removals: 0, characters: 0 };
       const list = lists.get(key) ?? [];
-      for (let index = firstAfter(list, position); index < list.length; index++) {
-        const one = list[index];
-        if (!one || !accepts(one)) continue;
+      for (const one of list.slice(firstAfter(list, position))) {
+        if (!accepts(one)) continue;
         sum['match' in one ? 'matches' : 'removals'] += 1;
         sum.characters += 'match' in one ? jsonOf(one.match).length : 0;
         const last = entries.at(-1);
@@ -99,6 +90,22 @@ export function createKeptBatches(
       return { entries, through: Math.max(position, through()) };
     },
   };
+}
+
+function append(lists: Map<string, Followed[]>, { byKey }: TailBatch): void {
+  for (const [key, added] of byKey) {
+    const list = lists.get(key);
+    if (list) list.push(...added);
+    else lists.set(key, [...added]);
+  }
+}
+
+function drop(lists: Map<string, Followed[]>, { byKey, through }: TailBatch): void {
+  for (const key of byKey.keys()) {
+    const list = lists.get(key) ?? [];
+    list.splice(0, firstAfter(list, through));
+    if (list.length === 0) lists.delete(key);
+  }
 }
 
 /** Where in a list, which is in the order of the log, that begins which comes after a position. */
