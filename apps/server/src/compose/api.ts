@@ -146,11 +146,8 @@ function handlersOf(
   const reader = createMatchReader(database);
   const tiers = tiersOf(config);
   const estimating = { ...estimatingOf(shared, stack), coverage: forCoverage.store };
-  const assertAffordable = createAssertAffordable({
-    ...estimating,
-    database: preparing(database),
-    ruleBudget: config.ruleBudget,
-  });
+  const affording = { ...estimating, database: preparing(database), ruleBudget: config.ruleBudget };
+  const assertAffordable = createAssertAffordable(affording);
   const forRules = {
     ...shared,
     store: rules,

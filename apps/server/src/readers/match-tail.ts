@@ -51,9 +51,7 @@ export async function openMatchTail(options: MatchTailOptions) {
   const lost = createLostPositions(options);
 
   const advance = async (): Promise<boolean> => {
-    for (const [key, { leftAt }] of groups)
-      if (leftAt !== null && nowMs() - leftAt > awayMsMax) groups.delete(key);
-    if (groups.size === 0) {
+    if (forgetAway(groups, nowMs()) === 0) {
       const last = await reader.lastPosition();
       // A reader that joined meanwhile relies on the tail collecting from `readThrough` on.
       if (groups.size > 0) return true;
@@ -151,6 +149,13 @@ function joinGroup(
   group.members.add(listener);
   group.leftAt = null;
   return { group, listener };
+}
+
+/** Returns how many groups are left without those that nobody came back to. */
+function forgetAway(groups: Map<string, Group>, nowMs: number): number {
+  for (const [key, { leftAt }] of groups)
+    if (leftAt !== null && nowMs - leftAt > awayMsMax) groups.delete(key);
+  return groups.size;
 }
 
 async function wake(groups: ReadonlyMap<string, Group>, keys: Iterable<string>): Promise<void> {
