@@ -12,7 +12,7 @@ import {
   readInstallation,
 } from '../engines/installation.ts';
 import { assertMigrated, migrate } from '../engines/migrate.ts';
-import { connectNats, type Nats, type NatsOptions } from '../engines/nats.ts';
+import { connectNats, isWithoutLeader, type Nats, type NatsOptions } from '../engines/nats.ts';
 import { claimEventLog, ForeignLog } from '../event-log/bound-log.ts';
 import type { EventsStreamOptions } from '../event-log/events-stream.ts';
 import { createParsedRules, type ParsedRules } from '../language/explain-match.ts';
@@ -103,7 +103,7 @@ export async function connectShared(starting: Starting, stack: AsyncDisposableSt
   metrics.natsConnected.set(1);
   await keepTrying(() => claimEventLog(database, nats, eventsStreamOptions(config)), {
     delayMs: 1_000,
-    isForGood: (error) => !(error instanceof ForeignLog),
+    isForGood: (error) => !(error instanceof ForeignLog) && !isWithoutLeader(error),
     onWaiting: (error) => {
       onWaiting('its event log');
       log.error({ err: error }, 'waiting for the event log of this database');

@@ -1,11 +1,12 @@
 import { readFile } from 'node:fs/promises';
-import { jetstream, jetstreamManager } from '@nats-io/jetstream';
+import { JetStreamApiError, jetstream, jetstreamManager } from '@nats-io/jetstream';
 import {
   AuthorizationError,
   type ConnectionOptions,
   connect,
   credsAuthenticator,
   type NatsConnection,
+  TimeoutError,
 } from '@nats-io/transport-node';
 import { keepTrying } from '../runtime/backoff.ts';
 import { Failure } from '../runtime/failure.ts';
@@ -57,14 +58,29 @@ export async function connectNats(url: string, name: string, options: NatsOption
     onWaiting: options.onWaiting,
   }).catch(explainLogin);
   if (options.onChange) void tellChanges(connection, options.onChange);
+  const manager = await keepTrying(() => jetstreamManager(connection, { timeout: 5_000 }), {
+    delayMs: retryDelayMs,
+    isForGood: (error) => !isWithoutLeader(error),
+    onWaiting: options.onWaiting,
+  });
   return {
     connection,
     jetstream: jetstream(connection, { timeout: 5_000 }),
-    manager: await jetstreamManager(connection, { timeout: 5_000 }),
+    manager,
     async [Symbol.asyncDispose]() {
       if (!connection.isClosed()) await connection.drain();
     },
   };
+}
+
+const clusterNotAvailable = 10_008;
+
+/** As NATS servers answer, or do not, that have just been started and have not agreed on a leader yet. */
+export function isWithoutLeader(error: unknown): boolean {
+  return (
+    error instanceof TimeoutError ||
+    (error instanceof JetStreamApiError && error.code === clusterNotAvailable)
+  );
 }
 
 /**
