@@ -50,7 +50,10 @@ export async function startWatch(
   const prometheus = stack.use(await startPrometheus(nodes, alertsFile));
   return {
     async judge({ faults, feed }, say) {
-      const range = { fromMs: watchedFromMs, toMs: Date.now(), stepSeconds };
+      await prometheus.evaluated();
+      const toMs = Date.now();
+      const steps = Math.ceil((toMs - watchedFromMs) / 1_000 / stepSeconds);
+      const range = { fromMs: toMs - steps * stepSeconds * 1_000, toMs, stepSeconds };
       const spans = spansOf(await prometheus.queryRange('ALERTS', range), stepSeconds);
       const matches = await lateMatches(system.databaseUrl, feed);
       const observed = { matches, webhooks: receiver.observations, requests: caller.observations };

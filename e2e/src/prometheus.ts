@@ -35,6 +35,14 @@ interface LoadedRule {
   readonly labels: Readonly<Record<string, string>>;
 }
 
+interface RuleGroups {
+  readonly groups: ReadonlyArray<{ lastEvaluation: string; rules: readonly LoadedRule[] }>;
+}
+
+interface Targets {
+  readonly activeTargets: ReadonlyArray<{ lastScrape: string }>;
+}
+
 export interface RangeSeries {
   readonly metric: Readonly<Record<string, string>>;
   /** Seconds since 1970, and the value. */
@@ -46,6 +54,8 @@ export interface Prometheus extends AsyncDisposable {
   alerts(state: Alert['state']): Promise<string[]>;
   alertRules(): Promise<AlertRule[]>;
   query(expression: string): Promise<Series[]>;
+  /** Until it has read every node once more, and has evaluated the alerts with what it read. */
+  evaluated(): Promise<void>;
   queryRange(
     expression: string,
     range: { fromMs: number; toMs: number; stepSeconds: number },
@@ -99,15 +109,32 @@ export async function startPrometheus(
       return [...new Set(names.filter((name) => name !== undefined))].toSorted();
     },
     async alertRules() {
-      const { groups } = await get<{ groups: ReadonlyArray<{ rules: readonly LoadedRule[] }> }>(
-        'rules?type=alert',
-      );
+      const { groups } = await get<RuleGroups>('rules?type=alert');
       return groups.flatMap(({ rules }) =>
         rules.map(({ name, duration, labels }) => ({
           name,
           severity: labels['severity'] ?? '',
           forSeconds: duration,
         })),
+      );
+    },
+    async evaluated() {
+      const since = (ms: number) => (time: string) => Date.parse(time) > ms;
+      const isScraped = since(Date.now());
+      await eventually(
+        async () => {
+          const { activeTargets } = await get<Targets>('targets?state=active');
+          return activeTargets.every(({ lastScrape }) => isScraped(lastScrape));
+        },
+        { timeoutMs: 60_000 },
+      );
+      const isEvaluated = since(Date.now());
+      await eventually(
+        async () => {
+          const { groups } = await get<RuleGroups>('rules?type=alert');
+          return groups.every(({ lastEvaluation }) => isEvaluated(lastEvaluation));
+        },
+        { timeoutMs: 60_000 },
       );
     },
     async queryRange(expression, { fromMs, toMs, stepSeconds }) {
