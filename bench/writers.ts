@@ -8,6 +8,7 @@ import { openDatabase } from '../apps/server/src/engines/database.ts';
 import { migrate } from '../apps/server/src/engines/migrate.ts';
 import { ensurePartitions } from '../apps/server/src/matching/upkeep.ts';
 import { cpuSeconds } from './cpu-share.ts';
+import { median } from './pipeline/figures.ts';
 import { root, startEngines } from './start-engines.ts';
 import { type Order, orders, preparedFor } from './writers/orders.ts';
 import type { WriterTask, Wrote } from './writers/writer.ts';
@@ -108,12 +109,6 @@ async function measure(order: Order, writers: number, matchesPerPost: number): P
     turnMicros: (1e3 * wrote.reduce((sum, one) => sum + one.turnMs, 0)) / writers,
     postgresMicros: (1e6 * ((after['postgres'] ?? 0) - (before['postgres'] ?? 0))) / matches,
   };
-}
-
-function median(values: readonly number[]): number {
-  const sorted = values.toSorted((a, b) => a - b);
-  const [low = 0, high = 0] = [sorted[(sorted.length - 1) >> 1], sorted[sorted.length >> 1]];
-  return (low + high) / 2;
 }
 
 say(

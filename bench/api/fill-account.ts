@@ -1,11 +1,10 @@
 import type pg from 'pg';
 import { openDatabase } from '../../apps/server/src/engines/database.ts';
-import type { LogEvent } from '../../apps/server/src/event-log/event-log.ts';
 import { createMatchStore } from '../../apps/server/src/matching/match-store.sql.ts';
 import type { Engines } from '../start-engines.ts';
+import { matchOf, postOf } from '../stored.ts';
 
 const matches = 5_000;
-const sentence = 'The turbine hall was quiet when the first engineers arrived before dawn to look at it. ';
 
 /** So many rules, each with a slot of its own, and matches of some of them, as the match workers write them. */
 export async function fillAccount(
@@ -46,45 +45,14 @@ export async function fillAccount(
   await store.makeDays([day]);
   const numbers = Array.from({ length: matches }, (_, n) => n);
   for (let from = 0; from < matches; from += 1_000) {
-    const some = numbers.slice(from, from + 1_000);
+    const some = numbers
+      .slice(from, from + 1_000)
+      .map((n) => ({ n, post: postOf(`${accountId}-${n}`, day) }));
     await store.write(
-      some.map((n) => postOf(`${accountId}-${n}`, day)),
-      some.map((n) => ({
-        accountId,
-        ruleId: idOf(n % rules),
-        ruleVersion: 1,
-        platform: 'x',
-        eventKey: `${accountId}-${n}`,
-        eventDay: day,
-        via: 'stream',
-        cost: { part: 1_000_000, users: 1, posts: 0 },
-      })),
+      some.map(({ post }) => post),
+      some.map(({ n, post }) => matchOf(post, idOf(n % rules), accountId)),
       [],
       [],
     );
   }
-}
-
-function postOf(key: string, day: string): LogEvent {
-  const text = `known0 ${sentence.repeat(2)}`;
-  const author = { id: '1', name: 'A person', handle: 'person' };
-  const payload = {
-    url: `https://x.com/person/status/${key}`,
-    title: null,
-    text,
-    author,
-    published_at: new Date().toISOString(),
-    language: 'en',
-    raw: { data: { id: key, text, author_id: '1', lang: 'en', created_at: new Date().toISOString() } },
-  };
-  return {
-    platform: 'x',
-    sourceId: 'x:main',
-    upstreamEventId: key,
-    key,
-    day,
-    platformPostId: key,
-    rules: [],
-    payload,
-  };
 }

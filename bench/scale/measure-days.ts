@@ -8,7 +8,7 @@ import { createMatchStore } from '../../apps/server/src/matching/match-store.sql
 import { createCaller } from '../caller.ts';
 import { measure } from '../pipeline/figures.ts';
 import { startEngines } from '../start-engines.ts';
-import { matchOf, postOf } from './stored.ts';
+import { matchOf, postOf } from '../stored.ts';
 
 /**
  * What more stored days cost: processor time of a list of 50 (of an account, of a rule), and of storing a match. Every day has as
@@ -52,11 +52,11 @@ let next = 0;
 
 async function write(day: string, count: number): Promise<number> {
   for (let from = 0; from < count; from += 500) {
-    const keys = Array.from({ length: Math.min(500, count - from) }, () => `d${next++}`);
+    const posts = Array.from({ length: Math.min(500, count - from) }, () => postOf(`d${next++}`, day));
     await store.write(
-      keys.map((one) => postOf(one, day)),
+      posts,
       // One in ten is of the account that asks.
-      keys.map((one, n) => matchOf(one, day, n % 200, n % 10 === 0 ? accountId : `other_${n % 50}`)),
+      posts.map((post, n) => matchOf(post, `rule_${n % 200}`, n % 10 === 0 ? accountId : `other_${n % 50}`)),
       [],
       [],
     );

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { sentAt } from '../pipeline/latency.ts';
 
-/** What the load writes into each item: its number, and when it was sent. */
+/** What the load writes into each item. */
 const numberOf = (text: string) => Number(/ (?:post|page) (\d+)/.exec(text)?.[1]);
-const sentAtOf = (text: string) => Number(/ ?at (\d{13}) /.exec(text)?.[1]);
 const storedAtOf = (text: string) => Date.parse(/"created_at":"([^"]+)"/.exec(text)?.[1] ?? '');
 
 const reconnectAfterMs = 250;
@@ -27,11 +27,11 @@ export function followAll(url: string, key: string, onListed: (listed: Listed) =
     cursor = /^id: (.*)$/m.exec(event)?.[1] ?? cursor;
     if (cursor !== undefined) opened.resolve();
     if (!/^event: match$/m.test(event)) return;
-    const sentAt = sentAtOf(event);
+    const sentMs = sentAt(event);
     onListed({
       number: numberOf(event),
-      storedAfterMs: storedAtOf(event) - sentAt,
-      listedAfterMs: Date.now() - sentAt,
+      storedAfterMs: storedAtOf(event) - sentMs,
+      listedAfterMs: Date.now() - sentMs,
     });
   };
 

@@ -1,7 +1,8 @@
 import { openDatabase } from '../../apps/server/src/engines/database.ts';
-import type { LogEvent } from '../../apps/server/src/event-log/event-log.ts';
 import type { NewMatch } from '../../apps/server/src/matching/match-events.ts';
 import { createMatchStore } from '../../apps/server/src/matching/match-store.sql.ts';
+import { median } from '../pipeline/figures.ts';
+import { matchOf, postOf } from '../stored.ts';
 import { type Order, withOrder } from './orders.ts';
 
 /** What one process writes, as a message from the one that started it. */
@@ -27,22 +28,6 @@ export interface Wrote {
 }
 
 const today = new Date().toISOString().slice(0, 10);
-const text = 'The turbine hall was quiet when the first engineers arrived before dawn to look at it. '.repeat(
-  6,
-);
-
-function postOf(key: string): LogEvent {
-  return {
-    platform: 'x',
-    sourceId: 'x:main',
-    upstreamEventId: key,
-    key,
-    day: today,
-    platformPostId: key,
-    rules: [],
-    payload: { url: null, title: null, text, author: null, published_at: null, language: 'en', raw: {} },
-  };
-}
 
 /** The rules that match a post follow each other, from one that its number decides. */
 function batchOf(task: WriterTask, batch: number) {
@@ -50,21 +35,11 @@ function batchOf(task: WriterTask, batch: number) {
   const matches: NewMatch[] = [];
   const posts = Array.from({ length: matchesPerBatch / matchesPerPost }, (_, at) => {
     const number = batch * matchesPerBatch + at;
-    const post = postOf(
-      String(1_000_000_000_000_000_000n + BigInt(task.number) * 1_000_000_000n + BigInt(number)),
-    );
+    const key = String(1_000_000_000_000_000_000n + BigInt(task.number) * 1_000_000_000n + BigInt(number));
+    const post = postOf(key, today);
     for (let n = 0; n < matchesPerPost; n++) {
       const rule = (number * 7 + n) % rules;
-      matches.push({
-        accountId: `acc_${rule % accounts}`,
-        ruleId: `rule_${rule}`,
-        ruleVersion: 1,
-        platform: 'x',
-        eventKey: post.key,
-        eventDay: post.day,
-        via: 'stream',
-        cost: { part: 1_000_000, users: 0, posts: 0 },
-      });
+      matches.push(matchOf(post, `rule_${rule}`, `acc_${rule % accounts}`));
     }
     return post;
   });
@@ -102,7 +77,7 @@ async function write(task: WriterTask): Promise<Wrote> {
     matches: (batch - warmUp) * task.matchesPerBatch,
     seconds: (performance.now() - startedAt) / 1_000,
     cpuSeconds: (user + system) / 1e6,
-    turnMs: turnsMs.slice(warmUp).toSorted((a, b) => a - b)[Math.floor((turnsMs.length - warmUp) / 2)] ?? 0,
+    turnMs: task.isAlone ? median(turnsMs.slice(warmUp)) : 0,
   };
 }
 

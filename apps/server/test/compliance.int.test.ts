@@ -8,7 +8,7 @@ import { createUpstreamClient } from '../src/upstream/client.ts';
 import type { Compliance } from '../src/upstream/platform.ts';
 import { createXCompliance } from '../src/upstream/x/compliance.ts';
 import { createLocalBells } from './local-bells.ts';
-import { wholeCost, xEvent } from './stream-events.ts';
+import { xEvent, xMatch } from './stream-events.ts';
 import { createMigratedTemplate, openTestDatabase, seedRules } from './support.ts';
 
 let template: Template;
@@ -58,16 +58,7 @@ const jobs = async () => Object(await control('/sandbox/x/state')).compliance_jo
 
 async function store(numbers: readonly number[]): Promise<number> {
   const events = numbers.map((number) => xEvent(number));
-  const matches = events.map(({ platform, key, day }) => ({
-    accountId: 'acc_1',
-    ruleId: 'rule_1',
-    ruleVersion: 1,
-    platform,
-    eventKey: key,
-    eventDay: day,
-    via: 'stream' as const,
-    cost: wholeCost,
-  }));
+  const matches = events.map((event) => xMatch(event, 'rule_1'));
   return (await createMatchStore(database).write(events, matches, [], [])).counts['x'] ?? 0;
 }
 

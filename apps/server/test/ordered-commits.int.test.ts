@@ -3,7 +3,7 @@ import { eventually, type Template } from '@earshot/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Database, Sql } from '../src/engines/database.ts';
 import { createMatchStore, type Stored } from '../src/matching/match-store.sql.ts';
-import { wholeCost, xEvent } from './stream-events.ts';
+import { xEvent, xMatch } from './stream-events.ts';
 import { createMigratedTemplate, openTestDatabase, seedRules } from './support.ts';
 
 const soon = { timeoutMs: 10_000, intervalMs: 10 };
@@ -42,16 +42,7 @@ async function open(connections = 12): Promise<World> {
 
 function writeMatches(database: Database, numbers: readonly number[]): Promise<Stored> {
   const posts = numbers.map((number) => xEvent(number));
-  const matches = posts.map((post) => ({
-    accountId: 'acc_1',
-    ruleId: 'rule_1',
-    ruleVersion: 1,
-    platform: post.platform,
-    eventKey: post.key,
-    eventDay: post.day,
-    via: 'stream' as const,
-    cost: wholeCost,
-  }));
+  const matches = posts.map((post) => xMatch(post, 'rule_1'));
   return createMatchStore(database).write(posts, matches, [], []);
 }
 

@@ -13,7 +13,7 @@ import type { Database } from '../src/engines/database.ts';
 import { connectNats } from '../src/engines/nats.ts';
 import { createMatchStore } from '../src/matching/match-store.sql.ts';
 import { Failure } from '../src/runtime/failure.ts';
-import { wholeCost, xEvent } from './stream-events.ts';
+import { xEvent, xMatch } from './stream-events.ts';
 import { openTestDatabase, seedRules, silentLog } from './support.ts';
 
 /** API nodes on real engines, and matches that are written beside them as match workers write them. */
@@ -84,16 +84,7 @@ function createWriter(database: Database, bells: Bells): ReaderWorld['write'] {
   let events = 0;
   return async (ruleNumbers, { beforeCommit, silent = false } = {}) => {
     const posts = ruleNumbers.map((rule) => ({ ...xEvent(events++), rule }));
-    const matches = posts.map((post) => ({
-      accountId: 'acc_1',
-      ruleId: `rule_${post.rule}`,
-      ruleVersion: 1,
-      platform: post.platform,
-      eventKey: post.key,
-      eventDay: post.day,
-      via: 'stream' as const,
-      cost: wholeCost,
-    }));
+    const matches = posts.map((post) => xMatch(post, `rule_${post.rule}`));
     const store = createMatchStore(beforeCommit ? withSlowCommit(database, beforeCommit) : database);
     // As match workers do: what could not be written is written again.
     while (!(await store.write(posts, matches, [], []).then(() => true, isPassing)));

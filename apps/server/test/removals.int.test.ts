@@ -8,7 +8,7 @@ import { createMatchStore } from '../src/matching/match-store.sql.ts';
 import { removeExpiredDays } from '../src/matching/upkeep.ts';
 import { recordTombstones } from '../src/removals/remove-items.ts';
 import { type ReaderApi, type ReaderWorld, startReaderWorld } from './reader-world.ts';
-import { wholeCost, xEvent } from './stream-events.ts';
+import { xEvent, xMatch } from './stream-events.ts';
 import { createMigratedTemplate } from './support.ts';
 import { type Received, startEndpoint } from './web-endpoint.ts';
 import { createWebhookWorld } from './webhook-world.ts';
@@ -41,16 +41,7 @@ function post(number: number, payload: Partial<LogEvent['payload']> = {}): LogEv
   return { ...event, payload: { ...event.payload, text: `post ${number}`, ...payload } };
 }
 
-const matchOf = (event: LogEvent, rule = 1) => ({
-  accountId: 'acc_1',
-  ruleId: `rule_${rule}`,
-  ruleVersion: 1,
-  platform: event.platform,
-  eventKey: event.key,
-  eventDay: event.day,
-  via: 'stream' as const,
-  cost: wholeCost,
-});
+const matchOf = (event: LogEvent, rule = 1) => xMatch(event, `rule_${rule}`);
 
 /** As a match worker stores them: a match of each rule for each event. */
 async function store(events: readonly LogEvent[], rules: readonly number[] = [1]) {

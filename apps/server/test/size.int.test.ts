@@ -7,7 +7,7 @@ import type { MatchQuery } from '../src/readers/match-days.sql.ts';
 import { createMatchReader } from '../src/readers/match-reader.sql.ts';
 import { createDeliveryStore } from '../src/webhooks/delivery-store.sql.ts';
 import { countReads, daysAgo, fillDay, needleMatches, rareEvents, type Size } from './size-world.ts';
-import { wholeCost, xEvent } from './stream-events.ts';
+import { xEvent, xMatch } from './stream-events.ts';
 import { createMigratedTemplate, openTestDatabase, seedRules } from './support.ts';
 
 /* By counted rows, which do not depend on the machine. `size.trial.ts` has times, at full size. */
@@ -187,15 +187,6 @@ async function write(
   count = 1,
 ): Promise<void> {
   const posts = Array.from({ length: count }, () => xEvent(events++, { day }));
-  const matches = posts.map(({ key }) => ({
-    accountId,
-    ruleId,
-    ruleVersion: 1,
-    platform: 'x' as const,
-    eventKey: key,
-    eventDay: day,
-    via: 'stream' as const,
-    cost: wholeCost,
-  }));
+  const matches = posts.map((post) => xMatch(post, ruleId, accountId));
   await createMatchStore(database).write(posts, matches, [], []);
 }

@@ -1,10 +1,8 @@
 import type { LogEvent } from '../src/event-log/event-log.ts';
+import type { NewMatch } from '../src/matching/match-events.ts';
 
 /** One day for a whole file: the same post is of the same day, also when midnight passes between two looks at it. */
 const today = new Date().toISOString().slice(0, 10);
-
-/** Of a match that no other rule of the account has. */
-export const wholeCost = { part: 1_000_000, users: 0, posts: 0 };
 
 /** A post of today that matched these upstream rules. */
 export function xEvent(number: number, changed: Partial<LogEvent> = {}): LogEvent {
@@ -27,5 +25,19 @@ export function xEvent(number: number, changed: Partial<LogEvent> = {}): LogEven
       raw: {},
     },
     ...changed,
+  };
+}
+
+/** Of no other rule of the account. */
+export function xMatch(post: LogEvent, ruleId: string, accountId = 'acc_1'): NewMatch {
+  return {
+    accountId,
+    ruleId,
+    ruleVersion: 1,
+    platform: post.platform,
+    eventKey: post.key,
+    eventDay: post.day,
+    via: 'stream',
+    cost: { part: 1_000_000, users: 0, posts: 0 },
   };
 }

@@ -24,7 +24,7 @@ import { testWebhook } from '../src/webhooks/test-webhook.ts';
 import { callOf } from './call-of.ts';
 import { changeBy } from './changes.ts';
 import { createLocalBells } from './local-bells.ts';
-import { wholeCost, xEvent } from './stream-events.ts';
+import { xEvent, xMatch } from './stream-events.ts';
 import { silentLog, silentTelemetry } from './support.ts';
 
 export interface TestWebhook {
@@ -155,16 +155,7 @@ export function createWebhookWorld(database: Database): WebhookWorld {
       });
       await matches.write(
         events,
-        events.map((event) => ({
-          accountId: 'acc_1',
-          ruleId,
-          ruleVersion: 1,
-          platform: event.platform,
-          eventKey: event.key,
-          eventDay: event.day,
-          via: 'stream' as const,
-          cost: wholeCost,
-        })),
+        events.map((event) => xMatch(event, ruleId)),
         [],
         [],
       );

@@ -1,5 +1,5 @@
-import type { LogEvent } from '../../apps/server/src/event-log/event-log.ts';
-import type { NewMatch } from '../../apps/server/src/matching/match-events.ts';
+import type { LogEvent } from '../apps/server/src/event-log/event-log.ts';
+import type { NewMatch } from '../apps/server/src/matching/match-events.ts';
 
 const sentence = 'The turbine hall was quiet when the first engineers arrived before dawn to look at it. ';
 
@@ -28,14 +28,15 @@ export function postOf(key: string, day: string): LogEvent {
   };
 }
 
-export function matchOf(key: string, day: string, rule: number, accountId = 'acct_0'): NewMatch {
+/** Of the only rule that matched the post. */
+export function matchOf(post: LogEvent, ruleId: string, accountId: string): NewMatch {
   return {
     accountId,
-    ruleId: `rule_${rule}`,
+    ruleId,
     ruleVersion: 1,
-    platform: 'x',
-    eventKey: key,
-    eventDay: day,
+    platform: post.platform,
+    eventKey: post.key,
+    eventDay: post.day,
     via: 'stream',
     cost: { part: 1_000_000, users: 1, posts: 0 },
   };
