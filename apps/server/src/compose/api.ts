@@ -15,7 +15,7 @@ import { getCoverage } from '../coverage/get-coverage.ts';
 import { createReadCoverage } from '../coverage/read-coverage.ts';
 import { createDigest } from '../digests/create-digest.ts';
 import { deleteDigest, listDigests, updateDigest } from '../digests/manage-digests.ts';
-import { type Database, preparing } from '../engines/database.ts';
+import type { Database } from '../engines/database.ts';
 import { cursorSecretsEveryMs, readCursorSecrets } from '../engines/installation.ts';
 import type { Handlers } from '../http/handlers.ts';
 import { createHttpServer, type HttpServer } from '../http/server.ts';
@@ -146,8 +146,7 @@ function handlersOf(
   const reader = createMatchReader(database);
   const tiers = tiersOf(config);
   const estimating = { ...estimatingOf(shared, stack), coverage: forCoverage.store };
-  const affording = { ...estimating, database: preparing(database), ruleBudget: config.ruleBudget };
-  const assertAffordable = createAssertAffordable(affording);
+  const assertAffordable = createAssertAffordable({ ...estimating, ruleBudget: config.ruleBudget });
   const forRules = {
     ...shared,
     store: rules,

@@ -57,7 +57,7 @@ export async function subjectsOfDraft(
   sql: Sql,
   { accountId, keyId, budget }: { accountId: string; keyId: string; budget: Budget | null },
 ): Promise<Subject[]> {
-  const row = await sql.one<Omit<RuleRow, 'id' | 'account_id' | 'name' | 'budget'>>(
+  const [row] = await sql.prepared<Omit<RuleRow, 'id' | 'account_id' | 'name' | 'budget'>>(
     `select spender.id as key_id, spender.display as key_name, spender.budget as key_budget,
        accounts.name as account_name, accounts.budget as account_budget
      from accounts left join api_keys creator on creator.id = $2

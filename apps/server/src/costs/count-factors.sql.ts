@@ -11,12 +11,12 @@ export async function findFactor(
   platform: Platform,
   misses: readonly string[],
 ): Promise<number | null> {
-  const row = await sql.one<{ factor: number }>(
+  const [row] = await sql.prepared<{ factor: number }>(
     `select matches / counted as factor from count_factors
      where platform = $1 and misses = $2 and rules >= ${rulesMin} and counted >= ${countedMin}`,
     [platform, misses.join('+')],
   );
-  return row && Math.max(1, Math.round(row.factor * 20)) / 20;
+  return row ? Math.max(1, Math.round(row.factor * 20)) / 20 : null;
 }
 
 /** What a rule brought in some hours, and what the platform counts of the same hours. */

@@ -239,14 +239,6 @@ function sqlOver(client: pg.Pool | pg.PoolClient, metrics: DatabaseMetrics | und
   };
 }
 
-/** The same, where single rows are asked for so often that planning each time costs more than reading them. */
-export function preparing(database: Database): Database {
-  return {
-    ...database,
-    one: async (text, values = []) => (await database.prepared<never>(text, values))[0] ?? null,
-  };
-}
-
 /** Statements are few, and each is asked for often. */
 const statementNames = new Map<string, string>();
 

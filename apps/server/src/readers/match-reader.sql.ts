@@ -244,16 +244,12 @@ export function selectMatches(
   places: Places,
   parameter: (value: unknown) => string,
 ): string[] {
-  const { after, through } = places;
-  const conditions = [
-    ...conditionsOf(filter, places, parameter),
-    `position > ${parameter(after)} and position <= ${parameter(through)}`,
-  ];
+  const conditions = conditionsOf(filter, places, parameter);
   const byPlatform = Map.groupBy(daysIn(places), ({ platform }) => platform);
   return [...byPlatform].map(
     ([platform, its]) =>
       `select ${columns} from matches
-       where ${conditions.join(' and ')} and platform = ${parameter(platform)}
+       where ${conditions} and platform = ${parameter(platform)}
          and event_day = any(${parameter(its.map(({ day }) => day))}::date[])`,
   );
 }
@@ -262,10 +258,7 @@ export function selectMatches(
 function selectDays(query: MatchQuery, places: Places, parameter: (value: unknown) => string): string[] {
   const days = daysIn(places);
   if (days.length === 0) return [];
-  const conditions = [
-    ...conditionsOf(query, places, parameter),
-    `position > ${parameter(places.after)} and position <= ${parameter(places.through)}`,
-  ].join(' and ');
+  const conditions = conditionsOf(query, places, parameter);
   return days.map(
     ({ platform, day }) => `select ${columns} from matches
       where ${conditions} and platform = ${parameter(platform)} and event_day = date '${day}'`,
@@ -274,16 +267,17 @@ function selectDays(query: MatchQuery, places: Places, parameter: (value: unknow
 
 function conditionsOf(
   { ruleId, since, until }: Pick<MatchQuery, 'ruleId' | 'since' | 'until'>,
-  { hidden }: Places,
+  { after, through, hidden }: Places,
   parameter: (value: unknown) => string,
-): string[] {
+): string {
   return [
     'account_id = $1',
     ...(ruleId === null ? [] : [`rule_id = ${parameter(ruleId)}`]),
     ...(since === null ? [] : [`created_at >= ${parameter(since)}`]),
     ...(until === null ? [] : [`created_at < ${parameter(until)}`]),
     ...(hidden.length === 0 ? [] : [`rule_id <> all(${parameter(hidden)})`]),
-  ];
+    `position > ${parameter(after)} and position <= ${parameter(through)}`,
+  ].join(' and ');
 }
 
 /** Of the last row: whether more were found than fitted. */
