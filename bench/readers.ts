@@ -6,7 +6,8 @@ import pg from 'pg';
 import { memoryMiB } from './memory.ts';
 import { measure } from './pipeline/figures.ts';
 import { type Clients, type ClientsOptions, startClients } from './readers/clients.ts';
-import { startNodeUnderTest } from './readers/node-under-test.ts';
+import { measureFloor } from './readers/floor.ts';
+import { type NodeUnderTest, startNodeUnderTest } from './readers/node-under-test.ts';
 import { flood, type Written, writeMatches } from './readers/write-matches.ts';
 import { startEngines } from './start-engines.ts';
 
@@ -14,6 +15,9 @@ import { startEngines } from './start-engines.ts';
  * Many streams of matches (`GET /matches/stream`) on one node, some of which take nothing: the node's memory, its processor
  * time per delivery, and the time from the commit of a match to its receipt by the others, each of which follows a rule of its
  * own. Then the same at a higher rate of matches. At last, on a fresh node, streams that all get every match of one account.
+ *
+ * Processor time is that of the node alone, and beside it that of PostgreSQL for the node's connections: neither the clients, which
+ * are in this process, nor what it costs to store the matches. The floor is the same for a bare program that only writes as many bytes.
  */
 const { values: given } = parseArgs({
   options: {
@@ -52,32 +56,53 @@ if (given['with-files'] === undefined) {
 }
 
 async function followRules(streams: number, stalled: number): Promise<void> {
+  const bytes = await measureRules(streams, stalled);
+  for (const rate of [Number(given.rate), Number(given['high-rate'])])
+    await sayFloor(`rule_each_floor_us_at_${rate}`, { streams, follow: 'rule', rate, bytes });
+}
+
+/** Returns the bytes of an event. */
+async function measureRules(streams: number, stalled: number): Promise<number> {
   await using stack = new AsyncDisposableStack();
   const { node, clients, write, floodStalled } = await start(stack, { streams, stalled, follow: 'rule' });
   const floodedAt = stalled > 0 ? await floodStalled() : 0;
   for (const rate of [Number(given.rate), Number(given['high-rate'])]) {
-    const micros = await deliver(
-      clients,
-      { pid: node.pid, perMatch: 1 },
-      () => write(streams - stalled, rate),
-      rate,
-    );
+    const counted = { node, perMatch: 1 };
+    const micros = await deliver(clients, counted, () => write(streams - stalled, rate), rate);
     figures.push(`rule_each_us_at_${rate}=${micros.toFixed(1)}`);
   }
-  if (stalled === 0) return;
+  if (stalled === 0) return clients.bytes();
   await sleep(Math.max(0, floodedAt + slowWithinMs - performance.now()));
   const slow = await node.metric('earshot_match_stream_endings_total{ending="slow"}');
   const open = await node.metric('earshot_match_streams');
   say(`${slowWithinMs / 1_000} s after the flood: ${open} streams open, ${slow} closed as slow`);
+  return clients.bytes();
 }
 
 async function followAccount(streams: number): Promise<void> {
+  const bytes = await measureAccount(streams);
+  const rate = Number(given['account-rate']);
+  await sayFloor('one_account_floor_us', { streams, follow: 'account', rate, bytes });
+}
+
+async function sayFloor(
+  name: string,
+  options: { streams: number; follow: ClientsOptions['follow']; rate: number; bytes: number },
+): Promise<void> {
+  const micros = await measureFloor({ ...options, stalled: 0, seconds });
+  say(`floor: ${micros.toFixed(1)} µs per delivery for a bare write of ${options.bytes} bytes to a socket`);
+  figures.push(`${name}=${micros.toFixed(1)}`);
+}
+
+/** Returns the bytes of an event. */
+async function measureAccount(streams: number): Promise<number> {
   await using stack = new AsyncDisposableStack();
   const { node, clients, write } = await start(stack, { streams, stalled: 0, follow: 'account' });
   const rate = Number(given['account-rate']);
-  const counted = { pid: node.pid, perMatch: streams };
+  const counted = { node, perMatch: streams };
   const micros = await deliver(clients, counted, () => write(streams, rate), rate);
   figures.push(`one_account_us=${micros.toFixed(1)}`);
+  return clients.bytes();
 }
 
 /** The engines, one node with the api role, and its clients. */
@@ -112,13 +137,14 @@ async function start(stack: AsyncDisposableStack, options: ClientsOptions) {
 /** Returns the node's processor time per delivery, in microseconds. */
 async function deliver(
   clients: Clients,
-  { pid, perMatch }: { pid: number; perMatch: number },
+  { node, perMatch }: { node: NodeUnderTest; perMatch: number },
   write: () => Promise<Written>,
   rate: number,
 ): Promise<number> {
   const before = clients.received();
   let line = '';
-  const { cpu } = await measure({ server: pid }, async () => {
+  const backends = (await node.backends()).map((pid) => [`postgres-${pid}`, pid]);
+  const { cpu } = await measure({ server: node.pid, ...Object.fromEntries(backends) }, async () => {
     const written = await write();
     const due = written.matches * perMatch;
     const startedAt = performance.now();
@@ -134,7 +160,7 @@ async function deliver(
   const { p50, p99, worst } = clients.latencies();
   say(
     `${line}; commit to receipt p50 ${p50} ms, p99 ${p99} ms, worst ${worst} ms; ${micros.toFixed(1)} µs of processor time ` +
-      `per delivery; ${await memoryMiB(pid)} MiB`,
+      `per delivery, and ${cpu['postgres']?.toFixed(1)} of PostgreSQL; ${await memoryMiB(node.pid)} MiB`,
   );
   return micros;
 }

@@ -7,6 +7,7 @@ const { url, key, streams, stalled, follow }: ClientsOptions & { url: string; ke
 const { hostname, port } = new URL(url);
 const connectingMax = 50;
 let latencies: number[] = [];
+let bytes = 0;
 
 function report(message: ClientReport): void {
   parentPort?.postMessage(message, []);
@@ -33,6 +34,7 @@ function openStream(number: number): Promise<void> {
         reject(new Error(`the node refused a stream: ${text.slice(0, 500)}`));
       }
       const end = text.lastIndexOf('\n\n');
+      if (text.includes('"text":"at ')) bytes += chunk.length;
       for (const [, sentAt] of text.slice(0, Math.max(0, end)).matchAll(/"text":"at (\d{13}) /g)) {
         latencies.push(now - Number(sentAt));
       }
@@ -50,6 +52,7 @@ await Promise.all(
 );
 report({ kind: 'open' });
 setInterval(() => {
-  report({ kind: 'counts', latencies });
+  report({ kind: 'counts', latencies, bytes });
   latencies = [];
+  bytes = 0;
 }, 200);

@@ -6,13 +6,15 @@ import type { NodeUnderTest } from './node-under-test.ts';
 
 export interface Clients {
   received(): number;
+  /** Of one event, on average. */
+  bytes(): number;
   /** Of what was received since the last call. */
   latencies(): { p50: number; p99: number; worst: number };
 }
 
 export type ClientReport =
   | { readonly kind: 'open' }
-  | { readonly kind: 'counts'; readonly latencies: readonly number[] };
+  | { readonly kind: 'counts'; readonly latencies: readonly number[]; readonly bytes: number };
 
 export interface ClientsOptions {
   readonly streams: number;
@@ -23,7 +25,7 @@ export interface ClientsOptions {
 
 /** The streams are held in a thread of their own, so that writing does not delay the clock of the readers. */
 export async function startClients(
-  { node, ...options }: ClientsOptions & { node: NodeUnderTest },
+  { node, ...options }: ClientsOptions & { node: Pick<NodeUnderTest, 'url' | 'key'> },
   stack: AsyncDisposableStack,
 ): Promise<Clients> {
   const worker = new Worker(join(root, 'bench/readers/client-thread.ts'), {
@@ -31,6 +33,7 @@ export async function startClients(
   });
   stack.defer(async () => void (await worker.terminate()));
   let received = 0;
+  let bytes = 0;
   let latencies: number[] = [];
   const allOpen = Promise.withResolvers<void>();
   worker.once('error', (error) => allOpen.reject(error));
@@ -40,11 +43,13 @@ export async function startClients(
       return;
     }
     received += report.latencies.length;
+    bytes += report.bytes;
     latencies.push(...report.latencies);
   });
   await allOpen.promise;
   return {
     received: () => received,
+    bytes: () => Math.round(bytes / received),
     latencies() {
       const sorted = latencies.toSorted((a, b) => a - b);
       latencies = [];

@@ -10,6 +10,8 @@ export interface NodeUnderTest {
   readonly key: string;
   /** A metric by its name and labels, as the node tells it. */
   readonly metric: (name: string) => Promise<number>;
+  /** The processes of PostgreSQL that serve it. */
+  readonly backends: () => Promise<number[]>;
 }
 
 /** One node with the api role alone, and one account with as many rules as there will be streams. */
@@ -37,20 +39,31 @@ export async function startNodeUnderTest(
   const { accountId } = await admin.createAccount({ name: 'bench' });
   const created = await admin.createKey({ accountId });
   if (!created) throw new Error('the account is gone');
-  const client = new pg.Client(engines.postgresUrl);
-  await client.connect();
-  await client.query(
+  await using database = await connected(engines.postgresUrl);
+  await database.client.query(
     `insert into rules (id, account_id, name, intent, state)
      select 'rule_' || n, $1, 'rule', 'to measure', 'active' from generate_series(0, $2::integer) as n`,
     [accountId, rules],
   );
-  await client.query('analyze rules');
-  await client.end();
+  await database.client.query('analyze rules');
   const { address, metricsPort } = server.ready;
   const metric = async (name: string) => {
     const answer = await fetch(`http://127.0.0.1:${metricsPort}/metrics`);
     const line = (await answer.text()).split('\n').find((one) => one.startsWith(`${name} `));
     return Number(line?.slice(name.length));
   };
-  return { url: address, pid: server.pid, key: created.key, metric };
+  const backends = async () => {
+    await using asking = await connected(engines.postgresUrl);
+    const { rows } = await asking.client.query<{ pid: number }>(
+      "select pid from pg_stat_activity where application_name = 'earshot'",
+    );
+    return rows.map(({ pid }) => pid);
+  };
+  return { url: address, pid: server.pid, key: created.key, metric, backends };
+}
+
+async function connected(url: string) {
+  const client = new pg.Client(url);
+  await client.connect();
+  return { client, [Symbol.asyncDispose]: () => client.end() };
 }

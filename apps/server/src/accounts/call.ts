@@ -30,13 +30,24 @@ export interface Call<Id extends OperationId> {
 
 export type Handler<Id extends OperationId> = (call: Call<Id>) => Promise<AnswerOf<Id>>;
 
-/** An answer without an end: the sender asks for more when the client has taken what came before. */
+/** An answer without an end: the sender takes more when the client has taken what came before. */
 export interface EventStream extends Disposable {
-  /** Empty when the time has passed or the signal was aborted. */
-  nextEvents(waitMs: number, signal: AbortSignal): Promise<readonly ServerEvent[]>;
+  /**
+   * What comes next, without waiting for it; a promise where it must be read first, also empty when the signal was aborted. The
+   * same object may go to many clients, so that it is encoded once.
+   */
+  take(signal: AbortSignal): EventBatch | Promise<EventBatch>;
+  /** `look` is called whenever there may be something to take. */
+  onMore(look: () => void): void;
 }
 
-/** One server-sent event. The same object may go to many clients, so that it is encoded once. */
+export interface EventBatch {
+  readonly events: readonly ServerEvent[];
+  /** Of all of them, once they are encoded. */
+  bytes?: Buffer;
+}
+
+/** One server-sent event. */
 export interface ServerEvent {
   /** The cursor from which a client that reconnects continues. */
   readonly id: string;

@@ -17,15 +17,19 @@ export interface BellListener extends Disposable {
 }
 
 /** The part of a listener that needs no network: remembers a ring and wakes those who wait. */
-export function createBellListener(onDispose: () => void): BellListener & { rang(): void } {
+export function createBellListener(onDispose: () => void) {
   let unseen = false;
   const waiting = new Set<() => void>();
   return {
-    rang() {
+    /** Is called at every ring, for those who never wait. */
+    onRing: (look: () => void): void => {
+      waiting.add(look);
+    },
+    rang(): void {
       unseen = true;
       for (const wake of waiting) wake();
     },
-    wait(timeoutMs, signal) {
+    wait(timeoutMs: number, signal: AbortSignal): Promise<void> {
       if (unseen || signal.aborted) {
         unseen = false;
         return Promise.resolve();

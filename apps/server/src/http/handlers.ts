@@ -126,7 +126,7 @@ function endWithKey(reply: FastifyReply, keyEnded: AbortSignal): void {
 }
 
 function isEventStream(answer: object): answer is EventStream {
-  return 'nextEvents' in answer;
+  return 'onMore' in answer;
 }
 
 /** Takes the answer out of the framework's hands, which would wait for its end. It does not count as under way. */

@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http';
-import type { EventStream, ServerEvent } from '../accounts/call.ts';
+import { setImmediate as nextTurnOfLoop } from 'node:timers/promises';
+import type { EventBatch, EventStream } from '../accounts/call.ts';
 import type { StreamEnding } from '../observability/metrics.ts';
 
 /** Proxies and clients take a silent connection for a dead one. */
@@ -8,6 +9,8 @@ const reconnectAfterMs = 3_000;
 /** What may be buffered for one client. */
 const unsentBytesMax = 1024 * 1024;
 const drainWithinMs = 30_000;
+/** Then the others get their turn: a client may read as fast as it is written to. */
+const sentInTurnMax = 8;
 
 export interface SendEventsOptions {
   /** The client has disconnected, its key has ended, or the node shuts down. */
@@ -15,6 +18,11 @@ export interface SendEventsOptions {
   readonly keyEnded: AbortSignal;
   readonly commentEveryMs?: number;
   readonly drainWithinMs?: number;
+}
+
+interface Ended {
+  readonly ending: StreamEnding;
+  readonly err?: unknown;
 }
 
 export const eventStreamHeaders = {
@@ -26,76 +34,151 @@ export const eventStreamHeaders = {
 } as const;
 
 /**
- * Writes events for as long as the client reads them, and asks for the next only when the previous ones were sent: a
+ * Writes events for as long as the client reads them, and takes the next only when the previous ones were sent: a
  * slow client holds only a few of them in memory, and one that reads nothing is closed. Returns why it ended.
+ *
+ * From the ring of the stream to the socket there is no promise and no timer: with thousands of streams they would cost
+ * more than to send.
  */
 export async function sendEvents(
   response: ServerResponse,
   stream: EventStream,
   options: SendEventsOptions,
-): Promise<{ ending: StreamEnding; err?: unknown }> {
-  const { signal, keyEnded } = options;
-  const waitMs = options.commentEveryMs ?? commentEveryMs;
-  const sendAll = async (): Promise<StreamEnding> => {
-    for (;;) {
-      const events = await stream.nextEvents(waitMs, signal);
-      if (response.destroyed) return 'gone';
-      if (signal.aborted) return keyEnded.aborted ? 'key' : 'leaving';
-      for (const bytes of events.length > 0 ? events.map(encode) : [comment]) {
-        const stop = await write(response, bytes, options);
-        if (stop) return stop;
-        if (signal.aborted) break;
-      }
-    }
-  };
+): Promise<Ended> {
   response.write(`retry: ${reconnectAfterMs}\n\n`);
-  const ended = await sendAll().then(
-    (ending) => ({ ending }),
-    (err: unknown) => ({ ending: 'failed' as const, err }),
-  );
+  const { signal } = options;
+  using silence = createSilence(options.commentEveryMs ?? commentEveryMs);
+  const ended = await new Promise<Ended>((resolve) => {
+    const look = createLook(response, stream, { ...options, onSent: silence.isOver, end: resolve });
+    silence.onSilence(() => {
+      // A comment is also due while it reads, which may take as long as the database is away.
+      if (!socketOf(response).writableNeedDrain) socketOf(response).write(comment);
+      look();
+    });
+    signal.addEventListener('abort', look, { once: true });
+    stream.onMore(look);
+    look();
+  });
   // Waiting for a client that does not read would delay a shutdown.
-  if (response.writableNeedDrain) response.destroy();
+  if (socketOf(response).writableNeedDrain) response.destroy();
   else response.end();
   return ended;
 }
 
-const comment = Buffer.from(':\n\n');
-const encoded = new WeakMap<ServerEvent, Buffer>();
+/** Returns what is to be called whenever there may be more to send. Calls `end` once. */
+function createLook(
+  response: ServerResponse,
+  stream: EventStream,
+  options: SendEventsOptions & { onSent: () => void; end: (ended: Ended) => void },
+): () => void {
+  const { signal, keyEnded } = options;
+  /** Reads, or waits for the client: looks again afterwards, if somebody called meanwhile. */
+  let isBusy = false;
+  let isCalled = false;
+  let isOver = false;
+  const finish = (ended: Ended) => {
+    if (isOver) return;
+    isOver = true;
+    options.end(ended);
+  };
+  /** Goes on with the outcome later; without an outcome only if somebody called. */
+  const lookAfter = <Outcome>(work: Promise<Outcome>, then: (outcome: Outcome) => boolean) => {
+    isBusy = true;
+    isCalled = false;
+    const goOn = (outcome: Outcome) => {
+      isBusy = false;
+      if (then(outcome) || isCalled) look();
+    };
+    work.then(goOn).catch((err: unknown) => finish({ ending: 'failed', err }));
+  };
+  /** Returns whether it can go on at once. */
+  const send = (bytes: Buffer): boolean => {
+    options.onSent();
+    if (socketOf(response).write(bytes)) return true;
+    if (socketOf(response).writableLength > unsentBytesMax) finish({ ending: 'slow' });
+    else
+      lookAfter(waitForDrain(response, options), (drained) => {
+        if (!drained && !response.destroyed && !signal.aborted) finish({ ending: 'slow' });
+        return !isOver;
+      });
+    return false;
+  };
+  const isEnding = (): boolean => {
+    if (response.destroyed) finish({ ending: 'gone' });
+    else if (signal.aborted) finish({ ending: keyEnded.aborted ? 'key' : 'leaving' });
+    return isOver;
+  };
+  const lookNow = () => {
+    for (let sent = 0; !isEnding(); sent++) {
+      if (sent === sentInTurnMax) return lookAfter(nextTurnOfLoop(), () => true);
+      const batch = stream.take(signal);
+      if (batch instanceof Promise) {
+        return lookAfter(batch, (read) => read.events.length > 0 && !isEnding() && send(encode(read)));
+      }
+      if (batch.events.length === 0 || !send(encode(batch))) return;
+    }
+  };
+  const look = () => {
+    isCalled = true;
+    if (isBusy || isOver) return;
+    try {
+      lookNow();
+    } catch (err) {
+      finish({ ending: 'failed', err });
+    }
+  };
+  return look;
+}
 
+/** Calls back after each silence of this length. What ends a silence costs no timer. */
+function createSilence(ms: number) {
+  let since = performance.now();
+  let call = () => undefined as void;
+  const onTimer = () => {
+    const leftMs = since + ms - performance.now();
+    timer = setTimeout(onTimer, leftMs > 1 ? leftMs : ms);
+    if (leftMs <= 1) call();
+  };
+  let timer = setTimeout(onTimer, ms);
+  return {
+    onSilence: (called: () => void) => {
+      call = called;
+    },
+    isOver: () => {
+      since = performance.now();
+    },
+    [Symbol.dispose]: () => clearTimeout(timer),
+  };
+}
+
+/** The answer itself writes each piece at the end of the turn, after a detour; without a socket it waits for an answer before it. */
+function socketOf(response: ServerResponse) {
+  return response.socket ?? response;
+}
+
+const comment = Buffer.from(':\n\n');
 /** The data is JSON and so has no line breaks. */
-function encode(event: ServerEvent): Buffer {
-  const known = encoded.get(event);
-  if (known) return known;
-  const bytes = Buffer.from(`id: ${event.id}\nevent: ${event.event}\ndata: ${event.data}\n\n`);
-  encoded.set(event, bytes);
-  return bytes;
+function encode(batch: EventBatch): Buffer {
+  batch.bytes ??= Buffer.from(
+    batch.events.map(({ id, event, data }) => `id: ${id}\nevent: ${event}\ndata: ${data}\n\n`).join(''),
+  );
+  return batch.bytes;
 }
 
 /** `write` returns false when the buffer is full: the next event waits for "drain", or for "close". */
-async function write(
-  response: ServerResponse,
-  bytes: Buffer,
-  options: SendEventsOptions,
-): Promise<StreamEnding | null> {
-  if (response.write(bytes)) return null;
-  if (response.writableLength > unsentBytesMax) return 'slow';
-  const drained = await waitForDrain(response, options);
-  if (response.destroyed) return 'gone';
-  return drained || options.signal.aborted ? null : 'slow';
-}
-
 function waitForDrain(response: ServerResponse, options: SendEventsOptions): Promise<boolean> {
   return new Promise((resolve) => {
+    const socket = socketOf(response);
     const done = (drained: boolean) => {
       clearTimeout(timer);
-      response.off('drain', onDrain).off('close', onEnd);
+      socket.off('drain', onDrain).off('close', onEnd);
       options.signal.removeEventListener('abort', onEnd);
       resolve(drained);
     };
     const onDrain = () => done(true);
     const onEnd = () => done(false);
     const timer = setTimeout(onEnd, options.drainWithinMs ?? drainWithinMs);
-    response.once('drain', onDrain).once('close', onEnd);
+    socket.once('drain', onDrain).once('close', onEnd);
     options.signal.addEventListener('abort', onEnd, { once: true });
     if (response.destroyed || options.signal.aborted) onEnd();
   });

@@ -1,9 +1,9 @@
 import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
-import { afterEach, beforeEach, expect, test } from 'vitest';
-import type { EventStream, ServerEvent } from '../accounts/call.ts';
-import { type SendEventsOptions, sendEvents } from './sse-writer.ts';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import type { EventBatch, EventStream, ServerEvent } from '../accounts/call.ts';
+import { eventStreamHeaders, type SendEventsOptions, sendEvents } from './sse-writer.ts';
 
 /** A real connection whose client reads only when it is told to. */
 let client: Socket;
@@ -20,6 +20,7 @@ beforeEach(async () => {
   stack.defer(() => void client.destroy());
   client.write('GET / HTTP/1.1\r\nhost: e\r\n\r\n');
   [, response] = await once(server, 'request');
+  response.writeHead(200, eventStreamHeaders);
 });
 afterEach(() => stack.disposeAsync());
 
@@ -27,29 +28,20 @@ interface Source extends EventStream {
   readonly asked: () => number;
 }
 
-/** Gives the same batch for ever, or waits for ever when there is none. */
+/** Gives the same batch for ever, or nothing. */
 function source(batch: readonly ServerEvent[]): Source {
   let asked = 0;
   return {
     asked: () => asked,
-    async nextEvents(waitMs, signal) {
+    take() {
       asked += 1;
-      if (batch.length > 0) await new Promise((resolve) => setImmediate(resolve));
-      else await silence(waitMs, signal);
-      return batch;
+      return batch.length > 0
+        ? new Promise((resolve) => setImmediate(() => resolve({ events: batch })))
+        : { events: batch };
     },
+    onMore: () => undefined,
     [Symbol.dispose]: () => undefined,
   };
-}
-
-function silence(waitMs: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(resolve, waitMs);
-    signal.addEventListener('abort', () => {
-      clearTimeout(timer);
-      resolve();
-    });
-  });
 }
 
 const event = (data: string): ServerEvent => ({ id: 'c1', event: 'match', data });
@@ -101,7 +93,7 @@ test('a client that stops for a while and goes on gets everything', async () => 
   client.pause();
   const sending = send(stream, { drainWithinMs: 60_000 });
   await new Promise<void>((resolve) => {
-    const look = () => (response.writableNeedDrain ? resolve() : setImmediate(look));
+    const look = () => (response.socket?.writableNeedDrain ? resolve() : setImmediate(look));
     look();
   });
   const heldUpAt = stream.asked();
@@ -125,7 +117,7 @@ test('a client that goes while its buffer is full ends the stream', async () => 
   client.pause();
   const sending = send(source([large]), { drainWithinMs: 60_000 });
   await new Promise<void>((resolve) => {
-    const look = () => (response.writableNeedDrain ? resolve() : setImmediate(look));
+    const look = () => (response.socket?.writableNeedDrain ? resolve() : setImmediate(look));
     look();
   });
   client.destroy();
@@ -137,7 +129,8 @@ test('a node that leaves ends the answer properly, and cuts off whoever takes no
   const sending = send(source([]), { signal: leaving.signal });
   leaving.abort();
   expect(await sending).toEqual({ ending: 'leaving' });
-  expect(await receive('\r\n0\r\n\r\n')).toContain('\r\n0\r\n\r\n');
+  expect(await receive('never')).toContain('retry: 3000\n\n');
+  expect(client.readableEnded).toBe(true);
 });
 
 test('a node that leaves does not wait for a client whose buffer is full', async () => {
@@ -145,7 +138,7 @@ test('a node that leaves does not wait for a client whose buffer is full', async
   client.pause();
   const sending = send(source([large]), { signal: leaving.signal, drainWithinMs: 60_000 });
   await new Promise<void>((resolve) => {
-    const look = () => (response.writableNeedDrain ? resolve() : setImmediate(look));
+    const look = () => (response.socket?.writableNeedDrain ? resolve() : setImmediate(look));
     look();
   });
   leaving.abort();
@@ -161,6 +154,101 @@ test('a key that works no more ends its stream', async () => {
 });
 
 test('a failure of the source ends the answer and is told', async () => {
-  const stream = { ...source([]), nextEvents: () => Promise.reject(new Error('broken')) };
+  const stream = { ...source([]), take: () => Promise.reject(new Error('broken')) };
   expect(await send(stream)).toMatchObject({ ending: 'failed', err: new Error('broken') });
+});
+
+test('a failure while something is sent at once ends the answer as well', async () => {
+  const { stream, ring } = ringing();
+  const sending = send(stream);
+  ring(new Error('broken'));
+  expect(await sending).toMatchObject({ ending: 'failed', err: new Error('broken') });
+});
+
+/** Gives what comes with each ring, at once. */
+function ringing() {
+  let look = () => undefined as void;
+  const come: (readonly ServerEvent[] | Error)[] = [];
+  const stream: EventStream = {
+    take() {
+      const next = come.shift() ?? [];
+      if (next instanceof Error) throw next;
+      return { events: next };
+    },
+    onMore(called) {
+      look = called;
+    },
+    [Symbol.dispose]: () => undefined,
+  };
+  const ring = (next: readonly ServerEvent[] | Error) => {
+    come.push(next);
+    look();
+  };
+  return { stream, ring };
+}
+
+test('what is there at the ring is with the kernel when the ring is over', async () => {
+  const { stream, ring } = ringing();
+  void send(stream);
+  await receive('retry: 3000\n\n');
+  const before = response.socket?.bytesWritten ?? 0;
+  ring([event('{"a":1}'), event('{"a":2}')]);
+  const text = 'id: c1\nevent: match\ndata: {"a":1}\n\nid: c1\nevent: match\ndata: {"a":2}\n\n';
+  expect(response.socket?.bytesWritten).toBe(before + text.length);
+  expect(response.socket?.writableLength).toBe(0);
+});
+
+test('a ring that comes while the client takes nothing is not lost', async () => {
+  const { stream, ring } = ringing();
+  // A comment would make it look again.
+  void send(stream, { drainWithinMs: 60_000, commentEveryMs: 1_000_000 });
+  client.pause();
+  while (!response.socket?.writableNeedDrain) ring([large]);
+  ring([event('the last one')]);
+  client.resume();
+  expect(await receive('the last one')).toContain('the last one');
+});
+
+test('a ring that comes while it reads makes it look again', async () => {
+  const reads: ((batch: EventBatch) => void)[] = [];
+  let look = () => undefined as void;
+  void send({
+    take: () => new Promise<EventBatch>((resolve) => reads.push(resolve)),
+    onMore(called) {
+      look = called;
+    },
+    [Symbol.dispose]: () => undefined,
+  });
+  look();
+  reads[0]?.({ events: [] });
+  await vi.waitFor(() => expect(reads).toHaveLength(2));
+  reads[1]?.({ events: [] });
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(reads).toHaveLength(2);
+});
+
+test('the silence is that after the last event', async () => {
+  const { stream, ring } = ringing();
+  void send(stream, { commentEveryMs: 200 });
+  const startedAt = performance.now();
+  const events = setInterval(() => ring([event('1')]), 20);
+  setTimeout(() => clearInterval(events), 400);
+  expect(await receive(':\n\n')).toContain('data: 1');
+  expect(performance.now() - startedAt).toBeGreaterThan(500);
+});
+
+test('silence is filled with comments also while it reads', async () => {
+  void send({ ...source([]), take: () => new Promise(() => undefined) }, { commentEveryMs: 10 });
+  expect(await receive(':\n\n:\n\n')).toContain(':\n\n:\n\n');
+});
+
+test('others get their turn beside a stream that has always more at once', async () => {
+  let taken = 0;
+  const stream = { ...source([]), take: () => ({ events: [event(`${taken++}`)] }) };
+  client.resume();
+  const leaving = new AbortController();
+  const sending = send(stream, { signal: leaving.signal });
+  expect(taken).toBeLessThan(20);
+  setImmediate(() => leaving.abort());
+  expect(await sending).toEqual({ ending: 'leaving' });
 });

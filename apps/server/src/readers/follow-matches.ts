@@ -19,16 +19,20 @@ export interface MatchFilter {
 }
 
 interface FollowedPage {
-  readonly entries: Followed[];
+  readonly entries: readonly Followed[];
   readonly more: boolean;
 }
 
 export interface Follower extends Disposable {
   /**
-   * The next matches and removals in the order of the log, fewer matches than `limit` when they are large; waits for the first. Empty after
-   * `waitMs`, or when the signal is aborted. Throws LogWentBack when that happened behind it.
+   * The next matches and removals in the order of the log, fewer matches than `limit` when they are large; a promise when it is behind the tail.
+   * Followers that are up to date and have the same filter get the same array. Throws LogWentBack when that happened behind it.
    */
-  next(options: { limit: number; waitMs: number; signal: AbortSignal }): Promise<Followed[]>;
+  take(limit: number): readonly Followed[] | Promise<readonly Followed[]>;
+  /** Calls whenever there may be something to take. */
+  readonly onMore: (look: () => void) => void;
+  /** Like `take`, and waits for the first. Empty after `waitMs`, or when the signal is aborted. */
+  next(options: { limit: number; waitMs: number; signal: AbortSignal }): Promise<readonly Followed[]>;
 }
 
 /** Whoever comes back with the cursor that it has is told whether it is concerned, and where to go on (offset.ts). */
@@ -76,6 +80,7 @@ export function createFollowing(options: {
     follow(filter: MatchFilter, position: number, jumpedTo = 0): Follower {
       const { since = null, until = null } = filter;
       const member = tail.join(filter);
+      const accepts = acceptedBy(filter);
       let through = position;
       const isTailCurrent = () => tail.position() >= jumpedTo;
 
@@ -89,22 +94,21 @@ export function createFollowing(options: {
         return entries;
       };
 
-      const look = async (limit: number): Promise<Followed[]> => {
+      const take = (limit: number): readonly Followed[] | Promise<readonly Followed[]> => {
         if (tail.isLost(through)) throw new LogWentBack();
-        const accepts = (one: Followed) => isWanted(filter, one);
         const fromTail = isTailCurrent() ? member.after(through, { limit, accepts }) : null;
-        if (!fromTail) {
-          return await inTurnOfAccount(filter.accountId, () => limited(() => readBehind(limit)));
-        }
+        if (!fromTail) return inTurnOfAccount(filter.accountId, () => limited(() => readBehind(limit)));
         through = fromTail.through;
         return fromTail.entries;
       };
 
       return {
+        take,
+        onMore: member.onRing,
         async next({ limit, waitMs, signal }) {
           const deadline = performance.now() + waitMs;
           for (;;) {
-            const found = await look(limit);
+            const found = await take(limit);
             const leftMs = deadline - performance.now();
             if (found.length > 0 || leftMs <= 0 || signal.aborted) return found;
             // Returns at once if the tail has grown since the follower joined it.
@@ -123,11 +127,26 @@ function merge(matches: readonly Followed[], removals: readonly Followed[]): Fol
   return [...matches, ...removals].toSorted((one, other) => one.position - other.position);
 }
 
+type Accepts = (one: Followed) => boolean;
+
+const ofPlatform = new Map<Platform, Accepts>();
+const all: Accepts = () => true;
+
+/** The same function for the same platform: by it the tail knows that two ask the same. */
+function acceptedBy({ platform, since, until }: MatchFilter): Accepts {
+  const isOfPlatform = platform === null ? all : (ofPlatform.get(platform) ?? acceptPlatform(platform));
+  if (platform !== null) ofPlatform.set(platform, isOfPlatform);
+  if (!since && !until) return isOfPlatform;
+  return (one) => isOfPlatform(one) && isWithin(one, since, until);
+}
+
+function acceptPlatform(platform: Platform): Accepts {
+  return (one) => ('match' in one ? one.match.platform : one.platform) === platform;
+}
+
 /** Times are those of matches: who was given a match must learn that it is gone, whenever that happens. */
-function isWanted({ platform, since, until }: MatchFilter, one: Followed): boolean {
-  const its = 'match' in one ? one.match.platform : one.platform;
-  if (platform !== null && its !== platform) return false;
-  if (!('match' in one) || (!since && !until)) return true;
+function isWithin(one: Followed, since?: Date | null, until?: Date | null): boolean {
+  if (!('match' in one)) return true;
   const createdAt = Date.parse(one.match.created_at);
   if (since && createdAt < since.getTime()) return false;
   return !until || createdAt < until.getTime();

@@ -6,7 +6,11 @@ import type { Worker } from '../runtime/worker.ts';
 const lookAgainMs = 1_000;
 
 export interface NoticeFollower extends Disposable {
-  /** The next notices in the order of the log; waits for the first. Empty after `waitMs`, or when the signal is aborted. */
+  /** The next notices in the order of the log. */
+  take(limit: number): Promise<PlacedNotice[]>;
+  /** Calls whenever there may be something to take. */
+  readonly onMore: (look: () => void) => void;
+  /** Like `take`, and waits for the first. Empty after `waitMs`, or when the signal is aborted. */
   next(options: { limit: number; waitMs: number; signal: AbortSignal }): Promise<PlacedNotice[]>;
 }
 
@@ -55,12 +59,18 @@ export function createNoticeFollowing({
     follow(accountId: string, position: number, { open = false } = {}): NoticeFollower {
       const listener = join(groups, accountId);
       let from = position;
+      const take = async (limit: number) => {
+        const found = await reader.read({ accountId, open, order: 'oldest', from, limit });
+        from = found.at(-1)?.position ?? from;
+        return found;
+      };
       return {
+        take,
+        onMore: listener.onRing,
         async next({ limit, waitMs, signal }) {
           const deadline = performance.now() + waitMs;
           for (;;) {
-            const found = await reader.read({ accountId, open, order: 'oldest', from, limit });
-            from = found.at(-1)?.position ?? from;
+            const found = await take(limit);
             const leftMs = deadline - performance.now();
             if (found.length > 0 || leftMs <= 0 || signal.aborted) return found;
             await listener.wait(leftMs, signal);

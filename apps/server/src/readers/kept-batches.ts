@@ -8,6 +8,7 @@ const takenCharactersMax = 1024 * 1024;
 export interface TailBatch {
   /** The last position that was read. */
   readonly through: number;
+  /** Becomes the keeper's. */
   readonly byKey: Map<string, Followed[]>;
   /** With the removals. */
   readonly matches: number;
@@ -20,10 +21,12 @@ export interface Take {
 }
 
 interface Taken {
-  readonly entries: Followed[];
+  readonly entries: readonly Followed[];
   /** Everything up to this position was looked at. */
   readonly through: number;
 }
+
+const nothing: readonly Followed[] = [];
 
 /** What was read lately, oldest batch first; the oldest ones are dropped when the bounds are exceeded. */
 export function createKeptBatches(
@@ -41,16 +44,20 @@ export function createKeptBatches(
     total.characters += sign * batch.characters;
   };
   const through = () => batches.at(-1)?.through ?? from;
+  /** What was last asked for by key, until something changes: thousands may ask the same. */
+  const answers = new Map<string, Take & { readonly position: number; readonly taken: Taken }>();
   return {
     through,
     /** Forgets everything before this position. */
     restart(position: number): void {
+      answers.clear();
       for (const batch of batches) count(batch, -1);
       batches = [];
       lists.clear();
       from = position;
     },
     add(batch: TailBatch): void {
+      answers.clear();
       const newest = batches.at(-1);
       if (batch.matches > 0) batches.push(batch);
       else if (newest) batches[batches.length - 1] = { ...newest, through: batch.through };
@@ -68,35 +75,50 @@ export function createKeptBatches(
     /** Takes matches out that were removed from the log: who was not given them yet must not get them from here. */
     remove(positions: ReadonlySet<number>): void {
       if (positions.size === 0) return;
+      answers.clear();
       const isKept = (one: Followed) => !('match' in one) || !positions.has(one.position);
       for (const [key, list] of lists) if (!list.every(isKept)) lists.set(key, list.filter(isKept));
     },
-    /** What came after a position; null when that is no longer kept. */
-    after(key: string, position: number, { limit, accepts }: Take): Taken | null {
+    /** What came after a position; null when that is no longer kept. Whoever asks the same gets the same object. */
+    after(key: string, position: number, take: Take): Taken | null {
       if (position < from) return null;
-      const entries: Followed[] = [];
-      const sum = { matches: 0, removals: 0, characters: 0 };
-      const list = lists.get(key) ?? [];
-      for (const one of list.slice(firstAfter(list, position))) {
-        if (!accepts(one)) continue;
-        sum['match' in one ? 'matches' : 'removals'] += 1;
-        sum.characters += 'match' in one ? jsonOf(one.match).length : 0;
-        const last = entries.at(-1);
-        const isFull =
-          sum.matches > limit || sum.removals > removalsMax || sum.characters > takenCharactersMax;
-        if (last && isFull) return { entries, through: last.position };
-        entries.push(one);
-      }
-      return { entries, through: Math.max(position, through()) };
+      if (position >= through()) return { entries: nothing, through: position };
+      const known = answers.get(key);
+      const isKnown = known?.position === position && known.limit === take.limit;
+      if (isKnown && known.accepts === take.accepts) return known.taken;
+      const taken = takeAfter(lists.get(key) ?? [], position, take, through());
+      answers.set(key, { ...take, position, taken });
+      return taken;
     },
   };
+}
+
+function takeAfter(
+  list: readonly Followed[],
+  position: number,
+  { limit, accepts }: Take,
+  through: number,
+): Taken {
+  const entries: Followed[] = [];
+  const sum = { matches: 0, removals: 0, characters: 0 };
+  for (let at = firstAfter(list, position); at < list.length; at++) {
+    const one = list[at];
+    if (!one || !accepts(one)) continue;
+    sum['match' in one ? 'matches' : 'removals'] += 1;
+    sum.characters += 'match' in one ? jsonOf(one).length : 0;
+    const last = entries.at(-1);
+    const isFull = sum.matches > limit || sum.removals > removalsMax || sum.characters > takenCharactersMax;
+    if (last && isFull) return { entries, through: last.position };
+    entries.push(one);
+  }
+  return { entries, through: Math.max(position, through) };
 }
 
 function append(lists: Map<string, Followed[]>, { byKey }: TailBatch): void {
   for (const [key, added] of byKey) {
     const list = lists.get(key);
     if (list) list.push(...added);
-    else lists.set(key, [...added]);
+    else lists.set(key, added);
   }
 }
 

@@ -47,3 +47,19 @@ test('after a restart at an earlier position, nothing that was kept before is gi
   kept.add(batch('a', 4));
   expect(taken(kept, 'a', 3)).toEqual([4]);
 });
+
+test('who asks the same gets the same object, until something comes or is removed', () => {
+  const kept = createKeptBatches(0, {});
+  const ask = (position = 0, accepts: (one: Followed) => boolean = all.accepts) =>
+    kept.after('a', position, { ...all, accepts });
+  kept.add(batch('a', 1, 2));
+  const first = ask();
+  expect(ask()).toBe(first);
+  expect(ask(0, (one) => one.position > 1)?.entries).toHaveLength(1);
+  expect(ask(1)?.entries).toHaveLength(1);
+  expect(ask()).toEqual(first);
+  kept.add(batch('a', 3));
+  expect(ask()?.entries).toHaveLength(3);
+  kept.restart(3);
+  expect(ask()).toBeNull();
+});

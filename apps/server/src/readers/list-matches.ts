@@ -69,7 +69,7 @@ async function readOrWait(
   { following }: ListMatchesOptions,
   query: MatchQuery,
   { jumpedTo, waitMs, signal }: { jumpedTo: number; waitMs: number; signal: AbortSignal },
-): Promise<{ entries: Followed[]; more: boolean }> {
+): Promise<{ entries: readonly Followed[]; more: boolean }> {
   if (waitMs === 0) return await following.page(query);
   using follower = following.follow(query, query.from ?? 0, jumpedTo);
   return { entries: await follower.next({ limit: query.limit, waitMs, signal }), more: true };

@@ -35,6 +35,12 @@ interface Group {
   leftAt: number | null;
 }
 
+/** A match that somebody waits for, under the keys of those who do. */
+interface Wanted {
+  readonly header: MatchHeader;
+  readonly keys: readonly string[];
+}
+
 export type MatchTail = Awaited<ReturnType<typeof openMatchTail>>;
 
 /**
@@ -43,15 +49,17 @@ export type MatchTail = Awaited<ReturnType<typeof openMatchTail>>;
  * fixed bounds; a reader that is further behind reads the log for itself.
  */
 export async function openMatchTail(options: MatchTailOptions) {
-  const { reader, bells, nowMs = () => performance.now() } = options;
+  const { reader, bells, telemetry, nowMs = () => performance.now() } = options;
   const groups = new Map<string, Group>();
+  /** Keys of groups that may be empty. */
+  const left = new Set<string>();
   const kept = createKeptBatches(await reader.lastPosition(), options);
   /** How far the log was read: up to here it is decided which matches the tail collects. */
   let readThrough = kept.through();
   const lost = createLostPositions(options);
 
   const advance = async (): Promise<boolean> => {
-    if (forgetAway(groups, nowMs()) === 0) {
+    if (forgetAway(groups, left, nowMs()) === 0) {
       const last = await reader.lastPosition();
       // A reader that joined meanwhile relies on the tail collecting from `readThrough` on.
       if (groups.size > 0) return true;
@@ -69,13 +77,13 @@ export async function openMatchTail(options: MatchTailOptions) {
     kept.remove(new Set(headers.flatMap(({ removed }) => removed?.matchPosition ?? [])));
     // Without an await in between: a reader that joins from now on begins at the new `readThrough`.
     readThrough = last.position;
-    const wanted = headers.filter((header) => keysOf(header).some((key) => groups.has(key)));
+    const wanted = wantedOf(groups, headers);
     try {
       for await (const batch of readBatches(options, wanted, last.position)) {
         kept.add(batch);
         await wake(groups, batch.byKey.keys());
       }
-      for (const { createdAt } of wanted) options.telemetry.matchFollowed(Date.now() - createdAt.getTime());
+      for (const { header } of wanted) telemetry.matchFollowed(Date.now() - header.createdAt.getTime());
     } catch (error) {
       kept.restart(readThrough);
       await wake(groups, [...groups.keys()]);
@@ -100,13 +108,12 @@ export async function openMatchTail(options: MatchTailOptions) {
     end: () => reader.lastPosition(),
     join({ accountId, ruleId }: { accountId: string; ruleId: string | null }) {
       const key = keyOf(accountId, ruleId);
-      const { group, listener } = joinGroup(groups, key, { from: readThrough, nowMs });
+      const { group, listener } = joinGroup(groups, key, { from: readThrough, left, nowMs });
       return {
+        ...listener,
         /** What came after a position, and the position that this reaches; null when the tail does not go back so far. */
         after: (position: number, take: Take) =>
           position < group.from ? null : kept.after(key, position, take),
-        wait: (timeoutMs: number, signal: AbortSignal) => listener.wait(timeoutMs, signal),
-        [Symbol.dispose]: () => listener[Symbol.dispose](),
       };
     },
   };
@@ -138,13 +145,15 @@ function createLostPositions({ reader, telemetry }: Pick<MatchTailOptions, 'read
 function joinGroup(
   groups: Map<string, Group>,
   key: string,
-  { from, nowMs }: { from: number; nowMs: () => number },
+  { from, left, nowMs }: { from: number; left: Set<string>; nowMs: () => number },
 ) {
   const group: Group = groups.get(key) ?? { from, members: new Set(), leftAt: null };
   groups.set(key, group);
   const listener = createBellListener(() => {
     group.members.delete(listener);
-    if (group.members.size === 0) group.leftAt = nowMs();
+    if (group.members.size > 0) return;
+    group.leftAt = nowMs();
+    left.add(key);
   });
   group.members.add(listener);
   group.leftAt = null;
@@ -152,9 +161,13 @@ function joinGroup(
 }
 
 /** Returns how many groups are left without those that nobody came back to. */
-function forgetAway(groups: Map<string, Group>, nowMs: number): number {
-  for (const [key, { leftAt }] of groups)
-    if (leftAt !== null && nowMs - leftAt > awayMsMax) groups.delete(key);
+function forgetAway(groups: Map<string, Group>, left: Set<string>, nowMs: number): number {
+  for (const key of left) {
+    const leftAt = groups.get(key)?.leftAt ?? null;
+    if (leftAt !== null && nowMs - leftAt <= awayMsMax) continue;
+    left.delete(key);
+    if (leftAt !== null) groups.delete(key);
+  }
   return groups.size;
 }
 
@@ -163,7 +176,8 @@ async function wake(groups: ReadonlyMap<string, Group>, keys: Iterable<string>):
   for (const key of keys) {
     for (const member of groups.get(key)?.members ?? []) {
       member.rang();
-      await yieldIfDue();
+      const turn = yieldIfDue();
+      if (turn) await turn;
     }
   }
 }
@@ -176,17 +190,23 @@ function keysOf({ accountId, ruleId }: { accountId: string; ruleId: string }): s
   return [keyOf(accountId, null), keyOf(accountId, ruleId)];
 }
 
+function wantedOf(groups: ReadonlyMap<string, Group>, headers: readonly MatchHeader[]): Wanted[] {
+  return headers
+    .map((header) => ({ header, keys: keysOf(header).filter((key) => groups.has(key)) }))
+    .filter(({ keys }) => keys.length > 0);
+}
+
 /** Usually one; several where the payloads are large. */
 async function* readBatches(
   { reader, parsedRules }: MatchTailOptions,
-  wanted: readonly MatchHeader[],
+  wanted: readonly Wanted[],
   through: number,
 ): AsyncGenerator<TailBatch> {
   let left = wanted;
   while (left.length > 0) {
-    const { matches, taken } = await reader.load(left);
-    const reached = taken === left.length ? through : (left[taken - 1]?.position ?? through);
-    yield await toBatch(parsedRules, { stored: matches, headers: left.slice(0, taken), through: reached });
+    const { matches, taken } = await reader.load(left.map(({ header }) => header));
+    const reached = taken === left.length ? through : (left[taken - 1]?.header.position ?? through);
+    yield await toBatch(parsedRules, { stored: matches, wanted: left.slice(0, taken), through: reached });
     left = left.slice(taken);
   }
   if (wanted.length === 0) yield { through, byKey: new Map(), matches: 0, characters: 0 };
@@ -194,11 +214,7 @@ async function* readBatches(
 
 async function toBatch(
   parsedRules: ParsedRules,
-  {
-    stored,
-    headers,
-    through,
-  }: { stored: readonly StoredMatch[]; headers: readonly MatchHeader[]; through: number },
+  { stored, wanted, through }: { stored: readonly StoredMatch[]; wanted: readonly Wanted[]; through: number },
 ): Promise<TailBatch> {
   const byKey = new Map<string, Followed[]>();
   // The node's own work, once for all: with the slices of callers' loops it would fall behind matching on a busy node.
@@ -206,13 +222,13 @@ async function toBatch(
   const matches = new Map(followed.map((one) => [one.position, one]));
   let count = 0;
   let characters = 0;
-  for (const header of headers) {
+  for (const { header, keys } of wanted) {
     const { position, platform, createdAt: at, removed } = header;
     const one = removed ? toFollowedRemoval({ position, platform, at, ...removed }) : matches.get(position);
     if (!one) continue;
     count += 1;
-    characters += 'match' in one ? jsonOf(one.match).length : 0;
-    for (const key of keysOf(header)) {
+    characters += 'match' in one ? jsonOf(one).length : 0;
+    for (const key of keys) {
       const list = byKey.get(key);
       if (list) list.push(one);
       else byKey.set(key, [one]);

@@ -1,5 +1,4 @@
-import type { Match, Removal } from '@earshot/contract';
-import type { Call, EventStream, ServerEvent } from '../accounts/call.ts';
+import type { Call, EventBatch, EventStream, ServerEvent } from '../accounts/call.ts';
 import type { CountStream } from '../accounts/rate-limits.ts';
 import { noSuchRule } from '../rules/refusals.ts';
 import type { RuleStore } from '../rules/rule-store.sql.ts';
@@ -8,15 +7,7 @@ import { Failure } from '../runtime/failure.ts';
 import { pause } from '../runtime/worker.ts';
 import { type Following, LogWentBack } from './follow-matches.ts';
 import type { MatchReader } from './match-reader.sql.ts';
-import {
-  formatOffset,
-  type Offset,
-  openOffset,
-  refuseOvertaken,
-  scopeOfFilter,
-  sealOffset,
-  start,
-} from './offset.ts';
+import { type Offset, openOffset, refuseOvertaken, scopeOfFilter, sealOffset, start } from './offset.ts';
 import { type Followed, jsonOf } from './to-match.ts';
 
 /** Small, because each stream whose client does not read holds this many in memory. */
@@ -34,7 +25,7 @@ export interface StreamMatchesOptions {
 /** Matches as they are stored and removed, from a cursor or from now on. */
 export function streamMatches(options: StreamMatchesOptions) {
   const { following, rules, cursors, countStream } = options;
-  const toEvent = createEventMaker(cursors);
+  const eventsOf = createEventMaker(cursors);
   return async ({ principal, request, lastEventId }: Call<'StreamMatches'>): Promise<EventStream> => {
     const { accountId } = principal;
     const ruleId = request.rule_id ?? null;
@@ -53,56 +44,74 @@ export function streamMatches(options: StreamMatchesOptions) {
     const jumpedTo = cursor === undefined ? 0 : await refuseOvertaken(options, filter, scope, offset);
     const follower = stack.use(following.follow(filter, offset.position, jumpedTo));
     const open = stack.move();
+    const toEvents = (entries: readonly Followed[]) => eventsOf(entries, scope, offset);
     return {
-      nextEvents: createNextEvents(sealOffset(cursors, scope, offset), async (waitMs, signal) => {
-        const entries = await follower.next({ limit: matchesAtOnceMax, waitMs, signal });
-        return entries.map((followed) => toEvent(scope, offset, followed));
+      take: createTake(sealOffset(cursors, scope, offset), () => {
+        const entries = follower.take(matchesAtOnceMax);
+        return entries instanceof Promise ? entries.then(toEvents) : toEvents(entries);
       }),
+      onMore: follower.onMore,
       [Symbol.dispose]: () => open.dispose(),
     };
   };
 }
 
 /** What every stream has in common. A client that is disconnected before the first event must know where to continue. */
-export function createNextEvents(
+export function createTake(
   firstId: string,
-  next: EventStream['nextEvents'],
-): EventStream['nextEvents'] {
+  take: () => ReturnType<EventStream['take']>,
+): EventStream['take'] {
   let opened = false;
-  return async (waitMs, signal) => {
+  return (signal) => {
     if (!opened) {
       opened = true;
-      return [{ id: firstId, event: 'open', data: '{}' }];
+      return { events: [{ id: firstId, event: 'open', data: '{}' }] };
     }
-    try {
-      return await next(waitMs, signal);
-    } catch (error) {
-      if (!(error instanceof Failure) || error.code !== 'unavailable' || error instanceof LogWentBack)
-        throw error;
-      // While the database is down, ending the stream would only make the client reconnect and fail again.
-      await pause(Math.min(databaseAgainMs, waitMs), signal);
-      return [];
-    }
+    const taken = take();
+    return taken instanceof Promise ? outlastOutages(taken, take, signal) : taken;
   };
 }
 
-/** Streams with the same filter share one event object, and so one text and one signature, however many they are. */
+/** While the database is down, ending the stream would only make the client reconnect and fail again. */
+async function outlastOutages(
+  first: Promise<EventBatch>,
+  take: () => ReturnType<EventStream['take']>,
+  signal: AbortSignal,
+): Promise<EventBatch> {
+  let taken: ReturnType<EventStream['take']> = first;
+  for (;;) {
+    try {
+      return await taken;
+    } catch (error) {
+      if (!(error instanceof Failure) || error.code !== 'unavailable' || error instanceof LogWentBack)
+        throw error;
+      await pause(databaseAgainMs, signal);
+      if (signal.aborted) return { events: [] };
+      taken = take();
+    }
+  }
+}
+
+/** Streams with the same filter share what they send, and so one text and one signature, however many they are. */
 function createEventMaker(cursors: Cursors) {
-  const made = new WeakMap<Match | Removal, Map<string, ServerEvent>>();
-  return (scope: CursorScope, before: Offset, followed: Followed): ServerEvent => {
-    const told = 'match' in followed ? followed.match : followed.removal;
-    const events = made.get(told) ?? new Map<string, ServerEvent>();
-    made.set(told, events);
-    const offset = { ...before, position: followed.position };
-    const key = `${scope.filter.join(' ')} ${formatOffset(offset)}`;
-    const known = events.get(key);
-    if (known) return known;
-    const id = sealOffset(cursors, scope, offset);
-    const event =
-      'match' in followed
-        ? { id, event: 'match', data: jsonOf(followed.match) }
-        : { id, event: 'removed', data: JSON.stringify(followed.removal) };
-    events.set(key, event);
-    return event;
+  const made = new WeakMap<
+    readonly Followed[],
+    { readonly knownRemoved: number; readonly batch: EventBatch }
+  >();
+  return (entries: readonly Followed[], scope: CursorScope, offset: Offset): EventBatch => {
+    const { knownRemoved } = offset;
+    const known = made.get(entries);
+    // Of one array the filter is the same; what they know of retention may differ.
+    if (known?.knownRemoved === knownRemoved) return known.batch;
+    const idOf = ({ position }: Followed) => sealOffset(cursors, scope, { position, knownRemoved });
+    const batch = { events: entries.map((followed) => toEvent(followed, idOf(followed))) };
+    if (entries.length > 0) made.set(entries, { knownRemoved, batch });
+    return batch;
   };
+}
+
+function toEvent(followed: Followed, id: string): ServerEvent {
+  return 'match' in followed
+    ? { id, event: 'match', data: jsonOf(followed) }
+    : { id, event: 'removed', data: JSON.stringify(followed.removal) };
 }

@@ -1,8 +1,9 @@
 import type { Call, EventStream } from '../accounts/call.ts';
 import type { CountStream } from '../accounts/rate-limits.ts';
+import type { PlacedNotice } from '../notices/notice-reader.sql.ts';
 import { type ListNoticesOptions, openNoticeOffset, scopeOfNotices } from './list-notices.ts';
 import { sealOffset, start } from './offset.ts';
-import { createNextEvents } from './stream-matches.ts';
+import { createTake } from './stream-matches.ts';
 
 const noticesAtOnceMax = 25;
 
@@ -23,14 +24,16 @@ export function streamNotices(options: ListNoticesOptions & { readonly countStre
     const seal = (position: number) => sealOffset(cursors, scope, { ...offset, position });
     const open = stack.move();
     return {
-      nextEvents: createNextEvents(seal(offset.position), async (waitMs, signal) => {
-        const found = await follower.next({ limit: noticesAtOnceMax, waitMs, signal });
-        return found.map(({ position, notice }) => ({
+      take: createTake(seal(offset.position), async () => {
+        const found = await follower.take(noticesAtOnceMax);
+        const toEvent = ({ position, notice }: PlacedNotice) => ({
           id: seal(position),
           event: 'notice',
           data: JSON.stringify(notice),
-        }));
+        });
+        return { events: found.map(toEvent) };
       }),
+      onMore: follower.onMore,
       [Symbol.dispose]: () => open.dispose(),
     };
   };

@@ -8,6 +8,8 @@ import type { StoredMatch, StoredRemoval } from './match-reader.sql.ts';
 export interface FollowedMatch {
   readonly position: number;
   readonly match: Match;
+  /** See `jsonOf`. */
+  json?: string;
 }
 
 /** The removal of an earlier match, at a position of its own. */
@@ -39,11 +41,12 @@ export function toRemoval(removed: Pick<StoredRemoval, 'matchPosition' | 'reason
 export async function toFollowed(
   parsedRules: ParsedRules,
   stored: readonly StoredMatch[],
-  nextTurn: () => Promise<void> = createTurns(),
+  nextTurn: () => Promise<void> | undefined = createTurns(),
 ): Promise<FollowedMatch[]> {
   const matches: FollowedMatch[] = [];
   for (const match of stored) {
-    await nextTurn();
+    const turn = nextTurn();
+    if (turn) await turn;
     matches.push({ position: match.position, match: toMatch(parsedRules, match) });
   }
   return matches;
@@ -64,13 +67,8 @@ export function toMatch(parsedRules: ParsedRules, match: StoredMatch): Match {
   };
 }
 
-const texts = new WeakMap<Match, string>();
-
 /** Made once per match, however many readers get it. */
-export function jsonOf(match: Match): string {
-  const known = texts.get(match);
-  if (known !== undefined) return known;
-  const text = JSON.stringify(match);
-  texts.set(match, text);
-  return text;
+export function jsonOf(followed: FollowedMatch): string {
+  followed.json ??= JSON.stringify(followed.match);
+  return followed.json;
 }

@@ -41,15 +41,17 @@ const turnMs = 20;
 /**
  * For loops of the server itself that compute without awaiting anything. Call the returned function between two steps:
  * once this turn of the event loop has lasted 20 ms, it yields, so that requests, streams and lease renewals are not
- * held up.
+ * held up. Undefined: there is nothing to await yet.
  */
-export function createEventLoopYield(nowMs: () => number = () => performance.now()): () => Promise<void> {
+export function createEventLoopYield(
+  nowMs: () => number = () => performance.now(),
+): () => Promise<void> | undefined {
   let beganAt = nowMs();
-  return async () => {
-    if (nowMs() - beganAt < turnMs) return;
+  const yieldNow = async () => {
     await nextTurnOfLoop();
     beganAt = nowMs();
   };
+  return () => (nowMs() - beganAt < turnMs ? undefined : yieldNow());
 }
 
 const sliceMs = 5;
