@@ -42,6 +42,8 @@ export interface Pace {
   /** Calls that removals after a stop may use now. */
   stopRoom(): number;
   isShort(kind: CallKind): boolean;
+  /** How far apart work of so many calls has to be that uses half of them. */
+  apartMs(kind: CallKind, calls: number): number;
   collect(kind: CallKind): Promise<void>;
   /** Does work with calls in it, for so many rules, and remembers how long it took per call. */
   timed<Answer>(work: Work, rules: number, run: () => Promise<Answer>): Promise<Answer>;
@@ -115,6 +117,7 @@ export async function openPace(
       ),
     stopRoom: () => ask(roomAt, limits.change),
     isShort: (kind) => ask(isShortAt, usual[kind]),
+    apartMs: (kind, calls) => (2 * calls * usual[kind].windowMs) / usual[kind].calls,
     collect: (kind) => pause(ask(collectMsAt, usual[kind]), signal),
     callsMade() {
       const since = made - told;
