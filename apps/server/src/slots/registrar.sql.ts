@@ -62,30 +62,11 @@ export interface ReleasedSlots {
 
 /** The statements of a registrar. Every change names the lease and throws LeaseLost when its epoch has passed. */
 export function createRegistrarStore(database: Database, { ruleDelayMs }: RegistrarStoreOptions) {
-  /** Under the lease, unless there is nothing to change. */
-  const change = async (
-    lease: Lease,
-    slotIds: readonly string[],
-    work: (sql: Sql, slotIds: readonly string[]) => Promise<void>,
-  ) => {
-    if (slotIds.length > 0) await fenced(database, lease, (sql) => work(sql, slotIds));
-  };
+  const change = (lease: Lease, slotIds: readonly string[], work: SlotWork) =>
+    changeSlots(database, lease, slotIds, work);
   return {
-    async slotsOf(sourceId: string): Promise<{ slots: Slot[]; fingerprint: string | null }> {
-      const rows = await database.many<SlotRow & { fingerprint: string }>(
-        `select ${slotColumns}, (${fingerprint}) as fingerprint from slots where source_id = $1`,
-        [sourceId],
-      );
-      return { slots: rows.map(toSlot), fingerprint: rows[0]?.fingerprint ?? null };
-    },
-    /** The same again when no slot has changed that a comparison would see; null without slots. */
-    async fingerprint(sourceId: string): Promise<string | null> {
-      const [row] = await database.prepared<{ fingerprint: string | null }>(
-        `select (${fingerprint}) as fingerprint`,
-        [sourceId],
-      );
-      return row?.fingerprint ?? null;
-    },
+    slotsOf: (sourceId: string) => slotsOf(database, sourceId),
+    fingerprint: (sourceId: string) => readFingerprint(database, sourceId),
     mayHaveWork: (sourceId: string) => mayHaveWork(database, sourceId),
     awaited: (sourceId: string, limit: number) => awaited(database, sourceId, limit),
     leftToOthers: (sourceId: string, left: Left, limit: number) =>
@@ -136,9 +117,37 @@ export function createRegistrarStore(database: Database, { ruleDelayMs }: Regist
   };
 }
 
+type SlotWork = (sql: Sql, slotIds: readonly string[]) => Promise<void>;
+
+/** Under the lease, unless there is nothing to change. */
+async function changeSlots(
+  database: Database,
+  lease: Lease,
+  slotIds: readonly string[],
+  work: SlotWork,
+): Promise<void> {
+  if (slotIds.length > 0) await fenced(database, lease, (sql) => work(sql, slotIds));
+}
+
 /** SQL: of what `reconcile` looks at in the slots of a source. */
 const fingerprint = `select count(*) || ':' || sum(hashtextextended(concat_ws(' ', id, state, upstream_rule_id), 0))
   from slots where source_id = $1`;
+
+async function slotsOf(sql: Sql, sourceId: string): Promise<{ slots: Slot[]; fingerprint: string | null }> {
+  const rows = await sql.many<SlotRow & { fingerprint: string }>(
+    `select ${slotColumns}, (${fingerprint}) as fingerprint from slots where source_id = $1`,
+    [sourceId],
+  );
+  return { slots: rows.map(toSlot), fingerprint: rows[0]?.fingerprint ?? null };
+}
+
+/** The same again when no slot has changed that a comparison would see; null without slots. */
+async function readFingerprint(sql: Sql, sourceId: string): Promise<string | null> {
+  const [row] = await sql.prepared<{ fingerprint: string | null }>(`select (${fingerprint}) as fingerprint`, [
+    sourceId,
+  ]);
+  return row?.fingerprint ?? null;
+}
 
 function fromReleased({ left }: ReleasedSlots): string {
   const isPicked = `source_id = $1 and state in ${statesWith('picked', 'changes')}`;
