@@ -305,7 +305,7 @@ export const mutations: readonly Mutation[] = [
   ]),
   ...inFile(
     `${server}/engines/leases.ts`,
-    ['apps/server/test/paused-registrar.int.test.ts'],
+    ['apps/server/test/registrar-faults.int.test.ts'],
     [['fenced writes are not', 'await assertLease(sql, lease);', '']],
   ),
 
