@@ -12,18 +12,19 @@ import { median, spread } from './pipeline/figures.ts';
 import { startEngines } from './start-engines.ts';
 
 /**
- * A server with all roles, and PostgreSQL, while nothing happens: the share of a core that each takes, and the server's memory,
- * for installations of several sizes. Rules are spread over accounts and share the slots of one X credential.
+ * A server with all roles, PostgreSQL and NATS while nothing happens: the share of a core that each takes, the transactions, and
+ * the server's memory, for installations of several sizes: the first, without rules, is what the others stand on. Rules are spread
+ * over accounts and share the slots of one X credential.
  */
 const { values: given } = parseArgs({
   options: {
-    rules: { type: 'string', default: '10,100000' },
+    rules: { type: 'string', default: '0,100000' },
     accounts: { type: 'string', default: '100' },
     /** As many as X takes on one credential at most. */
     'slots-max': { type: 'string', default: '25000' },
-    /** Longer than the 30 s between two comparisons with the upstream's rules. */
-    seconds: { type: 'string', default: '60' },
-    rounds: { type: 'string', default: '3' },
+    /** As far apart as the comparisons of so many slots with the upstream's rules are: each round has one. */
+    seconds: { type: 'string', default: '100' },
+    rounds: { type: 'string', default: '2' },
     /** Writes a processor profile of the server into this folder. */
     profile: { type: 'string' },
   },
@@ -67,24 +68,36 @@ for (const rules of given.rules.split(',').map(Number)) {
     }),
   );
   await sleep(10_000);
-  const pids = { server: server.pid, postgres: engines.postgresPid };
-  const percent = { server: [] as number[], postgres: [] as number[] };
+  const [nats] = engines.nats.nodes;
+  const pids = { server: server.pid, postgres: engines.postgresPid, nats: nats?.pid ?? 0 };
+  const percent = { server: [] as number[], postgres: [] as number[], nats: [] as number[] };
+  const perSecond: number[] = [];
   for (let round = 0; round < rounds; round++) {
-    const before = await cpuSeconds(pids);
+    const [before, committed] = [await cpuSeconds(pids), await transactionsOf(database)];
     await sleep(seconds * 1_000);
     const after = await cpuSeconds(pids);
-    const used = (name: keyof typeof pids) => (100 * ((after[name] ?? 0) - (before[name] ?? 0))) / seconds;
-    percent.server.push(used('server'));
-    percent.postgres.push(used('postgres'));
+    perSecond.push(((await transactionsOf(database)) - committed) / seconds);
+    for (const name of ['server', 'postgres', 'nats'] as const)
+      percent[name].push((100 * ((after[name] ?? 0) - (before[name] ?? 0))) / seconds);
   }
   const memory = await memoryMiB(server.pid);
+  const shares = Object.entries(percent).map(([name, rounds]) => `${name} ${spread(rounds, 1)} %`);
   say(
-    `${rules} rules on ${slots} slots: server ${spread(percent.server, 1)} % of a core, postgres ${spread(percent.postgres, 1)} %, ` +
-      `server ${memory} MiB`,
+    `${rules} rules on ${slots} slots: ${shares.join(', ')} of a core, ${spread(perSecond, 1)} transactions/s, server ${memory} MiB`,
   );
   figures.push(
-    `server_percent_${rules}=${median(percent.server).toFixed(1)} postgres_percent_${rules}=${median(percent.postgres).toFixed(1)} ` +
-      `mib_${rules}=${memory}`,
+    ...Object.entries(percent).map(
+      ([name, rounds]) => `${name}_percent_${rules}=${median(rounds).toFixed(1)}`,
+    ),
+    `transactions_${rules}=${median(perSecond).toFixed(1)} mib_${rules}=${memory}`,
   );
 }
 say(figures.join(' '));
+
+/** PostgreSQL adds those of a connection up to a second late. */
+async function transactionsOf(database: pg.Pool): Promise<number> {
+  const { rows } = await database.query<{ committed: string }>(
+    'select xact_commit + xact_rollback as committed from pg_stat_database where datname = current_database()',
+  );
+  return Number(rows[0]?.committed ?? 0);
+}

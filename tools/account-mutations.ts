@@ -39,8 +39,8 @@ export const accountMutations: readonly Mutation[] = [
     [
       [
         'rules of suspended accounts go on',
-        "where suspended_at is not null and state in ('active', 'failed')",
-        "where false and state in ('active', 'failed')",
+        'where suspended_at is not null and ${canPause}',
+        'where false and ${canPause}',
       ],
     ],
   ),

@@ -39,8 +39,8 @@ export const digestMutations: readonly Mutation[] = [
     ],
     [
       'digests of suspended accounts go on',
-      '       and account_id not in (select accounts.id from accounts where suspended_at is not null)\n     order',
-      '     order',
+      'and account_id not in (select accounts.id from accounts where suspended_at is not null)',
+      '',
     ],
     ['too few matches make an issue', 'waiting >= due.min_matches ||', 'waiting >= 1 ||'],
   ]),

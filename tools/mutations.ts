@@ -292,10 +292,11 @@ export const mutations: readonly Mutation[] = [
     ['a late holder goes on writing', 'if (!row) throw new LeaseLost(lease);', ''],
     ['the epoch of a lease does not count', ' and epoch = $3', ' and $3::int8 > 0'],
     ['the holder of a lease does not count', ' and holder = $2', " and $2 <> ''"],
-    ['a takeover does not wait for a write', '${isHeld} for share', '${isHeld}'],
+    ['a takeover does not wait for a write', '${isHeld} for share`, keyOf', '${isHeld}`, keyOf'],
+    ['a late holder writes single statements', 'if (written.length === 0) throw new LeaseLost(lease);', ''],
     ['who lost its lease works on', 'if (renewed === false) return;', ''],
     ['who cannot renew works on', 'ttlMs * 0.6', 'ttlMs * 6'],
-    ['anybody renews', "'1 ms' where ${isHeld}`", "'1 ms' where name = $1 and $2 <> '' and $3::int8 > 0`"],
+    ['anybody renews', "'1 ms' where ${isHeld} r", "'1 ms' where name = $1 and $2 <> '' and $3::int8 > 0 r"],
     [
       'anybody releases',
       "'1 second' where ${isHeld}`",
@@ -304,7 +305,7 @@ export const mutations: readonly Mutation[] = [
   ]),
   ...inFile(
     `${server}/engines/leases.ts`,
-    ['apps/server/test/paused-registrar.int.test.ts'],
+    ['apps/server/test/registrar-faults.int.test.ts'],
     [['fenced writes are not', 'await assertLease(sql, lease);', '']],
   ),
 

@@ -8,6 +8,7 @@ import {
   LeaseLost,
   type LeaseStore,
   runUnderLease,
+  writeFenced,
 } from '../src/engines/leases.ts';
 import { createMigratedTemplate, openTestDatabase, silentLog } from './support.ts';
 
@@ -109,6 +110,22 @@ describe('the lease store', () => {
     const current = await taken(leases.store, 'second');
     await expect(write(old)).rejects.toThrow(LeaseLost);
     expect(await write(current)).toBe(1);
+  });
+
+  test('refuses such a write of one statement as well, and all parts of it', async () => {
+    await using leases = await openLeases();
+    const old = await taken(leases.store, 'first');
+    const add = `insert into accounts (id, name, plan) select $4, 'one', 'paid' from held`;
+    const replace = `, gone as (delete from accounts using held where id <> $4) ${add}`;
+    await writeFenced(leases.database, old, { text: ` ${add}`, values: ['acc_old'] });
+    await expire(leases.database);
+    const current = await taken(leases.store, 'second');
+    const ids = () => leases.database.many('select id from accounts');
+    const late = writeFenced(leases.database, old, { text: replace, values: ['acc_late'] });
+    await expect(late).rejects.toThrow(LeaseLost);
+    expect(await ids()).toEqual([{ id: 'acc_old' }]);
+    await writeFenced(leases.database, current, { text: replace, values: ['acc_new'] });
+    expect(await ids()).toEqual([{ id: 'acc_new' }]);
   });
 
   test('lets nobody take over between the proof and the commit of a write', async () => {

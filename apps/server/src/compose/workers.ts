@@ -49,13 +49,7 @@ import { forgetArtefacts } from '../oauth/artefacts.sql.ts';
 import { createMatchReader } from '../readers/match-reader.sql.ts';
 import { checkKeptItems } from '../removals/remove-items.ts';
 import { createRuleStore } from '../rules/rule-store.sql.ts';
-import {
-  createRuleUpkeep,
-  pauseSuspended,
-  releaseOldSlots,
-  undoAbandonedCreations,
-  upkeepRules,
-} from '../rules/upkeep.ts';
+import { createRuleUpkeep, releaseOldSlots, undoAbandonedCreations, upkeepRules } from '../rules/upkeep.ts';
 import { every, type Worker } from '../runtime/worker.ts';
 import type { RoleName } from '../setting-values.ts';
 import { createRegistrarStore } from '../slots/registrar.sql.ts';
@@ -117,8 +111,7 @@ function ruleWorkers(
     every('forget-estimates', hourMs, () => forgetEstimates(database)),
     every('undo-abandoned', 5_000, () => undoAbandonedCreations({ ...shared, store })),
     every('rule-upkeep', 1_000, () => upkeepRules(upkeep)),
-    every('pause-suspended', 1_000, () => pauseSuspended(upkeep)),
-    every('release-old-slots', 500, (signal) => releaseOldSlots(upkeep, signal)),
+    every('release-old-slots', 1_000, (signal) => releaseOldSlots(upkeep, signal)),
     every('forget-console-sessions', minuteMs, () => forgetConsoleSessions(database)),
     every('forget-oauth', minuteMs, () => forgetArtefacts(database)),
     every('forget-idempotency-keys', minuteMs, async () => (await claims.forgetSome()) > 0),

@@ -1,5 +1,5 @@
 import type { Database, Sql } from '../engines/database.ts';
-import { bindLog, type EventLogState, lockBoundLog } from '../event-log/bound-log.ts';
+import { bindLog, type EventLogState, lockBoundLog, readBoundLog } from '../event-log/bound-log.ts';
 import { awaitMatched, type MatchProgress } from '../event-log/log-progress.ts';
 import { cutCoverage } from '../ingest/coverage-intervals.sql.ts';
 import { newestEventDay } from '../matching/upkeep.ts';
@@ -19,13 +19,8 @@ type LogFate = 'same' | 'lost' | 'replaced' | 'went_back';
 /** Any number of nodes may record: the latest time counts. */
 export function createMatchedThrough(database: Database, certainAfterMs = lossCertainAfterMs) {
   return {
-    /** The database's clock. */
-    async now(): Promise<Date> {
-      const row = await database.one<{ now: Date }>('select clock_timestamp() as now');
-      return row?.now ?? new Date(0);
-    },
     async record(through: Date): Promise<void> {
-      await database.run('update match_progress set matched_through = greatest(matched_through, $1)', [
+      await database.prepared('update match_progress set matched_through = greatest(matched_through, $1)', [
         through,
       ]);
     },
@@ -37,7 +32,8 @@ export function createMatchedThrough(database: Database, certainAfterMs = lossCe
       readLog: () => Promise<EventLogState | null>,
       signal: AbortSignal,
     ): Promise<FollowedLog | null> {
-      const bound = await lockBoundLog(database, '');
+      const bound = await readBoundLog(database);
+      const { readAt: since } = bound;
       let seen = await readLog();
       const certainAt = performance.now() + certainAfterMs;
       while (fateOf(bound, seen) !== 'same' && performance.now() < certainAt) {
@@ -47,13 +43,15 @@ export function createMatchedThrough(database: Database, certainAfterMs = lossCe
       }
       // Nothing came since: no row to write, which would be a flush of the disk every time.
       if (seen?.createdAt === bound.createdAt && seen?.lastSequence === bound.lastSequence)
-        return { fate: 'same', log: seen };
-      return await database.transaction((sql) => followLog(sql, seen, readLog));
+        return { fate: 'same', log: seen, since };
+      return { ...(await database.transaction((sql) => followLog(sql, seen, readLog))), since };
     },
   };
 }
 
 interface FollowedLog {
+  /** The database's clock, before the log was read. */
+  readonly since: Date;
   readonly fate: LogFate;
   /** Null when there is none. */
   readonly log: EventLogState | null;
@@ -63,7 +61,7 @@ async function followLog(
   sql: Sql,
   seen: EventLogState | null,
   readLog: () => Promise<EventLogState | null>,
-): Promise<FollowedLog> {
+): Promise<Omit<FollowedLog, 'since'>> {
   const bound = await lockBoundLog(sql);
   // Another node may have looked later than this one and have written first: a loss counts when it is seen under the lock.
   const log = fateOf(bound, seen) === 'same' ? seen : await readLog();
@@ -108,20 +106,20 @@ export async function recordMatchedThrough(
   { store, progress, readLog, makeLog, telemetry }: RecordMatchedThroughOptions,
   signal: AbortSignal,
 ): Promise<void> {
-  const isSameLog = async () => {
+  const followSame = async () => {
     const followed = await store.follow(readLog, signal);
-    if (followed === null) return false;
-    const { fate, log } = followed;
+    if (followed === null) return null;
+    const { fate, log, since } = followed;
     if (fate !== 'same') telemetry.eventLogLost({ fate });
     if (log === null) await makeLog();
-    return fate === 'same' && log !== null;
+    return fate === 'same' && log !== null ? { log, since } : null;
   };
-  // The time is read first: what is logged after it does not count.
-  const through = await store.now();
-  if (!(await isSameLog())) return;
-  await awaitMatched(progress, lookAgainMs, signal);
+  const same = await followSame();
+  if (same === null) return;
+  // The time was read before the log: what is logged after it does not count.
+  await awaitMatched(progress, { through: same.log.lastSequence, lookEveryMs: lookAgainMs }, signal);
   // In a log that went back meanwhile, the same sequences are other events.
-  if (!signal.aborted && (await isSameLog())) await store.record(through);
+  if (!signal.aborted && (await followSame()) !== null) await store.record(same.since);
 }
 
 /**

@@ -14,9 +14,8 @@ test('a time counts as matched when all that was logged at it is, and not before
   const running = recordMatchedThrough(
     {
       store: {
-        now: async () => new Date(clock),
         record: async (through) => void recorded.push(through),
-        follow: async () => ({ fate: 'same' as const, log: monday }),
+        follow: async () => ({ fate: 'same' as const, log: monday, since: new Date(clock) }),
       },
       readLog: async () => monday,
       makeLog: async () => undefined,
@@ -49,9 +48,8 @@ test('a time does not count when the log went back while its events were being m
   const told: string[] = [];
   const options = {
     store: {
-      now: async () => new Date(1_000),
       record: async (through: Date) => void recorded.push(through),
-      follow: async () => ({ fate: fates[looks++] ?? 'same', log: monday }),
+      follow: async () => ({ fate: fates[looks++] ?? 'same', log: monday, since: new Date(1_000) }),
     },
     readLog: async () => monday,
     makeLog: async () => undefined,
@@ -68,7 +66,7 @@ test('a time does not count when the log went back while its events were being m
 test('nobody waits for the events of a log that was lost meanwhile', async () => {
   const sequences = { logged: 7, matched: 3 };
   const progress = { logged: async () => sequences.logged, matched: async () => sequences.matched };
-  const waiting = awaitMatched(progress, 1, AbortSignal.timeout(20_000)).then(() => 'over');
+  const waiting = awaitMatched(progress, { lookEveryMs: 1 }, AbortSignal.timeout(20_000)).then(() => 'over');
   await sleep(20);
   sequences.logged = 2;
   sequences.matched = 2;

@@ -80,7 +80,7 @@ async function leaseDue(
   { nowMs, max }: { nowMs: number; max: number },
 ): Promise<LeasedIssue[]> {
   const lease = newId('snd');
-  const rows = await database.many<IssueRow>(
+  const rows = await database.prepared<IssueRow>(
     `with due as (
        select digest_id from digest_issues
        where (next_attempt_at <= $2 or next_attempt_at > $2 + ${farAhead}) and lease_until < now()

@@ -46,11 +46,11 @@ export function createLeaseStore(database: Database) {
     },
     /** False when the lease has another holder by now. */
     async renew(lease: Lease, ttlMs: number): Promise<boolean> {
-      const renewed = await database.run(
-        `update leases set expires_at = now() + $4 * interval '1 ms' where ${isHeld}`,
+      const renewed = await database.prepared(
+        `update leases set expires_at = now() + $4 * interval '1 ms' where ${isHeld} returning 1`,
         [...keyOf(lease), ttlMs],
       );
-      return renewed === 1;
+      return renewed.length === 1;
     },
     async release(lease: Lease): Promise<void> {
       await database.run(
@@ -79,6 +79,22 @@ export function fenced<Result>(
 export async function assertLease(sql: Sql, lease: Lease): Promise<void> {
   const row = await sql.one(`select 1 from leases where ${isHeld} for share`, keyOf(lease));
   if (!row) throw new LeaseLost(lease);
+}
+
+/**
+ * A protected write of one statement, which inserts or returns something: it reads from `held`, a row while the lease is held, and
+ * its own parameters begin with $4.
+ */
+export async function writeFenced(
+  sql: Pick<Sql, 'prepared'>,
+  lease: Lease,
+  { text, values }: { text: string; values: readonly unknown[] },
+): Promise<void> {
+  const written = await sql.prepared(
+    `with held as (select 1 from leases where ${isHeld} for share)${text} returning 1`,
+    [...keyOf(lease), ...values],
+  );
+  if (written.length === 0) throw new LeaseLost(lease);
 }
 
 /** Between two attempts to take a lease: until a released lease is taken, nobody does its work. */

@@ -35,7 +35,7 @@ export async function claimEventLog(
   nats: Nats,
   options: EventsStreamOptions,
 ): Promise<void> {
-  const bound = (await lockBoundLog(database, '')).createdAt;
+  const bound = (await readBoundLog(database)).createdAt;
   if (bound !== null && (await readEventLog(nats))?.createdAt !== bound) throw new ForeignLog();
   await ensureEventsStream(nats, options);
   if (bound !== null) return;
@@ -45,14 +45,27 @@ export async function claimEventLog(
   ]);
 }
 
-export async function lockBoundLog(
-  sql: Sql,
-  lock: 'for update' | '' = 'for update',
-): Promise<{ createdAt: string | null; lastSequence: number }> {
-  const row = await sql.one<{ created_at: string | null; last_sequence: number }>(
-    `select created_at, last_sequence from event_log ${lock}`,
+/** The event log that belongs to the database. */
+export interface BoundLog {
+  readonly createdAt: string | null;
+  readonly lastSequence: number;
+  /** By the database's clock. */
+  readonly readAt: Date;
+}
+
+export const readBoundLog = (sql: Sql) => boundLog(sql, '');
+export const lockBoundLog = (sql: Sql) => boundLog(sql, 'for update');
+
+async function boundLog(sql: Sql, lock: 'for update' | ''): Promise<BoundLog> {
+  const [row] = await sql.prepared<{ created_at: string | null; last_sequence: number; read_at: Date }>(
+    `select created_at, last_sequence, clock_timestamp() as read_at from event_log ${lock}`,
+    [],
   );
-  return { createdAt: row?.created_at ?? null, lastSequence: row?.last_sequence ?? 0 };
+  return {
+    createdAt: row?.created_at ?? null,
+    lastSequence: row?.last_sequence ?? 0,
+    readAt: row?.read_at ?? new Date(0),
+  };
 }
 
 /** Null: the next log is accepted. */

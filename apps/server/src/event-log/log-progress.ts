@@ -16,15 +16,15 @@ export function createMatchProgress({ manager }: Nats) {
 export type MatchProgress = ReturnType<typeof createMatchProgress>;
 
 /**
- * Waits until everything that is in the event log by now has become matches, or the signal is aborted, or the log is lost: what
- * was in it never will.
+ * Waits until everything that is in the event log by now, or `through` a sequence of it, has become matches, or the signal is
+ * aborted, or the log is lost: what was in it never will.
  */
 export async function awaitMatched(
   progress: MatchProgress,
-  lookEveryMs: number,
+  { through, lookEveryMs }: { readonly through?: number; readonly lookEveryMs: number },
   signal: AbortSignal,
 ): Promise<void> {
-  const logged = await progress.logged();
+  const logged = through ?? (await progress.logged());
   while (!signal.aborted && (await progress.matched()) < logged) {
     await pause(lookEveryMs, signal);
     if ((await progress.logged()) < logged) return;

@@ -52,7 +52,7 @@ export function createSourceStore(database: Database) {
     },
     /** Before the attempt: one too many on the list is harmless, one too few is not. */
     recordConnect: (lease: Lease, sourceId: string, limit: CallLimit) =>
-      fenced(database, lease, (sql) => recordCall(sql, sourceId, limit)),
+      recordCall(database, lease, { sourceId, limit }),
     assertHeld: (lease: Lease) => assertLease(database, lease),
     recordState: (lease: Lease, sourceId: string, shown: ShownState) =>
       fenced(database, lease, (sql) => recordState(sql, sourceId, shown)),

@@ -25,29 +25,28 @@ export async function undoAbandonedCreations(options: {
   if (undone > 0) options.bells.ring('slots');
 }
 
-/** Pauses rules that have expired, and undoes changes whose process died before it answered. */
+/**
+ * Pauses rules that have expired, and rules of suspended accounts, also those whose creation or change was under way; undoes
+ * changes whose process died before it answered. True while there may be more of suspended accounts.
+ */
 export async function upkeepRules(options: {
-  readonly store: Pick<RuleUpkeep, 'pauseExpired' | 'undoChangesOlderThan'>;
+  readonly store: Pick<
+    RuleUpkeep,
+    'mayHaveWork' | 'pauseExpired' | 'undoChangesOlderThan' | 'pauseSuspended'
+  >;
   readonly bells: Bells;
   readonly telemetry: Telemetry;
-}): Promise<void> {
+}): Promise<boolean> {
   const { store, bells, telemetry } = options;
+  if (!(await store.mayHaveWork())) return false;
+  const suspended = await store.pauseSuspended();
   const expired = await store.pauseExpired();
   const undone = await store.undoChangesOlderThan(abandonedAfterMs);
   telemetry.rulesExpired(expired);
   telemetry.abandonedChangesUndone(undone);
-  if (expired + undone > 0) bells.ring('slots');
+  if (suspended + expired + undone > 0) bells.ring('slots');
   if (expired > 0) bells.ring('notices');
-}
-
-/** Pauses rules of suspended accounts, also those whose creation or change was under way; true while there may be more. */
-export async function pauseSuspended(options: {
-  readonly store: Pick<RuleUpkeep, 'pauseSuspended'>;
-  readonly bells: Bells;
-}): Promise<boolean> {
-  const paused = await options.store.pauseSuspended();
-  if (paused > 0) options.bells.ring('slots');
-  return paused > 0;
+  return suspended > 0;
 }
 
 /**
@@ -65,7 +64,7 @@ export async function releaseOldSlots(
   const { store, progress, bells } = options;
   const due = await store.due();
   if (due.length === 0) return;
-  await awaitMatched(progress, matchedLookMs, signal);
+  await awaitMatched(progress, { lookEveryMs: matchedLookMs }, signal);
   if (signal.aborted) return;
   if ((await store.release(due)) > 0) bells.ring('slots');
 }
@@ -75,14 +74,27 @@ interface OldSlot {
   readonly slotId: string;
 }
 
+const canPause = `state in ('active', 'failed') and changing_to is null`;
+const isExpired = `expires_at <= now() and ${canPause}`;
+const fromSuspended = `from accounts join rules on rules.account_id = accounts.id where suspended_at is not null and ${canPause}`;
+
 export type RuleUpkeep = ReturnType<typeof createRuleUpkeep>;
 
 /** Each rule is changed in a transaction of its own, and read again under its lock. */
 export function createRuleUpkeep(database: Database, prices: Prices = defaultPrices()) {
   return {
+    /** Whether a rule has expired, is being changed or belongs to a suspended account: mostly none, which one statement finds. */
+    async mayHaveWork(): Promise<boolean> {
+      const [row] = await database.prepared<{ found: boolean }>(
+        `select exists (select 1 from rules where ${isExpired}) or exists (select 1 from rules where changing_to is not null)
+           or exists (select 1 ${fromSuspended}) as found`,
+        [],
+      );
+      return row?.found ?? false;
+    },
     /** Slots that rules hold for an older version, and that have been kept long enough. */
     async due(): Promise<OldSlot[]> {
-      const rows = await database.many<{ rule_id: string; slot_id: string }>(
+      const rows = await database.prepared<{ rule_id: string; slot_id: string }>(
         'select rule_id, slot_id from slot_holders where release_at <= now() order by release_at limit $1',
         [batchMax],
       );
@@ -100,8 +112,7 @@ export function createRuleUpkeep(database: Database, prices: Prices = defaultPri
     /** Returns how many rules it paused. */
     async pauseExpired(): Promise<number> {
       const rules = await database.many<{ id: string }>(
-        `select id from rules where expires_at <= now() and state in ('active', 'failed') and changing_to is null
-         order by expires_at limit $1`,
+        `select id from rules where ${isExpired} order by expires_at limit $1`,
         [batchMax],
       );
       let paused = 0;
@@ -110,11 +121,9 @@ export function createRuleUpkeep(database: Database, prices: Prices = defaultPri
       return paused;
     },
     async pauseSuspended(): Promise<number> {
-      const rules = await database.many<{ id: string }>(
-        `select rules.id from accounts join rules on rules.account_id = accounts.id
-         where suspended_at is not null and state in ('active', 'failed') and changing_to is null limit $1`,
-        [batchMax],
-      );
+      const rules = await database.many<{ id: string }>(`select rules.id ${fromSuspended} limit $1`, [
+        batchMax,
+      ]);
       let paused = 0;
       for (const { id } of rules)
         if (await database.transaction((sql) => pauseIfSuspended(sql, id, prices))) paused++;

@@ -1,6 +1,7 @@
 import type { Lease } from '../engines/leases.ts';
 import { pause } from '../runtime/worker.ts';
 import {
+  apartMsOf,
   type CallLimit,
   collectMsAt,
   isShortAt,
@@ -42,6 +43,8 @@ export interface Pace {
   /** Calls that removals after a stop may use now. */
   stopRoom(): number;
   isShort(kind: CallKind): boolean;
+  /** How far apart work of so many calls has to be so that it uses half of them. */
+  apartMs(kind: CallKind, calls: number): number;
   collect(kind: CallKind): Promise<void>;
   /** Does work with calls in it, for so many rules, and remembers how long it took per call. */
   timed<Answer>(work: Work, rules: number, run: () => Promise<Answer>): Promise<Answer>;
@@ -115,6 +118,7 @@ export async function openPace(
       ),
     stopRoom: () => ask(roomAt, limits.change),
     isShort: (kind) => ask(isShortAt, usual[kind]),
+    apartMs: (kind, calls) => apartMsOf(usual[kind], calls),
     collect: (kind) => pause(ask(collectMsAt, usual[kind]), signal),
     callsMade() {
       const since = made - told;

@@ -43,6 +43,21 @@ export async function awaited(sql: Sql, sourceId: string, limit: number): Promis
 }
 
 /**
+ * Whether a source may have something to do: slots that are wanted or to be removed, and accounts that wait for one or have left
+ * one. One statement instead of one for each, because most of the time there is nothing.
+ */
+export async function mayHaveWork(sql: Sql, sourceId: string): Promise<boolean> {
+  const [row] = await sql.prepared<{ found: boolean }>(
+    `select exists (select 1 from slots where source_id = $1 and state in ('wanted', 'releasing'))
+       or exists (select 1 from slot_leavings join slots on slots.id = slot_id where source_id = $1)
+       or exists (select 1 from slot_holders join slots on slots.id = slot_id
+         where served_since is null and source_id = $1 and state = 'registered') as found`,
+    [sourceId],
+  );
+  return row?.found ?? false;
+}
+
+/**
  * Of these slots, whoever holds one that is registered is served from now on. Rules are locked before holders, as everybody
  * does who changes a rule: the trigger refers to them. So this is a transaction of its own, without slots locked before.
  */

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { Platform } from '@earshot/contract';
 import type { Bells } from '../engines/bells.ts';
 import type { Lease } from '../engines/leases.ts';
@@ -6,12 +7,13 @@ import type { Checkpoint } from '../runtime/checkpoint.ts';
 import {
   type AddOutcome,
   type UpstreamCall,
+  type UpstreamRule,
   type UpstreamRules,
   UpstreamUnavailable,
 } from '../upstream/upstream-rules.ts';
 import type { Pace } from './pace.ts';
 import type { AwaitedSlot, Left } from './quiet-sharing.sql.ts';
-import { reconcile } from './reconcile.ts';
+import { type Reconciliation, reconcile } from './reconcile.ts';
 import type { Registered, RegistrarStore } from './registrar.sql.ts';
 import { type Slot, slotOfTag, slotTag } from './slot.ts';
 
@@ -27,30 +29,43 @@ export interface RegistrarStep {
   readonly telemetry: Telemetry;
   readonly lease: Lease;
   readonly pace: Pace;
+  /** The last comparison, if nothing had to be done. */
+  readonly quiet: { last: QuietComparison | null };
+}
+
+interface QuietComparison {
+  /** Of what it compared. The same again needs nothing either. */
+  readonly fingerprint: string;
+  readonly plan: Reconciliation;
 }
 
 /** A draining source gives away at most this many slots per comparison. */
 const movedAtOnce = 500;
 
-/**
- * Lists what the upstream has, and makes the upstream and the rows agree with what the slots want. Returns how many
- * rules of ours the upstream has now.
- */
-export async function reconcileSource(step: RegistrarStep): Promise<number> {
-  const { store, upstream, installation, sourceId, lease, telemetry, bells, pace } = step;
+export interface Compared {
+  /** How many rules of ours the upstream has now. */
+  readonly ours: number;
+  /** What the list took. */
+  readonly calls: number;
+}
+
+/** Lists what the upstream has, and makes the upstream and the rows agree with what the slots want. */
+export async function reconcileSource(step: RegistrarStep): Promise<Compared> {
+  const { store, upstream, sourceId, lease, telemetry, bells, pace } = step;
   const listedAt = performance.now();
-  const listed = await pace.timed('list', 1, () => upstream.list(pace.call));
-  const slots = await store.slotsOf(sourceId);
-  const plan = reconcile(installation, listed, slots, await store.movedFrom(sourceId));
+  let calls = 0;
+  const permit: UpstreamCall['permit'] = async (kind) => {
+    await pace.call.permit(kind);
+    calls++;
+  };
+  const listed = await pace.timed('list', 1, () => upstream.list({ ...pace.call, permit }));
+  const { plan, wanted } = await compare(step, listed);
   await removeInBatches(upstream, plan.remove, pace.call);
   await store.recordRegistered(
     lease,
     plan.adopt.map((adopted) => ({ ...adopted, foreignRule: false })),
   );
-  await store.recordCompared(
-    lease,
-    slots.filter(({ state }) => state === 'wanted').map(({ id }) => id),
-  );
+  await store.recordCompared(lease, wanted);
   await store.recordVanished(lease, plan.vanished);
   await store.takeBack(lease, sourceId, plan.lost);
   await store.recordGone(lease, plan.gone);
@@ -70,7 +85,27 @@ export async function reconcileSource(step: RegistrarStep): Promise<number> {
   if (moved > 0) bells.ring('slots');
   if (plan.adopt.length > 0) bells.ring('streams');
   bells.ring('slot_outcomes');
-  return listed.length - plan.foreign - plan.remove.length;
+  return { ours: listed.length - plan.foreign - plan.remove.length, calls };
+}
+
+/** The slots are read after the list. There may be tens of thousands: they are compared only when something is not as it was. */
+async function compare(
+  { store, installation, sourceId, quiet }: RegistrarStep,
+  listed: readonly UpstreamRule[],
+): Promise<{ plan: Reconciliation; wanted: readonly string[] }> {
+  const moving = await store.movedFrom(sourceId);
+  const upstream = JSON.stringify([listed, moving]);
+  const fingerprintWith = (slots: string | null) =>
+    createHash('sha256').update(upstream).update(String(slots)).digest('base64');
+  if (quiet.last?.fingerprint === fingerprintWith(await store.fingerprint(sourceId)))
+    return { plan: quiet.last.plan, wanted: [] };
+  const { slots, fingerprint } = await store.slotsOf(sourceId);
+  const plan = reconcile(installation, listed, slots, moving);
+  const wanted = slots.filter(({ state }) => state === 'wanted').map(({ id }) => id);
+  const { adopt, vanished, remove, lost, gone } = plan;
+  const isQuiet = [adopt, vanished, remove, lost, gone, wanted].every(({ length }) => length === 0);
+  quiet.last = isQuiet ? { fingerprint: fingerprintWith(fingerprint), plan } : null;
+  return { plan, wanted };
 }
 
 /** However many they are. */

@@ -20,7 +20,9 @@ const defaultTiming = {
 /** While calls are scarce, the periodic comparison comes this many times less often. */
 const scarceReconcileFactor = 10;
 
-export interface RegistrarOptions extends Omit<RegistrarStep, 'lease' | 'pace'>, LeasedWorkerOptions {
+export interface RegistrarOptions
+  extends Omit<RegistrarStep, 'lease' | 'pace' | 'quiet'>,
+    LeasedWorkerOptions {
   readonly timing?: Partial<typeof defaultTiming>;
   readonly accountShare?: number;
 }
@@ -28,7 +30,8 @@ export interface RegistrarOptions extends Omit<RegistrarStep, 'lease' | 'pace'>,
 /**
  * Keeps one source's upstream rules equal to its slots. Everything that changes the upstream happens here, one
  * step after the other, so a list and a change never interleave. At the start, after a lost answer and every 30 s it
- * compares with the upstream's list before it changes anything again.
+ * compares with the upstream's list before it changes anything again; less often when the list takes so many calls that this
+ * would use up more than half of them.
  */
 export function createRegistrarWorker(options: RegistrarOptions): Worker {
   const name = `registrar:${options.sourceId}`;
@@ -41,26 +44,29 @@ async function keepInStep(options: RegistrarOptions, lease: Lease, signal: Abort
   const { reconcileEveryMs, lookAgainMs, retryDelayMs } = timing;
   using bell = options.bells.listen('slots');
   const pace = await openPace({ sourceId, limits: upstream.limits, store, accountShare }, lease, signal);
-  const step: RegistrarStep = { ...options, lease, pace };
+  const step: RegistrarStep = { ...options, lease, pace, quiet: { last: null } };
   let inDoubt = true;
   let reconciledAt = performance.now();
+  let listCalls = 0;
   let learntAt = Number.NEGATIVE_INFINITY;
   while (!signal.aborted) {
     pace.callsMade();
     try {
       const sinceMs = performance.now() - reconciledAt;
-      const due = sinceMs >= reconcileEveryMs * (isScarce(step) ? scarceReconcileFactor : 1);
-      if (inDoubt || due || (await store.hasReturned(sourceId))) {
-        const ours = await reconcileSource(step);
+      const due = sinceMs >= reconcileEveryMs * seldomness(step, listCalls);
+      let mayHaveWork = await store.mayHaveWork(sourceId);
+      if (inDoubt || due || (mayHaveWork && (await store.hasReturned(sourceId)))) {
+        const { ours, calls } = await reconcileSource(step);
         inDoubt = false;
+        mayHaveWork = true;
         reconciledAt = performance.now();
+        listCalls = calls;
         if (reconciledAt - learntAt >= timing.learnCapacityEveryMs) {
           await learnCapacity(step, ours);
           learntAt = reconciledAt;
         }
       }
-      const stopped = await removeStopped(step);
-      const worked = stopped + (await registerAwaited(step)) + (await removeReleased(step));
+      const worked = mayHaveWork ? await workOff(step) : 0;
       if (worked === 0) await bell.wait(Math.min(lookAgainMs, reconcileEveryMs), signal);
     } catch (error) {
       if (!(error instanceof UpstreamUnavailable)) throw error;
@@ -82,8 +88,17 @@ async function keepInStep(options: RegistrarOptions, lease: Lease, signal: Abort
   }
 }
 
-function isScarce({ pace }: RegistrarStep): boolean {
-  return pace.isShort('read') || pace.isShort('change');
+/** Returns how many slots it dealt with. */
+async function workOff(step: RegistrarStep): Promise<number> {
+  const stopped = await removeStopped(step);
+  return stopped + (await registerAwaited(step)) + (await removeReleased(step));
+}
+
+/** How many times less often the periodic comparison comes, whose list took so many calls. */
+function seldomness({ pace }: RegistrarStep, listCalls: number): number {
+  const isScarce = pace.isShort('read') || pace.isShort('change');
+  const apart = pace.apartMs('read', listCalls) / defaultTiming.reconcileEveryMs;
+  return Math.max(isScarce ? scarceReconcileFactor : 1, apart);
 }
 
 /** Writes the reason to the slots that wait, where their callers find it. */

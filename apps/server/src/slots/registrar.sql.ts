@@ -6,6 +6,7 @@ import {
   type Left,
   type LeftSlot,
   leftToOthers,
+  mayHaveWork,
   recordLeft,
   recordServed,
   slotStopped,
@@ -61,21 +62,19 @@ export interface ReleasedSlots {
 
 /** The statements of a registrar. Every change names the lease and throws LeaseLost when its epoch has passed. */
 export function createRegistrarStore(database: Database, { ruleDelayMs }: RegistrarStoreOptions) {
+  const change = (lease: Lease, slotIds: readonly string[], work: SlotWork) =>
+    changeSlots(database, lease, slotIds, work);
   return {
-    async slotsOf(sourceId: string): Promise<Slot[]> {
-      const rows = await database.many<SlotRow>(`select ${slotColumns} from slots where source_id = $1`, [
-        sourceId,
-      ]);
-      return rows.map(toSlot);
-    },
+    slotsOf: (sourceId: string) => slotsOf(database, sourceId),
+    fingerprint: (sourceId: string) => readFingerprint(database, sourceId),
+    mayHaveWork: (sourceId: string) => mayHaveWork(database, sourceId),
     awaited: (sourceId: string, limit: number) => awaited(database, sourceId, limit),
     leftToOthers: (sourceId: string, left: Left, limit: number) =>
       leftToOthers(database, { sourceId, left, limit }),
     hasReturned: (sourceId: string) => hasReturned(database, sourceId),
     movedFrom: (sourceId: string) => movedFrom(database, sourceId, ruleDelayMs),
     callsMade: (sourceId: string) => callsMade(database, sourceId),
-    recordCompared: (lease: Lease, slotIds: readonly string[]) =>
-      fenced(database, lease, (sql) => recordCompared(sql, slotIds)),
+    recordCompared: (lease: Lease, slotIds: readonly string[]) => change(lease, slotIds, recordCompared),
     /** Looks first: most of the time there is nothing to remove, and a transaction under the lease is four statements. */
     async beginDeleting(lease: Lease, released: ReleasedSlots): Promise<Slot[]> {
       const found = await database.one(`select 1 ${fromReleased(released)} limit 1`, [released.sourceId]);
@@ -93,10 +92,8 @@ export function createRegistrarStore(database: Database, { ruleDelayMs }: Regist
       fenced(database, lease, (sql) => recordLeft(sql, left)),
     recordProblem: (lease: Lease, slotIds: readonly string[], problem: Problem) =>
       fenced(database, lease, (sql) => recordProblem(sql, slotIds, problem)),
-    recordGone: (lease: Lease, slotIds: readonly string[]) =>
-      fenced(database, lease, (sql) => recordGone(sql, slotIds)),
-    recordVanished: (lease: Lease, slotIds: readonly string[]) =>
-      fenced(database, lease, (sql) => recordVanished(sql, slotIds)),
+    recordGone: (lease: Lease, slotIds: readonly string[]) => change(lease, slotIds, recordGone),
+    recordVanished: (lease: Lease, slotIds: readonly string[]) => change(lease, slotIds, recordVanished),
     /** The upstream's list was read; reading it began `agoMs` ago. */
     recordSeen: (lease: Lease, sourceId: string, agoMs: number) =>
       fenced(database, lease, (sql) =>
@@ -113,11 +110,43 @@ export function createRegistrarStore(database: Database, { ruleDelayMs }: Regist
     moveAway: (lease: Lease, sourceId: string, limit: number) =>
       fenced(database, lease, (sql) => moveAway(sql, { sourceId, limit, ruleDelayMs })),
     takeBack: (lease: Lease, sourceId: string, slotIds: readonly string[]) =>
-      fenced(database, lease, (sql) => takeBack(sql, sourceId, slotIds)),
+      change(lease, slotIds, (sql) => takeBack(sql, sourceId, slotIds)),
     /** Remembers a call, so that the next holder of the lease does not spend it again. */
     recordCall: (lease: Lease, sourceId: string, limit: CallLimit, accounts: readonly string[] = []) =>
-      fenced(database, lease, (sql) => recordCall(sql, sourceId, limit, accounts)),
+      recordCall(database, lease, { sourceId, limit, accounts }),
   };
+}
+
+type SlotWork = (sql: Sql, slotIds: readonly string[]) => Promise<void>;
+
+/** Under the lease, unless there is nothing to change. */
+async function changeSlots(
+  database: Database,
+  lease: Lease,
+  slotIds: readonly string[],
+  work: SlotWork,
+): Promise<void> {
+  if (slotIds.length > 0) await fenced(database, lease, (sql) => work(sql, slotIds));
+}
+
+/** SQL: of what `reconcile` looks at in the slots of a source. */
+const fingerprint = `select count(*) || ':' || sum(hashtextextended(concat_ws(' ', id, state, upstream_rule_id), 0))
+  from slots where source_id = $1`;
+
+async function slotsOf(sql: Sql, sourceId: string): Promise<{ slots: Slot[]; fingerprint: string | null }> {
+  const rows = await sql.many<SlotRow & { fingerprint: string }>(
+    `select ${slotColumns}, (${fingerprint}) as fingerprint from slots where source_id = $1`,
+    [sourceId],
+  );
+  return { slots: rows.map(toSlot), fingerprint: rows[0]?.fingerprint ?? null };
+}
+
+/** The same again when no slot has changed that a comparison would see; null without slots. */
+async function readFingerprint(sql: Sql, sourceId: string): Promise<string | null> {
+  const [row] = await sql.prepared<{ fingerprint: string | null }>(`select (${fingerprint}) as fingerprint`, [
+    sourceId,
+  ]);
+  return row?.fingerprint ?? null;
 }
 
 function fromReleased({ left }: ReleasedSlots): string {
@@ -187,7 +216,6 @@ async function recordFull(sql: Sql, { sourceId, slotIds, learnt, words }: FullSo
 
 /** Their upstream rules are gone: the row goes too, or is wanted again when somebody took the slot meanwhile. */
 async function recordGone(sql: Sql, slotIds: readonly string[]): Promise<void> {
-  if (slotIds.length === 0) return;
   await sql.run('select 1 from slots where id = any($1) order by platform, id for update', [slotIds]);
   await sql.run('delete from slot_leavings where slot_id = any($1)', [slotIds]);
   await sql.run(
@@ -207,7 +235,6 @@ async function recordGone(sql: Sql, slotIds: readonly string[]): Promise<void> {
  * events still find their rules by it. The gap begins when the upstream was last seen with the rule.
  */
 async function recordVanished(sql: Sql, slotIds: readonly string[]): Promise<void> {
-  if (slotIds.length === 0) return;
   await sql.run(
     `with vanished as (
        update slots set state = ${stateAfter('vanished')}

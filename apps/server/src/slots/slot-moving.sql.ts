@@ -126,7 +126,6 @@ async function giveToDrained(sql: Sql, sourceId: string, slotIds: readonly strin
  * former source was last seen with them. It takes back those that nobody else has room for.
  */
 export async function takeBack(sql: Sql, sourceId: string, slotIds: readonly string[]): Promise<void> {
-  if (slotIds.length === 0) return;
   await sql.run(
     `insert into slot_gaps (slot_id, from_at)
      select slots.id, greatest(slots.registered_at, slots.confirmed_at, sources.rules_seen_at)
@@ -192,7 +191,6 @@ export async function endFormerServices(
 
 /** These wanted slots were compared with the upstream's list: they need no further comparison. */
 export async function recordCompared(sql: Sql, slotIds: readonly string[]): Promise<void> {
-  if (slotIds.length === 0) return;
   await sql.run('update slots set moved_from = null where id = any($1) and moved_from = source_id', [
     slotIds,
   ]);

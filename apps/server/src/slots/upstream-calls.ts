@@ -1,26 +1,23 @@
 import type { Sql } from '../engines/database.ts';
+import { type Lease, writeFenced } from '../engines/leases.ts';
 import type { CallLimit } from '../upstream/call-budget.ts';
 
 /**
  * Only the database's clock counts, so the clocks of nodes need not agree. `accounts` are those for whom the call is made:
- * of each slot, whoever waits for it.
+ * of each slot, whoever waits for it. Throws LeaseLost without the lease.
  */
 export async function recordCall(
   sql: Sql,
-  sourceId: string,
-  limit: CallLimit,
-  accounts: readonly string[] = [],
+  lease: Lease,
+  { sourceId, limit, accounts = [] }: { sourceId: string; limit: CallLimit; accounts?: readonly string[] },
 ): Promise<void> {
-  await sql.run(
-    `delete from upstream_calls
-     where source_id = $1 and bucket = $2 and called_at < clock_timestamp() - $3 * interval '1 ms'`,
-    [sourceId, limit.bucket, limit.windowMs],
-  );
-  await sql.run('insert into upstream_calls (source_id, bucket, accounts) values ($1, $2, $3)', [
-    sourceId,
-    limit.bucket,
-    accounts,
-  ]);
+  await writeFenced(sql, lease, {
+    text: `, forgotten as (
+       delete from upstream_calls using held
+       where source_id = $4 and bucket = $5 and called_at < clock_timestamp() - $6 * interval '1 ms')
+     insert into upstream_calls (source_id, bucket, accounts) select $4, $5, $7::text[] from held`,
+    values: [sourceId, limit.bucket, limit.windowMs, accounts],
+  });
 }
 
 /** Oldest first. */

@@ -78,6 +78,11 @@ export function collectMsAt(limit: CallLimit, spent: SpentCalls, nowMs: number):
   return Math.max(0, Math.ceil(limit.windowMs / (limit.calls - margin)) - sinceLast);
 }
 
+/** How far apart work of so many calls has to be so that it uses half of them. */
+export function apartMsOf(limit: CallLimit, calls: number): number {
+  return (2 * calls * limit.windowMs) / limit.calls;
+}
+
 /** Little is left: whatever can wait leaves it to the callers. */
 export function isShortAt(limit: CallLimit, spent: SpentCalls, nowMs: number): boolean {
   return roomAt(limit, spent, nowMs) < limit.calls / 10;

@@ -1,6 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import {
+  apartMsOf,
   type CallLimit,
   collectMsAt,
   isShortAt,
@@ -82,6 +83,23 @@ function arrivalsOf(
     return arrival;
   });
 }
+
+test('work of many calls that comes so far apart leaves half of them to others', () => {
+  fc.assert(
+    fc.property(fc.integer({ min: 1, max: 60 }), (calls) => {
+      const reads = { bucket: 'read', calls: 450, windowMs: 900_000 };
+      const apartMs = apartMsOf(reads, calls);
+      const times = Array.from(
+        { length: Math.ceil((2 * reads.windowMs) / apartMs) },
+        (_, nth) => nth * apartMs,
+      );
+      const spent = times.flatMap((at) => Array<number>(calls).fill(at));
+      const left = roomAt(reads, spent, times.at(-1) ?? 0);
+      expect(left).toBeGreaterThanOrEqual(reads.calls / 2 - calls - 2);
+      expect(left).toBeLessThanOrEqual(reads.calls / 2 + calls);
+    }),
+  );
+});
 
 test('however many calls are made, those that are reserved for stops are left', () => {
   const limits = fc.record({ calls: fc.integer({ min: 4, max: 500 }), windowMs: fc.constant(1_000) });

@@ -1,0 +1,98 @@
+import { eventually, type Template } from '@earshot/testkit';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createRegistrarStore, type RegistrarStore } from '../src/slots/registrar.sql.ts';
+import { slotRows, startRegistrar } from './registrar-support.ts';
+import { createMigratedTemplate } from './support.ts';
+import { beginRule, openUpstreamWorld, rulesOf, type UpstreamWorld } from './upstream-world.ts';
+
+const soon = { timeoutMs: 100_000 };
+const never = { signal: new AbortController().signal, permit: () => Promise.resolve() };
+
+let template: Template;
+beforeAll(async () => {
+  template = await createMigratedTemplate();
+});
+afterAll(() => template?.[Symbol.asyncDispose]());
+
+/** A registrar with one registered slot, and how often it has called each method of its store. */
+async function openQuiet(timing: { lookAgainMs: number; reconcileEveryMs?: number }) {
+  await using stack = new AsyncDisposableStack();
+  const world = stack.use(await openUpstreamWorld(template));
+  await beginRule(world.rules, { x: 'word' });
+  const calls = new Map<string | symbol, number>();
+  const store = new Proxy(createRegistrarStore(world.database, { ruleDelayMs: 20_000 }), {
+    get(target, name, receiver) {
+      calls.set(name, (calls.get(name) ?? 0) + 1);
+      return Reflect.get(target, name, receiver);
+    },
+  });
+  // A comparison may come as often as it is told to: this is about what it costs, not about the upstream's limits.
+  const upstream = rulesOf('x', world.client('x'), 1_000);
+  stack.use(startRegistrar(world, 'x', { store, upstream, timing }));
+  await eventually(async () => expect(await slotRows(world)).toMatchObject([{ state: 'registered' }]), soon);
+  const all = stack.move();
+  return {
+    world,
+    count: (method: keyof RegistrarStore) => calls.get(method) ?? 0,
+    calls,
+    [Symbol.asyncDispose]: () => all.disposeAsync(),
+  };
+}
+
+/** Waits until so many more calls of the method were made. */
+async function untilCalled(
+  { count }: Awaited<ReturnType<typeof openQuiet>>,
+  method: keyof RegistrarStore,
+  more: number,
+): Promise<void> {
+  const before = count(method);
+  await eventually(() => expect(count(method)).toBeGreaterThanOrEqual(before + more), soon);
+}
+
+async function onlyRule({ sandbox }: UpstreamWorld): Promise<string> {
+  return (await sandbox.xRules())[0]?.id ?? '';
+}
+
+test('a registrar with nothing to do asks one statement whether there is', async () => {
+  await using quiet = await openQuiet({ lookAgainMs: 10 });
+  await untilCalled(quiet, 'mayHaveWork', 3);
+  quiet.calls.clear();
+  await untilCalled(quiet, 'mayHaveWork', 10);
+  expect([...quiet.calls.keys()]).toEqual(['mayHaveWork']);
+});
+
+describe('a comparison that found nothing to do', () => {
+  const often = { lookAgainMs: 10, reconcileEveryMs: 20 };
+
+  test('is not repeated while the list and the slots stay the same', async () => {
+    await using quiet = await openQuiet(often);
+    await untilCalled(quiet, 'fingerprint', 3);
+    const before = quiet.count('slotsOf');
+    await untilCalled(quiet, 'fingerprint', 10);
+    expect(quiet.count('slotsOf')).toBe(before);
+  });
+
+  test('is repeated when the upstream has lost the rule: it is registered again', async () => {
+    await using quiet = await openQuiet(often);
+    await untilCalled(quiet, 'fingerprint', 3);
+    const lost = await onlyRule(quiet.world);
+    await rulesOf('x', quiet.world.client('x')).remove([lost], never);
+    await eventually(async () => {
+      const now = await onlyRule(quiet.world);
+      expect(now).not.toBe('');
+      expect(await slotRows(quiet.world)).toMatchObject([{ state: 'registered', upstream_rule_id: now }]);
+    }, soon);
+    expect(await onlyRule(quiet.world)).not.toBe(lost);
+  });
+
+  test('is repeated when a slot has changed: what the list shows is recorded', async () => {
+    await using quiet = await openQuiet(often);
+    await untilCalled(quiet, 'fingerprint', 3);
+    await quiet.world.database.run(`update slots set upstream_rule_id = 'another'`);
+    const id = await onlyRule(quiet.world);
+    await eventually(
+      async () => expect(await slotRows(quiet.world)).toMatchObject([{ upstream_rule_id: id }]),
+      soon,
+    );
+  });
+});
