@@ -76,8 +76,9 @@ export async function startWorld({
     startSandbox({ ...oneOfEach, ruleDelayMs: 0, ...wanted }).then((started) => stack.use(started)),
   ]);
   const behind = new Pool({ connectionString: database.url, max: 1 });
-  // A pool does not wait until its connection has ended, and the database is dropped at once.
-  behind.on('connect', (client) => client.on('error', () => undefined));
+  // A pool does not wait until its connection has ended, and the database is dropped at once. The pool tells of a connection that is
+  // idle, the connection itself of any other.
+  behind.on('error', () => undefined).on('connect', (client) => client.on('error', () => undefined));
   stack.defer(() => behind.end());
   const admin = stack.use(await openAdmin(database.url));
   const servers = stack.use(serverStarter({ database, nats, sandboxUrl: sandbox.url, logFile }));
