@@ -7,10 +7,9 @@ import { createUpstreamClient } from '../src/upstream/client.ts';
 import { slotRows, startRegistrar } from './registrar-support.ts';
 import { createSandboxControl } from './sandbox-control.ts';
 import { createMigratedTemplate } from './support.ts';
-import { beginRule, openUpstreamWorld, rulesOf, type UpstreamWorld } from './upstream-world.ts';
+import { beginRule, byHand, openUpstreamWorld, rulesOf, type UpstreamWorld } from './upstream-world.ts';
 
 const soon = { timeoutMs: 100_000 };
-const byHand = { signal: new AbortController().signal, permit: () => Promise.resolve() };
 const xCap = (ruleCap: number) => ({ xApps: [{ token: 'sandbox-x-token', ruleCap }] });
 const tapCap = (ruleCap: number) => ({ taps: [{ token: 'fh_sandbox', ruleCap }] });
 

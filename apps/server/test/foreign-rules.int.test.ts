@@ -3,9 +3,7 @@ import { migratedTemplate } from '@earshot/testkit';
 import { expect, test } from 'vitest';
 import { listForeignRules } from '../src/compose/foreign-rules.ts';
 import { slotTag } from '../src/slots/slot.ts';
-import { openUpstreamWorld, rulesOf } from './upstream-world.ts';
-
-const call = { signal: new AbortController().signal, permit: () => Promise.resolve() };
+import { byHand, openUpstreamWorld, rulesOf } from './upstream-world.ts';
 
 test('rules that are not ours are listed, and deleted where that is asked for; ours stay', async () => {
   await using world = await openUpstreamWorld(migratedTemplate());
@@ -13,7 +11,7 @@ test('rules that are not ours are listed, and deleted where that is asked for; o
   const ours = { value: 'acme', tag: slotTag(world.installation, 'slot_1') };
   const theirs = { value: 'happy', tag: 'theirs' };
   const staging = { value: 'sad', tag: slotTag('0123456789ab', 'slot_1') };
-  await rules.add([ours, theirs, staging], call);
+  await rules.add([ours, theirs, staging], byHand);
   const environment = {
     EARSHOT_DATABASE_URL: world.databaseUrl,
     EARSHOT_NATS_URL: 'nats://127.0.0.1:1',
@@ -25,7 +23,7 @@ test('rules that are not ours are listed, and deleted where that is asked for; o
     { source_id: 'x:main', ...theirs },
     { source_id: 'x:main', ...staging },
   ]);
-  expect(await rules.list(call)).toHaveLength(3);
+  expect(await rules.list(byHand)).toHaveLength(3);
   expect(await listForeignRules(environment, { remove: true })).toEqual(found);
-  expect(await rules.list(call)).toMatchObject([ours]);
+  expect(await rules.list(byHand)).toMatchObject([ours]);
 });

@@ -3,10 +3,9 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createRegistrarStore, type RegistrarStore } from '../src/slots/registrar.sql.ts';
 import { slotRows, startRegistrar } from './registrar-support.ts';
 import { createMigratedTemplate } from './support.ts';
-import { beginRule, openUpstreamWorld, rulesOf, type UpstreamWorld } from './upstream-world.ts';
+import { beginRule, byHand, openUpstreamWorld, rulesOf, type UpstreamWorld } from './upstream-world.ts';
 
 const soon = { timeoutMs: 100_000 };
-const never = { signal: new AbortController().signal, permit: () => Promise.resolve() };
 
 let template: Template;
 beforeAll(async () => {
@@ -76,7 +75,7 @@ describe('a comparison that found nothing to do', () => {
     await using quiet = await openQuiet(often);
     await untilCalled(quiet, 'fingerprint', 3);
     const lost = await onlyRule(quiet.world);
-    await rulesOf('x', quiet.world.client('x')).remove([lost], never);
+    await rulesOf('x', quiet.world.client('x')).remove([lost], byHand);
     await eventually(async () => {
       const now = await onlyRule(quiet.world);
       expect(now).not.toBe('');

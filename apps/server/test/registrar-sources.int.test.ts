@@ -9,7 +9,7 @@ import { createUpstreamClient } from '../src/upstream/client.ts';
 import { slotRows, startRegistrar } from './registrar-support.ts';
 import { createSandboxControl } from './sandbox-control.ts';
 import { createMigratedTemplate } from './support.ts';
-import { beginRule, openUpstreamWorld, rulesOf, type UpstreamWorld } from './upstream-world.ts';
+import { beginRule, byHand, openUpstreamWorld, rulesOf, type UpstreamWorld } from './upstream-world.ts';
 
 const soon = { timeoutMs: 100_000 };
 
@@ -231,7 +231,6 @@ test('a rule whose place was taken by others is served by a drained source when 
   }
   expect(await world.sandbox.tapRules()).toEqual([]);
   await there.arm({ kind: 'rules_vanish', platform: 'firehose' });
-  const byHand = { signal: new AbortController().signal, permit: () => Promise.resolve() };
   await upstream.add([{ value: 'theirs', tag: 'theirs' }], byHand);
   await using _again = startSecond();
   await eventually(async () => expect(await world.sandbox.tapRules()).toHaveLength(1), soon);

@@ -3,10 +3,9 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { slotTag } from '../src/slots/slot.ts';
 import { slotRows, startRegistrar } from './registrar-support.ts';
 import { createMigratedTemplate } from './support.ts';
-import { beginRule, openUpstreamWorld, rulesOf } from './upstream-world.ts';
+import { beginRule, byHand, openUpstreamWorld, rulesOf } from './upstream-world.ts';
 
 const soon = { timeoutMs: 100_000 };
-const never = { signal: new AbortController().signal, permit: () => Promise.resolve() };
 
 let template: Template;
 beforeAll(async () => {
@@ -73,7 +72,7 @@ describe('registering', () => {
     await using world = await openUpstreamWorld(template, {
       xApps: [{ token: 'sandbox-x-token', ruleCap: 1 }],
     });
-    await rulesOf('x', world.client('x')).add([{ value: 'theirs', tag: 'theirs' }], never);
+    await rulesOf('x', world.client('x')).add([{ value: 'theirs', tag: 'theirs' }], byHand);
     await beginRule(world.rules, { x: 'ours' });
     await using _registrar = startRegistrar(world, 'x');
     await eventually(async () => {
@@ -136,7 +135,7 @@ describe('what is already upstream', () => {
 
   test('a duplicate with a foreign tag is used and never deleted', async () => {
     await using world = await openUpstreamWorld(template);
-    await rulesOf('x', world.client('x')).add([{ value: 'word', tag: 'theirs' }], never);
+    await rulesOf('x', world.client('x')).add([{ value: 'word', tag: 'theirs' }], byHand);
     const { ruleId } = await beginRule(world.rules, { x: 'word' });
     await using _registrar = startRegistrar(world, 'x');
     await eventually(async () => {
@@ -155,7 +154,7 @@ describe('what is already upstream', () => {
     await eventually(() => expect(client.calls).not.toEqual([]), soon);
     await rulesOf('x', world.client('x')).add(
       [{ value: 'word', tag: slotTag(world.installation, 'slot_of_old') }],
-      never,
+      byHand,
     );
     await beginRule(world.rules, { x: 'word' });
     world.bells.ring('slots');
@@ -200,7 +199,7 @@ describe('what is already upstream', () => {
           { value: 'neighbour', tag: slotTag('another-one', 'slot_1') },
           { value: 'orphan', tag: slotTag(world.installation, 'slot_of_nobody') },
         ],
-        never,
+        byHand,
       );
       await using _registrar = startRegistrar(world, platform);
       const left = platform === 'x' ? world.sandbox.xRules : world.sandbox.tapRules;

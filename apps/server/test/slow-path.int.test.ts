@@ -7,6 +7,7 @@ import { createUpstreamClient } from '../src/upstream/client.ts';
 import { StreamEnded, type StreamFrame } from '../src/upstream/upstream-stream.ts';
 import { createXRules } from '../src/upstream/x/rules.ts';
 import { createXStream } from '../src/upstream/x/stream.ts';
+import { byHand } from './upstream-world.ts';
 
 const never = new AbortController().signal;
 const from = { after: null, since: null };
@@ -53,8 +54,7 @@ describe.concurrent('a slow or dead path to an upstream', () => {
     await using other = await start();
     for (const { url } of [one, other]) {
       await using client = createUpstreamClient({ baseUrl: url, token: defaultXToken, name: 'X' });
-      const call = { signal: never, permit: () => Promise.resolve() };
-      await createXRules(client).add([{ value: 'acme', tag: 'a' }], call);
+      await createXRules(client).add([{ value: 'acme', tag: 'a' }], byHand);
     }
     const [plain, byTls] = await Promise.all([outageMs(one.url), outageMs(other.tlsUrl ?? '')]);
     expect(byTls / plain, `${byTls} ms by TLS, ${plain} ms by HTTP/1.1`).toBeLessThan(1.2);

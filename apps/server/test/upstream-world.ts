@@ -16,6 +16,7 @@ import type { Worker } from '../src/runtime/worker.ts';
 import { createUpstreamClient, type UpstreamClient } from '../src/upstream/client.ts';
 import { createFirehoseRules } from '../src/upstream/firehose/rules.ts';
 import { createFirehoseStream } from '../src/upstream/firehose/stream.ts';
+import type { UpstreamCall } from '../src/upstream/upstream-rules.ts';
 import { createXRules } from '../src/upstream/x/rules.ts';
 import { createXStream } from '../src/upstream/x/stream.ts';
 import { createLocalBells } from './local-bells.ts';
@@ -88,6 +89,9 @@ export function rulesOf(platform: Platform, client: UpstreamClient, pace = 1) {
 export function streamOf(platform: Platform, client: UpstreamClient) {
   return platform === 'x' ? createXStream(client) : createFirehoseStream(client);
 }
+
+/** A call that nobody limits: what somebody does to the upstream's rules by hand. */
+export const byHand: UpstreamCall = { signal: new AbortController().signal, permit: () => Promise.resolve() };
 
 /** Writes a rule of `acc_1` and takes its slots, as a creation does before it waits for the registrar. */
 export async function beginRule(

@@ -11,7 +11,7 @@ import { createUpstreamClient, type UpstreamClient } from '../../src/upstream/cl
 import { changesOf } from '../changes.ts';
 import { createLocalBells } from '../local-bells.ts';
 import { openTestDatabase } from '../support.ts';
-import { rulesOf } from '../upstream-world.ts';
+import { byHand, rulesOf } from '../upstream-world.ts';
 
 /** Few places, so that histories meet the capacity. */
 export const capacity = 2;
@@ -50,7 +50,6 @@ export interface ModelWorld extends AsyncDisposable {
 }
 
 const faultList = z.object({ faults: z.array(z.looseObject({ kind: z.string(), fired: z.number() })) });
-const byHand = { signal: new AbortController().signal, permit: () => Promise.resolve() };
 
 /** One database and one sandbox for all histories. */
 export async function openModelWorld(template: Template): Promise<ModelWorld> {
