@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import pg from 'pg';
+import { describePace } from './machine-pace.ts';
 import { memoryMiB } from './memory.ts';
 import { measure } from './pipeline/figures.ts';
 import { type Clients, type ClientsOptions, startClients } from './readers/clients.ts';
@@ -90,7 +91,9 @@ async function sayFloor(
   options: { streams: number; follow: ClientsOptions['follow']; rate: number; bytes: number },
 ): Promise<void> {
   const micros = await measureFloor({ ...options, stalled: 0, seconds });
-  say(`floor: ${micros.toFixed(1)} µs per delivery for a bare write of ${options.bytes} bytes to a socket`);
+  say(
+    `floor: ${micros.toFixed(1)} µs per delivery for a bare write of ${options.bytes} bytes to a socket; ${describePace()}`,
+  );
   figures.push(`${name}=${micros.toFixed(1)}`);
 }
 
@@ -160,7 +163,7 @@ async function deliver(
   const { p50, p99, worst } = clients.latencies();
   say(
     `${line}; commit to receipt p50 ${p50} ms, p99 ${p99} ms, worst ${worst} ms; ${micros.toFixed(1)} µs of processor time ` +
-      `per delivery, and ${cpu['postgres']?.toFixed(1)} of PostgreSQL; ${await memoryMiB(node.pid)} MiB`,
+      `per delivery, and ${cpu['postgres']?.toFixed(1)} of PostgreSQL; ${await memoryMiB(node.pid)} MiB; ${describePace()}`,
   );
   return micros;
 }

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import pg from 'pg';
+import { describePace } from './machine-pace.ts';
 import { injectAtRate } from './pipeline/load.ts';
 import { startSystem } from './pipeline/system.ts';
 import { startEngines } from './start-engines.ts';
@@ -93,7 +94,7 @@ async function watch(signal: AbortSignal): Promise<void> {
     samples.push(sample);
     say(
       `${n * 10}: ${perSecond('sent')} ${stored === null ? '–' : perSecond('stored')} ${perSecond('listed')}; ` +
-        `${lag.describeRow()}; ${describeProcesses(last, sample)}`,
+        `${lag.describeRow()}; ${describeProcesses(last, sample)}; ${describePace()}`,
     );
     before = now;
   }
