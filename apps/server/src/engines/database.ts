@@ -20,8 +20,8 @@ export interface Transactions {
 /** Outside of a transaction an account may only read: those transactions are read only. */
 export interface AccountSql extends Transactions, Pick<Sql, 'many' | 'one' | 'prepared'> {
   /**
-   * Statements that all see the same. With generic plans, they are planned without knowing their values; `by_rows`: and so that they
-   * read the fewest rows, wherever these are.
+   * Statements that all see the same. With generic plans, they are planned without knowing their values; `by_rows` are generic
+   * plans that read the fewest rows, wherever these are.
    */
   snapshot<Result>(
     read: (sql: Sql) => Promise<Result>,
@@ -103,7 +103,7 @@ export function openDatabase(options: DatabaseOptions): Database {
 
 const generic = '; set local plan_cache_mode = force_generic_plan';
 
-/** Pages that cost nothing leave it to the planner to count rows: it would rather read many next to each other than a few apart. */
+/** A planner rather reads many rows next to each other than a few apart. Where pages cost nothing, it counts rows alone. */
 const planning = {
   generic,
   by_rows: `${generic}; set local seq_page_cost = 0; set local random_page_cost = 0`,

@@ -191,7 +191,8 @@ const preparedDaysMax = 2;
  *
  * Each day is a statement of its own, and planned without knowing account and positions: so it is read by the index of the account or
  * rule, whoever asks. A planner that knows them walks through everybody's matches where it takes the account for a large one; one
- * that has to merge days sorts all of them where it takes the account for a small one.
+ * that has to merge days sorts all of them where it takes the account for a small one. One that knows only that there are few
+ * accounts would walk too, because everybody's newest lie next to each other: so it is told that only rows count.
  */
 async function readPage(sql: Sql, query: MatchQuery, places: Places): Promise<MatchRow[]> {
   const values: unknown[] = [query.accountId, query.limit, pageBytesMax];
