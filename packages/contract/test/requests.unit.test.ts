@@ -26,11 +26,15 @@ describe.each(operationIds)('%s', (id) => {
     const read = () => request.safeParse(example.request);
     // Schemas are compiled when they are first used.
     read();
-    const compile = vi.fn();
-    vi.stubGlobal('Function', new Proxy(Function, { construct: compile.mockReturnValue(() => undefined) }));
+    let compiled = 0;
+    const construct = () => {
+      compiled += 1;
+      return () => undefined;
+    };
+    vi.stubGlobal('Function', new Proxy(Function, { construct }));
     onTestFinished(() => void vi.unstubAllGlobals());
     read();
-    expect(compile).not.toHaveBeenCalled();
+    expect(compiled).toBe(0);
   });
 
   test('refuses any field that it does not know, whatever else is wrong', () => {
