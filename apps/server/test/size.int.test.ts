@@ -93,6 +93,24 @@ describe('a page of a large day reads no more than it has', () => {
   });
 });
 
+test.each<[string, Partial<MatchQuery>]>([
+  ['account', {}],
+  ['rule', { ruleId: 'rule_1' }],
+])('a page of one %s does not read through the newer matches of the only other', async (_, asked) => {
+  await using clone = await template.clone();
+  await using own = openTestDatabase(clone.url, 1);
+  await seedRules(own, 2);
+  await own.run(`insert into accounts (id, name, plan) values ('acc_2', 'two', 'paid')`);
+  await own.run(`update rules set account_id = 'acc_2' where id = 'rule_2'`);
+  await write(['rule_1', 'acc_1'], 1_000, own);
+  await write(['rule_2', 'acc_2'], 1_000, own);
+  await own.run('vacuum analyze');
+  const { rows } = await countReads(own, async () =>
+    expect((await createMatchReader(own).read(query(asked))).matches).toHaveLength(50),
+  );
+  expect(rows).toBeLessThanOrEqual(pageRowsMax);
+});
+
 test('a look for webhooks with something to send does not look at matches, and leases those that have', async () => {
   const store = createDeliveryStore(database);
   const look = () => store.leaseDue({ nowMs: Date.now() + 60_000, max: 10, troubled: false });
@@ -185,8 +203,9 @@ let events = 0;
 async function write(
   [ruleId, accountId, day = daysAgo(0)]: [string, string, string?],
   count = 1,
+  into = database,
 ): Promise<void> {
   const posts = Array.from({ length: count }, () => xEvent(events++, { day }));
   const matches = posts.map((post) => xMatch(post, ruleId, accountId));
-  await createMatchStore(database).write(posts, matches, [], []);
+  await createMatchStore(into).write(posts, matches, [], []);
 }

@@ -27,6 +27,8 @@ function isAmount(value: number): boolean {
   return value > 0 && value <= USD_MAX && /^\d+(\.\d{1,6})?$/.test(String(value));
 }
 
+const amountsOf = z.object({ usd: z.unknown().optional(), matches: z.unknown().optional() });
+
 /** What may be spent. Exactly one of `usd` and `matches`. */
 export const budget = requestObject(
   {
@@ -47,9 +49,7 @@ export const budget = requestObject(
   '"budget"',
 )
   .superRefine((given, context) => {
-    const amounts = z
-      .object({ usd: z.unknown().optional(), matches: z.unknown().optional() })
-      .safeParse(given);
+    const amounts = amountsOf.safeParse(given);
     if (!amounts.success) return;
     if ((amounts.data.usd === undefined) === (amounts.data.matches === undefined))
       context.addIssue(requestIssue('invalid_value', 'Needs exactly one of "usd" and "matches".'));
@@ -116,9 +116,11 @@ export const trial = requestObject(
 
 export type Trial = z.output<typeof trial>;
 
+const withTrial = z.looseObject({ trial: z.unknown() });
+
 /** Takes anything: it also runs on a request whose fields are wrong. */
 export function trialConflicts(request: unknown): RequestIssue[] {
-  const { data } = z.looseObject({ trial: z.unknown() }).safeParse(request);
+  const { data } = withTrial.safeParse(request);
   if (data?.trial === undefined) return [];
   return ['expires_at', 'budget']
     .filter((field) => data[field] !== undefined)

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { timestamp } from './answer-fields.ts';
 import { defineOperations } from './operation.ts';
 import { platformSchema } from './platforms.ts';
-import { alsoWhenFieldsFail, requestObject, requestTime, text, timesInOrder } from './request-fields.ts';
+import { alsoWhenFieldsFail, fromBeforeTo, requestObject, requestTime, text } from './request-fields.ts';
 
 const repairSchema = z
   .strictObject({
@@ -57,7 +57,7 @@ export const coverageOperations = defineOperations({
           'Also show planned interruptions by a platform that were replayed completely. By default they count as live.',
       }),
     }).superRefine((request, context) => {
-      for (const issue of timesInOrder(request, 'from', 'to')) context.addIssue(issue);
+      for (const issue of fromBeforeTo(request)) context.addIssue(issue);
     }, alsoWhenFieldsFail),
     answer: z.strictObject({
       from: timestamp.meta({

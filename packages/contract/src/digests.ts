@@ -32,10 +32,13 @@ const address = text({ max: 254, description: 'One address, such as `team@exampl
   },
 );
 
+const anyFields = z.looseObject({});
+const windowInZone = z.looseObject({ window_seconds: z.number(), time_zone: z.string() });
+
 /** Takes anything: it also runs when fields are missing or wrong. */
 function exactlyOneOf(...choices: readonly string[]) {
   return (given: unknown, context: z.core.$RefinementCtx) => {
-    const fields = z.looseObject({}).safeParse(given);
+    const fields = anyFields.safeParse(given);
     if (!fields.success) return;
     const named = choices.filter((choice) => fields.data[choice] !== undefined);
     if (named.length === 1) return;
@@ -62,7 +65,7 @@ const schedule = requestObject(
 )
   .superRefine(exactlyOneOf('cron', 'window_seconds'), alsoWhenFieldsFail)
   .superRefine((given: unknown, context) => {
-    if (z.looseObject({ window_seconds: z.number(), time_zone: z.string() }).safeParse(given).success)
+    if (windowInZone.safeParse(given).success)
       context.addIssue(requestIssue('invalid_value', 'Works only with "cron".', ['time_zone']));
   }, alsoWhenFieldsFail)
   .meta({ description: 'When it is sent: by `cron`, or every `window_seconds`.' });

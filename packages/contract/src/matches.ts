@@ -4,6 +4,7 @@ import { defineOperations } from './operation.ts';
 import { onEachPlatform, platformSchema } from './platforms.ts';
 import {
   alsoWhenFieldsFail,
+  fromBeforeTo,
   integer,
   matchLimit,
   platformFilter,
@@ -14,6 +15,7 @@ import {
   ruleFilter,
   text,
   timesInOrder,
+  waitingForNewest,
 } from './request-fields.ts';
 
 const payloadSchema = z
@@ -140,14 +142,11 @@ export type Why = z.output<typeof whySchema>;
 export type MatchPayload = z.output<typeof payloadSchema>;
 export type Coverage = z.output<typeof coverageSchema>;
 
+const sinceBeforeUntil = timesInOrder('since', 'until');
+
 /** Takes anything: it also runs on a request whose fields are missing or wrong. */
 function contradictions(request: unknown): RequestIssue[] {
-  const waiting = z.looseObject({ order: z.literal('newest'), wait_seconds: z.number() }).safeParse(request);
-  const message = 'Works only with "order": "oldest".';
-  return [
-    ...(waiting.success ? [requestIssue('invalid_value', message, ['wait_seconds'])] : []),
-    ...timesInOrder(request, 'since', 'until'),
-  ];
+  return [...waitingForNewest(request), ...sinceBeforeUntil(request)];
 }
 
 const stepsMax = 500;
@@ -155,9 +154,11 @@ const stepsMax = 500;
 const stepSecondsMax = 3_650 * 86_400;
 const seriesMax = 100;
 
+const withSteps = z.looseObject({ from: z.string(), to: z.string(), step: z.number() });
+
 /** Takes anything, as `contradictions` does. */
 function tooManySteps(request: unknown): RequestIssue[] {
-  const asked = z.looseObject({ from: z.string(), to: z.string(), step: z.number() }).safeParse(request);
+  const asked = withSteps.safeParse(request);
   if (!asked.success) return [];
   const { from, to, step } = asked.data;
   const seconds = (Date.parse(to) - Date.parse(from)) / 1_000;
@@ -275,7 +276,7 @@ export const matchOperations = defineOperations({
         description: 'One series per rule or platform that has matches. Default: one for all.',
       }),
     }).superRefine((request, context) => {
-      for (const issue of timesInOrder(request, 'from', 'to')) context.addIssue(issue);
+      for (const issue of fromBeforeTo(request)) context.addIssue(issue);
       for (const issue of tooManySteps(request)) context.addIssue(issue);
     }, alsoWhenFieldsFail),
     answer: z.strictObject({

@@ -5,9 +5,9 @@ import {
   alsoWhenFieldsFail,
   integer,
   pageLimit,
-  requestIssue,
   requestObject,
   text,
+  waitingForNewest,
 } from './request-fields.ts';
 
 /** What an account can be told. Further types may be added: ignore those that you do not know. */
@@ -98,11 +98,7 @@ export const noticeOperations = defineOperations({
           'Waits up to this long for something newer than the cursor. Only with `order: "oldest"`.',
       }),
     }).superRefine((request, context) => {
-      const waits = z.looseObject({ order: z.literal('newest'), wait_seconds: z.number() });
-      if (waits.safeParse(request).success)
-        context.addIssue(
-          requestIssue('invalid_value', 'Works only with "order": "oldest".', ['wait_seconds']),
-        );
+      for (const issue of waitingForNewest(request)) context.addIssue(issue);
     }, alsoWhenFieldsFail),
     answer: z.strictObject({
       notices: z.array(noticeSchema).meta({ description: 'In the order that was asked for.' }),

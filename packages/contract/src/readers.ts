@@ -20,6 +20,10 @@ const cursor = z.string().meta({ description: 'Opaque; it belongs to the account
 const readerName = text({ max: 100, description: 'Name of the reader, chosen by you.' });
 
 const readable = ['matches', 'notices'] as const;
+const ofNotices = z.looseObject({ of: z.literal('notices') });
+const ofMatchesOnly = ['rule_id', 'platform'].map(
+  (field) => [field, z.looseObject({ [field]: z.string() })] as const,
+);
 
 export const readerSchema = z
   .strictObject({
@@ -101,9 +105,9 @@ export const readerOperations = defineOperations({
       limit: matchLimit,
       wait_seconds: integer(0, 30).optional().meta({ description: 'Waits up to this long for a match.' }),
     }).superRefine((request: unknown, context) => {
-      if (!z.looseObject({ of: z.literal('notices') }).safeParse(request).success) return;
-      for (const field of ['rule_id', 'platform'])
-        if (z.looseObject({ [field]: z.string() }).safeParse(request).success)
+      if (!ofNotices.safeParse(request).success) return;
+      for (const [field, withIt] of ofMatchesOnly)
+        if (withIt.safeParse(request).success)
           context.addIssue(requestIssue('invalid_value', 'Works only for matches.', [field]));
     }, alsoWhenFieldsFail),
     answer: z.strictObject({

@@ -144,12 +144,28 @@ export const requestTime = z
   })
   .meta({ format: 'date-time' });
 
-/** Later than `from`, where both are there and are times. Takes anything: it also runs on a request with wrong fields. */
-export function timesInOrder(request: unknown, from: string, to: string): RequestIssue[] {
-  const times = z.looseObject({ [from]: z.string(), [to]: z.string() }).safeParse(request);
-  if (!times.success) return [];
-  const isOutOfOrder = Date.parse(String(times.data[from])) >= Date.parse(String(times.data[to]));
-  return isOutOfOrder ? [requestIssue('invalid_value', `Must be later than "${from}".`, [to])] : [];
+/**
+ * Later than `from`, where both are there and are times. Takes anything: it also runs on a request with wrong fields. Made once
+ * for a request, as every schema is: making one costs more than most requests.
+ */
+export function timesInOrder(from: string, to: string): (request: unknown) => RequestIssue[] {
+  const withTimes = z.looseObject({ [from]: z.string(), [to]: z.string() });
+  return (request) => {
+    const times = withTimes.safeParse(request);
+    if (!times.success) return [];
+    const isOutOfOrder = Date.parse(String(times.data[from])) >= Date.parse(String(times.data[to]));
+    return isOutOfOrder ? [requestIssue('invalid_value', `Must be later than "${from}".`, [to])] : [];
+  };
+}
+
+export const fromBeforeTo = timesInOrder('from', 'to');
+
+const waits = z.looseObject({ order: z.literal('newest'), wait_seconds: z.number() });
+
+/** Takes anything, as `timesInOrder` does: only who reads towards the newest can wait for them. */
+export function waitingForNewest(request: unknown): RequestIssue[] {
+  const message = 'Works only with "order": "oldest".';
+  return waits.safeParse(request).success ? [requestIssue('invalid_value', message, ['wait_seconds'])] : [];
 }
 
 /** Beyond this length zod gives up before it looks at the entries: a hostile list costs nothing. */

@@ -96,11 +96,11 @@ export const ifVersion = integer(1, 2_147_483_647).optional().meta({
     'Only if the rule still has this version; otherwise `failed_precondition`, and nothing is done.',
 });
 
+const withOverrides = z.looseObject({ platforms: z.array(platformSchema), overrides: z.looseObject({}) });
+
 /** Takes anything: it also runs on a request whose fields are missing or wrong. */
 export function overrideMismatches(request: unknown): RequestIssue[] {
-  const parts = z
-    .looseObject({ platforms: z.array(platformSchema), overrides: z.looseObject({}) })
-    .safeParse(request);
+  const parts = withOverrides.safeParse(request);
   if (!parts.success) return [];
   const { platforms: listed, overrides } = parts.data;
   return platforms.flatMap((platform) => {
@@ -120,11 +120,14 @@ function missingOverride(platform: Platform): RequestIssue {
   return requestIssue('missing_override', message, ['overrides', platform]);
 }
 
+const withOptions = z.looseObject({
+  platforms: z.array(platformSchema),
+  options: z.record(z.string(), z.unknown()),
+});
+
 /** Takes anything, as `overrideMismatches`. */
 export function optionMismatches(request: unknown): RequestIssue[] {
-  const parts = z
-    .looseObject({ platforms: z.array(platformSchema), options: z.record(z.string(), z.unknown()) })
-    .safeParse(request);
+  const parts = withOptions.safeParse(request);
   if (!parts.success) return [];
   const { platforms: listed, options } = parts.data;
   const others = Object.keys(options).filter((name) => !listed.some((platform) => platform === name));

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { ruleId } from './answer-fields.ts';
 import { defineOperations } from './operation.ts';
 import { platformSchema } from './platforms.ts';
-import { alsoWhenFieldsFail, requestObject, requestTime, text, timesInOrder } from './request-fields.ts';
+import { alsoWhenFieldsFail, fromBeforeTo, requestObject, requestTime, text } from './request-fields.ts';
 
 const day = z.iso.date().meta({ examples: ['2026-11-14'] });
 const amount = z.number().min(0);
@@ -51,7 +51,7 @@ export const usageOperations = defineOperations({
         description: 'One entry per day or rule, and platform. Default: one per platform.',
       }),
     }).superRefine((request, context) => {
-      for (const issue of timesInOrder(request, 'from', 'to')) context.addIssue(issue);
+      for (const issue of fromBeforeTo(request)) context.addIssue(issue);
     }, alsoWhenFieldsFail),
     answer: z.strictObject({
       usage: z

@@ -1,5 +1,5 @@
 import * as fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { type OperationId, operations } from '../src/operations.ts';
 import { violationsOf } from '../src/violations.ts';
 
@@ -20,6 +20,21 @@ describe.each(operationIds)('%s', (id) => {
   test('accepts its own examples', () => {
     expect(request.safeParse(example.request).error).toBeUndefined();
     expect(answer.safeParse(example.answer).error).toBeUndefined();
+  });
+
+  test('makes no schema while it reads a request', () => {
+    const read = () => request.safeParse(example.request);
+    // Schemas are compiled when they are first used.
+    read();
+    let compiled = 0;
+    const construct = () => {
+      compiled += 1;
+      return () => undefined;
+    };
+    vi.stubGlobal('Function', new Proxy(Function, { construct }));
+    onTestFinished(() => void vi.unstubAllGlobals());
+    read();
+    expect(compiled).toBe(0);
   });
 
   test('refuses any field that it does not know, whatever else is wrong', () => {
