@@ -110,14 +110,20 @@ function onceClosed({ raw }: FastifyReply, act: () => void): void {
 /** Not `AbortSignal.any`, which looks at all of its sources whenever it is asked: a stream asks with every event. */
 function endOf(reply: FastifyReply, ends: readonly AbortSignal[]): AbortSignal {
   const gone = new AbortController();
-  const end = () => gone.abort();
-  onceClosed(reply, end);
+  const end = () => gone.abort(over);
   for (const signal of ends) {
     if (signal.aborted) end();
-    else signal.addEventListener('abort', end, { once: true, signal: gone.signal });
+    else signal.addEventListener('abort', end);
   }
+  onceClosed(reply, () => {
+    for (const signal of ends) signal.removeEventListener('abort', end);
+    end();
+  });
   return gone.signal;
 }
+
+/** Every request ends with it; a reason of its own, with a stack trace, would cost more than its parsing. */
+const over = new Error('the request is over');
 
 /** Also an answer that is half sent. */
 function endWithKey(reply: FastifyReply, keyEnded: AbortSignal): void {

@@ -1,4 +1,4 @@
-import { once } from 'node:events';
+import { getEventListeners, once } from 'node:events';
 import { connect } from 'node:net';
 import { Readable } from 'node:stream';
 import { operations } from '@earshot/contract';
@@ -69,6 +69,11 @@ test('a caller that goes while its key is looked up gives its place back', async
 });
 
 describe('a key that ends while it is in use', () => {
+  const revocation = {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: '{"key_id":"key_2"}',
+  };
   /** A server with one handler, and the key that it watches. */
   const withKey = (handler: Partial<Handlers>) => {
     const key = new AbortController();
@@ -106,13 +111,24 @@ describe('a key that ends while it is in use', () => {
     });
     await using _ = server;
     const url = await server.listen('127.0.0.1', 0);
-    const response = await fetch(new URL('/api.RevokeKey', url), {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: '{"key_id":"key_2"}',
-    });
+    const response = await fetch(new URL('/api.RevokeKey', url), revocation);
     expect(response.status).toBe(200);
     expect(await response.json()).toEqual(answer);
+  });
+
+  test('is not listened to by requests that are over', async () => {
+    const during = Promise.withResolvers<number>();
+    const { server, key } = withKey({
+      RevokeKey: async () => {
+        during.resolve(getEventListeners(key.signal, 'abort').length);
+        return { key_id: 'key_2', revoked_at: new Date().toISOString() };
+      },
+    });
+    await using _ = server;
+    const url = await server.listen('127.0.0.1', 0);
+    await (await fetch(new URL('/api.RevokeKey', url), revocation)).text();
+    expect(await during.promise).toBe(1);
+    await expect.poll(() => getEventListeners(key.signal, 'abort').length).toBe(0);
   });
 });
 
