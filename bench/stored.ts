@@ -1,5 +1,4 @@
 import type { LogEvent } from '../apps/server/src/event-log/event-log.ts';
-import type { NewMatch } from '../apps/server/src/matching/match-events.ts';
 
 const sentence = 'The turbine hall was quiet when the first engineers arrived before dawn to look at it. ';
 
@@ -25,19 +24,5 @@ export function postOf(key: string, day: string): LogEvent {
     platformPostId: key,
     rules: [],
     payload,
-  };
-}
-
-/** Of the only rule that matched the post. */
-export function matchOf(post: LogEvent, ruleId: string, accountId: string): NewMatch {
-  return {
-    accountId,
-    ruleId,
-    ruleVersion: 1,
-    platform: post.platform,
-    eventKey: post.key,
-    eventDay: post.day,
-    via: 'stream',
-    cost: { part: 1_000_000, users: 1, posts: 0 },
   };
 }

@@ -1,8 +1,9 @@
 import type pg from 'pg';
 import { openDatabase } from '../../apps/server/src/engines/database.ts';
 import { createMatchStore } from '../../apps/server/src/matching/match-store.sql.ts';
+import { xMatch } from '../../apps/server/test/stream-events.ts';
 import type { Engines } from '../start-engines.ts';
-import { matchOf, postOf } from '../stored.ts';
+import { postOf } from '../stored.ts';
 
 const matches = 5_000;
 
@@ -50,7 +51,7 @@ export async function fillAccount(
       .map((n) => ({ n, post: postOf(`${accountId}-${n}`, day) }));
     await store.write(
       some.map(({ post }) => post),
-      some.map(({ n, post }) => matchOf(post, idOf(n % rules), accountId)),
+      some.map(({ n, post }) => xMatch(post, idOf(n % rules), accountId)),
       [],
       [],
     );

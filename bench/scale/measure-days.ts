@@ -5,10 +5,11 @@ import { migrate, openAdmin } from '@earshot/server/admin';
 import pg from 'pg';
 import { openDatabase } from '../../apps/server/src/engines/database.ts';
 import { createMatchStore } from '../../apps/server/src/matching/match-store.sql.ts';
+import { xMatch } from '../../apps/server/test/stream-events.ts';
 import { createCaller } from '../caller.ts';
 import { measure } from '../pipeline/figures.ts';
 import { startEngines } from '../start-engines.ts';
-import { matchOf, postOf } from '../stored.ts';
+import { postOf } from '../stored.ts';
 
 /**
  * What more stored days cost: processor time of a list of 50 (of an account, of a rule), and of storing a match. Every day has as
@@ -56,7 +57,7 @@ async function write(day: string, count: number): Promise<number> {
     await store.write(
       posts,
       // One in ten is of the account that asks.
-      posts.map((post, n) => matchOf(post, `rule_${n % 200}`, n % 10 === 0 ? accountId : `other_${n % 50}`)),
+      posts.map((post, n) => xMatch(post, `rule_${n % 200}`, n % 10 === 0 ? accountId : `other_${n % 50}`)),
       [],
       [],
     );

@@ -1,8 +1,9 @@
 import { openDatabase } from '../../apps/server/src/engines/database.ts';
 import type { NewMatch } from '../../apps/server/src/matching/match-events.ts';
 import { createMatchStore } from '../../apps/server/src/matching/match-store.sql.ts';
+import { xMatch } from '../../apps/server/test/stream-events.ts';
 import { median } from '../pipeline/figures.ts';
-import { matchOf, postOf } from '../stored.ts';
+import { postOf } from '../stored.ts';
 import { type Order, withOrder } from './orders.ts';
 
 /** What one process writes, as a message from the one that started it. */
@@ -39,7 +40,7 @@ function batchOf(task: WriterTask, batch: number) {
     const post = postOf(key, today);
     for (let n = 0; n < matchesPerPost; n++) {
       const rule = (number * 7 + n) % rules;
-      matches.push(matchOf(post, `rule_${rule}`, `acc_${rule % accounts}`));
+      matches.push(xMatch(post, `rule_${rule}`, `acc_${rule % accounts}`));
     }
     return post;
   });

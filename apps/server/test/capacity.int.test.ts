@@ -101,7 +101,8 @@ describe('what X says about its cap', () => {
     await using world = await openUpstreamWorld(template, xCap(2));
     await addTheirs(world, ['theirs']);
     const timing = { reconcileEveryMs: 50, learnCapacityEveryMs: 50 };
-    await using _registrar = startRegistrar(world, 'x', { timing });
+    const upstream = rulesOf('x', world.client('x'), 1_000);
+    await using _registrar = startRegistrar(world, 'x', { upstream, timing });
     await eventually(async () => expect(await capacityOf(world, 'x:main')).toBe(1), soon);
     await world.sandbox.arm({ kind: 'rules_vanish', platform: 'x' });
     await eventually(async () => expect(await capacityOf(world, 'x:main')).toBe(2), soon);

@@ -113,9 +113,12 @@ describe('a digest to a webhook', () => {
     world.clock.nowMs += minuteMs;
     await world.startNode().tick();
     expect(endpoint.received).toEqual([]);
+    // No issue was made that waits meanwhile: there is one for all of this time.
+    await world.webhooks.storeMatches(['stored later']);
     await database.run('update accounts set suspended_at = null');
     await world.startNode().tick();
-    expect(endpoint.received.map(issueOf)).toMatchObject([{ total: 1, matches: [{ text: 'mine' }] }]);
+    const texts = [{ text: 'stored later' }, { text: 'mine' }];
+    expect(endpoint.received.map(issueOf)).toMatchObject([{ number: 1, total: 2, matches: texts }]);
   });
 
   test('does not have what was removed after its issue was made', async () => {

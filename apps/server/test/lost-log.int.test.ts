@@ -177,6 +177,27 @@ describe('an event log', () => {
     expect(await database.many('select 1 from settled_batches')).toEqual([]);
   });
 
+  test('of which another node has found meanwhile that it was lost or went back has nothing more that was matched', async () => {
+    await using world = await open();
+    const { database, nats } = world;
+    await createEventLog(nats).append(xEvent(1), null);
+    const store = createMatchedThrough(database, certainAfterMs);
+    const seen = await store.follow(() => readEventLog(nats), AbortSignal.timeout(20_000));
+    if (!seen?.log) throw new Error('there is no log');
+    const { since, log } = seen;
+    await heard(world);
+    const recent = async () => {
+      await store.record(since, log);
+      return await database.one(`select matched_through > ${ago(60)} as recent from match_progress`);
+    };
+    await database.run('update event_log set last_sequence = 0');
+    expect(await recent()).toEqual({ recent: false });
+    await database.run(`update event_log set last_sequence = 1, created_at = 'later'`);
+    expect(await recent()).toEqual({ recent: false });
+    await database.run('update event_log set created_at = $1', [log.createdAt]);
+    expect(await recent()).toEqual({ recent: true });
+  });
+
   test('control: one that only grows, or is idle, loses nothing', async () => {
     await using world = await open();
     await heard(world);

@@ -1,3 +1,4 @@
+import type { Platform } from '@earshot/contract';
 import { startSandbox } from '@earshot/sandbox';
 import { eventually, type Template } from '@earshot/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -5,7 +6,7 @@ import { createCoverageStore } from '../src/coverage/coverage-store.sql.ts';
 import { createReadCoverage } from '../src/coverage/read-coverage.ts';
 import { createCoverageIntervals } from '../src/ingest/coverage-intervals.sql.ts';
 import { createSourceStore } from '../src/ingest/source-store.sql.ts';
-import { createUpstreamClient } from '../src/upstream/client.ts';
+import { createUpstreamClient, type UpstreamClient } from '../src/upstream/client.ts';
 import { slotRows, startRegistrar } from './registrar-support.ts';
 import { createSandboxControl } from './sandbox-control.ts';
 import { createMigratedTemplate } from './support.ts';
@@ -24,6 +25,12 @@ const untilAll = (world: UpstreamWorld, state: string, count: number) =>
     const slots = await slotRows(world);
     expect(slots.filter((slot) => slot.state === state)).toHaveLength(count);
   }, soon);
+
+/** Compares with the upstream's rules every moment; the upstream's limits would allow it every few seconds. */
+const often = (platform: Platform, client: UpstreamClient) => ({
+  upstream: rulesOf(platform, client, 1_000),
+  timing: { reconcileEveryMs: 50 },
+});
 
 describe('the budget of rule calls', () => {
   // Windows of 60 s and 15 min pass in 2 s and 30 s.
@@ -110,7 +117,7 @@ describe('a rule that vanished upstream', () => {
     }
     await world.sandbox.arm({ kind: 'rules_vanish', platform: 'x' });
     await world.sandbox.arm({ kind: 'rule_refused', platform: 'x' });
-    await using _registrar = startRegistrar(world, 'x', { timing: { reconcileEveryMs: 100 } });
+    await using _registrar = startRegistrar(world, 'x', often('x', world.client('x')));
     await untilAll(world, 'failed', 1);
     const retry = await world.database.one<{ minutes: number }>(
       'select extract(epoch from retry_at - now())::float8 / 60 as minutes from slots',
@@ -145,18 +152,13 @@ test('a drained source keeps its rules until the new source has them', async () 
       { id: 'x:main', platform: 'x', capacity: 10, draining },
       { id: 'x:second', platform: 'x', capacity: 2 },
     ]);
-  const timing = { reconcileEveryMs: 50 };
-  await using _old = startRegistrar(world, 'x', { timing });
+  await using _old = startRegistrar(world, 'x', often('x', world.client('x')));
   await untilAll(world, 'registered', 3);
   await announce(true);
   // The second one takes two: one stays where it is.
   await untilAll(world, 'wanted', 2);
   expect(await world.sandbox.xRules()).toHaveLength(3);
-  await using _new = startRegistrar(world, 'x', {
-    sourceId: 'x:second',
-    upstream: rulesOf('x', client),
-    timing,
-  });
+  await using _new = startRegistrar(world, 'x', { sourceId: 'x:second', ...often('x', client) });
   await untilAll(world, 'registered', 3);
   expect(await there.xRules()).toHaveLength(2);
   // X needs a while until a rule is effective: until then both have it.
@@ -176,8 +178,7 @@ test('a drained source takes a rule that was deleted by hand back when no other 
   });
   await using client = createUpstreamClient({ baseUrl: second.url, token: 'fh_sandbox', name: 'second' });
   await beginRule(world.rules, { firehose: 'cedar' });
-  const timing = { reconcileEveryMs: 50 };
-  await using _old = startRegistrar(world, 'firehose', { timing });
+  await using _old = startRegistrar(world, 'firehose', often('firehose', world.client('firehose')));
   await untilAll(world, 'registered', 1);
   const [before] = await world.sandbox.tapRules();
   await createSourceStore(world.database).announce([
@@ -189,8 +190,7 @@ test('a drained source takes a rule that was deleted by hand back when no other 
   expect(await world.sandbox.tapRules()).toEqual([]);
   await using _new = startRegistrar(world, 'firehose', {
     sourceId: 'firehose:second',
-    upstream: rulesOf('firehose', client),
-    timing,
+    ...often('firehose', client),
   });
   await eventually(async () => {
     const [after] = await world.sandbox.tapRules();
@@ -219,11 +219,7 @@ test('a rule whose place was taken by others is served by a drained source when 
   ]);
   await beginRule(world.rules, { firehose: 'birch' });
   const startSecond = () =>
-    startRegistrar(world, 'firehose', {
-      sourceId: 'firehose:second',
-      upstream,
-      timing: { reconcileEveryMs: 50 },
-    });
+    startRegistrar(world, 'firehose', { sourceId: 'firehose:second', ...often('firehose', client) });
   await using _drained = startRegistrar(world, 'firehose');
   {
     await using _new = startSecond();

@@ -69,7 +69,7 @@ async function digestWorkers(shared: Shared, stack: AsyncDisposableStack): Promi
   });
   const { mailsPerDay } = config;
   return [
-    every('digest-issues', 1_000, () => makeIssues({ ...shared, nowMs, mailsPerDay })),
+    every('digest-issues', 2_000, () => makeIssues({ ...shared, nowMs, mailsPerDay })),
     createDigestWorker({ ...shared, store, send, nowMs }),
     every('forget-mails', hourMs, () => forgetMails(database)),
   ];

@@ -161,13 +161,15 @@ interface MarkRow {
 
 const markColumns = 'account_id, subject_kind, subject_id, type, key';
 const endedMax = 100;
+/** SQL: whether a mark is of a period that is over, which was not told yet. */
+export const isEndedMark = 'resolved_at is null and ends_at <= now()';
 
 /** What was told of periods that are over no longer holds. Returns how many notices that were. */
 export async function resolveEnded(sql: Sql): Promise<number> {
   const marks = await sql.many<MarkRow>(
     `update budget_marks set resolved_at = now() where (subject_kind, subject_id, type, key) in (
        select subject_kind, subject_id, type, key from budget_marks
-       where resolved_at is null and ends_at <= now() order by ends_at limit $1 for update skip locked)
+       where ${isEndedMark} order by ends_at limit $1 for update skip locked)
      returning ${markColumns}`,
     [endedMax],
   );

@@ -31,15 +31,15 @@ const tryAgainMs = 30_000;
  * budget. Any number of nodes may try: a rule takes one change at a time.
  */
 export async function resumeAfterBudget(options: ResumeAfterBudgetOptions): Promise<void> {
-  const due = await options.database.many<DueRule>(
+  const due = await options.database.prepared<DueRule>(
     `select rules.id, rules.account_id, paused_for, accounts.plan, accounts.limits, now() as read_at
      from rules join accounts on accounts.id = rules.account_id
      where state = 'paused' and suspended_at is null and changing_to is null
        and (paused_for = 'budget' and budget_look_at <= now()
          or paused_for = 'suspension' and coalesce(budget_look_at, now()) <= now())
        and (expires_at is null or expires_at > now())
-     order by budget_look_at nulls first limit $1`,
-    [dueMax],
+     order by budget_look_at nulls first limit ${dueMax}`,
+    [],
   );
   const limited = createConcurrencyLimit(resumesAtOnce);
   await Promise.all(due.map((rule) => limited(() => resume(options, rule))));

@@ -10,6 +10,7 @@ import { lockRule, pauseLocked } from '../rules/rule-changes.sql.ts';
 import { decide } from './budget.ts';
 import {
   type BudgetNotice,
+  isEndedMark,
   markKey,
   readStanding,
   resolveEnded,
@@ -48,24 +49,41 @@ export function createBudgetWatch(options: WatchBudgetsOptions): () => Promise<v
   let unfinished: readonly string[] = [];
   const told = new Set<string>();
   return async () => {
-    const last = (await lastPosition(database)) ?? 0;
+    const { last, hasDue, hasEnded } = await look(database);
     const matched =
       lookedThrough === null ? await matchedLately(database) : await matchedIn(database, lookedThrough, last);
-    const due = await dueRules(database);
+    const due = hasDue ? await dueRules(database) : [];
     const ruleIds = [...new Set([...matched, ...due, ...unfinished])];
     const left: string[] = [];
     for (let from = 0; from < ruleIds.length; from += rulesAtOnce)
       left.push(...(await lookAt(options, ruleIds.slice(from, from + rulesAtOnce), new Set(due), told)));
     await setLookedAt(database, due);
-    await database.transaction(resolveEnded);
+    if (hasEnded) await database.transaction(resolveEnded);
     // Only now: after a failure everything is looked at again.
     [lookedThrough, unfinished] = [last, left];
     if (told.size > toldMax) told.clear();
   };
 }
 
-async function lastPosition(sql: Sql): Promise<number | undefined> {
-  return (await sql.one<{ last_position: number }>('select last_position from match_log'))?.last_position;
+interface Look {
+  /** Of the match log. */
+  readonly last: number;
+  readonly hasDue: boolean;
+  readonly hasEnded: boolean;
+}
+
+const isListening = `state in ('active', 'failed')`;
+const isDue = `budget_look_at <= now() and ${isListening}`;
+
+/** Whether there is anything to do: mostly not, which one statement finds. */
+async function look(sql: Sql): Promise<Look> {
+  const [found] = await sql.prepared<Look>(
+    `select coalesce((select last_position from match_log), 0) as last,
+       exists (select 1 from rules where ${isDue}) as "hasDue",
+       exists (select 1 from budget_marks where ${isEndedMark}) as "hasEnded"`,
+    [],
+  );
+  return found ?? { last: 0, hasDue: false, hasEnded: false };
 }
 
 /** Positions become visible in order, so nothing appears behind what was looked at. */
@@ -85,13 +103,8 @@ async function matchedLately(sql: Sql): Promise<string[]> {
   return rows.map(({ rule_id }) => rule_id);
 }
 
-const isListening = `state in ('active', 'failed')`;
-
 async function dueRules(sql: Sql): Promise<string[]> {
-  const rows = await sql.many<{ id: string }>(
-    `select id from rules where budget_look_at <= now() and ${isListening} limit $1`,
-    [rulesAtOnce],
-  );
+  const rows = await sql.many<{ id: string }>(`select id from rules where ${isDue} limit $1`, [rulesAtOnce]);
   return rows.map(({ id }) => id);
 }
 

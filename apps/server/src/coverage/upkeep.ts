@@ -19,10 +19,13 @@ type LogFate = 'same' | 'lost' | 'replaced' | 'went_back';
 /** Any number of nodes may record: the latest time counts. */
 export function createMatchedThrough(database: Database, certainAfterMs = lossCertainAfterMs) {
   return {
-    async record(through: Date): Promise<void> {
-      await database.prepared('update match_progress set matched_through = greatest(matched_through, $1)', [
-        through,
-      ]);
+    /** Unless this log was lost meanwhile, or went back behind what was seen of it, as some other node has found. */
+    async record(through: Date, { createdAt, lastSequence }: EventLogState): Promise<void> {
+      await database.prepared(
+        `update match_progress set matched_through = greatest(matched_through, $1)
+         where exists (select 1 from event_log where created_at = $2 and last_sequence >= $3)`,
+        [through, createdAt, lastSequence],
+      );
     },
     /**
      * Compares the log with the one that was there before; what is lost with it is a gap on the ledger from now on. Null when the
@@ -106,20 +109,17 @@ export async function recordMatchedThrough(
   { store, progress, readLog, makeLog, telemetry }: RecordMatchedThroughOptions,
   signal: AbortSignal,
 ): Promise<void> {
-  const followSame = async () => {
-    const followed = await store.follow(readLog, signal);
-    if (followed === null) return null;
-    const { fate, log, since } = followed;
-    if (fate !== 'same') telemetry.eventLogLost({ fate });
-    if (log === null) await makeLog();
-    return fate === 'same' && log !== null ? { log, since } : null;
-  };
-  const same = await followSame();
-  if (same === null) return;
+  const followed = await store.follow(readLog, signal);
+  if (followed === null) return;
+  const { fate, log, since } = followed;
+  if (fate !== 'same') telemetry.eventLogLost({ fate });
+  if (log === null) await makeLog();
+  if (fate !== 'same' || log === null) return;
   // The time was read before the log: what is logged after it does not count.
-  await awaitMatched(progress, { through: same.log.lastSequence, lookEveryMs: lookAgainMs }, signal);
-  // In a log that went back meanwhile, the same sequences are other events.
-  if (!signal.aborted && (await followSame()) !== null) await store.record(same.since);
+  await awaitMatched(progress, { through: log.lastSequence, lookEveryMs: lookAgainMs }, signal);
+  if (signal.aborted) return;
+  // In a log that went back meanwhile, the same sequences are other events. The next time it is followed.
+  if (fateOf(log, await readLog()) === 'same') await store.record(since, log);
 }
 
 /**

@@ -41,27 +41,31 @@ test('a time counts as matched when all that was logged at it is, and not before
   await running;
 });
 
-test('a time does not count when the log went back while its events were being matched', async () => {
-  const recorded: Date[] = [];
-  const fates = ['same', 'went_back', 'same', 'same'] as const;
-  let looks = 0;
-  const told: string[] = [];
-  const options = {
-    store: {
-      record: async (through: Date) => void recorded.push(through),
-      follow: async () => ({ fate: fates[looks++] ?? 'same', log: monday, since: new Date(1_000) }),
-    },
-    readLog: async () => monday,
-    makeLog: async () => undefined,
-    telemetry: { eventLogLost: ({ fate }: { fate: string }) => void told.push(fate) },
-    progress: { logged: async () => 7, matched: async () => 7 },
-  };
-  await recordMatchedThrough(options, new AbortController().signal);
-  expect(recorded).toEqual([]);
-  expect(told).toEqual(['went_back']);
-  await recordMatchedThrough(options, new AbortController().signal);
-  expect(recorded).toEqual([new Date(1_000)]);
-});
+test.each([
+  { became: 'went back', seen: { createdAt: 'monday', lastSequence: 6 }, counts: false },
+  { became: 'was made anew', seen: { createdAt: 'tuesday', lastSequence: 100 }, counts: false },
+  { became: 'was lost', seen: null, counts: false },
+  { became: 'grew', seen: { createdAt: 'monday', lastSequence: 100 }, counts: true },
+])(
+  'a log that $became while its events were being matched: their time counts: $counts',
+  async ({ seen, counts }) => {
+    const recorded: Date[] = [];
+    await recordMatchedThrough(
+      {
+        store: {
+          record: async (through) => void recorded.push(through),
+          follow: async () => ({ fate: 'same' as const, log: monday, since: new Date(1_000) }),
+        },
+        readLog: async () => seen,
+        makeLog: async () => undefined,
+        telemetry: { eventLogLost: () => undefined },
+        progress: { logged: async () => 7, matched: async () => 7 },
+      },
+      new AbortController().signal,
+    );
+    expect(recorded).toEqual(counts ? [new Date(1_000)] : []);
+  },
+);
 
 test('nobody waits for the events of a log that was lost meanwhile', async () => {
   const sequences = { logged: 7, matched: 3 };

@@ -2,7 +2,7 @@ import type { Logger } from '../observability/logger.ts';
 import { pause, type Worker } from '../runtime/worker.ts';
 import type { IssueStore, LeasedIssue } from './issues.sql.ts';
 
-const lookAgainMs = 1_000;
+const lookAgainMs = 2_000;
 /** Issues that one node sends at once. */
 const sendersMax = 16;
 

@@ -1,4 +1,4 @@
-import type { Platform } from '@earshot/contract';
+import { onEachPlatform, type Platform } from '@earshot/contract';
 import type { ParsedRules } from '../language/explain-match.ts';
 import { createConcurrencyLimit, createConcurrencyLimits } from '../runtime/concurrency.ts';
 import { Failure } from '../runtime/failure.ts';
@@ -129,19 +129,16 @@ function merge(matches: readonly Followed[], removals: readonly Followed[]): Fol
 
 type Accepts = (one: Followed) => boolean;
 
-const ofPlatform = new Map<Platform, Accepts>();
 const all: Accepts = () => true;
+const ofPlatform = onEachPlatform<Accepts>(
+  (platform) => (one) => ('match' in one ? one.match.platform : one.platform) === platform,
+);
 
 /** The same function for the same platform: by it the tail knows that two ask the same. */
 function acceptedBy({ platform, since, until }: MatchFilter): Accepts {
-  const isOfPlatform = platform === null ? all : (ofPlatform.get(platform) ?? acceptPlatform(platform));
-  if (platform !== null) ofPlatform.set(platform, isOfPlatform);
+  const isOfPlatform = platform === null ? all : ofPlatform[platform];
   if (!since && !until) return isOfPlatform;
   return (one) => isOfPlatform(one) && isWithin(one, since, until);
-}
-
-function acceptPlatform(platform: Platform): Accepts {
-  return (one) => ('match' in one ? one.match.platform : one.platform) === platform;
 }
 
 /** Times are those of matches: who was given a match must learn that it is gone, whenever that happens. */

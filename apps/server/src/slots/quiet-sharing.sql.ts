@@ -1,5 +1,5 @@
 import type { Sql } from '../engines/database.ts';
-import { type Slot, type SlotRow, slotColumns, toSlot } from './slot.ts';
+import { type Slot, type SlotRow, slotColumns, statesWith, toSlot } from './slot.ts';
 
 /*
  * An account cannot tell that others hold its slot (docs/adr/0026-quiet-sharing.md). So it is served only when the registrar says
@@ -48,7 +48,8 @@ export async function awaited(sql: Sql, sourceId: string, limit: number): Promis
  */
 export async function mayHaveWork(sql: Sql, sourceId: string): Promise<boolean> {
   const [row] = await sql.prepared<{ found: boolean }>(
-    `select exists (select 1 from slots where source_id = $1 and state in ('wanted', 'releasing'))
+    `select exists (select 1 from slots where source_id = $1
+         and (state in ${statesWith('registered', 'changes')} or state in ${statesWith('picked', 'changes')}))
        or exists (select 1 from slot_leavings join slots on slots.id = slot_id where source_id = $1)
        or exists (select 1 from slot_holders join slots on slots.id = slot_id
          where served_since is null and source_id = $1 and state = 'registered') as found`,

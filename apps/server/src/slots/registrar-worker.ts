@@ -52,8 +52,7 @@ async function keepInStep(options: RegistrarOptions, lease: Lease, signal: Abort
   while (!signal.aborted) {
     pace.callsMade();
     try {
-      const sinceMs = performance.now() - reconciledAt;
-      const due = sinceMs >= reconcileEveryMs * seldomness(step, listCalls);
+      const due = performance.now() - reconciledAt >= apartMs(step, reconcileEveryMs, listCalls);
       let mayHaveWork = await store.mayHaveWork(sourceId);
       if (inDoubt || due || (mayHaveWork && (await store.hasReturned(sourceId)))) {
         const { ours, calls } = await reconcileSource(step);
@@ -94,11 +93,10 @@ async function workOff(step: RegistrarStep): Promise<number> {
   return stopped + (await registerAwaited(step)) + (await removeReleased(step));
 }
 
-/** How many times less often the periodic comparison comes, whose list took so many calls. */
-function seldomness({ pace }: RegistrarStep, listCalls: number): number {
+/** How far apart the periodic comparisons are, whose list took so many calls. */
+function apartMs({ pace }: RegistrarStep, reconcileEveryMs: number, listCalls: number): number {
   const isScarce = pace.isShort('read') || pace.isShort('change');
-  const apart = pace.apartMs('read', listCalls) / defaultTiming.reconcileEveryMs;
-  return Math.max(isScarce ? scarceReconcileFactor : 1, apart);
+  return Math.max(reconcileEveryMs * (isScarce ? scarceReconcileFactor : 1), pace.apartMs('read', listCalls));
 }
 
 /** Writes the reason to the slots that wait, where their callers find it. */
