@@ -102,12 +102,12 @@ async function spend(world: World, run: Run, random: () => number, { early = tru
   const arrivals: { readonly s: number; readonly count: number }[] = [];
   for (;;) {
     const rate = rateAt(run, s);
-    // Where little comes, straight to the next. What the machine needs for a step is time that passes as well.
+    // Where little comes, straight to the next.
     const isRare = rate * lookEveryS < 0.15;
-    const wantedS = Math.max(lookEveryS, isRare ? -Math.log(1 - random()) / rate : 0);
+    const stepS = Math.max(lookEveryS, isRare ? -Math.log(1 - random()) / rate : 0);
+    // A machine that needs longer for a step would look later than the product does: then time goes back to when it was due.
     const elapsedS = (performance.now() - steppedAt) / 1_000;
     steppedAt = performance.now();
-    const stepS = Math.max(wantedS, elapsedS);
     const count = isRare ? 1 : poisson(rate * stepS, random);
     s += stepS;
     await world.pass((stepS - elapsedS) * 1_000);
