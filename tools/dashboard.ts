@@ -207,7 +207,7 @@ const rows: Readonly<Record<string, readonly Panel[]>> = {
       series: { '{{instance}}': 'process_resident_memory_bytes{job="earshot"}' },
     },
     {
-      title: 'Event loop lag (99th percentile)',
+      title: 'Event loop lag (99th percentile; 50 ms without delay)',
       unit: 's',
       series: { '{{instance}}': 'nodejs_eventloop_lag_p99_seconds{job="earshot"}' },
     },
