@@ -93,10 +93,7 @@ describe('a page of a large day reads no more than it has', () => {
   });
 });
 
-test.each<[string, Partial<MatchQuery>]>([
-  ['account', {}],
-  ['rule', { ruleId: 'rule_1' }],
-])('a page of one %s does not read through the newer matches of the only other', async (_, asked) => {
+test('a page of one account does not read through the newer matches of the only other', async () => {
   await using clone = await template.clone();
   await using own = openTestDatabase(clone.url, 1);
   await seedRules(own, 2);
@@ -106,7 +103,7 @@ test.each<[string, Partial<MatchQuery>]>([
   await write(['rule_2', 'acc_2'], 1_000, own);
   await own.run('vacuum analyze');
   const { rows } = await countReads(own, async () =>
-    expect((await createMatchReader(own).read(query(asked))).matches).toHaveLength(50),
+    expect((await createMatchReader(own).read(query({}))).matches).toHaveLength(50),
   );
   expect(rows).toBeLessThanOrEqual(pageRowsMax);
 });

@@ -260,10 +260,7 @@ export function selectMatches(
 function selectDays(query: MatchQuery, places: Places, parameter: (value: unknown) => string): string[] {
   const days = daysIn(places);
   if (days.length === 0) return [];
-  const { ruleId } = query;
-  // Said twice, a rule has fewer rows than its account to any planner: it is read by its own index.
-  const ofRule = ruleId === null ? '' : ` and rule_id between ${parameter(ruleId)} and ${parameter(ruleId)}`;
-  const conditions = conditionsOf(query, places, parameter) + ofRule;
+  const conditions = conditionsOf(query, places, parameter);
   return days.map(
     ({ platform, day }) => `select ${columns} from matches
       where ${conditions} and platform = ${parameter(platform)} and event_day = date '${day}'`,
