@@ -52,6 +52,12 @@ test('what is not acknowledged is read again, and an acknowledgement that comes 
   expect((await read({ reader: 'steps' })).rules[0]).toBe('rule_2');
 });
 
+test('without waiting it reads what is stored, whether or not the node has heard of it', async () => {
+  await read({ reader: 'at once', start: 'now', rule_id: 'rule_5' });
+  await world.write([5], { silent: true });
+  expect((await read({ reader: 'at once' })).rules).toEqual(['rule_5']);
+});
+
 test('with start "now" it waits for what comes, and there is nothing to acknowledge before', async () => {
   const none = await read({ reader: 'new', start: 'now', rule_id: 'rule_4' });
   expect(none).toMatchObject({ rules: [], cursor: null });

@@ -130,7 +130,8 @@ const gapSchema = z.strictObject({
 export const coverageSchema = z
   .strictObject({
     complete_through: timestamp.nullable().meta({
-      description: 'Complete up to this time, apart from the gaps. Null: nothing was watched yet.',
+      description:
+        'Once you have read to the end of the list, you have everything up to this time, apart from the gaps. Null: nothing was watched yet.',
     }),
     gaps: z.array(gapSchema).meta({ description: 'When nobody listened.' }),
   })

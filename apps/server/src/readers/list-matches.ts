@@ -8,7 +8,8 @@ import type { Following } from './follow-matches.ts';
 import type { MatchQuery } from './match-days.sql.ts';
 import type { MatchReader } from './match-reader.sql.ts';
 import { openOffset, refuseOvertaken, sealOffset, start } from './offset.ts';
-import { type Followed, toAnswer } from './to-match.ts';
+import { readOrWait } from './read-or-wait.ts';
+import { toAnswer } from './to-match.ts';
 
 export interface ListMatchesOptions {
   readonly reader: Pick<MatchReader, 'overtaken'>;
@@ -22,7 +23,7 @@ type Request = RequestOf<'ListMatches'>;
 
 /** One page of the match log in either direction; with `wait_seconds` it waits for the first match or removal. */
 export function listMatches(options: ListMatchesOptions): Handler<'ListMatches'> {
-  const { rules, cursors, coverage } = options;
+  const { rules, cursors } = options;
   return async ({ principal, request, signal }) => {
     const { accountId } = principal;
     const ruleId = request.rule_id ?? null;
@@ -42,17 +43,14 @@ export function listMatches(options: ListMatchesOptions): Handler<'ListMatches'>
     };
     const follows = request.order === 'oldest';
     const jumpedTo = offset && follows ? await refuseOvertaken(options, query, scope, offset) : 0;
-    const { entries, more } = await readOrWait(options, query, {
-      jumpedTo,
-      waitMs: (request.wait_seconds ?? 0) * 1_000,
-      signal,
-    });
+    const waitMs = (request.wait_seconds ?? 0) * 1_000;
+    const { entries, more, coverage } = await readOrWait(options, query, { waitMs, signal, jumpedTo });
     const position = entries.at(-1)?.position ?? offset?.position ?? 0;
     const goesOn = follows || more;
     return {
       ...toAnswer(entries),
       next_cursor: goesOn ? sealOffset(cursors, scope, { ...(offset ?? start), position }) : null,
-      coverage: ruleId === null && platform === null ? null : await coverage({ accountId, ruleId, platform }),
+      coverage,
     };
   };
 }
@@ -63,14 +61,4 @@ function scopeOf(accountId: string, request: Request): CursorScope {
     accountId,
     filter: ['matches', rule_id ?? null, platform ?? null, since ?? null, until ?? null, order],
   };
-}
-
-async function readOrWait(
-  { following }: ListMatchesOptions,
-  query: MatchQuery,
-  { jumpedTo, waitMs, signal }: { jumpedTo: number; waitMs: number; signal: AbortSignal },
-): Promise<{ entries: readonly Followed[]; more: boolean }> {
-  if (waitMs === 0) return await following.page(query);
-  using follower = following.follow(query, query.from ?? 0, jumpedTo);
-  return { entries: await follower.next({ limit: query.limit, waitMs, signal }), more: true };
 }

@@ -6,8 +6,9 @@ import type { Database, Sql } from '../engines/database.ts';
 import { noSuchRule } from '../rules/refusals.ts';
 import type { RuleStore } from '../rules/rule-store.sql.ts';
 import { Failure } from '../runtime/failure.ts';
-import type { Following, MatchFilter } from './follow-matches.ts';
+import type { Following } from './follow-matches.ts';
 import type { ListNoticesOptions } from './list-notices.ts';
+import type { MatchQuery } from './match-days.sql.ts';
 import type { MatchReader } from './match-reader.sql.ts';
 import {
   formatOffset,
@@ -19,6 +20,7 @@ import {
   sealOffset,
   start,
 } from './offset.ts';
+import { readOrWait } from './read-or-wait.ts';
 import { toAnswer } from './to-match.ts';
 
 export interface ReadMatchesOptions extends ListNoticesOptions {
@@ -46,7 +48,7 @@ interface NamedReader {
  * reads the same matches again.
  */
 export function readMatches(options: ReadMatchesOptions): Handler<'ReadMatches'> {
-  const { database, following, rules, coverage, cursors } = options;
+  const { database, rules, cursors } = options;
   return async ({ principal, request, signal }) => {
     const { accountId } = principal;
     const reader =
@@ -59,16 +61,24 @@ export function readMatches(options: ReadMatchesOptions): Handler<'ReadMatches'>
     if (reader.reads === 'notices')
       return await readNotices(options, { accountId, request, offset, waitMs, signal });
     if (ruleId !== null && !(await rules.exists(accountId, ruleId))) throw ruleIsGone();
-    const filter: MatchFilter = { accountId, ruleId, platform };
+    const query: MatchQuery = {
+      accountId,
+      ruleId,
+      platform,
+      since: null,
+      until: null,
+      order: 'oldest',
+      from: offset?.position ?? null,
+      limit: request.limit,
+    };
     const scope = scopeOfReader(accountId, request.reader);
-    const jumpedTo = offset ? await refuseOvertaken(options, filter, scope, offset) : 0;
-    using follower = following.follow(filter, offset?.position ?? 0, jumpedTo);
-    const entries = await follower.next({ limit: request.limit, waitMs, signal });
+    const jumpedTo = offset ? await refuseOvertaken(options, query, scope, offset) : 0;
+    const { entries, coverage } = await readOrWait(options, query, { waitMs, signal, jumpedTo });
     const last = entries.at(-1);
     return {
       ...toAnswer(entries),
       cursor: last ? sealOffset(cursors, scope, { ...(offset ?? start), position: last.position }) : null,
-      coverage: ruleId === null && platform === null ? null : await coverage(filter),
+      coverage,
     };
   };
 }

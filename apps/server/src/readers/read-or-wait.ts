@@ -1,0 +1,44 @@
+import type { Coverage } from '@earshot/contract';
+import type { ReadCoverage } from '../coverage/read-coverage.ts';
+import type { Following } from './follow-matches.ts';
+import type { MatchQuery } from './match-days.sql.ts';
+import type { Followed } from './to-match.ts';
+
+export interface Waiting {
+  readonly waitMs: number;
+  readonly signal: AbortSignal;
+  /** The last position to which the log is known to have jumped. */
+  readonly jumpedTo: number;
+}
+
+interface CoveredPage {
+  readonly entries: readonly Followed[];
+  /** False when these are all that there are. */
+  readonly more: boolean;
+  /** Null where neither a rule nor a platform was asked for. */
+  readonly coverage: Coverage | null;
+}
+
+/**
+ * A page of the match log, after waiting for the first match or removal if that was asked for. That there is nothing is said only
+ * of the log itself, read after its coverage: the tail is behind, and a match that is stored between the two would be missing from
+ * what is said to be complete.
+ */
+export async function readOrWait(
+  {
+    following,
+    coverage,
+  }: { readonly following: Pick<Following, 'follow' | 'page'>; readonly coverage: ReadCoverage },
+  query: MatchQuery,
+  { waitMs, signal, jumpedTo }: Waiting,
+): Promise<CoveredPage> {
+  const isCovered = query.ruleId !== null || query.platform !== null;
+  if (waitMs > 0) {
+    using follower = following.follow(query, query.from ?? 0, jumpedTo);
+    const entries = await follower.next({ limit: query.limit, waitMs, signal });
+    if (!isCovered) return { entries, more: true, coverage: null };
+    if (entries.length > 0) return { entries, more: true, coverage: await coverage(query) };
+  }
+  const covered = isCovered ? await coverage(query) : null;
+  return { ...(await following.page(query)), coverage: covered };
+}

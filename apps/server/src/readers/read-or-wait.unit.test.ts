@@ -1,0 +1,54 @@
+import { expect, test } from 'vitest';
+import type { MatchQuery } from './match-days.sql.ts';
+import { readOrWait } from './read-or-wait.ts';
+import { type Followed, toFollowedRemoval } from './to-match.ts';
+
+const at = new Date(0);
+const stored = toFollowedRemoval({ position: 1, matchPosition: 0, platform: 'x', reason: 'deleted', at });
+const coverage = { complete_through: at.toISOString(), gaps: [] };
+
+/** A log in which a match is stored the moment before its coverage is known, and of which the tail does not know. */
+function growingLog() {
+  const log: Followed[] = [];
+  return {
+    following: {
+      page: async () => ({ entries: [...log], more: false }),
+      follow: () => ({
+        take: () => [],
+        onMore: () => undefined,
+        next: async () => [],
+        [Symbol.dispose]: () => undefined,
+      }),
+    },
+    coverage: async () => {
+      log.push(stored);
+      return coverage;
+    },
+  };
+}
+
+const query: MatchQuery = {
+  accountId: 'acc_1',
+  ruleId: 'rule_1',
+  platform: null,
+  since: null,
+  until: null,
+  order: 'oldest',
+  from: null,
+  limit: 50,
+};
+
+test.each([0, 30_000])(
+  'what is complete by the coverage is on the page, after waiting %d ms',
+  async (waitMs) => {
+    const { signal } = new AbortController();
+    const page = await readOrWait(growingLog(), query, { waitMs, signal, jumpedTo: 0 });
+    expect(page).toEqual({ entries: [stored], more: false, coverage });
+  },
+);
+
+test('coverage is not asked for without a rule or a platform', async () => {
+  const { signal } = new AbortController();
+  const page = await readOrWait(growingLog(), { ...query, ruleId: null }, { waitMs: 0, signal, jumpedTo: 0 });
+  expect(page).toEqual({ entries: [], more: false, coverage: null });
+});
