@@ -6,6 +6,7 @@ import { createCoverageStore } from '../src/coverage/coverage-store.sql.ts';
 import { createReadCoverage } from '../src/coverage/read-coverage.ts';
 import { createCoverageIntervals } from '../src/ingest/coverage-intervals.sql.ts';
 import { createSourceStore } from '../src/ingest/source-store.sql.ts';
+import { createMatchStore } from '../src/matching/match-store.sql.ts';
 import { createUpstreamClient, type UpstreamClient } from '../src/upstream/client.ts';
 import { slotRows, startRegistrar } from './registrar-support.ts';
 import { createSandboxControl } from './sandbox-control.ts';
@@ -166,6 +167,42 @@ test('a drained source keeps its rules until the new source has them', async () 
   await world.database.run(`update slots set confirmed_at = now() - interval '21 seconds'`);
   await eventually(async () => expect(await world.sandbox.xRules()).toHaveLength(1), soon);
   expect(await there.xRules()).toHaveLength(2);
+});
+
+test('what the former source still delivers is of the moved slot, before the new source has its rule and after', async () => {
+  await using world = await openUpstreamWorld(template);
+  await using second = await startSandbox({
+    rateLimits: false,
+    ruleDelayMs: 0,
+    taps: [{ token: 'fh_sandbox' }],
+  });
+  await using client = createUpstreamClient({ baseUrl: second.url, token: 'fh_sandbox', name: 'second' });
+  await beginRule(world.rules, { firehose: 'cedar' });
+  await using _old = startRegistrar(world, 'firehose', often('firehose', world.client('firehose')));
+  await untilAll(world, 'registered', 1);
+  const named = async (sourceId: string, rule: { id: string } | undefined) =>
+    await createMatchStore(world.database).holdersOf({
+      slotIds: [],
+      upstreamRules: [{ sourceId, upstreamRuleId: String(rule?.id) }],
+      searched: false,
+    });
+  const [former] = await world.sandbox.tapRules();
+  const before = await named('firehose:main', former);
+  expect(before).toMatchObject([{ sourceId: 'firehose:main', upstreamRuleId: former?.id }]);
+  await createSourceStore(world.database).announce([
+    { id: 'firehose:main', platform: 'firehose', capacity: 10, draining: true },
+    { id: 'firehose:second', platform: 'firehose', capacity: 10 },
+  ]);
+  await untilAll(world, 'wanted', 1);
+  expect(await named('firehose:main', former)).toEqual(before);
+  await using _new = startRegistrar(world, 'firehose', {
+    sourceId: 'firehose:second',
+    ...often('firehose', client),
+  });
+  await untilAll(world, 'registered', 1);
+  const [next] = await createSandboxControl(second.url).tapRules();
+  expect(await named('firehose:second', next)).toHaveLength(1);
+  expect(await named('firehose:main', former)).toEqual(before);
 });
 
 test('a drained source takes a rule that was deleted by hand back when no other source has room', async () => {

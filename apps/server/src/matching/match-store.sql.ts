@@ -45,7 +45,10 @@ interface HolderRow {
   held_since: Date | null;
 }
 
-const holderColumns = `slots.id as slot_id, slots.source_id, slots.upstream_rule_id, slots.value,
+/** By the source and the upstream rule that they have, or that an event names. */
+const holderColumns = (
+  named: 'slots' | 'asked',
+) => `slots.id as slot_id, ${named}.source_id, ${named}.upstream_rule_id, slots.value,
   slot_holders.rule_id, slot_holders.account_id, slot_holders.rule_version,
   case when $4::boolean then least(slot_holders.since, (
     select min(from_at) from watches where watches.rule_id = slot_holders.rule_id and watches.slot_id = slots.id
@@ -134,12 +137,17 @@ async function insertBatch(sql: Sql, batch: Batch): Promise<Stored> {
 
 async function holdersOf(sql: Sql, { slotIds, upstreamRules, searched }: SlotReferences): Promise<Holder[]> {
   const rows = await sql.prepared<HolderRow>(
-    `select ${holderColumns} from slots join slot_holders on slot_holders.slot_id = slots.id
+    `with asked as (select * from unnest($2::text[], $3::text[]) as asked (source_id, upstream_rule_id))
+     select ${holderColumns('slots')} from slots join slot_holders on slot_holders.slot_id = slots.id
      where slots.id = any($1) and not slot_holders.pending
      union all
-     select ${holderColumns}
-     from unnest($2::text[], $3::text[]) as asked (source_id, upstream_rule_id)
+     select ${holderColumns('asked')} from asked
      join slots on slots.source_id = asked.source_id and slots.upstream_rule_id = asked.upstream_rule_id
+     join slot_holders on slot_holders.slot_id = slots.id and not slot_holders.pending
+     union all
+     select ${holderColumns('asked')} from asked
+     join slots on slots.moved_from = asked.source_id and slots.moved_rule_id = asked.upstream_rule_id
+       and (slots.source_id <> slots.moved_from or slots.upstream_rule_id is distinct from slots.moved_rule_id)
      join slot_holders on slot_holders.slot_id = slots.id and not slot_holders.pending`,
     [
       slotIds,

@@ -33,16 +33,20 @@ function roomOf(targets: readonly Target[]): number {
   return targets.reduce((sum, target) => sum + target.room, 0);
 }
 
+/** SQL: whether it is the present source that has the upstream rule. */
+const isServed = `(state = 'registered' or moved_from is null)`;
+
 /**
- * The slots belong to the new sources from now on. `moved_from` is the source that has their upstream rule: of a slot
- * that was not registered yet that is not the last source, but the one before it.
+ * The slots belong to the new sources from now on. `moved_from` is the source that has their upstream rule, `moved_rule_id`: of a slot
+ * that was not registered yet that is not the last source, but the one before it. Events name it as long as it is there.
  */
 async function give(sql: Sql, slotIds: readonly string[], targets: readonly Target[]): Promise<void> {
   let rest = slotIds;
   for (const { id, room } of targets) {
     await sql.run(
       `update slots set source_id = $2, state = ${stateAfter('moved')}, upstream_rule_id = null, foreign_rule = false,
-         moved_from = case when state = 'registered' or moved_from is null then source_id else moved_from end,
+         moved_from = case when ${isServed} then source_id else moved_from end,
+         moved_rule_id = case when ${isServed} then upstream_rule_id else moved_rule_id end,
          problem = null, problem_kind = null
        where id = any($1)`,
       [rest.slice(0, room), id],
