@@ -34,25 +34,14 @@ interface TracedPosition {
 
 const nothingStored: Stored = { counts: {}, traced: [] };
 
-interface HolderRow {
-  slot_id: string;
-  source_id: string;
-  upstream_rule_id: string | null;
-  rule_id: string;
-  account_id: string;
-  rule_version: number;
-  value: string;
-  held_since: Date | null;
-}
-
 /** By the source and the upstream rule that they have, or that an event names. */
 const holderColumns = (
   named: 'slots' | 'asked',
-) => `slots.id as slot_id, ${named}.source_id, ${named}.upstream_rule_id, slots.value,
-  slot_holders.rule_id, slot_holders.account_id, slot_holders.rule_version,
+) => `slots.id as "slotId", ${named}.source_id as "sourceId", ${named}.upstream_rule_id as "upstreamRuleId", slots.value,
+  slot_holders.rule_id as "ruleId", slot_holders.account_id as "accountId", slot_holders.rule_version as "ruleVersion",
   case when $4::boolean then least(slot_holders.since, (
     select min(from_at) from watches where watches.rule_id = slot_holders.rule_id and watches.slot_id = slots.id
-  )) end as held_since`;
+  )) end as "heldSince"`;
 
 export function createMatchStore(
   database: Database,
@@ -136,7 +125,7 @@ async function insertBatch(sql: Sql, batch: Batch): Promise<Stored> {
 }
 
 async function holdersOf(sql: Sql, { slotIds, upstreamRules, searched }: SlotReferences): Promise<Holder[]> {
-  const rows = await sql.prepared<HolderRow>(
+  return await sql.prepared<Holder>(
     `with asked as (select * from unnest($2::text[], $3::text[]) as asked (source_id, upstream_rule_id))
      select ${holderColumns('slots')} from slots join slot_holders on slot_holders.slot_id = slots.id
      where slots.id = any($1) and not slot_holders.pending
@@ -156,7 +145,6 @@ async function holdersOf(sql: Sql, { slotIds, upstreamRules, searched }: SlotRef
       searched,
     ],
   );
-  return rows.map(toHolder);
 }
 
 async function insertDeadLetter(sql: Sql, letter: DeadLetter): Promise<void> {
@@ -182,19 +170,6 @@ async function settle(sql: Sql, sequences: readonly number[]): Promise<void> {
     Math.max(...sequences),
     sequences,
   ]);
-}
-
-function toHolder(row: HolderRow): Holder {
-  return {
-    slotId: row.slot_id,
-    sourceId: row.source_id,
-    upstreamRuleId: row.upstream_rule_id,
-    ruleId: row.rule_id,
-    accountId: row.account_id,
-    ruleVersion: row.rule_version,
-    value: row.value,
-    heldSince: row.held_since,
-  };
 }
 
 /** By which an item may have been removed: itself, the first version of it, or its author. */
