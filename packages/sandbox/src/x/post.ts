@@ -53,15 +53,13 @@ export function buildPost(input: unknown, { nowMs, nextId }: BuildDeps): XPost |
     id,
     text,
   };
-  let keys: ReadonlySet<string> | undefined;
   return {
     id,
     data,
     includes,
-    // Only when a rule is looked for: an archive of many posts would be several times as large.
+    // Not kept: with its keys, a post in the archive would be several times as large.
     get keys() {
-      keys ??= wordsOf({ data, includes });
-      return keys;
+      return wordsOf({ data, includes });
     },
   };
 }
