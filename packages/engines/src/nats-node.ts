@@ -1,4 +1,4 @@
-import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Lifetime, ServerProcess } from './process.ts';
 import { isRunning, spawnServer, waitUntilReady } from './process.ts';
@@ -77,10 +77,11 @@ export async function startNode(options: NodeOptions) {
     storeDir,
     /** Part of the command line of the process: see `isRunning`. */
     configFile: files.config,
-    /** Sends the signal and, unless it only halts or continues the process, waits for the exit. */
+    /** Sends the signal and waits for the exit; with SIGSTOP until it has stopped, with SIGCONT not at all. */
     async kill(signal: NodeJS.Signals): Promise<void> {
-      if (signal === 'SIGSTOP' || signal === 'SIGCONT') process.kill(server.pid, signal);
-      else await server.stop(signal);
+      if (signal !== 'SIGSTOP' && signal !== 'SIGCONT') return await server.stop(signal);
+      process.kill(server.pid, signal);
+      if (signal === 'SIGSTOP') while (await hasRunningThreads(server.pid));
     },
     /** Stops the process if it still runs and starts it again on the same store and ports; waits until it is ready. */
     async restart(): Promise<void> {
@@ -90,6 +91,15 @@ export async function startNode(options: NodeOptions) {
     },
   };
   return { node, ready };
+}
+
+/** On a busy machine, threads go on and answer for a while after they were told to stop. Only Linux tells of them. */
+async function hasRunningThreads(pid: number): Promise<boolean> {
+  const tasks = `/proc/${pid}/task`;
+  const threads = process.platform === 'linux' ? await readdir(tasks) : [];
+  // One that has ended meanwhile does not run.
+  const stats = threads.map((thread) => readFile(`${tasks}/${thread}/stat`, 'utf8').catch(() => ') T'));
+  return (await Promise.all(stats)).some((stat) => !/\) T/.test(stat));
 }
 
 /** nats-server does not lock its store: two servers on one folder would corrupt it. */
