@@ -298,6 +298,7 @@ test.each([
     untilCompared,
   ).finally(() => moving.abort());
   await publishing;
+  await publish();
   await untilAllListed(apiOf(0));
   await restart(1, both);
   await restart(0, alone);

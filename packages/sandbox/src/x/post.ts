@@ -57,7 +57,7 @@ export function buildPost(input: unknown, { nowMs, nextId }: BuildDeps): XPost |
     id,
     data,
     includes,
-    // Not kept: with its keys, a post in the archive would be several times as large.
+    // Not kept: with its keys, a post in the archive would be about twice as large.
     get keys() {
       return wordsOf({ data, includes });
     },
