@@ -3,8 +3,6 @@ import { enableCompileCache } from 'node:module';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { defineConfig } from 'vitest/config';
-import { LongestFirst } from './tools/longest-first.ts';
-import { nightly } from './tools/nightly.ts';
 import { createTestResults } from './tools/test-results.ts';
 
 /** Workers, and the programs that tests start, load compiled code from here: the server in half the time. */
@@ -28,21 +26,29 @@ const int = {
 };
 const e2e = { ...int, globalSetup: [engines, template, programs], testTimeout: 300_000 };
 
-/** Those that only call a server share one. */
-const sharing = globSync('e2e/*.e2e.test.ts', { cwd: import.meta.dirname }).filter((path) =>
-  readFileSync(join(import.meta.dirname, path), 'utf8').includes('shareWorld('),
+const filesThatCall = (call: RegExp, glob: string) =>
+  globSync(glob, { cwd: import.meta.dirname }).filter((path) =>
+    call.test(readFileSync(join(import.meta.dirname, path), 'utf8')),
+  );
+
+/** Test files that only call a server share one. */
+const sharing = filesThatCall(/\bshareWorld\(/, 'e2e/*.e2e.test.ts');
+
+/** Test files that do more, or do it longer, in the project `nightly`. */
+const longer = filesThatCall(
+  /\b(?:lengthOf|testNightly)[<(]/,
+  '{packages/query/test,apps/server,e2e}/**/*.{unit,int,e2e}.test.ts',
 );
 
 /**
  * Three projects, by what they need: `unit` nothing but Node, `int` real engines in one process,
  * `e2e` and `e2e-shared` the whole system as processes. The suffix of the file decides. `browser` is Chromium on
- * the console. `nightly` is some of them again, at full length.
+ * the console. `nightly` is what takes long: `*.nightly.test.ts`, and some of the others at full length.
  */
 export default defineConfig({
   test: {
     // Most of them wait most of the time.
     maxWorkers: Math.min(4, availableParallelism() + 1),
-    sequence: { sequencer: LongestFirst },
     reporters: ['default', ...(resultsDir === undefined ? [] : [createTestResults(resultsDir)])],
     projects: [
       { test: { ...unit, name: 'unit', include: ['{packages,apps,tools,e2e,bench}/**/*.unit.test.ts'] } },
@@ -53,7 +59,7 @@ export default defineConfig({
         test: {
           ...e2e,
           name: 'nightly',
-          include: Object.keys(nightly),
+          include: ['{apps,e2e}/**/*.nightly.test.ts', ...longer],
           provide: { isNightly: true },
           testTimeout: 900_000,
           fileParallelism: false,

@@ -10,7 +10,7 @@ const server = 'apps/server/src';
 const accounts = `${server}/accounts`;
 const webhooks = `${server}/webhooks`;
 const authentication = [`${accounts}/authenticate.unit.test.ts`];
-const timing = ['apps/server/test/authentication-timing.int.test.ts'];
+const keyEnds = ['e2e/keys.e2e.test.ts'];
 const consoleSessions = ['e2e/console-session.e2e.test.ts'];
 const limits = [`${accounts}/rate-limits.unit.test.ts`];
 const leases = ['apps/server/test/lease.int.test.ts'];
@@ -53,7 +53,7 @@ export const mutations: readonly Mutation[] = [
     ['any scheme will do', "authorization?.startsWith('Bearer ')", 'authorization'],
     ['every address of an IPv6 network guesses anew', '.slice(0, 4)', ''],
   ]),
-  ...inFile(`${accounts}/authenticate.ts`, timing, [
+  ...inFile(`${accounts}/authenticate.ts`, keyEnds, [
     ['revoked and expired keys are let in', 'where hash = any($1) and ${isValid}', 'where hash = any($1)'],
   ]),
   ...inFile(`${server}/http/console-session.ts`, consoleSessions, [
@@ -120,7 +120,7 @@ export const mutations: readonly Mutation[] = [
   ...inFile(`${accounts}/key-watch.ts`, consoleSessions, [
     ['a stream outlives its session', 'const id = sessionId ?? keyId;', 'const id = keyId;'],
   ]),
-  ...inFile(`${accounts}/keys.ts`, timing, [
+  ...inFile(`${accounts}/keys.ts`, keyEnds, [
     [
       'keys never expire',
       'revoked_at is null and (expires_at is null or expires_at > now())',

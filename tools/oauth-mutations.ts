@@ -2,7 +2,7 @@ import { inFile, type Mutation } from './mutation.ts';
 
 const server = 'apps/server/src';
 const attacks = ['e2e/oauth-attacks.e2e.test.ts'];
-const clients = ['e2e/oauth-clients.e2e.test.ts'];
+const clients = ['e2e/oauth-clients.nightly.test.ts'];
 const kept = ['apps/server/test/oauth.int.test.ts'];
 const documents = [`${server}/oauth/fetch-metadata.unit.test.ts`];
 

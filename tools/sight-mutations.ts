@@ -5,7 +5,7 @@ const sight = ['apps/server/test/sight.int.test.ts'];
 const readiness = ['apps/server/test/readiness.int.test.ts'];
 const telemetry = [`${server}/observability/telemetry.unit.test.ts`];
 const alerts = [`${server}/observability/alerts.unit.test.ts`];
-const dashboard = ['e2e/dashboard.e2e.test.ts'];
+const dashboard = ['e2e/dashboard.nightly.test.ts'];
 const traces = [`${server}/observability/traces.unit.test.ts`];
 const spanExport = [`${server}/observability/span-export.unit.test.ts`];
 const checkLog = `${server}/matching/check-log.ts`;
@@ -103,7 +103,7 @@ export const sightMutations: readonly Mutation[] = [
   ]),
   ...inFile(
     `${server}/webhooks/deliver-batch.ts`,
-    ['e2e/traces.e2e.test.ts'],
+    ['e2e/traces.nightly.test.ts'],
     [
       [
         'the way to the webhook is not traced',
@@ -114,7 +114,7 @@ export const sightMutations: readonly Mutation[] = [
   ),
   ...inFile(
     `${server}/http/server.ts`,
-    ['e2e/proxy.e2e.test.ts'],
+    ['e2e/proxy.nightly.test.ts'],
     [
       [
         'everybody may say in X-Forwarded-For who called',
@@ -125,7 +125,7 @@ export const sightMutations: readonly Mutation[] = [
   ),
   ...inFile(
     `${server}/engines/installation.ts`,
-    ['e2e/pgbouncer.e2e.test.ts'],
+    ['e2e/pgbouncer.nightly.test.ts'],
     [
       ['a pool that ignores our settings is used', 'if (!row?.kept) throw new Error(pooled);', ''],
       [

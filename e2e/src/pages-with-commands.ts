@@ -6,19 +6,20 @@ interface PageWithCommands {
   readonly notRun?: Readonly<Record<string, string>>;
 }
 
-const examples = 'examples of single commands, which e2e/cli-commands.e2e.test.ts runs with its own values';
+const examples =
+  'examples of single commands, which e2e/cli-commands.nightly.test.ts runs with its own values';
 const placeholders = 'a placeholder for values of the reader: the test sets these variables';
 
 /** Every page of the documentation with shell blocks. A unit test refuses pages and blocks that are not listed. */
 export const pagesWithCommands: Readonly<Record<string, PageWithCommands>> = {
-  'README.md': { test: 'e2e/readme.e2e.test.ts', blocks: 3 },
-  'docs/agents/README.md': { test: 'e2e/agent-docs.e2e.test.ts', blocks: 8 },
+  'README.md': { test: 'e2e/readme.nightly.test.ts', blocks: 3 },
+  'docs/agents/README.md': { test: 'e2e/agent-docs.nightly.test.ts', blocks: 8 },
   'docs/backup-and-restore.md': {
-    test: 'e2e/operations-backup.e2e.test.ts',
+    test: 'e2e/operations-backup.nightly.test.ts',
     blocks: 8,
     notRun: { 'export PGHOST=': placeholders },
   },
-  'docs/budgets.md': { test: 'e2e/guides.e2e.test.ts', blocks: 1 },
+  'docs/budgets.md': { test: 'e2e/guides.nightly.test.ts', blocks: 1 },
   'docs/digests.md': {
     notRun: { 'curl -s "$EARSHOT_URL/api.CreateDigest"': 'one request, which e2e/digests.e2e.test.ts makes' },
   },
@@ -28,48 +29,50 @@ export const pagesWithCommands: Readonly<Record<string, PageWithCommands>> = {
   'docs/mcp.md': {
     notRun: {
       'export EARSHOT_URL=':
-        'needs Claude Code; e2e/claude-plugin.e2e.test.ts calls the tools as its files say',
+        'needs Claude Code; e2e/claude-plugin.nightly.test.ts calls the tools as its files say',
     },
   },
-  'docs/notices.md': { test: 'e2e/guides.e2e.test.ts', blocks: 1 },
-  'docs/operations/accounts.md': { test: 'e2e/operations-guides.e2e.test.ts', blocks: 5 },
-  'docs/operations/before-you-go-live.md': { test: 'e2e/operations-guides.e2e.test.ts', blocks: 4 },
-  'docs/operations/database-pool-exhausted.md': { test: 'e2e/runbooks.e2e.test.ts', blocks: 1 },
-  'docs/operations/earshot-down.md': { test: 'e2e/runbooks.e2e.test.ts', blocks: 1 },
-  'docs/operations/failover.md': { test: 'e2e/operations-failover.e2e.test.ts', blocks: 5 },
-  'docs/operations/matching-stopped.md': { test: 'e2e/runbooks.e2e.test.ts', blocks: 1 },
-  'docs/operations/monitoring.md': { test: 'e2e/operations-guides.e2e.test.ts', blocks: 1 },
-  'docs/operations/moving.md': { test: 'e2e/operations-pages.e2e.test.ts', blocks: 3 },
-  'docs/operations/rotation.md': { test: 'e2e/rotation.e2e.test.ts', blocks: 10 },
-  'docs/operations/several-nodes.md': { test: 'e2e/operations-pages.e2e.test.ts', blocks: 5 },
-  'docs/operations/sizing.md': { test: 'e2e/operations-guides.e2e.test.ts', blocks: 1 },
-  'docs/operations/webhooks-failing.md': { test: 'e2e/runbooks.e2e.test.ts', blocks: 1 },
-  'docs/operations/webhooks-not-sent.md': { test: 'e2e/runbooks.e2e.test.ts', blocks: 1 },
-  'docs/previews.md': { test: 'e2e/guides.e2e.test.ts', blocks: 2 },
+  'docs/notices.md': { test: 'e2e/guides.nightly.test.ts', blocks: 1 },
+  'docs/operations/accounts.md': { test: 'e2e/operations-guides.nightly.test.ts', blocks: 5 },
+  'docs/operations/before-you-go-live.md': { test: 'e2e/operations-guides.nightly.test.ts', blocks: 4 },
+  'docs/operations/database-pool-exhausted.md': { test: 'e2e/runbooks.nightly.test.ts', blocks: 1 },
+  'docs/operations/earshot-down.md': { test: 'e2e/runbooks.nightly.test.ts', blocks: 1 },
+  'docs/operations/failover.md': { test: 'e2e/operations-failover.nightly.test.ts', blocks: 5 },
+  'docs/operations/matching-stopped.md': { test: 'e2e/runbooks.nightly.test.ts', blocks: 1 },
+  'docs/operations/monitoring.md': { test: 'e2e/operations-guides.nightly.test.ts', blocks: 1 },
+  'docs/operations/moving.md': { test: 'e2e/operations-pages.nightly.test.ts', blocks: 3 },
+  'docs/operations/rotation.md': { test: 'e2e/rotation.nightly.test.ts', blocks: 10 },
+  'docs/operations/several-nodes.md': { test: 'e2e/operations-pages.nightly.test.ts', blocks: 5 },
+  'docs/operations/sizing.md': { test: 'e2e/operations-guides.nightly.test.ts', blocks: 1 },
+  'docs/operations/webhooks-failing.md': { test: 'e2e/runbooks.nightly.test.ts', blocks: 1 },
+  'docs/operations/webhooks-not-sent.md': { test: 'e2e/runbooks.nightly.test.ts', blocks: 1 },
+  'docs/previews.md': { test: 'e2e/guides.nightly.test.ts', blocks: 2 },
   'docs/readers.md': {
-    test: 'e2e/guides.e2e.test.ts',
+    test: 'e2e/guides.nightly.test.ts',
     blocks: 2,
     notRun: {
-      'earshot watch': 'never ends; e2e/cli-watch.e2e.test.ts runs it with commands of its own',
+      'earshot watch': 'never ends; e2e/cli-watch.nightly.test.ts runs it with commands of its own',
     },
   },
-  'docs/rules-as-code.md': { test: 'e2e/guides.e2e.test.ts', blocks: 1 },
+  'docs/rules-as-code.md': { test: 'e2e/guides.nightly.test.ts', blocks: 1 },
   'docs/tutorials/agent.md': {
-    test: 'e2e/tutorials.e2e.test.ts',
+    test: 'e2e/tutorials.nightly.test.ts',
     blocks: 3,
     notRun: { 'export EARSHOT_URL=': placeholders },
   },
   'docs/tutorials/first-match.md': {
-    test: 'e2e/tutorials.e2e.test.ts',
+    test: 'e2e/tutorials.nightly.test.ts',
     blocks: 5,
     notRun: { 'export EARSHOT_URL=': placeholders },
   },
   'docs/tutorials/webhook-receiver.md': {
-    test: 'e2e/tutorials.e2e.test.ts',
+    test: 'e2e/tutorials.nightly.test.ts',
     blocks: 7,
     notRun: { 'export EARSHOT_URL=': placeholders },
   },
-  'docs/upgrade.md': { test: 'e2e/operations-upgrade.e2e.test.ts', blocks: 3 },
+  'docs/upgrade.md': {
+    notRun: { 'earshot admin migrate --plan': examples, 'earshot admin migrate --apply': examples },
+  },
   'docs/upstreams/README.md': {
     notRun: { 'pnpm earshot doctor': 'needs tokens of the real platforms; its tests use the sandbox' },
   },
@@ -77,7 +80,7 @@ export const pagesWithCommands: Readonly<Record<string, PageWithCommands>> = {
     notRun: {
       'curl -s "$EARSHOT_URL/api.CreateWebhook"': 'needs a public address that answers',
       'earshot webhooks create': examples,
-      'earshot listen': 'never ends; e2e/cli-watch.e2e.test.ts runs it with a receiver of its own',
+      'earshot listen': 'never ends; e2e/cli-watch.nightly.test.ts runs it with a receiver of its own',
     },
   },
 };

@@ -25,8 +25,7 @@ export interface World extends AsyncDisposable {
   readonly database: Pool;
   readonly nats: Nats;
   readonly admin: Admin;
-  /** `script`: of another version. */
-  startServer(env?: Record<string, string>, script?: string): Promise<ServerUnderTest>;
+  startServer(env?: Record<string, string>): Promise<ServerUnderTest>;
   /** A new account with one key that may do everything. */
   newAccount(name?: string): Promise<Account>;
   /** What all servers have logged so far. */
@@ -103,7 +102,7 @@ function serverStarter(common: {
   logFile: string;
 }) {
   const started = new Set<Program<ServerReady>>();
-  const start = async (env: Record<string, string> = {}, script?: string): Promise<ServerUnderTest> => {
+  const start = async (env: Record<string, string> = {}): Promise<ServerUnderTest> => {
     const program = await startServerProgram({
       env: {
         EARSHOT_DATABASE_URL: common.database.urls.runtime,
@@ -122,12 +121,11 @@ function serverStarter(common: {
         EARSHOT_CHANGES_PER_MINUTE: '1000000',
         EARSHOT_REQUESTS_IN_FLIGHT_MAX: '1000',
         EARSHOT_ACCOUNT_SHARE_PERCENT: '100',
-        // Tests store more in a second than a rule may cost in a day. A version before does not have it.
-        ...(script === undefined && { EARSHOT_RULE_BUDGET: 'off' }),
+        // Tests store more in a second than a rule may cost in a day.
+        EARSHOT_RULE_BUDGET: 'off',
         ...env,
       },
       logFile: common.logFile,
-      ...(script !== undefined && { script }),
     });
     started.add(program);
     const url = program.ready.address;

@@ -1,10 +1,6 @@
-import { execFile } from 'node:child_process';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
+import { readdirSync, readFileSync } from 'node:fs';
 import { sourceStates } from '@earshot/contract';
-import { skipUnless } from '@earshot/testkit';
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { needsPerson } from '../upstream/protocol.ts';
 import { createMetrics } from './metrics.ts';
 
@@ -14,7 +10,6 @@ const operations = new URL('docs/operations/', root);
 
 const found = (pattern: RegExp) => Array.from(alerts.matchAll(pattern), ([, text]) => text ?? '');
 const names = found(/- alert: (\w+)/g);
-const records = found(/- record: (\S+)/g);
 const runbooks = found(/runbook: docs\/operations\/([\w-]+\.md)/g);
 
 const titleOf = (page: string) => readFileSync(new URL(page, operations), 'utf8').split('\n')[0] ?? '';
@@ -87,27 +82,4 @@ test('every alert has a case in which it fires and one in which it is silent', (
   const silent = Array.from(cases.matchAll(/alertname: (\w+), exp_alerts: \[\]/g), ([, name = '']) => name);
   expect([...new Set(firing)].toSorted()).toEqual(names.toSorted());
   expect([...new Set(silent)].toSorted()).toEqual(names.toSorted());
-});
-
-const promtool = '/usr/bin/promtool';
-
-describe('promtool', skipUnless('prometheus', existsSync(promtool) ? null : `no ${promtool}`), () => {
-  const run = async (...args: string[]) => {
-    const { stdout } = await promisify(execFile)(promtool, args, {
-      cwd: fileURLToPath(new URL('deploy', root)),
-    });
-    return stdout;
-  };
-
-  test('takes the configuration and the alerts', async () => {
-    expect(await run('check', 'config', 'prometheus.yaml')).toContain(
-      `${names.length + records.length} rules found`,
-    );
-  });
-
-  test('finds that each alert fires when it should, and is silent when it should be', {
-    timeout: 240_000,
-  }, async () => {
-    expect(await run('test', 'rules', 'alerts.test.yaml')).toContain('SUCCESS');
-  });
 });
