@@ -27,7 +27,7 @@ beforeAll(async () => {
 }, 900_000);
 afterAll(() => running?.[Symbol.asyncDispose]());
 
-/** Copies the match until there are `matches` of them, a millisecond apart, with what is kept beside them (0007_size.sql). */
+/** Copies the match until there are `matches` of them, a millisecond apart, with their summaries. */
 async function multiplyMatch(): Promise<void> {
   await running.world.database.query(`
     insert into posts (platform, event_key, event_day, platform_post_id, payload)

@@ -14,7 +14,7 @@ import {
 import type { AccountLimits, PlanName } from './accounts/plans.ts';
 import { loseLog } from './coverage/upkeep.ts';
 import { type Database, openDatabase, type Sql } from './engines/database.ts';
-import { forgetCursorSecret, rotateCursorSecret, setPacksEvents } from './engines/installation.ts';
+import { forgetCursorSecret, rotateCursorSecret } from './engines/installation.ts';
 import { assertMigrated } from './engines/migrate.ts';
 import { bindLog } from './event-log/bound-log.ts';
 import { createDeadLetters, type DeadLetterRow } from './matching/dead-letters.ts';
@@ -83,8 +83,6 @@ export interface Admin extends AsyncDisposable {
   /** False when the last rotation is not known to every node yet. */
   rotateCursorSecret(): Promise<boolean>;
   forgetCursorSecret(): Promise<boolean>;
-  /** Has events share messages of the event log, or not, from the next start of each node on. */
-  packEvents(packs: boolean): Promise<void>;
   /** All of them without an id. A node with the role `match` tries each once more; returns how many. */
   retryDeadLetters(id: number | null): Promise<number>;
 }
@@ -158,7 +156,6 @@ export async function openAdmin(databaseUrl: string): Promise<Admin> {
     },
     rotateCursorSecret: () => rotateCursorSecret(database),
     forgetCursorSecret: () => forgetCursorSecret(database),
-    packEvents: (packs) => setPacksEvents(database, packs),
     listDeadLetters: () => letters.list(),
     retryDeadLetters: (id) => letters.requestRetry(id),
     [Symbol.asyncDispose]: () => database[Symbol.asyncDispose](),

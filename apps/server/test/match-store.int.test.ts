@@ -15,7 +15,7 @@ import { readFirehoseUpdate } from '../src/upstream/firehose/item.ts';
 import { readXRecord } from '../src/upstream/x/item.ts';
 import { changeBy } from './changes.ts';
 import { createLocalBells } from './local-bells.ts';
-import { keepFromMatches } from './size-world.ts';
+import { summariseMatches } from './size-world.ts';
 import { xEvent } from './stream-events.ts';
 import { createMigratedTemplate, openTestDatabase, seedRules, silentLog } from './support.ts';
 
@@ -218,7 +218,7 @@ function page(document: { url: string; title?: string }, queryIds: string[]): st
   return JSON.stringify({ query_ids: queryIds, matched_at: new Date().toISOString(), document });
 }
 
-test('what is kept beside the matches is what an upgrade finds in them', async () => {
+test('the summaries are what the matches themselves add up to', async () => {
   await using matching = await openMatching();
   const { database } = matching;
   const rules = [1, 2, 3].map((n) => ({ upstreamRuleId: `${n}`, tag: null }));
@@ -238,7 +238,7 @@ test('what is kept beside the matches is what an upgrade finds in them', async (
   expect(written.days).toHaveLength(8);
   expect(written.times.length).toBeGreaterThan(1);
   await database.run('truncate heads, day_heads, match_times');
-  await keepFromMatches(database);
+  await summariseMatches(database);
   expect(await kept()).toEqual(written);
 });
 

@@ -4,14 +4,13 @@ import type { Database } from '../src/engines/database.ts';
 import { readInstallation } from '../src/engines/installation.ts';
 import { connectNats, type Nats } from '../src/engines/nats.ts';
 import { readMessage } from '../src/event-log/event-consumer.ts';
-import { createEventLog, type LogEvent } from '../src/event-log/event-log.ts';
+import { createEventLog } from '../src/event-log/event-log.ts';
 import { packBodies, unpackBodies } from '../src/event-log/event-message.ts';
 import { ensureEventsStream, eventsStream, matchConsumer } from '../src/event-log/events-stream.ts';
 import { readLastEvent } from '../src/event-log/log-progress.ts';
-import { createDeadLetters, retryDeadLetters } from '../src/matching/dead-letters.ts';
+import { createDeadLetters } from '../src/matching/dead-letters.ts';
 import type { MatchStore } from '../src/matching/match-store.sql.ts';
 import { storeBatch } from '../src/matching/match-worker.ts';
-import { forget } from '../src/removals/remove-items.ts';
 import { Failure } from '../src/runtime/failure.ts';
 import { createLocalBells } from './local-bells.ts';
 import { readLog } from './log-chaos.ts';
@@ -93,7 +92,7 @@ describe('the event log', () => {
     expect([...(await readLog(nats)).keys()]).toEqual(keysOf(0, 71));
   });
 
-  test('has one event per message where some node cannot read more', async () => {
+  test('has one event per message where a budget caps the source', async () => {
     await using opened = await openLog();
     const log = createEventLog(opened.nats, { packs: false });
     await Promise.all([1, 2, 3].map((number) => log.append(xEvent(number), null)));
@@ -285,41 +284,4 @@ test('a message is settled with the last of its events, not with the first trans
   expect(await world.stored()).toEqual(keysOf(0, 8).toSorted());
   expect(await settledIn(database)).toEqual([9]);
   expect(acknowledged).toBe(1);
-});
-
-test('a message of the version before, and the letter that it makes of one with several events, are stored', async () => {
-  await using matching = await openMatching();
-  const { world, database } = matching;
-  const before = (event: LogEvent) =>
-    world.nats.jetstream.publish('events.x.main', JSON.stringify(event), { msgID: event.key });
-  await before(xEvent(0));
-  await world.append(1, 10);
-  await before(xEvent(11));
-  await using _workers = world.startWorkers();
-  await world.storedAll(12, 60_000);
-  await world.idle();
-  expect(await world.stored()).toEqual(keysOf(0, 12).toSorted());
-  const packed = packBodies(bodiesOf(12, 30));
-  await database.run(
-    `insert into dead_letters (sequence, body, error, deliveries, retry_requested) values (99, $1, 'not an event', 1, true)`,
-    [packed],
-  );
-  const letters = createDeadLetters(database);
-  const { id: installation } = await readInstallation(database);
-  const options = { installation, bells: createLocalBells(), telemetry: silentTelemetry(), letters };
-  await retryDeadLetters({ ...options, store: world.store });
-  expect(await letters.list()).toEqual([]);
-  expect(await world.stored()).toEqual(keysOf(0, 42).toSorted());
-  expect(await billedIn(database)).toBe(42);
-});
-
-test('of such a letter, forgetting takes the events that are meant, and leaves the others', async () => {
-  await using matching = await openMatching();
-  const { world, database } = matching;
-  const { writeDeadLetter } = world.store;
-  const letter = { sequence: 1, settled: [1], event: null, error: 'e', deliveries: 1, loggedAt: null };
-  await writeDeadLetter({ ...letter, body: packBodies(bodiesOf(0, 5)) });
-  await forget(database, { post: xEvent(3).platformPostId });
-  const [left] = await createDeadLetters(database).list();
-  expect(unpackBodies(left?.body ?? '')).toEqual([...bodiesOf(0, 3), ...bodiesOf(4, 1)]);
 });

@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises';
 import type { Database } from '../src/engines/database.ts';
 
 /** One busy account (`acc_1`, of `seedRules`) and many quiet ones with a webhook each, all matches in one day. */
@@ -51,18 +50,33 @@ export async function fillDay(
      where r < ${rules} or e % ${Math.floor(events / needleMatches)} = 0`,
   );
   await attach(database, partition, day);
-  await keepFromMatches(database);
+  await summariseMatches(database);
   await database.run('update match_log set last_position = $1', [quietAccounts + events * rules]);
   await database.run('vacuum analyze');
   // What was written so fast is not written out while times are taken.
   await database.run('checkpoint');
 }
 
-/** What an upgrade does for the matches that are there. */
-export async function keepFromMatches(database: Database): Promise<void> {
-  const migration = await readFile(new URL('../migrations/0007_size.sql', import.meta.url), 'utf8');
+/** Computes the summaries from the matches alone, independently of the match transaction. */
+export async function summariseMatches(database: Database): Promise<void> {
   await database.transaction(async (sql) => {
-    for (const [statement] of migration.matchAll(/^insert into [^;]+;/gm)) await sql.run(statement);
+    await sql.run(
+      `insert into day_heads (account_id, rule_id, platform, event_day, first_position, last_position, matches)
+       select account_id, coalesce(rule_id, ''), platform, event_day, min(position), max(position), count(*)
+       from matches
+       group by grouping sets ((account_id, rule_id, platform, event_day), (account_id, platform, event_day))`,
+    );
+    await sql.run(
+      `insert into heads (account_id, rule_id, platform, last_position)
+       select account_id, rule_id, platform, max(last_position) from day_heads group by account_id, rule_id, platform`,
+    );
+    await sql.run(
+      `insert into match_times (began, first_position, last_position)
+       select began, min(first_position) over (order by began desc), max(last_position) over (order by began) from (
+         select began_of(created_at) as began, min(position) as first_position, max(position) as last_position
+         from matches group by 1
+       ) as times`,
+    );
     // PostgreSQL would count what was read here up to ten seconds later: `countReads` takes that for reads of its own.
     await sql.run('select pg_stat_force_next_flush()');
   });

@@ -150,7 +150,7 @@ describe("the runtime login's password", () => {
       `do $$ begin execute 'drop table ' || (
       select inhrelid::regclass from pg_inherits where inhparent = 'matches'::regclass limit 1); end $$`,
     ],
-    ['alters tables', 'alter table audit disable trigger audit_is_append_only'],
+    ['alters tables', 'alter table audit disable trigger audit_append_only'],
     ['switches row security off', 'alter table rules disable row level security'],
     ['switches triggers off', `set session_replication_role = 'replica'`],
     ['empties tables', 'truncate matches'],

@@ -130,11 +130,6 @@ export const localRows: Rows = {
     expect(outcome.stderr + outcome.stdout).toMatch(/None of the keys reads|0 secrets encrypted anew/);
   },
 
-  async 'admin pack-events'(_, scene) {
-    expect(await admin(scene, 'pack-events', '--off')).toEqual({ packed: false });
-    expect(await admin(scene, 'pack-events')).toEqual({ packed: true });
-  },
-
   async 'admin rotate-cursor-secret'(_, scene) {
     expect(await admin(scene, 'rotate-cursor-secret')).toEqual({ forgotten: false, rotated: true });
   },

@@ -9,7 +9,7 @@ export const migrateCommand = command({
   name: 'migrate',
   summary: 'show or apply the pending migrations of the database',
   details:
-    'Needs the login that owns the tables. Each migration runs in its own transaction; if long transactions block it, it waits, and delays other requests by at most a second at a time.',
+    'Needs the login that owns the tables. All pending migrations run in one transaction: if one fails, nothing has changed. Stop the nodes first.',
   options: {
     plan: flag('only list what would be applied'),
     apply: flag('apply it'),
@@ -20,12 +20,7 @@ export const migrateCommand = command({
     if (plan === apply) throw usageFailure('Specify --plan or --apply.');
     const url = await databaseOf(given, env);
     const { migrate, planMigrations } = await loadLocal(() => import('../local/admin-work.ts'));
-    const working = plan
-      ? planMigrations(url)
-      : migrate(url, {
-          onWait: ({ migration, sessions }) =>
-            screen.note(`${migration} waits for: ${sessions.join('; ') || 'a lock'}`),
-        });
+    const working = plan ? planMigrations(url) : migrate(url);
     const names = await screen.waitFor(plan ? 'Asking the database' : 'Migrating the database', working);
     if (isJson) return screen.print(jsonLine(plan ? { missing: names } : { applied: names }));
     if (names.length === 0) return screen.print('Nothing is missing.');

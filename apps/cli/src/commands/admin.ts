@@ -10,7 +10,6 @@ import { deadLetters } from './admin-dead-letters.ts';
 import { foreignRules } from './admin-foreign-rules.ts';
 import { forgetCommand } from './admin-forget.ts';
 import { migrateCommand } from './admin-migrate.ts';
-import { packEvents } from './admin-pack-events.ts';
 import { reencrypt, rotateCursorSecret } from './admin-rotation.ts';
 import { adminUsage } from './admin-usage.ts';
 import { verdicts } from './admin-verdicts.ts';
@@ -140,7 +139,6 @@ export const admin: CommandGroup = {
     verdicts,
     adminUsage,
     migrateCommand,
-    packEvents,
     afterRestore,
     reencrypt,
     rotateCursorSecret,

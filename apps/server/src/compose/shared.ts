@@ -66,9 +66,7 @@ async function bringUpToDate({ config, log }: NodeOptions): Promise<void> {
     if (url !== undefined) await assertDirect(url);
   await assertDurable(config.databaseUrl);
   if (!config.migrateAtStart) return await assertMigrated(config.databaseUrl);
-  const applied = await migrate(config.migrationDatabaseUrl ?? config.databaseUrl, {
-    onWait: (waiting) => log.warn(waiting, 'a migration waits for a lock: long transactions are in its way'),
-  });
+  const applied = await migrate(config.migrationDatabaseUrl ?? config.databaseUrl);
   if (applied.length > 0) log.info({ applied }, 'database migrated');
 }
 

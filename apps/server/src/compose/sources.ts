@@ -61,12 +61,9 @@ export function installationBudgetOf({ config, database, metrics, nats }: Shared
   });
 }
 
-/** A cap is judged by the number of messages that are not counted yet: with one, each has one event. */
-export function openEventLog(
-  { nats, installation, traces }: Shared,
-  budget: InstallationBudget | null,
-): EventLog {
-  return createEventLog(nats, { traces, packs: installation.packsEvents && budget === null });
+/** With a budget, each message has one event: the cap counts the messages that are not matched yet. */
+export function openEventLog({ nats, traces }: Shared, budget: InstallationBudget | null): EventLog {
+  return createEventLog(nats, { traces, packs: budget === null });
 }
 
 /** How a source's stream is capped. */

@@ -62,19 +62,12 @@ export async function assertDurable(url: string): Promise<void> {
 
 export interface Installation {
   readonly id: string;
-  /** Whether events share messages of the event log: not before every node can read them. */
-  readonly packsEvents: boolean;
 }
 
 export async function readInstallation(database: Database): Promise<Installation> {
-  const row = await database.one<Installation>('select id, packs_events as "packsEvents" from installation');
+  const row = await database.one<Installation>('select id from installation');
   if (!row) throw new Error('the database has no installation row: was it migrated?');
   return row;
-}
-
-/** Nodes heed it when they start. */
-export async function setPacksEvents(sql: Sql, packs: boolean): Promise<void> {
-  await sql.run('update installation set packs_events = $1', [packs]);
 }
 
 /** How often a node reads the secrets of cursors again. */

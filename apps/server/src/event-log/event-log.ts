@@ -32,7 +32,7 @@ interface Appending {
 
 export interface EventLogOptions {
   readonly retryForMs?: number;
-  /** Whether events may share a message; version 0.1.0 cannot read it. */
+  /** Whether events may share a message. True unless set. */
   readonly packs?: boolean;
   readonly traces?: Traces | null;
 }

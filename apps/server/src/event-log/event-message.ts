@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import type { Item } from '../upstream/item.ts';
 
 /*
- * The format of a message: one event per line, as JSON, which has no line breaks of its own. An event alone in its message is what
- * versions before wrote. Why, and what follows from it: docs/adr/0037-packed-events.md.
+ * The format of a message: one event per line, as JSON, which has no line breaks of its own. Why, and what
+ * follows from it: docs/adr/0037-packed-events.md.
  */
 
 export const eventsPerMessageMax = 64;

@@ -61,14 +61,14 @@ export async function retryDeadLetters(options: RetryDeadLettersOptions): Promis
       { seq: 0, time, string: () => body },
       { deliveries: 1, onSettled: () => void (isStored = true), redeliver: () => undefined },
     );
-    // Several events are the message of a version that could not read it, nor put it on the bill.
-    const loggedAt = events.length > 1 ? time : null;
     const isReadable = events.every(({ event }) => event !== null);
-    if (isReadable)
+    // It was billed when it became a dead letter.
+    if (isReadable) {
       await storeBatch(
         options,
-        events.map((logged) => ({ ...logged, loggedAt })),
+        events.map((logged) => ({ ...logged, loggedAt: null })),
       );
+    }
     if (isStored) await letters.remove(id);
     else await letters.keep(id);
     telemetry.deadLetterRetried({ id, outcome: isStored ? 'stored' : 'failed' });

@@ -289,9 +289,9 @@ interface StoredRow {
 /**
  * Positions come with a ticket, and with the time, which so never decreases from one position to the next. Then the matches are
  * written, by several writers at once. `take_turn` waits until all earlier tickets are over, so a reader that has seen a position has
- * seen all before it (I3; migrations/0028_ordered_commits.sql). Each part of the statement that reads `turn` waits for it: so do all
+ * seen all before it (I3; migrations/0006_matches.sql). Each part of the statement that reads `turn` waits for it: so do all
  * rows that several writers change. They are summed before, to keep the turn short. What is kept beside the matches
- * (migrations/0007_size.sql) is among them: whoever sees a match sees the rows that lead to it.
+ * (migrations/0006_matches.sql) is among them: whoever sees a match sees the rows that lead to it.
  */
 async function insertMatches(
   sql: Sql,

@@ -12,7 +12,7 @@ const lookAgainMs = 1_000;
 const pageMax = 500;
 /** Who asks again and again is away in between: what comes meanwhile is collected as if it waited. */
 const awayMsMax = 3_000;
-/** When positions jump by less, the log has not begun a new incarnation (migrations/0008_incarnations.sql). */
+/** When positions jump by less, the log has not begun a new incarnation (migrations/0006_matches.sql). */
 const jumpMin = 2 ** 20;
 
 export interface MatchTailOptions {

@@ -3,7 +3,6 @@ import type { Bells } from '../engines/bells.ts';
 import { type Database, type Sql, untilNothingIsInTheWay } from '../engines/database.ts';
 import { readEvent } from '../event-log/event-consumer.ts';
 import type { LogEvent } from '../event-log/event-log.ts';
-import { packBodies, unpackBodies } from '../event-log/event-message.ts';
 import { createMatchStore, type ItemName, isNameable, namesOf } from '../matching/match-store.sql.ts';
 import type { Telemetry } from '../observability/telemetry.ts';
 import type { Compliance } from '../upstream/platform.ts';
@@ -266,13 +265,9 @@ async function removeDeadLetters(
       [after, words, lettersAtOnceMax],
     );
     for (const { id, body } of letters) {
-      // Several events are a message that a version before could not read.
-      const bodies = unpackBodies(body);
-      const left = bodies.map(readEvent).filter((event) => isNameable(event) && !isMeant(event));
-      const rest = packBodies(left.map((event) => JSON.stringify(event)));
-      if (rest === '') await database.run('delete from dead_letters where id = $1', [id]);
-      else if (left.length < bodies.length)
-        await database.run('update dead_letters set body = $2 where id = $1', [id, rest]);
+      const event = readEvent(body);
+      const isKept = isNameable(event) && !isMeant(event);
+      if (!isKept) await database.run('delete from dead_letters where id = $1', [id]);
     }
     const last = letters.at(-1);
     if (!last || letters.length < lettersAtOnceMax) return;

@@ -122,10 +122,11 @@ export interface Problem {
   readonly words: string;
 }
 
-/** What makes a slot: a value without options has had this hash since before there were options. */
+/** Identifies a slot: rules with the same canonical query and options share one. */
 export function valueHash(platform: Platform, canonicalValue: string, options: RuleOptions = {}): Buffer {
-  const told = Object.keys(options).length === 0 ? '' : `\n${JSON.stringify(options)}`;
-  return createHash('sha256').update(`${platform}\n${canonicalValue}${told}`).digest();
+  return createHash('sha256')
+    .update(`${platform}\n${canonicalValue}\n${JSON.stringify(options)}`)
+    .digest();
 }
 
 export function slotTag(installation: string, slotId: string): string {
