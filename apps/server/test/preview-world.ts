@@ -13,7 +13,7 @@ import { createRuleStore } from '../src/rules/rule-store.sql.ts';
 import { valueHash } from '../src/slots/slot.ts';
 import type { ItemCounts } from '../src/upstream/platform.ts';
 import { callOf } from './call-of.ts';
-import { keepFromMatches } from './size-world.ts';
+import { summariseMatches } from './size-world.ts';
 import { openTestDatabase, seedRules } from './support.ts';
 
 /** Two accounts with ten rules each, `rule_1` to `rule_10` and `other_1` to `other_10`, and items that are stored with SQL. */
@@ -209,7 +209,7 @@ async function storePosts(database: Database, items: readonly StoredPost[]): Pro
 /** What the match transaction keeps beside matches. */
 async function keepAgain(database: Database): Promise<void> {
   await database.run('truncate heads, day_heads, match_times');
-  await keepFromMatches(database);
+  await summariseMatches(database);
 }
 
 export interface ManyItems {
