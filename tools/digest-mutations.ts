@@ -17,8 +17,8 @@ export const digestMutations: readonly Mutation[] = [
   ...inFile(`${digests}/send-issue.ts`, chaos, [
     [
       'each attempt at an issue has an id of its own',
-      'const { messageId, webhook, emails } = issue;',
-      'const { webhook, emails } = issue;\n  const messageId = crypto.randomUUID();',
+      'const { messageId, webhook } = issue;',
+      'const { webhook } = issue;\n  const messageId = crypto.randomUUID();',
     ],
   ]),
   ...inFile(`${digests}/make-issues.ts`, issues, [
@@ -44,8 +44,18 @@ export const digestMutations: readonly Mutation[] = [
     ],
     ['too few matches make an issue', 'waiting >= due.min_matches ||', 'waiting >= 1 ||'],
   ]),
-  ...inFile(`${digests}/make-issues.ts`, mails, [
+  ...inFile(`${digests}/issues.sql.ts`, mails, [
     ['an account mails without end', 'where known.mails + $3 <= $4', ''],
+    ['the first mails of a day have no bound', 'where $3::integer <= $4::integer', ''],
+    ['each attempt counts', '!issue.counted.includes(address)', "address !== ''"],
+    ['another recipient does not count', '!issue.counted.includes(address)', 'issue.counted.length === 0'],
+  ]),
+  ...inFile(`${digests}/send-issue.ts`, mails, [
+    [
+      'recipients are not checked again at sending',
+      'emails.filter((address) => isAllowed({ recipients: mailRecipients }, address))',
+      '[...emails]',
+    ],
   ]),
   ...inFile(`${digests}/send-issue.ts`, issues, [
     ['an issue is never given up', '>= givenUpAfterMs', '>= 100 * givenUpAfterMs'],

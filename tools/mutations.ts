@@ -249,12 +249,9 @@ export const mutations: readonly Mutation[] = [
       'addresses.every(isAllowed)',
       'addresses.slice(0, addressesMax).every(isAllowed)',
     ],
-    [
-      'the peer is not checked',
-      'if (isPeer(socket.remoteAddress, addresses)) return socket;',
-      'return socket;',
-    ],
-    ['a connection to the wrong peer stays open', 'socket.destroy();', ''],
+    ['the name is looked up again', 'hostname: address, protocol', 'hostname: host, protocol'],
+    ['the name does not count for TLS', "protocol === 'https:' && isIP(host) === 0 ?", "protocol === '' ?"],
+    ['plain HTTP looks the name up', "protocol === 'https:' && isIP(host)", 'isIP(host)'],
     [
       'one address of this machine permits plain HTTP',
       '!addresses.every(isLoopback)',

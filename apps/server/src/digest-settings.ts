@@ -35,6 +35,7 @@ export const digestSettings = {
   mailsPerDay: {
     variable: 'EARSHOT_MAILS_PER_DAY',
     schema: accepted.count.default(200),
-    about: 'Mails of one account per UTC day; an issue to three addresses counts as three.',
+    about:
+      'Mails of one account per UTC day. A digest message to three addresses counts as three, once, however often it is tried.',
   },
 } as const satisfies Record<string, accepted.Setting>;

@@ -52,6 +52,7 @@ function mortal(dies: (label: CheckpointLabel) => boolean) {
     store: (store: IssueStore): IssueStore => ({
       leaseDue: (asked) => alive(() => store.leaseDue(asked)),
       putOff: (...put) => alive(() => store.putOff(...put)),
+      countMails: (...counted) => alive(() => store.countMails(...counted)),
       finish: (...finished) => alive(() => store.finish(...finished)),
       release: (issue) => alive(() => store.release(issue)),
     }),

@@ -3,9 +3,10 @@ import type { AddressInfo } from 'node:net';
 import { createCertificate, type Template } from '@earshot/testkit';
 import { SMTPServer } from 'smtp-server';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import type { IssueStore } from '../src/digests/issues.sql.ts';
 import { openMailer } from '../src/digests/mailer.ts';
 import type { Database } from '../src/engines/database.ts';
-import { createDigestWorld, type DigestWorld } from './digest-world.ts';
+import { createDigestWorld, type DigestWorld, startDigestReceiver } from './digest-world.ts';
 import { createMigratedTemplate, openTestDatabase, seedRules } from './support.ts';
 
 interface Delivered {
@@ -170,7 +171,95 @@ describe('a digest by e-mail', () => {
     await expect(world.create({ to: { email: ['One@Example.org'] } })).resolves.toBeDefined();
   });
 
-  test('waits for the next day when the account has sent all it may', async () => {
+  test('goes only to addresses that the operator still allows when it is sent', async () => {
+    await dueDigest();
+    await world.startNode({ mailRecipients: ['@example.com'] }).tick();
+    expect(server.delivered).toMatchObject([{ to: ['ops@example.com'] }]);
+    expect(await world.list()).toMatchObject([{ problem: 'Not accepted for one@example.org.' }]);
+    expect(await countedMails()).toBe(1);
+  });
+
+  test('is not sent when the operator no longer allows any of its addresses', async () => {
+    await dueDigest();
+    await world.startNode({ mailRecipients: [] }).tick();
+    expect(server.tried.mails).toBe(0);
+    expect(await world.list()).toMatchObject([
+      { problem: 'The operator of the service no longer allows mails to these addresses.' },
+    ]);
+    expect(await countedMails()).toBe(0);
+  });
+});
+
+/** Mails that count for the account, over all days. */
+async function countedMails(): Promise<number> {
+  const [row] = await database.many<{ mails: number }>(
+    'select coalesce(sum(mails), 0)::integer as mails from digest_mails',
+  );
+  return row?.mails ?? 0;
+}
+
+describe('the mails of an account per day', () => {
+  test('count once per address, however often the message is tried', async () => {
+    server.next.push('later', 'cut', 'take_and_cut');
+    await dueDigest();
+    const node = world.startNode({ mailsPerDay: 2 });
+    for (let round = 0; round < 4; round++) {
+      await node.tick();
+      world.clock.nowMs += 10 * minuteMs;
+    }
+    expect(server.tried.mails).toBe(4);
+    expect(await world.list()).toMatchObject([{ problem: null, last_sent_at: expect.any(String) }]);
+    expect(await countedMails()).toBe(2);
+  });
+
+  test('also bound a waiting message that is redirected from a webhook to addresses', async () => {
+    const { endpoint, to } = await startDigestReceiver(stack, world, () => 500);
+    const { id } = await dueDigest({ to });
+    const node = world.startNode({ mailsPerDay: 2 });
+    await node.tick();
+    expect(endpoint.received).toHaveLength(1);
+    const tooMany = Array.from({ length: 10 }, (_, index) => `a${index}@example.com`);
+    await world.update({ digest_id: id, to: { email: tooMany } });
+    await node.tick();
+    expect(server.tried.mails).toBe(0);
+    expect(await world.list()).toMatchObject([{ problem: expect.stringContaining('2 mails a day') }]);
+    await world.update({ digest_id: id, to: { email } });
+    await node.tick();
+    expect(server.delivered).toMatchObject([{ to: email }]);
+    expect(await countedMails()).toBe(2);
+  });
+
+  test('count again for every other address that a message is redirected to', async () => {
+    server.next.push('later', 'later');
+    const { id } = await dueDigest({ to: { email: ['a@example.com'] } });
+    const node = world.startNode({ mailsPerDay: 2 });
+    await node.tick();
+    for (const address of ['b@example.com', 'c@example.com', 'a@example.com']) {
+      await world.update({ digest_id: id, to: { email: [address] } });
+      await node.tick();
+    }
+    expect(server.tried.mails).toBe(3);
+    expect(server.delivered).toMatchObject([{ to: ['a@example.com'] }]);
+    expect(await countedMails()).toBe(2);
+  });
+
+  test('are not exceeded by nodes that send at the same time', async () => {
+    for (let digest = 1; digest < 6; digest++)
+      await world.create({ to: { email }, name: `report ${digest}` });
+    await dueDigest();
+    const makesOnly = world.startNode({ store: (store) => ({ ...store, leaseDue: async () => [] }) });
+    await makesOnly.tick();
+    const store = (one: IssueStore): IssueStore => ({
+      ...one,
+      leaseDue: ({ nowMs }) => one.leaseDue({ nowMs, max: 1 }),
+    });
+    const nodes = Array.from({ length: 6 }, () => world.startNode({ mailsPerDay: 5, store }));
+    await Promise.all(nodes.map((node) => node.tick()));
+    expect(server.delivered).toHaveLength(2);
+    expect(await countedMails()).toBe(4);
+  });
+
+  test('make a message wait for the next day when too few are left', async () => {
     await dueDigest();
     const node = world.startNode({ mailsPerDay: 2 });
     world.clock.nowMs = Date.parse(
@@ -182,11 +271,21 @@ describe('a digest by e-mail', () => {
     await node.tick();
     await node.tick();
     expect(server.delivered).toHaveLength(1);
-    expect(await world.list()).toMatchObject([{ problem: expect.stringContaining('2 mails') }]);
+    expect(await world.list()).toMatchObject([{ problem: expect.stringContaining('2 mails a day') }]);
     world.clock.nowMs += 12 * 60 * minuteMs;
     await node.tick();
     expect(server.delivered).toHaveLength(2);
     expect(await world.list()).toMatchObject([{ last_number: 2, problem: null }]);
+  });
+
+  test('end the wait of a message after a day, with a notice', async () => {
+    await dueDigest();
+    const node = world.startNode({ mailsPerDay: 1 });
+    await node.tick();
+    world.clock.nowMs += 24 * 60 * minuteMs;
+    await node.tick();
+    expect(server.tried.mails).toBe(0);
+    expect(await database.many('select type from notices')).toContainEqual({ type: 'digest.given_up' });
   });
 });
 

@@ -28,6 +28,8 @@ export interface NodeOptions {
   /** After issues were made, before they are sent. */
   readonly afterMaking?: () => Promise<unknown>;
   readonly mailsPerDay?: number;
+  /** The operator's list at sending; that at the creation of digests stays. */
+  readonly mailRecipients?: readonly string[];
 }
 
 export interface DigestWorld extends AsyncDisposable {
@@ -96,6 +98,7 @@ export async function createDigestWorld(
       store: wrap = (same: IssueStore) => same,
       afterMaking,
       mailsPerDay = 100,
+      mailRecipients = allowed,
     } = {}) {
       const store = wrap(createIssueStore(database));
       const send = createSendIssue({
@@ -107,7 +110,8 @@ export async function createDigestWorld(
         sender,
         secretBox: webhooks.secretBox,
         mailer,
-        mailRecipients: allowed,
+        mailRecipients,
+        mailsPerDay,
         bells: webhooks.bells,
         telemetry: silentTelemetry(),
         checkpoint,
@@ -115,7 +119,7 @@ export async function createDigestWorld(
       });
       return {
         async tick() {
-          await makeIssues({ database, checkpoint, nowMs, mailsPerDay });
+          await makeIssues({ database, checkpoint, nowMs });
           await afterMaking?.();
           for (const issue of await store.leaseDue({ nowMs: nowMs(), max: 10 })) await send(issue);
         },

@@ -4,6 +4,8 @@ const needs = {
   lucene: { mayLackInCi: null },
   /** The right to mount a disk: root, and a container that may. */
   mount: { mayLackInCi: null },
+  /** The right to open a network namespace: root, or user namespaces for other users. */
+  namespace: { mayLackInCi: null },
   /** Debian's; `.ci/run` installs it. */
   chromium: { mayLackInCi: null },
   /** Debian's, with promtool; `.ci/run` installs it. */

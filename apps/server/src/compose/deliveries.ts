@@ -65,11 +65,11 @@ async function digestWorkers(shared: Shared, stack: AsyncDisposableStack): Promi
     secretBox: secretBoxOf(config),
     mailer: await openMail(config, stack),
     mailRecipients: mailPolicyOf(config).recipients,
+    mailsPerDay: config.mailsPerDay,
     nowMs,
   });
-  const { mailsPerDay } = config;
   return [
-    every('digest-issues', 2_000, () => makeIssues({ ...shared, nowMs, mailsPerDay })),
+    every('digest-issues', 2_000, () => makeIssues({ ...shared, nowMs })),
     createDigestWorker({ ...shared, store, send, nowMs }),
     every('forget-mails', hourMs, () => forgetMails(database)),
   ];

@@ -58,6 +58,9 @@ export function createIssueStore(database: Database) {
         new Date(untilMs),
       ]);
     },
+    /** Counts the mails of an attempt before they are sent. False when the account has too few left on this day. */
+    countMails: (issue: LeasedIssue, mails: CountedMails) =>
+      database.transaction((sql) => countMails(sql, issue, mails)),
     /** Records the attempt, and ends the lease. True when the owner is told something. */
     finish: (issue: LeasedIssue, outcome: IssueOutcome, atMs: number) =>
       database.transaction((sql) => finish(sql, issue, outcome, atMs)),
@@ -65,6 +68,44 @@ export function createIssueStore(database: Database) {
       await database.run(`update digest_issues set ${noLease} where ${isOurs}`, [digestId, lease]);
     },
   };
+}
+
+interface CountedMails {
+  readonly to: readonly string[];
+  /** The UTC day. */
+  readonly day: string;
+  readonly perDay: number;
+}
+
+/**
+ * Each address counts once per issue, so that a retry costs nothing and another recipient does. The lock on the day's row
+ * decides between nodes that count at the same time.
+ */
+async function countMails(
+  sql: Sql,
+  { digestId, lease, accountId }: LeasedIssue,
+  { to, day, perDay }: CountedMails,
+): Promise<boolean> {
+  const issue = await sql.one<{ counted: string[] }>(
+    `select counted_emails as counted from digest_issues where ${isOurs} for update`,
+    [digestId, lease],
+  );
+  if (!issue) throw new Error('the issue was deleted, or another node has leased it');
+  const uncounted = to.filter((address) => !issue.counted.includes(address));
+  if (uncounted.length === 0) return true;
+  const taken = await sql.run(
+    `insert into digest_mails as known (account_id, day, mails)
+     select $1, $2::date, $3::integer where $3::integer <= $4::integer
+     on conflict (account_id, day) do update set mails = known.mails + $3 where known.mails + $3 <= $4`,
+    [accountId, day, uncounted.length, perDay],
+  );
+  if (taken === 0) return false;
+  await sql.run(`update digest_issues set counted_emails = counted_emails || $3::text[] where ${isOurs}`, [
+    digestId,
+    lease,
+    uncounted,
+  ]);
+  return true;
 }
 
 interface IssueRow extends Omit<LeasedIssue, 'lease' | 'webhook'> {

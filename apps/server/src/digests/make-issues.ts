@@ -9,13 +9,12 @@ export interface MakeIssuesOptions {
   readonly database: Database;
   readonly checkpoint: Checkpoint;
   readonly nowMs: () => number;
-  readonly mailsPerDay: number;
 }
 
 interface DueRow
   extends Pick<
     DigestRow,
-    'id' | 'rule_id' | 'platform' | 'cron' | 'time_zone' | 'window_seconds' | 'created_at' | 'emails'
+    'id' | 'rule_id' | 'platform' | 'cron' | 'time_zone' | 'window_seconds' | 'created_at'
   > {
   readonly account_id: string;
   readonly min_matches: number;
@@ -40,7 +39,7 @@ export async function makeIssues(options: MakeIssuesOptions): Promise<boolean> {
   const due = await options.database.prepared(`select 1 ${fromDue} limit 1`, [new Date(options.nowMs())]);
   if (due.length === 0) return false;
   for (let made = 0; made < digestsAtOnce; made++) {
-    const done = await options.database.transaction((sql) => makeIssue(sql, options));
+    const done = await options.database.transaction((sql) => makeIssue(sql, options.nowMs()));
     if (done === 'nothing') return false;
     if (done === 'made') options.checkpoint('digest.issued');
   }
@@ -53,13 +52,9 @@ export async function makeIssues(options: MakeIssuesOptions): Promise<boolean> {
  * later. Times that have passed meanwhile are one: the issue covers everything since the one before. While an issue waits to be sent
  * none is made. A digest whose time was decided by a clock that was more than a day ahead gets another time.
  */
-async function makeIssue(
-  sql: Sql,
-  { nowMs, mailsPerDay }: MakeIssuesOptions,
-): Promise<'made' | 'put off' | 'nothing'> {
-  const now = nowMs();
+async function makeIssue(sql: Sql, now: number): Promise<'made' | 'put off' | 'nothing'> {
   const due = await sql.one<DueRow>(
-    `select digests.id, account_id, rule_id, platform, cron, time_zone, window_seconds, created_at, emails, min_matches, empty,
+    `select digests.id, account_id, rule_id, platform, cron, time_zone, window_seconds, created_at, min_matches, empty,
        position, next_at, (select last_position from match_log) as log_end,
        rule_id is not null and not exists (
          select 1 from rules where rules.id = rule_id and state not in ('creating', 'deleted')) as rule_is_gone
@@ -69,7 +64,7 @@ async function makeIssue(
   );
   if (!due) return 'nothing';
   const isDue = due.next_at.getTime() <= now;
-  const decision = isDue ? await decide(sql, due, { now, mailsPerDay }) : wait;
+  const decision = isDue ? await decide(sql, due) : wait;
   const nextAt = new Date(nextTimeMs(scheduleOf(due), isDue ? Math.max(now, due.next_at.getTime()) : now));
   await sql.run(
     'update digests set next_at = $2, scheduled_at = $3, problem = coalesce($4, problem) where id = $1',
@@ -89,11 +84,7 @@ interface Decision {
 const make: Decision = { isMade: true, problem: null };
 const wait: Decision = { isMade: false, problem: null };
 
-async function decide(
-  sql: Sql,
-  due: DueRow,
-  { now, mailsPerDay }: { now: number; mailsPerDay: number },
-): Promise<Decision> {
+async function decide(sql: Sql, due: DueRow): Promise<Decision> {
   if (due.rule_is_gone)
     return { isMade: false, problem: 'The rule of this digest was deleted: delete the digest.' };
   const range = {
@@ -106,32 +97,7 @@ async function decide(
   const counts = await countMatches(sql, range, due.min_matches);
   const waiting = counts.reduce((sum, { matches }) => sum + matches, 0);
   const isWanted = waiting >= due.min_matches || (waiting === 0 && due.empty === 'send');
-  if (!isWanted) return wait;
-  const mails = due.emails?.length ?? 0;
-  const day = new Date(now).toISOString().slice(0, 10);
-  if (mails === 0 || (await takeMails(sql, { accountId: due.account_id, day, mails, mailsPerDay })))
-    return make;
-  const problem = `The account has used its ${mailsPerDay} mails of ${day} (UTC): what matched comes with a later issue.`;
-  return { isMade: false, problem };
-}
-
-/** An issue counts once, however often it is tried. False when there are not so many left. */
-async function takeMails(
-  sql: Sql,
-  {
-    accountId,
-    day,
-    mails,
-    mailsPerDay,
-  }: { accountId: string; day: string; mails: number; mailsPerDay: number },
-): Promise<boolean> {
-  const taken = await sql.run(
-    `insert into digest_mails as known (account_id, day, mails)
-     select $1, $2::date, $3::integer where $3::integer <= $4::integer
-     on conflict (account_id, day) do update set mails = known.mails + $3 where known.mails + $3 <= $4`,
-    [accountId, day, mails, mailsPerDay],
-  );
-  return taken > 0;
+  return isWanted ? make : wait;
 }
 
 async function writeIssue(sql: Sql, due: DueRow, now: number): Promise<void> {

@@ -19,6 +19,8 @@ export interface SendIssueOptions extends ContentOptions, Omit<SendOptions, 'sec
   /** Null when the operator has not configured a mail server. */
   readonly mailer: Mailer | null;
   readonly mailRecipients: readonly string[];
+  /** For one account and UTC day. */
+  readonly mailsPerDay: number;
   readonly bells: Bells;
   readonly telemetry: Telemetry;
   readonly checkpoint: Checkpoint;
@@ -80,9 +82,9 @@ function outcomeOf(issue: LeasedIssue, { isAccepted, problem }: Sent, atMs: numb
 }
 
 async function send(options: SendIssueOptions, issue: LeasedIssue, content: DigestContent): Promise<Sent> {
-  const { messageId, webhook, emails } = issue;
+  const { messageId, webhook } = issue;
   if (webhook !== null) return await sendToWebhook(options, webhook, { messageId, content });
-  return await sendMail(options, { messageId, emails: emails ?? [], content });
+  return await sendMail(options, issue, content);
 }
 
 /** In the format of the webhook, signed as every message of it. */
@@ -115,9 +117,11 @@ const unreadable = { isAccepted: false, problem: 'The signing secret cannot be r
 
 /** One mail for all recipients. Those whom the mail server refuses for good, while it takes others, are told to the owner. */
 async function sendMail(
-  { mailer, mailRecipients }: SendIssueOptions,
-  { messageId, emails, content }: { messageId: string; emails: readonly string[]; content: DigestContent },
+  { mailer, mailRecipients, mailsPerDay, store, nowMs }: SendIssueOptions,
+  issue: LeasedIssue,
+  content: DigestContent,
 ): Promise<Sent> {
+  const emails = issue.emails ?? [];
   if (mailer === null) return { isAccepted: false, problem: 'Mail is not set up on this installation.' };
   const to = emails.filter((address) => isAllowed({ recipients: mailRecipients }, address));
   if (to.length === 0)
@@ -125,8 +129,15 @@ async function sendMail(
       isAccepted: false,
       problem: 'The operator of the service no longer allows mails to these addresses.',
     };
+  const day = new Date(nowMs()).toISOString().slice(0, 10);
+  if (!(await store.countMails(issue, { to, day, perDay: mailsPerDay })))
+    return {
+      isAccepted: false,
+      problem: `The account may send ${mailsPerDay} mails a day, and too few are left for ${day} (UTC). The message waits for the next day.`,
+    };
   try {
-    const refused = await mailer.send({ messageId, digestId: content.digest_id, to, ...renderMail(content) });
+    const { messageId, digestId } = issue;
+    const refused = await mailer.send({ messageId, digestId, to, ...renderMail(content) });
     const missed = [...emails.filter((address) => !to.includes(address)), ...refused];
     return {
       isAccepted: true,

@@ -48,7 +48,8 @@ export async function startMetricsServer(options: {
     );
   });
   await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
+    // Kept after the start: a connection that cannot be accepted must not end the process.
+    server.on('error', reject);
     server.listen(options.port, options.host, resolve);
   });
   return {

@@ -116,7 +116,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   for (const operation of Object.values(operations))
     addOperation(app, { ...options, authenticateInner, leaving: leaving.signal }, operation);
   return {
-    listen: (host, port) => app.listen({ host, port }),
+    listen: (host, port) => listen(app, { host, port, log: options.log }),
     drain() {
       leaving.abort();
       // An answer whose headers were sent already cannot say "close" any more: its connection must not stay idle for long.
@@ -131,6 +131,16 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
       await app.close();
     },
   };
+}
+
+async function listen(
+  app: FastifyInstance,
+  { log, ...where }: { host: string; port: number; log: Logger },
+): Promise<string> {
+  const address = await app.listen(where);
+  // A connection that cannot be accepted, for instance without a free file descriptor, must not end the process.
+  app.server.on('error', (err) => log.warn({ err }, 'a connection was not accepted'));
+  return address;
 }
 
 function addConsole(app: FastifyInstance, { sessions, consoleFolder, ...options }: HttpServerOptions): void {

@@ -1,9 +1,9 @@
 import { getEventListeners, once } from 'node:events';
-import { connect } from 'node:net';
+import { connect, Server } from 'node:net';
 import { Readable } from 'node:stream';
 import { operations } from '@earshot/contract';
 import { pino } from 'pino';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import type { Principal } from '../accounts/call.ts';
 import { keyRefused, newKey } from '../accounts/keys.ts';
 import { createMetrics } from '../observability/metrics.ts';
@@ -275,4 +275,20 @@ test('probes are answered on both ports, by HEAD without a body, say why a node 
   // So that it is seen that requests would be.
   await (await fetch(`${url}/nowhere`)).text();
   await expect.poll(() => lines.length).toBe(1);
+});
+
+test('connections that cannot be accepted do not end the process', async () => {
+  const listen = vi.spyOn(Server.prototype, 'listen');
+  const lines: string[] = [];
+  const log = pino({ level: 'info' }, { write: (line: string) => void lines.push(line) });
+  await using server = serverWith({}, log);
+  await server.listen('127.0.0.1', 0);
+  const onMetricsPort = { host: '127.0.0.1', port: 0, metrics: createMetrics(), isReady: async () => [] };
+  await using _metrics = await startMetricsServer(onMetricsPort);
+  const servers = listen.mock.contexts.filter((one) => one instanceof Server);
+  listen.mockRestore();
+  expect(servers).toHaveLength(2);
+  // As Node does it. Twice: a listener for the first one would not do.
+  for (const one of [...servers, ...servers]) one.emit('error', new Error('accept ENFILE'));
+  expect(lines.filter((line) => line.includes('accept ENFILE'))).toHaveLength(2);
 });

@@ -1,4 +1,8 @@
-import { execFile } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { open } from 'node:fs/promises';
+import { Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 import { newKey } from '../accounts/keys.ts';
@@ -9,13 +13,17 @@ const webhookSecret = newSecret();
 /** As X makes them: nothing tells that it is one. */
 const upstreamToken = 'AAAAAAAAAAAAAAAAAAAAAMLheAAAAAAA0%2BuSeid%2BULvsea4JtiGRiSDSJSI%3DEUifiRBkKG5E2';
 
-/** What the server's logger really writes, by a process of its own. */
-async function linesOf(statements: string): Promise<string[]> {
+function programOf(statements: string): string {
   const logger = new URL('logger.ts', import.meta.url).href;
-  const program = `
+  return `
     import { createLogger } from ${JSON.stringify(logger)};
     const log = createLogger({ level: 'debug' }).child({ node: '1' });
     ${statements}`;
+}
+
+/** What the server's logger really writes, by a process of its own. */
+async function linesOf(statements: string): Promise<string[]> {
+  const program = programOf(statements);
   const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', program]);
   return stdout.trim().split('\n');
 }
@@ -81,3 +89,30 @@ test('what only resembles a secret is written: the shown part of a key, and ids'
   const [line] = await linesOf(`log.info(${json(harmless)}, 'request')`);
   expect(JSON.parse(line ?? '')).toMatchObject({ ...harmless, msg: 'request' });
 });
+
+test.each(['process.exit(0)', ''])(
+  'a process whose stdout is on a full disk continues, and ends with %j',
+  async (ending) => {
+    await using disk = await open('/dev/full', 'w');
+    // The monitor counts as no listener, so the error still ends a process that has none.
+    const program = programOf(`
+      import { errorMonitor } from 'node:events';
+      import { setImmediate as nextTurn } from 'node:timers/promises';
+      import { pino } from 'pino';
+      for (const line of ['one', 'two']) {
+        log.info(line);
+        await new Promise((failed) => log[pino.symbols.streamSym].once(errorMonitor, failed));
+        await nextTurn();
+      }
+      process.stderr.write('alive');
+      ${ending}`);
+    const child = spawn(process.execPath, ['--input-type=module', '-e', program], {
+      cwd: import.meta.dirname,
+      stdio: ['ignore', disk.fd, 'pipe'],
+      timeout: 20_000,
+    });
+    const printed = text(child.stderr ?? Readable.from([]));
+    const [code] = await once(child, 'close');
+    expect({ code, printed: await printed }).toEqual({ code: 0, printed: 'alive' });
+  },
+);

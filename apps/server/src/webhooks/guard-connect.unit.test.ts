@@ -1,38 +1,38 @@
-import { isIP, type LookupFunction, Socket } from 'node:net';
+import { isIP, Socket } from 'node:net';
 import { promisify } from 'node:util';
 import type { buildConnector } from 'undici';
 import { beforeEach, describe, expect, test, vi } from 'vitest';
-import { AddressNotAllowed, createGuardedConnector, type GuardOptions } from './guarded-connector.ts';
+import {
+  AddressNotAllowed,
+  createGuardedConnector,
+  type GuardOptions,
+  type Resolve,
+} from './guarded-connector.ts';
 import { createSender } from './sender.ts';
 
 /**
- * What would be connected to when the guard lets it pass. Nothing is: the addresses here are real ones, so the connector is
- * replaced, and a guard that fails is seen by what it asked for.
+ * The connections that the guard opens. The addresses here are real ones, so the mock records them and connects to none.
  */
-const asked: { readonly host: string; readonly addresses: readonly string[] }[] = [];
-/** Where the connection ends up; null: at an address that was asked for. */
-let peer: string | null = null;
+const asked: Pick<buildConnector.Options, 'hostname' | 'servername'>[] = [];
+const unreachable = new Set<string>();
 const opened: Socket[] = [];
 
 vi.mock('undici', async (original) => ({
   ...(await original<object>()),
-  buildConnector: ({ lookup }: { lookup: LookupFunction }): buildConnector.connector => {
-    return ({ hostname }, callback) => {
-      lookup(hostname, { all: true }, (_error, found) => {
-        const addresses = [found].flat().map((one) => (typeof one === 'string' ? one : one.address));
-        asked.push({ host: hostname, addresses });
-        const socket = new Socket();
-        Object.defineProperty(socket, 'remoteAddress', { value: peer ?? addresses[0] });
-        opened.push(socket);
-        callback(null, socket);
-      });
+  buildConnector: (): buildConnector.connector => {
+    return ({ hostname, servername }, callback) => {
+      asked.push({ hostname, ...(servername === undefined ? {} : { servername }) });
+      if (unreachable.has(hostname)) return callback(new Error(`no route to ${hostname}`), null);
+      const socket = new Socket();
+      opened.push(socket);
+      callback(null, socket);
     };
   },
 }));
 beforeEach(() => {
   asked.length = 0;
   opened.length = 0;
-  peer = null;
+  unreachable.clear();
 });
 
 const outside = ['93.184.215.14', '2606:2800:21f:cb07:6820:80da:af6b:8b2c', '8.8.8.8', '1.1.1.1', '9.9.9.9'];
@@ -48,10 +48,28 @@ async function connect(
 }
 
 describe('an answer of the name server', () => {
-  test('with public addresses alone leads to those, and to no others', async () => {
+  const servername = 'hooks.example';
+
+  test('with public addresses is connected to as a literal, with the name for TLS', async () => {
     const socket = await connect({}, { resolve: async () => outside.slice(0, 3) });
-    expect(asked).toEqual([{ host: 'hooks.example', addresses: outside.slice(0, 3) }]);
+    expect(asked).toEqual([{ hostname: outside[0], servername }]);
     expect(socket).toBe(opened[0]);
+  });
+
+  test('is tried address by address until one connects', async () => {
+    for (const address of outside.slice(0, 2)) unreachable.add(address);
+    const socket = await connect({}, { resolve: async () => outside.slice(0, 4) });
+    expect(asked).toEqual(outside.slice(0, 3).map((hostname) => ({ hostname, servername })));
+    expect(socket).toBe(opened[0]);
+  });
+
+  test('is resolved once, and its first four addresses are tried', async () => {
+    for (const address of outside) unreachable.add(address);
+    const resolve = vi.fn<Resolve>(async () => outside);
+    const errors = outside.slice(0, 4).map((address) => new Error(`no route to ${address}`));
+    await expect(connect({}, { resolve })).rejects.toMatchObject({ errors });
+    expect(asked).toEqual(outside.slice(0, 4).map((hostname) => ({ hostname, servername })));
+    expect(resolve.mock.calls).toEqual([['hooks.example']]);
   });
 
   const lengths = [1, 2, 5];
@@ -86,35 +104,25 @@ describe('an answer of the name server', () => {
     await expect(connect({ protocol: 'http:' }, development)).rejects.toThrow(AddressNotAllowed);
     expect(asked).toEqual([]);
     await connect({ protocol: 'http:' }, { ...development, resolve: async () => ['127.0.0.1'] });
-    expect(asked).toHaveLength(1);
+    // With a server name, undici would look it up.
+    expect(asked).toEqual([{ hostname: '127.0.0.1' }]);
   });
 });
 
-describe('a connection that is open', () => {
-  test.each([...inside, '9.9.9.9', ''])(
-    'but leads to %s instead is closed before a word is said',
-    async (other) => {
-      peer = other;
-      const resolve = async () => ['93.184.215.14', '8.8.8.8'];
-      await expect(connect({}, { resolve })).rejects.toThrow(AddressNotAllowed);
-      expect(opened.map(({ destroyed, bytesWritten }) => ({ destroyed, bytesWritten }))).toEqual([
-        { destroyed: true, bytesWritten: 0 },
-      ]);
+describe('an IP literal', () => {
+  const resolve = () => Promise.reject(new Error('a literal is not resolved'));
+
+  test.each(['8.8.8.8', '[2606:4700:4700::1111]'])(
+    '%s is connected to without a server name',
+    async (hostname) => {
+      await connect({ hostname }, { resolve });
+      expect(asked).toEqual([{ hostname: hostname.replaceAll(/[[\]]/g, '') }]);
     },
   );
 
-  test.each(['93.184.215.14', '8.8.8.8'])('and leads to %s, which was checked, is used', async (checked) => {
-    peer = checked;
-    const socket = await connect({}, { resolve: async () => ['93.184.215.14', '8.8.8.8'] });
-    expect(socket).toBe(opened[0]);
-    expect(socket?.destroyed).toBe(false);
-  });
-
-  test('is compared with a literal too', async () => {
-    peer = '10.0.0.1';
-    const resolve = () => Promise.reject(new Error('a literal is not resolved'));
-    await expect(connect({ hostname: '8.8.8.8' }, { resolve })).rejects.toThrow(AddressNotAllowed);
-    expect(opened).toHaveLength(1);
+  test.each(inside)('%s is refused', async (hostname) => {
+    await expect(connect({ hostname }, { resolve })).rejects.toThrow(AddressNotAllowed);
+    expect(asked).toEqual([]);
   });
 });
 

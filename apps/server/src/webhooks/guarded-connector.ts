@@ -1,5 +1,5 @@
 import { Resolver } from 'node:dns/promises';
-import { isIP, type LookupFunction, type Socket } from 'node:net';
+import { isIP, type Socket } from 'node:net';
 import { callbackify } from 'node:util';
 import { buildConnector } from 'undici';
 import { bareHost, createAddressCheck, isLoopback } from './public-address.ts';
@@ -23,10 +23,9 @@ export interface GuardOptions {
 const addressesMax = 4;
 
 /**
- * Opens connections to public addresses only. A name is resolved once: every address must be public, and the connection
- * goes to one of exactly those, so that a second, different answer of the name server has no effect. Node calls no
- * lookup function for an IP literal, so literals are checked before. The peer is checked once more when the connection
- * is open, before anything is sent.
+ * Opens connections to public addresses only. A name is resolved once, and every address of the answer must be public.
+ * The connection then goes to one of these addresses as a literal, so no second lookup can lead elsewhere. TLS still
+ * verifies the name.
  */
 export function createGuardedConnector(options: GuardOptions): buildConnector.connector {
   const { resolve, allowInsecure, timeoutMs, ca } = options;
@@ -36,52 +35,33 @@ export function createGuardedConnector(options: GuardOptions): buildConnector.co
     if (addresses.length === 0 || !addresses.every(isAllowed)) throw new AddressNotAllowed();
     return addresses.slice(0, addressesMax);
   };
-  const open = async (asked: buildConnector.Options): Promise<Socket> => {
-    const host = bareHost(asked.hostname);
+  const open = async ({ hostname, protocol, port }: buildConnector.Options): Promise<Socket> => {
+    const host = bareHost(hostname);
     const addresses = await addressesOf(host);
-    if (asked.protocol !== 'https:' && !addresses.every(isLoopback)) throw new AddressNotAllowed();
+    if (protocol !== 'https:' && !addresses.every(isLoopback)) throw new AddressNotAllowed();
     const connect = buildConnector({
-      timeout: timeoutMs,
+      // All addresses together take no longer than one alone.
+      timeout: timeoutMs / addresses.length,
       allowH2: false,
       maxCachedSessions: 0,
-      lookup: pinnedTo(addresses),
-      autoSelectFamily: true,
-      autoSelectFamilyAttemptTimeout: 2_000,
       ...(ca === undefined ? {} : { ca }),
     });
-    const socket = await new Promise<Socket>((resolveSocket, reject) => {
-      connect({ ...asked, hostname: host }, (...[error, connected]) =>
-        error === null ? resolveSocket(connected) : reject(error),
+    // Without TLS, undici would look a server name up.
+    const servername = protocol === 'https:' && isIP(host) === 0 ? { servername: host } : {};
+    const failures: Error[] = [];
+    for (const address of addresses) {
+      const [failure, socket] = await new Promise<Parameters<buildConnector.Callback>>((done) =>
+        connect({ hostname: address, protocol, port, ...servername }, (...result) => done(result)),
       );
-    });
-    if (isPeer(socket.remoteAddress, addresses)) return socket;
-    socket.destroy();
-    throw new AddressNotAllowed();
+      if (failure === null) return socket;
+      failures.push(failure);
+    }
+    throw new AggregateError(failures, 'no address of the host could be connected to');
   };
   const opened = callbackify(open);
   return (asked, callback) => {
     opened(asked, (error: Error | null, socket) => (error ? callback(error, null) : callback(null, socket)));
   };
-}
-
-function pinnedTo(addresses: readonly string[]): LookupFunction {
-  const all = addresses.map((address) => ({ address, family: isIP(address) }));
-  return (_hostname, { all: wantsAll }, callback) => {
-    const [first] = all;
-    if (wantsAll || first === undefined) callback(null, all);
-    else callback(null, first.address, first.family);
-  };
-}
-
-export function isPeer(peer: string | undefined, addresses: readonly string[]): boolean {
-  return peer !== undefined && addresses.some((address) => sameAddress(address, peer));
-}
-
-/** The resolver and the socket may spell the same IPv6 address differently. */
-function sameAddress(one: string, other: string): boolean {
-  if (one === other) return true;
-  if (isIP(one) !== 6 || isIP(other) !== 6) return false;
-  return URL.parse(`http://[${one}]`)?.hostname === URL.parse(`http://[${other}]`)?.hostname;
 }
 
 /** All addresses of a name, none when it does not exist. Throws when it cannot get all of them. */

@@ -53,7 +53,7 @@ export function createSender(options: SenderOptions): Sender & AsyncDisposable {
       } catch (error) {
         if (deadline.aborted)
           return unanswered({ kind: 'failed', retryAfterMs: null }, 'no answer in time', latencyMs());
-        return unanswered(outcomeOfError(error), describe(error), latencyMs());
+        return unansweredBecause(error, latencyMs());
       }
     },
     async [Symbol.asyncDispose]() {
@@ -112,10 +112,17 @@ const ours = new Set([
   'ENOMEM',
 ]);
 
-function outcomeOfError(error: unknown): AttemptOutcome {
-  const codes = [error, ...(error instanceof AggregateError ? error.errors : [])];
-  const isOurs = codes.some((one) => ours.has(errorCodeOf(one)) || isResolverDown(one));
-  return isOurs ? { kind: 'not_sent' } : { kind: 'failed', retryAfterMs: null };
+function unansweredBecause(error: unknown, latencyMs: number): Attempt {
+  const failures: readonly unknown[] = error instanceof AggregateError ? error.errors : [error];
+  const theirs = failures.find((failure) => !isOurs(failure));
+  // An endpoint that is down counts as down, although another of its addresses has no route from here.
+  const outcome: AttemptOutcome =
+    theirs === undefined ? { kind: 'not_sent' } : { kind: 'failed', retryAfterMs: null };
+  return unanswered(outcome, describe(theirs ?? failures[0]), latencyMs);
+}
+
+function isOurs(error: unknown): boolean {
+  return ours.has(errorCodeOf(error)) || isResolverDown(error);
 }
 
 /** `ECONNREFUSED` is the endpoint's failure, unless it comes from a query to a name server. */

@@ -1,4 +1,6 @@
+import { once } from 'node:events';
 import { createServer } from 'node:net';
+import { createServer as createTlsServer } from 'node:tls';
 import { createCertificate } from '@earshot/testkit';
 import { describe, expect, test, vi } from 'vitest';
 import { type Handler, startEndpoint } from '../../test/web-endpoint.ts';
@@ -80,6 +82,36 @@ test('an endpoint that nobody listens at, or that hangs up, has failed', async (
   expect(attempt).toMatchObject({ outcome: { kind: 'failed' }, status: null });
 });
 
+describe('a host with several addresses', () => {
+  const refused = Object.assign(new Error(), { code: 'ECONNREFUSED' });
+  const noRoute = Object.assign(new Error(), { code: 'ENETUNREACH' });
+
+  test('gets the message at the first one that connects', async () => {
+    const tls = await createCertificate('hooks.example');
+    await using endpoint = await startEndpoint(() => 204, { host: '127.0.0.3', tls });
+    await using sender = createSender({
+      resolve: async () => ['127.0.0.2', '127.0.0.3'],
+      allowInsecure: true,
+      ca: tls.cert,
+    });
+    const url = `https://hooks.example:${endpoint.port}/`;
+    expect(await sender.send({ ...message, url })).toMatchObject({ status: 204 });
+  });
+
+  test.each([
+    [[noRoute, refused], 'failed', 'ECONNREFUSED'],
+    [[refused, noRoute], 'failed', 'ECONNREFUSED'],
+    [[noRoute, noRoute], 'not_sent', 'ENETUNREACH'],
+  ])('is at fault unless every failure is ours: %j', async (failures, kind, detail) => {
+    await using sender = createSender({
+      resolve: () => Promise.reject(new AggregateError(failures)),
+      allowInsecure: false,
+    });
+    const attempt = await sender.send({ ...message, url: 'https://hooks.example/' });
+    expect(attempt).toMatchObject({ outcome: { kind }, detail });
+  });
+});
+
 test('a 429 brings its Retry-After', async () => {
   const { attempt } = await sendTo((_received, response) => {
     response.writeHead(429, { 'retry-after': '120' }).end();
@@ -121,6 +153,25 @@ describe('by TLS', () => {
     for (const refused of refusals)
       expect(refused).toMatchObject({ status: null, outcome: { kind: 'failed' } });
     expect(endpoint.received).toHaveLength(1);
+  });
+
+  test.each([
+    ['hooks.example', 'hooks.example'],
+    ['127.0.0.1', false],
+  ])('%s sends the server name %j', async (host, expected) => {
+    const tls = await createCertificate(host);
+    const serverNames: unknown[] = [];
+    const server = createTlsServer(tls, (socket) => {
+      serverNames.push(socket.servername);
+      socket.end('HTTP/1.1 204 No Content\r\n\r\n');
+    }).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const address = server.address();
+    const port = typeof address === 'object' ? address?.port : 0;
+    await using sender = createSender({ resolve, allowInsecure: true, ca: tls.cert });
+    const attempt = await sender.send({ ...message, url: `https://${host}:${port}/` });
+    expect({ status: attempt.status, serverNames }).toEqual({ status: 204, serverNames: [expected] });
+    server.close();
   });
 
   test('an endpoint that does not speak it costs no more than the time limit', async () => {

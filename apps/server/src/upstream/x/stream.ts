@@ -30,11 +30,16 @@ export function createXStream(
         const wait = retryAfterMs(answer, Date.now());
         throw refusedWith(answer.statusCode, body, wait);
       }
-      yield { kind: 'opened' };
-      for await (const line of streamFrames({ body: answer.body, read, silenceMaxMs, signal })) {
-        if (line.isCut) yield { kind: 'too_large', upstreamId: null };
-        else if (line.text === '') yield { kind: 'alive' };
-        else yield { kind: 'item', upstreamId: null, text: line.text };
+      try {
+        yield { kind: 'opened' };
+        for await (const line of streamFrames({ body: answer.body, read, silenceMaxMs, signal })) {
+          if (line.isCut) yield { kind: 'too_large', upstreamId: null };
+          else if (line.text === '') yield { kind: 'alive' };
+          else yield { kind: 'item', upstreamId: null, text: line.text };
+        }
+      } finally {
+        // Also for a caller that leaves before it reads: X allows one connection, and this one would stay open.
+        discard(answer);
       }
       throw new StreamEnded({ kind: 'dropped' }, 'X closed the stream');
     },

@@ -1,3 +1,7 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { Socket } from 'node:net';
+import { listenOnLoopback } from '@earshot/testkit';
 import { expect, test } from 'vitest';
 import { type Answer, startAnsweringServer } from '../../../test/answering-server.ts';
 import { createUpstreamClient } from '../client.ts';
@@ -65,4 +69,21 @@ test('records are items, empty lines are keep-alives, and the end is a drop', as
     ],
     ending: { kind: 'dropped' },
   });
+});
+
+test('a caller that leaves before it reads closes the connection', { timeout: 5_000 }, async () => {
+  const connected = Promise.withResolvers<Socket>();
+  const server = createServer((request, response) => {
+    response.writeHead(200).flushHeaders();
+    connected.resolve(request.socket);
+  });
+  const baseUrl = `http://127.0.0.1:${await listenOnLoopback(server)}`;
+  await using client = createUpstreamClient({ baseUrl, token: 't', name: 'X' });
+  const stream = createXStream(client, { silenceMaxMs: 0 });
+  for await (const frame of stream.open({ after: null, since: null }, new AbortController().signal)) {
+    expect(frame).toEqual({ kind: 'opened' });
+    break;
+  }
+  await once(await connected.promise, 'close');
+  server.close();
 });
