@@ -165,6 +165,8 @@ create table digest_issues (
   from_at timestamptz not null,
   to_at timestamptz not null,
   made_at timestamptz not null,
+  -- The addresses that `digest_mails` already counts: an issue counts once per address, however often it is tried.
+  counted_emails text[] not null default '{}',
   failures integer not null default 0,
   next_attempt_at timestamptz not null,
   lease text,
@@ -172,7 +174,7 @@ create table digest_issues (
 );
 create index digest_issues_due on digest_issues (next_attempt_at);
 
--- How many mails an account was allowed per day.
+-- How many mails an account has sent per day, per recipient.
 create table digest_mails (
   account_id text not null,
   day date not null,
