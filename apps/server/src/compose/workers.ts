@@ -55,6 +55,7 @@ import type { RoleName } from '../setting-values.ts';
 import { createRegistrarStore } from '../slots/registrar.sql.ts';
 import { createRegistrarWorker } from '../slots/registrar-worker.ts';
 import type { Source } from '../upstream/platform.ts';
+import { platforms } from '../upstream/platforms.ts';
 import { showBacklog } from '../webhooks/backlog-metrics.ts';
 import { deliverWorkers } from './deliveries.ts';
 import { eventsStreamOptions, plansOf, type Shared, warnOfIdleError } from './shared.ts';
@@ -136,7 +137,7 @@ function sourceWorkers(
     createRegistrarWorker({
       ...common,
       upstream: source.rules,
-      store: createRegistrarStore(database, { ruleDelayMs: config.xRuleDelayMs }),
+      store: createRegistrarStore(database, { ruleDelayMs: platforms[source.platform].ruleDelayMs(config) }),
       accountShare: config.accountSharePercent / 100,
     }),
     createIngestWorker({
