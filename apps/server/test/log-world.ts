@@ -101,7 +101,6 @@ export async function openLogWorld(options: LogWorldOptions): Promise<LogWorld> 
           name: `match:${index}`,
           consumer: wrapSource?.(createEventConsumer(nats, source)) ?? createEventConsumer(nats, source),
           parsedRules: createParsedRules(),
-          sampleVerdicts: () => undefined,
         }),
       );
       return supervise(workers, { log: silentLog, metrics });

@@ -13,7 +13,6 @@ import { migrateCommand } from './admin-migrate.ts';
 import { packEvents } from './admin-pack-events.ts';
 import { reencrypt, rotateCursorSecret } from './admin-rotation.ts';
 import { adminUsage } from './admin-usage.ts';
-import { verdicts } from './admin-verdicts.ts';
 
 const createAccount = adminCommand({
   name: 'create-account',
@@ -126,7 +125,7 @@ const afterRestore = adminCommand({
 export const admin: CommandGroup = {
   name: 'admin',
   summary:
-    'accounts, keys, budgets, upstream rules, events that could not be stored, removals, verdicts, the bill, migrations, restores and rotations, directly on the database',
+    'accounts, keys, budgets, upstream rules, events that could not be stored, removals, the bill, migrations, restores and rotations, directly on the database',
   commands: [
     createAccount,
     accounts,
@@ -137,7 +136,6 @@ export const admin: CommandGroup = {
     foreignRules,
     deadLetters,
     forgetCommand,
-    verdicts,
     adminUsage,
     migrateCommand,
     packEvents,

@@ -34,12 +34,6 @@ import {
   purgeDeletedRules,
   removeExpiredDays,
 } from '../matching/upkeep.ts';
-import {
-  compareEveryMs,
-  createVerdictSampler,
-  createVerdictStore,
-  forgetVerdicts,
-} from '../matching/verdicts.ts';
 import { showBill } from '../metering/bill-metrics.ts';
 import { compareUsage } from '../metering/compare-usage.ts';
 import type { InstallationBudget } from '../metering/installation-budget.ts';
@@ -231,11 +225,6 @@ function matchWorkers(shared: Shared, owner: Database): Worker[] {
     installation: shared.installation.id,
     store: createMatchStore(database, { retentionDays: config.retentionDays, traces }),
   };
-  const verdicts = createVerdictSampler({
-    ...forBatches,
-    store: createVerdictStore(database),
-    nowMs: Date.now,
-  });
   const letters = createDeadLetters(database);
   const settled = createSettledStore(database);
   const progress = {
@@ -259,10 +248,8 @@ function matchWorkers(shared: Shared, owner: Database): Worker[] {
         ...forBatches,
         name: `match:${index + 1}`,
         consumer: createEventConsumer(nats),
-        sampleVerdicts: verdicts.sample,
       }),
     ),
-    every('verdicts', compareEveryMs, () => verdicts.compare()),
     every('dead-letters', 5_000, () => retryDeadLetters({ ...forBatches, letters })),
     every('bill-metrics', 15_000, () => showBill({ ...shared, prices: config.prices })),
     every('partitions', hourMs, () => keepPartitionsAhead(shared)),
@@ -277,7 +264,6 @@ function matchWorkers(shared: Shared, owner: Database): Worker[] {
     everyUnderLease(leases, 'retention', hourMs, async () => {
       await removeExpiredDays({ ...shared, database: owner, retentionDays: config.retentionDays });
       await forgetLedger(owner, config.retentionDays);
-      await forgetVerdicts(owner);
       await forgetBilled(owner);
       await forgetMarks(owner);
       const newestDay = await newestEventDay(owner);
