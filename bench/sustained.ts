@@ -84,7 +84,8 @@ async function watch(signal: AbortSignal): Promise<void> {
   const beganAt = performance.now();
   let before = { sent: 0, stored: 0, listed: 0 };
   for (let n = 1; ; n++) {
-    await sleep(beganAt + n * rowMs - performance.now(), undefined, { signal }).catch(() => undefined);
+    const leftMs = Math.max(0, beganAt + n * rowMs - performance.now());
+    await sleep(leftMs, undefined, { signal }).catch(() => undefined);
     if (signal.aborted) return;
     const stored = await countStored().catch(() => null);
     const now = { ...counts, stored: stored ?? before.stored };

@@ -3,13 +3,7 @@ import { join, resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { findBoundaryViolations } from './boundaries.ts';
 import { findLargeParts } from './console-size.ts';
-import {
-  findExcuses,
-  findIgnoredSources,
-  findLongFiles,
-  findProcessAccess,
-  readSourceFiles,
-} from './source-files.ts';
+import { findExcuses, findIgnoredSources, findProcessAccess, readSourceFiles } from './source-files.ts';
 import { findStructureProblems } from './structure.ts';
 
 /** A check returns what is wrong; nothing means that all is well. */
@@ -48,7 +42,6 @@ const checks: Check[] = [
   { name: 'console size', run: checkConsoleSize },
   tool('dead code', 'knip', '--no-progress'),
   tool('format', 'biome', 'ci', '--colors=off', ...formatted),
-  { name: 'file size', run: async () => findLongFiles(await readSourceFiles(root)).join('\n') },
   { name: 'ignored files', run: async () => (await findIgnoredSources(root)).join('\n') },
   { name: 'excused tests', run: async () => findExcuses(await readSourceFiles(root)).join('\n') },
   { name: 'process access', run: async () => findProcessAccess(await readSourceFiles(root)).join('\n') },

@@ -18,11 +18,6 @@ const scopes = ['e2e/scopes.e2e.test.ts'];
 const sharing = ['apps/server/test/quiet-sharing.int.test.ts'];
 const addresses = [`${webhooks}/public-address.unit.test.ts`];
 const connections = [`${webhooks}/guard-connect.unit.test.ts`];
-const verdicts = [
-  `${server}/matching/verdicts.unit.test.ts`,
-  `${server}/language/explain-match.unit.test.ts`,
-  'apps/server/test/verdicts.int.test.ts',
-];
 const doctor = 'apps/cli/src/doctor';
 const doctorTests = ['apps/cli/test/doctor.unit.test.ts'];
 
@@ -317,52 +312,6 @@ export const mutations: readonly Mutation[] = [
       ['tokens in headers are logged', '(Bearer )', '(Bearer  )'],
     ],
   ),
-
-  ...inFile(`${server}/matching/verdicts.ts`, verdicts, [
-    [
-      'a rule is denied before it is heeded',
-      'heededFrom.getTime() + clockSlackMs <= publishedAtMs &&',
-      'heededFrom.getTime() > 0 &&',
-    ],
-    ['the delay of a platform does not count', 'confirmed_at + rule_delay_ms *', 'confirmed_at + 0 *'],
-    ['a rule that is being removed is denied', "and slots.state = 'registered'", 'and true'],
-    ['a rule that is named by its tag is denied', '!slotIds.has(slotId) &&', ''],
-    ['a rule that is named by its id is denied', '!upstreamRuleIds.has(upstreamRuleId)', 'true'],
-    [
-      'a rule that vanished is denied',
-      'heardAtMs + clockSlackMs <= (registered.seenAt?.getTime() ?? 0)',
-      'heardAtMs > 0',
-    ],
-    ['a list is taken for complete that is not', '].namesEveryRule', '] !== undefined'],
-    ['what was searched for denies other rules', 'if (event.via === undefined) take', 'take'],
-    ['every item is compared', 'heardAtMs - lastMs < sampleEveryMs ||', ''],
-    ['what waits to be compared has no bound', '|| items.length >= waitingMax', ''],
-    ['what waits to be compared waits for ever', '&& nowMs() - item.heardAtMs < patienceMs', ''],
-    ['the rules that an item names have no bound', 'last.namedValues.length < namedMax', 'true'],
-    ['comparing takes as long as it likes', 'if (computedMs >= computingMsMax) return;', ''],
-    ['what nobody proved is called proven', "operator <> 'several' and", ''],
-    ['what was disproved is called proven', `and "false" + missed = 0`, ''],
-  ]),
-  ...inFile(`${server}/matching/match-worker.ts`, verdicts, [
-    ['items are sampled while others wait', 'if (batch.length < batchMax) options.', 'options.'],
-  ]),
-  ...inFile(`${server}/language/explain-match.ts`, verdicts, [
-    [
-      'what the item does not decide is a disagreement',
-      "if (state === 'unknown') return { outcome: 'undecided', operators: fieldsOf(undecided) };",
-      '',
-    ],
-    [
-      'an agreement is credited to every operator of the rule',
-      "operators: deciding.length === 0 ? ['several'] : deciding",
-      'operators: fieldsOf(leavesOf(root))',
-    ],
-    [
-      'a disagreement that nothing alone decides is nobody’s',
-      'operators: deciding.length === 0 ? fieldsOf(leavesOf(root)) : deciding',
-      'operators: deciding',
-    ],
-  ]),
 
   ...inFile(`${doctor}/run-doctor.ts`, doctorTests, [
     ['the doctor leaves its rules behind', 'return await platform.undo(calm);', 'return 0;'],

@@ -35,15 +35,6 @@ async function listSources(root: string, args: string[]): Promise<string[]> {
   return stdout.split('\0').filter((path) => /\.(ts|tsx|mjs|js|sql|sh|css)$/.test(path));
 }
 
-const maxLines = 400;
-
-export function findLongFiles(files: readonly SourceFile[]): string[] {
-  return files
-    .map(({ path, text }) => ({ path, lines: text.split('\n').length - 1 }))
-    .filter(({ path, lines }) => lines > maxLines && !/generated/.test(path))
-    .map(({ path, lines }) => `${path}: ${lines} lines, more than ${maxLines}`);
-}
-
 const skips =
   /\b(test|it|describe)(\.\w+)*\.(skip|skipIf|runIf|todo|fails)\b|\.skip\(|\b(skip|todo|fails): true\b/;
 const retries = /\bretry: *\d+ *([,}]|$)/;

@@ -3,24 +3,9 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import {
-  findExcuses,
-  findIgnoredSources,
-  findLongFiles,
-  findProcessAccess,
-  readSourceFiles,
-} from '../source-files.ts';
+import { findExcuses, findIgnoredSources, findProcessAccess, readSourceFiles } from '../source-files.ts';
 
 const file = (path: string, text: string) => ({ path, text });
-
-test('a file of 400 lines is long enough, one of 401 is too long', () => {
-  expect(findLongFiles([file('a.ts', 'x\n'.repeat(400))])).toEqual([]);
-  expect(findLongFiles([file('a.ts', 'x\n'.repeat(401))])).toEqual(['a.ts: 401 lines, more than 400']);
-});
-
-test('a generated file may be of any length', () => {
-  expect(findLongFiles([file('src/tables.generated.ts', 'x\n'.repeat(5000))])).toEqual([]);
-});
 
 test.for([
   ['packages/engines/src/a.ts', "const a = process.env['A'];"],

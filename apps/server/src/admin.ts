@@ -18,7 +18,6 @@ import { forgetCursorSecret, rotateCursorSecret } from './engines/installation.t
 import { assertMigrated } from './engines/migrate.ts';
 import { bindLog } from './event-log/bound-log.ts';
 import { createDeadLetters, type DeadLetterRow } from './matching/dead-letters.ts';
-import { listVerdicts, type VerdictRow } from './matching/verdicts.ts';
 import { defaultPrices, type Prices, readPrices, roundUsd, type Usd } from './metering/prices.ts';
 import { type BillLine, readBillByAccount, readBillBySource } from './metering/read-bill.ts';
 import { type DeletedAccount, type DeletionProgress, deleteAccount } from './removals/delete-account.ts';
@@ -68,8 +67,6 @@ export interface Admin extends AsyncDisposable {
   listDeadLetters(): Promise<DeadLetterRow[]>;
   /** Removes stored items and their matches, and keeps them from being stored again. Nodes may be running. */
   forget(asked: Asked, onProgress?: (progress: Progress) => void): Promise<Removed>;
-  /** How our verdicts on sampled items compare with the platforms', over the last days, today included. */
-  listVerdicts(days: number): Promise<VerdictRow[]>;
   /** What the upstreams billed in the last UTC days, today included; `prices` as in EARSHOT_PRICES. */
   listBill(asked: {
     by: 'source' | 'account';
@@ -142,7 +139,6 @@ export async function openAdmin(databaseUrl: string): Promise<Admin> {
       ),
     afterRestore: (restore) => database.transaction((sql) => afterRestore(sql, restore)),
     forget: (asked, onProgress) => forget(database, asked, onProgress),
-    listVerdicts: (days) => listVerdicts(database, days),
     async listBill({ by, days, prices: text }) {
       const prices = pricesOf(text);
       const read = by === 'source' ? readBillBySource : readBillByAccount;

@@ -17,7 +17,7 @@ import { createMatchWorker, storeBatch } from '../src/matching/match-worker.ts';
 import { createMetrics, type Metrics } from '../src/observability/metrics.ts';
 import { createTelemetry } from '../src/observability/telemetry.ts';
 import { Failure } from '../src/runtime/failure.ts';
-import { type Supervisor, supervise } from '../src/runtime/supervisor.ts';
+import { supervise } from '../src/runtime/supervisor.ts';
 import { createLocalBells } from './local-bells.ts';
 import { xEvent } from './stream-events.ts';
 import { openTestDatabase, seedRules, silentLog } from './support.ts';
@@ -28,7 +28,7 @@ export interface LogWorld extends AsyncDisposable {
   readonly log: EventLog;
   readonly metrics: Metrics;
   readonly store: MatchStore;
-  startWorkers(options?: WorkerOptions): Supervisor;
+  startWorkers(options?: WorkerOptions): AsyncDisposable;
   /** One look of the check that the log left out nothing. */
   check(): Promise<void>;
   /** Appends events with these numbers, many at once. */
@@ -101,7 +101,6 @@ export async function openLogWorld(options: LogWorldOptions): Promise<LogWorld> 
           name: `match:${index}`,
           consumer: wrapSource?.(createEventConsumer(nats, source)) ?? createEventConsumer(nats, source),
           parsedRules: createParsedRules(),
-          sampleVerdicts: () => undefined,
         }),
       );
       return supervise(workers, { log: silentLog, metrics });

@@ -108,7 +108,6 @@ async function run({ matches, makeStore, passed }: Attempt) {
     installation,
     store,
     parsedRules: createParsedRules(),
-    sampleVerdicts: () => undefined,
     bells: createBells(nats),
     telemetry: silentTelemetry(),
   };

@@ -59,7 +59,6 @@ async function openMatching() {
       },
       store: createMatchStore(database),
       parsedRules: createParsedRules(),
-      sampleVerdicts: () => undefined,
       bells: createLocalBells(),
       telemetry: createTelemetry(silentLog, metrics),
     }).run(new AbortController().signal);

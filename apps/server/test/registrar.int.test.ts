@@ -1,11 +1,14 @@
 import { eventually, type Template } from '@earshot/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { pause } from '../src/runtime/worker.ts';
+import { createRegistrarStore } from '../src/slots/registrar.sql.ts';
 import { slotTag } from '../src/slots/slot.ts';
 import { slotRows, startRegistrar } from './registrar-support.ts';
 import { createMigratedTemplate } from './support.ts';
 import { beginRule, byHand, openUpstreamWorld, rulesOf } from './upstream-world.ts';
 
 const soon = { timeoutMs: 100_000 };
+const never = new AbortController().signal;
 
 let template: Template;
 beforeAll(async () => {
@@ -186,6 +189,43 @@ describe('what is already upstream', () => {
     }, soon);
     expect(asked).toBe(1);
     await eventually(() => expect(asked).toBeGreaterThan(1), soon);
+  });
+
+  test('a registrar never waits for a negative time, however long recording the problem takes', async () => {
+    await using world = await openUpstreamWorld(template);
+    await beginRule(world.rules, { x: 'word' });
+    await world.sandbox.arm({ kind: 'rules_status', platform: 'x', status: 503, count: 5 });
+    const waits: number[] = [];
+    const bells: typeof world.bells = {
+      ...world.bells,
+      listen(name) {
+        const listener = world.bells.listen(name);
+        return {
+          ...listener,
+          wait(timeoutMs, signal) {
+            waits.push(timeoutMs);
+            return listener.wait(timeoutMs, signal);
+          },
+        };
+      },
+    };
+    // Recording takes longer than the registrar waits before it tries again.
+    const retryDelayMs = 5;
+    const store = createRegistrarStore(world.database, { ruleDelayMs: 20_000 });
+    const slow: typeof store = {
+      ...store,
+      async recordProblem(...given) {
+        await store.recordProblem(...given);
+        await pause(2 * retryDelayMs, never);
+      },
+    };
+    await using _registrar = startRegistrar(world, 'x', { bells, store: slow, timing: { retryDelayMs } });
+    await eventually(
+      async () => expect(await slotRows(world)).toMatchObject([{ state: 'registered' }]),
+      soon,
+    );
+    expect(waits).not.toEqual([]);
+    expect(waits.filter((ms) => ms <= 0)).toEqual([]);
   });
 
   test.each(['x', 'firehose'] as const)(

@@ -10,7 +10,7 @@ import { createMetrics } from '../src/observability/metrics.ts';
 import { createMatchReader } from '../src/readers/match-reader.sql.ts';
 import type { Checkpoint } from '../src/runtime/checkpoint.ts';
 import { newId } from '../src/runtime/ids.ts';
-import { type Supervisor, supervise } from '../src/runtime/supervisor.ts';
+import { supervise } from '../src/runtime/supervisor.ts';
 import { insertWebhook } from '../src/webhooks/create-webhook.ts';
 import { createDeliverBatch } from '../src/webhooks/deliver-batch.ts';
 import { createDeliverWorker } from '../src/webhooks/deliver-worker.ts';
@@ -55,7 +55,7 @@ export interface WebhookWorld {
   /** Stores posts that match `rule_1`; returns their texts in the order of the log. */
   storeMatches(texts: readonly string[], ruleId?: string): Promise<void>;
   deliveries(webhookId: string, outcome?: Delivery['outcome']): Promise<Delivery[]>;
-  startSender(options?: SenderProcess): Supervisor;
+  startSender(options?: SenderProcess): AsyncDisposable;
 }
 
 export interface Webhooks {
@@ -186,7 +186,6 @@ export function createWebhookWorld(database: Database): WebhookWorld {
       const worker = createDeliverWorker({ store, deliver, bells, log: silentLog, nowMs });
       const supervisor = supervise([worker], { log: silentLog, metrics: createMetrics() });
       return {
-        failing: () => supervisor.failing(),
         async [Symbol.asyncDispose]() {
           await supervisor[Symbol.asyncDispose]();
           await sender[Symbol.asyncDispose]();

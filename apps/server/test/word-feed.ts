@@ -93,7 +93,6 @@ export function createWordFeed(): WordFeed {
       ruleDelayMs: () => 0,
       newRuleId: () => 'word-shown',
       sendsKeepAlives: false,
-      namesEveryRule: true,
       readItem: (sourceId, { text }) => readFeedItem(sourceId, text),
       shortenItem: null,
       billing: {
@@ -194,7 +193,6 @@ const wordLanguage: Language = {
       witness: isMatch ? witness : [],
       breakers: [],
       nearMisses: [],
-      decisive: [],
       undecided: [],
     };
   },

@@ -201,10 +201,6 @@ export const localRows: Rows = {
     expect(await admin(scene, 'dead-letters', 'list')).toEqual([]);
   },
 
-  async 'admin verdicts'(_, scene) {
-    expect(await admin(scene, 'verdicts', '--days', '7')).toEqual({ days: 7, verdicts: expect.any(Array) });
-  },
-
   async 'admin usage'(_, scene) {
     const bill = await admin(scene, 'usage', '--days', '2');
     expect(bill).toMatchObject({

@@ -112,7 +112,6 @@ function explainTree(root: Node, leafVerdict: LeafVerdictOf): Explanation {
     witness,
     breakers: verdict.state === 'match' ? flips.filter(({ change }) => change === 'appear') : [],
     nearMisses: verdict.state === 'match' ? [] : flips,
-    decisive: verdict.state === 'unknown' ? [] : flips,
     undecided: distinctLeaves
       .filter(({ verdict: { state } }) => state === 'unknown')
       .map((leaf) => flipOf(leaf, 'appear')),

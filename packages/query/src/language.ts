@@ -91,8 +91,6 @@ export interface Explanation extends Verdict {
   readonly breakers: readonly Flip[];
   /** For a non-match: leaves each of which alone, changed, would make the item match. */
   readonly nearMisses: readonly Flip[];
-  /** Leaves each of which alone, changed, would turn a match into a miss or a miss into a match; none when it is unknown. */
-  readonly decisive: readonly Flip[];
   /** Leaves that the item does not decide. */
   readonly undecided: readonly Flip[];
 }

@@ -12,7 +12,6 @@ import { forgetCommand } from './admin-forget.ts';
 import { migrateCommand } from './admin-migrate.ts';
 import { reencrypt, rotateCursorSecret } from './admin-rotation.ts';
 import { adminUsage } from './admin-usage.ts';
-import { verdicts } from './admin-verdicts.ts';
 
 const createAccount = adminCommand({
   name: 'create-account',
@@ -125,7 +124,7 @@ const afterRestore = adminCommand({
 export const admin: CommandGroup = {
   name: 'admin',
   summary:
-    'accounts, keys, budgets, upstream rules, events that could not be stored, removals, verdicts, the bill, migrations, restores and rotations, directly on the database',
+    'accounts, keys, budgets, upstream rules, events that could not be stored, removals, the bill, migrations, restores and rotations, directly on the database',
   commands: [
     createAccount,
     accounts,
@@ -136,7 +135,6 @@ export const admin: CommandGroup = {
     foreignRules,
     deadLetters,
     forgetCommand,
-    verdicts,
     adminUsage,
     migrateCommand,
     afterRestore,

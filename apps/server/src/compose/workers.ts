@@ -34,12 +34,6 @@ import {
   purgeDeletedRules,
   removeExpiredDays,
 } from '../matching/upkeep.ts';
-import {
-  compareEveryMs,
-  createVerdictSampler,
-  createVerdictStore,
-  forgetVerdicts,
-} from '../matching/verdicts.ts';
 import { showBill } from '../metering/bill-metrics.ts';
 import { compareUsage } from '../metering/compare-usage.ts';
 import type { InstallationBudget } from '../metering/installation-budget.ts';
@@ -55,6 +49,7 @@ import type { RoleName } from '../setting-values.ts';
 import { createRegistrarStore } from '../slots/registrar.sql.ts';
 import { createRegistrarWorker } from '../slots/registrar-worker.ts';
 import type { Source } from '../upstream/platform.ts';
+import { platforms } from '../upstream/platforms.ts';
 import { showBacklog } from '../webhooks/backlog-metrics.ts';
 import { deliverWorkers } from './deliveries.ts';
 import { eventsStreamOptions, plansOf, type Shared, warnOfIdleError } from './shared.ts';
@@ -136,7 +131,7 @@ function sourceWorkers(
     createRegistrarWorker({
       ...common,
       upstream: source.rules,
-      store: createRegistrarStore(database, { ruleDelayMs: config.xRuleDelayMs }),
+      store: createRegistrarStore(database, { ruleDelayMs: platforms[source.platform].ruleDelayMs(config) }),
       accountShare: config.accountSharePercent / 100,
     }),
     createIngestWorker({
@@ -230,11 +225,6 @@ function matchWorkers(shared: Shared, owner: Database): Worker[] {
     installation: shared.installation.id,
     store: createMatchStore(database, { retentionDays: config.retentionDays, traces }),
   };
-  const verdicts = createVerdictSampler({
-    ...forBatches,
-    store: createVerdictStore(database),
-    nowMs: Date.now,
-  });
   const letters = createDeadLetters(database);
   const settled = createSettledStore(database);
   const progress = {
@@ -258,10 +248,8 @@ function matchWorkers(shared: Shared, owner: Database): Worker[] {
         ...forBatches,
         name: `match:${index + 1}`,
         consumer: createEventConsumer(nats),
-        sampleVerdicts: verdicts.sample,
       }),
     ),
-    every('verdicts', compareEveryMs, () => verdicts.compare()),
     every('dead-letters', 5_000, () => retryDeadLetters({ ...forBatches, letters })),
     every('bill-metrics', 15_000, () => showBill({ ...shared, prices: config.prices })),
     every('partitions', hourMs, () => keepPartitionsAhead(shared)),
@@ -276,7 +264,6 @@ function matchWorkers(shared: Shared, owner: Database): Worker[] {
     everyUnderLease(leases, 'retention', hourMs, async () => {
       await removeExpiredDays({ ...shared, database: owner, retentionDays: config.retentionDays });
       await forgetLedger(owner, config.retentionDays);
-      await forgetVerdicts(owner);
       await forgetBilled(owner);
       await forgetMarks(owner);
       const newestDay = await newestEventDay(owner);

@@ -1,5 +1,5 @@
 import type { Platform, Why } from '@earshot/contract';
-import { type Explanation, leavesOf, type Node } from '@earshot/query';
+import type { Explanation, Node } from '@earshot/query';
 import { platforms } from '../upstream/platforms.ts';
 import { toWireSpan } from './rule-language.ts';
 
@@ -66,39 +66,6 @@ export function unexplainedOperators(
   if (language.evaluate(root, match.raw).state !== 'no_match') return [];
   const { nearMisses } = language.explain(root, match.raw);
   return nearMisses.length === 0 ? ['several'] : fieldsOf(nearMisses);
-}
-
-/**
- * Our verdict beside the platform's: `false` is a match of ours that the platform did not name, `missed` one of the
- * platform's that we deny.
- */
-export type VerdictOutcome = 'agreed' | 'false' | 'missed' | 'undecided';
-
-export interface ComparedVerdict {
-  readonly outcome: VerdictOutcome;
-  readonly operators: readonly string[];
-}
-
-/**
- * Agreement is credited narrowly: to an operator with a leaf that alone decides the verdict, and to `several` where no leaf
- * does. Disagreement is blamed widely: on the operators that decide our verdict, and on all of the rule where none does
- * alone. Null when the value cannot be parsed.
- */
-export function compareVerdict(
-  rules: ParsedRules,
-  { platform, value, raw, isNamed }: { platform: Platform; value: string; raw: unknown; isNamed: boolean },
-): ComparedVerdict | null {
-  const root = rules.rootOf(platform, value);
-  if (root === null) return null;
-  const { state, decisive, undecided } = platforms[platform].language.explain(root, raw);
-  if (state === 'unknown') return { outcome: 'undecided', operators: fieldsOf(undecided) };
-  const deciding = fieldsOf(decisive);
-  if ((state === 'match') === isNamed)
-    return { outcome: 'agreed', operators: deciding.length === 0 ? ['several'] : deciding };
-  return {
-    outcome: isNamed ? 'missed' : 'false',
-    operators: deciding.length === 0 ? fieldsOf(leavesOf(root)) : deciding,
-  };
 }
 
 function fieldsOf(leaves: ReadonlyArray<{ readonly field: string }>): string[] {

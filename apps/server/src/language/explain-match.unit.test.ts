@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { compareVerdict, createParsedRules, explainMatch, unexplainedOperators } from './explain-match.ts';
+import { createParsedRules, explainMatch, unexplainedOperators } from './explain-match.ts';
 
 const rules = createParsedRules();
 
@@ -63,31 +63,4 @@ test.each([
   ['firehose', 'page_category:"/News"', { document: { page_category: ['/News/Business_News'] } }],
 ] as const)('on %s, %s is not held against us where it is only not documented', (platform, value, raw) => {
   expect(unexplainedOperators(rules, { platform, value, raw })).toEqual([]);
-});
-
-const aurora = { data: { text: 'an aurora tonight', lang: 'en' } };
-
-test.each([
-  // What alone decides a verdict is credited with it; `several` is nobody.
-  ['aurora', true, 'agreed', ['keyword']],
-  ['aurora lang:en', true, 'agreed', ['keyword', 'lang']],
-  ['aurora -lang:de', true, 'agreed', ['keyword', 'lang']],
-  ['aurora OR lang:en', true, 'agreed', ['several']],
-  ['aurora lang:de', false, 'agreed', ['lang']],
-  ['glacier lang:de', false, 'agreed', ['several']],
-  // What may be wrong is blamed.
-  ['aurora lang:en', false, 'false', ['keyword', 'lang']],
-  ['aurora OR lang:en', false, 'false', ['keyword', 'lang']],
-  ['aurora lang:de', true, 'missed', ['lang']],
-  ['glacier lang:de', true, 'missed', ['keyword', 'lang']],
-  // What the post does not decide, it cannot disprove.
-  ['aurora sample:10', false, 'undecided', ['sample']],
-  ['aurora sample:10', true, 'undecided', ['sample']],
-  ['glacier sample:10', false, 'agreed', ['several']],
-] as const)('%s, named: %s, is %s by %j', (value, isNamed, outcome, operators) => {
-  const compared = compareVerdict(rules, { platform: 'x', value, raw: aurora, isNamed });
-  expect(compared && { ...compared, operators: compared.operators.toSorted() }).toEqual({
-    outcome,
-    operators,
-  });
 });

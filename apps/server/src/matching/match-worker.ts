@@ -33,7 +33,7 @@ export interface StoreBatchOptions {
   readonly waiting?: AbortSignal;
 }
 
-export interface Verdict {
+interface Verdict {
   readonly event: LogEvent;
   readonly value: string;
 }
@@ -42,12 +42,10 @@ export interface MatchWorkerOptions extends StoreBatchOptions {
   readonly name: string;
   readonly consumer: EventConsumer;
   readonly parsedRules: ParsedRules;
-  /** Takes some of them to compare later; returns at once. */
-  readonly sampleVerdicts: (verdicts: readonly Verdict[]) => void;
 }
 
 /**
- * Telemetry to matches: read, resolve, write in one transaction, then acknowledge, then wake the readers. Any
+ * Turns events into matches: read, resolve, write in one transaction, then acknowledge, then wake the readers. Any
  * number of these may run; what is delivered twice is stored once.
  */
 export function createMatchWorker(options: MatchWorkerOptions): Worker {
@@ -56,15 +54,13 @@ export function createMatchWorker(options: MatchWorkerOptions): Worker {
     async run(signal) {
       for await (const batch of options.consumer.batches(batchMax, signal)) {
         const verdicts = await storeBatch({ ...options, waiting: signal }, batch);
-        // A full batch says that others wait.
-        if (batch.length < batchMax) options.sampleVerdicts(verdicts);
         await countUnexplained(options, verdicts);
       }
     },
   };
 }
 
-/** The upstream's verdict counts (I5); where our evaluator disagrees, the evaluator may be wrong: it is logged and counted. */
+/** The upstream decides what matches (I5). A match that our evaluator denies is logged and counted: the evaluator may be wrong. */
 async function countUnexplained(
   { parsedRules, telemetry }: { parsedRules: ParsedRules; telemetry: Telemetry },
   verdicts: readonly Verdict[],
@@ -74,7 +70,7 @@ async function countUnexplained(
     const { platform, payload, platformPostId } = event;
     const operators = unexplainedOperators(parsedRules, { platform, value, raw: payload.raw });
     for (const operator of operators)
-      telemetry.verdictUnexplained({ platform, operator, value, platformPostId });
+      telemetry.matchUnexplained({ platform, operator, value, platformPostId });
     await yieldIfDue();
   }
 }

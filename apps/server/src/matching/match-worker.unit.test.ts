@@ -57,7 +57,6 @@ function openWorker(failures: number, failure = new Failure('unavailable', 'away
     ...options,
     name: 'match:1',
     parsedRules: createParsedRules(),
-    sampleVerdicts: () => undefined,
     consumer: {
       async *batches(_max: number, signal: AbortSignal): AsyncIterable<LoggedEvent[]> {
         yield batch;

@@ -232,14 +232,10 @@ function matchMetrics(make: Makers) {
       [],
     ),
     matchesStored: make.counter('matches_stored_total', 'Matches stored for the first time.', ['platform']),
-    unexplained: make.counter('unexplained_total', 'Upstream verdicts that our evaluator denies.', [
-      'platform',
-      'operator',
-    ]),
-    verdicts: make.counter(
-      'verdicts_total',
-      'Verdicts of our evaluator on sampled items, compared with the upstream, per operator that decides them.',
-      ['platform', 'operator', 'outcome'],
+    unexplained: make.counter(
+      'unexplained_total',
+      'Matches that the platform delivered and our evaluator denies, per operator that decides it.',
+      ['platform', 'operator'],
     ),
     matchStreams: make.gauge('match_streams', 'Streams of matches that callers have open.', []),
     matchStreamEndings: make.counter('match_stream_endings_total', 'How streams of matches ended.', [

@@ -255,7 +255,11 @@ function matchTelemetry(log: Logger, metrics: Metrics) {
     eventStored({ platform, ms }: { platform: string; ms: number }) {
       metrics.eventStoredSeconds.observe({ platform }, Math.max(0, ms) / 1000);
     },
-    ...verdictTelemetry(log, metrics),
+    /** Delivered by the upstream, and stored; our evaluator denies it because of the operator. */
+    matchUnexplained(match: { platform: string; operator: string; value: string; platformPostId: string }) {
+      metrics.unexplained.inc({ platform: match.platform, operator: match.operator });
+      log.info(match, 'the upstream matched what our evaluator would not');
+    },
     eventFailed(event: { sequence: number; deliveries: number; reason: string }) {
       log.warn(event, 'an event could not be stored and is tried again');
     },
@@ -288,33 +292,6 @@ function matchTelemetry(log: Logger, metrics: Metrics) {
     },
     matchesPurged(count: number) {
       if (count > 0) log.info({ count }, 'matches of deleted rules purged');
-    },
-  };
-}
-
-/** What our evaluator says beside the upstream's verdict. */
-function verdictTelemetry(log: Logger, metrics: Metrics) {
-  return {
-    verdictUnexplained(verdict: {
-      platform: string;
-      operator: string;
-      value: string;
-      platformPostId: string;
-    }) {
-      metrics.unexplained.inc({ platform: verdict.platform, operator: verdict.operator });
-      log.info(verdict, 'the upstream matched what we would not');
-    },
-    verdictCompared(verdict: { platform: string; operators: readonly string[]; outcome: string }) {
-      const { platform, operators, outcome } = verdict;
-      for (const operator of operators) metrics.verdicts.inc({ platform, operator, outcome });
-    },
-    verdictFalse(verdict: {
-      platform: string;
-      operators: readonly string[];
-      value: string;
-      platformPostId: string;
-    }) {
-      log.info(verdict, 'we would match what the upstream did not');
     },
   };
 }

@@ -9,21 +9,14 @@ const restart = { firstMs: 200, factor: 2, maxMs: 15_000 };
 const restartWhenAway = { ...restart, maxMs: 2_000 };
 const healthyAfterMs = 30_000;
 
-export interface Supervisor extends AsyncDisposable {
-  /** Names of workers that failed and have not run long enough since then to count as healthy. */
-  failing(): string[];
-}
-
 /** Keeps every worker running: one that fails is restarted with back-off while the others keep running. */
 export function supervise(
   workers: readonly Worker[],
   { log, metrics }: { log: Logger; metrics: Metrics },
-): Supervisor {
+): AsyncDisposable {
   const stop = new AbortController();
-  const failing = new Set<string>();
-  const running = workers.map((worker) => keepRunning(worker, stop.signal, failing, { log, metrics }));
+  const running = workers.map((worker) => keepRunning(worker, stop.signal, { log, metrics }));
   return {
-    failing: () => [...failing],
     async [Symbol.asyncDispose]() {
       stop.abort();
       await Promise.all(running);
@@ -34,25 +27,20 @@ export function supervise(
 async function keepRunning(
   worker: Worker,
   signal: AbortSignal,
-  failing: Set<string>,
   { log, metrics }: { log: Logger; metrics: Metrics },
 ): Promise<void> {
   let attempt = 0;
   while (!signal.aborted) {
     const startedAt = performance.now();
     let backoff = restart;
-    const healthyTimer = setTimeout(() => failing.delete(worker.name), healthyAfterMs);
     try {
       await worker.run(signal);
       if (signal.aborted) return;
       throw new Error('the worker returned although nobody asked it to stop');
     } catch (error) {
-      failing.add(worker.name);
       if (error instanceof Failure && error.code === 'unavailable') backoff = restartWhenAway;
       metrics.workerFailures.inc({ worker: worker.name.split(':')[0] ?? worker.name });
       log.error({ worker: worker.name, err: error }, 'worker failed');
-    } finally {
-      clearTimeout(healthyTimer);
     }
     attempt = performance.now() - startedAt > healthyAfterMs ? 1 : attempt + 1;
     await pause(backoffDelayMs(backoff, attempt, Math.random), signal);

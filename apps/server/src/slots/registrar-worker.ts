@@ -79,9 +79,9 @@ async function keepInStep(options: RegistrarOptions, lease: Lease, signal: Abort
       const waitMs = notCalled ? lookAgainMs : Math.max(retryDelayMs, retryAfterMs ?? 0);
       const untilMs = performance.now() + waitMs;
       // Whoever begins to wait meanwhile is told why as well.
-      while (!signal.aborted && performance.now() < untilMs) {
+      for (let leftMs = waitMs; leftMs > 0 && !signal.aborted; leftMs = untilMs - performance.now()) {
         await tellWhoWaits(step, error);
-        await bell.wait(Math.min(lookAgainMs, untilMs - performance.now()), signal);
+        await bell.wait(Math.min(lookAgainMs, leftMs), signal);
       }
     }
   }

@@ -27,8 +27,6 @@ export interface PlatformDescriptor<Settings> {
   readonly newRuleId: () => string;
   /** Whether an open stream is never silent for long: then silence is no proof of having heard everything. */
   readonly sendsKeepAlives: boolean;
-  /** Whether an item names every rule that it matched: then it is the platform's verdict on all others too. */
-  readonly namesEveryRule: boolean;
   readonly readItem: (sourceId: string, item: WireItem) => Reading;
   /** An item that is too large for the event log without what can be left out; null where nothing can. */
   readonly shortenItem: ((item: Item) => Item) | null;

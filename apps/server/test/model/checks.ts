@@ -56,6 +56,33 @@ async function assertStillServed(run: Run, upstream: Upstream): Promise<void> {
   }
 }
 
+/**
+ * Upstream rules that were registered before, and that nobody serves although a source has room: reconciliations fix
+ * that. Without room, a rule that was taken away by hand stays away.
+ */
+export async function findUnserved(run: Run): Promise<{ withRoom: string[]; withoutRoom: string[] }> {
+  const slots = await run.world.database.many<{
+    id: string;
+    key: string;
+    movedFrom: string;
+    hasRoom: boolean;
+  }>(
+    `select id, platform || ' ' || value as key, moved_from as "movedFrom", exists (
+       select 1 from sources where platform = slots.platform
+         and capacity > (select count(*) from slots as placed where placed.source_id = sources.id)) as "hasRoom"
+     from slots where state = 'failed' and problem_kind = 'full' and registered_at is not null`,
+  );
+  const withRoom: string[] = [];
+  const withoutRoom: string[] = [];
+  for (const { id, key, movedFrom, hasRoom } of slots) {
+    const former = sources.find((source) => source.id === movedFrom);
+    const rules = former ? await run.world.upstreamRules(former) : [];
+    const isServed = rules.some((rule) => slotOfTag(run.world.installation, rule.tag ?? null) === id);
+    if (!isServed) (hasRoom ? withRoom : withoutRoom).push(key);
+  }
+  return { withRoom, withoutRoom };
+}
+
 interface SlotRow {
   id: string;
   value: string;

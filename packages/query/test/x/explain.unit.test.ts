@@ -64,22 +64,6 @@ describe('explaining a match', () => {
   });
 });
 
-test('the leaves that alone decide a verdict are told, of a match as of a miss', () => {
-  const decisive = (rule: string) =>
-    explained(rule, payload).decisive.map(({ rule: [start, end], change }) => [
-      rule.slice(start, end),
-      change,
-    ]);
-  expect(decisive('glacier -lake')).toEqual([
-    ['glacier', 'disappear'],
-    ['lake', 'appear'],
-  ]);
-  expect(decisive('glacier OR lang:en')).toEqual([]);
-  expect(decisive('glacier lang:de')).toEqual([['lang:de', 'appear']]);
-  // One clause would decide it, and the item does not say how.
-  expect(decisive('glacier sample:10')).toEqual([]);
-});
-
 describe('explaining a miss', () => {
   test('the leaves of which one alone would make it match are told', () => {
     expect(explained('glacier lang:de', payload).nearMisses).toMatchObject([

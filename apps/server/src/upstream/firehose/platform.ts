@@ -33,7 +33,6 @@ export const firehosePlatform: PlatformDescriptor<FirehoseSettings> = {
   sendsKeepAlives: false,
   // That `query_ids` is complete is our reading (docs/upstreams/firehose.md §7.1), `query_id` is one of several, and the flags and
   // lists that keep a page back are not in the event.
-  namesEveryRule: false,
   readItem: (sourceId, { text, upstreamId }) => readFirehoseUpdate(sourceId, upstreamId ?? '', text),
   shortenItem: withoutPageText,
   // What Firehose replays was charged when it was delivered first.

@@ -48,7 +48,6 @@ export const xPlatform: PlatformDescriptor<XSettings> = {
   ruleDelayMs: ({ xRuleDelayMs }) => xRuleDelayMs,
   newRuleId: () => `1${eighteenDigits()}`,
   sendsKeepAlives: true,
-  namesEveryRule: true,
   readItem: (sourceId, { text }) => readXRecord(sourceId, text),
   shortenItem: null,
   billing: {
