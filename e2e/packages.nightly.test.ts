@@ -105,6 +105,7 @@ test('the bills of materials name what is bundled, and its licences are in the p
   expect(names).toEqual([
     '@modelcontextprotocol/core',
     '@modelcontextprotocol/server',
+    'commander',
     'rolldown',
     'yaml',
     'zod',

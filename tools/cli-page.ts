@@ -1,11 +1,14 @@
-import { type Command, type CommandGroup, isGroup, type Options } from '../apps/cli/src/command.ts';
+import { type Command, type CommandGroup, isGroup } from '../apps/cli/src/command.ts';
 import { earshotCommands } from '../apps/cli/src/commands.ts';
 import { exitCodes } from '../apps/cli/src/failure.ts';
-import { aboutOf, argumentForm, optionForm, sentence, usageLine } from '../apps/cli/src/help.ts';
-import { commonOptions } from '../apps/cli/src/parse-arguments.ts';
+import { createProgram, fullName } from '../apps/cli/src/program.ts';
+
+type Program = ReturnType<typeof createProgram>;
 
 /** docs/cli.md, from the table that the command line parses with. */
 export function renderCliPage(): string {
+  const program = createProgram(earshotCommands, async () => undefined);
+  const common = optionRows(program).filter((row) => !row.includes('--version'));
   return [
     '# The command line',
     '',
@@ -18,7 +21,7 @@ export function renderCliPage(): string {
     '',
     'Results go to stdout, everything else to stderr. Every command has:',
     '',
-    ...optionTable(commonOptions({})),
+    ...table(common),
     '',
     '## Exit codes',
     '',
@@ -31,52 +34,47 @@ export function renderCliPage(): string {
     '',
     '## Commands',
     '',
-    ...commandsOf(earshotCommands, []),
+    ...commandsOf(earshotCommands, program, common),
   ].join('\n');
 }
 
-function commandsOf(group: CommandGroup, path: readonly string[]): string[] {
+function commandsOf(group: CommandGroup, program: Program, common: readonly string[]): string[] {
   return group.commands.flatMap((entry) => {
-    const entryPath = [...path, entry.name];
-    return isGroup(entry) ? commandsOf(entry, entryPath) : section(entry, entryPath);
+    const own = program.commands.find((one) => one.name() === entry.name);
+    if (own === undefined) throw new Error(`${fullName(program)} ${entry.name} is not in the program`);
+    return isGroup(entry) ? commandsOf(entry, own, common) : section(entry, own, common);
   });
 }
 
-function section(command: Command, path: readonly string[]): string[] {
-  const rows = [...argumentRows(command.args), ...optionRows(command.options)];
-  const json = command.aboutJson === undefined ? [] : [`| \`--json\` | ${cell(command.aboutJson)} |`];
+function section({ examples }: Command, program: Program, common: readonly string[]): string[] {
+  const rows = [
+    ...program.registeredArguments.map((argument) => row(argument.name(), argument.description)),
+    ...optionRows(program).filter((one) => !common.includes(one)),
+  ];
   return [
-    `### earshot ${path.join(' ')}`,
+    `### ${fullName(program)}`,
     '',
-    `\`${usageLine(command, path)}\``,
+    `\`${program.createHelp().commandUsage(program)}\``,
     '',
-    sentence(command.summary),
-    ...(command.details === undefined ? [] : ['', command.details]),
+    program.description(),
     '',
-    ...(rows.length + json.length === 0 ? [] : ['| | |', '|---|---|', ...rows, ...json, '']),
+    ...(rows.length === 0 ? [] : [...table(rows), '']),
     '```sh',
-    ...command.examples,
+    ...examples,
     '```',
     '',
   ];
 }
 
-function optionTable(options: Options): string[] {
-  return ['| | |', '|---|---|', ...optionRows(options)];
+function table(rows: readonly string[]): string[] {
+  return ['| | |', '|---|---|', ...rows];
 }
 
-function optionRows(options: Options): string[] {
-  return Object.entries(options).map(
-    ([name, option]) => `| \`${cell(optionForm(name, option))}\` | ${cell(aboutOf(option))} |`,
-  );
+function optionRows(program: Program): string[] {
+  const help = program.createHelp();
+  return help.visibleOptions(program).map((option) => row(option.flags, option.description));
 }
 
-function argumentRows(args: Options): string[] {
-  return Object.entries(args).map(
-    ([name, option]) => `| \`${cell(argumentForm(name, option))}\` | ${cell(aboutOf(option))} |`,
-  );
-}
-
-function cell(text: string): string {
-  return text.replaceAll('|', '\\|');
+function row(term: string, about: string): string {
+  return `| \`${term.replaceAll('|', '\\|')}\` | ${about.replaceAll('|', '\\|')} |`;
 }

@@ -46,7 +46,7 @@ test('./dev earshot prints what the command prints, and nothing around it', asyn
     code: 2,
     stdout: '',
     stderr: expect.stringMatching(
-      /^--nothing is not an option of .*\nearshot syntax --help shows the usage\.\n$/,
+      /^Unknown option '--nothing'\.\nearshot syntax --help shows the usage\.\n$/,
     ),
   });
 });

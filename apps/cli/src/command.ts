@@ -44,7 +44,7 @@ interface Definition<Named extends Options, Placed extends Options> {
   readonly summary: string;
   /** More for its own help. */
   readonly details?: string;
-  /** `--json`, `--no-color` and `--help` come by themselves. */
+  /** Every command also has `--json`, `--no-color` and `--help`. */
   readonly options?: Named;
   /** By place, in this order. */
   readonly args?: Placed;
@@ -55,7 +55,12 @@ interface Definition<Named extends Options, Placed extends Options> {
   run(input: Input<Named, Placed>, context: Context): Promise<number | void>;
 }
 
-export type Command = Definition<Options, Options> & { readonly options: Options; readonly args: Options };
+export type Command = Definition<Options, Options> & {
+  readonly options: Options;
+  readonly args: Options;
+  /** Heading above it in the list of commands. */
+  readonly section?: string;
+};
 
 /** Of a command that takes none. */
 export type NoOptions = Readonly<Record<string, never>>;
@@ -63,6 +68,7 @@ export type NoOptions = Readonly<Record<string, never>>;
 export interface CommandGroup {
   readonly name: string;
   readonly summary: string;
+  readonly section?: string;
   readonly commands: readonly (Command | CommandGroup)[];
 }
 

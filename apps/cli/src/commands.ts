@@ -1,4 +1,4 @@
-import type { CommandGroup } from './command.ts';
+import type { Command, CommandGroup } from './command.ts';
 import { admin } from './commands/admin.ts';
 import { apply } from './commands/apply.ts';
 import { audit } from './commands/audit.ts';
@@ -26,37 +26,19 @@ import { usage } from './commands/usage.ts';
 import { watch } from './commands/watch.ts';
 import { webhooks } from './commands/webhooks.ts';
 
+const sections: Readonly<Record<string, readonly (Command | CommandGroup)[]>> = {
+  Rules: [rules, preview, syntax, plan, apply, test],
+  Read: [matches, notices, coverage, sources, readers],
+  Deliver: [webhooks, digests, listen, watch, mcp],
+  Account: [login, logout, openConsole, keys, usage, audit],
+  Operate: [demo, services, admin, doctor, createCompletion(() => earshotCommands)],
+};
+
 /** Everything that `earshot` can do: what it parses, its help, its completion and docs/cli.md. */
 export const earshotCommands: CommandGroup = {
   name: 'earshot',
   summary: 'live event monitoring: rules in, matches out',
-  commands: [
-    login,
-    logout,
-    openConsole,
-    rules,
-    preview,
-    matches,
-    notices,
-    syntax,
-    coverage,
-    sources,
-    usage,
-    webhooks,
-    digests,
-    listen,
-    readers,
-    watch,
-    keys,
-    audit,
-    mcp,
-    plan,
-    apply,
-    test,
-    demo,
-    services,
-    admin,
-    doctor,
-    createCompletion(() => earshotCommands),
-  ],
+  commands: Object.entries(sections).flatMap(([section, entries]) =>
+    entries.map((entry) => ({ ...entry, section })),
+  ),
 };

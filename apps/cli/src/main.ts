@@ -1,82 +1,66 @@
 #!/usr/bin/env node
-import { type Command, type CommandGroup, type Context, isGroup } from './command.ts';
+import { CommanderError, type Command as Program } from 'commander';
+import type { Context } from './command.ts';
 import { earshotCommands } from './commands.ts';
 import { connect } from './connection.ts';
 import { endingOf, errorAsJson, explainError } from './explain-error.ts';
-import { exitCodes, usageFailure } from './failure.ts';
+import { exitCodes } from './failure.ts';
 import { noticingFetch } from './follow.ts';
-import { helpOf } from './help.ts';
 import { columnsWithoutTerminal, createScreen } from './output/create-screen.ts';
-import { parseArguments, type Resolved, resolveCommand } from './parse-arguments.ts';
+import { createProgram, fullName, type Typed } from './program.ts';
 import { selfOf } from './self.ts';
-import { version } from './version.ts';
 
-/** What an error must know of what was typed, as far as it was read. */
-interface Progress {
-  options: Readonly<Record<string, unknown>>;
-  isJson: boolean;
-  path: readonly string[];
-}
-
-/** Runs one command and returns its exit code; what it says goes to the outputs of this process. */
+/** Runs one command and returns its exit code. The output goes to the streams of this process. */
 export async function main(words: readonly string[]): Promise<number> {
-  const progress: Progress = { options: {}, isJson: words.includes('--json'), path: [] };
+  let code: number = exitCodes.done.code;
+  let options: Typed['options'] = {};
+  const program = createProgram(earshotCommands, async (command, typed) => {
+    options = typed.options;
+    code = (await command.run(typed, contextOf(typed))) ?? code;
+  });
+  const [first = '--help', ...others] = words;
+  const asked = first === 'help' ? [...others, '--help'] : [first, ...others];
   try {
-    return await runCommand(words, progress);
+    await program.parseAsync(asked, { from: 'user' });
+    return code;
   } catch (error) {
-    return report(error, progress);
+    // It has printed help or the version. Help on stderr is the answer to a group without a command.
+    if (error instanceof CommanderError) return exitCodes[error.exitCode === 0 ? 'done' : 'usage'].code;
+    return report(error, { options, isJson: words.includes('--json'), program: commandOf(program, words) });
   }
 }
 
-async function runCommand(words: readonly string[], progress: Progress): Promise<number> {
-  const [first, ...others] = words;
-  const asked = first === 'help' ? [...others, '--help'] : words;
-  const resolved = resolveCommand(earshotCommands, asked);
-  const { entry, path, rest } = resolved;
-  progress.path = path;
-  if (isGroup(entry)) return runGroup({ entry, path, rest });
-  const typed = parseArguments(entry, rest);
-  progress.options = typed.options;
-  progress.isJson = typed.isJson;
-  const screen = createScreen(process, typed);
-  if (typed.isHelp) {
-    screen.print(helpOf(entry, path));
-    return exitCodes.done.code;
-  }
+function contextOf({ isJson, noColor }: Typed): Context {
+  const screen = createScreen(process, { noColor });
   const notices = screen.isInteractive ? { fetch: noticingFetch(screen.note) } : {};
-  const context: Context = {
+  return {
     env: process.env,
-    isJson: typed.isJson,
+    isJson,
     screen,
     self: selfOf(process.env, import.meta.filename),
     connect: (options) => connect(process.env, { ...notices, ...options }),
   };
-  return (await entry.run(typed, context)) ?? exitCodes.done.code;
 }
 
-/** A group does nothing by itself: its help is an answer to a question, and otherwise to a mistake. */
-function runGroup({ entry, path, rest }: Resolved<Command | CommandGroup>): number {
-  const isRoot = path.length === 0;
-  if (isRoot && rest[0] === '--version') {
-    process.stdout.write(`${version}\n`);
-    return exitCodes.done.code;
-  }
-  const unknown = rest.find((word) => !['--help', '-h', '--json', '--no-color'].includes(word));
-  if (unknown !== undefined)
-    throw usageFailure(`${unknown} is not an option of ${['earshot', ...path].join(' ')}.`);
-  const isAsked = rest.includes('--help') || rest.includes('-h') || (isRoot && rest.length === 0);
-  (isAsked ? process.stdout : process.stderr).write(`${helpOf(entry, path)}\n`);
-  return isAsked ? exitCodes.done.code : exitCodes.usage.code;
+/** The command or group that the words name. */
+function commandOf(program: Program, words: readonly string[]): Program {
+  const [first, ...others] = words.filter((word) => !word.startsWith('-'));
+  const found = program.commands.find((command) => command.name() === first);
+  return found === undefined ? program : commandOf(found, others);
 }
 
-function report(error: unknown, { options, isJson, path }: Progress): number {
+interface Circumstances {
+  readonly options: Typed['options'];
+  readonly isJson: boolean;
+  readonly program: Program;
+}
+
+function report(error: unknown, { options, isJson, program }: Circumstances): number {
   const ending = endingOf(error);
   const columns = process.stderr.columns || columnsWithoutTerminal;
   const text = isJson ? errorAsJson(error) : explainError(error, options, columns);
   if (text !== '') process.stderr.write(`${text}\n`);
-  if (ending === 'usage' && !isJson) {
-    process.stderr.write(`${['earshot', ...path, '--help'].join(' ')} shows the usage.\n`);
-  }
+  if (ending === 'usage' && !isJson) process.stderr.write(`${fullName(program)} --help shows the usage.\n`);
   return exitCodes[ending].code;
 }
 

@@ -1,11 +1,4 @@
-import {
-  type Budget,
-  budgetGrammar,
-  parseBudget,
-  parseTrial,
-  type Trial,
-  trialGrammar,
-} from '@earshot/contract/budgets';
+import { type Budget, budgetGrammar, parseBudget, parseTrial, trialGrammar } from '@earshot/contract/budgets';
 import { platforms } from '@earshot/contract/platforms';
 import { parseTime, type TimeDirection, timeGrammar } from '@earshot/contract/times';
 import type { Option } from './command.ts';
@@ -18,40 +11,38 @@ export function flag(about: string): Option<boolean> {
 }
 
 export function text(placeholder: string, about: string): Option<string | undefined> {
-  return { about, placeholder, read: (given) => given };
+  return value(placeholder, about, (given) => given);
 }
 
-export function integer(
+/** An option with a value, which `parse` checks if it is given. */
+function value<Value>(
   placeholder: string,
   about: string,
-  { min, max }: { min: number; max: number },
-): Option<number | undefined> {
-  return {
-    about,
-    placeholder,
-    read: optional((given) => {
-      const value = Number(given);
-      if (/^\d{1,9}$/.test(given) && value >= min && value <= max) return value;
-      throw usageFailure(`takes a whole number from ${min} to ${max}, not "${given}".`);
-    }),
-  };
+  parse: (given: string, now: Date) => Value,
+): Option<Value | undefined> {
+  const read = (given?: string, now = new Date()) => (given === undefined ? undefined : parse(given, now));
+  return { about, placeholder, read };
+}
+
+export function integer(placeholder: string, about: string, { min, max }: { min: number; max: number }) {
+  return value(placeholder, about, (given) => {
+    const number = Number(given);
+    if (/^\d{1,9}$/.test(given) && number >= min && number <= max) return number;
+    throw usageFailure(`takes a whole number from ${min} to ${max}, not "${given}".`);
+  });
 }
 
 export function oneOf<const Choice extends string>(
   choices: readonly Choice[],
   about: string,
   placeholder = `<${choices.join('|')}>`,
-): Option<Choice | undefined> {
-  return {
-    about,
-    placeholder,
-    choices,
-    read: optional((given) => {
-      const found = choices.find((choice) => choice === given);
-      if (found === undefined) throw usageFailure(`takes ${choices.join(' or ')}, not "${given}".`);
-      return found;
-    }),
-  };
+) {
+  const option = value(placeholder, about, (given) => {
+    const found = choices.find((choice) => choice === given);
+    if (found === undefined) throw usageFailure(`takes ${choices.join(' or ')}, not "${given}".`);
+    return found;
+  });
+  return { ...option, choices };
 }
 
 /** Names with commas between them; spaces and repetitions do no harm. */
@@ -59,34 +50,22 @@ export function listOf<const Choice extends string>(
   choices: readonly Choice[],
   about: string,
   placeholder: string,
-): Option<Choice[] | undefined> {
-  return {
-    about,
-    placeholder,
-    read: optional((given) => {
-      const names = given
-        .split(',')
-        .map((name) => name.trim())
-        .filter(Boolean);
-      if (names.length === 0) throw usageFailure(`takes any of ${choices.join(', ')}.`);
-      return [...new Set(names)].map((name) => {
-        const found = choices.find((choice) => choice === name);
-        if (found === undefined) throw usageFailure(`takes any of ${choices.join(', ')}, not "${name}".`);
-        return found;
-      });
-    }),
-  };
+) {
+  return value(placeholder, about, (given) => {
+    const names = given.split(/[\s,]+/).filter(Boolean);
+    const unknown = names.find((name) => !choices.some((choice) => choice === name));
+    if (unknown !== undefined || names.length === 0)
+      throw usageFailure(`takes any of ${choices.join(', ')}, not "${unknown ?? given}".`);
+    return choices.filter((choice) => names.includes(choice));
+  });
 }
 
 /** A point in time as the API takes it: a day, a time, or how long ago or from now. */
-export function time(about: string, direction: TimeDirection): Option<string | undefined> {
-  const placeholder = '<time>';
+export function time(about: string, direction: TimeDirection) {
   const example = direction === 'past' ? '10m, 2h, 3d (ago)' : '2h, 30d (from now)';
-  return {
-    about: `${about}: ${example}, 2027-01-31 or 2027-01-31T12:00:00Z`,
-    placeholder,
-    read: optional((given, now) => readTime(given, direction, now)),
-  };
+  return value('<time>', `${about}: ${example}, 2027-01-31 or 2027-01-31T12:00:00Z`, (given, now) =>
+    readTime(given, direction, now),
+  );
 }
 
 /** A time in the past, now unless it is given. */
@@ -104,18 +83,13 @@ export function readTime(given: string, direction: TimeDirection, now: Date): st
 }
 
 /** What may be spent: `usd=5/day`. */
-export function budget(about: string): Option<Budget | undefined> {
-  return { about: `${about}: ${budgetGrammar}`, placeholder: '<budget>', read: optional(readBudget) };
-}
+export const budget = (about: string) => value('<budget>', `${about}: ${budgetGrammar}`, readBudget);
 
-/** The same, or `none`, which is null. */
-export function budgetOrNone(about: string): Option<Budget | null | undefined> {
-  return {
-    about: `${about}: ${budgetGrammar}; none for no limit`,
-    placeholder: '<budget>',
-    read: optional((given) => (given === 'none' ? null : readBudget(given))),
-  };
-}
+/** A budget, or `none`, which is null. */
+export const budgetOrNone = (about: string) =>
+  value('<budget>', `${about}: ${budgetGrammar}; none for no limit`, (given) =>
+    given === 'none' ? null : readBudget(given),
+  );
 
 function readBudget(given: string): Budget {
   const read = parseBudget(given);
@@ -124,36 +98,28 @@ function readBudget(given: string): Budget {
 }
 
 /** For how long a rule is tried: `30m,matches=50`. */
-export function trial(about: string): Option<Trial | undefined> {
-  return {
-    about: `${about}: ${trialGrammar}`,
-    placeholder: '<trial>',
-    read: optional((given) => {
-      const read = parseTrial(given);
-      if (read === null)
-        throw usageFailure(
-          `takes a time up to 24h and up to 10000 matches, such as ${trialGrammar}, not "${given}".`,
-        );
-      return read;
-    }),
-  };
-}
+export const trial = (about: string) =>
+  value('<trial>', `${about}: ${trialGrammar}`, (given) => {
+    const read = parseTrial(given);
+    const most = 'a time up to 24h and up to 10000 matches';
+    if (read === null) throw usageFailure(`takes ${most}, such as ${trialGrammar}, not "${given}".`);
+    return read;
+  });
 
 export function required<Value>(option: Option<Value | undefined>): Option<Value> {
-  return {
-    ...option,
-    isRequired: true,
-    read: (given, now) => {
-      const value = option.read(given, now);
-      if (value === undefined || value === '') throw usageFailure('is required.');
-      return value;
-    },
+  const read = (given?: string, now?: Date) => {
+    const found = option.read(given, now);
+    if (found === undefined || found === '') throw usageFailure('is required.');
+    return found;
   };
+  return { ...option, isRequired: true, read };
 }
 
-function optional<Value>(read: (given: string, now: Date) => Value): Option<Value | undefined>['read'] {
-  return (given, now = new Date()) => (given === undefined ? undefined : read(given, now));
-}
+/** Every command has these, and `--help`. */
+export const commonOptions = (aboutJson = 'the answer as JSON on stdout, an error as JSON on stderr') => ({
+  json: flag(aboutJson),
+  'no-color': flag('no colours, as with NO_COLOR or when the output is a file or pipe'),
+});
 
 /** The same words for the same thing in every command. */
 export const platformFilter = oneOf(platforms, 'only this platform');

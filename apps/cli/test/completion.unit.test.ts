@@ -4,18 +4,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { placesOf, scripts } from '../src/commands/completion.ts';
 import { earshotCommands } from '../src/commands.ts';
-import { bashScript } from '../src/completion/bash.ts';
-import { commandWords } from '../src/completion/command-words.ts';
-import { fishScript } from '../src/completion/fish.ts';
-import { zshScript } from '../src/completion/zsh.ts';
 import { allCommands } from './all-commands.ts';
 
 const run = promisify(execFile);
 let dir: string;
 beforeAll(async () => {
   dir = await mkdtemp(join(tmpdir(), 'earshot-completion-'));
-  await writeFile(join(dir, 'earshot.bash'), bashScript(commandWords(earshotCommands)));
+  await writeFile(join(dir, 'earshot.bash'), scripts.bash(placesOf(earshotCommands)));
 });
 afterAll(() => rm(dir, { recursive: true, force: true }));
 
@@ -47,6 +44,8 @@ test('bash completes commands, their commands, options and values', async () => 
   expect(await completions('matches', 'tail', '--platform', 'x', '--li')).toEqual(['--limit']);
   expect(await completions('admin', 'dead-letters', 'r')).toEqual(['retry']);
   expect(await completions('syntax', 'f')).toEqual(['firehose']);
+  expect(await completions('--json', 'ru')).toEqual(['rules']);
+  expect(await completions('rules', 'create', '--name', 'rules', '--inte')).toEqual(['--intent']);
 });
 
 test('after an option that takes anything, nothing is offered', async () => {
@@ -61,14 +60,14 @@ test('bash knows every option of every command', { timeout: 60_000 }, async () =
 });
 
 test('the scripts for zsh and fish have every command and option', () => {
-  const words = commandWords(earshotCommands);
-  const [zsh, fish] = [zshScript(words), fishScript(words)];
-  for (const { path, entry } of allCommands()) {
-    const place = path.join(' ');
-    const zshLine = zsh.split('\n').find((line) => line.includes(`'${place}') offered=('`));
-    for (const name of Object.keys(entry.options)) {
-      expect(zshLine).toContain(`'--${name}:`);
-      expect(fish).toContain(`'__earshot_at "${place}"' -l ${name} `);
+  const places = placesOf(earshotCommands);
+  const [zsh, fish] = [scripts.zsh(places), scripts.fish(places)];
+  for (const { name, entry } of allCommands()) {
+    const zshLine = zsh.split('\n').find((line) => line.includes(`' earshot ${name}') offered=`));
+    const fishLine = fish.split('\n').find((line) => line.includes(`case ' earshot ${name}'; set offered `));
+    for (const option of Object.keys(entry.options)) {
+      expect(zshLine).toContain(`--${option} `);
+      expect(fishLine).toContain(`--${option} `);
     }
   }
 });

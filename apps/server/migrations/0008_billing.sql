@@ -122,16 +122,6 @@ create table count_factors (
   primary key (platform, misses)
 );
 
--- Agreement of our evaluator with the platform on sampled items, per operator that decides.
-create table verdicts (
-  day date not null,
-  platform text not null,
-  operator text not null,
-  outcome text not null check (outcome in ('agreed', 'false', 'missed', 'undecided')),
-  count bigint not null,
-  primary key (day, platform, operator, outcome)
-);
-
 -- What was reported about a budget: once per budget, period and threshold, by the first node that notices.
 create table budget_marks (
   account_id text not null,

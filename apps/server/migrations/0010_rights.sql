@@ -140,7 +140,7 @@ grant select, insert, delete on console_links, deliveries, matches, settled_batc
 grant select, insert, update (last_used_at), delete on console_sessions to earshot_runtime;
 grant select, insert, update (payload, account_id, expires_at, consumed_at), delete on oauth_artefacts to earshot_runtime;
 grant select, insert, update on budget_marks, compliance_checks, count_factors, coverage, gap_repairs, leases, match_times, notice_log,
-  notices, repair_spending, rule_estimates, slot_gaps, slot_services, source_usage, sources, usage_checks, verdicts, watches
+  notices, repair_spending, rule_estimates, slot_gaps, slot_services, source_usage, sources, usage_checks, watches
   to earshot_runtime;
 -- The right to change tombstones is the right to lock them; only the owner may delete one.
 grant select, insert, update on tombstones to earshot_runtime;

@@ -123,8 +123,7 @@ const afterRestore = adminCommand({
 
 export const admin: CommandGroup = {
   name: 'admin',
-  summary:
-    'accounts, keys, budgets, upstream rules, events that could not be stored, removals, the bill, migrations, restores and rotations, directly on the database',
+  summary: 'manage accounts, keys, budgets, migrations and restores, directly on the database',
   commands: [
     createAccount,
     accounts,

@@ -13,10 +13,8 @@ import { compareFile, fileArgument, invalidCode } from './rules-as-code.ts';
 export const apply = command({
   name: 'apply',
   summary: 'make the rules of the account equal to a rules file',
-  details: `Shows the plan, asks, and carries it out: changes first, then creations, then deletions. Rules that the file does not own are
-never touched. One that fails does not stop the others; what was not done is listed, and the command ends with 1. A rule that was
-changed on the server after the plan was made is left alone. Ctrl+C finishes what is under way and begins nothing more. Run again,
-it does the rest; when there is nothing to do it changes nothing.`,
+  details:
+    'Shows the plan, asks, and carries it out: changes first, then creations, then deletions. Rules that the file does not own are never touched. One that fails does not stop the others; what was not done is listed, and the command ends with 1. A rule that was changed on the server after the plan was made is left alone. Ctrl+C finishes what is under way and begins nothing more. Run again, it does the rest; when there is nothing to do it changes nothing.',
   options: { yes: flag('do not ask for confirmation') },
   args: fileArgument,
   aboutJson: 'the plan and the outcome of every step as JSON on stdout; needs --yes',

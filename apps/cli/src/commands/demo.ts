@@ -7,7 +7,7 @@ export const demo = command({
   name: 'demo',
   summary: 'start everything on this machine and watch matches arrive',
   details:
-    'Starts a whole Earshot with private engines, and a sandbox with a live feed in the place of X and Firehose. Shows matches\nas they arrive. Ctrl+C stops everything and deletes its data: its way to end, with 0.',
+    'Starts a whole Earshot with private engines, and a sandbox with a live feed in the place of X and Firehose. Shows matches as they arrive. Ctrl+C stops everything and deletes its data: its way to end, with 0.',
   options: {
     port: integer('<n>', 'port of the API (default: 8080 if it is free)', { min: 0, max: 65_535 }),
     feed: text('<posts,pages>', 'made-up posts and pages per second (default 4,1)'),

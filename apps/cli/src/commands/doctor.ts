@@ -38,11 +38,8 @@ const busyRule: Option<string> = {
 export const doctor = command({
   name: 'doctor',
   summary: 'check whether X and Firehose behave as Earshot assumes',
-  details: `For whoever has real tokens: those of EARSHOT_X_TOKENS and EARSHOT_FIREHOSE_TOKENS (the first of each), or of files. Tries what
-docs/upstreams assumes, number by number, and writes what differs to a file without tokens, ids, texts or times, to attach to a
-report. Every step says its calls and the most that they cost before it runs; X5, X6 and F3 run only with --spend. Rules that it
-makes are tagged earshot:doctor: and deleted again, also after Ctrl+C. It does not run where Earshot has rules or a stream is
-open. Takes about six minutes. Ends with 1 when something differs.`,
+  details:
+    'For whoever has real tokens: those of EARSHOT_X_TOKENS and EARSHOT_FIREHOSE_TOKENS (the first of each), or of files. Tries what docs/upstreams assumes, number by number, and writes what differs to a file without tokens, ids, texts or times, to attach to a report. Every step says its calls and the most that they cost before it runs; X5, X6 and F3 run only with --spend. Rules that it makes are tagged earshot:doctor: and deleted again, also after Ctrl+C. It does not run where Earshot has rules or a stream is open. Takes about six minutes. Ends with 1 when something differs.',
   options: {
     'x-token-file': text('<file>', 'a bearer token of X (default: EARSHOT_X_TOKENS)'),
     'firehose-token-file': text('<file>', 'a token of a Firehose tap (default: EARSHOT_FIREHOSE_TOKENS)'),

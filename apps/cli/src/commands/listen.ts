@@ -17,7 +17,7 @@ export const listen = command({
   name: 'listen',
   summary: 'post new matches to a URL on this machine, as a webhook would',
   details:
-    'For writing a receiver of webhooks without a public address. Each match is one message, signed as a webhook signs it. Unless it\nis taken the same message is posted again, after a second at first; one that is refused (4xx) is left out. Without --reader\nit begins with the matches from now on; with it, where that reader was the last time. Ctrl+C ends it.',
+    'For writing a receiver of webhooks without a public address. Each match is one message, signed as a webhook signs it. Unless it is taken the same message is posted again, after a second at first; one that is refused (4xx) is left out. Without --reader it begins with the matches from now on; with it, where that reader was the last time. Ctrl+C ends it.',
   options: {
     'forward-to': required(text('<url>', 'where to post, such as http://localhost:3000/hook')),
     secret,

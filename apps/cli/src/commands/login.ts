@@ -18,7 +18,7 @@ export const login = command({
   name: 'login',
   summary: 'remember the address of a server and a key for all other commands',
   details:
-    'Asks for what you do not give, tests the key, and stores both in a file that only you can read, below $XDG_CONFIG_HOME or\n~/.config. A key that is typed at the question, or comes from a file, stays out of the history of your shell. The variables\nEARSHOT_URL and EARSHOT_API_KEY take precedence over what is stored.',
+    'Asks for what you do not give, tests the key, and stores both in a file that only you can read, below $XDG_CONFIG_HOME or ~/.config. A key that is typed at the question, or comes from a file, stays out of the history of your shell. The variables EARSHOT_URL and EARSHOT_API_KEY take precedence over what is stored.',
   options: {
     url: text('<url>', `address of the server (default: asked for, ${usualUrl})`),
     key: text('<key>', 'an API key, esk_… (default: asked for)'),

@@ -13,7 +13,7 @@ const list = apiCommand({
   name: 'list',
   summary: 'list stored matches, newest first',
   details:
-    'The words in bold yellow are the reason for the match; a name with a question mark is a clause that cannot be decided from the item.\nThe last line says up to when the list is complete, and where there are gaps.',
+    'The words in bold yellow are the reason for the match; a name with a question mark is a clause that cannot be decided from the item. The last line says up to when the list is complete, and where there are gaps.',
   options: {
     rule: ruleFilter,
     platform: platformFilter,
@@ -66,7 +66,7 @@ const tail = command({
   name: 'tail',
   summary: 'show matches as they arrive',
   details:
-    'Reconnects after interruptions, misses nothing and shows nothing twice. The words in bold\nyellow are the reason for the match. A removed match is shown as a separate line. Press Ctrl+C to stop.',
+    'Reconnects after interruptions, misses nothing and shows nothing twice. The words in bold yellow are the reason for the match. A removed match is shown as a separate line. Press Ctrl+C to stop.',
   options: {
     rule: ruleFilter,
     platform: platformFilter,
@@ -104,6 +104,6 @@ const tail = command({
 
 export const matches: CommandGroup = {
   name: 'matches',
-  summary: 'read what was heard',
+  summary: 'list, count and follow matches',
   commands: [list, count, tail],
 };

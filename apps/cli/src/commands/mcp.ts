@@ -15,7 +15,7 @@ export const mcp = command({
   name: 'mcp',
   summary: 'the MCP server on stdin and stdout, for agents on this machine',
   details:
-    'The agent starts it, and it ends when its stdin is closed; docs/mcp.md shows the configuration. Over HTTP the same tools are at\n/mcp of the server.',
+    'The agent starts it, and it ends when its stdin is closed; docs/mcp.md shows the configuration. Over HTTP the same tools are at /mcp of the server.',
   options: {
     'confirm-above': integer(
       '<usd>',

@@ -11,7 +11,7 @@ export const notices = command({
   name: 'notices',
   summary: 'show what the account needs to know, and what to do about it; newest first',
   details:
-    'For example a rule that has expired, a platform without a connection, or a failing webhook. With --follow: each as it is raised, and again\nwhen it is resolved; Ctrl+C ends it.',
+    'For example a rule that has expired, a platform without a connection, or a failing webhook. With --follow: each as it is raised, and again when it is resolved; Ctrl+C ends it.',
   options: {
     open: flag('only those that are not resolved'),
     limit: integer('<n>', 'how many (default 50)', { min: 1, max: 100 }),

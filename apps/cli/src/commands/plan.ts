@@ -11,10 +11,7 @@ const changesCode = 2;
 export const plan = command({
   name: 'plan',
   summary: 'compare a rules file with the rules of the account',
-  details: `Says what \`earshot apply\` would create, change and delete. Changes nothing. The file, its rules and their examples are
-checked first, here; then the rules of the account are asked for once. Only rules of the file's own set are compared: those that
-were made by hand or belong to another set are counted and left alone. Ends with 5 when the file is invalid; with --exit-code
-it ends with ${changesCode} when there is something to do.`,
+  details: `Says what \`earshot apply\` would create, change and delete. Changes nothing. The file, its rules and their examples are checked first, here; then the rules of the account are asked for once. Only rules of the file's own set are compared: those that were made by hand or belong to another set are counted and left alone. Ends with 5 when the file is invalid; with --exit-code it ends with ${changesCode} when there is something to do.`,
   options: { 'exit-code': flag(`end with ${changesCode} when there is something to do`) },
   args: fileArgument,
   aboutJson: 'the plan as JSON on stdout, an error as JSON on stderr',

@@ -8,7 +8,7 @@ export const preview = apiCommand({
   name: 'preview',
   summary: 'show what a rule would match and cost before you create it',
   details:
-    'Looks at stored items of your own, and asks the platform for counts where it has them; nothing is created. With --rule also what\nthe value would change of that rule.',
+    'Looks at stored items of your own, and asks the platform for counts where it has them; nothing is created. With --rule also what the value would change of that rule.',
   options: {
     ...ruleValues,
     ...firehoseOptions,

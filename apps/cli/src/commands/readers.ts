@@ -34,7 +34,7 @@ const read = command({
   name: 'read',
   summary: 'read what a named reader has not acknowledged yet',
   details:
-    'A reader is made at its first use, with its filter; the server keeps how far it is. The same matches come again until\nthey are acknowledged.',
+    'A reader is made at its first use, with its filter; the server keeps how far it is. The same matches come again until they are acknowledged.',
   options: {
     rule: ruleFilter,
     platform: platformFilter,

@@ -11,7 +11,7 @@ export const updateRule = apiCommand({
   name: 'update',
   summary: 'change a rule without a gap',
   details:
-    'Only what is named changes: a rule for one platform leaves the other platform as it is. When a platform refuses the\nnew value, everything stays as it was.',
+    'Only what is named changes: a rule for one platform leaves the other platform as it is. When a platform refuses the new value, everything stays as it was.',
   options: {
     name: text('<name>', 'new name'),
     intent: text('<text>', 'new intent'),

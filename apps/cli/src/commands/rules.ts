@@ -116,6 +116,6 @@ const remove = apiCommand({
 
 export const rules: CommandGroup = {
   name: 'rules',
-  summary: 'say what to listen for',
+  summary: 'create, change and delete rules',
   commands: [create, list, get, updateRule, pause, resume, remove, validateRule],
 };

@@ -18,7 +18,7 @@ export const watch = command({
   name: 'watch',
   summary: 'run a command for each batch of new matches',
   details:
-    'The command is run by sh and gets the batch as JSON on its standard input: {"reader":…,"matches":[…],"removed":[…]}. Nothing of\na match is in its arguments or its environment. When it ends with 0 the batch is acknowledged; otherwise it comes again, with\nwhat is new, after a second at first and after five minutes at most. The same batch may come twice: tell matches apart by\ntheir ids. Ctrl+C lets a running command end, for 5 seconds; what did not succeed is not acknowledged.',
+    'The command is run by sh and gets the batch as JSON on its standard input: {"reader":…,"matches":[…],"removed":[…]}. Nothing of a match is in its arguments or its environment. When it ends with 0 the batch is acknowledged; otherwise it comes again, with what is new, after a second at first and after five minutes at most. The same batch may come twice: tell matches apart by their ids. Ctrl+C lets a running command end, for 5 seconds; what did not succeed is not acknowledged.',
   options: {
     exec: required(text('<command>', 'what to run')),
     reader: required(text('<name>', 'a named reader that keeps the place, chosen by you')),
