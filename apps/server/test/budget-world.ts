@@ -1,6 +1,6 @@
 import type { Budget, Notice } from '@earshot/contract';
 import type { Template } from '@earshot/testkit';
-import { guardRates } from '../src/costs/guard-rates.ts';
+import { notifyUnusualRates } from '../src/costs/notify-unusual-rates.ts';
 import { resumeAfterBudget } from '../src/costs/resume-after-budget.ts';
 import { createBudgetWatch } from '../src/costs/watch-budgets.ts';
 import type { Database } from '../src/engines/database.ts';
@@ -104,7 +104,7 @@ export async function openBudgetWorld(template: Template) {
     calmDown: () => pass(600_000),
     watch: (ruleBudget: Budget | null = null, on: Database = database) =>
       createBudgetWatch({ ...common, database: on, ruleBudget }),
-    guardRates: () => guardRates({ ...common, database, ruleBudget: null }),
+    notifyUnusualRates: () => notifyUnusualRates({ database, bells }),
     resume: () =>
       resumeAfterBudget({
         ...common,
