@@ -332,6 +332,43 @@ test('a rule that is likely to cost more than the setting allows is created once
   expect(refusal).toMatchObject({ code: 'failed_precondition', estimate: { x: { basis: 'counts' } } });
   const names = async () => (await server.api(account).listRules()).rules.map(({ name }) => name);
   expect(await names()).not.toContain('dear');
-  await agent.call('create_rule', { ...rule, accept_estimate: true }, z.object({ rule_id: z.string() }));
+  const ruleId = z.object({ rule_id: z.string() });
+  await agent.call('create_rule', { ...rule, accept_estimate: true }, ruleId);
   expect(await names()).toContain('dear');
+
+  const narrow = { ...rule, name: 'narrow', overrides: { x: 'supernova "of 1054"' } };
+  const { rule_id } = await agent.call('create_rule', narrow, ruleId);
+  const broad = { rule_id, overrides: draft.overrides };
+  expect(await agent.refused('update_rule', broad)).toMatchObject({
+    code: 'failed_precondition',
+    estimate: { x: { basis: 'counts' } },
+  });
+  expect(await server.api(account).getRule(rule_id)).toMatchObject({ version: 1 });
+  await agent.call('update_rule', { ...broad, accept_estimate: true }, anything);
+  expect(await server.api(account).getRule(rule_id)).toMatchObject({ version: 2 });
+});
+
+test('an agent whose key has a budget cannot make rules of other keys cost more', async () => {
+  const budget = { period: 'day', usd: 1, on_reached: 'pause' };
+  const { json } = await server.api(account).call('POST', '/api.CreateKey', { budget });
+  const { key } = z.object({ key: z.string() }).parse(json);
+  await using agent = await agentOf({ key });
+  const own = { period: 'day', matches: 5, on_reached: 'pause' };
+  const { rule_id } = await server.api(account).createRule({ x: 'magnetar' });
+  await server.api(account).updateRule(rule_id, { budget: own });
+  for (const change of [{ overrides: { x: 'star' } }, { budget: null }, { expires_at: null }]) {
+    const refusal = await agent.refused('update_rule', { rule_id, ...change, accept_estimate: true });
+    expect(refusal).toMatchObject({ code: 'permission_denied', budget });
+    expect(refusal.message).toContain('Create a new rule with this key');
+  }
+  await agent.call('pause_rule', { rule_id }, anything);
+  expect(await agent.refused('resume_rule', { rule_id, accept_estimate: true })).toMatchObject({
+    code: 'permission_denied',
+  });
+  expect(await server.api(account).getRule(rule_id)).toMatchObject({
+    state: 'paused',
+    version: 2,
+    budget: own,
+    platforms: { x: { value: 'magnetar' } },
+  });
 });

@@ -2,7 +2,7 @@ import { inFile, type Mutation } from './mutation.ts';
 
 const server = 'apps/server/src';
 
-/** Suspended and deleted accounts. */
+/** Suspended and deleted accounts, and budgets of keys. */
 export const accountMutations: readonly Mutation[] = [
   ...inFile(
     `${server}/removals/delete-account.ts`,
@@ -25,6 +25,33 @@ export const accountMutations: readonly Mutation[] = [
         'deliveries of a deleted account stay',
         "let rows = await remove('deliveries', deleteDeliveries);",
         'let rows = 0;',
+      ],
+    ],
+  ),
+  ...inFile(
+    `${server}/accounts/keys.ts`,
+    ['apps/server/test/key-budgets.int.test.ts'],
+    [
+      [
+        'a key with a budget makes a key with another one',
+        "if (budget && asker.spends_from !== null) return { kind: 'asker_has_budget' };",
+        '',
+      ],
+    ],
+  ),
+  ...inFile(
+    `${server}/costs/assert-affordable.ts`,
+    ['apps/server/test/key-budgets.int.test.ts'],
+    [
+      [
+        'a key with a budget spends those of others',
+        'if (spending.otherBudget) throw otherSpender(spending.otherBudget);',
+        '',
+      ],
+      [
+        'rules start while a budget is spent',
+        "if (change.kind === 'start') await assertNotReached(options, subjects);",
+        '',
       ],
     ],
   ),

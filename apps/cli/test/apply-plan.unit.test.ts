@@ -51,7 +51,12 @@ function recording(fail: (call: string) => void = () => undefined) {
 }
 
 async function outcomesOf(caller: Caller, stop = new AbortController().signal): Promise<string[]> {
-  const outcomes = await applyPlan(plan, { earshot: caller, stop, report: () => undefined });
+  const outcomes = await applyPlan(plan, {
+    earshot: caller,
+    acceptsEstimate: false,
+    stop,
+    report: () => undefined,
+  });
   return outcomes.map(({ action, key, outcome }) => `${action} ${key} ${outcome}`);
 }
 
@@ -97,6 +102,39 @@ test('a failure that all others would meet as well stops them', async () => {
   ]);
 });
 
+test('a rule that the budget of the key does not cover does not stop the others', async () => {
+  const budget = { period: 'day', usd: 1, on_reached: 'pause' } as const;
+  const { caller } = recording((call) => {
+    if (call === 'update')
+      throw new EarshotError('no', { code: 'permission_denied', details: { request_id: 'r', budget } });
+  });
+  expect(await outcomesOf(caller)).toEqual([
+    'update b failed',
+    'create a done',
+    'create c done',
+    'delete d done',
+  ]);
+});
+
+test.each([true, false])('estimates are accepted for changes and creations: %s', async (acceptsEstimate) => {
+  const { caller } = recording();
+  const accepted: (boolean | undefined)[] = [];
+  const earshot: Caller = {
+    ...caller,
+    createRule: (request, options) => {
+      accepted.push(request.accept_estimate);
+      return caller.createRule(request, options);
+    },
+    updateRule: (request, options) => {
+      accepted.push(request.accept_estimate);
+      return caller.updateRule(request, options);
+    },
+  };
+  const stop = new AbortController().signal;
+  await applyPlan(plan, { earshot, acceptsEstimate, stop, report: () => undefined });
+  expect(accepted).toEqual(Array.from({ length: 3 }, () => acceptsEstimate || undefined));
+});
+
 test('a full plan stops the creations, and not the deletions that make room', async () => {
   const many = planRules({ set: 'launches', rules: ['a', 'b', 'c', 'e', 'f', 'g'].map(wanted) }, [
     ruleOf('d'),
@@ -105,7 +143,12 @@ test('a full plan stops the creations, and not the deletions that make room', as
     if (call === 'create a') throw new EarshotError('full', { code: 'resource_exhausted' });
   });
   const stop = new AbortController().signal;
-  const outcomes = await applyPlan(many, { earshot: caller, stop, report: () => undefined });
+  const outcomes = await applyPlan(many, {
+    earshot: caller,
+    acceptsEstimate: false,
+    stop,
+    report: () => undefined,
+  });
   expect(outcomes.map(({ action, key, outcome }) => `${action} ${key} ${outcome}`)).toEqual([
     'create a failed',
     'create b done',

@@ -2,8 +2,9 @@ import { type Budget, parseBudget } from '@earshot/contract';
 import type { Template } from '@earshot/testkit';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { Allowance } from '../src/metering/installation-budget.ts';
-import { createRule } from '../src/rules/create-rule.ts';
+import { type AssertAffordable, createRule } from '../src/rules/create-rule.ts';
 import { resumeRule } from '../src/rules/resume-rule.ts';
+import { updateRule } from '../src/rules/update-rule.ts';
 import { Failure } from '../src/runtime/failure.ts';
 import type { ItemCounts } from '../src/upstream/platform.ts';
 import { callOf } from './call-of.ts';
@@ -58,7 +59,7 @@ function budgetOf(text: string): Budget {
   if (budget === null) throw new Error(`${text} is no budget`);
   return budget;
 }
-const withOwn = (text: string) => ({ payer: { keyId: 'key_1', budget: budgetOf(text) } });
+const withOwn = (text: string) => ({ budget: budgetOf(text) });
 
 async function refusal(checked: Promise<void>): Promise<Failure | null> {
   return await checked.then(
@@ -97,7 +98,7 @@ describe('a rule whose typical day is above a budget is refused, with the estima
          ('key_2', 'acc_1', 'child', 'b', '{}', null, 'key_1'),
          ('key_3', 'acc_1', 'free', 'c', '{}', null, null)`,
     );
-    const by = (keyId: string) => refusal(world.assertAffordable({ payer: { keyId, budget: null } }));
+    const by = (keyId: string) => refusal(world.assertAffordable({ keyId }));
     expect((await by('key_1'))?.message).toMatch('the budget of the key');
     expect((await by('key_2'))?.message).toMatch('the budget of the key');
     expect(await by('key_3')).toBeNull();
@@ -111,8 +112,8 @@ describe('a rule whose typical day is above a budget is refused, with the estima
     await world.database.run(
       `update rules set state = 'paused', budget = '{"period":"day","matches":9,"on_reached":"pause"}' where id = 'rule_1'`,
     );
-    expect(await refusal(world.assertAffordable({ payer: { ruleId: 'rule_1' } }))).not.toBeNull();
-    expect(await refusal(world.assertAffordable({ payer: { ruleId: 'rule_2' } }))).toBeNull();
+    expect(await refusal(world.assertAffordable({ ruleId: 'rule_1' }))).not.toBeNull();
+    expect(await refusal(world.assertAffordable({ ruleId: 'rule_2' }))).toBeNull();
   });
 });
 
@@ -165,11 +166,12 @@ test('what was asked less than an hour ago costs nothing; another account asks f
   expect(asked).toBe(2);
 });
 
-describe('CreateRule and ResumeRule', () => {
+describe('CreateRule, UpdateRule and ResumeRule', () => {
   const plans = { paid: { paid: true, premiumRulesMax: 9 }, free: {} } as never;
   class Asked extends Error {}
   class Begun extends Error {}
-  const assertAffordable = () => Promise.reject(new Asked());
+  const assertAffordable: AssertAffordable = ({ acceptsEstimate }) =>
+    acceptsEstimate ? Promise.resolve() : Promise.reject(new Asked());
   const begin = () => Promise.reject(new Begun());
   const request = { name: 'n', intent: 'i', platforms: ['x' as const], overrides: { x: 'aurora' } };
 
@@ -183,17 +185,29 @@ describe('CreateRule and ResumeRule', () => {
     } as never);
     await expect(create(callOf('CreateRule', request))).rejects.toThrow(Asked);
     await expect(create(callOf('CreateRule', { ...request, accept_estimate: true }))).rejects.toThrow(Begun);
+    const trial = { minutes: 30, max_matches: 50 };
+    await expect(create(callOf('CreateRule', { ...request, trial }))).rejects.toThrow(Begun);
 
     const ruleOf = (state: string) => ({ state, platforms: { x: { value: 'a', translated_value: 'a' } } });
-    const resume = (state: string) =>
-      resumeRule({
+    const changing = (state: string) =>
+      ({
         plans,
+        tiers: {},
         assertAffordable,
         store: { get: async () => ruleOf(state) },
-        database: { forRuleChange: () => ({ transaction: begin }) },
+        database: { forAccount: () => ({}), forRuleChange: () => ({ transaction: begin }) },
         bells: { listen: () => ({ [Symbol.dispose]() {} }) },
-      } as never);
+      }) as never;
+    const update = updateRule(changing('active'));
     const asks = { rule_id: 'rule_1' };
+    for (const dearer of [{ overrides: { x: 'aurora' } }, { budget: null }, { expires_at: null }]) {
+      await expect(update(callOf('UpdateRule', { ...asks, ...dearer }))).rejects.toThrow(Asked);
+      const accepted = { ...asks, ...dearer, accept_estimate: true };
+      await expect(update(callOf('UpdateRule', accepted))).rejects.toThrow(Begun);
+    }
+    await expect(update(callOf('UpdateRule', { ...asks, name: 'new' }))).rejects.toThrow(Begun);
+
+    const resume = (state: string) => resumeRule(changing(state));
     await expect(resume('paused')(callOf('ResumeRule', asks))).rejects.toThrow(Asked);
     await expect(resume('active')(callOf('ResumeRule', asks))).rejects.toThrow(Begun);
     await expect(resume('paused')(callOf('ResumeRule', { ...asks, accept_estimate: true }))).rejects.toThrow(

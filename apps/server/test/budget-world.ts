@@ -1,6 +1,7 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Budget, Notice } from '@earshot/contract';
 import type { Template } from '@earshot/testkit';
-import { guardRates } from '../src/costs/guard-rates.ts';
+import { notifyUnusualRates } from '../src/costs/notify-unusual-rates.ts';
 import { resumeAfterBudget } from '../src/costs/resume-after-budget.ts';
 import { createBudgetWatch } from '../src/costs/watch-budgets.ts';
 import type { Database } from '../src/engines/database.ts';
@@ -44,6 +45,22 @@ export async function openBudgetWorld(template: Template) {
     );
     await database.run('update slot_holders set served_since = now() where served_since is null');
   };
+  /** Waits for work that waits for a registrar. */
+  const registered = async <Answer>(work: Promise<Answer>): Promise<Answer> => {
+    const over = new AbortController();
+    const registering = (async () => {
+      while (!over.signal.aborted) {
+        await register();
+        await sleep(20);
+      }
+    })();
+    try {
+      return await work;
+    } finally {
+      over.abort();
+      await registering;
+    }
+  };
   const pass = (ms: number) =>
     database.transaction(async (sql) => {
       // Not in one step: each row would come upon where the one before it was.
@@ -62,6 +79,7 @@ export async function openBudgetWorld(template: Template) {
     clone,
     now,
     register,
+    registered,
     async create(value: string, { accountId = 'acc_1', key = 'key_1', budget = null }: NewBudgetedRule = {}) {
       const id = newId('rule');
       const values = [{ platform: 'x', value, translatedValue: value }] as const;
@@ -104,7 +122,7 @@ export async function openBudgetWorld(template: Template) {
     calmDown: () => pass(600_000),
     watch: (ruleBudget: Budget | null = null, on: Database = database) =>
       createBudgetWatch({ ...common, database: on, ruleBudget }),
-    guardRates: () => guardRates({ ...common, database, ruleBudget: null }),
+    notifyUnusualRates: () => notifyUnusualRates({ database, bells }),
     resume: () =>
       resumeAfterBudget({
         ...common,

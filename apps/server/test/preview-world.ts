@@ -8,7 +8,7 @@ import type { Database } from '../src/engines/database.ts';
 import { createParsedRules } from '../src/language/explain-match.ts';
 import type { InstallationBudget } from '../src/metering/installation-budget.ts';
 import { defaultPrices } from '../src/metering/prices.ts';
-import type { RuleDraft } from '../src/rules/create-rule.ts';
+import type { SpendingChange } from '../src/rules/create-rule.ts';
 import { createRuleStore } from '../src/rules/rule-store.sql.ts';
 import { valueHash } from '../src/slots/slot.ts';
 import type { ItemCounts } from '../src/upstream/platform.ts';
@@ -24,9 +24,9 @@ export interface PreviewWorld extends AsyncDisposable {
   setValue(ruleId: string, value: string): Promise<void>;
   /** The rule has had this value, alone, for so long. */
   hold(ruleId: string, value: string, hours: number): Promise<void>;
-  /** As CreateRule and ResumeRule ask; the rule budget is that of rules without one. */
+  /** As CreateRule, UpdateRule and ResumeRule ask; the rule budget is that of rules without one. */
   assertAffordable(
-    draft: Partial<RuleDraft> & { value?: string },
+    change: Partial<SpendingChange> & { value?: string },
     limits?: { ruleBudget?: Budget | null; answerWithinMs?: number },
   ): Promise<void>;
   /** Keeps and grades estimates as the worker does. */
@@ -116,15 +116,18 @@ export async function startPreviewWorld(
     },
     setValue: (ruleId, value) => setValue(database, ruleId, value),
     hold: (ruleId, value, hours) => holdValue(database, { ruleId, value, hours }),
-    assertAffordable({ value = 'aurora', ...draft }, { ruleBudget = null, ...limits } = {}) {
+    assertAffordable({ value = 'aurora', ...change }, { ruleBudget = null, ...limits } = {}) {
       const config = upstreamSettings;
       // A machine that is busy is not to decide whether there is an estimate.
       const within = { answerWithinMs: 30_000, ...limits };
       return createAssertAffordable({ ...counting, config, ruleBudget, ...within })({
         accountId: 'acc_1',
+        keyId: 'key_1',
+        ruleId: null,
+        kind: 'start',
         values: [{ platform: 'x', value, translatedValue: value }],
-        payer: { keyId: 'key_1', budget: null },
-        ...draft,
+        acceptsEstimate: false,
+        ...change,
       });
     },
     store: (items) => storePosts(database, items),

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Budget, Estimate, RequestOf } from '@earshot/contract';
 import type { Template } from '@earshot/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -39,7 +38,7 @@ interface Asked {
 /** The operations on rules, with a registrar that answers at once and streams that have been live for two days. */
 async function openTrialWorld({ xDelayMs = 0, counts = {} }: { xDelayMs?: number; counts?: Counts } = {}) {
   const world = await openBudgetWorld(template);
-  const { database, store } = world;
+  const { database, store, registered } = world;
   await createSourceStore(database).announce([
     { id: 'x:main', platform: 'x', capacity: 1_000 },
     { id: 'firehose:main', platform: 'firehose', capacity: 1_000 },
@@ -78,21 +77,6 @@ async function openTrialWorld({ xDelayMs = 0, counts = {} }: { xDelayMs?: number
     resumeRule(options),
     previewRule(options),
   ];
-  const registered = async <Answer>(work: Promise<Answer>): Promise<Answer> => {
-    const over = new AbortController();
-    const registering = (async () => {
-      while (!over.signal.aborted) {
-        await world.register();
-        await sleep(20);
-      }
-    })();
-    try {
-      return await work;
-    } finally {
-      over.abort();
-      await registering;
-    }
-  };
   return {
     ...world,
     async create(changes: Partial<RequestOf<'CreateRule'>> = {}, accountId = 'acc_1') {
@@ -185,11 +169,11 @@ describe('after a trial that ended', () => {
     expect(notice?.what_to_do).toContain(goOn);
     await expect(world.resumeRule(ruleId)).rejects.toMatchObject({ code: 'failed_precondition' });
 
-    await world.update(ruleId, { budget: perDay(100), expires_at: null });
-    await expect(world.resumeRule(ruleId)).rejects.toMatchObject({
-      code: 'failed_precondition',
-      details: { estimate: { x: { basis: 'trial' } } },
-    });
+    const tooSmall = { budget: perDay(100), expires_at: null };
+    const refused = { code: 'failed_precondition', details: { estimate: { x: { basis: 'trial' } } } };
+    await expect(world.update(ruleId, tooSmall)).rejects.toMatchObject(refused);
+    await world.update(ruleId, { ...tooSmall, accept_estimate: true });
+    await expect(world.resumeRule(ruleId)).rejects.toMatchObject(refused);
     await world.update(ruleId, { budget: perDay(1_000) });
     expect(await world.resumeRule(ruleId)).toMatchObject({ state: 'active', expires_at: null });
     await world.match('cats', 60);

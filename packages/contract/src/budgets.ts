@@ -11,6 +11,7 @@ import {
 const USD_MAX = 1_000_000;
 const MATCHES_MAX = 1_000_000_000;
 
+/** From the shortest to the longest. */
 const periods = ['day', 'month', 'lifetime'] as const;
 const reactions = ['pause', 'notify'] as const;
 
@@ -98,6 +99,18 @@ export function parseBudget(text: string): Budget | null {
 export function formatBudget({ period, usd, matches, on_reached }: Budget): string {
   const amount = usd === undefined ? `matches=${matches}` : `usd=${usd}`;
   return `${amount}/${period}${on_reached === 'pause' ? '' : `:${on_reached}`}`;
+}
+
+/**
+ * Whether `after` may allow more spending than `before`, in any stretch of time. The same amount for a longer period does not.
+ * Dollars and matches cannot be compared: then it may.
+ */
+export function isLooserBudget(before: Budget, after: Budget | null): boolean {
+  if (after === null || periods.indexOf(after.period) < periods.indexOf(before.period)) return true;
+  if (before.on_reached === 'pause' && after.on_reached === 'notify') return true;
+  const unit = before.usd === undefined ? 'matches' : 'usd';
+  const [from, to] = [before[unit], after[unit]];
+  return from === undefined || to === undefined || to > from;
 }
 
 /** A rule that runs for a short while, to find out what it brings. */

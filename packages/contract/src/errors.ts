@@ -48,7 +48,7 @@ export const errorCodes = {
   permission_denied: {
     status: 403,
     title: 'The key or the plan does not allow this',
-    when: 'The key lacks the scope, or the plan of the account lacks the platform.',
+    when: 'The key lacks the scope, the plan of the account lacks the platform, or the rule does not spend the budget of the key.',
     retryable: false,
     whatToDo: 'Use a key with `details.required_scope`, or change the plan named in `details.plan`.',
   },
@@ -157,7 +157,7 @@ const errorDetailsSchema = z.strictObject({
     })
     .optional()
     .meta({ description: 'The filter that the named reader has.' }),
-  budget: budgetTerms.optional().meta({ description: 'The budget that the estimate is above.' }),
+  budget: budgetTerms.optional().meta({ description: 'The budget that does not allow the change.' }),
   estimate: perPlatform(estimateSchema)
     .optional()
     .meta({ description: 'What the rule would match and cost on each of its platforms.' }),

@@ -5,6 +5,7 @@ export {
   type Budget,
   budgetGrammar,
   formatBudget,
+  isLooserBudget,
   parseBudget,
   parseTrial,
   type Trial,

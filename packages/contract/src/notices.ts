@@ -15,7 +15,7 @@ const noticeTypes = [
   'budget.threshold',
   'budget.reached',
   'budget.forecast',
-  'rate.guard',
+  'rate.unusual',
   'estimate.off',
   'coverage.gap',
   'coverage.repaired',

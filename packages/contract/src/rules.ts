@@ -200,6 +200,7 @@ export const ruleOperations = defineOperations({
         description:
           'Replaces the current one; null for none. A rule that was paused for its budget resumes within seconds when the new one is not spent.',
       }),
+      accept_estimate: acceptEstimate,
       examples: ruleExamples.nullable().optional().meta({
         description: 'Replaces the current ones; null for none. If missing, the current ones are checked.',
       }),
@@ -208,7 +209,13 @@ export const ruleOperations = defineOperations({
       }),
       if_version: ifVersion,
     }).superRefine((request, context) => {
-      const { rule_id: _, if_version: __, accept_doubts: ___, ...changes } = request ?? {};
+      const {
+        rule_id: _,
+        if_version: __,
+        accept_doubts: ___,
+        accept_estimate: ____,
+        ...changes
+      } = request ?? {};
       if (Object.keys(changes).length === 0)
         context.addIssue(requestIssue('required', 'Name at least one field to change.'));
       if (changes.overrides !== undefined && Object.keys(changes.overrides ?? {}).length === 0)

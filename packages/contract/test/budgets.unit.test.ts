@@ -1,6 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type Budget, budget, formatBudget, parseBudget, parseTrial } from '../src/budgets.ts';
+import {
+  type Budget,
+  budget,
+  formatBudget,
+  isLooserBudget,
+  parseBudget,
+  parseTrial,
+} from '../src/budgets.ts';
 
 const budgets: fc.Arbitrary<Budget> = fc
   .tuple(
@@ -55,6 +62,25 @@ test.for([
 ] as const)('%j is refused', ([given, words]) => {
   const messages = budget.safeParse(given).error?.issues.map(({ message }) => message) ?? [];
   expect(messages.join(' ')).toContain(words);
+});
+
+test.for([
+  ['usd=5/day', 'usd=5/day', false],
+  ['usd=5/day', 'usd=4/day', false],
+  ['usd=5/day', 'usd=6/day', true],
+  ['usd=5/day', 'usd=5/month', false],
+  ['usd=5/day', 'usd=6/month', true],
+  ['usd=5/month', 'usd=5/day', true],
+  ['usd=5/month', 'usd=5/lifetime', false],
+  ['matches=5/day', 'matches=4/day', false],
+  ['matches=5/day', 'usd=1/day', true],
+  ['usd=5/day', 'usd=4/day:notify', true],
+  ['usd=5/day:notify', 'usd=5/day', false],
+  ['usd=5/day', 'none', true],
+] as const)('from %s to %s, more may be spent: %s', ([before, after, isLooser]) => {
+  const from = parseBudget(before);
+  if (from === null) throw new Error(`${before} is no budget`);
+  expect(isLooserBudget(from, parseBudget(after))).toBe(isLooser);
 });
 
 describe('a trial as text', () => {

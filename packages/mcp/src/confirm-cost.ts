@@ -1,5 +1,12 @@
-import { platforms as allPlatforms, type Estimate, type Platform } from '@earshot/contract';
-import { EarshotError, type Rule } from '@earshot/sdk';
+import { isDeepStrictEqual } from 'node:util';
+import {
+  platforms as allPlatforms,
+  type Budget,
+  type Estimate,
+  isLooserBudget,
+  type Platform,
+} from '@earshot/contract';
+import { EarshotError, type Requests, type Rule } from '@earshot/sdk';
 import { unhidden } from './content/visible.ts';
 import { estimateWords } from './estimate-words.ts';
 import { perPlatform } from './per-platform.ts';
@@ -35,18 +42,27 @@ export class Declined extends Error {}
  */
 export async function assertCheap(
   { name, draft }: { readonly name: string; readonly draft: Draft },
-  { earshot, signal, confirmAboveUsd }: ToolCall,
+  call: ToolCall,
 ): Promise<void> {
+  const { estimates, usd } = await estimate(draft, call);
+  if (usd > call.confirmAboveUsd) throw new NeedsConfirmation(name, estimates, call.confirmAboveUsd);
+}
+
+/** Dollars a day at the highest reading of the prices; platforms without an estimate count as nothing. */
+async function estimate(
+  draft: Draft,
+  { earshot, signal }: ToolCall,
+): Promise<{ readonly estimates: Estimates; readonly usd: number }> {
   const previewed = await orUnknown(earshot.previewRule(draft, { signal, timeoutMs: previewMsMax }));
   const estimates: Partial<Record<Platform, Estimate>> = {};
   let usd = 0;
   for (const platform of draft.platforms) {
-    const estimate = previewed?.platforms[platform]?.estimate;
-    if (!estimate?.usd_per_day) continue;
-    estimates[platform] = estimate;
-    usd += estimate.usd_per_day.max;
+    const found = previewed?.platforms[platform]?.estimate;
+    if (!found?.usd_per_day) continue;
+    estimates[platform] = found;
+    usd += found.usd_per_day.max;
   }
-  if (usd > confirmAboveUsd) throw new NeedsConfirmation(name, estimates, confirmAboveUsd);
+  return { estimates, usd };
 }
 
 /** The same for a paused rule, with the values that it has. */
@@ -56,6 +72,47 @@ export async function assertCheapToResume(ruleId: string, call: ToolCall): Promi
   // What is not paused, or paused for its budget, is not resumed: the API says why.
   if (rule?.state === 'paused' && rule.paused_for === null)
     await assertCheap({ name: rule.name, draft: draftOf(rule) }, call);
+}
+
+type Update = Omit<Requests['UpdateRule'], 'budget'> & { readonly budget?: Budget | null | undefined };
+
+/** The same for a change that makes a rule dearer: a query that costs more than the present one, or a larger budget or none. */
+export async function assertCheapToUpdate(update: Update, call: ToolCall): Promise<void> {
+  const { rule_id, platforms, overrides, options, budget } = update;
+  if ([platforms, overrides, options, budget].every((field) => field === undefined)) return;
+  const { earshot, signal, confirmAboveUsd } = call;
+  const rule = await orUnknown(earshot.getRule({ rule_id }, { signal, timeoutMs: previewMsMax }));
+  // A rule that was paused by hand costs nothing until resume_rule, which asks.
+  if (!rule || (rule.state === 'paused' && rule.paused_for === null)) return;
+  const before = draftOf(rule);
+  const after = draftAfter(before, update);
+  const isLooser = budget !== undefined && mayCostMore(rule.budget, budget, confirmAboveUsd);
+  if (!isLooser && isDeepStrictEqual(before, after)) return;
+  const { estimates, usd } = await estimate(after, call);
+  if (usd <= confirmAboveUsd) return;
+  if (isLooser || usd > (await estimate(before, call)).usd)
+    throw new NeedsConfirmation(update.name ?? rule.name, estimates, confirmAboveUsd);
+}
+
+/** A rule without its own budget has the operator's default, which is not known here. */
+function mayCostMore(before: Rule['budget'], after: Update['budget'], aboveUsd: number): boolean {
+  if (before) return isLooserBudget(before, after ?? null);
+  return after ? isLooserBudget({ period: 'day', usd: aboveUsd, on_reached: 'pause' }, after) : false;
+}
+
+/** Values that the rule had earlier on a platform to which it returns are not known here: budgets cover them. */
+function draftAfter(before: Draft, { platforms, overrides, options }: Update): Draft {
+  const values: Draft['overrides'] = { ...before.overrides, ...overrides };
+  const watched = allPlatforms.filter(
+    (platform) => values[platform] !== undefined && (platforms?.includes(platform) ?? true),
+  );
+  const all: Draft['options'] = { ...before.options, ...options };
+  const kept = Object.entries(all).filter(([name]) => watched.some((platform) => platform === name));
+  return {
+    platforms: watched,
+    overrides: Object.fromEntries(watched.map((platform) => [platform, values[platform]])),
+    options: Object.fromEntries(kept),
+  };
 }
 
 function draftOf({ platforms }: Rule): Draft {

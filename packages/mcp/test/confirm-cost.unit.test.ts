@@ -28,10 +28,11 @@ function api(answers: Readonly<Record<string, unknown>>) {
     const path = pathname.replace('/api.', '');
     asked.push({ path, body: typeof init?.body === 'string' ? JSON.parse(init.body) : null });
     const example = Object.values(operations).find(({ id }) => id === path)?.example.answer;
-    const answer = answers[path] ?? example;
+    const given = answers[path] ?? example;
+    const answer = typeof given === 'function' ? given(asked.at(-1)?.body) : given;
     return answer instanceof Response ? answer.clone() : jsonAnswer(answer);
   };
-  return { ask, asked, changes: () => asked.filter(({ path }) => /^(Create|Resume)/.test(path)) };
+  return { ask, asked, changes: () => asked.filter(({ path }) => /^(Create|Update|Resume)/.test(path)) };
 }
 
 const starting = [
@@ -130,6 +131,86 @@ describe.each(starting)('$tool', ({ tool, args, name }) => {
   });
 });
 
+describe('update_rule', () => {
+  const rule = operations.GetRule.example.answer;
+  const present = rule.platforms.x.value;
+  /** What the queries cost a day, by their text. */
+  const costs = (usd: Readonly<Record<string, number>>) => (draft: unknown) =>
+    preview(usd[Object(draft).overrides.x] ?? 0);
+  const update = (changes: object) => ({ name: 'update_rule', arguments: { ...oneRule, ...changes } });
+  const isError = async (client: Client, changes: object) =>
+    (await client.callTool(update(changes))).isError ?? false;
+  const broad = { overrides: { x: 'rust' } };
+
+  test('does not make a rule dearer than the bound before the estimate is accepted', async () => {
+    const { ask, changes } = api({ PreviewRule: costs({ [present]: 1, rust: 18 }) });
+    await using server = await connectInProcess(ask);
+    const result = await server.client.callTool(update(broad));
+    expect(result.isError).toBe(true);
+    expect(JSON.stringify(result.content)).toContain('6 to 18 US dollars a day');
+    expect(JSON.stringify(result.content)).toContain('accept_estimate: true');
+    expect(changes()).toEqual([]);
+    expect(await isError(server.client, { ...broad, accept_estimate: true })).toBe(false);
+    expect(changes()).toMatchObject([{ path: 'UpdateRule', body: { ...broad, accept_estimate: true } }]);
+  });
+
+  test('asks the user where the client can, and changes the rule when they agree', async () => {
+    const { ask, changes } = api({ PreviewRule: costs({ rust: 18 }) });
+    const questions: string[] = [];
+    await using server = await connectInProcess(ask, { pin: '2026-07-28' }, (question) => {
+      questions.push(question);
+      expect(changes()).toEqual([]);
+      return 'accept';
+    });
+    expect(await isError(server.client, { ...broad, name: 'All of Rust' })).toBe(false);
+    expect(questions).toEqual([expect.stringContaining('The rule "All of Rust" would bring x: 3600')]);
+    expect(changes()).toMatchObject([{ path: 'UpdateRule', body: { accept_estimate: true } }]);
+  });
+
+  test('asks about the platforms and options that the rule has after the change', async () => {
+    const { ask, asked } = api({ PreviewRule: preview(1) });
+    await using server = await connectInProcess(ask);
+    const changes = { overrides: { firehose: 'a AND b' }, options: { firehose: { quality: false } } };
+    expect(await isError(server.client, changes)).toBe(false);
+    expect(asked.find(({ path }) => path === 'PreviewRule')?.body).toEqual({
+      platforms: ['x', 'firehose'],
+      overrides: { x: present, firehose: 'a AND b' },
+      options: { firehose: { quality: false } },
+    });
+  });
+
+  test.each([
+    ['a query that costs less than the present one', broad, { [present]: 30, rust: 18 }],
+    ['a query below the bound', broad, { [present]: 1, rust: 5 }],
+    ['a smaller budget', { budget: 'usd=4/day' }, { [present]: 30 }],
+    ['the same query', { overrides: { x: present } }, { [present]: 30 }],
+    ['a new name', { name: 'b' }, { [present]: 30 }],
+  ])('does not ask about %s', async (_, changes, usd) => {
+    const { ask, changes: made } = api({ PreviewRule: costs(usd) });
+    await using server = await connectInProcess(ask);
+    expect(await isError(server.client, changes)).toBe(false);
+    expect(made()).toHaveLength(1);
+  });
+
+  test.each([
+    ['a larger budget', { budget: 'usd=6/day' }, rule],
+    ['no budget', { budget: null }, rule],
+    ['a budget above the bound for a rule without one', { budget: 'usd=6/day' }, { ...rule, budget: null }],
+  ])('asks about %s of a rule above the bound', async (_, changes, GetRule) => {
+    const { ask, changes: made } = api({ GetRule, PreviewRule: costs({ [present]: 18 }) });
+    await using server = await connectInProcess(ask);
+    expect(await isError(server.client, changes)).toBe(true);
+    expect(made()).toEqual([]);
+  });
+
+  test('does not ask about a paused rule, which costs nothing until it is resumed', async () => {
+    const { ask, changes } = api({ GetRule: pausedRule, PreviewRule: costs({ rust: 18 }) });
+    await using server = await connectInProcess(ask);
+    expect(await isError(server.client, broad)).toBe(false);
+    expect(changes()).toHaveLength(1);
+  });
+});
+
 test.each([{ mode: { pin: '2026-07-28' } }, { mode: 'legacy' as const }])(
   'over a connection that stays, clients of all protocols are asked ($mode)',
   async ({ mode }) => {
@@ -180,7 +261,7 @@ test('estimates of several platforms count together', async () => {
 describe('budgets', () => {
   test.each([
     ['create_rule', { ...draft, accept_estimate: true }],
-    ['update_rule', oneRule],
+    ['update_rule', { ...oneRule, accept_estimate: true }],
   ])('of %s are one text', async (tool, args) => {
     const { ask, asked } = api({});
     await using server = await connectInProcess(ask);
@@ -195,7 +276,10 @@ describe('budgets', () => {
   test('are taken away by null, and shown with what is spent', async () => {
     const { ask, asked } = api({});
     await using server = await connectInProcess(ask);
-    await server.client.callTool({ name: 'update_rule', arguments: { ...oneRule, budget: null } });
+    await server.client.callTool({
+      name: 'update_rule',
+      arguments: { ...oneRule, budget: null, accept_estimate: true },
+    });
     expect(asked[0]?.body).toMatchObject({ budget: null });
     const { structuredContent } = await server.client.callTool({ name: 'get_rule', arguments: oneRule });
     expect(structuredContent).toMatchObject({

@@ -15,7 +15,10 @@ export const apply = command({
   summary: 'make the rules of the account equal to a rules file',
   details:
     'Shows the plan, asks, and carries it out: changes first, then creations, then deletions. Rules that the file does not own are never touched. One that fails does not stop the others; what was not done is listed, and the command ends with 1. A rule that was changed on the server after the plan was made is left alone. Ctrl+C finishes what is under way and begins nothing more. Run again, it does the rest; when there is nothing to do it changes nothing.',
-  options: { yes: flag('do not ask for confirmation') },
+  options: {
+    yes: flag('do not ask for confirmation'),
+    'accept-estimate': flag('create and change rules although they will probably cost more than a budget'),
+  },
   args: fileArgument,
   aboutJson: 'the plan and the outcome of every step as JSON on stdout; needs --yes',
   examples: ['earshot apply', 'earshot apply team.yaml --yes'],
@@ -32,6 +35,7 @@ export const apply = command({
     const { signal } = listenForStop();
     const outcomes = await applyPlan(planned, {
       earshot,
+      acceptsEstimate: options['accept-estimate'] ?? false,
       stop: signal,
       report: (outcome) => {
         if (!isJson) screen.print(outcomeLine(outcome));
@@ -64,8 +68,9 @@ function outcomeLine(step: StepOutcome): string {
 }
 
 function reasonOf({ message, code, details }: EarshotError): string {
-  const { violations = [] } = details;
-  if (code === 'failed_precondition') return `${message} Look at the difference with: earshot plan`;
+  const { violations = [], budget } = details;
+  if (code === 'failed_precondition' && !budget)
+    return `${message} Look at the difference with: earshot plan`;
   return violations.length === 0
     ? message
     : violations.map((one) => `${one.field}: ${one.message}`).join(' ');

@@ -22,6 +22,7 @@ export const updateRule = apiCommand({
     expires: time('when it is paused automatically', 'future'),
     'never-expires': flag('it no longer expires'),
     budget: budgetOrNone('what it may spend; one that was paused for its budget resumes'),
+    'accept-estimate': flag('change it although it will probably cost more than its budget'),
   },
   args: { rule: ruleId },
   examples: [
@@ -38,7 +39,8 @@ export const updateRule = apiCommand({
       expires,
       'never-expires': neverExpires,
       budget,
-      'accept-doubts': accept,
+      'accept-doubts': acceptsDoubts,
+      'accept-estimate': acceptsEstimate,
       'firehose-quality': _quality,
       'firehose-nsfw': _nsfw,
       ...values
@@ -60,7 +62,8 @@ export const updateRule = apiCommand({
     return earshot.updateRule({
       rule_id: args.rule,
       ...changes,
-      ...(accept && { accept_doubts: true }),
+      ...(acceptsDoubts && { accept_doubts: true }),
+      ...(acceptsEstimate && { accept_estimate: true }),
     });
   },
   show: ruleText,

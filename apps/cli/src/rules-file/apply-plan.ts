@@ -23,6 +23,8 @@ type Caller = Pick<Earshot, 'createRule' | 'updateRule' | 'deleteRule'>;
 
 export interface ApplyOptions {
   readonly earshot: Caller;
+  /** Whether the estimated costs of rules are accepted. */
+  readonly acceptsEstimate: boolean;
   /** From then on nothing new is begun; what is under way is finished. */
   readonly stop: AbortSignal;
   readonly report: (outcome: StepOutcome) => void;
@@ -35,7 +37,8 @@ const atOnce = 4;
  * Carries a plan out. Single failures do not stop the others. Deletions come last: what replaces a rule listens before
  * the old one is gone.
  */
-export async function applyPlan(plan: Plan, { earshot, stop, report }: ApplyOptions): Promise<StepOutcome[]> {
+export async function applyPlan(plan: Plan, options: ApplyOptions): Promise<StepOutcome[]> {
+  const { earshot, stop, report } = options;
   const outcomes: StepOutcome[] = [];
   const hopeless = { phase: false, all: false };
   const runStep = async ({ action, key, run }: PlannedStep): Promise<StepOutcome> => {
@@ -50,7 +53,7 @@ export async function applyPlan(plan: Plan, { earshot, stop, report }: ApplyOpti
       return { action, key, outcome: 'failed', error };
     }
   };
-  for (const steps of phasesOf(plan)) {
+  for (const steps of phasesOf(plan, options)) {
     hopeless.phase = false;
     const waiting = steps.values();
     const lane = async () => {
@@ -65,25 +68,34 @@ export async function applyPlan(plan: Plan, { earshot, stop, report }: ApplyOpti
   return outcomes;
 }
 
-/** A key that may not, a server that is away: the next call would only wait for the same answer. */
-function concernsAll({ code }: EarshotError): boolean {
+/**
+ * A key that may not, a server that is away: the next call would only wait for the same answer. A key with a budget may not
+ * change some rules, and may change others.
+ */
+function concernsAll({ code, details }: EarshotError): boolean {
+  if (code === 'permission_denied' && details.budget !== undefined) return false;
   return ['unauthenticated', 'permission_denied', 'unavailable', 'unknown'].includes(code);
 }
 
-function phasesOf({ set, updates, creates, deletes }: Plan): PlannedStep[][] {
+function phasesOf(
+  { set, updates, creates, deletes }: Plan,
+  { acceptsEstimate }: Pick<ApplyOptions, 'acceptsEstimate'>,
+): PlannedStep[][] {
+  const accepted = acceptsEstimate && { accept_estimate: true };
   return [
     updates.map((update) => ({
       action: 'update',
       key: update.wanted.key,
       run: async (earshot) => {
-        const request = updateRequest(update);
+        const request = { ...updateRequest(update), ...accepted };
         return (await earshot.updateRule(request, { idempotencyKey: keyOf('update', request) })).id;
       },
     })),
     creates.map((wanted) => ({
       action: 'create',
       key: wanted.key,
-      run: async (earshot) => (await earshot.createRule(createRequest(set, wanted))).rule_id,
+      run: async (earshot) =>
+        (await earshot.createRule({ ...createRequest(set, wanted), ...accepted })).rule_id,
     })),
     deletes.map((rule) => ({
       action: 'delete',

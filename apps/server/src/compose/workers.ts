@@ -3,7 +3,7 @@ import { createClaimStore } from '../accounts/idempotency.ts';
 import { forgetMarks } from '../costs/budgets.sql.ts';
 import { forgetEstimates } from '../costs/estimates.sql.ts';
 import { gradeEstimates } from '../costs/grade-estimates.ts';
-import { guardRates } from '../costs/guard-rates.ts';
+import { notifyUnusualRates } from '../costs/notify-unusual-rates.ts';
 import { resumeAfterBudget } from '../costs/resume-after-budget.ts';
 import { createBudgetWatch } from '../costs/watch-budgets.ts';
 import { showFreshness } from '../coverage/freshness-metrics.ts';
@@ -260,7 +260,7 @@ function matchWorkers(shared: Shared, owner: Database): Worker[] {
     // A full log refuses new events. While there is room, matched events stay for their three days.
     every('make-room', 5_000, async () => telemetry.logSpace(await space.makeRoom())),
     ...budgetWorkers(shared),
-    everyUnderLease(leases, 'guard-rates', 30_000, () => guardRates(budgetOptions(shared))),
+    everyUnderLease(leases, 'unusual-rates', 30_000, () => notifyUnusualRates(shared)),
     everyUnderLease(leases, 'retention', hourMs, async () => {
       await removeExpiredDays({ ...shared, database: owner, retentionDays: config.retentionDays });
       await forgetLedger(owner, config.retentionDays);

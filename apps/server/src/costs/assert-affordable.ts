@@ -1,10 +1,10 @@
-import { type Budget, type Estimate, formatBudget, type Platform } from '@earshot/contract';
+import { type Budget, type Estimate, formatBudget, isLooserBudget, type Platform } from '@earshot/contract';
 import { itemPrice } from '../metering/prices.ts';
-import type { AssertAffordable, RuleDraft } from '../rules/create-rule.ts';
+import type { AssertAffordable, SpendingChange } from '../rules/create-rule.ts';
 import { Failure } from '../runtime/failure.ts';
 import type { RuleValue } from '../slots/slot-holding.sql.ts';
-import { isAbove } from './budget.ts';
-import { type Subject, subjectsOfDraft, watchedRules } from './budgets.sql.ts';
+import { decide, isAbove } from './budget.ts';
+import { readSpending, readStanding, type Spending, type Subject, wasReached } from './budgets.sql.ts';
 import { betterBasis, type EstimateValueOptions } from './estimate-value.ts';
 import { toEstimate } from './estimate-volume.ts';
 import { keepEstimate } from './estimates.sql.ts';
@@ -22,16 +22,22 @@ const weekMs = 7 * 86_400_000;
 const usualAnswerWithinMs = 1_500;
 
 /**
- * Refuses a rule that will probably be stopped by a budget, before it has cost anything. Only what a budget would pause is
- * refused, and only by what the same value brought or what the platform counts: stored items know too little, and neither
- * does an upper bound say that so much will come.
+ * Decides for every change that may cost more, over whichever interface it comes, before anything is spent.
+ *
+ * 1. A key with a budget changes only rules that spend this budget. Otherwise the budget would not bound what the key spends.
+ * 2. A rule does not start while one of its budgets is spent: it would spend until the next check of the budgets stops it.
+ * 3. A rule that a budget will probably pause is refused, unless the caller accepts the estimate. The estimate must come from the
+ *    history of the same query or from the platform's counts. Stored items and upper bounds are not enough to refuse a rule.
  */
 export function createAssertAffordable(options: AssertAffordableOptions): AssertAffordable {
-  const { answerWithinMs = usualAnswerWithinMs } = options;
-  return async (draft) => {
-    const subjects = (await budgetsOf(options, draft)).filter(({ budget }) => budget.on_reached === 'pause');
-    if (subjects.length === 0) return;
-    const estimates = await inTime(estimateAll(options, draft), answerWithinMs);
+  const { database, ruleBudget, answerWithinMs = usualAnswerWithinMs } = options;
+  return async (change) => {
+    const spending = await readSpending(database, change, ruleBudget);
+    if (spending.otherBudget) throw otherSpender(spending.otherBudget);
+    const subjects = spending.subjects.filter(({ budget }) => budget.on_reached === 'pause');
+    if (change.kind === 'start') await assertNotReached(options, subjects);
+    if (subjects.length === 0 || !needsEstimate(change, spending, ruleBudget)) return;
+    const estimates = await inTime(estimateAll(options, change), answerWithinMs);
     if (estimates === null) return;
     const perDay = sumOf(estimates);
     const now = new Date();
@@ -40,20 +46,36 @@ export function createAssertAffordable(options: AssertAffordableOptions): Assert
   };
 }
 
-async function budgetsOf(
-  { database, ruleBudget }: AssertAffordableOptions,
-  { accountId, payer }: RuleDraft,
-): Promise<readonly Subject[]> {
-  if ('ruleId' in payer) return (await watchedRules(database, [payer.ruleId], ruleBudget))[0]?.subjects ?? [];
-  const budget = payer.budget ?? ruleBudget;
-  return await subjectsOfDraft(database, { accountId, keyId: payer.keyId, budget });
+function needsEstimate(
+  { kind, budget, acceptsEstimate }: SpendingChange,
+  { formerBudget }: Spending,
+  ruleBudget: Budget | null,
+): boolean {
+  if (acceptsEstimate) return false;
+  if (kind !== 'limits') return true;
+  const before = formerBudget ?? ruleBudget;
+  return budget !== undefined && before !== null && isLooserBudget(before, budget ?? ruleBudget);
+}
+
+async function assertNotReached(
+  { database, prices }: AssertAffordableOptions,
+  subjects: readonly Subject[],
+): Promise<void> {
+  for (const subject of subjects) {
+    // A rule that is created has spent nothing.
+    if (subject.id === '') continue;
+    const now = new Date();
+    const standing = await readStanding(database, subject, { prices, now });
+    if (decide(standing, now).isReached || (await wasReached(database, subject, standing)))
+      throw spent(subject, standing.period.end);
+  }
 }
 
 /** Of the platforms of which something is known. */
-async function estimateAll(options: AssertAffordableOptions, draft: RuleDraft): Promise<Estimates> {
+async function estimateAll(options: AssertAffordableOptions, change: SpendingChange): Promise<Estimates> {
   const all = await Promise.all(
-    draft.values.map(
-      async (value) => [value.platform, await estimate(options, draft.accountId, value)] as const,
+    change.values.map(
+      async (value) => [value.platform, await estimate(options, change.accountId, value)] as const,
     ),
   );
   return Object.fromEntries(all.filter(([, one]) => one !== null));
@@ -96,7 +118,7 @@ function sumOf(estimates: Estimates): { matches: number; usd: number } {
 
 const whose: Readonly<Record<Subject['kind'], string>> = {
   rule: 'the budget of the rule',
-  key: 'the budget of the key that creates it',
+  key: 'the budget of the key',
   account: 'the budget of the account',
 };
 
@@ -105,10 +127,33 @@ function aboveBudget(
   { matches, usd }: { matches: number; usd: number },
   estimate: Estimates,
 ): Failure {
-  const brings = `about ${Math.round(matches)} matches and $${usd.toFixed(2)} on a typical day`;
+  const typical = `about ${Math.round(matches)} matches and $${usd.toFixed(2)} on a typical day`;
   return new Failure(
     'failed_precondition',
-    `The rule would bring ${brings}, which is above ${whose[kind]} (${formatBudget(budget)}): narrow its values, raise the budget, or send "accept_estimate": true to go on, and it is paused when the budget is reached.`,
+    `The rule would get ${typical}, which is above ${whose[kind]} (${formatBudget(budget)}). Narrow its query, raise the budget, or send "accept_estimate": true: then the rule is paused when the budget is reached.`,
     { details: { budget, estimate } },
+  );
+}
+
+function otherSpender(budget: Budget): Failure {
+  return new Failure(
+    'permission_denied',
+    `The key has a budget (${formatBudget(budget)}), which this rule does not spend, because another key created the rule. Create a new rule with this key, or change the rule with a key without a budget.`,
+    { details: { budget } },
+  );
+}
+
+const instead: Readonly<Record<Subject['kind'], string>> = {
+  rule: 'Give the rule a larger budget with UpdateRule',
+  key: 'Use another key',
+  account: 'Ask the operator of the service for a larger budget',
+};
+
+function spent({ kind, budget }: Subject, resetsAt: Date | null): Failure {
+  const wait = resetsAt === null ? '' : `, or wait until ${resetsAt.toISOString()}`;
+  return new Failure(
+    'failed_precondition',
+    `The rule cannot start, because ${whose[kind]} (${formatBudget(budget)}) is spent. ${instead[kind]}${wait}.`,
+    { details: { budget } },
   );
 }

@@ -109,7 +109,6 @@ const standings: fc.Arbitrary<Standing> = fc
   .map(({ kind, ...amounts }) => ({
     ...amounts,
     overshootUsd: 0,
-    perMinute: 0,
     period: periodAt(kind, now),
   }));
 
@@ -150,14 +149,12 @@ describe('a decision', () => {
     const period = periodAt('month', now);
     // 15.5 days of 30 have passed.
     const at = (spent: number) =>
-      decide({ cap: 31, spent, atRisk: 0, overshootUsd: 0, perMinute: 0, period }, now).forecastAt;
+      decide({ cap: 31, spent, atRisk: 0, overshootUsd: 0, period }, now).forecastAt;
     expect(at(25)?.toISOString().slice(0, 10)).toBe('2026-11-20');
     expect(at(15.5)).toBeNull();
     expect(at(31)).toBeNull();
     const early = new Date('2026-11-02T00:00:00Z');
-    expect(
-      decide({ cap: 31, spent: 25, atRisk: 0, overshootUsd: 0, perMinute: 0, period }, early).forecastAt,
-    ).toBeNull();
+    expect(decide({ cap: 31, spent: 25, atRisk: 0, overshootUsd: 0, period }, early).forecastAt).toBeNull();
   });
 });
 

@@ -52,20 +52,46 @@ export async function watchedRules(
   return rows.map((row) => ({ id: row.id, accountId: row.account_id, subjects: subjectsOf(row, fallback) }));
 }
 
-/** Every budget that a rule would spend that this key creates. */
-export async function subjectsOfDraft(
+/** What a rule spends, as seen by the key that changes or creates it. */
+export interface Spending {
+  /** The budget of the key that asks, if the rule does not spend it. */
+  readonly otherBudget: Budget | null;
+  /** The rule's own budget before the change; null for a rule that is created. */
+  readonly formerBudget: Budget | null;
+  /** Every budget that the rule spends after the change. */
+  readonly subjects: readonly Subject[];
+}
+
+/** `ruleId` is null for a rule that is created; `budget` is undefined where it stays as it is. */
+export async function readSpending(
   sql: Sql,
-  { accountId, keyId, budget }: { accountId: string; keyId: string; budget: Budget | null },
-): Promise<Subject[]> {
-  const [row] = await sql.prepared<Omit<RuleRow, 'id' | 'account_id' | 'name' | 'budget'>>(
-    `select spender.id as key_id, spender.display as key_name, spender.budget as key_budget,
-       accounts.name as account_name, accounts.budget as account_budget
-     from accounts left join api_keys creator on creator.id = $2
+  {
+    accountId,
+    keyId,
+    ruleId,
+    budget,
+  }: { accountId: string; keyId: string; ruleId: string | null; budget?: Budget | null | undefined },
+  fallback: Budget | null,
+): Promise<Spending> {
+  const [row] = await sql.prepared<Omit<RuleRow, 'id' | 'account_id'> & { other_budget: Budget | null }>(
+    `select coalesce(rules.name, '') as name, rules.budget, other.budget as other_budget, spender.id as key_id,
+       spender.display as key_name, spender.budget as key_budget, accounts.name as account_name, accounts.budget as account_budget
+     from accounts left join api_keys asker on asker.id = $2
+     left join rules on rules.id = $3 and rules.account_id = accounts.id
+     left join api_keys creator on creator.id = case when $3::text is null then $2 else rules.created_by end
      left join api_keys spender on spender.id = creator.spends_from
+     left join api_keys other on other.id = asker.spends_from and other.id is distinct from spender.id
      where accounts.id = $1`,
-    [accountId, keyId],
+    [accountId, keyId, ruleId],
   );
-  return row ? subjectsOf({ ...row, id: '', account_id: accountId, name: '', budget }, null) : [];
+  if (!row) return { otherBudget: null, formerBudget: null, subjects: [] };
+  const { other_budget: otherBudget, ...rule } = row;
+  const after = { ...rule, id: ruleId ?? '', account_id: accountId, ...(budget !== undefined && { budget }) };
+  return {
+    otherBudget,
+    formerBudget: rule.budget,
+    subjects: subjectsOf(after, fallback),
+  };
 }
 
 function subjectsOf(row: RuleRow, fallback: Budget | null): Subject[] {

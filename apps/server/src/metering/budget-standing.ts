@@ -39,8 +39,6 @@ export interface Standing {
   readonly atRisk: number;
   /** What may be billed beyond the cap although it is stopped early, if the rate does not rise. */
   readonly overshootUsd: number;
-  /** What was spent in the last minute. */
-  readonly perMinute: number;
   readonly period: Period;
 }
 
@@ -55,7 +53,7 @@ export function standingOf(
 ): Standing {
   const isUsd = budget.usd !== undefined;
   const cap = budget.usd ?? budget.matches ?? 0;
-  let [spent, atRisk, perMinute, varianceUsd, oneMatchUsd] = [0, 0, 0, 0, 0];
+  let [spent, atRisk, varianceUsd, oneMatchUsd] = [0, 0, 0, 0];
   let [usd, matches] = [0, 0];
   for (const one of counted) {
     const { max } = costOfMatches(prices, one.platform, one);
@@ -66,7 +64,6 @@ export function standingOf(
     matches += one.matches;
     spent += isUsd ? max : one.matches;
     atRisk += one.recent_matches * minutes * unit;
-    perMinute += one.recent_matches * unit;
     // Of what will come, and of the minute that it is judged by.
     varianceUsd += one.recent_matches * minutes * (1 + minutes) * each ** 2;
     oneMatchUsd = Math.max(oneMatchUsd, each);
@@ -79,7 +76,6 @@ export function standingOf(
     atRisk,
     overshootUsd:
       Math.max(0, spent + atRisk - cap) * perUnit + deviations * Math.sqrt(varianceUsd) + oneMatchUsd,
-    perMinute,
     period: periodAt(budget.period, now),
   };
 }

@@ -10,13 +10,10 @@ export interface NoticeData {
     readonly trial?: true;
   };
   'budget.forecast': BudgetData & { readonly reached_at: string };
-  /** `resumes_at` where it was paused for that; null there: not by itself. */
-  'rate.guard': {
+  'rate.unusual': {
     readonly matches_per_minute: number;
-    /** At this time of the day, in the last week; null where the rule is too young. */
-    readonly usual_per_minute: number | null;
-    readonly paused: boolean;
-    readonly resumes_at: string | null;
+    /** At this time of the day, in the last week. */
+    readonly usual_per_minute: number;
   };
   /** What a version of the rule brought in so many days, and what it was estimated to. */
   'estimate.off': {
@@ -109,15 +106,10 @@ export const noticeKinds: { readonly [Type in RaisedType]: NoticeKind<Type> } = 
     whatToDo: ({ budget, reached_at }) =>
       `The budget ${budget} will be reached at about ${reached_at}, if things go on as they do: raise it, or narrow the rules.`,
   },
-  'rate.guard': {
-    severity: 'critical',
-    whatToDo: ({ matches_per_minute, usual_per_minute, paused, resumes_at }) => {
-      const usual = usual_per_minute === null ? '' : `, where about ${usual_per_minute} are usual`;
-      const comes = `The rule brought ${matches_per_minute} matches in a minute${usual}`;
-      if (!paused) return `${comes}: narrow it if that is not what you want.`;
-      const until = resumes_at === null ? '' : `; otherwise it resumes by itself at ${resumes_at}`;
-      return `${comes}, and a budget would have been spent within half an hour, so it is paused: narrow it, or raise the budget${until}.`;
-    },
+  'rate.unusual': {
+    severity: 'warning',
+    whatToDo: ({ matches_per_minute, usual_per_minute }) =>
+      `The rule got ${matches_per_minute} matches in a minute, usually about ${usual_per_minute}, and keeps running: narrow it if that is not what you want.`,
   },
   'estimate.off': {
     severity: 'warning',

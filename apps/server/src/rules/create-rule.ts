@@ -21,16 +21,25 @@ import {
 import { placementRefusal } from './refusals.ts';
 import type { NewRule, RuleStore } from './rule-store.sql.ts';
 
-/** What a rule would listen for, and whose budgets it would spend. */
-export interface RuleDraft {
+/** A change after which a rule may cost more than before. */
+export interface SpendingChange {
   readonly accountId: string;
+  /** The key that asks for the change. */
+  readonly keyId: string;
+  /** Null for a rule that is created. */
+  readonly ruleId: string | null;
+  /** `start`: the rule is created or resumed. `query`: it gets a new query, options or platform. `limits`: neither. */
+  readonly kind: 'start' | 'query' | 'limits';
+  /** What the rule listens for after the change. */
   readonly values: readonly RuleValue[];
-  /** The rule itself, when it is there; or the key that creates it, with the rule's own budget. */
-  readonly payer: { readonly ruleId: string } | { readonly keyId: string; readonly budget: Budget | null };
+  /** The rule's own budget after the change; undefined: as before. */
+  readonly budget?: Budget | null | undefined;
+  /** Whether the estimate is not to be compared with the budgets. */
+  readonly acceptsEstimate: boolean;
 }
 
-/** Throws when the estimate of a draft is above a budget. Estimates are made above this folder. */
-export type AssertAffordable = (draft: RuleDraft) => Promise<void>;
+/** Throws when the key may not make the change, or a budget does not allow it. Estimates are made above this folder. */
+export type AssertAffordable = (change: SpendingChange) => Promise<void>;
 
 export interface CreateRuleOptions {
   readonly store: RuleStore;
@@ -77,9 +86,16 @@ export function createRule(options: CreateRuleOptions): Handler<'CreateRule'> {
       premiumRulesMax: plan.premiumRulesMax,
       values,
     };
-    // A trial is how an estimate is come by, and bounded itself.
-    if (!request.accept_estimate && !trial)
-      await options.assertAffordable({ accountId, values, payer: { keyId, budget } });
+    await options.assertAffordable({
+      accountId,
+      keyId,
+      ruleId: null,
+      kind: 'start',
+      values,
+      budget,
+      // A trial measures what a query costs, and has its own bound.
+      acceptsEstimate: request.accept_estimate === true || trial !== undefined,
+    });
     checkpoint('create.begin');
     const answer = (slots: readonly HeldSlot[], equivalentRuleId: string | null) =>
       withEquivalent(

@@ -1,5 +1,6 @@
-import type { Rule } from '@earshot/contract';
+import { platforms as platformNames, type Rule } from '@earshot/contract';
 import type { Handler } from '../accounts/call.ts';
+import type { RuleValue } from '../slots/slot-holding.sql.ts';
 import { noSuchRule } from './refusals.ts';
 import type { RuleStore } from './rule-store.sql.ts';
 
@@ -15,4 +16,14 @@ export async function readRule(
   const rule = await store.get(accountId, ruleId);
   if (!rule) throw noSuchRule();
   return rule;
+}
+
+/** The values of the rule's current version. */
+export function valuesOf(platforms: Rule['platforms']): RuleValue[] {
+  return platformNames.flatMap((platform) => {
+    const on = platforms[platform];
+    if (!on) return [];
+    const { value, translated_value: translatedValue, options = {} } = on;
+    return [{ platform, value, translatedValue, options }];
+  });
 }

@@ -1,12 +1,11 @@
-import { platforms as platformNames, type Rule } from '@earshot/contract';
+import { platforms as platformNames } from '@earshot/contract';
 import type { Handler } from '../accounts/call.ts';
 import { planOf } from '../accounts/plans.ts';
 import { type Database, refusable, type Sql } from '../engines/database.ts';
-import type { RuleValue } from '../slots/slot-holding.sql.ts';
 import { type ChangeRuleOptions, changeRule } from './change-rule.ts';
 import { assertPlanAllows } from './check-rule.ts';
 import type { AssertAffordable } from './create-rule.ts';
-import { readRule } from './get-rule.ts';
+import { readRule, valuesOf } from './get-rule.ts';
 import {
   type ChangeOutcome,
   type LockedRule,
@@ -24,30 +23,28 @@ export function resumeRule(
   options: ChangeRuleOptions & { readonly assertAffordable: AssertAffordable },
 ): Handler<'ResumeRule'> {
   return async ({ principal, request, change: asked }) => {
-    const { accountId } = principal;
+    const { accountId, keyId } = principal;
     const ruleId = request.rule_id;
     const plan = planOf(options.plans, principal);
     const { platforms, state } = await readRule(options.store, { accountId, ruleId });
     const listed = platformNames.filter((platform) => platforms[platform] !== undefined);
     assertPlanAllows(principal, plan, listed);
-    // What will be refused anyway is not worth a fee.
-    if (!request.accept_estimate && state === 'paused')
-      await options.assertAffordable({ accountId, values: valuesOf(platforms), payer: { ruleId } });
+    // A rule that is not paused is refused anyway, which is not worth the fee for an estimate.
+    if (state === 'paused')
+      await options.assertAffordable({
+        accountId,
+        keyId,
+        ruleId,
+        kind: 'start',
+        values: valuesOf(platforms),
+        acceptsEstimate: request.accept_estimate === true,
+      });
     const { premiumRulesMax } = plan;
     const begin = () => beginResume(options.database, { accountId, ruleId, premiumRulesMax });
     const rule = await changeRule(options, { accountId, ruleId, premiumRulesMax, asked, begin });
     options.telemetry.ruleChanged({ ruleId, accountId, change: 'resumed' });
     return rule;
   };
-}
-
-function valuesOf(platforms: Rule['platforms']): RuleValue[] {
-  return platformNames.flatMap((platform) => {
-    const on = platforms[platform];
-    if (!on) return [];
-    const { value, translated_value: translatedValue, options = {} } = on;
-    return [{ platform, value, translatedValue, options }];
-  });
 }
 
 interface RuleResume {

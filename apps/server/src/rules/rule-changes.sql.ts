@@ -113,8 +113,8 @@ export function versionRows(sql: Sql, { id, version }: LockedRule): Promise<Vers
 
 /** The values that the rule last had on platforms that it has left. */
 export function formerRows(
-  sql: Sql,
-  { id, version }: LockedRule,
+  sql: Pick<Sql, 'many'>,
+  { id, version }: Pick<LockedRule, 'id' | 'version'>,
   platforms: readonly Platform[],
 ): Promise<VersionRow[]> {
   return sql.many<VersionRow>(

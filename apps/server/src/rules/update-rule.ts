@@ -5,6 +5,7 @@ import {
   type PlatformOptions,
   platforms as platformNames,
   type RequestOf,
+  type Rule,
 } from '@earshot/contract';
 import type { Handler, Principal } from '../accounts/call.ts';
 import type { Change } from '../accounts/change.ts';
@@ -17,7 +18,8 @@ import type { RuleValue } from '../slots/slot-holding.sql.ts';
 import { platforms as descriptors } from '../upstream/platforms.ts';
 import { type ChangeRuleOptions, changeRule } from './change-rule.ts';
 import { assertExamplesHold, assertPlanAllows, checkExamples, checkExpiry, checkRule } from './check-rule.ts';
-import { readRule } from './get-rule.ts';
+import type { AssertAffordable } from './create-rule.ts';
+import { readRule, valuesOf } from './get-rule.ts';
 import { assertVersion, managedKeyTaken } from './refusals.ts';
 import {
   type BegunChange,
@@ -42,6 +44,7 @@ export interface UpdateRuleOptions extends ChangeRuleOptions {
   /** How long an old value stays registered beside its successor, which is not effective at once (x.md §3.6). */
   readonly keepOldMs: number;
   readonly tiers: Tiers;
+  readonly assertAffordable: AssertAffordable;
 }
 
 /** The named fields change, all of them or none. */
@@ -53,7 +56,8 @@ export function updateRule(options: UpdateRuleOptions): Handler<'UpdateRule'> {
     const named = platformNames.filter((platform) => overrides?.[platform] !== undefined);
     const values = overrides && checkRule({ ...request, platforms: named, overrides }, options.tiers).values;
     assertPlanAllows(principal, plan, request.platforms ?? named);
-    await assertExamples(options, principal, request);
+    const before = await readRule(options.store, { accountId, ruleId });
+    await assertExamples(before, principal, request);
     const { premiumRulesMax } = plan;
     const update = {
       accountId,
@@ -71,6 +75,15 @@ export function updateRule(options: UpdateRuleOptions): Handler<'UpdateRule'> {
       premiumRulesMax,
       keepOldMs: options.keepOldMs,
     };
+    if (maySpendMore(request))
+      await options.assertAffordable({
+        accountId,
+        keyId: principal.keyId,
+        ruleId,
+        ...(await spendingAfter(options.database, before, update)),
+        budget: request.budget,
+        acceptsEstimate: request.accept_estimate === true,
+      });
     const begin = () => beginUpdate(options.database, update, asked, options.prices);
     const rule = await changeRule(options, { accountId, ruleId, premiumRulesMax, asked, begin });
     options.telemetry.ruleChanged({ ruleId, accountId, change: 'updated' });
@@ -80,13 +93,12 @@ export function updateRule(options: UpdateRuleOptions): Handler<'UpdateRule'> {
 
 /** Checks the rule as it would be after the update: a new value must not break the rule's examples. */
 async function assertExamples(
-  { store }: UpdateRuleOptions,
+  rule: Rule,
   { accountId }: Principal,
   request: RequestOf<'UpdateRule'>,
 ): Promise<void> {
   const concerned = [request.overrides, request.platforms, request.examples].some((one) => one !== undefined);
   if (!concerned || request.examples === null) return;
-  const rule = await readRule(store, { accountId, ruleId: request.rule_id });
   const examples = request.examples ?? rule.examples;
   if (!examples) return;
   const current = platformNames.map((platform) => [platform, rule.platforms[platform]?.value] as const);
@@ -94,6 +106,20 @@ async function assertExamples(
   const kept = Object.fromEntries(current.filter(isKept));
   const overrides = { ...kept, ...request.overrides };
   assertExamplesHold(await checkExamples(accountId, overrides, examples));
+}
+
+/** A rule that expires later costs more, too. */
+function maySpendMore({ overrides, options, platforms, budget, expires_at }: RequestOf<'UpdateRule'>) {
+  return [overrides, options, platforms, budget, expires_at].some((field) => field !== undefined);
+}
+
+/** Reads without a lock: the change may be estimated for seconds, and its budgets hold whatever happens meanwhile. */
+async function spendingAfter(database: Database, rule: Rule, update: RuleUpdate) {
+  const current = valuesOf(rule.platforms);
+  const former = await formerValues(database.forAccount(update.accountId), rule, current, update);
+  const values = valuesAfter(current, former, update);
+  const isNew = values.some((value) => !current.some((one) => isSameQuery(one, value)));
+  return { values, kind: isNew ? ('query' as const) : ('limits' as const) };
 }
 
 /** Writes the next version and takes the slots it needs; without upstream work the update is applied at once. */
@@ -123,7 +149,9 @@ async function begin(
   assertVersion(rule.version, update.ifVersion);
   await assertKeyFree(sql, update);
   const current = await versionRows(sql, rule);
-  const values = valuesAfter(current, await formerValues(sql, rule, current, update), update);
+  const currentValues = current.map(toValue);
+  const former = await formerValues(sql, rule, currentValues, update);
+  const values = valuesAfter(currentValues, former, update);
   if (isSame(rule, current, { ...update, values }))
     return { kind: 'applied', rule: await readLocked(sql, rule, prices) };
   await assertPremiumRoom(sql, { rule, current, values, premiumRulesMax: update.premiumRulesMax }, refuse);
@@ -139,18 +167,18 @@ async function begin(
 
 /** Of the platforms to which the rule returns without a new value. */
 async function formerValues(
-  sql: Sql,
-  rule: LockedRule,
-  current: readonly VersionRow[],
+  sql: Pick<Sql, 'many'>,
+  rule: Pick<LockedRule, 'id' | 'version'>,
+  current: readonly RuleValue[],
   { platforms = [], values = [] }: RuleUpdate,
-): Promise<VersionRow[]> {
+): Promise<RuleValue[]> {
   const known = [...current, ...values].map(({ platform }) => platform);
   const missing = platforms.filter((platform) => !known.includes(platform));
   if (missing.length === 0) return [];
   const former = await formerRows(sql, rule, missing);
   const unknown = missing.find((platform) => !former.some((row) => row.platform === platform));
   if (unknown !== undefined) throw noValue(unknown);
-  return former;
+  return former.map(toValue);
 }
 
 function noValue(platform: Platform): Failure {
@@ -160,14 +188,14 @@ function noValue(platform: Platform): Failure {
 
 /** The rule's values after the update; those that it does not name are not judged again. */
 function valuesAfter(
-  current: readonly VersionRow[],
-  former: readonly VersionRow[],
+  current: readonly RuleValue[],
+  former: readonly RuleValue[],
   update: RuleUpdate,
 ): readonly RuleValue[] {
   const { platforms, values = [], options = {} } = update;
-  const isKept = ({ platform }: VersionRow) =>
+  const isKept = ({ platform }: RuleValue) =>
     (platforms?.includes(platform) ?? true) && !values.some((value) => value.platform === platform);
-  const after = [...[...current, ...former].filter(isKept).map(toValue), ...values];
+  const after = [...[...current, ...former].filter(isKept), ...values];
   assertPlatforms(after, options);
   return after.map((value) => ({
     ...value,
@@ -185,12 +213,16 @@ function assertPlatforms(values: readonly RuleValue[], options: PlatformOptions)
   throw badField(`options.${other}`, `The rule is not on "${other}".`);
 }
 
-function sameSlot(current: readonly VersionRow[], { platform, translatedValue, options = {} }: RuleValue) {
-  return current.find(
-    (one) =>
-      one.platform === platform &&
-      one.translated_value === translatedValue &&
-      isDeepStrictEqual(one.options, options),
+function sameSlot(current: readonly VersionRow[], value: RuleValue) {
+  return current.find((row) => isSameQuery(toValue(row), value));
+}
+
+/** Whether both are the same upstream rule. */
+function isSameQuery({ options = {}, ...one }: RuleValue, other: RuleValue): boolean {
+  return (
+    one.platform === other.platform &&
+    one.translatedValue === other.translatedValue &&
+    isDeepStrictEqual(options, other.options ?? {})
   );
 }
 

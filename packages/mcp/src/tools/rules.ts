@@ -1,7 +1,7 @@
 import { requestObject } from '@earshot/contract';
 import { EarshotError, type Rule } from '@earshot/sdk';
 import { z } from 'zod';
-import { assertCheapToResume } from '../confirm-cost.ts';
+import { assertCheapToResume, assertCheapToUpdate } from '../confirm-cost.ts';
 import {
   acceptDoubts,
   acceptEstimate,
@@ -61,20 +61,18 @@ const updateRule = defineTool({
     accept_doubts: acceptDoubts,
     expires_at: expiresAt.optional(),
     budget: budget.nullable().optional(),
+    accept_estimate: acceptEstimate,
   }),
   output: changedOutput,
-  run: async ({ platforms: listed, ...args }, { earshot, signal }) => ({
-    structured: toChangedOutput(
-      await earshot.updateRule(
-        {
-          ...readTimes(args, ['expires_at'], 'future'),
-          budget: readBudget(args.budget),
-          ...(listed && !areThoseOf(args.overrides, listed) && { platforms: listed }),
-        },
-        { signal },
-      ),
-    ),
-  }),
+  async run({ platforms: listed, ...args }, call) {
+    const request = {
+      ...readTimes(args, ['expires_at'], 'future'),
+      budget: readBudget(args.budget),
+      ...(listed && !areThoseOf(args.overrides, listed) && { platforms: listed }),
+    };
+    if (!args.accept_estimate) await assertCheapToUpdate(request, call);
+    return { structured: toChangedOutput(await call.earshot.updateRule(request, { signal: call.signal })) };
+  },
 });
 
 /**

@@ -32,7 +32,7 @@ export function PlanDialog({ draft, rule, error, isPending, onApply, onClose }: 
       .validate(draft.values[platform])
       .diagnostics.some(({ severity }) => severity === 'doubt'),
   );
-  const isAboveBudget = !rule && error instanceof EarshotError && 'estimate' in error.details;
+  const isAboveBudget = error instanceof EarshotError && 'estimate' in error.details;
   return (
     <Modal title={rule ? 'Change the rule' : 'Create the rule'} onClose={onClose}>
       {lines.length === 0 ? <p>The draft does not differ from the rule.</p> : null}

@@ -5,7 +5,7 @@ const titles: Readonly<Record<Notice['type'], string>> = {
   'budget.threshold': 'Much of a budget is spent',
   'budget.reached': 'A budget is spent',
   'budget.forecast': 'A budget will be spent before its period ends',
-  'rate.guard': 'Far more matches than usual',
+  'rate.unusual': 'Far more matches than usual',
   'estimate.off': 'The estimate was wrong',
   'coverage.gap': 'There was a gap in the coverage',
   'coverage.repaired': 'A gap in the coverage was filled',
