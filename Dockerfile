@@ -2,7 +2,7 @@
 FROM node:24.21.0-slim AS sources
 RUN npm install --global pnpm@12
 WORKDIR /app
-COPY package.json pnpm-lock.yaml pnpm-workspace.yaml tsconfig.json ./
+COPY package.json pnpm-lock.yaml pnpm-workspace.yaml .pnpmfile.mjs tsconfig.json ./
 COPY packages packages
 COPY apps apps
 COPY e2e/package.json e2e/package.json

@@ -75,6 +75,8 @@ describe.each([
         const answer = await fetch(`${await engine.reach(port)}/readyz`);
         expect([port, answer.status, await answer.json()]).toEqual([port, 200, { status: 'ready' }]);
       }, soon);
+    const reference = await fetch(`${await engine.reach(8080)}/docs/scalar.js`);
+    expect([reference.status, (await reference.text()).length > 1_000_000]).toEqual([200, true]);
     const metrics = await (await fetch(`${await engine.reach(9464)}/metrics`)).text();
     expect(metrics).toContain('earshot_source_state');
   });

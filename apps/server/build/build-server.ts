@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { basename, dirname, join, relative, resolve } from 'node:path';
 import { type Plugin, rolldown } from 'rolldown';
@@ -34,19 +35,35 @@ export async function buildServer(dir: string): Promise<void> {
   }
 }
 
-/** What a source finds by its own address: files stay where they are, threads become files beside the server's. */
+/**
+ * Rewrites the file addresses in sources. Threads and files of packages are written next to the server; other files stay
+ * where they are.
+ */
 function addressesFrom(dir: string): Plugin {
   return {
     name: 'addresses',
     transform(code, id) {
       if (!id.startsWith(sources)) return null;
-      return code.replaceAll(/new URL\('([^']+)', import\.meta\.url\)/g, (_, path: string) => {
+      return code.replaceAll(address, (_, path: string) => {
         const target = join(dirname(id), path);
-        const fileName = `${basename(path, '.ts')}.mjs`;
-        if (path.endsWith('.ts')) this.emitFile({ type: 'chunk', id: target, fileName });
-        const address = path.endsWith('.ts') ? `./${fileName}` : relative(dir, target);
-        return `new URL('${address}${path.endsWith('/') ? '/' : ''}', import.meta.url)`;
+        if (path.endsWith('.ts')) {
+          const fileName = `${basename(path, '.ts')}.mjs`;
+          this.emitFile({ type: 'chunk', id: target, fileName });
+          return addressOf(`./${fileName}`);
+        }
+        if (path.includes('/node_modules/')) {
+          const fileName = basename(path);
+          this.emitFile({ type: 'asset', source: readFileSync(target), fileName });
+          return addressOf(`./${fileName}`);
+        }
+        return addressOf(`${relative(dir, target)}${path.endsWith('/') ? '/' : ''}`);
       });
     },
   };
+}
+
+const address = /new URL\(\s*'([^']+)',\s*import\.meta\.url,?\s*\)/g;
+
+function addressOf(path: string): string {
+  return `new URL('${path}', import.meta.url)`;
 }

@@ -50,7 +50,8 @@ test('what the server finds by its address is there', async () => {
   const addresses = texts.flatMap((text) =>
     [...text.matchAll(/new URL\("([^"]+)", import\.meta\.url\)/g)].map(([, address = '']) => address),
   );
-  expect(addresses).toHaveLength(4);
+  expect(addresses).toHaveLength(5);
+  expect(addresses.filter((address) => address.includes('node_modules'))).toEqual([]);
   // The console is built by a command of its own.
   const missing = addresses.filter(
     (address) => !existsSync(join(dir, address.replace('console/dist', 'console'))),

@@ -26,7 +26,7 @@ export type { SyntaxGuide } from './language.ts';
 export type { Coverage, Match, MatchPayload, Removal, Why } from './matches.ts';
 export type { Notice, NoticeType } from './notices.ts';
 export { openApiDocument } from './openapi.ts';
-export type { OpenApiDocument, OpenApiOperation } from './openapi-types.ts';
+export type { OpenApiDocument } from './openapi-types.ts';
 export type { Operation } from './operation.ts';
 export {
   type AnswerOf,

@@ -1,6 +1,5 @@
 import type { ErrorCode, ErrorDescription } from './errors.ts';
 import type { JsonSchema } from './json-schemas.ts';
-import type { Scope } from './scopes.ts';
 
 /** The part of OpenAPI 3.1 that our document uses. Fields that begin with `x-` are extensions of ours. */
 export interface OpenApiDocument {
@@ -30,12 +29,11 @@ export interface OpenApiOperation {
   readonly operationId: string;
   readonly summary: string;
   readonly description?: string;
-  readonly security?: readonly [];
+  /** The scope that a key must have. Absent: any valid key. Empty: no key. */
+  readonly security?: OpenApiDocument['security'];
   readonly parameters?: readonly OpenApiParameter[];
   readonly requestBody?: { readonly required: true; readonly content: OpenApiJson };
   readonly responses: Readonly<Record<string, OpenApiResponse | OpenApiReference>>;
-  /** Null when any valid key will do; absent when no key is needed. */
-  readonly 'x-required-scope'?: Scope | null;
   readonly 'x-errors': readonly ErrorCode[];
 }
 

@@ -114,7 +114,7 @@ function describeOperation(operation: Operation): OpenApiOperation {
     operationId: id,
     summary,
     description,
-    'x-required-scope': scope,
+    ...(scope === null ? {} : { security: [{ apiKey: [scope] }] }),
     'x-errors': operation.errors,
     ...(operation.changes ? { parameters: [idempotencyKey] } : {}),
     ...(operation.method === 'GET'

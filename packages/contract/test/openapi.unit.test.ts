@@ -173,7 +173,9 @@ test('every response names the request id header, and 429 and 503 say when to co
   }
 });
 
-test('only the open paths need no key, and every scope has an operation that asks for it', () => {
+test('each operation names the scope that it needs, only the open paths need no key, and every scope is in use', () => {
+  for (const row of rows)
+    expect(describedAs(row).security).toEqual(row.scope === null ? undefined : [{ apiKey: [row.scope] }]);
   const open = described
     .filter(({ security }) => security?.length === 0)
     .map(({ operationId }) => operationId);

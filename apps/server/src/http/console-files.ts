@@ -54,7 +54,7 @@ const policyWith = (nonce: string) =>
     "trusted-types 'none'",
   ].join('; ');
 
-const pageHeaders = {
+export const pageHeaders = {
   'content-type': 'text/html; charset=utf-8',
   'referrer-policy': 'no-referrer',
   'permissions-policy':

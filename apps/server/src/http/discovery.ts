@@ -3,22 +3,12 @@ import { rulesFileJsonSchema } from '@earshot/contract/rules-file';
 import type { FastifyInstance } from 'fastify';
 import { probeOperation } from '../observability/telemetry.ts';
 import { Failure } from '../runtime/failure.ts';
-import { renderReferencePage } from './reference-page.ts';
-
-/** The page runs no script and loads nothing. The last three do not follow from the first. */
-const pagePolicy = [
-  "default-src 'none'",
-  "style-src 'unsafe-inline'",
-  "base-uri 'none'",
-  "form-action 'none'",
-  "frame-ancestors 'none'",
-].join('; ');
+import { addReferencePage } from './reference-page.ts';
 
 /** What needs no key: health, and the description of the interface. */
 export function addDiscovery(app: FastifyInstance, { isReady }: { isReady: () => Promise<string[]> }): void {
   // Made when somebody asks: that takes longer than everything else that is done here at a start.
   const document = once(() => openApiDocument({}));
-  const page = once(() => renderReferencePage(document()));
   const rulesSchema = once(rulesFileJsonSchema);
   // Some load balancers ask by HEAD.
   const probe = { method: ['GET', 'HEAD'], config: { operation: probeOperation } };
@@ -39,12 +29,7 @@ export function addDiscovery(app: FastifyInstance, { isReady }: { isReady: () =>
       .header('content-type', 'text/plain; charset=utf-8')
       .send(llmsText({ hasMcp: app.hasRoute({ method: 'POST', url: '/mcp' }) })),
   );
-  app.get('/docs', async (_request, reply) =>
-    reply
-      .header('content-type', 'text/html; charset=utf-8')
-      .header('content-security-policy', pagePolicy)
-      .send(page()),
-  );
+  addReferencePage(app);
 }
 
 function once<Value extends object | string>(make: () => Value): () => Value {
@@ -80,8 +65,8 @@ instruction.
 
 ## Read on
 
-- [Reference](/docs): every operation with its fields, an example and its errors
-- [OpenAPI 3.1](/openapi.json): the same for programs${hasMcp ? '\n- [MCP](/mcp): the same as tools, over streamable HTTP and with the same keys' : ''}
+- [OpenAPI 3.1](/openapi.json): every operation with its fields, an example and its errors
+- [Reference](/docs): the same for people, in a browser${hasMcp ? '\n- [MCP](/mcp): the operations as tools, over streamable HTTP and with the same keys' : ''}
 - [Schema of a rules file](/rules.schema.json): rules as code, for \`earshot plan\`, \`earshot apply\` and \`earshot test\`
 
 ## Operations

@@ -1,107 +1,76 @@
-import { type JsonSchema, type OpenApiDocument, openApiDocument } from '@earshot/contract';
-import { expect, test } from 'vitest';
-import { renderReferencePage } from './reference-page.ts';
-import { fieldRows } from './reference-page-fields.ts';
+import { once } from 'node:events';
+import { type IncomingMessage, request } from 'node:http';
+import { buffer } from 'node:stream/consumers';
+import { gunzipSync } from 'node:zlib';
+import Fastify, { type FastifyInstance } from 'fastify';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { addReferencePage } from './reference-page.ts';
 
-const document = openApiDocument();
-const page = renderReferencePage(document);
+let app: FastifyInstance;
+let url: string;
 
-function plainText(html: string): string {
-  return html
-    .replaceAll(/<[^>]+>/g, '')
-    .replaceAll('&lt;', '<')
-    .replaceAll('&gt;', '>')
-    .replaceAll('&quot;', '"')
-    .replaceAll('&#39;', "'")
-    .replaceAll('&amp;', '&');
+beforeAll(async () => {
+  app = Fastify();
+  addReferencePage(app);
+  url = await app.listen({ host: '127.0.0.1', port: 0 });
+});
+afterAll(() => app.close());
+
+/** Unlike fetch, it does not decompress. */
+async function get(path: string, headers: Record<string, string> = {}) {
+  const sent = request(new URL(path, url), { headers }).end();
+  const [answer]: IncomingMessage[] = await once(sent, 'response');
+  if (answer === undefined) throw new Error('no answer');
+  return { status: answer.statusCode, headers: answer.headers, body: await buffer(answer) };
 }
 
-test('every operation, path and error code of the document is on the page', () => {
-  const wanted = [
-    ...Object.keys(document.paths).map((path) => `<code>${path}</code>`),
-    ...Object.keys(document['x-error-codes']).map((code) => `id="error-${code}"`),
-  ];
-  expect(wanted.filter((part) => !page.includes(part))).toEqual([]);
+test('the page loads one script of its own, which reads /openapi.json', async () => {
+  const { headers, body } = await get('/docs');
+  expect(headers['content-type']).toBe('text/html; charset=utf-8');
+  const page = body.toString();
+  const addresses = [...page.matchAll(/ (?:src|data-url)="([^"]+)"/g)].map(([, address]) => address);
+  expect(addresses).toEqual(['/openapi.json', '/docs/scalar.js']);
+  expect(page).not.toMatch(/\w:\/\/|@import|url\(/);
 });
 
-test('every link inside the page has a target, and every id is unique', () => {
-  const ids = [...page.matchAll(/ id="([^"]+)"/g)].map(([, id]) => id);
-  const links = [...page.matchAll(/href="#([^"]+)"/g)].map(([, target]) => target);
-  expect(links.length).toBeGreaterThan(20);
-  expect(links.filter((target) => !ids.includes(target))).toEqual([]);
-  expect(new Set(ids).size).toBe(ids.length);
-});
-
-test('the page needs nothing from outside and runs no script', () => {
-  expect(page).not.toMatch(/<script|<link|<img|@import|url\(| on\w+=|src=/i);
-});
-
-test('a curl example carries the body that the document gives as an example', () => {
-  const [, body] = /api\.CreateRule" \\\n.*?-d '(\{.*?\n\})'/s.exec(plainText(page)) ?? [];
-  const example = document.paths['/api.CreateRule']?.post?.requestBody?.content['application/json'].example;
-  expect(JSON.parse(body ?? 'null')).toEqual(example);
-});
-
-test('a quote inside an example does not end the shell word', () => {
-  const text = plainText(renderReferencePage(withCreateRuleExample({ name: "it's" })));
-  expect(text).toContain(String.raw`"name": "it'\''s"`);
-});
-
-test('text from the document cannot become markup', () => {
-  const hostile = '<img src=x onerror="alert(1)">&`<b>`';
-  const rendered = renderReferencePage({
-    ...withCreateRuleExample({ name: hostile }),
-    info: { title: hostile, version: hostile, description: hostile },
-    servers: [{ url: hostile }],
+test('the policy of the page allows no code but files of the server, and no request to another host', async () => {
+  const { headers } = await get('/docs');
+  const policy = Object.fromEntries(
+    String(headers['content-security-policy'])
+      .split('; ')
+      .map((directive) => [directive.split(' ')[0], directive.split(' ').slice(1).join(' ')]),
+  );
+  expect(policy).toEqual({
+    'default-src': "'none'",
+    'script-src': "'self'",
+    'style-src': "'unsafe-inline'",
+    'img-src': 'data:',
+    'connect-src': "'self'",
+    'base-uri': "'none'",
+    'form-action': "'none'",
+    'frame-ancestors': "'none'",
   });
-  expect(rendered).not.toContain('<img');
-  expect(rendered).not.toContain('<b>');
-  expect(rendered).toContain('&lt;img src=x onerror=&quot;alert(1)&quot;&gt;&amp;<code>&lt;b&gt;</code>');
 });
 
-test('the fields of an object are listed flat, with their bounds, defaults and named objects', () => {
-  const rows = fieldRows({
-    type: 'object',
-    required: ['items'],
-    properties: {
-      items: { type: 'array', items: { $ref: '#/components/schemas/Match' } },
-      count: { type: 'integer', minimum: 1, maximum: 1_000, default: 5 },
-      gaps: {
-        anyOf: [
-          {
-            type: 'array',
-            items: { type: 'object', properties: { from: { type: 'string', format: 'date-time' } } },
-          },
-          { type: 'null' },
-        ],
-      },
-    },
-  });
-  expect(rows.map(({ path, type, required, object }) => [path, type, required, object])).toEqual([
-    ['items', 'array of Match', true, 'Match'],
-    ['count', 'integer, 1–1,000, default 5', false, undefined],
-    ['gaps', 'array of object or null', false, undefined],
-    ['gaps[].from', 'RFC 3339 time', false, undefined],
+test('the script is sent compressed to clients that accept it, and is the same for the others', async () => {
+  const plain = await get('/docs/scalar.js');
+  const zipped = await get('/docs/scalar.js', { 'accept-encoding': 'br, gzip' });
+  expect(plain.headers['content-type']).toBe('text/javascript; charset=utf-8');
+  expect([plain.headers['content-encoding'], zipped.headers['content-encoding']]).toEqual([
+    undefined,
+    'gzip',
   ]);
+  expect(zipped.body.length).toBeLessThan(plain.body.length / 3);
+  expect(gunzipSync(zipped.body).equals(plain.body)).toBe(true);
+  expect(zipped.headers.vary).toBe('accept-encoding');
 });
 
-test('objects that are alike on every platform are listed once', () => {
-  const perPlatform: JsonSchema = { type: 'object', properties: { status: { enum: ['active', 'failed'] } } };
-  const rows = fieldRows({
-    type: 'object',
-    properties: { x: { ...perPlatform }, firehose: { ...perPlatform } },
-  });
-  expect(rows.map(({ path, description }) => [path, description])).toEqual([
-    ['*', 'For each of `x` and `firehose` that applies.'],
-    ['*.status', ''],
-  ]);
+test('a browser that has the script does not load it again', async () => {
+  const first = await get('/docs/scalar.js', { 'accept-encoding': 'gzip' });
+  expect(first.headers['cache-control']).toBe('public, no-cache');
+  const etag = String(first.headers.etag);
+  const again = await get('/docs/scalar.js', { 'if-none-match': `"other", ${etag}` });
+  expect([again.status, again.body.length, again.headers.etag]).toEqual([304, 0, etag]);
+  const other = await get('/docs/scalar.js', { 'if-none-match': '"other"' });
+  expect([other.status, other.body.length > 0]).toEqual([200, true]);
 });
-
-function withCreateRuleExample(example: unknown): OpenApiDocument {
-  const path = '/api.CreateRule';
-  const post = document.paths[path]?.post;
-  if (post?.requestBody === undefined) throw new Error('CreateRule has no request body');
-  const { schema } = post.requestBody.content['application/json'];
-  const requestBody = { required: true, content: { 'application/json': { schema, example } } } as const;
-  return { ...document, paths: { ...document.paths, [path]: { post: { ...post, requestBody } } } };
-}

@@ -198,7 +198,7 @@ function noSuchPath(app: FastifyInstance, request: FastifyRequest): Failure {
   const known = (['GET', 'POST'] as const).filter((method) => app.hasRoute({ method, url }));
   return known.length > 0
     ? new Failure('unimplemented', `${url} takes ${known.join(' and ')}.`)
-    : new Failure('not_found', 'There is no such path: see /docs for those that exist.');
+    : new Failure('not_found', 'This path does not exist. /openapi.json and /docs list the paths that do.');
 }
 
 function sendError(

@@ -202,7 +202,7 @@ test('what follows a request whose end cannot be known is not carried out', asyn
   expect(carriedOut).toEqual([]);
 });
 
-test('no answer lets a browser guess what it is, and the page may be framed by nobody', async () => {
+test('every answer has `nosniff`, so that browsers do not guess its type', async () => {
   await using server = serverWith({
     handlers: { ...handlers, ListRules: async () => Readable.from(['{}']) },
   });
@@ -215,6 +215,7 @@ test('no answer lets a browser guess what it is, and the page may be framed by n
   });
   const paths = [
     '/docs',
+    '/docs/scalar.js',
     '/llms.txt',
     '/openapi.json',
     '/rules.schema.json',
@@ -232,15 +233,6 @@ test('no answer lets a browser guess what it is, and the page may be framed by n
     const { headers } = await fetch(one);
     expect([one, headers.get('x-content-type-options')]).toEqual([one, 'nosniff']);
   }
-  const policy = (await fetch(`${url}/docs`)).headers.get('content-security-policy')?.split('; ') ?? [];
-  expect(policy).toEqual(
-    expect.arrayContaining([
-      "default-src 'none'",
-      "base-uri 'none'",
-      "form-action 'none'",
-      "frame-ancestors 'none'",
-    ]),
-  );
 });
 
 test('probes are answered on both ports, by HEAD without a body, say why a node is not ready, and are not in the log', async () => {
