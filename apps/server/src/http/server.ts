@@ -95,7 +95,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   app.addHook('onRequest', async (request, reply) => {
     reply.headers({ 'x-request-id': request.id, 'cache-control': 'no-store', ...noSniffing });
     // A request of an MCP tool belongs to one that is under way already.
-    const isNew = !innerCalls.isInner() && request.url !== '/healthz';
+    const isNew = !innerCalls.isInner() && request.routeOptions.url !== '/healthz';
     if (leaving.signal.aborted && isNew) {
       throw new Failure('unavailable', 'This node is shutting down: try again.', { retryAfterSeconds: 1 });
     }

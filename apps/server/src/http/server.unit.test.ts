@@ -276,3 +276,14 @@ test('probes are answered on both ports, by HEAD without a body, say why a node 
   await (await fetch(`${url}/nowhere`)).text();
   await expect.poll(() => lines.length).toBe(1);
 });
+
+test.each(['/healthz', '/healthz?probe=1', '/health%7A'])(
+  'a node that shuts down answers %s',
+  async (path) => {
+    await using server = serverWith({});
+    const url = await server.listen('127.0.0.1', 0);
+    server.drain();
+    expect((await fetch(`${url}${path}`)).status).toBe(200);
+    expect((await fetch(`${url}/readyz`)).status).toBe(503);
+  },
+);
