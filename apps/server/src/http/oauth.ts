@@ -103,6 +103,6 @@ function assertWithin(waitSeconds: number | null): void {
   throw new Failure(
     'resource_exhausted',
     `Too many requests come from your address: wait ${waitSeconds} s.`,
-    { retryAfterSeconds: waitSeconds },
+    { details: { reason: 'rate_limit' }, retryAfterSeconds: waitSeconds },
   );
 }

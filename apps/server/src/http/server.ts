@@ -14,7 +14,7 @@ import { addAuthorize } from './authorize.ts';
 import { addConsoleFiles } from './console-files.ts';
 import { addConsoleSession } from './console-session.ts';
 import { addDiscovery } from './discovery.ts';
-import { bodyBytesMax, errorAnswer, failureText } from './error-answer.ts';
+import { bodyBytesMax, errorAnswer } from './error-answer.ts';
 import { addOperation, type OperationOptions } from './handlers.ts';
 import { addMcp, authenticateMcp, createInnerCalls } from './mcp.ts';
 import { addAuthorizationServer, addResourceMetadata } from './oauth.ts';
@@ -245,7 +245,8 @@ function refuseBrokenHttp(
   const requestId = requestIdOf(undefined);
   const address = socket.remoteAddress ?? '';
   telemetry.requestAnswered({ operation: 'other', status: 400, ms: 0, requestId, address, principal: null });
-  const body = failureText('invalid_argument', brokenHttp(error.code), requestId);
+  const failure = new Failure('invalid_argument', brokenHttp(error.code));
+  const body = JSON.stringify(errorAnswer(failure, requestId).body);
   socket.end(
     [
       'HTTP/1.1 400 Bad Request',
