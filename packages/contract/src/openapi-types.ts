@@ -32,7 +32,7 @@ export interface OpenApiOperation {
   readonly description?: string;
   readonly security?: readonly [];
   readonly parameters?: readonly OpenApiParameter[];
-  readonly requestBody?: { readonly required: true; readonly content: OpenApiJson };
+  readonly requestBody?: { readonly required: boolean; readonly content: OpenApiJson };
   readonly responses: Readonly<Record<string, OpenApiResponse | OpenApiReference>>;
   /** Null when any valid key will do; absent when no key is needed. */
   readonly 'x-required-scope'?: Scope | null;

@@ -122,7 +122,7 @@ function describeOperation(operation: Operation): OpenApiOperation {
       ? { parameters: [...queryParameters(operation), ...(operation.stream ? [lastEventId] : [])] }
       : {
           requestBody: {
-            required: true,
+            required: !operation.request.safeParse({}).success,
             content: json({ $ref: schemaRef(`${id}Request`) }, example.request),
           },
         }),

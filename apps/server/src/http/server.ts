@@ -3,7 +3,7 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isWellFormedKey, operations } from '@earshot/contract';
-import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import Fastify, { errorCodes, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { Principal } from '../accounts/call.ts';
 import type { AuthorizationServer } from '../oauth/authorization-server.ts';
 import type { ResourceServer } from '../oauth/resource-server.ts';
@@ -173,13 +173,21 @@ function framingProblem({ httpVersion, headers, rawHeaders }: IncomingMessage): 
   return null;
 }
 
-/** The framework's own parser would replace bytes that are not UTF-8 by replacement characters. */
+/**
+ * Reads JSON; an empty body is undefined, whatever its content type. Many clients send none in place of `{}`, some with a type that
+ * they set themselves. The framework's own parser would replace bytes that are not UTF-8 by replacement characters.
+ */
 function readJsonOnly(app: FastifyInstance): void {
   const parse = app.getDefaultJsonParser('error', 'error');
   app.removeAllContentTypeParsers();
   app.addContentTypeParser<Buffer>('application/json', { parseAs: 'buffer' }, (request, body, done) => {
-    if (isUtf8(body)) void parse(request, body.toString(), done);
+    if (body.length === 0) done(null, undefined);
+    else if (isUtf8(body)) void parse(request, body.toString(), done);
     else done(new Failure('invalid_argument', 'The body is not UTF-8.', { details: { violations: [] } }));
+  });
+  app.addContentTypeParser<Buffer>('*', { parseAs: 'buffer' }, ({ is404 }, body, done) => {
+    if (body.length === 0 || is404) done(null, undefined);
+    else done(new errorCodes.FST_ERR_CTP_INVALID_MEDIA_TYPE());
   });
 }
 
