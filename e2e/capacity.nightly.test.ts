@@ -13,13 +13,13 @@ test.each(['x', 'firehose'] as const)(
       await server.api(account).createRule({ [platform]: 'ash' });
       await expect(server.api(account).createRule({ [platform]: 'birch' })).rejects.toMatchObject({
         status: 429,
-        envelope: { code: 'resource_exhausted', details: { platform } },
+        envelope: { code: 'resource_exhausted', details: { reason: 'capacity', platform } },
       });
       expect((await server.api(account).listRules()).rules).toHaveLength(1);
     }
     await using server = await world.startServer();
     await expect(server.api(account).createRule({ [platform]: 'cedar' })).rejects.toMatchObject({
-      envelope: { code: 'resource_exhausted', details: { platform, limit: 1 } },
+      envelope: { code: 'resource_exhausted', details: { reason: 'capacity', platform, limit: 1 } },
     });
   },
 );

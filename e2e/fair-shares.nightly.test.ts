@@ -43,7 +43,7 @@ test('an account that creates and deletes all the time is told to wait, may stil
   expect(refused && { status: refused.status, ...errorOf(refused) }).toMatchObject({
     status: 429,
     code: 'resource_exhausted',
-    details: { platform: 'x' },
+    details: { reason: 'rate_limit', platform: 'x' },
   });
   const waitSeconds = Number(refused?.headers.get('retry-after'));
   expect(waitSeconds).toBeGreaterThan(600);
@@ -81,7 +81,7 @@ test('an account cannot take all upstream rules', async () => {
   expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200, 429, 429, 429, 429]);
   expect(errorOf(answers[4] as Answer)).toMatchObject({
     code: 'resource_exhausted',
-    details: { limit: 4, used: 4, platform: 'x' },
+    details: { reason: 'share', limit: 4, used: 4, platform: 'x' },
   });
   await expectToCreate(server.api(await world.newAccount()), 2);
 });

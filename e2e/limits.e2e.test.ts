@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
@@ -28,6 +29,7 @@ beforeAll(async () => {
     EARSHOT_CHANGES_PER_MINUTE: '3',
     EARSHOT_REQUESTS_IN_FLIGHT_MAX: '4',
     EARSHOT_SUPPORT_CONTACT: 'us@example.com',
+    EARSHOT_SECRETS_KEY: randomBytes(32).toString('base64'),
   });
 });
 afterAll(() => world?.[Symbol.asyncDispose]());
@@ -45,6 +47,21 @@ async function exhaust(api: Api, ask = list): ReturnType<Api['call']> {
   }
   throw new Error('the limit was never reached');
 }
+
+test.each([
+  ['CreateKey', {}],
+  ['CreateWebhook', { name: 'a', url: 'https://receiver.example/hook' }],
+  ['CreateDigest', { name: 'a', schedule: { window_seconds: 60 }, to: { webhook_id: 'whk_1' } }],
+  ['ReadMatches', { reader: 'a' }],
+  ['CreateRule', { name: 'a', intent: 'a', platforms: ['x'], overrides: { x: 'comet' } }],
+])('%s beyond the plan is refused without a time to come back', async (operation, request) => {
+  const account = await world.newAccount();
+  const full = { keysMax: 1, webhooksMax: 0, digestsMax: 0, readersMax: 0, premiumRulesMax: 0 };
+  await world.admin.setLimits(account.accountId, full);
+  const refused = await server.api(account).call('POST', `/api.${operation}`, request);
+  expect([refused.status, refused.json]).toMatchObject([429, { details: { reason: 'plan_limit' } }]);
+  expect(refused.headers.get('retry-after')).toBeNull();
+});
 
 describe('requests', () => {
   test('every answer to a valid key tells the limits, and no other does', async () => {

@@ -4,8 +4,9 @@ import { settings } from '../apps/server/src/settings.ts';
 /** docs/configuration.md, from the table that the server reads its settings with. */
 export function renderConfigurationPage(): string {
   const rows = Object.values<Setting>(settings).map(({ variable, schema, about, isSecret }) => {
-    const absent = schema.safeParse(undefined);
-    return `| \`${variable}\` | ${absent.success ? shown(absent.data) : '**required**'} | ${about}${isSecret ? ' Or `_FILE`.' : ''} |`;
+    const preset = defaultOf(schema);
+    const shown = preset === '' ? 'none' : `\`${preset}\``;
+    return `| \`${variable}\` | ${preset === null ? '**required**' : shown} | ${about}${isSecret ? ' Or `_FILE`.' : ''} |`;
   });
   return [
     '# Configuration',
@@ -43,11 +44,7 @@ const notInFile = new Set<keyof typeof settings>([
 export function renderEnvironmentFile(): string {
   const rows = Object.entries<Setting>(settings)
     .filter(([name]) => ![...notInFile].some((one) => one === name))
-    .map(([, { variable, schema, about }]) => {
-      const absent = schema.safeParse(undefined);
-      const preset = absent.success ? shown(absent.data).replaceAll('`', '') : '';
-      return `# ${about}\n#${variable}=${preset === 'none' ? '' : preset}\n`;
-    });
+    .map(([, { variable, schema, about }]) => `# ${about}\n#${variable}=${defaultOf(schema) ?? ''}\n`);
   return [
     '# The settings of the server, for compose.yaml (env_file) and deploy/systemd (EnvironmentFile): copy it to earshot.env and take the "#"',
     '# away from what you set. Everything is explained in docs/configuration.md. Written by `pnpm docs:write`.',
@@ -56,7 +53,11 @@ export function renderEnvironmentFile(): string {
   ].join('\n');
 }
 
-function shown(value: unknown): string {
-  if (value === undefined || (Array.isArray(value) && value.length === 0)) return 'none';
-  return `\`${Array.isArray(value) ? value.join(',') : JSON.stringify(value).replaceAll(`"`, '')}\``;
+/** The default as an operator writes it: empty for none, null where the setting is required. */
+function defaultOf(schema: Setting['schema']): string | null {
+  // A prefault is text that the schema parses; of all others the parsed value is known.
+  if (schema.def.type === 'prefault' && 'defaultValue' in schema.def) return String(schema.def.defaultValue);
+  const absent = schema.safeParse(undefined);
+  if (!absent.success) return null;
+  return [absent.data].flat().join(',');
 }

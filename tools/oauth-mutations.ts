@@ -4,6 +4,7 @@ const server = 'apps/server/src';
 const attacks = ['e2e/oauth-attacks.e2e.test.ts'];
 const clients = ['e2e/oauth-clients.nightly.test.ts'];
 const kept = ['apps/server/test/oauth.int.test.ts'];
+const routes = ['apps/server/test/oauth-routes.int.test.ts'];
 const documents = [`${server}/oauth/fetch-metadata.unit.test.ts`];
 
 /** Programs that are authorized by OAuth. */
@@ -70,7 +71,21 @@ export const oauthMutations: readonly Mutation[] = [
   ...inFile(`${server}/http/server.ts`, attacks, [
     ['a token works everywhere', '(innerCalls.isInner() ? inner : null)', '(innerCalls ? inner : null)'],
   ]),
-  ...inFile(`${server}/http/oauth.ts`, clients, [
-    ['anybody may register without end', 'assertWithin(registrations.failed(request.ip));', ''],
+  ...inFile(`${server}/http/oauth.ts`, routes, [
+    [
+      'anybody may register without end',
+      'if (path === registrationPath) assertWithin(registrations.failed(ip));',
+      '',
+    ],
+  ]),
+  ...inFile(`${server}/oauth/artefacts.sql.ts`, routes, [
+    [
+      'unused registrations are kept without end',
+      "if (kind === 'Client') await",
+      "if (kind === 'Nothing') await",
+    ],
+  ]),
+  ...inFile(`${server}/oauth/provider.ts`, routes, [
+    ['a registration may be of any size', '> clientBytesMax)', '> 1e9)'],
   ]),
 ];

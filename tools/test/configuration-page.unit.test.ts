@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { readConfig } from '../../apps/server/src/config.ts';
 import { renderConfigurationPage, renderEnvironmentFile } from '../configuration-page.ts';
 
 test('docs/configuration.md says what the server accepts (pnpm docs:write writes it anew)', async () => {
@@ -7,4 +8,23 @@ test('docs/configuration.md says what the server accepts (pnpm docs:write writes
 
 test('deploy/earshot.env.example has every setting that an operator makes (pnpm docs:write writes it anew)', async () => {
   await expect(renderEnvironmentFile()).toMatchFileSnapshot('../../deploy/earshot.env.example');
+});
+
+const needed = {
+  EARSHOT_DATABASE_URL: 'postgres://earshot@127.0.0.1/earshot',
+  EARSHOT_NATS_URL: 'nats://127.0.0.1:4222',
+};
+
+test('deploy/earshot.env.example can be used with every line uncommented, and changes nothing', () => {
+  const lines = renderEnvironmentFile().matchAll(/^#(EARSHOT_\w+)=(.*)$/gm);
+  const uncommented = Object.fromEntries([...lines].map(([, name, value]) => [name, value]));
+  expect(Object.keys(uncommented).length).toBeGreaterThan(50);
+  expect(readConfig({ ...needed, ...uncommented })).toEqual(readConfig(needed));
+});
+
+test('every default in docs/configuration.md can be set as it is printed, and changes nothing', () => {
+  const rows = renderConfigurationPage().matchAll(/^\| `(EARSHOT_\w+)` \| `([^`]*)` \|/gm);
+  const printed = Object.fromEntries([...rows].map(([, name, value]) => [name, value]));
+  expect(Object.keys(printed).length).toBeGreaterThan(50);
+  expect(readConfig({ ...needed, ...printed })).toEqual(readConfig(needed));
 });

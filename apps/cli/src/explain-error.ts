@@ -23,14 +23,12 @@ const endings: Readonly<Record<EarshotError['code'], Ending>> = {
 export function endingOf(error: unknown): Ending {
   if (isFailure(error)) return error.ending;
   if (!(error instanceof EarshotError)) return 'failed';
-  return isPlanLimit(error) ? 'refused' : endings[error.code];
+  return isLasting(error) ? 'refused' : endings[error.code];
 }
 
-/** The server asks for its longest wait where waiting alone does not help: something must be freed, or the plan changed. */
-const longestWaitMs = 60_000;
-
-function isPlanLimit({ code, details, retryAfterMs = 0 }: EarshotError): boolean {
-  return code === 'resource_exhausted' && (details.platform !== undefined || retryAfterMs >= longestWaitMs);
+/** Waiting does not help: something must be deleted, or the limit raised. */
+function isLasting({ code, retryable }: EarshotError): boolean {
+  return code === 'resource_exhausted' && !retryable;
 }
 
 /** The error for programs: that of the API as it is, and one of the same shape for what never reached it. */

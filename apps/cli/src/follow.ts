@@ -105,7 +105,7 @@ export function noticingFetch(note: (text: string) => void): typeof fetch {
   };
 }
 
-/** A limit of the plan sends a retry-after of a minute, and is not retried. */
+/** A limit without a retry-after is not retried. */
 function isWorthWaiting({ status, headers }: Response): boolean {
-  return [502, 503, 504].includes(status) || (status === 429 && Number(headers.get('retry-after')) < 60);
+  return [502, 503, 504].includes(status) || (status === 429 && headers.has('retry-after'));
 }

@@ -23,8 +23,9 @@ test('each kind of error has its exit code', () => {
 test('a rate limit asks to try again, a limit of the plan does not', () => {
   const limit = (fields: object) => codeOf(new EarshotError('', { code: 'resource_exhausted', ...fields }));
   expect(limit({ retryAfterMs: 1_000, details: { limit: 600, used: 600 } })).toBe(6);
-  expect(limit({ retryAfterMs: 60_000, details: { limit: 25, used: 25, platform: 'x' } })).toBe(4);
-  expect(limit({ retryAfterMs: 60_000, details: { limit: 10, used: 10 } })).toBe(4);
+  expect(limit({ retryAfterMs: 900_000, details: { reason: 'rate_limit', platform: 'x' } })).toBe(6);
+  expect(limit({ details: { reason: 'plan_limit', limit: 25, used: 25, platform: 'x' } })).toBe(4);
+  expect(limit({ details: { reason: 'plan_limit', limit: 10, used: 10 } })).toBe(4);
 });
 
 test('a violation is shown in what was typed', () => {

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { digestSettings } from './digest-settings.ts';
-import { defaultPrices } from './metering/prices.ts';
+import { defaultPrices, formatPrices } from './metering/prices.ts';
 import { planSettings } from './plan-settings.ts';
 import {
   checkpoints,
@@ -265,13 +265,13 @@ export const settings = {
   },
   prices: {
     variable: 'EARSHOT_PRICES',
-    schema: accepted.prices.default(defaultPrices),
+    schema: accepted.prices.prefault(() => formatPrices(defaultPrices())),
     about:
       'What the platforms charge, in US dollars, with the day on which you looked it up: `x.post=0.004,x.user=0.008,as_of=2027-01-31`. What is not named keeps its default. Costs are computed with these prices, also those of days before.',
   },
   ruleBudget: {
     variable: 'EARSHOT_RULE_BUDGET',
-    schema: accepted.budget.default({ period: 'day', usd: 25, on_reached: 'pause' }),
+    schema: accepted.budget.prefault('usd=25/day'),
     about:
       'What a rule may spend that has no budget of its own, such as `usd=25/day` (the default), `matches=10000/month` or, to tell and not to pause, `usd=25/day:notify`; `off` for no limit. Counted at the highest reading of the prices.',
   },

@@ -9,7 +9,7 @@ export interface ErrorDescription {
   readonly status: number;
   readonly title: string;
   readonly when: string;
-  /** Whether the same request may simply be sent again: nothing was done, and it can succeed later. */
+  /** Whether the same request can succeed later: nothing was done. `resource_exhausted` only if it has a `retry-after`. */
   readonly retryable: boolean;
   readonly whatToDo: string;
 }
@@ -133,11 +133,23 @@ const errorDetailsSchema = z.strictObject({
     .optional()
     .meta({ description: 'Of `invalid_argument`: every mistake of the request.' }),
   reason: z
-    .enum(['retention', 'restored', 'no_credit', 'spend_cap', 'usage_cap', 'credentials'])
+    .enum([
+      'retention',
+      'restored',
+      'no_credit',
+      'spend_cap',
+      'usage_cap',
+      'credentials',
+      'rate_limit',
+      'concurrency',
+      'plan_limit',
+      'share',
+      'capacity',
+    ])
     .optional()
     .meta({
       description:
-        'Of `out_of_range`: matches behind the cursor were removed by retention, or the match log was restored to an earlier state and the cursor is of what was lost. Of `failed_precondition`: what keeps the platform from taking rules.',
+        'Of `out_of_range`: matches behind the cursor were removed by retention, or the match log was restored to an earlier state and the cursor is of what was lost. Of `failed_precondition`: what keeps the platform from taking rules. Of `resource_exhausted`: the kind of limit; waiting helps against `rate_limit` and `concurrency` only.',
     }),
   what_to_do: z.string().optional().meta({ description: 'What the operator of the service has to do.' }),
   oldest_cursor: z.string().optional().meta({ description: 'Where to continue after `out_of_range`.' }),

@@ -32,7 +32,7 @@ export interface OpenApiOperation {
   /** The scope that a key must have. Absent: any valid key. Empty: no key. */
   readonly security?: OpenApiDocument['security'];
   readonly parameters?: readonly OpenApiParameter[];
-  readonly requestBody?: { readonly required: true; readonly content: OpenApiJson };
+  readonly requestBody?: { readonly required: boolean; readonly content: OpenApiJson };
   readonly responses: Readonly<Record<string, OpenApiResponse | OpenApiReference>>;
   readonly 'x-errors': readonly ErrorCode[];
 }

@@ -70,7 +70,8 @@ function components(): OpenApiDocument['components'] {
         schema: { type: 'string' },
       },
       RetryAfter: {
-        description: 'Seconds to wait before the next try; sent with 429 and 503.',
+        description:
+          'Seconds to wait before the next try. Every 503 has it. A 429 without it does not pass by waiting.',
         schema: { type: 'integer', minimum: 0 },
       },
     },
@@ -121,7 +122,7 @@ function describeOperation(operation: Operation): OpenApiOperation {
       ? { parameters: [...queryParameters(operation), ...(operation.stream ? [lastEventId] : [])] }
       : {
           requestBody: {
-            required: true,
+            required: !operation.request.safeParse({}).success,
             content: json({ $ref: schemaRef(`${id}Request`) }, example.request),
           },
         }),

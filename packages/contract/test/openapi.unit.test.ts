@@ -92,6 +92,11 @@ test.each(rows)('the examples of $id fit the schemas in the document', (row) => 
   }
 });
 
+test('a body is required exactly where an empty one is refused', () => {
+  expect(describedAs(operations.ListReaders).requestBody?.required).toBe(false);
+  expect(describedAs(operations.CreateRule).requestBody?.required).toBe(true);
+});
+
 test('every body in the document has an example that fits its schema, and every operation has both', () => {
   const bodies = [...objectsIn(document)].flatMap((object) =>
     'content' in object ? Object.values(object.content as object) : [],

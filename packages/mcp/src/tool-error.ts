@@ -203,6 +203,8 @@ function whatToDo(error: EarshotError): string {
     return `Earshot was restored to an earlier state. Continue with the cursor ${details.oldest_cursor}; some matches may come again. With a reader, continue without an ack.`;
   if (details.oldest_cursor !== undefined)
     return `Older matches were removed and can no longer be read. Continue with the cursor (or ack) ${details.oldest_cursor}.`;
+  if (code === 'resource_exhausted' && !error.retryable)
+    return 'Waiting does not help. Delete what is not needed with delete_rule or delete_reader (list_readers), or ask your user.';
   return code === 'unknown' ? 'Ask your user whether the URL of Earshot is correct.' : advice[code];
 }
 
@@ -216,8 +218,7 @@ const advice: Readonly<Record<keyof typeof errorCodes, string>> = {
   not_found: 'Use an id from list_rules, or a name from list_readers.',
   already_exists: 'Choose another name, or use the existing one with the filter it already has.',
   aborted: 'Call again in a moment.',
-  resource_exhausted:
-    'Wait for the given time, or delete what is not needed: delete_rule, delete_reader (list_readers).',
+  resource_exhausted: 'Wait for the given time, then call again.',
   internal: errorCodes.internal.whatToDo,
   unimplemented: 'Tell your user that this server is older than its tools.',
   unavailable: 'Call again in a moment.',

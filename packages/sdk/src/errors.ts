@@ -58,8 +58,14 @@ export class EarshotError extends Error {
     this.requestId = fields.requestId;
     this.status = fields.status ?? 0;
     this.retryAfterMs = fields.retryAfterMs;
-    this.retryable = fields.code !== 'unknown' && retryableCodes[fields.code];
+    this.retryable = canPass(fields);
   }
+}
+
+/** A limit passes only if the server says when: a full plan stays full. */
+function canPass({ code, retryAfterMs }: EarshotErrorFields): boolean {
+  if (code === 'resource_exhausted' && retryAfterMs === undefined) return false;
+  return code !== 'unknown' && retryableCodes[code];
 }
 
 /** For loops that go on by themselves. */

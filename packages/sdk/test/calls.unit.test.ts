@@ -37,6 +37,14 @@ test('the request of a GET is in the address, without what is not set', async ()
   expect(server.asked[0]?.url).toBe('/api.ListRules?limit=5');
 });
 
+test('a limit without Retry-After is not retried, and is not called retryable', async () => {
+  const full = failure(429, 'resource_exhausted', {}, { reason: 'plan_limit' });
+  await using server = await startAnsweringServer(full, json(200, {}));
+  const call = createEarshot({ url: server.url, key }).createKey();
+  await expect(call).rejects.toMatchObject({ code: 'resource_exhausted', retryable: false });
+  expect(server.asked).toHaveLength(1);
+});
+
 test('every error of the contract arrives as it was sent', async () => {
   for (const [code, { status, retryable }] of Object.entries(errorCodes)) {
     await using server = await startAnsweringServer(

@@ -27,7 +27,7 @@ export function tooManyGuesses(waitSeconds: number): Failure {
   return new Failure(
     'resource_exhausted',
     `Too many requests with unknown API keys come from your address: wait ${waitSeconds} s.`,
-    { retryAfterSeconds: waitSeconds },
+    { details: { reason: 'rate_limit' }, retryAfterSeconds: waitSeconds },
   );
 }
 

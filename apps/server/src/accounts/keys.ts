@@ -62,7 +62,7 @@ export async function giveKey(
       throw new Failure(
         'resource_exhausted',
         `The account has ${outcome.used} of ${keysMax} keys: revoke one, or ask ${contact} for more.`,
-        { details: { limit: keysMax, used: outcome.used, contact } },
+        { details: { reason: 'plan_limit', limit: keysMax, used: outcome.used, contact } },
       );
     case 'asker_ended':
       throw keyRefused();

@@ -130,7 +130,10 @@ function tooMany({ policy, perMinute, bucket }: Counted & { bucket: Bucket }, co
   return new Failure(
     'resource_exhausted',
     `${whatIsLimited[policy](perMinute)}: wait ${waitSeconds} s, or ask ${contact} for more.`,
-    { details: { limit: perMinute, used: perMinute, contact }, retryAfterSeconds: waitSeconds },
+    {
+      details: { reason: 'rate_limit', limit: perMinute, used: perMinute, contact },
+      retryAfterSeconds: waitSeconds,
+    },
   );
 }
 
@@ -138,7 +141,7 @@ function tooManyAtOnce(limit: number, contact: string): Failure {
   return new Failure(
     'resource_exhausted',
     `The account has ${limit} requests under way, which is as many as it may: wait for an answer, or ask ${contact} for more.`,
-    { details: { limit, used: limit, contact }, retryAfterSeconds: 1 },
+    { details: { reason: 'concurrency', limit, used: limit, contact }, retryAfterSeconds: 1 },
   );
 }
 
@@ -159,7 +162,7 @@ export function createStreamLimit({
       throw new Failure(
         'resource_exhausted',
         `The key has ${used} streams open, which is as many as it may: close one, or ask ${contact} for more.`,
-        { details: { limit: perKeyMax, used, contact }, retryAfterSeconds: 10 },
+        { details: { reason: 'concurrency', limit: perKeyMax, used, contact }, retryAfterSeconds: 10 },
       );
     }
     open.set(keyId, used + 1);

@@ -72,6 +72,6 @@ async function refuseTooMany(
   throw new Failure(
     'resource_exhausted',
     `The account has ${used} of ${digestsMax} digests: delete one, or ask ${contact} for more.`,
-    { details: { limit: digestsMax, used, contact } },
+    { details: { reason: 'plan_limit', limit: digestsMax, used, contact } },
   );
 }

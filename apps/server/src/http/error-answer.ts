@@ -1,4 +1,4 @@
-import { type ErrorCode, type ErrorEnvelope, errorCodes } from '@earshot/contract';
+import { type ErrorEnvelope, errorCodes } from '@earshot/contract';
 import { Failure } from '../runtime/failure.ts';
 
 export interface ErrorAnswer {
@@ -9,8 +9,8 @@ export interface ErrorAnswer {
   readonly isOurFault: boolean;
 }
 
-/** Every 429 and 503 says when to retry, also where something has to change before a retry can succeed. */
-const retryAfterSeconds: Readonly<Record<number, number>> = { 429: 60, 503: 5 };
+/** An `unavailable` always passes. Other failures have a `retry-after` only where they say so: a full plan does not pass. */
+const unavailableForSeconds = 5;
 
 export const bodyBytesMax = 256 * 1024;
 
@@ -18,7 +18,6 @@ export const bodyBytesMax = 256 * 1024;
 const frameworkMessages: Readonly<Record<string, string>> = {
   FST_ERR_CTP_BODY_TOO_LARGE: `The body is larger than ${bodyBytesMax / 1024} KiB: send less.`,
   FST_ERR_CTP_INVALID_MEDIA_TYPE: 'Send the body as JSON with "Content-Type: application/json".',
-  FST_ERR_CTP_EMPTY_JSON_BODY: 'The body is empty: send a JSON object.',
   FST_ERR_CTP_INVALID_JSON_BODY: 'The body is not valid JSON.',
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: 'The body is not as long as "Content-Length" says.',
   FST_ERR_BAD_URL: 'The path is not valid.',
@@ -28,8 +27,9 @@ export function errorAnswer(error: unknown, requestId: string): ErrorAnswer {
   const failure = toFailure(error);
   const { status } = errorCodes[failure.code];
   const headers: Record<string, string> = {};
-  const retryAfter = failure.retryAfterSeconds ?? retryAfterSeconds[status];
-  if (retryAfter !== undefined) headers['retry-after'] = String(retryAfter);
+  const retryAfter =
+    failure.retryAfterSeconds ?? (failure.code === 'unavailable' ? unavailableForSeconds : null);
+  if (retryAfter !== null) headers['retry-after'] = String(retryAfter);
   if (status === 401) headers['www-authenticate'] = 'Bearer';
   return {
     status,
@@ -55,8 +55,4 @@ function toFailure(error: unknown): Failure {
 /** The SyntaxError of the JSON parser, which the framework passes on with a 400. */
 function isBadJson(error: unknown): boolean {
   return error instanceof SyntaxError && 'statusCode' in error && error.statusCode === 400;
-}
-
-export function failureText(code: ErrorCode, message: string, requestId: string): string {
-  return JSON.stringify(errorAnswer(new Failure(code, message), requestId).body);
 }

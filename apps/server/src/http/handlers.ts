@@ -156,7 +156,8 @@ function startStream(
 }
 
 function parse(operation: Operation, request: FastifyRequest): unknown {
-  const parsed = operation.request.safeParse(operation.method === 'GET' ? request.query : request.body);
+  const { query, body = {} } = request;
+  const parsed = operation.request.safeParse(operation.method === 'GET' ? query : body);
   if (parsed.success) return parsed.data;
   const violations = violationsOf(parsed.error);
   const [first] = violations;

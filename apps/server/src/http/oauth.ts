@@ -7,6 +7,22 @@ import { Failure } from '../runtime/failure.ts';
 /** Of one address. Hosts of many agents ask for all of them from a few addresses. */
 const requestsPerMinute = 120;
 const registrationsPerMinute = 20;
+const registrationPath = '/reg';
+
+/**
+ * What the authorization server serves below `/oauth`. The library's own router ignores case and a trailing slash, so it only gets
+ * these paths, never what the caller wrote: two routers that disagree about a path would let a caller bypass the limits.
+ */
+const served = [
+  { method: 'GET', path: '/auth' },
+  { method: 'GET', path: '/auth/:uid(^[\\w-]+$)' },
+  { method: 'POST', path: '/token' },
+  { method: 'POST', path: '/token/revocation' },
+  { method: 'POST', path: registrationPath },
+  { method: 'GET', path: '/jwks' },
+  { method: 'GET', path: '/.well-known/oauth-authorization-server' },
+  { method: 'GET', path: '/.well-known/openid-configuration' },
+] as const;
 
 const metadataPath = '/.well-known/oauth-protected-resource';
 const serverMetadataPath = '/.well-known/oauth-authorization-server';
@@ -59,22 +75,27 @@ export function addAuthorizationServer(app: FastifyInstance, server: Authorizati
     // It reads the bodies by itself.
     scope.removeAllContentTypeParsers();
     scope.addContentTypeParser('*', (_request, _body, done) => done(null));
-    scope.route({
-      method: ['GET', 'POST'],
-      url: '/oauth/*',
-      config: { operation: 'OAuth' },
-      onRequest: async ({ ip }) => assertWithin(requests.failed(ip)),
-      handler: async (request, reply) => {
-        const path = request.url.slice('/oauth'.length);
-        if (/^\/reg\b/.test(path)) {
-          assertWithin(registrations.failed(request.ip));
-          if (!(await server.mayRegister()))
-            throw new Failure('unavailable', 'Too many programs have registered today: try again tomorrow.');
-        }
-        return handOver(request, reply, path);
-      },
-    });
+    for (const { method, path } of served) {
+      scope.route<{ Params: { uid?: string } }>({
+        method,
+        url: `/oauth${path}`,
+        config: { operation: 'OAuth' },
+        onRequest: async ({ ip }) => {
+          assertWithin(requests.failed(ip));
+          if (path === registrationPath) assertWithin(registrations.failed(ip));
+        },
+        handler: async (request, reply) => {
+          const { uid } = request.params;
+          return handOver(request, reply, `${uid === undefined ? path : `/auth/${uid}`}${queryOf(request)}`);
+        },
+      });
+    }
   });
+}
+
+function queryOf({ url }: FastifyRequest): string {
+  const start = url.indexOf('?');
+  return start === -1 ? '' : url.slice(start);
 }
 
 function assertWithin(waitSeconds: number | null): void {
@@ -82,6 +103,6 @@ function assertWithin(waitSeconds: number | null): void {
   throw new Failure(
     'resource_exhausted',
     `Too many requests come from your address: wait ${waitSeconds} s.`,
-    { retryAfterSeconds: waitSeconds },
+    { details: { reason: 'rate_limit' }, retryAfterSeconds: waitSeconds },
   );
 }

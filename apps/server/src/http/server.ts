@@ -3,7 +3,7 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isWellFormedKey, operations } from '@earshot/contract';
-import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import Fastify, { errorCodes, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { Principal } from '../accounts/call.ts';
 import type { AuthorizationServer } from '../oauth/authorization-server.ts';
 import type { ResourceServer } from '../oauth/resource-server.ts';
@@ -14,7 +14,7 @@ import { addAuthorize } from './authorize.ts';
 import { addConsoleFiles } from './console-files.ts';
 import { addConsoleSession } from './console-session.ts';
 import { addDiscovery } from './discovery.ts';
-import { bodyBytesMax, errorAnswer, failureText } from './error-answer.ts';
+import { bodyBytesMax, errorAnswer } from './error-answer.ts';
 import { addOperation, type OperationOptions } from './handlers.ts';
 import { addMcp, authenticateMcp, createInnerCalls } from './mcp.ts';
 import { addAuthorizationServer, addResourceMetadata } from './oauth.ts';
@@ -95,7 +95,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   app.addHook('onRequest', async (request, reply) => {
     reply.headers({ 'x-request-id': request.id, 'cache-control': 'no-store', ...noSniffing });
     // A request of an MCP tool belongs to one that is under way already.
-    const isNew = !innerCalls.isInner() && request.url !== '/healthz';
+    const isNew = !innerCalls.isInner() && request.routeOptions.url !== '/healthz';
     if (leaving.signal.aborted && isNew) {
       throw new Failure('unavailable', 'This node is shutting down: try again.', { retryAfterSeconds: 1 });
     }
@@ -183,13 +183,21 @@ function framingProblem({ httpVersion, headers, rawHeaders }: IncomingMessage): 
   return null;
 }
 
-/** The framework's own parser would replace bytes that are not UTF-8 by replacement characters. */
+/**
+ * Reads JSON; an empty body is undefined, whatever its content type. Many clients send none in place of `{}`, some with a type that
+ * they set themselves. The framework's own parser would replace bytes that are not UTF-8 by replacement characters.
+ */
 function readJsonOnly(app: FastifyInstance): void {
   const parse = app.getDefaultJsonParser('error', 'error');
   app.removeAllContentTypeParsers();
   app.addContentTypeParser<Buffer>('application/json', { parseAs: 'buffer' }, (request, body, done) => {
-    if (isUtf8(body)) void parse(request, body.toString(), done);
+    if (body.length === 0) done(null, undefined);
+    else if (isUtf8(body)) void parse(request, body.toString(), done);
     else done(new Failure('invalid_argument', 'The body is not UTF-8.', { details: { violations: [] } }));
+  });
+  app.addContentTypeParser<Buffer>('*', { parseAs: 'buffer' }, ({ is404 }, body, done) => {
+    if (body.length === 0 || is404) done(null, undefined);
+    else done(new errorCodes.FST_ERR_CTP_INVALID_MEDIA_TYPE());
   });
 }
 
@@ -255,7 +263,8 @@ function refuseBrokenHttp(
   const requestId = requestIdOf(undefined);
   const address = socket.remoteAddress ?? '';
   telemetry.requestAnswered({ operation: 'other', status: 400, ms: 0, requestId, address, principal: null });
-  const body = failureText('invalid_argument', brokenHttp(error.code), requestId);
+  const failure = new Failure('invalid_argument', brokenHttp(error.code));
+  const body = JSON.stringify(errorAnswer(failure, requestId).body);
   socket.end(
     [
       'HTTP/1.1 400 Bad Request',

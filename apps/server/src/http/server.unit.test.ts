@@ -1,6 +1,7 @@
 import { getEventListeners, once } from 'node:events';
 import { connect, Server } from 'node:net';
 import { Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
 import { operations } from '@earshot/contract';
 import { pino } from 'pino';
 import { describe, expect, test, vi } from 'vitest';
@@ -283,4 +284,57 @@ test('connections that cannot be accepted do not end the process', async () => {
   // As Node does it. Twice: a listener for the first one would not do.
   for (const one of [...servers, ...servers]) one.emit('error', new Error('accept ENFILE'));
   expect(lines.filter((line) => line.includes('accept ENFILE'))).toHaveLength(2);
+});
+
+test.each(['/healthz', '/healthz?probe=1', '/health%7A'])(
+  'a node that shuts down answers %s',
+  async (path) => {
+    await using server = serverWith({});
+    const url = await server.listen('127.0.0.1', 0);
+    server.drain();
+    expect((await fetch(`${url}${path}`)).status).toBe(200);
+    expect((await fetch(`${url}/readyz`)).status).toBe(503);
+  },
+);
+
+describe('a POST without a body', () => {
+  const posts = Object.values(operations).filter(({ method }) => method === 'POST');
+  const wayOf: Record<string, Record<string, string>> = {
+    'no content type': { 'content-length': '0' },
+    'no length either': {},
+    'application/json': { 'content-type': 'application/json', 'content-length': '0' },
+    'application/json in chunks': { 'content-type': 'application/json', 'transfer-encoding': 'chunked' },
+    'chunks without a type': { 'transfer-encoding': 'chunked' },
+    'the type of a form': { 'content-type': 'application/x-www-form-urlencoded', 'content-length': '0' },
+    'text/plain': { 'content-type': 'text/plain;charset=UTF-8', 'content-length': '0' },
+  };
+
+  test.each(Object.keys(wayOf))('is read as {}: %s', async (way) => {
+    const asked: unknown[] = [];
+    const scopes = [...new Set(posts.flatMap(({ scope }) => scope ?? []))];
+    await using server = serverWith({
+      authenticate: async () => ({ ...principal, scopes }),
+      handlers: {
+        ...handlers,
+        ListReaders: async ({ request }) => {
+          asked.push(request);
+          return { readers: [] };
+        },
+      },
+    });
+    const url = new URL(await server.listen('127.0.0.1', 0));
+    const send = async (path: string, headers: Record<string, string>, body = '') => {
+      const socket = connect(Number(url.port), url.hostname);
+      const lines = Object.entries({ host: 'e', connection: 'close', ...headers });
+      const head = lines.map(([name, value]) => `${name}: ${value}\r\n`).join('');
+      const content = headers['transfer-encoding'] ? '0\r\n\r\n' : body;
+      socket.write(`POST ${path} HTTP/1.1\r\n${head}\r\n${content}`);
+      return (await text(socket)).replaceAll(/req_\w+/g, 'req').replace(/^date: .*$/im, '');
+    };
+    const json = { 'content-type': 'application/json', 'content-length': '2' };
+    for (const { path } of posts)
+      expect(await send(path, wayOf[way] ?? {})).toBe(await send(path, json, '{}'));
+    expect(asked).toEqual([{}, {}]);
+    expect(await send('/api.DeleteRule', wayOf[way] ?? {})).toContain('"violations":[{"field":"rule_id"');
+  });
 });

@@ -39,6 +39,13 @@ export function readPrices(text: string): Prices | string {
     : { as_of: asOf, usd };
 }
 
+/** As `readPrices` reads it. */
+export function formatPrices({ usd, as_of }: Prices): string {
+  return Object.entries({ ...usd, as_of })
+    .map(([name, value]) => `${name}=${value}`)
+    .join(',');
+}
+
 function isDay(text: string): boolean {
   const date = new Date(`${text}T00:00:00Z`);
   return !Number.isNaN(date.getTime()) && date.toISOString().slice(0, 10) === text;

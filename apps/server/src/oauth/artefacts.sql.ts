@@ -32,6 +32,7 @@ export function createArtefacts(database: Database) {
           expiresIn ?? null,
         ],
       );
+      if (kind === 'Client') await forgetOldestUnused(database);
       if (kind === 'Grant')
         await database.run(
           `update oauth_artefacts set consumed_at = now() where kind = 'Client' and client_id = $1`,
@@ -71,18 +72,21 @@ export function createArtefacts(database: Database) {
   });
 }
 
-/** Registrations that nobody has ever authorized. Consumed is one when it is authorized, the last time. */
+/** SQL: registrations without any grant so far. `consumed_at` is when the last grant was made. */
 const isUnused = `kind = 'Client' and consumed_at is null`;
 
 /** The program would have to register again, and few do so by themselves. */
 const isLongUnused = `kind = 'Client' and consumed_at < now() - interval '1 year' and not exists (
   select 1 from oauth_artefacts as given where given.client_id = oauth_artefacts.client_id and given.kind = 'Grant')`;
 
-export async function countUnusedClients(database: Database): Promise<number> {
-  const row = await database.one<{ unused: number }>(
-    `select count(*) as unused from oauth_artefacts where ${isUnused}`,
+const unusedClientsMax = 1_000;
+
+/** Makes room for a new registration. Refusing it instead would let one stranger lock out every other program. */
+async function forgetOldestUnused(database: Database): Promise<void> {
+  await database.run(
+    `delete from oauth_artefacts where ${isUnused} and hash in (
+       select hash from oauth_artefacts where ${isUnused} order by created_at desc offset ${unusedClientsMax})`,
   );
-  return row?.unused ?? 0;
 }
 
 /** Longer than a code lives, which a grant begins with. */

@@ -9,7 +9,6 @@ import { createKeyStore, giveKey, hashOf } from '../accounts/keys.ts';
 import type { Plans } from '../accounts/plans.ts';
 import { badField, Failure } from '../runtime/failure.ts';
 import { createTokenLookup, isAccessToken } from './access-tokens.ts';
-import { countUnusedClients } from './artefacts.sql.ts';
 import { createProvider, type ProviderOptions, passOn, useCookieSecrets } from './provider.ts';
 import { isGrantable, type ResourceServer } from './resource-server.ts';
 
@@ -50,18 +49,14 @@ export interface Allowing {
 }
 
 export interface AuthorizationServer extends ResourceServer {
-  /** Answers a request for a path below `/oauth`. */
+  /** Answers a request. `path` is below `/oauth`, with the query, as the library spells it. */
   answer(path: string, exchange: Exchange): void;
-  /** False when there are as many registrations that nobody has authorized as we are ready to keep. */
-  mayRegister(): Promise<boolean>;
   /** Null unless this browser has begun it, and it is not over. */
   findRequest(uid: string, exchange: Exchange): Promise<AuthorizationRequest | null>;
   allow(request: AuthorizationRequest, allowing: Allowing, exchange: Exchange): Promise<void>;
   refuse(exchange: Exchange): Promise<void>;
   useCookieSecrets(secrets: readonly Buffer[]): void;
 }
-
-const unusedClientsMax = 1_000;
 
 export function createAuthorizationServer(options: AuthorizationServerOptions): AuthorizationServer {
   const { database, publicUrl, guesses, nowMs } = options;
@@ -73,7 +68,6 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
     issuer: provider.issuer,
     authenticate: createAuthenticate({ store, guesses, nowMs, isWellFormed: isAccessToken }),
     answer: (path, exchange) => passOn(provider, path, exchange),
-    mayRegister: async () => (await countUnusedClients(database)) < unusedClientsMax,
     async findRequest(uid, exchange) {
       const interaction = await interactionOf(provider, exchange);
       return interaction?.uid === uid ? await toRequest(provider, interaction) : null;

@@ -50,9 +50,9 @@ export function createProvider(options: ProviderOptions): Provider {
   // It sees only what `http/oauth.ts` has written into the headers.
   provider.proxy = true;
   provider.use(async (ctx, next) => {
-    // Whoever names none of our scopes is asked about all of them.
+    // A request that names none of our scopes is for all of them. No other route reads this parameter.
     const asked = String(ctx.query['scope'] ?? '').split(' ');
-    if (ctx.path === '/auth' && !grantableScopes.some((scope) => asked.includes(scope)))
+    if (!grantableScopes.some((scope) => asked.includes(scope)))
       ctx.query = { ...ctx.query, scope: grantableScopes.join(' ') };
     await next();
   });
@@ -175,12 +175,20 @@ function featuresOf(resource: string): NonNullable<Configuration['features']> {
   };
 }
 
+/** Strangers register: each of them may make us keep this much. */
+const clientBytesMax = 4_096;
+
 function adapterOf(database: Database): NonNullable<Configuration['adapter']> {
   const artefacts = createArtefacts(database);
   return (kind: string) => {
     const kept = artefacts(kind);
     return {
       ...kept,
+      async upsert(id, payload, expiresIn) {
+        if (kind === 'Client' && Buffer.byteLength(JSON.stringify(payload)) > clientBytesMax)
+          throw new errors.InvalidClientMetadata(`the registration is larger than ${clientBytesMax} bytes`);
+        await kept.upsert(id, payload, expiresIn);
+      },
       async consume(id) {
         if (!(await kept.consume(id))) throw new errors.InvalidGrant('it was used before');
       },

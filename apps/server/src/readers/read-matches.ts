@@ -151,7 +151,7 @@ async function createReader(
       throw new Failure(
         'resource_exhausted',
         `The account has ${used} of ${readersMax} readers: delete one, or ask ${contact} for more.`,
-        { details: { limit: readersMax, used, contact } },
+        { details: { reason: 'plan_limit', limit: readersMax, used, contact } },
       );
     }
     await sql.run(

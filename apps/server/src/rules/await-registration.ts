@@ -105,7 +105,7 @@ export function failureOf(slots: readonly HeldSlot[], undone = 'nothing was crea
     if (state !== 'failed') continue;
     if (problemKind === 'full') {
       return new Failure('resource_exhausted', `"${platform}" takes no more rules: ${problem ?? ''}`, {
-        details: { platform },
+        details: { reason: 'capacity', platform },
       });
     }
     return new Failure('invalid_argument', `"${platform}" refused the rule: ${problem ?? ''}`, {

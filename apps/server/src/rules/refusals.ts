@@ -53,21 +53,31 @@ export function placementRefusal(outcome: PlacementRefusal, limit: number, conta
       return new Failure(
         'resource_exhausted',
         `The account has ${outcome.used} of ${limit} rules on "${premium.join('", "')}": delete one, or ask ${contact} for more.`,
-        { details: { limit, used: outcome.used, ...(platform && { platform }), contact } },
+        {
+          details: {
+            reason: 'plan_limit',
+            limit,
+            used: outcome.used,
+            ...(platform && { platform }),
+            contact,
+          },
+        },
       );
     }
-    case 'no_source':
+    case 'no_source': {
+      const what = 'The operator has to configure a credential and restart.';
       return new Failure(
-        'unavailable',
-        `This installation has no credential for "${outcome.platform}": its operator has to configure one.`,
-        { details: { platform: outcome.platform }, retryAfterSeconds: 60 },
+        'failed_precondition',
+        `This installation has no credential for "${outcome.platform}". ${what}`,
+        { details: { platform: outcome.platform, reason: 'credentials', what_to_do: what } },
       );
+    }
     case 'slots_share': {
       const { limit: share, used, platform } = outcome;
       return new Failure(
         'resource_exhausted',
         `The account has ${used} of the ${share} upstream rules of "${platform}" that one account may have now: delete one, or ask ${contact} for more.`,
-        { details: { limit: share, used, platform, contact } },
+        { details: { reason: 'share', limit: share, used, platform, contact } },
       );
     }
     case 'calls_share': {
@@ -75,16 +85,19 @@ export function placementRefusal(outcome: PlacementRefusal, limit: number, conta
       return new Failure(
         'resource_exhausted',
         `The account has used its share of the rule changes that "${outcome.platform}" allows at the moment: wait ${waitSeconds} s. Rules that are created at the same time share a change.`,
-        { details: { platform: outcome.platform, contact }, retryAfterSeconds: waitSeconds },
-      );
-    }
-    case 'sources_full':
-      return new Failure(
-        'resource_exhausted',
-        `All ${outcome.capacity} upstream rules of "${outcome.platform}" are in use: ask ${contact} for more.`,
         {
-          details: { limit: outcome.capacity, used: outcome.capacity, platform: outcome.platform, contact },
+          details: { reason: 'rate_limit', platform: outcome.platform, contact },
+          retryAfterSeconds: waitSeconds,
         },
       );
+    }
+    case 'sources_full': {
+      const { capacity, platform } = outcome;
+      return new Failure(
+        'resource_exhausted',
+        `All ${capacity} upstream rules of "${platform}" are in use: ask ${contact} for more.`,
+        { details: { reason: 'capacity', limit: capacity, used: capacity, platform, contact } },
+      );
+    }
   }
 }

@@ -1,22 +1,33 @@
 import type { ErrorCode, ErrorDetails } from '@earshot/contract';
 
-/**
- * A failure that the caller is told. `message` is public and says what to do; `cause` is for the log only.
- */
+type Details = Omit<ErrorDetails, 'request_id'>;
+
+interface FailureOptions {
+  readonly details?: Details;
+  readonly retryAfterSeconds?: number;
+  readonly cause?: unknown;
+}
+
+/** Why a limit is reached. It has a `retryAfterSeconds` exactly where waiting helps: clients wait and retry because of it. */
+type LimitOptions =
+  | {
+      readonly details: Details & { readonly reason: 'rate_limit' | 'concurrency' };
+      readonly retryAfterSeconds: number;
+    }
+  | {
+      readonly details: Details & { readonly reason: 'plan_limit' | 'share' | 'capacity' };
+      readonly retryAfterSeconds?: never;
+    };
+
+/** A failure that the caller gets. `message` is public and says what to do; `cause` is for the log only. */
 export class Failure extends Error {
   readonly code: ErrorCode;
-  readonly details: Omit<ErrorDetails, 'request_id'>;
+  readonly details: Details;
   readonly retryAfterSeconds: number | null;
 
-  constructor(
-    code: ErrorCode,
-    message: string,
-    options: {
-      details?: Omit<ErrorDetails, 'request_id'>;
-      retryAfterSeconds?: number;
-      cause?: unknown;
-    } = {},
-  ) {
+  constructor(code: 'resource_exhausted', message: string, options: LimitOptions);
+  constructor(code: Exclude<ErrorCode, 'resource_exhausted'>, message: string, options?: FailureOptions);
+  constructor(code: ErrorCode, message: string, options: FailureOptions = {}) {
     super(message, { cause: options.cause });
     this.name = 'Failure';
     this.code = code;

@@ -84,7 +84,7 @@ export async function insertWebhook(
     throw new Failure(
       'resource_exhausted',
       `The account has ${used} of ${webhooksMax} webhooks: delete one, or ask ${contact} for more.`,
-      { details: { limit: webhooksMax, used, contact } },
+      { details: { reason: 'plan_limit', limit: webhooksMax, used, contact } },
     );
   }
   const row = await sql.one<WebhookRow>(
