@@ -227,7 +227,6 @@ test('the runtime login has every right that a statement of the server needs', a
     'delete posts',
     'delete removals',
     'delete repair_spending',
-    'delete verdicts',
     'insert deleted_accounts',
     'insert migrations',
     'insert removed_matches',
