@@ -10,7 +10,7 @@ import { billOfMaterials, findBundledPackages, licenseTexts } from './bundled-pa
 /**
  * Makes the npm packages as they are published, with a bill of materials beside each:
  *
- *     pnpm release:pack --out DIR [--tag v0.1.0] [--repository https://…]
+ *     pnpm release:pack --out DIR [--tag vX.Y.Z] [--repository https://…]
  *
  * `--tag` is compared with the version. `--repository` replaces the addresses in the manifests: provenance demands those
  * that the packages are really built from.
@@ -85,7 +85,7 @@ const { values } = parseArgs({
   options: { out: { type: 'string' }, tag: { type: 'string' }, repository: { type: 'string' } },
 });
 if (values.out === undefined)
-  throw new Error('pnpm release:pack --out DIR [--tag v0.1.0] [--repository https://…]');
+  throw new Error('pnpm release:pack --out DIR [--tag vX.Y.Z] [--repository https://…]');
 const manifest = await readManifest(root);
 const { version } = manifest;
 if (values.tag !== undefined && values.tag !== `v${version}`)

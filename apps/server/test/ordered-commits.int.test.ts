@@ -132,7 +132,7 @@ describe('a writer with a later ticket', () => {
     await using world = await open();
     const { database } = world;
     const rest = '(select ticket + 1 from match_log)';
-    await change(database, 'await_turn', rest, 'own_ticket - 1');
+    await change(database, 'take_turn', rest, 'own_ticket - 1');
     const first = await holdTicket(database);
     const between = await holdTicket(database);
     await between.rollBack();
@@ -256,51 +256,5 @@ describe('several writers that find the log on another server', () => {
     await sleep(2);
     await world.write(2);
     expect((await world.positions())[1]).toBeGreaterThan(taken.before + 1_000);
-  });
-});
-
-describe('nodes of v0.1.0 beside others', () => {
-  const posts = 400;
-
-  /** What they run, as far as positions go. */
-  function writeAsBefore(database: Database, number: number): Promise<void> {
-    return database.transaction(async (sql) => {
-      await sql.run(
-        `with log as (
-           update match_log set last_position = last_position + $1
-           returning last_position - $1 as before, clock_timestamp() as at
-         )
-         insert into matches (position, account_id, rule_id, rule_version, platform, event_key, event_day, created_at)
-         select before + 1, 'acc_1', 'rule_1', 1, 'x', $2, $3, at from log`,
-        [1, xEvent(number).key, xEvent(number).day],
-      );
-      await sleep(Math.random() * 5);
-    });
-  }
-
-  test('have their matches seen in order as well', async () => {
-    await using world = await open();
-    const { database } = world;
-    let [next, isDone] = [0, false];
-    const seen: number[] = [];
-    const follow = async () => {
-      for (let isLast = false; !isLast; ) {
-        isLast = isDone;
-        const rows = await database.many<{ position: number }>(
-          'select position from matches where position > $1 order by position',
-          [seen.at(-1) ?? 0],
-        );
-        seen.push(...rows.map(({ position }) => position));
-      }
-    };
-    const following = follow();
-    const work = async (isOld: boolean) => {
-      while (next < posts) await (isOld ? writeAsBefore(database, next++) : world.write(next++));
-    };
-    await Promise.all([true, true, true, true, false, false, false, false].map(work));
-    isDone = true;
-    await following;
-    expect(new Set(seen).size).toBe(posts);
-    expect(seen).toEqual(await world.positions());
   });
 });

@@ -1,12 +1,7 @@
-import { cp, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { pathToFileURL } from 'node:url';
 import { migratedTemplate } from '@earshot/testkit';
 import { expect, test } from 'vitest';
 import { type Database, openDatabase } from '../src/engines/database.ts';
-import { migrate } from '../src/engines/migrate.ts';
 import { removeExpiredDays } from '../src/matching/upkeep.ts';
 import { createDeliveryStore } from '../src/webhooks/delivery-store.sql.ts';
 import { type ReaderWorld, startReaderWorld } from './reader-world.ts';
@@ -36,7 +31,7 @@ interface Figure {
   readonly measured: number;
 }
 
-test('a large day: lists, claims, an index, and its removal, while matches are being written', {
+test('a large day: lists, claims, and its removal, while matches are being written', {
   timeout: isFull ? 7_200_000 : 120_000,
 }, async () => {
   await using stack = new AsyncDisposableStack();
@@ -65,12 +60,6 @@ test('a large day: lists, claims, an index, and its removal, while matches are b
     asked: 50,
     measured: Math.max(...claims),
   });
-  const indexing = await requestsDuring(lists, () => addIndex(world.databaseUrl));
-  figures.push({
-    what: `a request while an index is made (${Math.round(indexing.ms / 1_000)} s), longest ms`,
-    asked: 2_000,
-    measured: Math.max(...indexing.requests),
-  });
   const removing = await requestsDuring(lists, () => removeDay(owned));
   figures.push({ what: 'retention removes the day, ms', asked: 60_000, measured: removing.ms });
   figures.push({
@@ -90,9 +79,6 @@ test('a large day: lists, claims, an index, and its removal, while matches are b
   console.info(`${written} matches written meanwhile, ${Math.round(perSecond)} per second`);
   const left = await owned.one<{ count: number }>('select count(*) from matches');
   expect(left?.count).toBe(written);
-  expect(await owned.one(`select to_regclass('matches_by_via') as there`)).toEqual({
-    there: 'matches_by_via',
-  });
   // Only a machine that does nothing else has times to rely on.
   if (!isFull) return;
   expect(figures.filter(({ asked, measured }) => measured > asked)).toEqual([]);
@@ -166,19 +152,6 @@ async function requestsDuring(lists: readonly [string, Ask][], work: () => Promi
     await sleep(20);
   }
   return { ms: await working, requests };
-}
-
-async function addIndex(url: string): Promise<void> {
-  const folder = await mkdtemp(join(tmpdir(), 'earshot-index-'));
-  try {
-    const ours = new URL('../migrations/', import.meta.url);
-    await cp(ours, folder, { recursive: true });
-    const statement = 'create index concurrently matches_by_via on matches (via, position);';
-    await writeFile(join(folder, '9000_index.sql'), `-- outside of a transaction\n\n${statement}\n`);
-    expect(await migrate(url, { from: pathToFileURL(`${folder}/`) })).toEqual(['9000_index.sql']);
-  } finally {
-    await rm(folder, { recursive: true, force: true });
-  }
 }
 
 async function removeDay(database: Database): Promise<void> {

@@ -5,7 +5,7 @@ import { connectInProcess, jsonAnswer } from './in-process.ts';
 import { readAnswer } from './injections/read-answer.ts';
 import { typicalMatches } from './typical-matches.ts';
 
-/** What the same call showed in v0.1.0, which had every match as JSON and as a block of text. */
+/** How many matches fit if each is shown as JSON and as a block of text. */
 const before: Readonly<Record<number, number>> = { 1_000: 1, 2_000: 2, 5_000: 7 };
 
 /**
@@ -27,7 +27,7 @@ test('5,000 tokens hold at least 40 of 100 typical matches', async () => {
       coverage: null,
     });
   });
-  const rows = ['max_tokens  v0.1.0  now  tokens used now'];
+  const rows = ['max_tokens  JSON and text  lines  tokens used by lines'];
   for (const max of [1_000, 2_000, 5_000]) {
     const args = { limit: 100, max_tokens: max };
     const result = await server.client.callTool({ name: 'list_matches', arguments: args });

@@ -1,7 +1,5 @@
 /** What a machine may lack, and whether CI may do without it: then it says why. */
 const needs = {
-  /** Debian's Lucene 4.10 and a JDK; `.ci/run` installs them. */
-  lucene: { mayLackInCi: null },
   /** The right to mount a disk: root, and a container that may. */
   mount: { mayLackInCi: null },
   /** The right to open a network namespace: root, or user namespaces for other users. */

@@ -1,8 +1,7 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import { lengthOf } from '@earshot/testkit';
+import { testNightly } from '@earshot/testkit';
 import { describe, expect, test } from 'vitest';
-import { skipUnless } from '../../../testkit/src/vitest-skips.ts';
 import type { Node } from '../../src/ast.ts';
 import { withBudget } from '../../src/budget.ts';
 import { createPageMatcher } from '../../src/firehose/evaluate.ts';
@@ -12,15 +11,19 @@ import { compileRegex } from '../../src/pattern.ts';
 import { askLucene, findMissingForLucene, indexedPage } from './lucene.ts';
 import { createRandom, type Page, type Random, randomPage, randomRegex, randomRule } from './random.ts';
 
-/** Without it only the kept fixtures run. */
-const afresh = { timeout: 120_000, ...skipUnless('lucene', findMissingForLucene()) };
+/** New pairs every night. The short run checks the kept fixtures, which need no Lucene. */
+const seed = Date.now() % 1_000_000;
+/** Each rule is compared on 60 pages, each expression on 60 texts. */
+const rulesWanted = 2_100;
+const regexesWanted = 4_000;
+const textsWanted = 10_000;
 
-/** New ones every night; a change is not judged by chance. */
-const seed = lengthOf({ always: 2026, nightly: Date.now() % 1_000_000 });
-/** Each rule with 60 pages, each expression with 60 texts. */
-const rulesWanted = lengthOf({ always: 400, nightly: 2_100 });
-const regexesWanted = lengthOf({ always: 800, nightly: 4_000 });
-const textsWanted = lengthOf({ always: 2_000, nightly: 10_000 });
+function testWithLucene(name: string, run: () => Promise<void>): void {
+  testNightly(name, { timeout: 120_000 }, async () => {
+    expect(findMissingForLucene()).toBeNull();
+    await run();
+  });
+}
 
 /** One 0 or 1 per page, or `error` for a rule that cannot be read. */
 function ourVerdicts(rule: string, pages: readonly ((root: Node) => boolean)[]): string {
@@ -46,7 +49,7 @@ describe('the verdicts of Lucene', () => {
     expect(ours).toEqual(fixtures.verdicts);
   });
 
-  test('are ours on random pairs', afresh, () => {
+  testWithLucene('are ours on random pairs', async () => {
     const random = createRandom(seed);
     const pages = Array.from({ length: 60 }, () => randomPage(random));
     const rules = Array.from({ length: rulesWanted }, () => randomRule(random));
@@ -63,7 +66,7 @@ describe('the verdicts of Lucene', () => {
     expect(differing, `seed ${seed}`).toEqual([]);
   });
 
-  test('are ours on pairs of regular expression and text', afresh, () => {
+  testWithLucene('are ours on pairs of regular expression and text', async () => {
     const random = createRandom(seed);
     const texts = Array.from({ length: 60 }, () => shortText(random));
     const regexes = Array.from({ length: regexesWanted }, () => randomRegex(random)).filter(
@@ -81,7 +84,7 @@ describe('the verdicts of Lucene', () => {
     expect(differing, `seed ${seed}`).toEqual([]);
   });
 
-  test('find the same words in texts of many scripts', afresh, () => {
+  testWithLucene('find the same words in texts of many scripts', async () => {
     const random = createRandom(seed);
     const texts = Array.from({ length: textsWanted }, () => scriptText(random)).filter(
       (text) => !hebrewQuote.test(text),
