@@ -35,7 +35,7 @@ export const lanes: Readonly<Record<string, Lane>> = {
       'apps/cli/src/rules-file/**',
     ],
     tests: [
-      'apps/server/test/{caps,estimate-accuracy}.int.test.ts',
+      'apps/server/test/caps.int.test.ts',
       'e2e/{crash-points,limits,quiet-sharing,registration,rules-as-code}.e2e.test.ts',
       'e2e/{capacity,fair-shares}.nightly.test.ts',
     ],

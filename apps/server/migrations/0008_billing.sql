@@ -1,4 +1,4 @@
--- What the upstreams bill, how it is divided among rules, what was estimated, and what was reported about budgets. The match
+-- What the upstreams bill, how it is divided among rules, what the platforms counted for estimates, and what was reported about budgets. The match
 -- transaction writes usage and bills.
 
 -- What an account sees. Items, users and referenced posts are in millionths: each item is divided among the account's own rules. Rows
@@ -63,26 +63,19 @@ create table usage_checks (
   at_most bigint not null
 );
 
--- The newest estimate of each query that an account has previewed, for a day; with the platform's counts where they were requested. Per
--- account: neither the fee nor anything else may show whether another account previewed the same query.
-create table estimates (
+-- The platform's counts of a query, for an hour. Per account: neither the fee nor anything else may show whether another account
+-- requested the same counts.
+create table platform_counts (
   account_id text not null,
   platform text not null,
   -- As in slots: the canonical query and its options.
   value_hash bytea not null,
-  made_at timestamptz not null default now(),
-  basis text not null,
-  bound text,
-  -- Matches a day.
-  mean double precision not null,
-  p50 double precision not null,
-  p90 double precision not null,
   -- `{"fromMs": …, "counts": […]}` as the platform answered.
-  counted jsonb,
-  counted_at timestamptz,
+  counts jsonb not null,
+  counted_at timestamptz not null default now(),
   primary key (account_id, platform, value_hash)
 );
-create index estimates_by_age on estimates (made_at);
+create index platform_counts_by_age on platform_counts (counted_at);
 
 -- How often the platforms' counts were requested for an account: each call costs money.
 create table counts_calls (
@@ -90,36 +83,6 @@ create table counts_calls (
   day date not null,
   calls integer not null,
   primary key (account_id, day)
-);
-
--- The estimate that existed when a rule version began to be served, and what was then matched (src/costs/grade-estimates.ts).
-create table rule_estimates (
-  rule_id text not null references rules (id) on delete cascade,
-  version integer not null,
-  platform text not null,
-  account_id text not null,
-  basis text not null,
-  bound text,
-  mean double precision not null,
-  p50 double precision not null,
-  p90 double precision not null,
-  served_since timestamptz not null,
-  -- Null until so many days have passed, and for good if the version was not served for so long.
-  matches_1d bigint,
-  matches_7d bigint,
-  graded boolean not null default false,
-  primary key (rule_id, version, platform)
-);
-create index rule_estimates_to_grade on rule_estimates (served_since) where not graded;
-
--- What running rules matched, and what the platform counted for the same hours, by what its counts leave out.
-create table count_factors (
-  platform text not null,
-  misses text not null,
-  rules integer not null,
-  matches double precision not null,
-  counted double precision not null,
-  primary key (platform, misses)
 );
 
 -- What was reported about a budget: once per budget, period and threshold, by the first node that notices.

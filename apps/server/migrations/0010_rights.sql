@@ -45,9 +45,9 @@ do $$
 declare
   name text;
 begin
-  foreach name in array array['api_keys', 'audit', 'counts_calls', 'day_heads', 'digest_issues', 'digest_mails', 'digests', 'estimates',
-    'heads', 'idempotency_keys', 'matches', 'notice_log', 'notices', 'readers', 'removals', 'removed_matches', 'rule_estimates', 'rules',
-    'usage', 'watches', 'webhooks'] loop
+  foreach name in array array['api_keys', 'audit', 'counts_calls', 'day_heads', 'digest_issues', 'digest_mails', 'digests', 'heads',
+    'idempotency_keys', 'matches', 'notice_log', 'notices', 'platform_counts', 'readers', 'removals', 'removed_matches', 'rules', 'usage',
+    'watches', 'webhooks'] loop
     execute format('alter table %I enable row level security', name);
     execute format(
       'create policy own_rows on %I to earshot_account using (account_id = current_setting(''earshot.account''))', name);
@@ -95,9 +95,9 @@ create policy own_rows on slots to earshot_account using (exists (
 
 -- earshot_account: reads what is its own, and changes its keys, readers, webhooks and digests ----------------------------------
 
-grant select on accounts, api_keys, audit, counts_calls, day_heads, deliveries, digest_issues, digest_mails, digests, estimates, heads,
-  idempotency_keys, match_log, match_times, matches, notice_log, notices, position_jumps, readers, removals, removed_matches,
-  rule_estimates, rule_versions, rules, slot_holders, slot_leavings, usage, watches, webhook_batches, webhooks to earshot_account;
+grant select on accounts, api_keys, audit, counts_calls, day_heads, deliveries, digest_issues, digest_mails, digests, heads,
+  idempotency_keys, match_log, match_times, matches, notice_log, notices, platform_counts, position_jumps, readers, removals,
+  removed_matches, rule_versions, rules, slot_holders, slot_leavings, usage, watches, webhook_batches, webhooks to earshot_account;
 -- The age and the upstream rule of a slot would show that other accounts hold it.
 grant select (id, platform, source_id, state) on slots to earshot_account;
 grant select (id, platform, live_until, state, rule_delay_ms) on sources to earshot_account;
@@ -107,7 +107,7 @@ grant insert, update (revoked_at) on api_keys to earshot_account;
 grant insert on audit to earshot_account;
 grant update (answer) on idempotency_keys to earshot_account;
 grant insert, update, delete on digests, readers, webhooks to earshot_account;
-grant insert, update on counts_calls, estimates to earshot_account;
+grant insert, update on counts_calls, platform_counts to earshot_account;
 grant delete on webhook_batches to earshot_account;
 -- A waiting issue is tried at once when its owner changes the recipient.
 grant update (next_attempt_at) on digest_issues to earshot_account;
@@ -139,13 +139,13 @@ grant select, insert, update (last_used_at, revoked_at) on api_keys to earshot_r
 grant select, insert, delete on console_links, deliveries, matches, settled_batches, upstream_calls to earshot_runtime;
 grant select, insert, update (last_used_at), delete on console_sessions to earshot_runtime;
 grant select, insert, update (payload, account_id, expires_at, consumed_at), delete on oauth_artefacts to earshot_runtime;
-grant select, insert, update on budget_marks, compliance_checks, count_factors, coverage, gap_repairs, leases, match_times, notice_log,
-  notices, repair_spending, rule_estimates, slot_gaps, slot_services, source_usage, sources, usage_checks, watches
+grant select, insert, update on budget_marks, compliance_checks, coverage, gap_repairs, leases, match_times, notice_log,
+  notices, repair_spending, slot_gaps, slot_services, source_usage, sources, usage_checks, watches
   to earshot_runtime;
 -- The right to change tombstones is the right to lock them; only the owner may delete one.
 grant select, insert, update on tombstones to earshot_runtime;
 grant select, insert, update, delete on bill_shares, billed, day_heads, dead_letters, digest_issues, digest_mails, digests, heads,
   idempotency_keys, log_check, readers, rules, usage, webhook_batches, webhooks to earshot_runtime;
-grant delete on counts_calls, estimates to earshot_runtime;
+grant delete on counts_calls, platform_counts to earshot_runtime;
 grant execute on function begin_webhook_batch, count_moved_slot, count_new_slots, ensure_partitions, note_match_times, note_old_slots,
   record_service, record_watch, refuse_audit_change, take_positions, take_turn to earshot_runtime;

@@ -1,7 +1,6 @@
 import { defaultXToken, startSandbox } from '@earshot/sandbox';
 import type { Template } from '@earshot/testkit';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { learnFactor } from '../src/costs/count-factors.sql.ts';
 import { createUpstreamClient } from '../src/upstream/client.ts';
 import { createXCounts } from '../src/upstream/x/counts.ts';
 import { type PreviewWorld, startPreviewWorld } from './preview-world.ts';
@@ -82,48 +81,6 @@ test.each([
   expect(estimate.basis_note).toMatch(note);
 });
 
-test('what counts leave out is made up for by what rules here have shown, once enough have', async () => {
-  await publish(posts('an aurora'));
-  const before = (await world.preview({ value: 'aurora' })).estimate;
-  const learnt = { platform: 'x', misses: ['reposts', 'quoted text'], matches: 300, counted: 100 } as const;
-  for (let rules = 0; rules < 2; rules++) await learnFactor(world.database, learnt);
-  expect((await world.preview({ value: 'aurora' })).estimate.bound).toBe('at_least');
-  await learnFactor(world.database, learnt);
-  const { estimate } = await world.preview({ value: 'aurora' });
-  expect(estimate.bound).toBeNull();
-  expect(estimate.busiest_hour?.matches).toBe(3 * (before.busiest_hour?.matches ?? 0));
-  expect(estimate.basis_note).toMatch('(× 3)');
-});
-
-test('from a rule that has run for a day is learnt what counts leave out, for one call', async () => {
-  await publish(posts('an aurora'));
-  await world.preview({ value: 'aurora' });
-  await world.setValue('rule_3', 'aurora');
-  await world.hold('rule_3', 'aurora', 0);
-  await world.grade();
-  for (const [table, column] of [
-    ['watches', 'from_at'],
-    ['rule_estimates', 'served_since'],
-  ])
-    await world.database.run(`update ${table} set ${column} = ${column} - interval '60 hours'`);
-  // Reposts come in as well: three times what is counted.
-  await world.store(
-    Array.from({ length: 6 * 40 }, (_, n) => ({
-      text: 'an aurora',
-      rules: ['rule_3'],
-      hoursAgo: 61 - n / 6,
-    })),
-  );
-  expect(await world.grade()).toMatchObject([{ ruleId: 'rule_3', basis: 'counts', days: 1 }]);
-  const learnt = await world.database.one<{ matches: number; counted: number }>(
-    `select matches, counted from count_factors where platform = 'x' and misses = 'reposts+quoted text' and rules = 1`,
-  );
-  expect(learnt?.counted).toBeGreaterThan(40);
-  expect((learnt?.matches ?? 0) / (learnt?.counted ?? 1)).toBeCloseTo(3, 0);
-  expect(asked).toHaveLength(2);
-  expect(await world.grade()).toEqual([]);
-});
-
 describe('the platform is not asked', () => {
   test('again within an hour by the same account; another account pays for itself', async () => {
     await publish(posts('an aurora'));
@@ -132,7 +89,7 @@ describe('the platform is not asked', () => {
       fees.push((await world.preview({ value: 'aurora' }, { accountId })).estimate.fee_usd);
     expect(fees).toEqual([0.005, 0, 0.005, 0]);
     expect(asked).toHaveLength(2);
-    await world.database.run(`update estimates set counted_at = counted_at - interval '61 minutes'`);
+    await world.database.run(`update platform_counts set counted_at = counted_at - interval '61 minutes'`);
     expect((await world.preview({ value: 'aurora' })).estimate.fee_usd).toBe(0.005);
   });
 

@@ -1,7 +1,6 @@
 import type { AnswerOf, Budget, RequestInput } from '@earshot/contract';
 import type { Template } from '@earshot/testkit';
 import { createAssertAffordable } from '../src/costs/assert-affordable.ts';
-import { gradeEstimates } from '../src/costs/grade-estimates.ts';
 import { previewRule } from '../src/costs/preview-rule.ts';
 import { createCoverageStore } from '../src/coverage/coverage-store.sql.ts';
 import type { Database } from '../src/engines/database.ts';
@@ -29,8 +28,6 @@ export interface PreviewWorld extends AsyncDisposable {
     change: Partial<SpendingChange> & { value?: string },
     limits?: { ruleBudget?: Budget | null; answerWithinMs?: number },
   ): Promise<void>;
-  /** Keeps and grades estimates as the worker does. */
-  grade(): Promise<object[]>;
   store(items: readonly StoredPost[]): Promise<void>;
   preview(
     request: Partial<RequestInput<'PreviewRule'>> & { value?: string },
@@ -105,15 +102,6 @@ export async function startPreviewWorld(
   return {
     database,
     url: clone.url,
-    async grade() {
-      const grades: object[] = [];
-      await gradeEstimates({
-        ...counting,
-        bells: { ring: () => undefined },
-        telemetry: { estimateGraded: (grade) => void grades.push(grade) },
-      });
-      return grades;
-    },
     setValue: (ruleId, value) => setValue(database, ruleId, value),
     hold: (ruleId, value, hours) => holdValue(database, { ruleId, value, hours }),
     assertAffordable({ value = 'aurora', ...change }, { ruleBudget = null, ...limits } = {}) {

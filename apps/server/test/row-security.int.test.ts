@@ -85,14 +85,9 @@ beforeEach(async () => {
      values ('acc_1', 'o', 'k', 'f', 'a', now())`,
   );
   await database.run(
-    `insert into estimates (account_id, platform, value_hash, basis, mean, p50, p90)
-     values ('acc_1', 'x', 'h', 'bound', 1, 1, 1)`,
+    `insert into platform_counts (account_id, platform, value_hash, counts) values ('acc_1', 'x', 'h', '{}')`,
   );
   await database.run(`insert into counts_calls (account_id, day, calls) values ('acc_1', now(), 1)`);
-  await database.run(
-    `insert into rule_estimates (rule_id, version, platform, account_id, basis, mean, p50, p90, served_since)
-     values ('rule_1', 1, 'x', 'acc_1', 'bound', 1, 1, 1, now())`,
-  );
   await database.run(`insert into readers (account_id, name) values ('acc_1', 'r')`);
   await database.run(`insert into slot_leavings (slot_id, account_id) values ('slot_1', 'acc_1')`);
 });

@@ -16,7 +16,6 @@ const noticeTypes = [
   'budget.reached',
   'budget.forecast',
   'rate.unusual',
-  'estimate.off',
   'coverage.gap',
   'coverage.repaired',
   'source.needs_you',

@@ -103,11 +103,12 @@ export const notices: readonly Notice[] = [
     resolved_at: null,
   }),
   notice(3, {
-    type: 'estimate.off',
-    severity: 'info',
+    type: 'rate.unusual',
+    severity: 'warning',
     subject: { kind: 'rule', id: ruleIds.release, name: 'Rust release chatter' },
-    data: { platform: 'x', estimated: 120, matches: 412, days: 1 },
-    what_to_do: 'The rule brings more than was estimated. Look whether that is what you want.',
+    data: { matches_per_minute: 120, usual_per_minute: 4 },
+    what_to_do:
+      'The rule got 120 matches in a minute, usually about 4, and keeps running: narrow it if that is not what you want.',
     created_at: ago(2, 'day'),
     resolved_at: null,
   }),

@@ -1,9 +1,8 @@
 import { forgetConsoleSessions } from '../accounts/console-sessions.ts';
 import { createClaimStore } from '../accounts/idempotency.ts';
 import { forgetMarks } from '../costs/budgets.sql.ts';
-import { forgetEstimates } from '../costs/estimates.sql.ts';
-import { gradeEstimates } from '../costs/grade-estimates.ts';
 import { notifyUnusualRates } from '../costs/notify-unusual-rates.ts';
+import { forgetCounts } from '../costs/platform-counts.sql.ts';
 import { resumeAfterBudget } from '../costs/resume-after-budget.ts';
 import { createBudgetWatch } from '../costs/watch-budgets.ts';
 import { showFreshness } from '../coverage/freshness-metrics.ts';
@@ -53,7 +52,7 @@ import { platforms } from '../upstream/platforms.ts';
 import { showBacklog } from '../webhooks/backlog-metrics.ts';
 import { deliverWorkers } from './deliveries.ts';
 import { eventsStreamOptions, plansOf, type Shared, warnOfIdleError } from './shared.ts';
-import { cappingOf, countingOf, installationBudgetOf, openEventLog, openSources } from './sources.ts';
+import { cappingOf, installationBudgetOf, openEventLog, openSources } from './sources.ts';
 
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
@@ -69,7 +68,7 @@ export async function workersOf(
   const owner = ownerDatabase(shared, stack);
   const budget = installationBudgetOf(shared);
   const byRole: Record<RoleName, () => Promise<Worker[]>> = {
-    api: async () => ruleWorkers(shared, stack, budget),
+    api: async () => ruleWorkers(shared),
     ingest: async () =>
       (await openSources(shared, stack)).flatMap((source) =>
         sourceWorkers(shared, source, { owner, budget }),
@@ -87,11 +86,7 @@ export async function workersOf(
 }
 
 /** They may run on every node: what they do, they do under the lock of the rule. */
-function ruleWorkers(
-  shared: Shared,
-  stack: AsyncDisposableStack,
-  installationBudget: InstallationBudget | null,
-): Worker[] {
+function ruleWorkers(shared: Shared): Worker[] {
   const { database, nats } = shared;
   const store = createRuleStore(database, shared.config.prices);
   const upkeep = {
@@ -100,10 +95,8 @@ function ruleWorkers(
     progress: createMatchProgress(nats),
   };
   const claims = createClaimStore(database);
-  const grading = { ...shared, ...countingOf(shared.config, stack), installationBudget };
   return [
-    every('grade-estimates', minuteMs, () => gradeEstimates(grading)),
-    every('forget-estimates', hourMs, () => forgetEstimates(database)),
+    every('forget-counts', hourMs, () => forgetCounts(database)),
     every('undo-abandoned', 5_000, () => undoAbandonedCreations({ ...shared, store })),
     every('rule-upkeep', 1_000, () => upkeepRules(upkeep)),
     every('release-old-slots', 1_000, (signal) => releaseOldSlots(upkeep, signal)),

@@ -7,7 +7,6 @@ import { decide, isAbove } from './budget.ts';
 import { readSpending, readStanding, type Spending, type Subject, wasReached } from './budgets.sql.ts';
 import { betterBasis, type EstimateValueOptions } from './estimate-value.ts';
 import { toEstimate } from './estimate-volume.ts';
-import { keepEstimate } from './estimates.sql.ts';
 
 export interface AssertAffordableOptions extends EstimateValueOptions {
   /** Of a rule that has none of its own; null for none. */
@@ -90,11 +89,10 @@ async function estimate(
   const asked = { accountId, value, since: new Date(nowMs - weekMs), nowMs };
   const basis = await betterBasis(options, asked);
   if (!('basis' in basis)) return null;
-  await keepEstimate(options.database, { accountId, value, basis });
   return toEstimate(basis, itemPrice(options.prices, options.config, value.platform));
 }
 
-/** Null when it takes longer. What comes later is kept for the next call, and what fails later is nobody's concern. */
+/** Null when it takes longer. Counts that arrive later are kept for the next call; a later failure is ignored. */
 async function inTime<Answer>(answer: Promise<Answer>, withinMs: number): Promise<Answer | null> {
   const { promise: late, resolve } = Promise.withResolvers<null>();
   const timer = setTimeout(() => resolve(null), withinMs);

@@ -3,13 +3,12 @@ import type { Database } from '../engines/database.ts';
 import type { InstallationBudget } from '../metering/installation-budget.ts';
 import { recordCall } from '../metering/meter.sql.ts';
 import { type Prices, priceOf } from '../metering/prices.ts';
-import { valueHash } from '../slots/slot.ts';
 import type { RuleValue } from '../slots/slot-holding.sql.ts';
 import type { Countability, ItemCounts } from '../upstream/platform.ts';
 import { UpstreamUnavailable } from '../upstream/upstream-rules.ts';
-import { findFactor } from './count-factors.sql.ts';
 import { type HourlySeries, volumeOf } from './estimate.ts';
 import type { Basis } from './estimate-volume.ts';
+import { findCounts, keepCounts } from './platform-counts.sql.ts';
 
 export interface CountItemsOptions {
   readonly database: Database;
@@ -46,23 +45,13 @@ export async function countItems(options: CountItemsOptions, asked: Asked): Prom
   if (any === undefined) return { notCounted: 'this node has no credential for the platform' };
   const countable = any.countabilityOf(translatedValue);
   if (!countable.countable) return { notCounted: countable.because };
-  const kept = await findCounted(options.database, asked);
-  if (kept) return await toBasis(options, platform, countable, { series: kept, feeUsd: 0 });
+  const kept = await findCounts(options.database, asked);
+  if (kept) return toBasis(countable, { series: kept, feeUsd: 0 });
   const live = await findLive(options, counters);
   if ('notCounted' in live) return live;
   if (!(await mayAsk(options, asked.accountId)))
     return { notCounted: `its counts were asked ${options.countsPerDay} times today for this account` };
   return await askNow(options, { ...asked, countable, counter: live.counter });
-}
-
-/** Counts that the same account has asked for less than an hour ago. */
-async function findCounted(database: Database, { accountId, value }: Asked): Promise<HourlySeries | null> {
-  const row = await database.forAccount(accountId).one<{ counted: HourlySeries }>(
-    `select counted from estimates where account_id = $1 and platform = $2 and value_hash = $3
-       and counted_at > now() - interval '1 hour'`,
-    [accountId, value.platform, valueHash(value.platform, value.translatedValue, value.options)],
-  );
-  return row?.counted ?? null;
 }
 
 async function findLive(
@@ -96,78 +85,41 @@ async function mayAsk({ database, countsPerDay }: CountItemsOptions, accountId: 
 
 async function askNow(
   options: CountItemsOptions,
-  { value, nowMs, countable, counter }: Asked & { countable: Countable; counter: ItemCounts },
+  asked: Asked & { countable: Countable; counter: ItemCounts },
 ): Promise<Basis | NotCounted> {
+  const { value, nowMs, countable, counter } = asked;
   const span = { fromMs: nowMs - weekMs, toMs: nowMs };
   try {
     const counted = await counter.count(countable, span, AbortSignal.timeout(answerWithinMs));
     if (counted.kind === 'refused') return { notCounted: 'the platform does not take the value there' };
     await recordCall(options.database, counter.sourceId, countable.kind);
     const series = { fromMs: counted.fromMs, counts: counted.counts };
+    await keepCounts(options.database, asked, series);
     const feeUsd = priceOf(options.prices, value.platform, countable.kind);
-    return { ...(await toBasis(options, value.platform, countable, { series, feeUsd })), counted: series };
+    return toBasis(countable, { series, feeUsd });
   } catch (error) {
     if (error instanceof UpstreamUnavailable) return { notCounted: 'the platform does not answer' };
     throw error;
   }
 }
 
-/** Of all accounts together, a day: a few dozen rules are enough to learn from. */
-const learningPerDay = 10;
-const hourMs = 3_600_000;
-
-/**
- * What the platform counts of a value in a time that has passed, to learn what its counts leave out; null when they leave out
- * nothing, or cannot be had. On the bill of the source, and of no account.
- */
-export async function countOnce(
-  options: CountItemsOptions,
-  { platform, value, span }: { platform: Platform; value: string; span: { fromMs: number; toMs: number } },
-): Promise<{ misses: readonly string[]; counted: number; fromMs: number; toMs: number } | null> {
-  const counters = options.counts[platform] ?? [];
-  const countable = counters[0]?.countabilityOf(value);
-  if (!countable?.countable || countable.misses.length === 0 || countable.dropped.length > 0) return null;
-  const live = await findLive(options, counters);
-  if ('notCounted' in live) return null;
-  const countsPerDay = Math.min(learningPerDay, options.countsPerDay);
-  if (!(await mayAsk({ ...options, countsPerDay }, ''))) return null;
-  try {
-    const hours = await live.counter.count(countable, span, AbortSignal.timeout(answerWithinMs));
-    if (hours.kind === 'refused' || hours.counts.length === 0) return null;
-    await recordCall(options.database, live.counter.sourceId, countable.kind);
-    const counted = countable.share * hours.counts.reduce((sum, count) => sum + count, 0);
-    const toMs = hours.fromMs + hours.counts.length * hourMs;
-    return { misses: countable.misses, counted, fromMs: hours.fromMs, toMs };
-  } catch (error) {
-    if (error instanceof UpstreamUnavailable) return null;
-    throw error;
-  }
-}
-
-/** Counts are corrected by what rules that run here have shown; before they have, what is left out makes them a bound. */
-async function toBasis(
-  { database }: CountItemsOptions,
-  platform: Platform,
+/** What the counts leave out, or count in addition, makes them a bound. */
+function toBasis(
   { share, dropped, misses }: Countable,
   { series, feeUsd }: { series: HourlySeries; feeUsd: number },
-): Promise<Basis> {
-  const factor = await findFactor(database, platform, misses);
-  const isLess = misses.length > 0 && factor === null;
+): Basis {
+  const isLess = misses.length > 0;
   const isMore = dropped.length > 0;
   const notes = [
     'By the platform’s counts of the last 7 days.',
     ...(isLess ? [`Counts leave out ${misses.join(' and ')}: more will come than is counted.`] : []),
-    ...(factor === null || misses.length === 0
-      ? []
-      : [`Corrected for ${misses.join(' and ')} (× ${factor}) by what rules here have brought.`]),
     ...(isMore ? [`Counts do not know ${dropped.join(', ')}: less will come than is counted.`] : []),
   ];
-  const times = share * (factor ?? 1);
   return {
     basis: 'counts',
     bound: isLess === isMore ? null : isMore ? 'at_most' : 'at_least',
     note: notes.join(' '),
-    volume: volumeOf({ fromMs: series.fromMs, counts: series.counts.map((count) => count * times) }),
+    volume: volumeOf({ fromMs: series.fromMs, counts: series.counts.map((count) => count * share) }),
     feeUsd,
   };
 }

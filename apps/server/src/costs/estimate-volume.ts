@@ -11,8 +11,6 @@ export interface Basis {
   /** Null: unknown. */
   readonly volume: Volume | null;
   readonly feeUsd: number;
-  /** As the platform answered just now, if it was asked. */
-  readonly counted?: HourlySeries;
 }
 
 export function fromHistory(series: HourlySeries): Basis {

@@ -16,7 +16,6 @@ import type { UpstreamSettings } from '../upstream/platforms.ts';
 import type { NotCounted } from './count-items.ts';
 import { betterBasis, type EstimateValueOptions } from './estimate-value.ts';
 import { type Basis, fromStoredItems, toEstimate } from './estimate-volume.ts';
-import { keepEstimate } from './estimates.sql.ts';
 import { type Looked, lookAtItems } from './look-at-items.ts';
 import { createStoredItems, type StoredItem } from './stored-items.sql.ts';
 
@@ -77,7 +76,6 @@ async function previewOn(options: PreviewRuleOptions, asked: AskedOn): Promise<P
     betterBasis(options, { accountId, value, since, nowMs }),
   ]);
   const basis = 'basis' in better ? better : withReason(fromStoredItems(looked, nowMs), better);
-  await keepEstimate(options.database, { accountId, value, basis });
   const { lookedAt, scale, matchedAt, undecided } = looked;
   const isSampled = scale > 1;
   return {

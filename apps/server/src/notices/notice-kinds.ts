@@ -15,15 +15,6 @@ export interface NoticeData {
     /** At this time of the day, in the last week. */
     readonly usual_per_minute: number;
   };
-  /** What a version of the rule brought in so many days, and what it was estimated to. */
-  'estimate.off': {
-    readonly platform: Platform;
-    readonly version: number;
-    readonly days: number;
-    readonly matches: number;
-    readonly estimated: number;
-    readonly basis: string;
-  };
   /** Earshot paused it, for another reason than its end. */
   'rule.paused': { readonly because: string };
   'rule.expired': { readonly expires_at: string | null; readonly trial?: true };
@@ -110,11 +101,6 @@ export const noticeKinds: { readonly [Type in RaisedType]: NoticeKind<Type> } = 
     severity: 'warning',
     whatToDo: ({ matches_per_minute, usual_per_minute }) =>
       `The rule got ${matches_per_minute} matches in a minute, usually about ${usual_per_minute}, and keeps running: narrow it if that is not what you want.`,
-  },
-  'estimate.off': {
-    severity: 'warning',
-    whatToDo: ({ platform, days, matches, estimated }) =>
-      `In ${days === 1 ? 'a day' : `${days} days`} the rule brought ${matches} matches on ${platform}, and about ${estimated} were estimated: look whether it finds what you want, and whether its budget still fits.`,
   },
   'rule.paused': {
     severity: 'critical',

@@ -1,23 +1,8 @@
 import type { Logger } from './logger.ts';
-import type { Metrics } from './metrics.ts';
 
-/** What is told of bills and estimates. */
-export function costTelemetry(log: Logger, metrics: Metrics) {
+/** Reports how our bill compares with the upstream's own count. */
+export function costTelemetry(log: Logger) {
   return {
-    /** A version of a rule was served for so many days since its estimate. */
-    estimateGraded(grade: {
-      ruleId: string;
-      accountId: string;
-      basis: string;
-      days: number;
-      matches: number;
-      estimated: number;
-      isOff: boolean;
-    }) {
-      const { basis, days, matches, estimated, isOff } = grade;
-      if (estimated >= 1) metrics.estimateRatio.observe({ basis, days: String(days) }, matches / estimated);
-      log[isOff ? 'warn' : 'info'](grade, 'estimate graded');
-    },
     /** Of one UTC day. */
     usageCompared(usage: {
       sourceId: string;

@@ -241,11 +241,6 @@ function matchMetrics(make: Makers) {
     matchStreamEndings: make.counter('match_stream_endings_total', 'How streams of matches ended.', [
       'ending',
     ]),
-    estimateRatio: make.ratios(
-      'estimate_ratio',
-      'What a rule brought, divided by what was estimated before it was created.',
-      ['basis', 'days'],
-    ),
     matchFollowedSeconds: make.histogram(
       'match_followed_seconds',
       'From the storing of a match to its arrival at those who follow on this node.',
@@ -320,8 +315,6 @@ function billMetrics(make: Makers) {
   };
 }
 
-const ratioBuckets = [0.1, 0.25, 0.5, 0.7, 0.85, 1, 1.15, 1.3, 2, 4, 10];
-
 function makers(registry: Registry) {
   const registers = [registry];
   // 0.25, 2 and 5 s are promises (docs/operations/monitoring.md).
@@ -331,9 +324,6 @@ function makers(registry: Registry) {
       new Counter({ name: `earshot_${name}`, help, labelNames, registers }),
     gauge: <Label extends string>(name: string, help: string, labelNames: readonly Label[]) =>
       new Gauge({ name: `earshot_${name}`, help, labelNames, registers }),
-    /** Of quotients that should be near 1. */
-    ratios: <Label extends string>(name: string, help: string, labelNames: readonly Label[]) =>
-      new Histogram({ name: `earshot_${name}`, help, labelNames, buckets: ratioBuckets, registers }),
     histogram: <Label extends string>(name: string, help: string, labelNames: readonly Label[]) =>
       new Histogram({ name: `earshot_${name}`, help, labelNames, buckets, registers }),
   };

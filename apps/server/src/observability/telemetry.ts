@@ -17,7 +17,7 @@ export function createTelemetry(log: Logger, metrics: Metrics) {
     ...nodeTelemetry(log, metrics),
     ...requestTelemetry(log, metrics),
     ...ruleTelemetry(log, metrics),
-    ...costTelemetry(log, metrics),
+    ...costTelemetry(log),
     ...sourceTelemetry(log),
     ...streamTelemetry(log, metrics),
     ...repairTelemetry(log, metrics),

@@ -11,7 +11,6 @@ import styles from './cost.module.css';
 import { DayChart, type Measure } from './day-chart.tsx';
 import { dateName } from './day-name.ts';
 import { DayTable } from './day-table.tsx';
-import { Estimates } from './estimates.tsx';
 import { RuleTable } from './rule-table.tsx';
 import { byDay } from './usage.ts';
 import { isSpanName, type SpanName, spanLabels, useUsage } from './use-usage.ts';
@@ -53,7 +52,6 @@ export function Cost() {
       <ByDay span={span} ruleId={ruleId} measure={measure} />
       <Budgets ruleId={ruleId} />
       {ruleId === null && <RuleTable span={span} />}
-      <Estimates ruleId={ruleId} />
     </Screen>
   );
 }

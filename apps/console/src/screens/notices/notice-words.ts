@@ -6,7 +6,6 @@ const titles: Readonly<Record<Notice['type'], string>> = {
   'budget.reached': 'A budget is spent',
   'budget.forecast': 'A budget will be spent before its period ends',
   'rate.unusual': 'Far more matches than usual',
-  'estimate.off': 'The estimate was wrong',
   'coverage.gap': 'There was a gap in the coverage',
   'coverage.repaired': 'A gap in the coverage was filled',
   'source.needs_you': 'A source is not listening',
