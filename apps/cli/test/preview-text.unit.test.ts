@@ -5,7 +5,7 @@ type Previewed = Parameters<typeof previewText>[1];
 
 const screen = { columns: 100, paint: (_: unknown, text: string) => text };
 const estimate = {
-  matches_per_day: { p50: 1_240, p90: 1_710 },
+  matches_per_day: { average: 1_240, busiest: 1_710, days: 7 },
   busiest_hour: null,
   usd_per_day: { min: 6.2, max: 18.6 },
   basis: 'counts',
@@ -45,7 +45,7 @@ test('a preview in words: bounds, money, what it rests on, and what it would cha
   const previewed = { translated_value: 'aurora', estimate, sample: { ...sample, matches: [] }, against };
   expect(previewText('x', previewed, { screen, days: 7 }).split('\n')).toEqual([
     'aurora on x',
-    '  a day         at least 1,240 matches, 1,710 on a busy one',
+    '  a day         at least 1,240 matches, 1,710 on the busiest of 7 days',
     '  costs         at least $6.20 to $18.60 a day',
     '  rests on      counts: By the platform’s counts of the last 7 days. The estimate cost $0.005.',
     '  stored items  206 of 2,000 match (a random part of about 20,480), 3 do not decide it, of the last 7 days',

@@ -21,7 +21,7 @@ const rule: Rule = {
     spent: 0,
     remaining: 5,
     resets_at: null,
-    overshoot_max_usd: 0,
+    reserved: 0,
   },
   paused_for: null,
   examples: null,

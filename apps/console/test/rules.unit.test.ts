@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { forecast } from '../src/screens/rules/budget-forecast.ts';
 
-const budget = { on_reached: 'pause', remaining: 0, overshoot_max_usd: 0 } as const;
+const budget = { on_reached: 'pause', remaining: 0, reserved: 0 } as const;
 
 test('a budget goes on as in the elapsed part of its period', () => {
   const day = { ...budget, period: 'day', usd: 5, spent: 2, resets_at: '2026-11-17T00:00:00.000Z' } as const;

@@ -41,7 +41,7 @@ const budget = {
   on_reached: 'pause',
   remaining: 0,
   resets_at: null,
-  overshoot_max_usd: 0,
+  reserved: 0,
 } as const;
 
 test('a budget is near from 80 % on, spent at 100 %, and never longer than its bar', () => {

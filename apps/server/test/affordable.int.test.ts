@@ -71,14 +71,14 @@ async function refusal(checked: Promise<void>): Promise<Failure | null> {
   );
 }
 
-describe('a rule whose typical day is above a budget is refused, with the estimate', () => {
+describe('a rule whose average day is above a budget is refused, with the estimate', () => {
   test('its own', async () => {
     const failure = await refusal(world.assertAffordable(withOwn('usd=3.5/day')));
     expect(failure).toMatchObject({
       code: 'failed_precondition',
       details: {
         budget: { usd: 3.5, period: 'day' },
-        estimate: { x: { basis: 'counts', matches_per_day: { p50: 240 }, usd_per_day: { max: 3.6 } } },
+        estimate: { x: { basis: 'counts', matches_per_day: { average: 240 }, usd_per_day: { max: 3.6 } } },
       },
     });
     expect(failure?.message).toMatch(/240 matches and \$3\.60 .* the budget of the rule \(usd=3\.5\/day\)/);

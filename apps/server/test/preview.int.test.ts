@@ -107,7 +107,7 @@ describe('an estimate rests on', () => {
     await world.store([...hourly(80, ['rule_3', 'rule_1']), ...hourly(48, ['rule_2'])]);
     const { estimate } = await world.preview({ value: 'aurora' });
     expect(estimate).toMatchObject({
-      matches_per_day: { p50: 24, p90: 30 },
+      matches_per_day: { average: 24, busiest: 24 },
       usd_per_day: { min: 0.12, max: 0.36 },
       basis: 'history',
       bound: null,

@@ -124,8 +124,8 @@ async function tried(world: World, { matches = 12, minutes = 30 } = {}, accountI
   return ruleId;
 }
 
-const ofTrial = (p50: number, note: string) => ({
-  matches_per_day: { p50 },
+const ofTrial = (average: number, note: string) => ({
+  matches_per_day: { average, busiest: null, days: 0 },
   busiest_hour: null,
   basis: 'trial',
   bound: null,
@@ -142,7 +142,7 @@ test('a trial is a rule with an end by time and one by matches, and is not refus
   );
   await expect(world.create()).rejects.toMatchObject({
     code: 'failed_precondition',
-    details: { estimate: { x: { basis: 'trial', matches_per_day: { p50: 576 } } } },
+    details: { estimate: { x: { basis: 'trial', matches_per_day: { average: 576 } } } },
   });
   const before = Date.now();
   const ruleId = await world.create({ trial });
@@ -257,7 +257,7 @@ describe('a preview by a trial', () => {
     await world.database.run(`update sources set state = 'needs_you'`);
     expect(await world.estimate()).toMatchObject(twelve);
     await world.database.run(`update sources set state = 'live'`);
-    expect(await world.estimate()).toMatchObject({ basis: 'counts', matches_per_day: { p50: 240 } });
+    expect(await world.estimate()).toMatchObject({ basis: 'counts', matches_per_day: { average: 240 } });
     await world.lasted(await world.create(), 25 * 60);
     expect((await world.estimate())?.basis).toBe('history');
   });
@@ -266,7 +266,7 @@ describe('a preview by a trial', () => {
     await using world = await openTrialWorld();
     await tried(world, { matches: 0 });
     expect(await world.estimate()).toMatchObject({
-      matches_per_day: { p50: 144, p90: 144 },
+      matches_per_day: { average: 144, busiest: null },
       basis: 'trial',
       bound: 'at_most',
       basis_note:

@@ -74,13 +74,13 @@ export const budgetState = budgetTerms
   .extend({
     spent: z.number().meta({ description: 'In this period, in the unit of the budget.' }),
     remaining: z.number().min(0).meta({ description: 'What is left of it, in the unit of the budget.' }),
+    reserved: z.number().min(0).meta({
+      description:
+        'What may still arrive until the platforms apply a stop, at the rate of the last minute, in the unit of the budget. The rule is paused when `spent` and `reserved` reach the budget.',
+    }),
     resets_at: timestamp
       .nullable()
       .meta({ description: 'When the next period begins; null for `lifetime`.' }),
-    overshoot_max_usd: z.number().meta({
-      description:
-        'By how much the budget may be exceeded although the rule is stopped early, if the rate of the last minute does not rise until the platforms apply the change.',
-    }),
   })
   .meta({ description: 'What the rule may spend, and how much of it is spent.' });
 

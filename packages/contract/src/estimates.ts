@@ -7,11 +7,16 @@ export const estimateSchema = z
   .strictObject({
     matches_per_day: z
       .strictObject({
-        p50: z.number().min(0).meta({ description: 'On a typical day.' }),
-        p90: z.number().min(0).meta({ description: 'On one of the ten busiest of a hundred.' }),
+        average: z.number().min(0).meta({ description: 'On an average day.' }),
+        busiest: z.number().min(0).nullable().meta({
+          description: 'On the busiest of these days; null if fewer than two whole days are known.',
+        }),
+        days: z.int().min(0).meta({
+          description: 'How many whole days are known; with 0 the average is scaled up from a part of a day.',
+        }),
       })
       .nullable()
-      .meta({ description: 'On a typical day (p50), and on a busy one (p90). Null: unknown.' }),
+      .meta({ description: 'On an average day, and on the busiest one. Null: unknown.' }),
     busiest_hour: z
       .strictObject({
         starts_at: timestamp.meta({ description: 'When the hour begins.' }),
@@ -30,7 +35,7 @@ export const estimateSchema = z
       .nullable()
       .meta({
         description:
-          'What a typical day (`p50`) costs: `min` for the items alone, `max` with everything that may come along with them and be charged.',
+          'What an average day costs: `min` for the items alone, `max` with everything that may come along with them and be charged.',
       }),
     basis: z.enum(['counts', 'history', 'trial', 'bound', 'unknown']).meta({
       description:

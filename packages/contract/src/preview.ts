@@ -91,7 +91,7 @@ export const previewOperations = defineOperations({
           x: {
             translated_value: '"rust 2027" release -is:retweet',
             estimate: {
-              matches_per_day: { p50: 120, p90: 171 },
+              matches_per_day: { average: 120, busiest: 171, days: 7 },
               busiest_hour: { starts_at: '2026-11-12T15:00:00.000Z', matches: 31 },
               usd_per_day: { min: 0.6, max: 1.8 },
               basis: 'history',

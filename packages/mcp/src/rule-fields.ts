@@ -134,7 +134,7 @@ export function toRuleOutput(rule: Rule): z.output<typeof ruleOutput> {
 
 function budgetWords(state: Rule['budget']): string | undefined {
   if (!state) return undefined;
-  const { spent, remaining, resets_at, overshoot_max_usd: _, ...terms } = state;
+  const { spent, remaining, resets_at, reserved: _, ...terms } = state;
   return `${formatBudget(terms)}: ${spent} spent, ${remaining} left${resets_at === null ? '' : ` until ${resets_at}`}`;
 }
 

@@ -12,7 +12,7 @@ const draft = { name: 'Rust\u202e', intent: 'b', platforms: ['x'], overrides: { 
 
 const estimate = (max: number) => ({
   ...previewed.platforms.x.estimate,
-  matches_per_day: { p50: 3_600, p90: 5_000 },
+  matches_per_day: { average: 3_600, busiest: 5_000, days: 7 },
   usd_per_day: { min: max / 3, max },
 });
 const preview = (max: number) => ({
@@ -65,7 +65,7 @@ describe.each(starting)('$tool', ({ tool, args, name }) => {
       expect(result.isError).toBe(true);
       const told = JSON.stringify(result.content);
       expect(told).toContain('failed_precondition: The rule');
-      expect(told).toContain('3600, on a busy day 5000 matches and 6 to 18 US dollars a day');
+      expect(told).toContain('3600 (5000 on the busiest of 7 days) matches and 6 to 18 US dollars a day');
       expect(told).toContain('accept_estimate: true');
       expect(changes()).toEqual([]);
     },

@@ -30,13 +30,16 @@ function estimateLines(estimate: Previewed['estimate']): string[] {
   const words = bound === null ? '' : boundWords[bound];
   const fee = estimate.fee_usd > 0 ? ` The estimate cost $${estimate.fee_usd}.` : '';
   return [
-    perDay
-      ? `  a day         ${words}${number(perDay.p50)} matches, ${number(perDay.p90)} on a busy one`
-      : '  a day         unknown',
+    `  a day         ${perDay ? `${words}${dayWords(perDay)}` : 'unknown'}`,
     ...(busiest ? [`  busiest hour  ${number(busiest.matches)} (${shortTime(busiest.starts_at)})`] : []),
     ...(usd ? [`  costs         ${words}$${usd.min.toFixed(2)} to $${usd.max.toFixed(2)} a day`] : []),
     `  rests on      ${estimate.basis}: ${printable(estimate.basis_note)}${fee}`,
   ];
+}
+
+function dayWords({ average, busiest, days }: NonNullable<Previewed['estimate']['matches_per_day']>): string {
+  const most = busiest === null ? '' : `, ${number(busiest)} on the busiest of ${days} days`;
+  return `${number(average)} matches${most}`;
 }
 
 function sampleLine(
@@ -57,4 +60,4 @@ function againstLine(
   return `would change  ${about}+${number(added)}, −${number(removed)} of the last ${days} days${open}`;
 }
 
-const number = (value: number) => Math.round(value).toLocaleString('en-US');
+const number = (value: number) => value.toLocaleString('en-US', { maximumFractionDigits: 1 });

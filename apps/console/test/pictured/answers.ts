@@ -105,7 +105,7 @@ const preview: Answers['PreviewRule'] = {
     x: {
       translated_value: releaseValue,
       estimate: {
-        matches_per_day: { p50: 120, p90: 171 },
+        matches_per_day: { average: 120, busiest: 171, days: 7 },
         busiest_hour: { starts_at: ago(29, 'hour'), matches: 31 },
         usd_per_day: { min: 0.6, max: 1.8 },
         basis: 'history',

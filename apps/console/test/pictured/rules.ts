@@ -47,7 +47,7 @@ const budget = (differs: Partial<Budget>): Budget => ({
   spent: 1.86,
   remaining: 3.14,
   resets_at: ahead(9, 'hour'),
-  overshoot_max_usd: 0.0175,
+  reserved: 0.0175,
   ...differs,
 });
 

@@ -103,12 +103,12 @@ async function inTime<Answer>(answer: Promise<Answer>, withinMs: number): Promis
   }
 }
 
-/** Of a typical day, at the highest reading of the prices, as budgets are counted. */
+/** An average day, at the highest reading of the prices, as budgets are counted. */
 function sumOf(estimates: Estimates): { matches: number; usd: number } {
   let [matches, usd] = [0, 0];
   for (const { bound, matches_per_day, usd_per_day } of Object.values(estimates)) {
     if (bound === 'at_most') continue;
-    matches += matches_per_day?.p50 ?? 0;
+    matches += matches_per_day?.average ?? 0;
     usd += usd_per_day?.max ?? 0;
   }
   return { matches, usd };
@@ -125,10 +125,10 @@ function aboveBudget(
   { matches, usd }: { matches: number; usd: number },
   estimate: Estimates,
 ): Failure {
-  const typical = `about ${Math.round(matches)} matches and $${usd.toFixed(2)} on a typical day`;
+  const average = `about ${Math.round(matches)} matches and $${usd.toFixed(2)} on an average day`;
   return new Failure(
     'failed_precondition',
-    `The rule would get ${typical}, which is above ${whose[kind]} (${formatBudget(budget)}). Narrow its query, raise the budget, or send "accept_estimate": true: then the rule is paused when the budget is reached.`,
+    `The rule would get ${average}, which is above ${whose[kind]} (${formatBudget(budget)}). Narrow its query, raise the budget, or send "accept_estimate": true: then the rule is paused when the budget is reached.`,
     { details: { budget, estimate } },
   );
 }

@@ -5,7 +5,7 @@ import { periodAt, type Standing } from '../metering/budget-standing.ts';
 const thresholds = [50, 80] as const;
 
 export interface Decision {
-  /** It is spent, or would be by what comes until the upstreams heed a stop. */
+  /** It is spent, or will be by what arrives until the upstreams apply a stop. */
   readonly isReached: boolean;
   /** Those of the thresholds that are passed. */
   readonly passed: readonly number[];
@@ -18,9 +18,9 @@ const forecastFrom = 0.1;
 
 /** What a budget's standing calls for. Pure. */
 export function decide(standing: Standing, now: Date): Decision {
-  const { cap, spent, atRisk } = standing;
+  const { cap, spent, reserved } = standing;
   return {
-    isReached: spent + atRisk >= cap,
+    isReached: spent + reserved >= cap,
     passed: thresholds.filter((percent) => spent * 100 >= cap * percent),
     forecastAt: forecastOf(standing, now),
   };
@@ -36,7 +36,7 @@ function forecastOf({ cap, spent, period: { start, end } }: Standing, now: Date)
 
 const dayMs = 86_400_000;
 
-/** Whether typical days are more than the budget has for its period; of one without an end, whether a single such day is. */
+/** Whether average days exceed the budget of a period; for a budget without an end, whether a single average day does. */
 export function isAbove(
   budget: Budget,
   perDay: { readonly matches: number; readonly usd: number },

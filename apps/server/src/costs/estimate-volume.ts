@@ -23,7 +23,7 @@ export function fromHistory(series: HourlySeries): Basis {
   };
 }
 
-/** How sure it is holds for matches that come by chance; one that does not know other times of the day says so. */
+/** The note says how precise the average is if matches arrive at random, and that other times of the day are unknown. */
 export function fromTrial({ matches, heardMs, isRunning }: HeardTrial): Basis {
   const volume = volumeOfTrial(matches, heardMs);
   const within = `in ${isRunning ? 'the first ' : ''}${inTime(heardMs)} of a trial`;
@@ -31,15 +31,15 @@ export function fromTrial({ matches, heardMs, isRunning }: HeardTrial): Basis {
   return {
     basis: 'trial',
     bound: matches === 0 ? 'at_most' : null,
-    note: `${found}; ${sureness(matches, volume)}, if the time of day makes no difference.`,
+    note: `${found}; ${confidence(matches, volume)}, if the time of day makes no difference.`,
     volume,
     feeUsd: 0,
   };
 }
 
 /** With a probability of 95 %. */
-function sureness(matches: number, { p50 }: Volume): string {
-  if (matches === 0) return `at most about ${p50} a day`;
+function confidence(matches: number, { average }: Volume): string {
+  if (matches === 0) return `at most about ${perDay(average)} a day`;
   const percent = Math.round(196 / Math.sqrt(matches));
   return percent < 100 ? `about ±${percent} %` : 'little more than a guess';
 }
@@ -70,14 +70,18 @@ export function toEstimate(
 ): Estimate {
   const common = { basis, bound, basis_note: note, fee_usd: feeUsd };
   if (volume === null) return { matches_per_day: null, busiest_hour: null, usd_per_day: null, ...common };
-  const { p50, p90, busiestHour } = volume;
+  const { average, busiest, days, busiestHour } = volume;
   return {
-    matches_per_day: { p50, p90 },
+    matches_per_day: {
+      average: perDay(average),
+      busiest: busiest === null ? null : perDay(busiest),
+      days,
+    },
     busiest_hour: busiestHour && {
       starts_at: new Date(busiestHour.startsAtMs).toISOString(),
       matches: busiestHour.matches,
     },
-    usd_per_day: { min: dollars(p50 * price.min), max: dollars(p50 * price.max) },
+    usd_per_day: { min: dollars(average * price.min), max: dollars(average * price.max) },
     ...common,
   };
 }
@@ -96,6 +100,11 @@ function inTime(ms: number): string {
   const [amount, unit] = ms < 120_000 ? [ms / 1_000, 'second'] : [ms / 60_000, 'minute'];
   const rounded = Math.max(1, Math.round(amount));
   return `${rounded} ${unit}${rounded === 1 ? '' : 's'}`;
+}
+
+/** Whole matches; one decimal for rare ones. */
+function perDay(matches: number): number {
+  return matches < 10 ? Math.round(matches * 10) / 10 : Math.round(matches);
 }
 
 /** To a hundredth of a cent. */

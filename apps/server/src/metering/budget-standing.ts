@@ -35,15 +35,10 @@ export function periodAt(kind: Budget['period'], now: Date): Period {
 export interface Standing {
   readonly cap: number;
   readonly spent: number;
-  /** What the upstreams may still deliver after a stop, until they heed it, at the rate of the last minute. */
-  readonly atRisk: number;
-  /** What may be billed beyond the cap although it is stopped early, if the rate does not rise. */
-  readonly overshootUsd: number;
+  /** What the upstreams may still deliver until they apply a stop, at the rate of the last minute. */
+  readonly reserved: number;
   readonly period: Period;
 }
-
-/** The rate of a minute is chance: what comes until a stop is heeded differs from it by more than so many deviations once in 30,000 times. */
-const deviations = 4;
 
 export function standingOf(
   budget: Budget,
@@ -52,30 +47,17 @@ export function standingOf(
   now: Date,
 ): Standing {
   const isUsd = budget.usd !== undefined;
-  const cap = budget.usd ?? budget.matches ?? 0;
-  let [spent, atRisk, varianceUsd, oneMatchUsd] = [0, 0, 0, 0];
-  let [usd, matches] = [0, 0];
+  let [spent, reserved] = [0, 0];
   for (const one of counted) {
-    const { max } = costOfMatches(prices, one.platform, one);
-    const each = one.matches > 0 ? max / one.matches : 0;
-    const unit = isUsd ? each : 1;
-    const minutes = platforms[one.platform].stopsWithinMs / recentMs;
-    usd += max;
-    matches += one.matches;
-    spent += isUsd ? max : one.matches;
-    atRisk += one.recent_matches * minutes * unit;
-    // Of what will come, and of the minute that it is judged by.
-    varianceUsd += one.recent_matches * minutes * (1 + minutes) * each ** 2;
-    oneMatchUsd = Math.max(oneMatchUsd, each);
+    const amount = isUsd ? costOfMatches(prices, one.platform, one).max : one.matches;
+    const each = one.matches > 0 ? amount / one.matches : 0;
+    spent += amount;
+    reserved += one.recent_matches * (platforms[one.platform].stopsWithinMs / recentMs) * each;
   }
-  if (isUsd) spent = micro(spent);
-  const perUnit = isUsd ? 1 : matches > 0 ? usd / matches : 0;
   return {
-    cap,
-    spent,
-    atRisk,
-    overshootUsd:
-      Math.max(0, spent + atRisk - cap) * perUnit + deviations * Math.sqrt(varianceUsd) + oneMatchUsd,
+    cap: budget.usd ?? budget.matches ?? 0,
+    spent: micro(spent),
+    reserved: micro(reserved),
     period: periodAt(budget.period, now),
   };
 }

@@ -17,9 +17,12 @@ export const sums = ['matches', 'items', 'users', 'referenced_posts'].map((name)
   sum: `coalesce(sum(usage.${name}), 0)::bigint`,
 }));
 
-/** From which position on matches are of the last minute, to ten seconds. */
+/** `match_times` has a row for each ten seconds. */
+const bucketMs = 10_000;
+
+/** The first position of the ten seconds in which the last minute began: a rate is rather counted too high than too low. */
 const recentPosition = `(select first_position from match_times
-  where began >= now() - interval '${recentMs} ms' order by began limit 1)`;
+  where began > now() - interval '${recentMs + bucketMs} ms' order by began limit 1)`;
 
 /** How many matches of the last minute there are, beside the sums; what was not matched in it has none to count. */
 export function recentMatches(which: string): string {

@@ -123,13 +123,13 @@ function budgetOf({ budget, platforms }: RuleRow, prices: Prices): Rule['budget'
   const counted = platforms.flatMap(({ platform, spending }) =>
     spending ? [{ platform, ...spending }] : [],
   );
-  const { cap, spent, overshootUsd, period } = standingOf(budget, counted, prices, new Date());
+  const { cap, spent, reserved, period } = standingOf(budget, counted, prices, new Date());
   return {
     ...budget,
     spent,
     remaining: micro(Math.max(0, cap - spent)),
+    reserved,
     resets_at: period.end?.toISOString() ?? null,
-    overshoot_max_usd: micro(overshootUsd),
   };
 }
 

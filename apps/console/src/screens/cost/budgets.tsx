@@ -61,19 +61,20 @@ function BudgetRow({ rule, budget }: { rule: Rule; budget: BudgetState }) {
               ; resets <Time at={budget.resets_at} />
             </>
           )}
-          . {stopWords(rule, budget)}
+          . {stopWords(rule, budget, words)}
         </p>
       </div>
     </li>
   );
 }
 
-function stopWords({ paused_for }: Rule, { on_reached, overshoot_max_usd }: BudgetState): string {
+function stopWords(
+  { paused_for }: Rule,
+  { on_reached, reserved }: BudgetState,
+  words: (amount: number) => string,
+): string {
   if (paused_for?.reason === 'budget') return 'The rule is paused because of it.';
   if (on_reached === 'notify') return 'When it is spent, only a notice is raised.';
-  const late =
-    overshoot_max_usd > 0
-      ? `; up to ${formatUsd(overshoot_max_usd)} more may arrive before that takes effect`
-      : '';
-  return `When it is spent, the rule is paused${late}.`;
+  const early = reserved > 0 ? `, ${words(reserved)} early, because that much may still arrive` : '';
+  return `When it is spent, the rule is paused${early}.`;
 }

@@ -44,6 +44,11 @@ export function PreviewPanel({
 
 const boundWords = { at_least: 'at least ', at_most: 'at most ' };
 
+function dayWords({ average, busiest, days }: NonNullable<Preview['estimate']['matches_per_day']>) {
+  const most = busiest === null ? '' : `, ${formatCount(busiest)} on the busiest of ${days} days`;
+  return `${average.toLocaleString()}${most}`;
+}
+
 function PlatformPreview({ platform, preview }: { platform: keyof typeof platformNames; preview: Preview }) {
   const { estimate, sample, against } = preview;
   const { matches_per_day: perDay, usd_per_day: usd, busiest_hour: busiest } = estimate;
@@ -53,11 +58,7 @@ function PlatformPreview({ platform, preview }: { platform: keyof typeof platfor
       <h3>{platformNames[platform]}</h3>
       <dl>
         <dt>Matches a day</dt>
-        <dd>
-          {perDay
-            ? `${bound}${formatCount(perDay.p50)}, ${formatCount(perDay.p90)} on a busy one`
-            : 'unknown'}
-        </dd>
+        <dd>{perDay ? `${bound}${dayWords(perDay)}` : 'unknown'}</dd>
         <dt>Cost a day</dt>
         <dd>{usd ? `${bound}${formatUsdRange(usd)}` : 'unknown'}</dd>
         {busiest && (
