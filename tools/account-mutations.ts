@@ -40,7 +40,7 @@ export const accountMutations: readonly Mutation[] = [
     ],
   ),
   ...inFile(
-    `${server}/costs/assert-affordable.ts`,
+    `${server}/budgets/assert-affordable.ts`,
     ['apps/server/test/key-budgets.int.test.ts'],
     [
       [

@@ -31,7 +31,7 @@ export const lanes: Readonly<Record<string, Lane>> = {
   },
   rules: {
     guards: [
-      'apps/server/src/{budgets,costs,metering,rules,slots,upstream}/**',
+      'apps/server/src/{billing,budgets,estimates,rules,slots,upstream}/**',
       'apps/cli/src/rules-file/**',
     ],
     tests: [

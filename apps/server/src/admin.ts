@@ -12,14 +12,14 @@ import {
   suspendAccount,
 } from './accounts/manage-accounts.ts';
 import type { AccountLimits, PlanName } from './accounts/plans.ts';
+import { defaultPrices, type Prices, readPrices, roundUsd, type Usd } from './billing/prices.ts';
+import { type BillLine, readBillByAccount, readBillBySource } from './billing/read-bill.ts';
 import { loseLog } from './coverage/upkeep.ts';
 import { type Database, openDatabase, type Sql } from './engines/database.ts';
 import { forgetCursorSecret, rotateCursorSecret } from './engines/installation.ts';
 import { assertMigrated } from './engines/migrate.ts';
 import { bindLog } from './event-log/bound-log.ts';
 import { createDeadLetters, type DeadLetterRow } from './matching/dead-letters.ts';
-import { defaultPrices, type Prices, readPrices, roundUsd, type Usd } from './metering/prices.ts';
-import { type BillLine, readBillByAccount, readBillBySource } from './metering/read-bill.ts';
 import { type DeletedAccount, type DeletionProgress, deleteAccount } from './removals/delete-account.ts';
 import { type Asked, forget, type Progress, type Removed } from './removals/remove-items.ts';
 import { newId } from './runtime/ids.ts';

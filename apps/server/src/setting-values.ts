@@ -1,6 +1,6 @@
 import { mailAddress as address, parseBudget, platforms } from '@earshot/contract';
 import { z } from 'zod';
-import { readPrices } from './metering/prices.ts';
+import { readPrices } from './billing/prices.ts';
 
 /** What settings accept. */
 

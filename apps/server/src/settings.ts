@@ -1,6 +1,6 @@
 import { z } from 'zod';
+import { defaultPrices, formatPrices } from './billing/prices.ts';
 import { digestSettings } from './digest-settings.ts';
-import { defaultPrices, formatPrices } from './metering/prices.ts';
 import { planSettings } from './plan-settings.ts';
 import {
   checkpoints,

@@ -1,7 +1,7 @@
 import { type Budget, parseBudget } from '@earshot/contract';
 import type { Template } from '@earshot/testkit';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import type { Allowance } from '../src/metering/installation-budget.ts';
+import type { Allowance } from '../src/budgets/installation-budget.ts';
 import { type AssertAffordable, createRule } from '../src/rules/create-rule.ts';
 import { resumeRule } from '../src/rules/resume-rule.ts';
 import { updateRule } from '../src/rules/update-rule.ts';

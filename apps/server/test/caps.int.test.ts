@@ -1,8 +1,8 @@
 import { lengthOf, seededRandom, type Template } from '@earshot/testkit';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { capStream } from '../src/ingest/cap-stream.ts';
-import { createInstallationBudget, type InstallationBudget } from '../src/metering/installation-budget.ts';
-import { defaultPrices } from '../src/metering/prices.ts';
+import { defaultPrices } from '../src/billing/prices.ts';
+import { capStream } from '../src/budgets/cap-stream.ts';
+import { createInstallationBudget, type InstallationBudget } from '../src/budgets/installation-budget.ts';
 import { createMetrics } from '../src/observability/metrics.ts';
 import { StreamEnded, type UpstreamStream } from '../src/upstream/upstream-stream.ts';
 import { dyingAt, openBudgetWorld } from './budget-world.ts';

@@ -1,7 +1,7 @@
 import type { AnswerOf } from '@earshot/contract';
 import type { Change, Claim } from '../src/accounts/change.ts';
+import { defaultPrices } from '../src/billing/prices.ts';
 import type { Database } from '../src/engines/database.ts';
-import { defaultPrices } from '../src/metering/prices.ts';
 import { pause } from '../src/rules/pause-rule.ts';
 import { beginResume } from '../src/rules/resume-rule.ts';
 import { applyChange, type BegunChange, type RuleUpdate, undoChange } from '../src/rules/rule-changes.sql.ts';

@@ -1,11 +1,11 @@
 import type { Platform } from '@earshot/contract';
 import { eventually, type Template } from '@earshot/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { defaultPrices } from '../src/billing/prices.ts';
+import { capStream } from '../src/budgets/cap-stream.ts';
+import { type Caps, createInstallationBudget } from '../src/budgets/installation-budget.ts';
 import { createRepairWorker } from '../src/coverage/repair-worker.ts';
 import { createLeaseStore } from '../src/engines/leases.ts';
-import { capStream } from '../src/ingest/cap-stream.ts';
-import { type Caps, createInstallationBudget } from '../src/metering/installation-budget.ts';
-import { defaultPrices } from '../src/metering/prices.ts';
 import { createNoticeReader } from '../src/notices/notice-reader.sql.ts';
 import { createMetrics } from '../src/observability/metrics.ts';
 import { firehoseProtocol } from '../src/upstream/firehose/platform.ts';

@@ -1,11 +1,11 @@
 import { eventually, type Template } from '@earshot/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { forgetBilled, recordCall } from '../src/billing/meter.sql.ts';
 import { readInstallation } from '../src/engines/installation.ts';
 import type { LoggedEvent } from '../src/event-log/event-consumer.ts';
 import type { LogEvent } from '../src/event-log/event-log.ts';
 import { createMatchStore, type MatchStore } from '../src/matching/match-store.sql.ts';
 import { storeBatch } from '../src/matching/match-worker.ts';
-import { forgetBilled, recordCall } from '../src/metering/meter.sql.ts';
 import { readFirehoseUpdate } from '../src/upstream/firehose/item.ts';
 import { createLocalBells } from './local-bells.ts';
 import { xEvent } from './stream-events.ts';

@@ -1,11 +1,11 @@
 import { eventually, type Template, type TestDatabase } from '@earshot/testkit';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { defaultPrices } from '../src/billing/prices.ts';
 import { createRepairStore } from '../src/coverage/repair-store.sql.ts';
 import type { Database } from '../src/engines/database.ts';
 import { createLeaseStore, type Lease } from '../src/engines/leases.ts';
 import { createCoverageIntervals } from '../src/ingest/coverage-intervals.sql.ts';
 import { createSourceStore } from '../src/ingest/source-store.sql.ts';
-import { defaultPrices } from '../src/metering/prices.ts';
 import { createNoticeReader } from '../src/notices/notice-reader.sql.ts';
 import { lockRule, pauseLocked } from '../src/rules/rule-changes.sql.ts';
 import { createRuleStore } from '../src/rules/rule-store.sql.ts';

@@ -1,12 +1,12 @@
 import type { AnswerOf, Budget, RequestInput } from '@earshot/contract';
 import type { Template } from '@earshot/testkit';
-import { createAssertAffordable } from '../src/costs/assert-affordable.ts';
-import { previewRule } from '../src/costs/preview-rule.ts';
+import { defaultPrices } from '../src/billing/prices.ts';
+import { createAssertAffordable } from '../src/budgets/assert-affordable.ts';
+import type { InstallationBudget } from '../src/budgets/installation-budget.ts';
 import { createCoverageStore } from '../src/coverage/coverage-store.sql.ts';
 import type { Database } from '../src/engines/database.ts';
+import { previewRule } from '../src/estimates/preview-rule.ts';
 import { createParsedRules } from '../src/language/explain-match.ts';
-import type { InstallationBudget } from '../src/metering/installation-budget.ts';
-import { defaultPrices } from '../src/metering/prices.ts';
 import type { SpendingChange } from '../src/rules/create-rule.ts';
 import { createRuleStore } from '../src/rules/rule-store.sql.ts';
 import { valueHash } from '../src/slots/slot.ts';

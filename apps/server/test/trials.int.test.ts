@@ -1,12 +1,12 @@
 import type { Budget, Estimate, RequestOf } from '@earshot/contract';
 import type { Template } from '@earshot/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createAssertAffordable } from '../src/costs/assert-affordable.ts';
-import { previewRule } from '../src/costs/preview-rule.ts';
+import { defaultPrices } from '../src/billing/prices.ts';
+import { createAssertAffordable } from '../src/budgets/assert-affordable.ts';
 import { createCoverageStore } from '../src/coverage/coverage-store.sql.ts';
+import { previewRule } from '../src/estimates/preview-rule.ts';
 import { createSourceStore } from '../src/ingest/source-store.sql.ts';
 import { createParsedRules } from '../src/language/explain-match.ts';
-import { defaultPrices } from '../src/metering/prices.ts';
 import { createRule } from '../src/rules/create-rule.ts';
 import { resumeRule } from '../src/rules/resume-rule.ts';
 import { updateRule } from '../src/rules/update-rule.ts';

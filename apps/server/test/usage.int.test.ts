@@ -2,15 +2,16 @@ import type { RequestOf } from '@earshot/contract';
 import { defaultXToken, startSandbox } from '@earshot/sandbox';
 import type { Template } from '@earshot/testkit';
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
-import { getUsage } from '../src/costs/get-usage.ts';
+import { showBill } from '../src/billing/bill-metrics.ts';
+import { compareUsage } from '../src/billing/compare-usage.ts';
+import { getUsage } from '../src/billing/get-usage.ts';
+import { recordBill } from '../src/billing/meter.sql.ts';
+import { defaultPrices } from '../src/billing/prices.ts';
+import { readBillByAccount, readBillBySource } from '../src/billing/read-bill.ts';
 import type { Database } from '../src/engines/database.ts';
-import { showBill } from '../src/metering/bill-metrics.ts';
-import { compareUsage } from '../src/metering/compare-usage.ts';
-import { recordBill } from '../src/metering/meter.sql.ts';
-import { defaultPrices } from '../src/metering/prices.ts';
-import { readBillByAccount, readBillBySource } from '../src/metering/read-bill.ts';
 import { createMetrics } from '../src/observability/metrics.ts';
 import { createTelemetry, type Telemetry } from '../src/observability/telemetry.ts';
+import { createAssertRule } from '../src/rules/refusals.ts';
 import { createRuleStore } from '../src/rules/rule-store.sql.ts';
 import { createUpstreamClient } from '../src/upstream/client.ts';
 import type { ReadUsage } from '../src/upstream/platform.ts';
@@ -57,7 +58,7 @@ async function use({ rule, platform = 'x', day, items, users = 0, referenced = 0
 }
 
 const ask = (request: RequestOf<'GetUsage'>, accountId = 'acc_1') =>
-  getUsage({ database, rules: createRuleStore(database), prices, nowMs })(
+  getUsage({ database, assertRule: createAssertRule(createRuleStore(database)), prices, nowMs })(
     callOf('GetUsage', request, accountId),
   );
 

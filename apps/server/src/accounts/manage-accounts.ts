@@ -7,7 +7,7 @@ import type { AccountLimits, PlanName } from './plans.ts';
 
 /*
  * What an operator does with accounts, by the login that owns the tables. Suspending and resuming only say what shall be: the
- * nodes pause and resume the rules (rules/upkeep.ts, costs/resume-after-budget.ts), so an interruption leaves nothing half done.
+ * nodes pause and resume the rules (rules/upkeep.ts, budgets/resume-after-budget.ts), so an interruption leaves nothing half done.
  */
 
 export interface AccountRow {

@@ -7,9 +7,8 @@ import { createKey, createKeyStore, getKey, listKeys, revokeKey } from '../accou
 import { listAudit } from '../accounts/list-audit.ts';
 import type { Plans } from '../accounts/plans.ts';
 import { createRateLimits, createStreamLimit } from '../accounts/rate-limits.ts';
-import { createAssertAffordable } from '../costs/assert-affordable.ts';
-import { getUsage } from '../costs/get-usage.ts';
-import { previewRule } from '../costs/preview-rule.ts';
+import { getUsage } from '../billing/get-usage.ts';
+import { createAssertAffordable } from '../budgets/assert-affordable.ts';
 import { createCoverageStore } from '../coverage/coverage-store.sql.ts';
 import { getCoverage } from '../coverage/get-coverage.ts';
 import { createReadCoverage } from '../coverage/read-coverage.ts';
@@ -17,6 +16,7 @@ import { createDigest } from '../digests/create-digest.ts';
 import { deleteDigest, listDigests, updateDigest } from '../digests/manage-digests.ts';
 import type { Database } from '../engines/database.ts';
 import { cursorSecretsEveryMs, readCursorSecrets } from '../engines/installation.ts';
+import { previewRule } from '../estimates/preview-rule.ts';
 import type { Handlers } from '../http/handlers.ts';
 import { createHttpServer, type HttpServer } from '../http/server.ts';
 import { listSources } from '../ingest/list-sources.ts';
@@ -40,6 +40,7 @@ import { deleteRule } from '../rules/delete-rule.ts';
 import { getRule } from '../rules/get-rule.ts';
 import { listRules } from '../rules/list-rules.ts';
 import { pauseRule } from '../rules/pause-rule.ts';
+import { createAssertRule } from '../rules/refusals.ts';
 import { resumeRule } from '../rules/resume-rule.ts';
 import { createRuleStore } from '../rules/rule-store.sql.ts';
 import { updateRule } from '../rules/update-rule.ts';
@@ -176,7 +177,12 @@ function handlersOf(
     ValidateRule: validateRule(tiers),
     PlatformSyntax: async ({ request }) => ({ platforms: syntaxGuides(request.platforms) }),
     GetCoverage: getCoverage({ ...forCoverage, rules }),
-    GetUsage: getUsage({ database, rules, prices: config.prices, nowMs: Date.now }),
+    GetUsage: getUsage({
+      database,
+      assertRule: createAssertRule(rules),
+      prices: config.prices,
+      nowMs: Date.now,
+    }),
     ListSources: listSources(shared),
     ListMatches: listMatches(forReaders),
     CountMatches: countMatches(common),

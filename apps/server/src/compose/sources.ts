@@ -1,13 +1,13 @@
 import { type Platform, platforms as platformNames } from '@earshot/contract';
+import { itemPrice } from '../billing/prices.ts';
+import type { CapStreamOptions } from '../budgets/cap-stream.ts';
+import { createInstallationBudget, type InstallationBudget } from '../budgets/installation-budget.ts';
 import type { Config } from '../config.ts';
-import type { CountItemsOptions } from '../costs/count-items.ts';
+import type { CountItemsOptions } from '../estimates/count-items.ts';
 import { createEventLog, type EventLog } from '../event-log/event-log.ts';
 import { createMatchProgress } from '../event-log/log-progress.ts';
-import type { CapStreamOptions } from '../ingest/cap-stream.ts';
 import { createSourceStore } from '../ingest/source-store.sql.ts';
 import type { Tiers } from '../language/rule-language.ts';
-import { createInstallationBudget, type InstallationBudget } from '../metering/installation-budget.ts';
-import { itemPrice } from '../metering/prices.ts';
 import type { Source } from '../upstream/platform.ts';
 import { platforms } from '../upstream/platforms.ts';
 import type { Shared } from './shared.ts';

@@ -1,10 +1,14 @@
 import { forgetConsoleSessions } from '../accounts/console-sessions.ts';
 import { createClaimStore } from '../accounts/idempotency.ts';
-import { forgetMarks } from '../costs/budgets.sql.ts';
-import { notifyUnusualRates } from '../costs/notify-unusual-rates.ts';
-import { forgetCounts } from '../costs/platform-counts.sql.ts';
-import { resumeAfterBudget } from '../costs/resume-after-budget.ts';
-import { createBudgetWatch } from '../costs/watch-budgets.ts';
+import { showBill } from '../billing/bill-metrics.ts';
+import { compareUsage } from '../billing/compare-usage.ts';
+import { forgetBilled } from '../billing/meter.sql.ts';
+import { forgetMarks } from '../budgets/budgets.sql.ts';
+import { capStream } from '../budgets/cap-stream.ts';
+import type { InstallationBudget } from '../budgets/installation-budget.ts';
+import { notifyUnusualRates } from '../budgets/notify-unusual-rates.ts';
+import { resumeAfterBudget } from '../budgets/resume-after-budget.ts';
+import { createBudgetWatch } from '../budgets/watch-budgets.ts';
 import { showFreshness } from '../coverage/freshness-metrics.ts';
 import { isRecoverable, recoverGap } from '../coverage/recover-gap.ts';
 import { repairGap } from '../coverage/repair-gap.ts';
@@ -14,12 +18,12 @@ import { settleReplayed } from '../coverage/replay.ts';
 import { createMatchedThrough, forgetLedger, recordMatchedThrough } from '../coverage/upkeep.ts';
 import { type Database, nodeConnections, openDatabase } from '../engines/database.ts';
 import { createLeaseStore, everyUnderLease, type LeasedWorkerOptions } from '../engines/leases.ts';
+import { forgetCounts } from '../estimates/platform-counts.sql.ts';
 import { claimEventLog, readEventLog } from '../event-log/bound-log.ts';
 import { createEventConsumer } from '../event-log/event-consumer.ts';
 import { createLogCopies } from '../event-log/log-copies.ts';
 import { createMatchProgress, readLastEvent } from '../event-log/log-progress.ts';
 import { createLogSpace } from '../event-log/log-space.ts';
-import { capStream } from '../ingest/cap-stream.ts';
 import { createCoverageIntervals } from '../ingest/coverage-intervals.sql.ts';
 import { createIngestWorker } from '../ingest/ingest-worker.ts';
 import { createSourceStore } from '../ingest/source-store.sql.ts';
@@ -33,10 +37,6 @@ import {
   purgeDeletedRules,
   removeExpiredDays,
 } from '../matching/upkeep.ts';
-import { showBill } from '../metering/bill-metrics.ts';
-import { compareUsage } from '../metering/compare-usage.ts';
-import type { InstallationBudget } from '../metering/installation-budget.ts';
-import { forgetBilled } from '../metering/meter.sql.ts';
 import { forgetNotices } from '../notices/notice-log.sql.ts';
 import { forgetArtefacts } from '../oauth/artefacts.sql.ts';
 import { createMatchReader } from '../readers/match-reader.sql.ts';

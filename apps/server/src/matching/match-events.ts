@@ -1,7 +1,7 @@
 import type { Platform } from '@earshot/contract';
+import type { Recipient } from '../billing/bill.ts';
+import { partsOf } from '../billing/divide.ts';
 import type { LogEvent } from '../event-log/event-log.ts';
-import type { Recipient } from '../metering/bill.ts';
-import { partsOf } from '../metering/divide.ts';
 import { slotOfTag } from '../slots/slot.ts';
 import { platforms } from '../upstream/platforms.ts';
 

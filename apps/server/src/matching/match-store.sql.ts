@@ -1,7 +1,7 @@
+import { type Delivery, isBillable } from '../billing/bill.ts';
+import { claimBill, recordBill } from '../billing/meter.sql.ts';
 import { type Database, type Sql, textArray, untilNothingIsInTheWay } from '../engines/database.ts';
 import type { LogEvent } from '../event-log/event-log.ts';
-import { type Delivery, isBillable } from '../metering/bill.ts';
-import { claimBill, recordBill } from '../metering/meter.sql.ts';
 import type { Traces } from '../observability/traces.ts';
 import type { Holder, NewMatch, SlotReferences } from './match-events.ts';
 import { daysAheadMax } from './upkeep.ts';

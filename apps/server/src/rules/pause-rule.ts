@@ -1,9 +1,9 @@
 import type { Rule } from '@earshot/contract';
 import type { Handler } from '../accounts/call.ts';
 import type { Change } from '../accounts/change.ts';
+import type { Prices } from '../billing/prices.ts';
 import type { Bells } from '../engines/bells.ts';
 import type { Database } from '../engines/database.ts';
-import type { Prices } from '../metering/prices.ts';
 import type { Telemetry } from '../observability/telemetry.ts';
 import type { Checkpoint } from '../runtime/checkpoint.ts';
 import { Failure } from '../runtime/failure.ts';

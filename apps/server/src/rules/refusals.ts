@@ -8,6 +8,15 @@ export function noSuchRule(): Failure {
   return new Failure('not_found', 'There is no such rule: list your rules to see the ids that exist.');
 }
 
+/** Makes a check that throws unless the account has the rule. */
+export function createAssertRule(rules: {
+  exists(accountId: string, ruleId: string): Promise<boolean>;
+}): (accountId: string, ruleId: string) => Promise<void> {
+  return async (accountId, ruleId) => {
+    if (!(await rules.exists(accountId, ruleId))) throw noSuchRule();
+  };
+}
+
 export function changeUnderWay(): Failure {
   return new Failure('aborted', 'Another change of this rule is under way: send this one again in a moment.');
 }

@@ -1,7 +1,7 @@
 import type { Budget, Platform, PlatformOptions, Rule, RuleExamples } from '@earshot/contract';
 import { type Change, recordChange } from '../accounts/change.ts';
+import type { Prices } from '../billing/prices.ts';
 import type { Database, Sql } from '../engines/database.ts';
-import type { Prices } from '../metering/prices.ts';
 import { raiseNotices, resolveNotices } from '../notices/notice-log.sql.ts';
 import { leaveSlots, type RuleValue, takeSlot } from '../slots/slot-holding.sql.ts';
 import type { RuleOptions } from '../upstream/upstream-rules.ts';

@@ -1,8 +1,8 @@
 import type { Budget, Platform, Rule, RuleExamples } from '@earshot/contract';
+import type { Prices } from '../billing/prices.ts';
+import { periodStart, recentMatches, sums } from '../billing/spending.sql.ts';
+import { type CountedSpending, micro, periodAt, spentAmounts } from '../billing/spending.ts';
 import type { Sql } from '../engines/database.ts';
-import { type CountedSpending, micro, standingOf } from '../metering/budget-standing.ts';
-import type { Prices } from '../metering/prices.ts';
-import { periodStart, recentMatches, sums } from '../metering/spending.sql.ts';
 import { platforms as platformTraits } from '../upstream/platforms.ts';
 import type { RuleOptions } from '../upstream/upstream-rules.ts';
 import { type ManagedBy, managedKeyTaken } from './refusals.ts';
@@ -123,13 +123,14 @@ function budgetOf({ budget, platforms }: RuleRow, prices: Prices): Rule['budget'
   const counted = platforms.flatMap(({ platform, spending }) =>
     spending ? [{ platform, ...spending }] : [],
   );
-  const { cap, spent, reserved, period } = standingOf(budget, counted, prices, new Date());
+  const unit = budget.usd === undefined ? 'matches' : 'usd';
+  const { spent, reserved } = spentAmounts(unit, counted, prices);
   return {
     ...budget,
     spent,
-    remaining: micro(Math.max(0, cap - spent)),
+    remaining: micro(Math.max(0, (budget[unit] ?? 0) - spent)),
     reserved,
-    resets_at: period.end?.toISOString() ?? null,
+    resets_at: periodAt(budget.period, new Date()).end?.toISOString() ?? null,
   };
 }
 

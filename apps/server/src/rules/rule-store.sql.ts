@@ -1,7 +1,7 @@
 import type { AnswerOf, Budget, Rule, RuleExamples } from '@earshot/contract';
 import { type Change, keepAnswer, recordChange } from '../accounts/change.ts';
+import { defaultPrices, type Prices } from '../billing/prices.ts';
 import { type Database, refusable, type Sql } from '../engines/database.ts';
-import { defaultPrices, type Prices } from '../metering/prices.ts';
 import { resolveNotices } from '../notices/notice-log.sql.ts';
 import { newId } from '../runtime/ids.ts';
 import { joinCalls } from '../runtime/join-calls.ts';

@@ -10,9 +10,9 @@ import {
 import type { Handler, Principal } from '../accounts/call.ts';
 import type { Change } from '../accounts/change.ts';
 import { planOf } from '../accounts/plans.ts';
+import type { Prices } from '../billing/prices.ts';
 import { type Database, refusable, type Sql } from '../engines/database.ts';
 import type { Tiers } from '../language/rule-language.ts';
-import type { Prices } from '../metering/prices.ts';
 import { badField, type Failure } from '../runtime/failure.ts';
 import type { RuleValue } from '../slots/slot-holding.sql.ts';
 import { platforms as descriptors } from '../upstream/platforms.ts';

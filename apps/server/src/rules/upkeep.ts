@@ -1,8 +1,8 @@
 import { byEarshot, byOperator } from '../accounts/change.ts';
+import { defaultPrices, type Prices } from '../billing/prices.ts';
 import type { Bells } from '../engines/bells.ts';
 import type { Database, Sql } from '../engines/database.ts';
 import { awaitMatched, type MatchProgress } from '../event-log/log-progress.ts';
-import { defaultPrices, type Prices } from '../metering/prices.ts';
 import type { Telemetry } from '../observability/telemetry.ts';
 import { leaveSlots } from '../slots/slot-holding.sql.ts';
 import { answerWithinMs } from './await-registration.ts';

@@ -1,14 +1,18 @@
 import type { Platform } from '@earshot/contract';
+import { recordCall } from '../billing/meter.sql.ts';
+import { type Prices, priceOf } from '../billing/prices.ts';
 import type { Database } from '../engines/database.ts';
-import type { InstallationBudget } from '../metering/installation-budget.ts';
-import { recordCall } from '../metering/meter.sql.ts';
-import { type Prices, priceOf } from '../metering/prices.ts';
 import type { RuleValue } from '../slots/slot-holding.sql.ts';
 import type { Countability, ItemCounts } from '../upstream/platform.ts';
 import { UpstreamUnavailable } from '../upstream/upstream-rules.ts';
 import { type HourlySeries, volumeOf } from './estimate.ts';
 import type { Basis } from './estimate-volume.ts';
 import { findCounts, keepCounts } from './platform-counts.sql.ts';
+
+/** The part of the installation's budget that matters here: nothing is requested while it is reached. */
+export interface SpendingCap {
+  look(): Promise<{ readonly reached: object | null }>;
+}
 
 export interface CountItemsOptions {
   readonly database: Database;
@@ -18,7 +22,7 @@ export interface CountItemsOptions {
   readonly countsPerDay: number;
   readonly prices: Prices;
   /** Null where nothing caps what the installation spends. */
-  readonly installationBudget: InstallationBudget | null;
+  readonly installationBudget: SpendingCap | null;
 }
 
 /** Why there is no estimate by counts; null where the platform has none. */

@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { describe, expect, test } from 'vitest';
-import type { Allowance } from '../metering/installation-budget.ts';
 import { StreamEnded, type StreamStart, type UpstreamStream } from '../upstream/upstream-stream.ts';
 import { capStream } from './cap-stream.ts';
+import type { Allowance } from './installation-budget.ts';
 
 const resetsAt = new Date('2026-11-17T00:00:00Z');
 const enough: Allowance = { remainingUsd: 10, reached: null };

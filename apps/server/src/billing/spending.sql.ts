@@ -1,4 +1,4 @@
-import { recentMs } from './budget-standing.ts';
+import { recentMs } from './spending.ts';
 
 /*
  * Parts of statements that count what a budget's rules have spent.

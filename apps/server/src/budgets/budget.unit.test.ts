@@ -1,17 +1,11 @@
 import { parseBudget } from '@earshot/contract';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import {
-  type CountedSpending,
-  periodAt,
-  recentMs,
-  type Standing,
-  standingOf,
-} from '../metering/budget-standing.ts';
-import { whole } from '../metering/divide.ts';
-import { defaultPrices } from '../metering/prices.ts';
+import { whole } from '../billing/divide.ts';
+import { defaultPrices } from '../billing/prices.ts';
+import { type CountedSpending, periodAt, recentMs } from '../billing/spending.ts';
 import { platforms } from '../upstream/platforms.ts';
-import { decide, isAbove } from './budget.ts';
+import { decide, isAbove, type Standing, standingOf } from './budget.ts';
 
 const dates = fc.date({ min: new Date('2020-01-01'), max: new Date('2040-01-01'), noInvalidDate: true });
 const kinds = fc.constantFrom('day', 'month', 'lifetime');

@@ -1,10 +1,11 @@
 import { type Budget, formatBudget, type Platform } from '@earshot/contract';
+import type { Prices } from '../billing/prices.ts';
+import { recentMatches, sums } from '../billing/spending.sql.ts';
+import { type CountedSpending, periodAt } from '../billing/spending.ts';
 import type { Sql } from '../engines/database.ts';
-import { type CountedSpending, periodAt, type Standing, standingOf } from '../metering/budget-standing.ts';
-import type { Prices } from '../metering/prices.ts';
-import { recentMatches, sums } from '../metering/spending.sql.ts';
 import type { NoticeData } from '../notices/notice-kinds.ts';
 import { raiseNotices, resolveNotices } from '../notices/notice-log.sql.ts';
+import { type Standing, standingOf } from './budget.ts';
 
 /** What a budget is for: a rule, all rules that a key has created, or all rules of an account. */
 export interface Subject {

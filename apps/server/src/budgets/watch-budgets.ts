@@ -1,13 +1,12 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type Budget, formatBudget } from '@earshot/contract';
 import { byEarshot } from '../accounts/change.ts';
+import type { Prices } from '../billing/prices.ts';
 import type { Bells } from '../engines/bells.ts';
 import type { Database, Sql } from '../engines/database.ts';
-import type { Standing } from '../metering/budget-standing.ts';
-import type { Prices } from '../metering/prices.ts';
 import type { Telemetry } from '../observability/telemetry.ts';
 import { lockRule, pauseLocked } from '../rules/rule-changes.sql.ts';
-import { decide } from './budget.ts';
+import { decide, type Standing } from './budget.ts';
 import {
   type BudgetNotice,
   isEndedMark,

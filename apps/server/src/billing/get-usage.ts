@@ -1,18 +1,9 @@
 import type { AnswerOf, Platform, RequestOf } from '@earshot/contract';
 import type { Handler } from '../accounts/call.ts';
 import type { Database } from '../engines/database.ts';
-import { whole } from '../metering/divide.ts';
-import {
-  type CountedMatches,
-  costOfMatches,
-  type Prices,
-  roundUsd,
-  sumUsd,
-  type Usd,
-} from '../metering/prices.ts';
-import { noSuchRule } from '../rules/refusals.ts';
-import type { RuleStore } from '../rules/rule-store.sql.ts';
 import { platforms } from '../upstream/platforms.ts';
+import { whole } from './divide.ts';
+import { type CountedMatches, costOfMatches, type Prices, roundUsd, sumUsd, type Usd } from './prices.ts';
 
 const dayMs = 24 * 3_600_000;
 const defaultDays = 30;
@@ -20,7 +11,8 @@ const rulesMax = 1_000;
 
 export interface GetUsageOptions {
   readonly database: Database;
-  readonly rules: Pick<RuleStore, 'exists'>;
+  /** Throws if the account has no such rule. rules/ uses the prices here, so it is not imported. */
+  readonly assertRule: (accountId: string, ruleId: string) => Promise<void>;
   readonly prices: Prices;
   readonly nowMs: () => number;
 }
@@ -37,10 +29,10 @@ interface UsageRow extends CountedMatches {
 
 /** From what was kept with the account's own matches: what others have in common with it changes nothing (ADR 30). */
 export function getUsage(options: GetUsageOptions): Handler<'GetUsage'> {
-  const { rules, prices } = options;
+  const { assertRule, prices } = options;
   return async ({ principal: { accountId }, request }) => {
     const ruleId = request.rule_id ?? null;
-    if (ruleId !== null && !(await rules.exists(accountId, ruleId))) throw noSuchRule();
+    if (ruleId !== null) await assertRule(accountId, ruleId);
     const rows = await readUsage(options, accountId, request);
     const priced = rows.map((row) => ({ row, usd: costOfMatches(prices, row.platform, row) }));
     const shown =

@@ -1,10 +1,10 @@
 import type { Platform } from '@earshot/contract';
+import { type Prices, priceOf } from '../billing/prices.ts';
+import { periodAt, recentMs } from '../billing/spending.ts';
 import type { Sql } from '../engines/database.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import type { BilledKind } from '../upstream/platform.ts';
 import { platforms } from '../upstream/platforms.ts';
-import { periodAt, recentMs } from './budget-standing.ts';
-import { type Prices, priceOf } from './prices.ts';
 
 /*
  * What all sources together may be billed in a UTC day and month, as the operator has set it. Counted as `source_usage` has it, at

@@ -2,7 +2,7 @@ import type { Budget, Platform } from '@earshot/contract';
 import { platforms } from '../upstream/platforms.ts';
 import { type CountedMatches, costOfMatches, type Prices } from './prices.ts';
 
-/** What is known of a platform for a budget: in its period, and in the last minute. */
+/** The matches on a platform in a period, and in the last minute. */
 export interface CountedSpending extends CountedMatches {
   readonly platform: Platform;
   readonly matches: number;
@@ -31,35 +31,26 @@ export function periodAt(kind: Budget['period'], now: Date): Period {
   }
 }
 
-/** How a budget is doing; amounts in its unit, dollars at the highest reading: a cap must hold whichever is right. */
-export interface Standing {
-  readonly cap: number;
+/** Amounts in dollars, at the highest reading because a cap must hold whichever is right, or in matches. */
+export interface SpentAmounts {
   readonly spent: number;
   /** What the upstreams may still deliver until they apply a stop, at the rate of the last minute. */
   readonly reserved: number;
-  readonly period: Period;
 }
 
-export function standingOf(
-  budget: Budget,
+export function spentAmounts(
+  unit: 'usd' | 'matches',
   counted: readonly CountedSpending[],
   prices: Prices,
-  now: Date,
-): Standing {
-  const isUsd = budget.usd !== undefined;
+): SpentAmounts {
   let [spent, reserved] = [0, 0];
   for (const one of counted) {
-    const amount = isUsd ? costOfMatches(prices, one.platform, one).max : one.matches;
+    const amount = unit === 'usd' ? costOfMatches(prices, one.platform, one).max : one.matches;
     const each = one.matches > 0 ? amount / one.matches : 0;
     spent += amount;
     reserved += one.recent_matches * (platforms[one.platform].stopsWithinMs / recentMs) * each;
   }
-  return {
-    cap: budget.usd ?? budget.matches ?? 0,
-    spent: micro(spent),
-    reserved: micro(reserved),
-    period: periodAt(budget.period, now),
-  };
+  return { spent: micro(spent), reserved: micro(reserved) };
 }
 
 /** To the millionth of a dollar: what is beyond comes from the computer's way of counting. */

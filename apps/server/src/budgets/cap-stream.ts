@@ -1,5 +1,5 @@
-import type { Allowance, InstallationBudget } from '../metering/installation-budget.ts';
 import { StreamEnded, type UpstreamStream } from '../upstream/upstream-stream.ts';
+import type { Allowance, InstallationBudget } from './installation-budget.ts';
 
 export interface CapStreamOptions {
   readonly budget: InstallationBudget;

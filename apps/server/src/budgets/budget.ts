@@ -1,5 +1,31 @@
 import type { Budget } from '@earshot/contract';
-import { periodAt, type Standing } from '../metering/budget-standing.ts';
+import type { Prices } from '../billing/prices.ts';
+import {
+  type CountedSpending,
+  type Period,
+  periodAt,
+  type SpentAmounts,
+  spentAmounts,
+} from '../billing/spending.ts';
+
+/** How a budget is doing; amounts in its unit. */
+export interface Standing extends SpentAmounts {
+  readonly cap: number;
+  readonly period: Period;
+}
+
+export function standingOf(
+  budget: Budget,
+  counted: readonly CountedSpending[],
+  prices: Prices,
+  now: Date,
+): Standing {
+  return {
+    cap: budget.usd ?? budget.matches ?? 0,
+    period: periodAt(budget.period, now),
+    ...spentAmounts(budget.usd === undefined ? 'matches' : 'usd', counted, prices),
+  };
+}
 
 /** Percentages of a budget at which a notice is raised; the whole of it is `isReached`. */
 const thresholds = [50, 80] as const;

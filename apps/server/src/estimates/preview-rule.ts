@@ -1,10 +1,10 @@
 import type { Preview, RequestOf, Rule } from '@earshot/contract';
 import type { Call, Handler, Principal } from '../accounts/call.ts';
 import { type Plans, planOf } from '../accounts/plans.ts';
+import { itemPrice } from '../billing/prices.ts';
 import { explainMatch, type ParsedRules } from '../language/explain-match.ts';
 import { withItemJudge } from '../language/judge-items.ts';
 import type { Tiers } from '../language/rule-language.ts';
-import { itemPrice } from '../metering/prices.ts';
 import { assertPlanAllows, checkRule } from '../rules/check-rule.ts';
 import { readRule } from '../rules/get-rule.ts';
 import type { RuleStore } from '../rules/rule-store.sql.ts';

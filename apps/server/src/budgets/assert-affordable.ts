@@ -1,12 +1,12 @@
 import { type Budget, type Estimate, formatBudget, isLooserBudget, type Platform } from '@earshot/contract';
-import { itemPrice } from '../metering/prices.ts';
+import { itemPrice } from '../billing/prices.ts';
+import { betterBasis, type EstimateValueOptions } from '../estimates/estimate-value.ts';
+import { toEstimate } from '../estimates/estimate-volume.ts';
 import type { AssertAffordable, SpendingChange } from '../rules/create-rule.ts';
 import { Failure } from '../runtime/failure.ts';
 import type { RuleValue } from '../slots/slot-holding.sql.ts';
 import { decide, isAbove } from './budget.ts';
 import { readSpending, readStanding, type Spending, type Subject, wasReached } from './budgets.sql.ts';
-import { betterBasis, type EstimateValueOptions } from './estimate-value.ts';
-import { toEstimate } from './estimate-volume.ts';
 
 export interface AssertAffordableOptions extends EstimateValueOptions {
   /** Of a rule that has none of its own; null for none. */
