@@ -13,7 +13,7 @@ import {
 import { assertMigrated, migrate } from '../engines/migrate.ts';
 import { connectNats, isWithoutLeader, type Nats, type NatsOptions } from '../engines/nats.ts';
 import { claimEventLog, ForeignLog } from '../event-log/bound-log.ts';
-import type { EventsStreamOptions } from '../event-log/events-stream.ts';
+import { copiesOn, type EventsStreamOptions } from '../event-log/events-stream.ts';
 import { createParsedRules, type ParsedRules } from '../language/explain-match.ts';
 import { ensurePartitions } from '../matching/upkeep.ts';
 import type { Logger } from '../observability/logger.ts';
@@ -142,9 +142,8 @@ function tracesUrlOf({ otlpUrl, otlpTracesUrl }: Config): string | undefined {
   return otlpTracesUrl ?? (otlpUrl && `${otlpUrl.replace(/\/+$/, '')}/v1/traces`);
 }
 
-/** Three copies survive the loss of a server. A single server cannot have more than one. */
-export function eventsStreamOptions({ eventsBytesMax }: Config, { isCluster }: Nats): EventsStreamOptions {
-  return { replicas: isCluster ? 3 : 1, bytesMax: eventsBytesMax };
+export function eventsStreamOptions({ eventsBytesMax }: Config, nats: Nats): EventsStreamOptions {
+  return { replicas: copiesOn(nats), bytesMax: eventsBytesMax };
 }
 
 function natsOptionsOf(
