@@ -277,6 +277,7 @@ async function costOf(on: ServerUnderTest, abuser: Account) {
 test('what a key sends beyond its limit costs a fraction of what it would without the limit', async () => {
   const abuser = await newAbuser();
   const limited = await costOf(server, abuser);
+  await world.admin.setLimits(abuser.accountId, { requests: 1_000_000 });
   const unlimited = await world.startServer();
   // So that both have compiled what they run often.
   await costOf(unlimited, abuser);
@@ -344,6 +345,7 @@ testNightly(
       expect(sent.statuses['429']).toBeGreaterThan(300 * atLimit);
       expect(sent.statuses['200']).toBeLessThan(10 * atLimit);
     }
+    await world.admin.setPlanLimits('paid', { requests: 1_000_000 });
     const unlimited = await world.startServer();
     const control = await measureUnder({
       url: unlimited.url,

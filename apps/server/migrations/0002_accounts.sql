@@ -25,7 +25,7 @@ insert into plans (name, rules, requests, changes, keys, webhooks, readers, dige
 create table accounts (
   id text primary key,
   name text not null,
-  plan text not null references plans (name),
+  plan text not null constraint accounts_plan_known references plans (name),
   -- Overrides of the plan's limits, by the names of their columns.
   limits jsonb not null default '{}',
   -- {"period", "usd" or "matches", "on_reached"}
